@@ -1,6 +1,6 @@
 #!/bin/sh
 # Products until the natural residual is 1e-3, 1e-6 and 1e-10 of that at zero impulses, on the settled
-# beds of ../shared/beds, for the methods of docs/solvers.md: beds.sh [FOLDER OF BEDS]
+# beds of ../shared/beds, for the methods of docs/reference/solvers.md: beds.sh [FOLDER OF BEDS]
 # TALUS names the program; default build/release/talus. Needs a build with HDF5.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd -P)

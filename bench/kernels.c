@@ -11,7 +11,7 @@
  * stay cached within a pass. Flops count additions, multiplications, divisions and roots as one each.
  * The limit is the larger of bytes at the speed of a triad over vectors of this problem's length, and
  * flops at the speed of independent multiplications and additions: the build never contracts them
- * (docs/architecture.md, Determinism). */
+ * (docs/explanation/architecture.md, Determinism). */
 #include "backend/cpu/cpu.h"
 #include "base/lane.h"
 #include "base/timer.h"

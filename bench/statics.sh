@@ -1,7 +1,7 @@
 #!/bin/sh
 # What should stand still, for a minute of 5 ms steps, and the thickness at which an arch falls: statics.sh
 # About ten minutes of one core. BENCH names the program; default build/release/talus_bench_statics, which
-# `cmake --build build/release --target talus_bench_statics` makes. docs/statics.md explains the lines.
+# `cmake --build build/release --target talus_bench_statics` makes. docs/explanation/statics.md explains the lines.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 bench=${BENCH:-$root/build/release/talus_bench_statics}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hold the folder order of docs/architecture.md: check-includes.sh [ROOT]
+# Hold the folder order of docs/explanation/architecture.md: check-includes.sh [ROOT]
 #
 # In src/ a file may include its own folder and folders earlier in the order below, written
 # "folder/file.h" or, beside it, "file.h"; public headers are <talus/x.h> everywhere. apps/ come

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The solver of docs/adding-a-solver.md compiles as printed and, with the page's line in the table, is found by
+# The solver of docs/how-to/adding-a-solver.md compiles as printed and, with the page's line in the table, is found by
 # its name, takes its parameter, and solves a step of a scene with friction and one without.
 set -eu
-page=$TALUS_SOURCE_DIR/docs/adding-a-solver.md
+page=$TALUS_SOURCE_DIR/docs/how-to/adding-a-solver.md
 
 awk '/^```c solver$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$page" >steepest.c
 test "$(wc -l <steepest.c)" -gt 50

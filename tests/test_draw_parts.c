@@ -251,7 +251,7 @@ TEST(the_page_and_the_viewer_have_the_same_scale)
 {
     if (!getenv("TALUS_SOURCE_DIR"))
         SKIP("TALUS_SOURCE_DIR is not set");
-    check_scale_in("docs/render.md", "**Scale.**");
+    check_scale_in("docs/how-to/render.md", "**Scale.**");
     check_scale_in("apps/viewer/src/engine/palette.ts", "SEQUENTIAL = [");
 }
 

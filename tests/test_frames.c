@@ -1,4 +1,4 @@
-/* What is written of a world comes back, within what docs/frames.md promises. */
+/* What is written of a world comes back, within what docs/reference/frames.md promises. */
 #include "frames_scene.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Machines of the shipped scenes: a wheel against closed forms, the rover on a floor and over a rock, the hanging
- * bridge under its load. docs/machines.md has the long runs. */
+ * bridge under its load. docs/explanation/machines.md has the long runs. */
 #include "support/test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The published schema and the reference: equal to what the table says, and true of the parser.
  *
  * TALUS_REGENERATE=1 in the environment rewrites scenes/schema.json and the reference part of
- * docs/scenes.md instead of comparing. Scenes are judged by a small validator of the subset of JSON
+ * docs/reference/scenes.md instead of comparing. Scenes are judged by a small validator of the subset of JSON
  * Schema that the file uses; it knows nothing of the table. */
 #include "io/scene/scene.h"
 
@@ -62,13 +62,13 @@ static void put_reference(const char *docs, const char *begin, const char *end, 
     char *whole;
     REQUIRE_OK(TALUS_ALLOC(whole, size + 1, "docs"));
     snprintf(whole, size + 1, "%.*s%s%s", (int)head, docs, text, end);
-    write_all("docs/scenes.md", whole, size);
+    write_all("docs/reference/scenes.md", whole, size);
     talus_release(whole);
 }
 
 TEST(reference_in_docs_is_current)
 {
-    char *text, *docs = read_all("docs/scenes.md");
+    char *text, *docs = read_all("docs/reference/scenes.md");
     REQUIRE_OK(talus_scene_reference(&text));
     char *begin = docs ? strstr(docs, begin_mark) : NULL;
     char *end = begin ? strstr(begin, end_mark) : NULL;

@@ -1,5 +1,5 @@
 /* Piles that should stand still, and some that should not: short versions of bench/statics.sh, from the scenes that
- * ship. Drift is the distance of the farthest moved point of any body from where it began. docs/statics.md has the
+ * ship. Drift is the distance of the farthest moved point of any body from where it began. docs/explanation/statics.md has the
  * long runs. */
 
 #include "support/test.h"

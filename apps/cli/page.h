@@ -1,7 +1,7 @@
 /* page.h - the pages: HTML files that hold their data, their program and their licences.
  *
- * A page is a built template with values put into it. docs/report.md says what the value of the report
- * holds, docs/viewer.md what those of the viewer do. */
+ * A page is a built template with values put into it. docs/reference/report.md says what the value of the report
+ * holds, docs/how-to/viewer.md what those of the viewer do. */
 #ifndef TALUS_CLI_PAGE_H
 #define TALUS_CLI_PAGE_H
 

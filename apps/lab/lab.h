@@ -2,7 +2,7 @@
  *
  * A job is one solver on one problem. Its result is measured by talus_problem_measure, never by the
  * solver. Results are kept in DIR/results.json as they come, each with a key of all that defines it,
- * so that a second call finds what the first one finished. docs/laboratory.md is the user's page. */
+ * so that a second call finds what the first one finished. docs/how-to/laboratory.md is the user's page. */
 #ifndef TALUS_CLI_LAB_H
 #define TALUS_CLI_LAB_H
 

@@ -1,5 +1,5 @@
 /* lab/lab_json.c - results as JSON: the answer to --json, results.json and the page's data, which are
- * the same value. docs/laboratory.md and docs/report.md describe them. */
+ * the same value. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
 #include "lab.h"
 
 #include "base/memory.h"

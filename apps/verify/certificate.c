@@ -1,4 +1,4 @@
-/* certificate.c - whether a direction proves that a problem has no solution (docs/solvers.md, an infeasible step). */
+/* certificate.c - whether a direction proves that a problem has no solution (docs/reference/contact-problem.md, an infeasible step). */
 #include "point.h"
 
 #include <float.h>

@@ -1,4 +1,4 @@
-/* measure.c - the metrics of docs/metrics.md, written down once more. */
+/* measure.c - the metrics of docs/reference/metrics.md, written down once more. */
 #include "point.h"
 
 #include <float.h>

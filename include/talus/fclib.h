@@ -1,4 +1,4 @@
-/* talus/fclib.h - contact problems in FCLIB's HDF5 layout, as they are stored (docs/fclib.md).
+/* talus/fclib.h - contact problems in FCLIB's HDF5 layout, as they are stored (docs/reference/fclib.md).
  *
  *     local    u = W r + q
  *     global   M v = f + H r + G l,   u = H' v + w,   G' v + b = 0    (l: impulses of joints)

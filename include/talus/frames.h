@@ -2,7 +2,7 @@
  *
  * A snapshot is the bodies and contacts of one moment as plain arrays. Everything that writes
  * pictures or other programs' files works on snapshots, whether they were taken from a world or read
- * from a file. docs/frames.md describes the file. */
+ * from a file. docs/reference/frames.md describes the file. */
 #ifndef TALUS_FRAMES_H
 #define TALUS_FRAMES_H
 

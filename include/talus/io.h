@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* ---- scenes: JSON with comments, see docs/scenes.md and scenes/schema.json ---- */
+/* ---- scenes: JSON with comments, see docs/reference/scenes.md and scenes/schema.json ---- */
 typedef struct TalusScene TalusScene;
 
 /* `overrides` are "name=value": a name of the params block or a key path such as
@@ -42,7 +42,7 @@ int talus_scene_param_count(const TalusScene *scene);
 const char *talus_scene_param_name(const TalusScene *scene, int index);
 double talus_scene_param_value(const TalusScene *scene, int index);
 
-/* ---- a run's directory: frames, steps.csv, probes.csv, checkpoint-{a,b}; docs/output.md ---- */
+/* ---- a run's directory: frames, steps.csv, probes.csv, checkpoint-{a,b}; docs/reference/output.md ---- */
 typedef struct TalusOutput TalusOutput;
 
 /* A zeroed def starts a run that writes frames.talus and the tables. */
@@ -90,7 +90,7 @@ void talus_output_abandon(TalusOutput *output);
 TalusStatus talus_checkpoint_write(const char *dir, const TalusWorld *world, const char *note);
 TalusStatus talus_checkpoint_read(const char *dir, int threads, TalusWorld **world, char **note);
 
-/* ---- one contact problem as a file (docs/problem-file.md) ---- */
+/* ---- one contact problem as a file (docs/reference/problem-file.md) ---- */
 TalusStatus talus_problem_write(const char *path, TalusProblem *problem);
 TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem **out);
 /* A problem file of either kind, with this friction model on all contacts that have friction; NULL: the
@@ -99,7 +99,7 @@ TalusStatus talus_problem_read(const char *path, TalusPool *pool, TalusProblem *
 TalusStatus talus_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
                                TalusProblem **out, TalusFclib **fclib);
 
-/* ---- surfaces: STL (binary and text) and OBJ files, see docs/meshes.md ---- */
+/* ---- surfaces: STL (binary and text) and OBJ files, see docs/how-to/meshes.md ---- */
 
 /* Triangles over shared vertices, anticlockwise seen from outside where the surface is closed. What was
  * repaired on the way is counted here and told by the log, "surface.repaired". */

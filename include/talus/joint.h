@@ -1,6 +1,6 @@
 /* talus/joint.h - joints between two bodies, or a body and the fixed world.
  *
- * A joint is a few blocks of the step's problem beside the contacts (docs/joints.md), solved with them:
+ * A joint is a few blocks of the step's problem beside the contacts (docs/how-to/joints.md), solved with them:
  * heyn-2012 Eq. (5). It is described in the world frame, where the bodies are when it is added, and holds on
  * to them from then on. Coordinate and speed are those of body a relative to body b, 0 where the joint was
  * added, a length for DISTANCE and SPRING; force and torque are what the joint does to a. */

@@ -118,7 +118,7 @@ typedef struct TalusResidual {
 void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
 
 /* What rounding may hide of that residual: TALUS_ROUNDING times |N| |gamma| + |q|, the size of the terms of the gradient
- * (docs/metrics.md), as root mean square over blocks, and twice that as maximum, for single blocks scatter. An
+ * (docs/reference/metrics.md), as root mean square over blocks, and twice that as maximum, for single blocks scatter. An
  * estimate, not a bound: measured errors were mostly below 0.4 of it, at most 1.8. Impulses so large that velocities are
  * lost in it solve nothing, however small a residual comes out. */
 #define TALUS_ROUNDING 0x1p-52
@@ -126,7 +126,7 @@ void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusRes
 /* The value of the objective that the problem minimises. */
 TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, double *objective);
 
-/* Everything the laboratory reports about an iterate, in one place (docs/metrics.md). With g the
+/* Everything the laboratory reports about an iterate, in one place (docs/reference/metrics.md). With g the
  * gradient, u the contact velocity, P the projection onto K, K* the dual cone, all 2-norms: */
 typedef struct TalusMetrics {
     double objective;

@@ -246,7 +246,7 @@ typedef struct TalusStepInfo {
     double tolerance; /* of this step's residual, m/s */
     bool missed;      /* it was not reached */
     int halvings;
-    /* Machines (bodies that joints hold together) that no impulse could close: they lost energy (docs/joints.md). */
+    /* Machines (bodies that joints hold together) that no impulse could close: they lost energy (docs/how-to/joints.md). */
     int projection_fallbacks;
     /* Bodies that even a sixteenth of the step moves so far in a period that some of their contacts may have been
      * missed. */

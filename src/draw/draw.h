@@ -24,7 +24,7 @@ typedef struct TalusDrawDef {
     int width, height;
     TalusColourBy colour;
     double low, high;          /* ends of the colour scale; NAN: from the frame */
-    double azimuth, elevation; /* of the camera, degrees; docs/render.md */
+    double azimuth, elevation; /* of the camera, degrees; docs/how-to/render.md */
     double zoom;               /* 1 fits all */
     TalusContainerLook container;
     int clip_axis; /* 0, 1 or 2: bodies on the camera's side of coordinate clip_at are cut away */

@@ -1,6 +1,6 @@
 /* draw/palette.h - the look: colours, light and camera, in one place.
  *
- * docs/render.md has the same numbers as tables, for the viewer. Colours are sRGB, 0x00rrggbb. */
+ * docs/how-to/render.md has the same numbers as tables, for the viewer. Colours are sRGB, 0x00rrggbb. */
 #ifndef TALUS_DRAW_PALETTE_H
 #define TALUS_DRAW_PALETTE_H
 

@@ -10,7 +10,7 @@ import sys
 from paraview import servermanager
 from paraview.simple import *
 
-BODY_FIELDS = {  # as docs/paraview.md lists them: type, components
+BODY_FIELDS = {  # as docs/how-to/paraview.md lists them: type, components
     "body_id": ("long long", 1),
     "radius": ("float", 1),
     "velocity": ("float", 3),

@@ -1,4 +1,4 @@
-// Made-up reports in the form of docs/report.md, to look at the page and to test it:
+// Made-up reports in the form of docs/reference/report.md, to look at the page and to test it:
 //
 //   node tests/report/samples.mjs DIR    writes DIR/NAME.html for every sample
 //

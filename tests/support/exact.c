@@ -28,7 +28,7 @@ static void from_vec(TalusVec3 v, Real *out)
     out[2] = v.z;
 }
 
-/* Axis k of the contact frame (docs/problem-file.md): H e_k with signs. */
+/* Axis k of the contact frame (docs/reference/problem-file.md): H e_k with signs. */
 static void axis_of(const TalusContactDef *c, int k, Real *out)
 {
     Real w[3], s = c->normal.x < 0.0 ? -1 : 1;

@@ -1,4 +1,4 @@
-// Frames files for tests, with everything that docs/frames.md allows: predicted frames, bodies that come and go, arrays
+// Frames files for tests, with everything that docs/reference/frames.md allows: predicted frames, bodies that come and go, arrays
 // stored or deflated.
 
 import { headPayload } from "./shapes.mjs";

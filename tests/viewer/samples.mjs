@@ -1,4 +1,4 @@
-// Made-up runs, encoded by hand after docs/frames.md and put into the viewer's page:
+// Made-up runs, encoded by hand after docs/reference/frames.md and put into the viewer's page:
 //
 //   node tests/viewer/samples.mjs DIR    writes DIR/NAME.html for every sample
 //

@@ -1,4 +1,4 @@
-// Figures of made-up shapes, as a head of frames carries them: coarse, with flat facets. docs/frames.md.
+// Figures of made-up shapes, as a head of frames carries them: coarse, with flat facets. docs/reference/frames.md.
 
 // The figure of { kind, half, radius, half_height, profile, parts, columns, rows, spacing, height, vertex, triangle }; a page
 // may be given the text of this function.

@@ -548,10 +548,10 @@ const CliCommand cli_bench = {
     .details =
         "`talus list experiments` names them. Settles the scenes, takes the problems out, solves\n"
         "them with the paper's solvers and all others, and prints tables beside the paper's\n"
-        "figures. Ctrl-C stops; the same command goes on. docs/laboratory.md tells more.\n"
-        "`shear`, `packing` and `janssen` run worlds instead: docs/friction.md; so does `petra-sim`:\n"
-        "docs/petra-2009.md. So does `gpu`, all its rows or those named: speed, agreement with the\n"
-        "cpu, physics. Each figure stands beside its target. docs/gpu.md tells more.\n",
+        "figures. Ctrl-C stops; the same command goes on. docs/how-to/laboratory.md tells more.\n"
+        "`shear`, `packing` and `janssen` run worlds instead: docs/explanation/friction.md. So does\n"
+        "`petra-sim`: docs/papers/petra-2009.md. So does `gpu`, all its rows or those named: speed,\n"
+        "agreement with the cpu, physics. docs/how-to/gpu.md has the target of each figure.\n",
     .options = bench_options,
     .option_count = sizeof bench_options / sizeof *bench_options,
     .main = bench_main};

@@ -50,7 +50,7 @@ static void erase_bar(const Conversion *c)
     }
 }
 
-/* docs/frames.md says what a frames file keeps; here it is in the units of this one. */
+/* docs/reference/frames.md says what a frames file keeps; here it is in the units of this one. */
 static void report(const Conversion *c)
 {
     printf("%s: %d frame%s as %s\n", c->out, c->written, c->written == 1 ? "" : "s", c->kind);

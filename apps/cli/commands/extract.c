@@ -132,7 +132,7 @@ const CliCommand cli_extract = {
         "Runs the scene to the time T, in whole steps, and writes the problem of the one that follows, with\n"
         "the impulses it would start from. FCLIB (HDF5) is what other contact solvers read, and\n"
         "needs a build with HDF5; Talus's own format keeps every bit, and compliance.\n"
-        "docs/fclib.md and docs/problem-file.md describe the files.\n",
+        "docs/reference/fclib.md and docs/reference/problem-file.md describe the files.\n",
     .options = extract_options,
     .option_count = sizeof extract_options / sizeof *extract_options,
     .main = extract_main};

@@ -366,7 +366,7 @@ const CliCommand cli_render = {
     .operands_max = 1,
     .details =
         "DIR is what `talus run SCENE --out DIR` wrote; a frames file or a scene will do as well.\n"
-        "No display is needed. docs/render.md shows what the options do and defines the colours.\n",
+        "No display is needed. docs/how-to/render.md shows what the options do and defines the colours.\n",
     .options = render_options,
     .option_count = sizeof render_options / sizeof *render_options,
     .main = render_main};

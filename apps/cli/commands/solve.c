@@ -494,7 +494,7 @@ const CliCommand cli_solve = {
         "PROBLEM is a file of `talus extract` or an FCLIB file. Every result is measured from its\n"
         "impulses, alike for all solvers; one that misses the tolerance is a result, too, and no\n"
         "failure. Ctrl-C ends the solver at work and reports what was reached.\n"
-        "docs/laboratory.md tells what the figures mean.\n",
+        "docs/how-to/laboratory.md tells what the figures mean.\n",
     .options = solve_options,
     .option_count = sizeof solve_options / sizeof *solve_options,
     .main = solve_main};

@@ -515,7 +515,7 @@ const CliCommand cli_verify = {
     .details =
         "PROBLEM and SOLUTION are each an FCLIB file (.hdf5) or a problem file of Talus's own\n"
         "kind, whose impulses are then the solution. The arithmetic shares no code with the\n"
-        "solvers; docs/metrics.md defines the figures. Where W is not symmetric, the matrix is\n"
+        "solvers; docs/reference/metrics.md defines the figures. Where W is not symmetric, the matrix is\n"
         "(W + W')/2, or W as stored under law coulomb.\n",
     .options = verify_options,
     .option_count = sizeof verify_options / sizeof *verify_options,

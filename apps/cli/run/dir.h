@@ -4,7 +4,7 @@
  * run.lock  locked as long as the run's process lives: the system unlocks it whatever ends the process
  * control   one word for the run, which takes the file away when it obeys
  *
- * docs/output.md describes the three. Reading needs no right to write and stops no run. */
+ * docs/reference/output.md describes the three. Reading needs no right to write and stops no run. */
 #ifndef TALUS_CLI_DIR_H
 #define TALUS_CLI_DIR_H
 

@@ -113,7 +113,7 @@ void run_report(const Run *run, FILE *out)
     if (run->tally.fallbacks)
         fprintf(out,
                 "no impulse closed the joints of %" PRId64
-                " machines, counted in every step; they lost energy (docs/joints.md)\n",
+                " machines, counted in every step; they lost energy (docs/how-to/joints.md)\n",
                 run->tally.fallbacks);
     fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
     print_where(run, out);

@@ -593,7 +593,7 @@ const CliCommand cli_run = {
     .details =
         "SCENE is a file or the name of a scene that ships (`talus list scenes`).\n"
         "A run that was stopped and resumed ends in the same state, bit for bit, as one that was\n"
-        "not. docs/output.md describes the files.\n",
+        "not. docs/reference/output.md describes the files.\n",
     .options = run_options,
     .option_count = sizeof run_options / sizeof *run_options,
     .main = run_main};

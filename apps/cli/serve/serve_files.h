@@ -41,7 +41,7 @@ int serve_files_frames(ServeFiles *files, uint64_t *size);
  * its figures here, so that the page knows one kind of head alone. */
 TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chunk);
 
-/* Whole answers, as docs/server.md has them. */
+/* Whole answers, as docs/reference/server.md has them. */
 TalusStatus serve_files_status(ServeFiles *files, JsonOut *json);
 TalusStatus serve_files_index(ServeFiles *files, int64_t from, JsonOut *json);
 TalusStatus serve_files_steps(ServeFiles *files, int64_t from, int64_t stride, JsonOut *json);

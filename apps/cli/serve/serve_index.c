@@ -1,4 +1,4 @@
-/* cli/serve/serve_index.c - walks chunks; docs/frames.md. */
+/* cli/serve/serve_index.c - walks chunks; docs/reference/frames.md. */
 #include "serve_index.h"
 
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* cli/serve/serve_index.h - where the frames of a growing frames file are, from its chunk headers alone.
  *
- * Knows no more of the file than docs/frames.md says of chunks, decodes nothing, and asks nothing but
+ * Knows no more of the file than docs/reference/frames.md says of chunks, decodes nothing, and asks nothing but
  * an open descriptor: the server opens the file itself, so that it can be no other. Payloads are not
  * read, so a damaged one is found by whoever decodes it. */
 #ifndef TALUS_CLI_SERVE_INDEX_H

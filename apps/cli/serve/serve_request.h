@@ -1,7 +1,7 @@
 /* cli/serve/serve_request.h - what a request asks for, and whether it may: pure functions over its text.
  *
  * Nothing is decoded and nothing is guessed: a path is one of the few below, byte for byte, or there is
- * no such thing. docs/server.md says what is refused and why. */
+ * no such thing. docs/reference/server.md says what is refused and why. */
 #ifndef TALUS_CLI_SERVE_REQUEST_H
 #define TALUS_CLI_SERVE_REQUEST_H
 

@@ -1,4 +1,4 @@
-// What the page is given (docs/report.md), brought into a form in which nothing is missing: numbers that
+// What the page is given (docs/reference/report.md), brought into a form in which nothing is missing: numbers that
 // were not measured are NaN, absent lists are empty. The rest of the page never meets a null.
 
 import { solverStyles, type Style } from "./palette";

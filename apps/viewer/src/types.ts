@@ -1,5 +1,5 @@
 // What the parts of the viewer share: frames as they are shown, where they come from, and the engine that
-// draws them. docs/frames.md describes the file.
+// draws them. docs/reference/frames.md describes the file.
 
 export type Vec3 = [number, number, number];
 

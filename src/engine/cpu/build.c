@@ -1,6 +1,6 @@
 /* engine/cpu/build.c - from contacts to the problem of a part of a step.
  *
- * Offsets and compliances follow solvers.md; engine/contact.h has the formulas.
+ * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact.h has the formulas.
  *
  * The problem knows every slot as a body: fixed and dead ones have no inverse mass and no contact
  * (contacts with fixed bodies name body -1); driven ones have no inverse mass but a velocity. */

@@ -3,7 +3,7 @@
  * A writer gets every frame of a run as (head, snapshot) and keeps what its format wants in the
  * run's directory. What it writes depends on the frames alone, and it can be cut back to an earlier
  * time, so that a run that was stopped and resumed leaves the same bytes as one that was not.
- * Arrays that a snapshot does not hold are left out. docs/paraview.md describes files and fields. */
+ * Arrays that a snapshot does not hold are left out. docs/how-to/paraview.md describes files and fields. */
 #ifndef TALUS_IO_FORMATS_FORMATS_H
 #define TALUS_IO_FORMATS_FORMATS_H
 

@@ -1,4 +1,4 @@
-/* io/frames/frames.h - the parts of a frames file (docs/frames.md): its numbers, its arrays, a frame as
+/* io/frames/frames.h - the parts of a frames file (docs/reference/frames.md): its numbers, its arrays, a frame as
  * integers, its head. frames_write.c and frames_read.c put them together. */
 #ifndef TALUS_IO_FRAMES_FRAMES_H
 #define TALUS_IO_FRAMES_FRAMES_H

@@ -1,6 +1,6 @@
 /* io/problem/problem_file.c - one contact problem as a file.
  *
- * docs/problem-file.md is the contract: a fixed header, then arrays in a fixed order, each padded
+ * docs/reference/problem-file.md is the contract: a fixed header, then arrays in a fixed order, each padded
  * to eight bytes. All sizes follow from the header, so they are compared with the size of the file
  * before anything else. The reader takes any bytes and refuses what is not a problem: every index
  * is in range and every number finite (problem_check.c) before talus_problem_create sees it.

@@ -1,4 +1,4 @@
-/* io/problem/problem_stored.h - a problem as its file has it; docs/problem-file.md has the format. */
+/* io/problem/problem_stored.h - a problem as its file has it; docs/reference/problem-file.md has the format. */
 #ifndef TALUS_IO_PROBLEM_PROBLEM_STORED_H
 #define TALUS_IO_PROBLEM_PROBLEM_STORED_H
 

@@ -1,7 +1,7 @@
 /* io/scene/scene.h - scene files inside: the table that describes the format, and what it reads into.
  *
  * One table (scene_table.c) holds every key with its type, range, default and help. The reader
- * (scene_read.c), --set (scene_set.c), the JSON Schema and the reference in docs/scenes.md
+ * (scene_read.c), --set (scene_set.c), the JSON Schema and the reference in docs/reference/scenes.md
  * (scene_schema.c) all come from it; nothing else knows a key that the table does not.
  *
  *     text -> JSON tree -> overrides on the tree -> structs below -> checks -> world            */

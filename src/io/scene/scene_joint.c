@@ -54,7 +54,8 @@ static const SceneType motor = {.kind = SCENE_OBJECT,
 #define STRUCT SceneJoint
 static const SceneField joint_fields[] = {
     {"name", &text, AT(name), .preset = "\"\"", .help = "its name in joints.csv"},
-    {"type", &joint_type, AT(type), .required = true, .help = "what it leaves free: joints.md"},
+    {"type", &joint_type, AT(type), .required = true,
+     .help = "what it leaves free: docs/how-to/joints.md"},
     {"bodies", &names, AT(bodies), .required = true,
      .help = "entries of one body each: the first moves relative to the second, or the world"},
     {"at", &vector, AT(at), .required = true,

@@ -1,5 +1,5 @@
 /* io/scene/scene_schema.c - the table told to others: as a JSON Schema (scenes/schema.json) and as the
- * reference in docs/scenes.md. Tests hold both files to what is written here. */
+ * reference in docs/reference/scenes.md. Tests hold both files to what is written here. */
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
@@ -308,7 +308,7 @@ TalusStatus talus_scene_schema(char **out)
     put(&t,
         "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
         "  \"title\": \"Talus scene\",\n"
-        "  \"description\": \"See docs/scenes.md. Made from src/io/scene/scene_table.c; comments and "
+        "  \"description\": \"See docs/reference/scenes.md. Made from src/io/scene/scene_table.c; comments and "
         "trailing commas are allowed on top of JSON.\",\n"
         "  \"$ref\": \"#/$defs/scene\",\n  \"$defs\": {\n"
         "    \"expression\": {\"type\": \"string\", \"pattern\": \"^=\", \"description\": "

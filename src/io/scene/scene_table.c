@@ -433,7 +433,7 @@ static const SceneField scene_fields[] = {
     {"bodies", &bodies, AT(bodies), .required = true,
      .help = "entries, each of one or many bodies"},
     {"joints", &talus_scene_joints, AT(joints), .preset = "[]",
-     .help = "between bodies, or a body and the world: joints.md"},
+     .help = "between bodies, or a body and the world: docs/how-to/joints.md"},
     {"projection", &flag, AT(projection), .preset = "true",
      .help = "joints are closed after each step; else they drift apart"},
     {"emitters", &emitters, AT(emitters), .preset = "[]", .help = "spheres that arrive over time"},

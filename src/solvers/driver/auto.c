@@ -8,7 +8,7 @@
  * order may use up the budget at any tolerance, are solved. Small problems without a reference speed of which
  * many digits are wanted go to the direct method at once; steps of worlds are too easy for that on the whole,
  * but for small ones with heavy bodies among light ones, which leave first order an eighth of the budget.
- * docs/default-solver.md has the measurements.
+ * docs/explanation/default-solver.md has the measurements.
  *
  * Problems with free joints always begin with a first-order method, which has them eliminated (driver.c).
  *
@@ -196,7 +196,7 @@ const TalusSolverType talus_solver_auto = {
     .summary =
         "gs:omega=1.5 from 10 % of the reference speed on, apgd down to 0.01 %, else lbfgs-fb or "
         "apgd; then a direct method",
-    .reference = "docs/solvers.md",
+    .reference = "docs/reference/solvers.md",
     .takes = TALUS_TAKES_ALL,
     .parts = parts,
     .plan = plan,

@@ -20,9 +20,9 @@
  *
  * The paper is unscaled (metric=none). There is no proof of convergence, since the projection in line
  * 8 may undo the descent; without friction and with fixed bounds no case of it has been seen, with moving
- * bounds many (docs/preclik-2009.md). Not for circular cones, to the paper an open problem: the search
+ * bounds many (docs/papers/preclik-2009.md). Not for circular cones, to the paper an open problem: the search
  * along the line does not know that the mantle is curved, steps round it are too long, and already a
- * single sliding contact may cycle (docs/solvers.md). */
+ * single sliding contact may cycle (docs/reference/solvers/active-set.md). */
 #include "solvers/driver/best.h"
 #include "solvers/face/face.h"
 

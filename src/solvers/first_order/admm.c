@@ -357,7 +357,8 @@ static bool is_on_host(const void *parameters)
 const TalusSolverType talus_solver_admm = {
     .name = "admm",
     .summary = "alternating directions, direct or proximal, adaptive rho: small stiff problems",
-    .reference = "Boyd et al. 2011; Stellato et al. 2020; the choice of rho: docs/solvers.md",
+    .reference =
+        "Boyd et al. 2011; Stellato et al. 2020; the choice of rho: docs/reference/solvers/first-order.md",
     .takes = TALUS_TAKES_CONVEX,
     TALUS_PARAMS(params, Params),
     .state_size = sizeof(State),

@@ -23,7 +23,7 @@
  *     x+ = y+ + (theta_i - 1) (2 theta_{i+1} - 1) / (theta_i (2 theta_i - 1)) (y+ - y)
  *             + (2 theta_{i+1} - 1) / (2 theta_i - 1) (y+ - x).
  * N, and how near z must be, are learnt from solve to solve. At an equal residual the velocities are
- * then less exact than without it: docs/default-solver.md.
+ * then less exact than without it: docs/explanation/default-solver.md.
  *
  * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a
  * step shows more curvature, and otherwise carried over. t above 1 / L has no proof; when R has not
@@ -546,7 +546,8 @@ static void clear(void *work, const TalusBackend *backend)
 const TalusSolverType talus_solver_lbfgs_fb = {
     .name = "lbfgs-fb",
     .summary = "L-BFGS on the forward-backward residual, smoothed: fewest products with friction",
-    .reference = "Stella, Themelis and Patrinos 2017 for the envelope; docs/default-solver.md",
+    .reference =
+        "Stella, Themelis and Patrinos 2017 for the envelope; docs/explanation/default-solver.md",
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
     TALUS_PARAMS(params, Params),

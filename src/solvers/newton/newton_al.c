@@ -19,7 +19,7 @@
  *
  * With friction it does worse than prox and is not offered: on boxes an impulse between its bounds moves only
  * while its velocity is within rho times their distance, so that steps are cut at every row; on circular
- * cones it took two to three times as many steps, or failed (docs/solvers.md).
+ * cones it took two to three times as many steps, or failed (docs/reference/solvers/direct.md).
  *
  * What is shown and returned is p, which is in K. An iteration is one Newton step: a factorisation and three
  * products, four on matrices, whose N has E in it. Host alone. */

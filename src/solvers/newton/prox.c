@@ -354,7 +354,8 @@ static void clear(void *work, const TalusBackend *backend)
 const TalusSolverType talus_solver_prox = {
     .name = "prox",
     .summary = "proximal point, Newton steps, direct solver: exact Coulomb, small stiff problems",
-    .reference = "Acary, Bremond & Huber 2018; the rules for rho and steps: docs/solvers.md",
+    .reference =
+        "Acary, Bremond & Huber 2018; the rules for rho and steps: docs/reference/solvers/direct.md",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, DISC) | TALUS_TAKES(COULOMB, DISC) |
              TALUS_TAKES_JOINT,
     TALUS_PARAMS(params, Params),

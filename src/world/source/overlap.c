@@ -4,7 +4,7 @@
  * finds overlaps. The world's own list and its impulses stay as they are, so asking changes nothing of a run. It costs
  * at most what the detection of a step costs.
  *
- * Contacts with a mesh do not see a body that is deeper inside a solid than its own reach (docs/meshes.md). Bodies whose
+ * Contacts with a mesh do not see a body that is deeper inside a solid than its own reach (docs/how-to/meshes.md). Bodies whose
  * centre lies inside one are found here by the faces above the centre: those that look up less those that look down,
  * which is 1 inside and 0 outside. */
 #include "world/source/overlap.h"

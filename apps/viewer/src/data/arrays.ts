@@ -1,4 +1,4 @@
-// The arrays inside a frame (docs/frames.md): found, inflated, taken out of their byte planes.
+// The arrays inside a frame (docs/reference/frames.md): found, inflated, taken out of their byte planes.
 
 import { viewOf } from "./file";
 

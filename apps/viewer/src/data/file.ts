@@ -1,4 +1,4 @@
-// The outer shape of a frames file (docs/frames.md): its chunks. Nothing here trusts a length or a
+// The outer shape of a frames file (docs/reference/frames.md): its chunks. Nothing here trusts a length or a
 // number before it has been checked against the bytes that are really there.
 
 import type { FrameInfo } from "../types";

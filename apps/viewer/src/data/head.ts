@@ -1,4 +1,4 @@
-// The head of frames (docs/frames.md): what holds for all of them, and how their shapes look. Nothing here trusts a number
+// The head of frames (docs/reference/frames.md): what holds for all of them, and how their shapes look. Nothing here trusts a number
 // before it has been checked against the bytes that are really there.
 
 import type { Drawn, Head, Material, Shape, Surface, Vec3 } from "../types";

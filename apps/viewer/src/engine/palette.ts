@@ -1,4 +1,4 @@
-// The look that the viewer and `talus render` share: colours, light, camera (docs/render.md). Colours are sRGB;
+// The look that the viewer and `talus render` share: colours, light, camera (docs/how-to/render.md). Colours are sRGB;
 // lighting is done in linear light.
 
 import type { ViewName } from "../types";

@@ -372,7 +372,7 @@ export class App {
     }, 300);
   }
 
-  // What tests and scripts in the page may ask for; docs/viewer.md describes it.
+  // What tests and scripts in the page may ask for; docs/how-to/viewer.md describes it.
   get testing(): object {
     const app = this;
     return {
