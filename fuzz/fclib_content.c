@@ -199,7 +199,7 @@ TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out)
     *out = NULL;
     if (byte(h5) >= ODD)
         return refuse(h5, path);
-    return talus_alloc((void **)out, 8, 1, path);
+    return TALUS_ALLOC(*out, 8, path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "collide/contact.h"
+#include "collide/period.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -136,6 +137,8 @@ static inline void shake(Scene *s)
     for (int i = 0; i < s->view.count; i++) {
         if (!s->fixed[i])
             s->position[i] = talus_add(s->position[i], random_vector(&rng, 0.05 * s->radius[i]));
+        if (s->view.period)
+            s->position[i] = talus_wrap(s->view.period, s->position[i]);
     }
 }
 

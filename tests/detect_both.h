@@ -25,10 +25,10 @@ static inline bool open_both(Both *b, const Scene *s)
                           .shapes = s->view.shape_count,
                           .law = &law,
                           .materials = 1};
+    TalusEngineSetup setup = {.context = cuda_context(), .period = s->view.period};
     memset(b, 0, sizeof *b);
     return CHECK_OK(talus_detector_create(&b->detector)) &&
-           CHECK_OK(talus_engine_ops(cuda)->create(&(TalusEngineSetup){.context = cuda_context()},
-                                                   &b->engine)) &&
+           CHECK_OK(talus_engine_ops(cuda)->create(&setup, &b->engine)) &&
            CHECK_OK(talus_engine_ops(cuda)->tables(b->engine, &tables));
 }
 
@@ -108,8 +108,12 @@ static inline bool detect(Both *b, Scene *s)
 {
     bool fine = CHECK_OK(talus_detect(b->detector, NULL, &s->view, &s->options, &b->host)) &&
                 CHECK_OK(detect_on_device(b, s)) && fetch(b);
-    if (fine)
+    TalusEngineCounts n;
+    if (fine) {
         compare(b);
+        talus_engine_ops(cuda)->counts(b->engine, &n);
+        CHECK_INT(n.clipped, talus_detector_clipped(b->detector));
+    }
     return fine;
 }
 
@@ -141,6 +145,23 @@ static inline void detect_thrice(Both *b, Scene *s)
     shake(s);
     if (detect(b, s))
         CHECK(impulses(&b->device) > b->device.count / 4);
+}
+
+/* Fails on both with the same words; the device's list stays as it is. */
+static inline void check_refused(Both *b, Scene *s, TalusStatus expected)
+{
+    char text[512];
+    int count = b->device.count;
+    CHECK(talus_detect(b->detector, NULL, &s->view, &s->options, &b->host) == expected);
+    strncpy(text, talus_error(), sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    CHECK(detect_on_device(b, s) == expected);
+    CHECK_STR(talus_error(), text);
+    if (fetch(b)) {
+        CHECK_INT(b->device.count, count);
+        b->host = talus_detector_contacts(b->detector);
+        compare(b);
+    }
 }
 
 #endif

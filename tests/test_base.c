@@ -174,13 +174,13 @@ TEST(memory_is_zeroed_aligned_and_counted)
     talus_free(NULL);
 }
 
-TEST(reserve_keeps_what_it_is_told_to)
+TEST(growing_keeps_what_it_is_told_to)
 {
     int *array = NULL;
-    size_t room = 0, held = 0;
+    size_t held = 0;
     for (size_t need = 1; need < 3000; need = need * 5 / 4 + 1) {
-        REQUIRE_OK(TALUS_RESERVE(array, room, need, held, "numbers"));
-        CHECK(room >= need);
+        REQUIRE_OK(TALUS_GROW(array, need, held, "numbers"));
+        CHECK(TALUS_CAPACITY(array) >= need);
         for (size_t i = 0; i < held; i++)
             if (array[i] != (int)i * 7) {
                 CHECK(!"an element was lost");
@@ -190,18 +190,17 @@ TEST(reserve_keeps_what_it_is_told_to)
             array[held] = (int)held * 7;
     }
     uint64_t before = talus_allocation_count();
-    CHECK_OK(TALUS_RESERVE(array, room, held / 2, held, "numbers")); /* there is room already */
+    CHECK_OK(TALUS_GROW(array, held / 2, held, "numbers")); /* there is room already */
     CHECK(talus_allocation_count() == before);
     talus_release(array);
 }
 
-TEST(reserve_grows_by_half_at_least)
+TEST(arrays_grow_by_half_at_least)
 {
     char *array = NULL;
-    size_t room = 0;
     uint64_t before = talus_allocation_count();
     for (size_t need = 1; need <= 100000; need++)
-        REQUIRE_OK(TALUS_RESERVE(array, room, need, need - 1, "bytes"));
+        REQUIRE_OK(TALUS_GROW(array, need, need - 1, "bytes"));
     CHECK(talus_allocation_count() - before < 40);
     talus_release(array);
 }
@@ -209,14 +208,18 @@ TEST(reserve_grows_by_half_at_least)
 TEST(allocations_fail_on_demand)
 {
     int *array = NULL, *other = NULL;
-    size_t room = 0;
-    REQUIRE_OK(TALUS_RESERVE(array, room, 10, 0, "numbers"));
+    REQUIRE_OK(TALUS_GROW(array, 10, 0, "numbers"));
     array[9] = 42;
-    size_t before = room;
+    size_t before = TALUS_CAPACITY(array);
     talus_fail_allocation_in(1);
-    CHECK_INT(TALUS_RESERVE(array, room, 100000, 10, "numbers"), TALUS_ERR_MEMORY);
+    CHECK_INT(TALUS_GROW(array, 100000, 10, "numbers"), TALUS_ERR_MEMORY);
     CHECK(strncmp(talus_error(), "numbers: out of memory for 4000", 30) == 0);
-    CHECK(array[9] == 42 && room == before); /* what was to be kept is still there */
+    CHECK(array[9] == 42 &&
+          TALUS_CAPACITY(array) == before); /* what was to be kept is still there */
+    talus_fail_allocation_in(1);
+    CHECK_INT(TALUS_GROW(array, 100000, 0, "numbers"), TALUS_ERR_MEMORY);
+    CHECK(!array &&
+          talus_capacity(array) == 0); /* nothing was to be kept: the old block went first */
     talus_fail_allocation_in(2);
     CHECK_OK(TALUS_ALLOC(other, 1, "one"));
     talus_release(other);
@@ -506,8 +509,8 @@ int main(void)
     RUN(pools_live_side_by_side_and_die_unused);
     RUN(pool_refuses_odd_sizes);
     RUN(memory_is_zeroed_aligned_and_counted);
-    RUN(reserve_keeps_what_it_is_told_to);
-    RUN(reserve_grows_by_half_at_least);
+    RUN(growing_keeps_what_it_is_told_to);
+    RUN(arrays_grow_by_half_at_least);
     RUN(allocations_fail_on_demand);
     RUN(sizes_that_overflow_are_refused);
     RUN(fail_keeps_a_message_made_of_itself);

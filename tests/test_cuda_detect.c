@@ -263,23 +263,6 @@ TEST(each_body_knows_its_contacts)
 
 /* ---- refusals ---- */
 
-/* Fails on both with the same words; the device's list stays as it is. */
-static void check_refused(Both *b, Scene *s, TalusStatus expected)
-{
-    char text[512];
-    int count = b->device.count;
-    CHECK(talus_detect(b->detector, NULL, &s->view, &s->options, &b->host) == expected);
-    strncpy(text, talus_error(), sizeof text - 1);
-    text[sizeof text - 1] = '\0';
-    CHECK(detect_on_device(b, s) == expected);
-    CHECK_STR(talus_error(), text);
-    if (fetch(b)) {
-        CHECK_INT(b->device.count, count);
-        b->host = talus_detector_contacts(b->detector);
-        compare(b);
-    }
-}
-
 TEST(unsupported_pairs_are_named)
 {
     NEEDS_CUDA();

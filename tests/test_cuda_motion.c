@@ -1,5 +1,6 @@
 /* Worlds on the cuda backend with what moves and meets otherwise than by itself: driven bodies, applied forces,
- * groups and excluded pairs, joints; and with all kinds of shapes. Beside the same worlds on the host. */
+ * groups and excluded pairs, joints; with all kinds of shapes; in space that repeats itself. Beside the same
+ * worlds on the host. */
 #include "cuda_world.h"
 
 enum { BODIES = 40 };
@@ -380,14 +381,89 @@ TEST(joints_go_back_and_go)
     talus_world_destroy(world);
 }
 
-TEST(what_is_not_there_is_refused)
+/* ---- space that repeats itself ---- */
+
+/* Most bodies begin beside a side or beyond it, and all go around, on a slope: over a floor that shakes, a peg that
+ * turns and a fixed block of triangles across the sides. Two joints hold bodies beyond a side from each other. */
+static TalusWorld *make_around(void)
 {
+    static const TalusVec3 corner[4] = {
+        {0.3, 0, -0.1}, {-0.3, 0.3, -0.1}, {-0.3, -0.3, -0.1}, {0, 0, 0.08}};
+    static const int32_t triangle[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
+    const TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
+    const TalusShapeDef peg = {.kind = TALUS_SHAPE_BOX, .half = {0.3, 0.05, 0.05}};
+    const TalusShapeDef block = {.kind = TALUS_SHAPE_MESH,
+                                 .vertex = corner,
+                                 .vertex_count = 4,
+                                 .triangle = triangle,
+                                 .triangle_count = 4};
     TalusWorldDef def = quick_def(1);
-    TalusWorld *world = NULL;
-    def.period.on[0] = 1;
-    def.period.hi.x = 5.0;
-    CHECK_INT(talus_world_create(&def, &world), TALUS_ERR_UNSUPPORTED);
-    CHECK(said("periods are not available on backend cuda; backend cpu has them"));
+    TalusDriveDef shake = talus_drive_def_default(), turn = shake;
+    shake.amplitude = talus_vec3(0.02, 0.0, 0.01);
+    shake.frequency = 4.0;
+    turn.spin = talus_vec3(0.0, 0.0, 3.0);
+    turn.velocity = talus_vec3(-0.3, 0.0, 0.0);
+    def.period = (TalusPeriod){{0.1, -0.1, 0}, {1.5, 1.2, 0}, {1, 1, 0}};
+    def.gravity = talus_vec3(2.0, 1.0, -9.0);
+    TalusWorld *world = make_world(&def);
+    add_bodies(world);
+    for (uint32_t i = 0; i < BODIES; i++)
+        CHECK_OK(talus_world_set_velocity(world, (TalusBodyId){i, 1},
+                                          talus_vec3(0.6, 0.2 * (i % 3) - 0.2, 0.0), zero));
+    TalusProbeDef region = {
+        .name = "side", .kind = TALUS_PROBE_REGION, .lo = {1.2, -0.1, 0}, .hi = {1.5, 1.2, 2}};
+    TalusProbeDef still = {.name = "block", .kind = TALUS_PROBE_BODY}, turned = still;
+    CHECK_OK(talus_world_set_drive(world, add_fixed(world, &plane, zero), &shake));
+    turned.body = add_fixed(world, &peg, talus_vec3(0.2, 0.3, 0.06));
+    CHECK_OK(talus_world_set_drive(world, turned.body, &turn));
+    still.body = add_fixed(world, &block, talus_vec3(1.45, 0.05, 0.0));
+    turned.name = "peg";
+    CHECK_OK(talus_world_add_probe(world, &region, NULL));
+    CHECK_OK(talus_world_add_probe(world, &still, NULL));
+    CHECK_OK(talus_world_add_probe(world, &turned, NULL));
+    for (uint32_t k = 0; k < 2; k++) { /* between x = 1.4, or 0, and 0.25 */
+        TalusBodyId a = {4 * k, 1}, b = {4 * k + 1, 1};
+        TalusJointDef def = joint_between(k ? TALUS_JOINT_REVOLUTE : TALUS_JOINT_BALL, a, b,
+                                          talus_vec3(0.13, 0.25 * k, 0.16));
+        CHECK_OK(talus_world_add_joint(world, &def, NULL));
+    }
+    make_tight(world);
+    return world;
+}
+
+TEST(bodies_that_go_around_are_those_of_the_host)
+{
+    TalusWorld *host = on("cpu", make_around), *cuda = on("cuda", make_around);
+    double dx = 0.0, dv = 0.0, lifted = 0.0, driven = 0.0;
+    int met = 0;
+    for (int i = 0; i < 16; i++) {
+        TalusStepInfo p, q;
+        REQUIRE_OK(talus_world_step(host, &p));
+        REQUIRE_OK(talus_world_step(cuda, &q));
+        CHECK_INT(q.contacts, p.contacts);
+        CHECK_INT(q.halvings, p.halvings);
+        compare_ledgers(&p.ledger, &q.ledger);
+        CHECK_NEAR(q.ledger.exchange, p.ledger.exchange, 1e-9);
+        lifted += i > 0 ? fabs(q.ledger.exchange) : 0.0; /* arrivals are in the first */
+        driven += fabs(q.ledger.driven);
+        differences(host, cuda, 0.05, &dx, &dv);
+        CHECK(dx <= 1e-8 && dv <= 1e-7);
+        compare_probes(host, cuda, 1e-9);
+        met += talus_world_probe_value(cuda, 1).contacts;
+    }
+    printf("  after 16 steps: positions %.1e, velocities %.1e; works %.1e, %.1e; met %d\n", dx, dv,
+           lifted, driven, met);
+    CHECK(lifted > 1.0 && driven > 1e-3 && met > 5 && cuda->contact_count > 20);
+    TalusWorld *again = moved_to(host, "cuda"), *back = moved_to(cuda, "cpu");
+    TalusWorld *const all[4] = {host, cuda, again, back};
+    for (int k = 0; k < 4; k++)
+        run(all[k], 3);
+    for (int k = 1; k < 4; k++) {
+        differences(host, all[k], 0.05, &dx, &dv);
+        CHECK(dx <= 1e-8 && dv <= 1e-7);
+    }
+    for (int k = 0; k < 4; k++)
+        talus_world_destroy(all[k]);
 }
 
 int main(void)
@@ -399,6 +475,6 @@ int main(void)
     RUN(joints_are_those_of_the_host);
     RUN(a_whirling_pendulum_keeps_its_energy);
     RUN(joints_go_back_and_go);
-    RUN(what_is_not_there_is_refused);
+    RUN(bodies_that_go_around_are_those_of_the_host);
     return talus_test_result();
 }

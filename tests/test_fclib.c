@@ -73,7 +73,7 @@ static TalusFclibPoint point(const Shape *s)
 /* The caller's pointer is filled: gcc 12 takes one that is returned for dangling. */
 static void set_text(char **out, const char *from)
 {
-    REQUIRE_OK(talus_alloc((void **)out, strlen(from) + 1, 1, "test"));
+    REQUIRE_OK(TALUS_ALLOC(*out, strlen(from) + 1, "test"));
     memcpy(*out, from, strlen(from) + 1);
 }
 

@@ -33,10 +33,8 @@ static void put_file(const char *path, const char *text)
 TEST(table_tells_what_there_is)
 {
     TalusFormatWriter *writer;
-    for (int i = 0; i < talus_format_count(); i++) {
-        CHECK(talus_format_summary(i)[0] != '\0');
+    for (int i = 0; i < talus_format_count(); i++)
         CHECK_INT(talus_format_find(talus_format_name(i)), i);
-    }
     CHECK_INT(talus_format_find("vtk"), -1);
     CHECK(talus_format_open("vtk", "table", false, 0.0, &writer) == TALUS_ERR_ARGUMENT);
     CHECK_STR(talus_error(), "vtk: no such format of frames; there are: vtp, vtkhdf, lammps, csv");

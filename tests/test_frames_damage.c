@@ -232,7 +232,7 @@ static void check_lie(const Sample *sample, const Lie *lie)
     Bytes copy = sample->file;
     uint64_t frame = sample->frame[lie->frame].offset;
     int read;
-    if (!CHECK_OK(talus_alloc((void **)&copy.bytes, copy.size, 1, "copy")))
+    if (!CHECK_OK(TALUS_ALLOC(copy.bytes, copy.size, "copy")))
         return;
     memcpy(copy.bytes, sample->file.bytes, copy.size);
     size_t at = lie->array ? find_array(copy, frame, lie->array) : frame + sizeof(TalusChunk);
@@ -388,7 +388,7 @@ TEST(chance_finds_nothing)
     size_t end = sample.frame[1].offset + sample.frame[1].size;
     for (int i = 0; i < 1500; i++) {
         Bytes copy = {.size = end};
-        REQUIRE_OK(talus_alloc((void **)&copy.bytes, end, 1, "copy"));
+        REQUIRE_OK(TALUS_ALLOC(copy.bytes, end, "copy"));
         memcpy(copy.bytes, sample.file.bytes, end);
         for (uint64_t k = 1 + talus_rng_below(&rng, 4); k > 0; k--)
             copy.bytes[16 + talus_rng_below(&rng, end - 16)] = (char)talus_rng_next(&rng);
@@ -409,7 +409,7 @@ static void check_head(const Sample *sample, const char *from, const char *to, c
 {
     Bytes copy = {.size = sample->frame[0].offset + sample->frame[0].size};
     int read;
-    if (!CHECK_OK(talus_alloc((void **)&copy.bytes, copy.size + 1, 1, "copy")))
+    if (!CHECK_OK(TALUS_ALLOC(copy.bytes, copy.size + 1, "copy")))
         return;
     memcpy(copy.bytes, sample->file.bytes, copy.size);
     char *at = strstr(copy.bytes + sample->head + sizeof(TalusChunk), from);

@@ -5,6 +5,7 @@
 #include "geometry/shape.h"
 #include "support/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const double profile[] = {0.0, -1.0, 0.4, -1.0, 0.9, -0.2, 0.9, 0.8, 1.3, 1.2};
@@ -348,7 +349,10 @@ TEST(bad_shapes_are_refused)
     check_refused(&def, "revolve: profile points 0 and 1 both have radius 0; a segment along the "
                         "axis has no surface");
     def = (TalusShapeDef){.kind = (TalusShapeKind)77};
-    check_refused(&def, "shape: kind 77 is not one of 0 to 11");
+    char message[64];
+    snprintf(message, sizeof message, "shape: kind 77 is not one of 0 to %d",
+             TALUS_SHAPE_KINDS - 1);
+    check_refused(&def, message);
 }
 
 TEST(shapes_own_their_profile)

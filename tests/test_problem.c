@@ -348,8 +348,7 @@ TEST(moving_bounds_start_from_zero)
     TalusProblem *problem = NULL;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &problem));
     REQUIRE_OK(talus_problem_set_friction(problem, (TalusFrictionModel){.law = TALUS_LAW_COULOMB}));
-    REQUIRE_OK(
-        TALUS_RESERVE(problem->estimate_store, problem->estimate_room, 4, 0, "unwritten memory"));
+    REQUIRE_OK(TALUS_GROW(problem->estimate_store, 4, 0, "unwritten memory"));
     for (int i = 0; i < 4; i++)
         problem->estimate_store[i] = NAN;
     REQUIRE_OK(talus_problem_set_moving(problem, true));

@@ -49,17 +49,17 @@ TEST(defaults_are_the_worlds)
     TalusWorldDef world = talus_world_def_default();
     TalusMaterialDef material = talus_material_def_default();
     const SceneMaterial *m = (const SceneMaterial *)scene->materials.items;
-    CHECK(scene->gravity[2] == world.gravity.z && scene->step == world.step);
-    CHECK(scene->envelope == world.envelope && scene->recovery == world.recovery);
+    CHECK(scene->def.gravity.z == world.gravity.z && scene->def.step == world.step);
+    CHECK(scene->def.envelope == world.envelope && scene->def.recovery == world.recovery);
     CHECK(scene->solver->tolerance == world.tolerance);
     CHECK(scene->solver->reference_speed == world.reference_speed);
     CHECK_INT(scene->solver->norm, world.norm);
     CHECK_INT(scene->solver->on_miss, world.on_miss);
     CHECK_INT(scene->solver->max_iterations, world.max_iterations);
     CHECK_STR(scene->solver->name, world.solver);
-    CHECK_STR(scene->backend, world.backend);
-    CHECK(m->friction == material.friction && m->density == material.density);
-    CHECK(m->stiffness == material.stiffness && m->damping == material.damping);
+    CHECK_STR(scene->def.backend, world.backend);
+    CHECK(m->def.friction == material.friction && m->def.density == material.density);
+    CHECK(m->def.stiffness == material.stiffness && m->def.damping == material.damping);
     talus_scene_destroy(scene);
 }
 
@@ -122,12 +122,12 @@ TEST(overrides)
         talus_scene_parse(sample, strlen(sample), "s", sets, sizeof sets / sizeof *sets, &scene));
     CHECK(talus_scene_until(scene) == 9.0);
     CHECK_STR(scene->solver->name, "gs");
-    CHECK(scene->solver->tolerance == 1e-5 && scene->gravity[2] == -1.62);
+    CHECK(scene->solver->tolerance == 1e-5 && scene->def.gravity.z == -1.62);
     CHECK_STR(body_of(scene, 1)->material, "hard");
     CHECK(body_of(scene, 1)->radius->mean == 0.25 && body_of(scene, 1)->radius->spread == 0.25);
     CHECK(body_of(scene, 0)->fill && body_of(scene, 0)->at.count == 0);
     CHECK(body_of(scene, 1)->lattice->spacing[1] == 2.0);
-    CHECK(((const SceneMaterial *)scene->materials.items)->friction == 0.7);
+    CHECK(((const SceneMaterial *)scene->materials.items)->def.friction == 0.7);
     CHECK_STR(talus_scene_title(scene), "Two words");
     talus_scene_destroy(scene);
 }

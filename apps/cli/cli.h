@@ -48,6 +48,9 @@ typedef struct CliCommand {
     int (*main)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } CliCommand;
 
+/* The two members of a table of options. */
+#define CLI_OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
+
 extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cli_verify, cli_bench,
     cli_list, cli_info, cli_extract;
 

@@ -1,6 +1,9 @@
 /* json_out.c - values to bytes, and the commas between them. */
 #include "json_out.h"
 
+#include "io/file/file.h"
+#include "io/text/text.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -33,6 +36,16 @@ static void put_text(JsonOut *json, const char *text)
 void json_to_stream(void *user, const char *bytes, size_t size)
 {
     fwrite(bytes, 1, size, user);
+}
+
+void json_to_file(void *user, const char *bytes, size_t size)
+{
+    talus_file_put(user, bytes, size);
+}
+
+void json_to_text(void *user, const char *bytes, size_t size)
+{
+    talus_text_put(user, bytes, size);
 }
 
 void json_start(JsonOut *json, JsonSink *sink, void *user)

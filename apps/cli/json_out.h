@@ -26,8 +26,8 @@ typedef struct JsonOut {
 } JsonOut;
 
 void json_start(JsonOut *json, JsonSink *sink, void *user);
-/* A sink for json_start whose user is a FILE. */
-JsonSink json_to_stream;
+/* Sinks for json_start whose user is a FILE, a TalusFile, a TalusText. */
+JsonSink json_to_stream, json_to_file, json_to_text;
 /* Asserts that everything opened was closed, and hands the rest to the sink. */
 void json_finish(JsonOut *json);
 

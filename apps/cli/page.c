@@ -4,18 +4,13 @@
 #include "base/memory.h"
 #include "io/file/file.h"
 
-void page_to_file(void *user, const char *bytes, size_t size)
-{
-    talus_file_put(user, bytes, size);
-}
-
 static TalusStatus write_file(const char *path, PageData *data, void *user)
 {
     TalusFile *file;
     TALUS_TRY(talus_file_create(path, &file));
     talus_file_put(file, page_report[0].bytes, page_report[0].size);
     JsonOut json;
-    json_start(&json, page_to_file, file);
+    json_start(&json, json_to_file, file);
     data(user, &json);
     json_finish(&json);
     talus_file_put(file, page_report[1].bytes, page_report[1].size);

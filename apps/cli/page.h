@@ -17,9 +17,6 @@ typedef struct PagePiece {
 
 extern const PagePiece page_report[2], page_viewer[3];
 
-/* A sink for json_start whose user is a TalusFile. */
-JsonSink page_to_file;
-
 /* Writes the report's one value. */
 typedef void PageData(void *user, JsonOut *json);
 

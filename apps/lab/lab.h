@@ -214,8 +214,13 @@ typedef struct LabTable {
     char **cell; /* [cells], row after row, the first row the headings */
 } LabTable;
 
-void lab_table_begin(LabTable *table, const char *title, int columns);
-/* Fills the next cell, row by row. */
+/* Tabs separate headings, and cells in the text of a row. */
+void lab_table_begin(LabTable *table, const char *title, const char *headings);
+/* More columns, before the first row. */
+void lab_table_head(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
+/* Fills the next cells, row by row; a number that is none (nan) is shown as "-". */
+void lab_table_row(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
+/* Fills the next cell with any text. */
 void lab_table_add(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
 void lab_table_print(const LabTable *table, FILE *out);
 void lab_table_clear(LabTable *table);
@@ -250,7 +255,7 @@ typedef struct LabSet {
     LabProblem *problems;
     int problem_count;
     LabResult *results;
-    int result_count, result_room;
+    int result_count;
     LabTable tables[LAB_TABLES];
     int table_count;
     LabFigure *figures[LAB_FIGURES];
@@ -270,7 +275,7 @@ TalusStatus lab_set_open(LabSet *set, bool fresh);
  * results.json. `out` is in the set and valid until the next call; *kept: it was not run now. */
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
                         bool *kept);
-LabTable *lab_set_table(LabSet *set, const char *title, int columns);
+LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);
 /* A table of the set with a row per solver: outcomes and cost over all problems. */
 const LabTable *lab_set_summary(LabSet *set);

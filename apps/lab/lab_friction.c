@@ -4,7 +4,6 @@
 #include "base/param.h"
 #include "base/status.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out)

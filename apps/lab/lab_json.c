@@ -318,11 +318,6 @@ static void put_set(void *user, JsonOut *json)
     json_close_object(json);
 }
 
-static void put_to_file(void *user, const char *bytes, size_t size)
-{
-    talus_file_put(user, bytes, size);
-}
-
 TalusStatus lab_store_write(const LabSet *set)
 {
     char *path;
@@ -331,7 +326,7 @@ TalusStatus lab_store_write(const LabSet *set)
     TalusStatus status = talus_file_create(path, &file);
     if (status == TALUS_OK) {
         JsonOut json;
-        json_start(&json, put_to_file, file);
+        json_start(&json, json_to_file, file);
         put_set((void *)set, &json);
         json_finish(&json);
         status = talus_file_commit(file);

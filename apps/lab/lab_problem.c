@@ -120,9 +120,7 @@ void lab_problem_close(LabProblem *p)
 {
     talus_problem_destroy(p->problem);
     talus_fclib_destroy(p->fclib);
-    talus_release(p->start);
-    talus_release(p->reference);
-    talus_release(p->velocity);
+    TALUS_RELEASE(p->start, p->reference, p->velocity);
     *p = (LabProblem){0};
 }
 
@@ -144,10 +142,8 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
                 : talus_fail_file(path, TALUS_ERR_FORMAT, "its solution has no velocities u");
     /* Velocities lie in the same rows as impulses. */
     TalusFclibPoint velocities = {.r = point.u};
-    if (status == TALUS_OK)
-        status = talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference);
-    if (status == TALUS_OK)
-        status = hash_file(path, &p->reference_hash);
+    TALUS_THEN(status, talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference));
+    TALUS_THEN(status, hash_file(path, &p->reference_hash));
     talus_fclib_free_point(&point);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/status.h"
 #include "base/timer.h"
 
@@ -124,12 +125,6 @@ static bool on_iterate(void *user, const TalusObservation *seen)
 
 /* ---- the result ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* heyn-2012 Fig. 5: normal impulses in ascending order, thinned out, the ends kept. */
 static TalusStatus sort_impulses(const TalusProblem *problem, const double *gamma, LabResult *out)
 {
@@ -139,7 +134,7 @@ static TalusStatus sort_impulses(const TalusProblem *problem, const double *gamm
     TALUS_TRY(TALUS_ALLOC(normal, (size_t)blocks, "sorted impulses"));
     for (int i = 0; i < blocks; i++)
         normal[i] = gamma[(size_t)i * (size_t)rows];
-    qsort(normal, (size_t)blocks, sizeof *normal, ascending);
+    qsort(normal, (size_t)blocks, sizeof *normal, talus_ascending);
     for (int k = 0; k < count; k++) {
         int rank = count < 2 ? 0 : (int)((int64_t)k * (blocks - 1) / (count - 1));
         out->impulse_rank[k] = rank + 1;
@@ -276,8 +271,7 @@ TalusStatus lab_run(LabProblem *p, const LabJob *job, bool quiet, LabResult *out
     } else {
         if (job->trace)
             status = TALUS_ALLOC(watcher.state, (size_t)talus_problem_blocks(p->problem), "states");
-        if (status == TALUS_OK)
-            status = solve(solver, p, job, &watcher, out);
+        TALUS_THEN(status, solve(solver, p, job, &watcher, out));
         talus_release(watcher.state);
     }
     talus_solver_destroy(solver);

@@ -38,9 +38,8 @@ static bool take_stored(LabSet *set, const char *key, LabResult *out)
 
 static TalusStatus new_result(LabSet *set, LabResult **out)
 {
-    size_t room = (size_t)set->result_room, count = (size_t)set->result_count;
-    TALUS_TRY(TALUS_RESERVE(set->results, room, count + 1, count, "results"));
-    set->result_room = (int)room;
+    size_t count = (size_t)set->result_count;
+    TALUS_TRY(TALUS_GROW(set->results, count + 1, count, "results"));
     *out = &set->results[count];
     return TALUS_OK;
 }
@@ -88,21 +87,18 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
     return *kept ? TALUS_OK : write_now_and_then(set);
 }
 
-LabTable *lab_set_table(LabSet *set, const char *title, int columns)
+LabTable *lab_set_table(LabSet *set, const char *title, const char *headings)
 {
     assert(set->table_count < LAB_TABLES);
     LabTable *table = &set->tables[set->table_count++];
-    lab_table_begin(table, title, columns);
+    lab_table_begin(table, title, headings);
     return table;
 }
 
 void lab_set_note(LabSet *set, const char *format, ...)
 {
     char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TALUS_FORMAT(text, format);
     assert(set->note_count < LAB_NOTES);
     set->notes[set->note_count++] = cli_must(strdup(text));
 }
@@ -113,8 +109,7 @@ TalusStatus lab_set_write(LabSet *set)
     TALUS_TRY(talus_path(&path, "%s/trace.csv", set->dir));
     TalusStatus status = lab_write_csv(set, path);
     talus_release(path);
-    if (status == TALUS_OK)
-        status = lab_store_write(set);
+    TALUS_THEN(status, lab_store_write(set));
     return status == TALUS_OK ? lab_page_write(set) : status;
 }
 
@@ -134,8 +129,6 @@ void lab_set_clear(LabSet *set)
     }
     for (int i = 0; i < set->note_count; i++)
         free(set->notes[i]);
-    talus_release(set->problems);
-    talus_release(set->results);
-    talus_release(set->stored);
+    TALUS_RELEASE(set->problems, set->results, set->stored);
     *set = (LabSet){0};
 }

@@ -174,8 +174,7 @@ static TalusStatus parse_store(LabSet *set, const char *path)
     size_t size;
     TALUS_TRY(talus_read_file(path, STORE_LIMIT, &text, &size));
     TalusStatus status = talus_json_parse(&arena, text, size, path, false, &root);
-    if (status == TALUS_OK)
-        status = read_runs(set, root, path);
+    TALUS_THEN(status, read_runs(set, root, path));
     talus_arena_clear(&arena);
     talus_release(text);
     return status == TALUS_ERR_FORMAT

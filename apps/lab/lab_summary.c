@@ -41,35 +41,19 @@ static Total total_of(const LabSet *set, const char *solver)
 
 static void add_solver(LabTable *table, const char *solver, const Total *t)
 {
-    lab_table_add(table, "%s", solver);
-    lab_table_add(table, "%d", t->count[LAB_CONVERGED]);
-    lab_table_add(table, "%d", t->count[LAB_BUDGET]);
-    lab_table_add(table, "%d", t->count[LAB_DIVERGED] + t->count[LAB_FAILED]);
-    lab_table_add(table, "%d", t->count[LAB_INFEASIBLE]);
-    lab_table_add(table, "%d", t->count[LAB_UNSUPPORTED]);
-    lab_table_add(table, "%d", t->first);
-    if (t->count[LAB_CONVERGED]) {
-        lab_table_add(table, "%.0f", t->applies);
-        lab_table_add(table, "%.3f", t->seconds);
-    } else {
-        lab_table_add(table, "-");
-        lab_table_add(table, "-");
-    }
-    if (isnan(t->worst_error))
-        lab_table_add(table, "-");
-    else
-        lab_table_add(table, "%.1e", t->worst_error);
+    bool any = t->count[LAB_CONVERGED] > 0;
+    lab_table_row(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%.3f\t%.1e", solver,
+                  t->count[LAB_CONVERGED], t->count[LAB_BUDGET],
+                  t->count[LAB_DIVERGED] + t->count[LAB_FAILED], t->count[LAB_INFEASIBLE],
+                  t->count[LAB_UNSUPPORTED], t->first, any ? t->applies : NAN,
+                  any ? t->seconds : NAN, t->worst_error);
 }
 
 const LabTable *lab_set_summary(LabSet *set)
 {
-    static const char *const headings[] = {"solver",     "converged",   "budget", "diverged",
-                                           "infeasible", "unsupported", "fewest", "products",
-                                           "seconds",    "u error"};
-    enum { COLUMNS = sizeof headings / sizeof *headings };
-    LabTable *table = lab_set_table(set, "All problems", COLUMNS);
-    for (int c = 0; c < COLUMNS; c++)
-        lab_table_add(table, "%s", headings[c]);
+    LabTable *table = lab_set_table(set, "All problems",
+                                    "solver\tconverged\tbudget\tdiverged\tinfeasible\tunsupported\t"
+                                    "fewest\tproducts\tseconds\tu error");
     for (int i = 0; i < set->result_count && set->results[i].problem == 0; i++) {
         Total t = total_of(set, set->results[i].solver);
         add_solver(table, set->results[i].solver, &t);

@@ -1,32 +1,65 @@
 /* lab/lab_table.c - tables for people. */
 #include "lab.h"
 
-#include <math.h>
+#include "base/status.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- a table of words ---- */
 
-void lab_table_begin(LabTable *table, const char *title, int columns)
+static void put_cell(LabTable *table, const char *text)
 {
-    *table = (LabTable){.columns = columns};
-    snprintf(table->title, sizeof table->title, "%s", title);
-}
-
-void lab_table_add(LabTable *table, const char *format, ...)
-{
-    char text[LAB_TEXT];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     if (table->cells == table->room) {
         int room = table->room ? 2 * table->room : 64;
         table->cell = cli_must(realloc(table->cell, (size_t)room * sizeof *table->cell));
         table->room = room;
     }
-    table->cell[table->cells++] = cli_must(strdup(text));
+    table->cell[table->cells++] = cli_must(strndup(text, LAB_TEXT - 1));
+}
+
+static void put_cells(LabTable *table, const char *format, va_list args)
+{
+    char text[8 * LAB_TEXT];
+    vsnprintf(text, sizeof text, format, args);
+    for (char *cell = text, *next; cell; cell = next) {
+        next = strchr(cell, '\t');
+        if (next)
+            *next++ = '\0';
+        put_cell(table, strcmp(cell, "nan") == 0 || strcmp(cell, "-nan") == 0 ? "-" : cell);
+    }
+}
+
+void lab_table_begin(LabTable *table, const char *title, const char *headings)
+{
+    *table = (LabTable){0};
+    snprintf(table->title, sizeof table->title, "%s", title);
+    lab_table_head(table, "%s", headings);
+}
+
+void lab_table_head(LabTable *table, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_cells(table, format, args);
+    va_end(args);
+    table->columns = table->cells;
+}
+
+void lab_table_row(LabTable *table, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_cells(table, format, args);
+    va_end(args);
+}
+
+void lab_table_add(LabTable *table, const char *format, ...)
+{
+    char text[LAB_TEXT];
+    TALUS_FORMAT(text, format);
+    put_cell(table, text);
 }
 
 void lab_table_clear(LabTable *table)
@@ -155,11 +188,6 @@ static int by_rank(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-static const char *const headings[] = {"solver",  "outcome",   "iterations", "products",
-                                       "seconds", "objective", "natural",    "relative",
-                                       "(24)",    "max f",     "active",     "MB"};
-enum { HEADINGS = sizeof headings / sizeof *headings };
-
 /* What a table has only where it tells something. */
 typedef struct Extra {
     bool error, limits;
@@ -171,20 +199,18 @@ typedef struct Extra {
 static void add_headings(LabTable *table, Extra extra)
 {
     lab_table_begin(table, "",
-                    HEADINGS + extra.error + extra.limits + extra.updates + extra.siconos +
-                        extra.bounds);
-    for (int c = 0; c < HEADINGS; c++)
-        lab_table_add(table, "%s", headings[c]);
+                    "solver\toutcome\titerations\tproducts\tseconds\tobjective\tnatural\trelative\t"
+                    "(24)\tmax f\tactive\tMB");
     if (extra.updates)
-        lab_table_add(table, "updates");
+        lab_table_head(table, "updates");
     if (extra.siconos)
-        lab_table_add(table, "Siconos");
+        lab_table_head(table, "Siconos");
     if (extra.bounds)
-        lab_table_add(table, "bounds");
+        lab_table_head(table, "bounds");
     if (extra.error)
-        lab_table_add(table, "u error");
+        lab_table_head(table, "u error");
     if (extra.limits)
-        lab_table_add(table, "limits");
+        lab_table_head(table, "limits");
 }
 
 static void add_row(LabTable *table, const LabResult *r, Extra extra)
@@ -194,17 +220,15 @@ static void add_row(LabTable *table, const LabResult *r, Extra extra)
         lab_table_add(table, "%s (%s)", r->solver, r->ran);
     else
         lab_table_add(table, "%s", r->solver);
-    lab_table_add(table, "%s", r->interrupted ? "interrupted" : lab_outcome_name(r->outcome));
-    lab_table_add(table, "%d", r->iterations);
-    lab_table_add(table, "%d", r->applies);
-    lab_table_add(table, "%.3f", r->seconds);
+    lab_table_row(table, "%s\t%d\t%d\t%.3f",
+                  r->interrupted ? "interrupted" : lab_outcome_name(r->outcome), r->iterations,
+                  r->applies, r->seconds);
     lab_table_add(table, "%.10g", r->objective);
     lab_table_add(table, "%.2e", r->residual[LAB_R_NATURAL]);
     lab_table_add(table, "%.2e", r->residual[LAB_R_NATURAL_RELATIVE]);
     lab_table_add(table, "%.2e", r->residual[LAB_R_PROJECTED_GRADIENT]);
     lab_table_add(table, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MAX]);
-    lab_table_add(table, "%d", r->open);
-    lab_table_add(table, "%.2f", 1e-6 * r->memory_bytes);
+    lab_table_row(table, "%d\t%.2f", r->open, 1e-6 * r->memory_bytes);
     if (extra.updates)
         lab_table_add(table, "%d", r->updates);
     if (extra.siconos)

@@ -1,45 +1,9 @@
 /* lab/widen.c - a copy of a world with the envelope that gives a number of contacts. */
 #include "widen.h"
 
-#include "base/memory.h"
 #include "base/status.h"
 
-/* ---- the bodies ---- */
-
-typedef struct Bodies {
-    TalusBodyState state;
-    int count;
-} Bodies;
-
-static void clear_bodies(Bodies *b)
-{
-    TalusBodyState *s = &b->state;
-    void *arrays[] = {s->position, s->velocity, s->spin,     s->orientation, s->radius,
-                      s->mass,     s->shape,    s->material, s->tag,         s->fixed};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        talus_release(arrays[i]);
-}
-
-static TalusStatus read_bodies(const TalusWorld *world, Bodies *b)
-{
-    TalusBodyState *s = &b->state;
-    size_t n = (size_t)talus_world_body_count(world);
-    b->count = (int)n;
-    TALUS_TRY(TALUS_ALLOC(s->position, n, "bodies"));
-    TALUS_TRY(TALUS_ALLOC(s->velocity, n, "bodies"));
-    TALUS_TRY(TALUS_ALLOC(s->spin, n, "bodies"));
-    TALUS_TRY(TALUS_ALLOC(s->orientation, n, "bodies"));
-    TALUS_TRY(TALUS_ALLOC(s->radius, n, "bodies"));
-    TALUS_TRY(TALUS_ALLOC(s->mass, n, "bodies"));
-    TALUS_TRY(TALUS_ALLOC(s->shape, n, "bodies"));
-    TALUS_TRY(TALUS_ALLOC(s->material, n, "bodies"));
-    TALUS_TRY(TALUS_ALLOC(s->tag, n, "bodies"));
-    TALUS_TRY(TALUS_ALLOC(s->fixed, n, "bodies"));
-    talus_world_get_state(world, s);
-    return TALUS_OK;
-}
-
-static TalusStatus add_body(TalusWorld *world, const TalusBodyState *s, int i)
+static TalusStatus add_body(TalusWorld *world, const TalusSnapshot *s, int i)
 {
     TalusBodyBatch batch = talus_body_batch_default();
     batch.count = 1;
@@ -73,7 +37,7 @@ static TalusStatus add_kinds(TalusWorld *copy, const TalusWorld *world)
     return TALUS_OK;
 }
 
-static TalusStatus copy_world(const TalusWorld *world, const Bodies *bodies, double envelope,
+static TalusStatus copy_world(const TalusWorld *world, const TalusSnapshot *bodies, double envelope,
                               TalusWorld **out)
 {
     TalusWorldDef def = talus_world_def_default();
@@ -84,8 +48,8 @@ static TalusStatus copy_world(const TalusWorld *world, const Bodies *bodies, dou
     def.envelope = envelope;
     TALUS_TRY(talus_world_create(&def, out));
     TalusStatus status = add_kinds(*out, world);
-    for (int i = 0; status == TALUS_OK && i < bodies->count; i++)
-        status = add_body(*out, &bodies->state, i);
+    for (int i = 0; status == TALUS_OK && i < bodies->body_count; i++)
+        status = add_body(*out, bodies, i);
     if (status != TALUS_OK) {
         talus_world_destroy(*out);
         *out = NULL;
@@ -93,8 +57,8 @@ static TalusStatus copy_world(const TalusWorld *world, const Bodies *bodies, dou
     return status;
 }
 
-static TalusStatus count_contacts(const TalusWorld *world, const Bodies *bodies, double envelope,
-                                  int *contacts)
+static TalusStatus count_contacts(const TalusWorld *world, const TalusSnapshot *bodies,
+                                  double envelope, int *contacts)
 {
     TalusWorld *copy;
     TalusProblem *problem;
@@ -107,7 +71,7 @@ static TalusStatus count_contacts(const TalusWorld *world, const Bodies *bodies,
 }
 
 /* Contacts grow with the envelope, by steps. */
-static TalusStatus search(const TalusWorld *world, const Bodies *bodies, int contacts,
+static TalusStatus search(const TalusWorld *world, const TalusSnapshot *bodies, int contacts,
                           double *envelope)
 {
     enum { HALVINGS = 40 };
@@ -145,13 +109,12 @@ static TalusStatus search(const TalusWorld *world, const Bodies *bodies, int con
 
 TalusStatus widen_world(const TalusWorld *world, int contacts, TalusWorld **out, double *envelope)
 {
-    Bodies bodies = {0};
+    TalusSnapshot bodies = {0};
     *out = NULL;
-    TalusStatus status = read_bodies(world, &bodies);
-    if (status == TALUS_OK)
-        status = search(world, &bodies, contacts, envelope);
-    if (status == TALUS_OK)
-        status = copy_world(world, &bodies, *envelope, out);
-    clear_bodies(&bodies);
+    TalusStatus status = talus_snapshot_take(
+        &bodies, world, TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_MASS);
+    TALUS_THEN(status, search(world, &bodies, contacts, envelope));
+    TALUS_THEN(status, copy_world(world, &bodies, *envelope, out));
+    talus_snapshot_free(&bodies);
     return status;
 }

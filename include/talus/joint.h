@@ -81,7 +81,6 @@ typedef struct TalusJointState {
 } TalusJointState;
 
 const char *talus_joint_name(TalusJointKind kind); /* "ball", ... */
-const char *talus_motor_name(TalusMotorKind kind); /* "none", ... */
 
 TalusJointDef talus_joint_def_default(void);
 /* `id` may be NULL. */

@@ -47,6 +47,12 @@ TALUS_INLINE TalusVec3 talus_vec3(double x, double y, double z)
     return r;
 }
 
+/* The component along axis 0, 1 or 2. */
+TALUS_INLINE double talus_along(TalusVec3 a, int axis)
+{
+    return axis == 0 ? a.x : axis == 1 ? a.y : a.z;
+}
+
 TALUS_INLINE TalusVec3 talus_add(TalusVec3 a, TalusVec3 b)
 {
     return talus_vec3(a.x + b.x, a.y + b.y, a.z + b.z);

@@ -18,7 +18,6 @@ typedef struct TalusHostScratch {
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
     double *partial;            /* sums by chunk */
     double *many;               /* the same for TALUS_VECTORS sums at once */
-    size_t record_room, velocity_room, product_room, unscaled_room, partial_room, many_room;
 } TalusHostScratch;
 
 /* A NaN must neither hide behind a maximum nor be forgotten. */

@@ -55,16 +55,6 @@ KERNEL Lane lane_select(Mask m, Lane a, Lane b)
     return (Lane)((m & (Mask)a) | (~m & (Mask)b));
 }
 
-KERNEL Lane lane_max(Lane a, Lane b)
-{
-    return lane_select(a > b, a, b);
-}
-
-KERNEL Lane lane_abs(Lane a)
-{
-    return (Lane)((Mask)a & INT64_MAX);
-}
-
 KERNEL Lane lane_sqrt(Lane a)
 {
 #if defined(__aarch64__)

@@ -98,22 +98,32 @@ static void *raw_block(size_t count, size_t element, const char *what)
     return block + ALIGNMENT;
 }
 
+void *talus_new(size_t count, size_t element, const char *what)
+{
+    void *block = raw_block(count, element, what);
+    if (block)
+        memset(block, 0, count * element);
+    return block;
+}
+
 TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *what)
 {
-    *out = raw_block(count, element, what);
-    if (!*out)
-        return TALUS_ERR_MEMORY;
-    memset(*out, 0, count * element);
-    return TALUS_OK;
+    *out = talus_new(count, element, what);
+    return *out ? TALUS_OK : TALUS_ERR_MEMORY;
 }
 
 void talus_release(void *pointer)
 {
     if (!pointer)
         return;
-    char *block = (char *)pointer - ALIGNMENT;
-    atomic_fetch_sub(&bytes_now, ((const Header *)block)->bytes);
-    free(block);
+    atomic_fetch_sub(&bytes_now, talus_capacity(pointer));
+    free((char *)pointer - ALIGNMENT);
+}
+
+void talus_release_all(void *const *pointer, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        talus_release(pointer[i]);
 }
 
 void talus_free(void *bytes)
@@ -121,25 +131,30 @@ void talus_free(void *bytes)
     talus_release(bytes);
 }
 
-TalusStatus talus_reserve(void **array, size_t *capacity, size_t need, size_t keep, size_t element,
-                          const char *what)
+size_t talus_capacity(const void *block)
 {
-    if (need <= *capacity && *array)
-        return TALUS_OK;
-    size_t grown = *capacity + *capacity / 2;
-    size_t room = need > grown ? need : grown;
+    return block ? ((const Header *)((const char *)block - ALIGNMENT))->bytes : 0;
+}
+
+TalusStatus talus_fits(const void *block, size_t need, size_t element)
+{
+    return block && need <= talus_capacity(block) / element ? TALUS_OK : TALUS_ERR_MEMORY;
+}
+
+void *talus_grow(void *block, size_t need, size_t keep, size_t element, const char *what)
+{
+    if (talus_fits(block, need, element) == TALUS_OK)
+        return block;
+    size_t capacity = talus_capacity(block) / element, grown = capacity + capacity / 2;
     if (!keep) {
-        talus_release(*array);
-        *array = NULL;
-        *capacity = 0;
+        talus_release(block);
+        block = NULL;
     }
-    void *block = raw_block(room, element, what);
-    if (!block)
-        return TALUS_ERR_MEMORY;
+    void *larger = raw_block(need > grown ? need : grown, element, what);
+    if (!larger)
+        return block;
     if (keep)
-        memcpy(block, *array, keep * element);
-    talus_release(*array);
-    *array = block;
-    *capacity = room;
-    return TALUS_OK;
+        memcpy(larger, block, keep * element);
+    talus_release(block);
+    return larger;
 }

@@ -218,9 +218,7 @@ void talus_pool_destroy(TalusPool *pool)
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
-    talus_release(pool->worker);
-    talus_release(pool->share);
-    talus_release(pool);
+    TALUS_RELEASE(pool->worker, pool->share, pool);
 }
 
 int talus_pool_threads(const TalusPool *pool)

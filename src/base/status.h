@@ -91,4 +91,16 @@ void talus_log_to(const TalusLog *log, TalusLogLevel level, const char *id, cons
             return talus_try_status_;           \
     } while (0)
 
+/* Makes a call, unless an earlier one has failed: for functions that clean up at their one end. */
+#define TALUS_THEN(status, call) ((status) = (status) == TALUS_OK ? (call) : (status))
+
+/* The text of a function's arguments (format, ...), into an array of characters. */
+#define TALUS_FORMAT(text, format)                              \
+    do {                                                        \
+        va_list talus_args_;                                    \
+        va_start(talus_args_, format);                          \
+        vsnprintf((text), sizeof(text), (format), talus_args_); \
+        va_end(talus_args_);                                    \
+    } while (0)
+
 #endif

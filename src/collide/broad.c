@@ -5,8 +5,6 @@
 #include "base/status.h"
 #include "collide/envelope.h"
 #include "collide/refuse.h"
-#include "geometry/closest.h"
-#include "geometry/facets.h"
 
 #include <string.h>
 
@@ -30,33 +28,15 @@ typedef struct Range {
     uint32_t begin, end;
 } Range;
 
-static bool is_excluded(const TalusFilter *f, uint32_t a, uint32_t b)
-{
-    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-    int low = 0, high = f->excluded_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        const uint32_t *pair = f->excluded[middle];
-        if (((uint64_t)pair[0] << 32 | pair[1]) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < f->excluded_count && (a < b ? a : b) == f->excluded[low][0] &&
-           (a < b ? b : a) == f->excluded[low][1];
-}
-
 /* Takes what does not meet out of a buffer. */
 static void filter_buffer(Search *s, int run)
 {
     const TalusFilter *f = s->grid->bodies->filter;
     TalusPair *pair = s->buffer[run];
     int kept = 0;
-    for (int k = 0; k < s->buffered[run]; k++) {
-        uint32_t a = pair[k].a, b = pair[k].b;
-        if ((f->meets[f->group[a]] >> f->group[b] & 1) && !is_excluded(f, a, b))
+    for (int k = 0; k < s->buffered[run]; k++)
+        if (talus_may_meet(f, pair[k].a, pair[k].b))
             pair[kept++] = pair[k];
-    }
     s->buffered[run] = kept;
 }
 
@@ -68,9 +48,10 @@ static void flush(Search *s, int run)
     size_t count = (size_t)s->buffered[run];
     size_t at = (size_t)atomic_fetch_add(&list->found, (long long)count);
     s->buffered[run] = 0;
-    if (at >= list->capacity)
+    size_t capacity = TALUS_CAPACITY(list->pair);
+    if (at >= capacity)
         return; /* counted all the same: the search is repeated with enough room */
-    size_t room = list->capacity - at;
+    size_t room = capacity - at;
     memcpy(list->pair + at, s->buffer[run], (count < room ? count : room) * sizeof(TalusPair));
 }
 
@@ -243,27 +224,9 @@ static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
     scan(s, i, range, ranges);
 }
 
-static bool near_wall(const TalusGrid *grid, const TalusWall *wall, const TalusGridBody *me,
-                      double reach)
+static bool near_wall(const TalusGrid *grid, const TalusWall *wall, TalusVec3 x, double reach)
 {
-    TalusVec3 x = talus_vec3(me->x, me->y, me->z);
-    if (wall->kind == TALUS_SHAPE_PLANE)
-        return talus_dot(wall->normal, x) - wall->offset < reach;
-    const TalusAabb *box = &wall->bounds;
-    bool ground = wall->kind == TALUS_SHAPE_FIELD; /* reaches down without end */
-    if (!ground && (x.x + reach < box->lo.x || x.x - reach > box->hi.x || x.y + reach < box->lo.y ||
-                    x.y - reach > box->hi.y || x.z + reach < box->lo.z || x.z - reach > box->hi.z))
-        return false;
-    if (wall->kind != TALUS_SHAPE_REVOLVE && wall->kind != TALUS_SHAPE_MESH && !ground)
-        return true;
-    const TalusBodyView *v = grid->bodies;
-    const TalusShape *shape = &v->shapes[v->shape[wall->body]];
-    TalusVec3 from = talus_sub(talus_scale(grid->unit, x), v->position[wall->body]);
-    TalusVec3 p = talus_rotate_back(v->orientation[wall->body], from);
-    if (wall->kind == TALUS_SHAPE_REVOLVE)
-        return talus_revolve_near(shape->def.profile, shape->def.point_count, p,
-                                  reach * grid->unit);
-    return talus_facets_near(shape, p, reach * grid->unit);
+    return talus_near_wall(grid->bodies, wall, x, reach + wall->margin, grid->unit, true);
 }
 
 /* A wall has no size to take the smaller of, so the body's margin counts twice: fat contains half
@@ -274,7 +237,7 @@ static void search_walls(Search *s, uint32_t i)
     const TalusGridBody *me = &grid->body[i];
     double reach = me->fat * (1.0 + 0.5 * s->envelope);
     for (int w = 0; w < grid->walls; w++) {
-        if (near_wall(grid, &grid->wall[w], me, reach + grid->wall[w].margin))
+        if (near_wall(grid, &grid->wall[w], talus_vec3(me->x, me->y, me->z), reach))
             add_other(s, grid->entry[i].b & ~TALUS_NOT_PLAIN, grid->wall[w].body);
     }
 }
@@ -289,9 +252,7 @@ static void search_walls_around(Search *s, uint32_t i)
     for (int w = 0; w < grid->walls; w++) {
         uint32_t wall = grid->wall[w].body;
         TalusVec3 x = talus_add(v->position[wall], talus_body_distance(v, wall, body));
-        TalusGridBody me = {x.x * grid->per_unit, x.y * grid->per_unit, x.z * grid->per_unit,
-                            grid->body[i].fat};
-        if (near_wall(grid, &grid->wall[w], &me, reach + grid->wall[w].margin))
+        if (near_wall(grid, &grid->wall[w], talus_scale(grid->per_unit, x), reach))
             add_other(s, body, wall);
     }
 }
@@ -378,8 +339,8 @@ static TalusStatus search(TalusBroad *broad, TalusPool *pool)
             TalusPairList *list = &broad->run[run];
             list->count = atomic_load(&list->found);
             TALUS_TRY(talus_check_pair_count((double)list->count, INT32_MAX));
-            enough = enough && (size_t)list->count <= list->capacity;
-            TALUS_TRY(TALUS_RESERVE(list->pair, list->capacity, (size_t)list->count, 0, "pairs"));
+            enough = enough && (size_t)list->count <= TALUS_CAPACITY(list->pair);
+            TALUS_TRY(TALUS_GROW(list->pair, (size_t)list->count, 0, "pairs"));
         }
     }
     return TALUS_OK;
@@ -393,10 +354,8 @@ static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *l
     uint32_t range = (uint32_t)grid->bodies->count;
     if (list->count == 0)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(scratch->block, scratch->capacity,
-                            (size_t)list->count * sizeof(TalusPair), 0, "pairs"));
-    TALUS_TRY(
-        TALUS_RESERVE(grid->start, grid->start_capacity, (size_t)range + 1, 0, "pair starts"));
+    TALUS_TRY(TALUS_GROW(scratch->block, (size_t)list->count * sizeof(TalusPair), 0, "pairs"));
+    TALUS_TRY(TALUS_GROW(grid->start, (size_t)range + 1, 0, "pair starts"));
     TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, list->pair, (TalusPair *)scratch->block,
                                list->count, range, grid->start));
     talus_sort_within(pool, list->pair, grid->start, range);

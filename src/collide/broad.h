@@ -15,7 +15,6 @@ enum { TALUS_RUN_SPHERES, TALUS_RUN_SPHERE_FIXED, TALUS_RUN_GENERAL, TALUS_RUNS 
 
 typedef struct TalusPairList {
     TalusPair *pair;
-    size_t capacity;
     int64_t count;
     atomic_llong found; /* while searching; may exceed the capacity */
 } TalusPairList;

@@ -22,6 +22,26 @@ typedef struct TalusFilter {
     int excluded_count;
 } TalusFilter;
 
+TALUS_INLINE bool talus_is_excluded(const TalusFilter *f, uint32_t a, uint32_t b)
+{
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+    int low = 0, high = f->excluded_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        uint64_t at = (uint64_t)f->excluded[middle][0] << 32 | f->excluded[middle][1];
+        if (at == key)
+            return true;
+        low = at < key ? middle + 1 : low;
+        high = at < key ? high : middle;
+    }
+    return false;
+}
+
+TALUS_INLINE bool talus_may_meet(const TalusFilter *f, uint32_t a, uint32_t b)
+{
+    return (f->meets[f->group[a]] >> f->group[b] & 1) && !talus_is_excluded(f, a, b);
+}
+
 /* Bodies as collision detection sees them: arrays owned by the world, indexed by body slot. */
 typedef struct TalusBodyView {
     int count; /* slots, dead ones included */

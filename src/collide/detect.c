@@ -33,16 +33,8 @@ void talus_detector_destroy(TalusDetector *d)
 {
     if (!d)
         return;
-    talus_release(d->list.contact);
-    talus_release(d->list.arms);
-    talus_release(d->list.impulse);
-    talus_release(d->spare);
-    talus_release(d->old_key);
-    talus_release(d->chunk);
-    talus_release(d->draft);
-    talus_release(d->draft_arms);
-    talus_release(d->forgotten);
-    talus_release(d->missed);
+    TALUS_RELEASE(d->list.contact, d->list.arms, d->list.impulse, d->spare, d->old_key, d->chunk,
+                  d->draft, d->draft_arms, d->forgotten, d->missed);
     talus_broad_clear(&d->broad);
     talus_release(d);
 }
@@ -59,7 +51,7 @@ static void apply_forgotten(TalusDetector *d)
         if (d->forgotten[c->a] || d->forgotten[c->b])
             d->list.impulse[i] = talus_vec3(0.0, 0.0, 0.0);
     }
-    memset(d->forgotten, 0, d->forgotten_capacity);
+    memset(d->forgotten, 0, TALUS_CAPACITY(d->forgotten));
     d->any_forgotten = false;
 }
 
@@ -71,12 +63,12 @@ TalusContactList *talus_detector_contacts(TalusDetector *d)
 
 int talus_detector_clipped(const TalusDetector *d)
 {
-    return d->broad.grid.clipped;
+    return d->broad.grid.fit.clipped;
 }
 
 void talus_detector_forget(TalusDetector *d, uint32_t body)
 {
-    if (body >= d->forgotten_capacity)
+    if (body >= TALUS_CAPACITY(d->forgotten))
         return; /* no contact of the list knows that body */
     d->forgotten[body] = 1;
     d->any_forgotten = true;
@@ -84,11 +76,11 @@ void talus_detector_forget(TalusDetector *d, uint32_t body)
 
 static TalusStatus reserve_forgotten(TalusDetector *d, size_t bodies)
 {
-    if (bodies <= d->forgotten_capacity)
+    if (bodies <= TALUS_CAPACITY(d->forgotten))
         return TALUS_OK;
     apply_forgotten(d);
-    TALUS_TRY(TALUS_RESERVE(d->forgotten, d->forgotten_capacity, bodies, 0, "forgotten bodies"));
-    memset(d->forgotten, 0, d->forgotten_capacity);
+    TALUS_TRY(TALUS_GROW(d->forgotten, bodies, 0, "forgotten bodies"));
+    memset(d->forgotten, 0, TALUS_CAPACITY(d->forgotten));
     return TALUS_OK;
 }
 
@@ -163,8 +155,7 @@ static void take_touch(void *context, const TalusTouch *touch)
 static bool write_pair(Writer *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
-    TalusPose a, b;
-    talus_pose_pair(v, pair, &a, &b);
+    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_beside(v, pair.a, pair.b);
     w->a = pair.a;
     w->b = pair.b;
     w->va = talus_body_velocity(v, pair.a);
@@ -345,13 +336,11 @@ static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general
     size_t need = (size_t)count, old_count = (size_t)d->list.count;
     size_t keys = (size_t)(fixed + general), old_keys = old_count - (size_t)d->list.sphere_sphere;
     TALUS_TRY(talus_check_contact_count((double)count, INT32_MAX));
-    TALUS_TRY(TALUS_RESERVE(d->list.contact, d->contact_capacity, need, old_count, "contacts"));
-    TALUS_TRY(TALUS_RESERVE(d->list.arms, d->arms_capacity, (size_t)general,
-                            (size_t)d->list.general, "contact arms"));
-    TALUS_TRY(TALUS_RESERVE(d->list.impulse, d->impulse_capacity, need, old_count, "impulses"));
-    TALUS_TRY(TALUS_RESERVE(d->spare, d->spare_capacity, need, 0, "impulses"));
-    return TALUS_RESERVE(d->old_key, d->old_key_capacity, keys > old_keys ? keys : old_keys, 0,
-                         "contact keys");
+    TALUS_TRY(TALUS_GROW(d->list.contact, need, old_count, "contacts"));
+    TALUS_TRY(TALUS_GROW(d->list.arms, (size_t)general, (size_t)d->list.general, "contact arms"));
+    TALUS_TRY(TALUS_GROW(d->list.impulse, need, old_count, "impulses"));
+    TALUS_TRY(TALUS_GROW(d->spare, need, 0, "impulses"));
+    return TALUS_GROW(d->old_key, keys > old_keys ? keys : old_keys, 0, "contact keys");
 }
 
 /* Counts of chunks, with one more for the end of each run, and drafts. */
@@ -361,10 +350,9 @@ static TalusStatus reserve_chunks(TalusDetector *d)
     int64_t general = talus_chunks(d->broad.run[TALUS_RUN_GENERAL].count, PAIR_GRAIN);
     d->drafts = general < DRAFT_CHUNKS ? general : DRAFT_CHUNKS;
     size_t drafts = (size_t)d->drafts * DRAFT;
-    TALUS_TRY(TALUS_RESERVE(d->chunk, d->chunk_capacity, (size_t)(fixed + general + 2), 0,
-                            "touch counts"));
-    TALUS_TRY(TALUS_RESERVE(d->draft, d->draft_capacity, drafts, 0, "touches"));
-    return TALUS_RESERVE(d->draft_arms, d->draft_arms_capacity, drafts, 0, "touches");
+    TALUS_TRY(TALUS_GROW(d->chunk, (size_t)(fixed + general + 2), 0, "touch counts"));
+    TALUS_TRY(TALUS_GROW(d->draft, drafts, 0, "touches"));
+    return TALUS_GROW(d->draft_arms, drafts, 0, "touches");
 }
 
 static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, int64_t general)
@@ -391,11 +379,8 @@ static void replace_list(TalusDetector *d, TalusPool *pool, int64_t fixed, int64
     talus_parallel(pool, general, CONTACT_GRAIN, match_general, d);
 
     TalusVec3 *impulse = d->list.impulse;
-    size_t capacity = d->impulse_capacity;
     d->list.impulse = d->spare;
-    d->impulse_capacity = d->spare_capacity;
     d->spare = impulse;
-    d->spare_capacity = capacity;
 }
 
 TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView *bodies,
@@ -428,9 +413,9 @@ TalusStatus talus_detector_restore(TalusDetector *d, const TalusContactList *lis
     apply_forgotten(d);
     TALUS_TRY(reserve_forgotten(d, bodies));
     set_counts(&d->list, 0, 0, 0);
-    TALUS_TRY(TALUS_RESERVE(d->list.contact, d->contact_capacity, count, 0, "contacts"));
-    TALUS_TRY(TALUS_RESERVE(d->list.arms, d->arms_capacity, general, 0, "contact arms"));
-    TALUS_TRY(TALUS_RESERVE(d->list.impulse, d->impulse_capacity, count, 0, "impulses"));
+    TALUS_TRY(TALUS_GROW(d->list.contact, count, 0, "contacts"));
+    TALUS_TRY(TALUS_GROW(d->list.arms, general, 0, "contact arms"));
+    TALUS_TRY(TALUS_GROW(d->list.impulse, count, 0, "impulses"));
     if (count) {
         memcpy(d->list.contact, list->contact, count * sizeof *list->contact);
         memcpy(d->list.impulse, list->impulse, count * sizeof *list->impulse);

@@ -20,21 +20,14 @@ typedef struct TalusMissed {
 
 struct TalusDetector {
     TalusContactList list;
-    size_t contact_capacity, arms_capacity, impulse_capacity;
-    TalusVec3 *spare; /* impulses of the next list */
-    size_t spare_capacity;
-    TalusKey *old_key; /* of the old list without its first run */
-    size_t old_key_capacity;
-    int64_t *chunk; /* touches of each chunk of pairs, then the place of its first */
-    size_t chunk_capacity;
+    TalusVec3 *spare;    /* impulses of the next list */
+    TalusKey *old_key;   /* of the old list without its first run */
+    int64_t *chunk;      /* touches of each chunk of pairs, then the place of its first */
     TalusContact *draft; /* [DRAFT] for each chunk of the third run */
     TalusArms *draft_arms;
-    size_t draft_capacity, draft_arms_capacity;
     uint8_t *forgotten; /* by body: its impulses are to be dropped */
-    size_t forgotten_capacity;
     bool any_forgotten;
     TalusMissed *missed; /* by another look */
-    size_t missed_capacity;
     int64_t missed_count;
     TalusBroad broad;
 
@@ -81,23 +74,6 @@ static inline int64_t talus_find_key(const TalusContact *old, int64_t low, int64
             high = middle;
     }
     return low;
-}
-
-/* ---- pairs ---- */
-
-static inline TalusPose talus_pose_of(const TalusBodyView *v, uint32_t i)
-{
-    TalusPose pose = {&v->shapes[v->shape[i]], v->radius[i], v->position[i], v->orientation[i]};
-    return pose;
-}
-
-static inline void talus_pose_pair(const TalusBodyView *v, TalusPair pair, TalusPose *a,
-                                   TalusPose *b)
-{
-    *a = talus_pose_of(v, pair.a);
-    *b = talus_pose_of(v, pair.b);
-    if (v->period)
-        b->position = talus_add(a->position, talus_body_distance(v, pair.a, pair.b));
 }
 
 #endif

@@ -6,20 +6,13 @@
 #include "base/status.h"
 #include "collide/envelope.h"
 #include "collide/refuse.h"
-#include "geometry/bounds.h"
 
 #include <float.h>
-#include <string.h>
 
 enum {
     SMALL_SAMPLE = 16, /* fewer moving bodies than this in it: take the first there are */
     GRAIN = 8192
 };
-
-static double margin(const TalusGrid *grid, uint32_t i)
-{
-    return talus_body_margin(grid->bodies, grid->options, grid->drift, i);
-}
 
 static double fat_radius(const TalusGrid *grid, uint32_t i)
 {
@@ -108,7 +101,7 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
     grid->per_unit = 1.0 / grid->unit;
     grid->large = sum < INFINITY ? TALUS_GRID_LARGE * sum / count : INFINITY;
     grid->phase = choose_phase(histogram);
-    if (grid->bodies->period) /* a wall may be larger than what moves (grid_images.c) */
+    if (grid->bodies->period) /* a wall may be larger than what moves (fit.h) */
         grid->large = fmin(grid->large, 0.25 * talus_shortest_period(grid->bodies->period));
 }
 
@@ -167,21 +160,6 @@ static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large
     return TALUS_OK;
 }
 
-static TalusWall make_wall(const TalusGrid *grid, uint32_t i)
-{
-    const TalusBodyView *v = grid->bodies;
-    double per_unit = grid->per_unit;
-    TalusWall wall = {.body = i, .kind = talus_body_kind(v, i)};
-    TalusAabb box = talus_shape_bounds(&v->shapes[v->shape[i]], v->radius[i], v->position[i],
-                                       v->orientation[i]);
-    wall.bounds.lo = talus_scale(per_unit, box.lo);
-    wall.bounds.hi = talus_scale(per_unit, box.hi);
-    wall.margin = margin(grid, i) * TALUS_GRID_SLACK * per_unit;
-    wall.normal = talus_rotate(v->orientation[i], talus_vec3(0.0, 0.0, 1.0));
-    wall.offset = talus_dot(wall.normal, v->position[i]) * per_unit;
-    return wall;
-}
-
 static TalusStatus collect_walls(TalusGrid *grid)
 {
     const TalusBodyView *v = grid->bodies;
@@ -192,11 +170,12 @@ static TalusStatus collect_walls(TalusGrid *grid)
         large_walls = 0;
     }
     int need = unbounded_walls + large_walls;
-    TALUS_TRY(TALUS_RESERVE(grid->wall, grid->wall_capacity, (size_t)need, 0, "walls"));
+    TALUS_TRY(TALUS_GROW(grid->wall, (size_t)need, 0, "walls"));
     grid->walls = 0;
     for (int i = 0; grid->walls < need; i++) {
         if (v->shape[i] >= 0 && v->fixed[i] && is_wall(grid, (uint32_t)i))
-            grid->wall[grid->walls++] = make_wall(grid, (uint32_t)i);
+            grid->wall[grid->walls++] =
+                talus_make_wall(v, grid->options, grid->drift, (uint32_t)i, grid->per_unit);
     }
     return TALUS_OK;
 }
@@ -304,7 +283,7 @@ static inline TalusVec3 position_of(const TalusGrid *grid, int64_t i)
     if (i < v->count)
         return v->position[i];
     const TalusGridImage *image = &grid->images[i - v->count];
-    return talus_shifted(v->period, v->position[image->body], image->shift);
+    return talus_shifted(v->period, v->position[image->body], image->shift, 1.0);
 }
 
 static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -359,11 +338,9 @@ static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratc
     size_t count = (size_t)grid->bodies->count + (size_t)grid->image_count;
     size_t pairs = count * sizeof(TalusPair),
            bodies = grid->members * (sizeof(TalusGridBody) + sizeof(float));
-    TALUS_TRY(TALUS_RESERVE(scratch->block, scratch->capacity, pairs > bodies ? pairs : bodies, 0,
-                            "grid bodies"));
-    TALUS_TRY(TALUS_RESERVE(grid->entry, grid->entry_capacity, count, 0, "grid entries"));
-    TALUS_TRY(
-        TALUS_RESERVE(grid->start, grid->start_capacity, (size_t)grid->cells + 2, 0, "grid cells"));
+    TALUS_TRY(TALUS_GROW(scratch->block, pairs > bodies ? pairs : bodies, 0, "grid bodies"));
+    TALUS_TRY(TALUS_GROW(grid->entry, count, 0, "grid entries"));
+    TALUS_TRY(TALUS_GROW(grid->start, (size_t)grid->cells + 2, 0, "grid cells"));
     talus_parallel(pool, (int64_t)count, GRAIN, enter_chunk, grid);
     TALUS_TRY(talus_sort_pairs(&scratch->sorter, pool, grid->entry, (TalusPair *)scratch->block,
                                (int64_t)count, grid->cells + 1, grid->start));
@@ -376,7 +353,7 @@ static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratc
 static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
 {
     int count = grid->bodies->count;
-    TALUS_TRY(TALUS_RESERVE(grid->fat, grid->fat_capacity, (size_t)count, 0, "fat radii"));
+    TALUS_TRY(TALUS_GROW(grid->fat, (size_t)count, 0, "fat radii"));
     for (int class = 0; class < TALUS_SIZE_CLASSES; class ++)
         atomic_store_explicit(&grid->size_class[class], 0, memory_order_relaxed);
     atomic_store(&grid->bad_body, INT64_MAX);
@@ -400,14 +377,13 @@ static TalusStatus measure_all(TalusGrid *grid, TalusPool *pool)
  * again without. */
 static TalusStatus enter_images(TalusGrid *grid, TalusPool *pool)
 {
-    double limit;
-    TALUS_TRY(talus_grid_fit(grid, &limit));
-    if (!(grid->largest < limit) || grid->clipped > 0) {
+    TALUS_TRY(talus_grid_fit(grid));
+    if (talus_fit_clips(&grid->fit)) {
         grid->drift = talus_vec3(0.0, 0.0, 0.0);
         TALUS_TRY(measure_all(grid, pool));
-        TALUS_TRY(talus_grid_fit(grid, &limit));
+        TALUS_TRY(talus_grid_fit(grid));
     }
-    return talus_grid_images(grid, limit);
+    return talus_grid_images(grid);
 }
 
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
@@ -421,7 +397,7 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
     grid->walls = grid->levels = 0;
     grid->members = grid->cells = 0;
     grid->image_count = 0;
-    grid->clipped = 0;
+    grid->fit.clipped = 0;
     grid->image = NULL;
     choose_parameters(grid);
     TALUS_TRY(measure_all(grid, pool));
@@ -435,10 +411,5 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
 
 void talus_grid_clear(TalusGrid *grid)
 {
-    talus_release(grid->wall);
-    talus_release(grid->fat);
-    talus_release(grid->entry);
-    talus_release(grid->start);
-    talus_release(grid->images);
-    talus_release(grid->image_room);
+    TALUS_RELEASE(grid->wall, grid->fat, grid->entry, grid->start, grid->images, grid->image_room);
 }

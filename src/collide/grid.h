@@ -12,12 +12,12 @@
  * by side in memory. Edges are one number times powers of two; that number and the box are chosen
  * from a sample of the bodies. All this decides the speed of the search alone, never its result.
  *
- * Walls (planes, revolves, a few fixed bodies much larger than the moving ones) stay outside. */
+ * Walls (wall.h) stay outside. */
 #ifndef TALUS_COLLIDE_GRID_H
 #define TALUS_COLLIDE_GRID_H
 
 #include "collide/contact.h"
-#include "collide/level.h"
+#include "collide/fit.h"
 #include "collide/sort.h"
 
 #include <stdatomic.h>
@@ -36,15 +36,6 @@ typedef struct TalusGridImage {
     uint32_t body;
     uint8_t shift;
 } TalusGridImage;
-
-typedef struct TalusWall {
-    uint32_t body;
-    TalusShapeKind kind;
-    TalusAabb bounds; /* in units */
-    TalusVec3 normal; /* plane: solid where normal . x < offset */
-    double offset;
-    double margin; /* what the wall adds to the envelope of a pair, in units */
-} TalusWall;
 
 typedef struct TalusGrid {
     /* Set for the time of a call. */
@@ -67,36 +58,28 @@ typedef struct TalusGrid {
     atomic_uint size_class[TALUS_SIZE_CLASSES]; /* bodies by ceil(log2(2 fat / phase)) + 1023 */
     uint8_t level_of_class[TALUS_SIZE_CLASSES];
 
-    TalusWall *wall;
-    size_t wall_capacity;
+    TalusWall *wall; /* in units */
     int walls;
 
-    float *fat; /* by slot, in units, rounded up; 0 outside the grid, negative if not plain */
-    size_t fat_capacity;
+    float *fat;       /* by slot, in units, rounded up; 0 outside the grid, negative if not plain */
     TalusPair *entry; /* (cell, body) in order of cells; dead slots and walls at the end */
-    size_t entry_capacity;
-    uint32_t *start; /* first entry of each cell, [cells + 2] */
-    size_t start_capacity;
+    uint32_t *start;  /* first entry of each cell, [cells + 2] */
     TalusGridBody *body; /* [members], beside entry, in the scratch block */
     float *radius;       /* [members], of spheres, rounded down; in the scratch block */
 
     /* Where space repeats itself (grid_images.c), bodies near a lower side are entered once more for every
      * image beyond the upper side; images have numbers from bodies->count on. */
-    double largest; /* fat radius, in units */
-    int clipped;    /* bodies whose way within the step is longer than one image allows */
+    TalusFit fit;
     TalusGridImage *images;
-    size_t images_capacity;
     int image_count;
     uint8_t *
         image; /* [members]: along which axes an entry is shifted; NULL: space does not repeat itself */
     uint8_t *image_room;
-    size_t image_capacity;
 } TalusGrid;
 
 /* Memory that one stage after the other uses. */
 typedef struct TalusScratch {
     unsigned char *block;
-    size_t capacity;
     TalusSorter sorter;
 } TalusScratch;
 
@@ -106,12 +89,11 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
 void talus_grid_clear(TalusGrid *grid);
 
 /* ---- grid_images.c ---- */
-/* The largest fat radius with which a body meets nearest images alone, in units. Margins of walls that are too wide for
- * it are clipped. Fails where a body or wall at rest is so large that it could meet two images of another. */
-TalusStatus talus_grid_fit(TalusGrid *grid, double *limit);
+/* Finds what one image allows (fit.h). Fails where a body or wall at rest is so large that it could meet two images of
+ * another. */
+TalusStatus talus_grid_fit(TalusGrid *grid);
 /* Clips fat radii to the limit, counts the bodies that move farther, then finds the images of all and counts them in
  * their size classes. */
-TalusStatus talus_grid_images(TalusGrid *grid, double limit);
-TalusVec3 talus_shifted(const TalusPeriod *period, TalusVec3 x, unsigned shift);
+TalusStatus talus_grid_images(TalusGrid *grid);
 
 #endif

@@ -72,7 +72,7 @@ static void look_at_touch(void *context, const TalusTouch *touch)
         is_listed(d, talus_key_of(&contact)))
         return;
     size_t at = (size_t)atomic_fetch_add(&d->found, 1);
-    if (at >= d->missed_capacity)
+    if (at >= TALUS_CAPACITY(d->missed))
         return; /* counted all the same: the look is repeated with enough room */
     TalusMissed missed = {d->run, contact, {touch->arm_a, touch->arm_b}};
     d->missed[at] = missed;
@@ -104,8 +104,7 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
         if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
             continue;
         double reach = d->options->h * closing_speed(v, pair) * (1.0 + 0x1p-40);
-        TalusPose a, b;
-        talus_pose_pair(v, pair, &a, &b);
+        TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_beside(v, pair.a, pair.b);
         if (are_apart(&a, &b, reach) || is_watched(d, pair))
             continue;
         l.a = pair.a;
@@ -143,9 +142,9 @@ static TalusStatus reserve_merged(TalusDetector *d, int64_t missed)
     TalusContactList *l = &d->list;
     size_t count = (size_t)l->count, general = (size_t)l->general, more = (size_t)missed;
     TALUS_TRY(talus_check_contact_count((double)(count + more), INT32_MAX));
-    TALUS_TRY(TALUS_RESERVE(l->contact, d->contact_capacity, count + more, count, "contacts"));
-    TALUS_TRY(TALUS_RESERVE(l->arms, d->arms_capacity, general + more, general, "contact arms"));
-    return TALUS_RESERVE(l->impulse, d->impulse_capacity, count + more, count, "impulses");
+    TALUS_TRY(TALUS_GROW(l->contact, count + more, count, "contacts"));
+    TALUS_TRY(TALUS_GROW(l->arms, general + more, general, "contact arms"));
+    return TALUS_GROW(l->impulse, count + more, count, "impulses");
 }
 
 TalusStatus talus_detector_look(TalusDetector *d, TalusPool *pool, const TalusBodyView *bodies,
@@ -156,7 +155,7 @@ TalusStatus talus_detector_look(TalusDetector *d, TalusPool *pool, const TalusBo
     d->bodies = bodies;
     d->options = options;
     d->look = look;
-    TALUS_TRY(TALUS_RESERVE(d->missed, d->missed_capacity, ROOM, 0, "missed contacts"));
+    TALUS_TRY(TALUS_GROW(d->missed, ROOM, 0, "missed contacts"));
     TALUS_TRY(talus_broad_around(&d->broad, pool, bodies, options, look->around));
     int64_t found = 0;
     for (bool enough = false; !enough;) {
@@ -164,9 +163,8 @@ TalusStatus talus_detector_look(TalusDetector *d, TalusPool *pool, const TalusBo
         for (d->run = 0; d->run < TALUS_RUNS; d->run++)
             talus_parallel(pool, d->broad.run[d->run].count, PAIR_GRAIN, look_at_pairs, d);
         found = atomic_load(&d->found);
-        enough = (size_t)found <= d->missed_capacity;
-        TALUS_TRY(
-            TALUS_RESERVE(d->missed, d->missed_capacity, (size_t)found, 0, "missed contacts"));
+        enough = (size_t)found <= TALUS_CAPACITY(d->missed);
+        TALUS_TRY(TALUS_GROW(d->missed, (size_t)found, 0, "missed contacts"));
     }
     d->missed_count = order_missed(d->missed, found);
     TALUS_TRY(reserve_merged(d, d->missed_count));

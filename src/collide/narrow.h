@@ -2,7 +2,7 @@
 #ifndef TALUS_COLLIDE_NARROW_H
 #define TALUS_COLLIDE_NARROW_H
 
-#include "geometry/shape.h"
+#include "collide/envelope.h"
 
 /* A shape where it is. */
 typedef struct TalusPose {
@@ -11,6 +11,21 @@ typedef struct TalusPose {
     TalusVec3 position;
     TalusQuat orientation;
 } TalusPose;
+
+TALUS_INLINE TalusPose talus_pose_of(const TalusBodyView *v, uint32_t i)
+{
+    TalusPose pose = {&v->shapes[v->shape[i]], v->radius[i], v->position[i], v->orientation[i]};
+    return pose;
+}
+
+/* The same of b beside a: its image that is nearest to a. */
+TALUS_INLINE TalusPose talus_pose_beside(const TalusBodyView *v, uint32_t a, uint32_t b)
+{
+    TalusPose pose = talus_pose_of(v, b);
+    if (v->period)
+        pose.position = talus_add(v->position[a], talus_body_distance(v, a, b));
+    return pose;
+}
 
 /* One point of contact. The normal points from a to b; x_a + arm_a and x_b + arm_b are the points
  * on the two surfaces, `gap` apart along the normal. */

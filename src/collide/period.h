@@ -47,6 +47,37 @@ TALUS_INLINE TalusVec3 talus_image(const TalusPeriod *p, TalusVec3 d)
     return d;
 }
 
+/* The axes, as bits, along which x is within `reach` of the lower side. */
+TALUS_INLINE unsigned talus_near_lower(const TalusPeriod *p, TalusVec3 x, double reach)
+{
+    unsigned sides = 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (p->on[axis] && talus_along(x, axis) - talus_along(p->lo, axis) < reach)
+            sides |= 1u << axis;
+    return sides;
+}
+
+TALUS_INLINE unsigned talus_near_upper(const TalusPeriod *p, TalusVec3 x, double reach)
+{
+    unsigned sides = 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (p->on[axis] && talus_along(p->hi, axis) - talus_along(x, axis) < reach)
+            sides |= 1u << axis;
+    return sides;
+}
+
+/* The image by `way` lengths along the axes whose bits are set. */
+TALUS_INLINE TalusVec3 talus_shifted(const TalusPeriod *p, TalusVec3 x, unsigned shift, double way)
+{
+    if (shift & 1)
+        x.x += way * (p->hi.x - p->lo.x);
+    if (shift & 2)
+        x.y += way * (p->hi.y - p->lo.y);
+    if (shift & 4)
+        x.z += way * (p->hi.z - p->lo.z);
+    return x;
+}
+
 TALUS_INLINE double talus_wrap_one(double x, double lo, double hi)
 {
     if (x >= lo && x < hi)
@@ -65,6 +96,15 @@ TALUS_INLINE TalusVec3 talus_wrap(const TalusPeriod *p, TalusVec3 x)
     if (p->on[2])
         x.z = talus_wrap_one(x.z, p->lo.z, p->hi.z);
     return x;
+}
+
+/* Brings a body back between lo and hi; returns what that adds to its potential energy. */
+TALUS_INLINE double talus_wrap_body(const TalusPeriod *p, double mass, TalusVec3 gravity,
+                                    TalusVec3 *position)
+{
+    TalusVec3 x = talus_wrap(p, *position), way = talus_sub(x, *position);
+    *position = x;
+    return -mass * talus_dot(gravity, way);
 }
 
 #endif

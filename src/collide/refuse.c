@@ -39,6 +39,30 @@ TalusStatus talus_refuse_loose(long long body, TalusShapeKind kind)
                       talus_shape_name(kind));
 }
 
+TalusStatus talus_check_fit(const TalusFit *fit)
+{
+    const char axis = "xyz"[fit->axis];
+    switch (fit->misfit) {
+    case TALUS_MISFIT_BODY:
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "period along %c: its length is %g, and the largest body has, with "
+                          "its margin, the radius %g; expected more than four times that",
+                          axis, fit->length, fit->reach);
+    case TALUS_MISFIT_WALL:
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "period along %c: its length is %g, and body %u, a %s, reaches %g from "
+                          "its centre with the bodies beside it; expected less than half of the "
+                          "length, or a plane",
+                          axis, fit->length, fit->body, talus_shape_name(fit->kind), fit->reach);
+    case TALUS_MISFIT_PLANE:
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "period along %c: the plane of body %u is not parallel to it; a plane "
+                          "that is would be its own image",
+                          axis, fit->body);
+    default: return TALUS_OK;
+    }
+}
+
 TalusStatus talus_refuse_pair(TalusShapeKind kind_a, uint32_t a, TalusShapeKind kind_b, uint32_t b)
 {
     return talus_fail(

@@ -2,7 +2,7 @@
 #ifndef TALUS_COLLIDE_REFUSE_H
 #define TALUS_COLLIDE_REFUSE_H
 
-#include "collide/contact.h"
+#include "collide/fit.h"
 
 /* OK if the options are finite and not negative. */
 TalusStatus talus_check_detect_options(const TalusDetectOptions *options);
@@ -12,6 +12,8 @@ TalusStatus talus_refuse_body(long long body);
 TalusStatus talus_refuse_sphere(long long body, double radius, double size);
 /* A moving body of a shape that can only be fixed. */
 TalusStatus talus_refuse_loose(long long body, TalusShapeKind kind);
+/* OK if nothing at rest is too large for its period. */
+TalusStatus talus_check_fit(const TalusFit *fit);
 /* Two bodies within reach whose shapes have no contact function. */
 TalusStatus talus_refuse_pair(TalusShapeKind kind_a, uint32_t a, TalusShapeKind kind_b, uint32_t b);
 /* Fails where there are more pairs of near bodies, or more contacts, than `most`. */

@@ -94,8 +94,8 @@ TalusStatus talus_sort_pairs(TalusSorter *sorter, TalusPool *pool, TalusPair *pa
         memset(start, 0, (size_t)range * sizeof *start);
         return TALUS_OK;
     }
-    TALUS_TRY(TALUS_RESERVE(sorter->histogram, sorter->histogram_capacity,
-                            (size_t)(job.buckets * job.chunks), 0, "sort histogram"));
+    TALUS_TRY(
+        TALUS_GROW(sorter->histogram, (size_t)(job.buckets * job.chunks), 0, "sort histogram"));
     job.histogram = sorter->histogram;
     talus_parallel(pool, count, grain, count_chunk, &job);
     place_chunks(&job);

@@ -15,7 +15,6 @@ typedef struct TalusPair {
 /* Scratch memory, kept from call to call. All zero to begin with. */
 typedef struct TalusSorter {
     uint32_t *histogram; /* [chunk][bucket] */
-    size_t histogram_capacity;
 } TalusSorter;
 
 void talus_sorter_clear(TalusSorter *sorter);

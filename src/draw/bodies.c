@@ -14,12 +14,9 @@ static TalusStatus make_room(TalusSolids *solids, int more, int forms, int norma
 {
     size_t have = (size_t)solids->count, of_forms = (size_t)solids->form_count;
     size_t of_normals = (size_t)solids->normal_count;
-    TALUS_TRY(
-        TALUS_RESERVE(solids->solid, solids->solid_capacity, have + (size_t)more, have, "solids"));
-    TALUS_TRY(TALUS_RESERVE(solids->form, solids->form_capacity, of_forms + (size_t)forms, of_forms,
-                            "solids"));
-    return TALUS_RESERVE(solids->normal, solids->normal_capacity, of_normals + (size_t)normals,
-                         of_normals, "normals");
+    TALUS_TRY(TALUS_GROW(solids->solid, have + (size_t)more, have, "solids"));
+    TALUS_TRY(TALUS_GROW(solids->form, of_forms + (size_t)forms, of_forms, "solids"));
+    return TALUS_GROW(solids->normal, of_normals + (size_t)normals, of_normals, "normals");
 }
 
 static TalusSolid *add_solid(TalusSolids *solids, TalusF3 centre, double radius, uint32_t rgb)
@@ -228,9 +225,7 @@ TalusStatus talus_picture_chains(TalusPicture *picture)
 
 static void release_solids(TalusSolids *solids)
 {
-    talus_release(solids->solid);
-    talus_release(solids->form);
-    talus_release(solids->normal);
+    TALUS_RELEASE(solids->solid, solids->form, solids->normal);
 }
 
 void talus_picture_clear(TalusPicture *picture)
@@ -238,7 +233,6 @@ void talus_picture_clear(TalusPicture *picture)
     release_solids(&picture->bodies);
     release_solids(&picture->chains);
     talus_picture_clear_looks(picture);
-    talus_release(picture->pane);
-    talus_release(picture->line);
+    TALUS_RELEASE(picture->pane, picture->line);
     memset(picture, 0, sizeof *picture);
 }

@@ -1,6 +1,7 @@
 /* draw/camera.c - what there is to see, and from where. */
 #include "draw/picture.h"
 
+#include "base/order.h"
 #include "geometry/bounds.h"
 #include "geometry/kinds.h"
 
@@ -45,24 +46,19 @@ bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, 
 
 enum { SAMPLES = 4096 };
 
-static double coordinate(TalusVec3 p, int axis)
-{
-    return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
-}
-
 /* Where nearly all moving bodies are along one axis; false where each of a few matters. */
 static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, double *high)
 {
     double value[SAMPLES];
     int count = 0, stride = snapshot->body_count / SAMPLES + 1;
     for (int i = 0; i < snapshot->body_count; i += stride) {
-        double x = coordinate(snapshot->position[i], axis);
+        double x = talus_along(snapshot->position[i], axis);
         if (!snapshot->fixed[i] && isfinite(x))
             value[count++] = x;
     }
     if (count < 20)
         return false;
-    qsort(value, (size_t)count, sizeof *value, talus_by_size);
+    qsort(value, (size_t)count, sizeof *value, talus_ascending);
     int few = count / 100 + 1;
     *low = value[few];
     *high = value[count - 1 - few];
@@ -99,8 +95,8 @@ static bool fair_extent(const TalusPicture *picture, int row, TalusVec3 *middle,
     const TalusSnapshot *s = picture->snapshot;
     bool fair = talus_body_extent(picture, row, middle, extent);
     for (int axis = 0; axis < 3 && !s->fixed[row]; axis++)
-        fair &= coordinate(*middle, axis) >= picture->fair_low[axis] &&
-                coordinate(*middle, axis) <= picture->fair_high[axis];
+        fair &= talus_along(*middle, axis) >= picture->fair_low[axis] &&
+                talus_along(*middle, axis) <= picture->fair_high[axis];
     return fair;
 }
 

@@ -2,6 +2,7 @@
 #include "draw/picture.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -69,17 +70,11 @@ double talus_nice(double x)
     return 10.0 * ten;
 }
 
-int talus_by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double talus_percentile(double *value, size_t count)
 {
     if (count == 0)
         return 0.0;
-    qsort(value, count, sizeof *value, talus_by_size);
+    qsort(value, count, sizeof *value, talus_ascending);
     return value[(99 * count + 99) / 100 - 1];
 }
 

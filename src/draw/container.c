@@ -34,7 +34,7 @@ static TalusStatus add_panes(TalusPicture *picture, const TalusMesh *mesh, const
                              bool one_sided, const TalusVec3 *from)
 {
     size_t have = (size_t)picture->pane_count, more = (size_t)mesh->triangle_count;
-    TALUS_TRY(TALUS_RESERVE(picture->pane, picture->pane_capacity, have + more, have, "panes"));
+    TALUS_TRY(TALUS_GROW(picture->pane, have + more, have, "panes"));
     for (int k = 0; k < mesh->triangle_count; k++) {
         TalusPane *pane = &picture->pane[picture->pane_count++];
         pane->one_sided = one_sided;
@@ -54,7 +54,7 @@ static TalusStatus add_panes(TalusPicture *picture, const TalusMesh *mesh, const
 static TalusStatus add_lines(TalusPicture *picture, const TalusMesh *mesh, const Pose *pose)
 {
     size_t have = (size_t)picture->line_count, more = (size_t)mesh->edge_count;
-    TALUS_TRY(TALUS_RESERVE(picture->line, picture->line_capacity, have + more, have, "lines"));
+    TALUS_TRY(TALUS_GROW(picture->line, have + more, have, "lines"));
     for (int k = 0; k < mesh->edge_count; k++)
         picture->line[picture->line_count++] =
             (TalusLine){place(pose, mesh->vertex[mesh->edge[2 * k]]),

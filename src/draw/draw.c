@@ -109,8 +109,7 @@ TalusStatus talus_draw(const TalusFramesHead *head, const TalusSnapshot *snapsho
     TALUS_TRY(check(def));
     TALUS_TRY(talus_image_create(def->width, def->height, def->transparent ? 4 : 3, out));
     TalusStatus status = compose(&picture);
-    if (status == TALUS_OK)
-        status = take(&picture, pool, out);
+    TALUS_THEN(status, take(&picture, pool, out));
     if (status == TALUS_OK && !def->plain)
         status = talus_caption_draw(&picture, out);
     talus_picture_clear(&picture);

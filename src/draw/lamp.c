@@ -1,8 +1,6 @@
 /* draw/lamp.c - depth maps. */
 #include "draw/lamp.h"
 
-#include "base/status.h"
-
 #include <math.h>
 
 /* Half the width of the box along a unit vector. */

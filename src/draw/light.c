@@ -16,8 +16,6 @@
 #include "base/status.h"
 #include "geometry/kinds.h"
 
-#include <string.h>
-
 enum { MAX_SKY = 4, BAND = 16, MANY = 30000, VERY_MANY = 300000 };
 
 #define GOLDEN 0.61803398874989484820 /* its multiples, modulo 1, fill [0, 1) evenly */

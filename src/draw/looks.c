@@ -5,8 +5,6 @@
 #include "geometry/bounds.h"
 #include "io/frames/frames.h"
 
-#include <string.h>
-
 /* A surface no steeper than this anywhere is stood on rather than looked into. */
 #define GROUND_SLOPE 0.7071067811865476
 
@@ -141,8 +139,6 @@ void talus_picture_clear_looks(TalusPicture *picture)
 {
     for (int k = 0; k < picture->polyhedra; k++)
         talus_polyhedron_free(&picture->polyhedron[k]);
-    talus_release(picture->polyhedron);
-    talus_release(picture->piece);
-    talus_release(picture->look);
+    TALUS_RELEASE(picture->polyhedron, picture->piece, picture->look);
     talus_head_free_figures(&picture->made, picture->head ? picture->head->shape_count : 0);
 }

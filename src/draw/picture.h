@@ -50,7 +50,6 @@ typedef struct TalusPicture {
     TalusPane *pane;
     TalusLine *line;
     int pane_count, line_count;
-    size_t pane_capacity, line_capacity;
     bool ground; /* a plane that takes shadows */
     TalusF3 ground_point, ground_normal;
     TalusView camera;
@@ -109,8 +108,6 @@ void talus_picture_clear_looks(TalusPicture *picture);
 double talus_percentile(double *value, size_t count);
 /* The least of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten that is not below x > 0. */
 double talus_nice(double x);
-/* For qsort of doubles. */
-int talus_by_size(const void *a, const void *b);
 
 /* The colour of a body's row. */
 uint32_t talus_picture_colour(const TalusPicture *picture, int row);

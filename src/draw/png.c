@@ -166,8 +166,7 @@ TalusStatus talus_png_encode(const TalusImage *image, unsigned char **bytes, siz
     unsigned char *rows;
     TALUS_TRY(TALUS_ALLOC(rows, count, "picture rows"));
     TalusStatus status = filter(image, rows);
-    if (status == TALUS_OK)
-        status = assemble(image, rows, count, bytes, size);
+    TALUS_THEN(status, assemble(image, rows, count, bytes, size));
     talus_release(rows);
     return status;
 }

@@ -17,11 +17,8 @@
 
 void talus_polyhedron_free(TalusPolyhedron *polyhedron)
 {
-    talus_release(polyhedron->facet);
-    talus_release(polyhedron->corner);
-    talus_release(polyhedron->bend);
-    talus_release(polyhedron->loop);
-    talus_release(polyhedron->sharp);
+    TALUS_RELEASE(polyhedron->facet, polyhedron->corner, polyhedron->bend, polyhedron->loop,
+                  polyhedron->sharp);
     memset(polyhedron, 0, sizeof *polyhedron);
 }
 
@@ -194,17 +191,14 @@ static TalusStatus find_sharp(TalusPolyhedron *p, int loops)
     int32_t *place;
     Side *side = NULL;
     TalusStatus status = TALUS_ALLOC(place, (size_t)p->corners, "corners");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(side, (size_t)loops, "sides");
-    if (status == TALUS_OK)
-        status = number_places(p, place);
+    TALUS_THEN(status, TALUS_ALLOC(side, (size_t)loops, "sides"));
+    TALUS_THEN(status, number_places(p, place));
     if (status == TALUS_OK) {
         gather_sides(p, place, side);
         qsort(side, (size_t)loops, sizeof *side, by_ends);
         mark_sides(p, side, loops);
     }
-    talus_release(place);
-    talus_release(side);
+    TALUS_RELEASE(place, side);
     for (int f = 0; f < p->facets && status == TALUS_OK; f++) {
         TalusFacet *facet = &p->facet[f];
         facet->free = INFINITY;

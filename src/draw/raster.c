@@ -331,15 +331,13 @@ static void draw_tiles(void *context, int64_t first, int64_t last, int64_t chunk
 static TalusStatus make_room(TalusRaster *raster, const Job *job, bool hits)
 {
     size_t pixel_count = (size_t)raster->width * (size_t)raster->height;
-    TALUS_TRY(TALUS_RESERVE(raster->depth, raster->depth_capacity, pixel_count, 0, "depths"));
+    TALUS_TRY(TALUS_GROW(raster->depth, pixel_count, 0, "depths"));
     if (hits) {
-        TALUS_TRY(TALUS_RESERVE(raster->hit, raster->hit_capacity, pixel_count, 0, "pixels"));
-        TALUS_TRY(TALUS_RESERVE(raster->face, raster->face_capacity, pixel_count, 0, "pixels"));
+        TALUS_TRY(TALUS_GROW(raster->hit, pixel_count, 0, "pixels"));
+        TALUS_TRY(TALUS_GROW(raster->face, pixel_count, 0, "pixels"));
     }
-    TALUS_TRY(TALUS_RESERVE(raster->splat, raster->splat_capacity, (size_t)job->solids->count, 0,
-                            "solids in view"));
-    return TALUS_RESERVE(raster->start, raster->start_capacity,
-                         (size_t)job->chunks * (size_t)job->tiles, 0, "tiles");
+    TALUS_TRY(TALUS_GROW(raster->splat, (size_t)job->solids->count, 0, "solids in view"));
+    return TALUS_GROW(raster->start, (size_t)job->chunks * (size_t)job->tiles, 0, "tiles");
 }
 
 TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, const TalusView *view,
@@ -357,8 +355,8 @@ TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, co
     TALUS_TRY(make_room(raster, &job, hits));
     talus_parallel(pool, solids->count, job.grain, project_chunk, &job);
     size_t places = (size_t)running_sums(&job);
-    TALUS_TRY(TALUS_RESERVE(raster->list, raster->list_capacity, places, 0, "tile lists"));
-    TALUS_TRY(TALUS_RESERVE(raster->sorted, raster->sorted_capacity, places, 0, "tile lists"));
+    TALUS_TRY(TALUS_GROW(raster->list, places, 0, "tile lists"));
+    TALUS_TRY(TALUS_GROW(raster->sorted, places, 0, "tile lists"));
     talus_parallel(pool, solids->count, job.grain, deal_chunk, &job);
     talus_parallel(pool, job.tiles, 1, draw_tiles, &job);
     return TALUS_OK;
@@ -366,12 +364,7 @@ TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, co
 
 void talus_raster_clear(TalusRaster *raster)
 {
-    talus_release(raster->depth);
-    talus_release(raster->hit);
-    talus_release(raster->face);
-    talus_release(raster->splat);
-    talus_release(raster->list);
-    talus_release(raster->sorted);
-    talus_release(raster->start);
+    TALUS_RELEASE(raster->depth, raster->hit, raster->face, raster->splat, raster->list,
+                  raster->sorted, raster->start);
     memset(raster, 0, sizeof *raster);
 }

@@ -15,12 +15,10 @@ typedef struct TalusRaster {
     float *depth;  /* INFINITY where nothing is seen */
     int32_t *hit;  /* index of the solid, -1 for none; NULL where only depths are wanted */
     int32_t *face; /* where a polyhedron is seen: its facet, -1 where it is cut; NULL as `hit` */
-    size_t depth_capacity, hit_capacity, face_capacity;
     /* work */
     struct TalusSplat *splat;
     uint32_t *list, *sorted;
     int64_t *start;
-    size_t splat_capacity, list_capacity, sorted_capacity, start_capacity;
 } TalusRaster;
 
 /* A zeroed raster is empty. */

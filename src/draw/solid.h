@@ -43,7 +43,6 @@ typedef struct TalusSolids {
     TalusSolid *solid;
     TalusForm *form;
     int count, form_count, normal_count;
-    size_t solid_capacity, form_capacity, normal_capacity;
     const TalusPolyhedron *polyhedron;
     TalusF3 *normal; /* of the corners of triangles, in the world */
     TalusCut cut;

@@ -29,7 +29,6 @@ static TalusMassProperties mass(const TalusShapeDef *def, double radius)
 }
 
 const TalusShapeOps talus_box_ops = {
-    .name = "box",
     .summary = "a solid box, given by its half extents",
     .uses = TALUS_USES_HALF,
     .check = check,

@@ -29,7 +29,6 @@ static TalusMassProperties mass(const TalusShapeDef *def, double radius)
 }
 
 const TalusShapeOps talus_capsule_ops = {
-    .name = "capsule",
     .summary = "all points within a radius of a line along z, given by its half length half_height",
     .uses = TALUS_USES_RADIUS | TALUS_USES_HALF_HEIGHT,
     .check = check,

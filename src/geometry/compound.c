@@ -13,11 +13,11 @@
 
 static TalusStatus check_part(const TalusShapePart *part, int k)
 {
+    char kinds[256];
     if (!part->shape || !talus_shape_has(part->shape->kind, TALUS_TRAIT_CONVEX))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "compound: part %d is a %s; expected a sphere, box, cylinder, capsule, "
-                          "cone, ellipsoid or hull",
-                          k, part->shape ? talus_shape_name(part->shape->kind) : "NULL");
+        return talus_fail(TALUS_ERR_ARGUMENT, "compound: part %d is a %s; expected a %s", k,
+                          part->shape ? talus_shape_name(part->shape->kind) : "NULL",
+                          talus_shape_list(TALUS_TRAIT_CONVEX, kinds, sizeof kinds));
     if (part->shape->kind == TALUS_SHAPE_SPHERE && !(part->shape->radius > 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "compound: part %d is a sphere without a radius; it must be positive", k);
@@ -180,12 +180,9 @@ static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
     TalusChild *child;
     TALUS_TRY(TALUS_ALLOC(child, (size_t)def->part_count, "compound"));
     TalusStatus status = make_parts(def, child);
-    if (status == TALUS_OK)
-        status = centre_parts(shape, child);
-    if (status == TALUS_OK)
-        status = find_mass(shape, child);
-    if (status == TALUS_OK)
-        status = take_parts(shape, child);
+    TALUS_THEN(status, centre_parts(shape, child));
+    TALUS_THEN(status, find_mass(shape, child));
+    TALUS_THEN(status, take_parts(shape, child));
     for (int k = 0; k < def->part_count; k++)
         talus_shape_clear(&child[k].shape);
     talus_release(child);
@@ -232,7 +229,6 @@ static void measure(TalusShape *shape)
 }
 
 const TalusShapeOps talus_compound_ops = {
-    .name = "compound",
     .summary = "several convex shapes as one body",
     .uses = TALUS_USES_PARTS,
     .check = check,

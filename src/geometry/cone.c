@@ -30,7 +30,6 @@ static TalusMassProperties mass(const TalusShapeDef *def, double radius)
 }
 
 const TalusShapeOps talus_cone_ops = {
-    .name = "cone",
     .summary = "a solid cone about its z axis, apex up, its centre of mass at the origin",
     .uses = TALUS_USES_RADIUS | TALUS_USES_HALF_HEIGHT,
     .check = check,

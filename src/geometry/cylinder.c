@@ -27,7 +27,6 @@ static TalusMassProperties mass(const TalusShapeDef *def, double radius)
 }
 
 const TalusShapeOps talus_cylinder_ops = {
-    .name = "cylinder",
     .summary = "a solid cylinder about its z axis, given by radius and half height",
     .uses = TALUS_USES_RADIUS | TALUS_USES_HALF_HEIGHT,
     .check = check,

@@ -29,7 +29,6 @@ static TalusMassProperties mass(const TalusShapeDef *def, double radius)
 }
 
 const TalusShapeOps talus_ellipsoid_ops = {
-    .name = "ellipsoid",
     .summary = "a solid ellipsoid, given by its semi-axes half",
     .uses = TALUS_USES_HALF,
     .check = check,

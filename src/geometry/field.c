@@ -57,7 +57,6 @@ static void measure(TalusShape *shape)
 }
 
 const TalusShapeOps talus_field_ops = {
-    .name = "field",
     .summary = "ground: heights over a regular grid of the x-y plane, solid below; fixed bodies "
                "only",
     .uses = TALUS_USES_HEIGHTS,

@@ -100,14 +100,12 @@ static TalusStatus weld(TalusMesh *mesh)
     while (slots < 2 * (size_t)mesh->vertex_count)
         slots *= 2;
     TalusStatus status = TALUS_ALLOC(number, (size_t)mesh->vertex_count, "vertices");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(table, slots, "vertices");
+    TALUS_THEN(status, TALUS_ALLOC(table, slots, "vertices"));
     if (status == TALUS_OK) {
         memset(table, -1, slots * sizeof *table);
         move_vertices(mesh, number, table, slots);
     }
-    talus_release(number);
-    talus_release(table);
+    TALUS_RELEASE(number, table);
     return status;
 }
 

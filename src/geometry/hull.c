@@ -337,9 +337,7 @@ static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
     Draft d = {.count = def->vertex_count};
     TalusStatus status = make(&d, shape, def);
     free_surface(&d);
-    talus_release(d.point);
-    talus_release(d.grid);
-    talus_release(d.keep);
+    TALUS_RELEASE(d.point, d.grid, d.keep);
     return status;
 }
 
@@ -353,7 +351,6 @@ static void measure(TalusShape *shape)
 }
 
 const TalusShapeOps talus_hull_ops = {
-    .name = "hull",
     .summary = "the convex hull of points",
     .uses = TALUS_USES_VERTEX,
     .check = check,

@@ -319,20 +319,12 @@ TalusStatus talus_find_faces(const TalusTriangulation *t, const TalusGridPoint *
     } else {
         talus_faces_free(out);
     }
-    talus_release(w.normal);
-    talus_release(w.seed);
-    talus_release(w.stack);
-    talus_release(w.visit);
-    talus_release(w.end);
-    talus_release(w.rim);
+    TALUS_RELEASE(w.normal, w.seed, w.stack, w.visit, w.end, w.rim);
     return status;
 }
 
 void talus_faces_free(TalusFaces *faces)
 {
-    talus_release(faces->face);
-    talus_release(faces->loop_start);
-    talus_release(faces->loop);
-    talus_release(faces->normal);
+    TALUS_RELEASE(faces->face, faces->loop_start, faces->loop, faces->normal);
     memset(faces, 0, sizeof *faces);
 }

@@ -40,13 +40,12 @@ typedef struct Hull {
     const TalusGridPoint *point;
     int count;
     Face *face;
-    size_t faces, face_capacity;
+    size_t faces;
     int32_t *next;     /* [count]: of the lists of points above */
     int32_t *starting; /* [count]: the new face whose rim starts at the point */
     int32_t *stack;    /* faces to look at: those that the point sees stay in it */
-    size_t stack_capacity;
     Rim *rim;
-    size_t rims, rim_capacity;
+    size_t rims;
     int32_t insertion;
 } Hull;
 
@@ -138,7 +137,7 @@ static int32_t farthest_from_plane(const Hull *h, const Face *face, bool *above)
 
 static TalusStatus add_face(Hull *h, int32_t a, int32_t b, int32_t c)
 {
-    TALUS_TRY(TALUS_RESERVE(h->face, h->face_capacity, h->faces + 1, h->faces, "faces of a hull"));
+    TALUS_TRY(TALUS_GROW(h->face, h->faces + 1, h->faces, "faces of a hull"));
     h->face[h->faces++] = (Face){.normal = normal_of(h->point[a], h->point[b], h->point[c]),
                                  .corner = {a, b, c},
                                  .above = -1};
@@ -213,7 +212,7 @@ static TalusStatus look(Hull *h, int32_t point, int32_t from, size_t *seen)
     int32_t stamp = ++h->insertion;
     *seen = 0;
     h->rims = 0;
-    TALUS_TRY(TALUS_RESERVE(h->stack, h->stack_capacity, 1, 0, "hull"));
+    TALUS_TRY(TALUS_GROW(h->stack, 1, 0, "hull"));
     h->stack[(*seen)++] = from;
     h->face[from].seen = stamp;
     for (size_t k = 0; k < *seen; k++)
@@ -223,12 +222,11 @@ static TalusStatus look(Hull *h, int32_t point, int32_t from, size_t *seen)
             if (other->seen == stamp)
                 continue;
             if (height(h, other, point) > 0) {
-                TALUS_TRY(TALUS_RESERVE(h->stack, h->stack_capacity, *seen + 1, *seen, "hull"));
+                TALUS_TRY(TALUS_GROW(h->stack, *seen + 1, *seen, "hull"));
                 h->stack[(*seen)++] = face->across[e];
                 other->seen = stamp;
             } else {
-                TALUS_TRY(
-                    TALUS_RESERVE(h->rim, h->rim_capacity, h->rims + 1, h->rims, "rim of a hull"));
+                TALUS_TRY(TALUS_GROW(h->rim, h->rims + 1, h->rims, "rim of a hull"));
                 h->rim[h->rims++] =
                     (Rim){face->corner[e], face->corner[(e + 1) % 3], face->across[e]};
             }
@@ -324,17 +322,12 @@ TalusStatus talus_triangulate(const TalusGridPoint *point, int count, TalusTrian
     TalusStatus status = triangulate(&h, out, flat);
     if (status != TALUS_OK)
         talus_triangulation_free(out);
-    talus_release(h.face);
-    talus_release(h.next);
-    talus_release(h.starting);
-    talus_release(h.stack);
-    talus_release(h.rim);
+    TALUS_RELEASE(h.face, h.next, h.starting, h.stack, h.rim);
     return status;
 }
 
 void talus_triangulation_free(TalusTriangulation *triangulation)
 {
-    talus_release(triangulation->corner);
-    talus_release(triangulation->across);
+    TALUS_RELEASE(triangulation->corner, triangulation->across);
     memset(triangulation, 0, sizeof *triangulation);
 }

@@ -21,7 +21,7 @@ enum {
 };
 
 typedef struct TalusShapeOps {
-    const char *name, *summary;
+    const char *summary;
     int uses; /* TALUS_USES_* */
     /* Fails with a message that names the field, its value and what it should be. */
     TalusStatus (*check)(const TalusShapeDef *def);
@@ -37,12 +37,14 @@ typedef struct TalusShapeOps {
     TalusStatus (*mesh)(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 } TalusShapeOps;
 
-#define TALUS_DECLARE_OPS(argument, kind, file, traits) \
+#define TALUS_DECLARE_OPS(argument, kind, file, name, traits) \
     extern const TalusShapeOps talus_##file##_ops;
 TALUS_SHAPE_TABLE(TALUS_DECLARE_OPS, 0)
 
 /* The row of a known kind. */
 const TalusShapeOps *talus_shape_ops(TalusShapeKind kind);
+/* The kinds with a trait in words, such as "sphere, box or hull". */
+const char *talus_shape_list(int trait, char *text, size_t size);
 
 /* Lays out arrays in a block, aligned to 16 bytes. Without a base it counts only, so that one function run
  * twice, before and after the block is made, places everything. */

@@ -15,11 +15,7 @@
 
 void talus_mesh_free(TalusMesh *mesh)
 {
-    talus_release(mesh->vertex);
-    talus_release(mesh->normal);
-    talus_release(mesh->triangle);
-    talus_release(mesh->edge);
-    talus_release(mesh->piece);
+    TALUS_RELEASE(mesh->vertex, mesh->normal, mesh->triangle, mesh->edge, mesh->piece);
     memset(mesh, 0, sizeof *mesh);
 }
 
@@ -30,12 +26,9 @@ TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most)
         return talus_fail(TALUS_ERR_ARGUMENT, "mesh: %zu triangles are more than it can hold",
                           most.triangles);
     TalusStatus status = TALUS_ALLOC(mesh->vertex, most.vertices, "mesh vertices");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(mesh->normal, most.vertices, "mesh normals");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(mesh->triangle, 3 * most.triangles, "mesh triangles");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(mesh->edge, 2 * most.edges, "mesh edges");
+    TALUS_THEN(status, TALUS_ALLOC(mesh->normal, most.vertices, "mesh normals"));
+    TALUS_THEN(status, TALUS_ALLOC(mesh->triangle, 3 * most.triangles, "mesh triangles"));
+    TALUS_THEN(status, TALUS_ALLOC(mesh->edge, 2 * most.edges, "mesh edges"));
     if (status != TALUS_OK)
         talus_mesh_free(mesh);
     return status;
@@ -307,8 +300,7 @@ TalusStatus talus_mesh_of_checked(const TalusShape *shape, const TalusMeshing *h
 {
     memset(out, 0, sizeof *out);
     TalusStatus status = talus_shape_ops(shape->def.kind)->mesh(shape, how, out);
-    if (status == TALUS_OK)
-        status = note_piece(shape, out);
+    TALUS_THEN(status, note_piece(shape, out));
     if (status != TALUS_OK)
         talus_mesh_free(out);
     return status;

@@ -127,8 +127,7 @@ TalusStatus talus_mesh_compound(const TalusShape *shape, const TalusMeshing *how
         TalusMesh part;
         status = talus_mesh_of_checked(&child->shape, &own, &part);
         pieces[k] = part.triangle_count;
-        if (status == TALUS_OK)
-            status = append(out, &part, child);
+        TALUS_THEN(status, append(out, &part, child));
         talus_mesh_free(&part);
     }
     out->piece = pieces;
@@ -147,9 +146,7 @@ typedef struct Star {
 
 static void star_free(Star *star)
 {
-    talus_release(star->start);
-    talus_release(star->triangle);
-    talus_release(star->face);
+    TALUS_RELEASE(star->start, star->triangle, star->face);
 }
 
 static TalusVec3 face_of(const TalusShapeDef *def, int triangle)
@@ -165,10 +162,8 @@ static TalusStatus star_create(const TalusShapeDef *def, Star *star)
     size_t corners = 3 * (size_t)def->triangle_count, vertices = (size_t)def->vertex_count;
     memset(star, 0, sizeof *star);
     TalusStatus status = TALUS_ALLOC(star->start, vertices + 1, "mesh");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(star->triangle, corners, "mesh");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(star->face, (size_t)def->triangle_count, "mesh");
+    TALUS_THEN(status, TALUS_ALLOC(star->triangle, corners, "mesh"));
+    TALUS_THEN(status, TALUS_ALLOC(star->face, (size_t)def->triangle_count, "mesh"));
     if (status != TALUS_OK) {
         star_free(star);
         return status;

@@ -13,7 +13,6 @@ static void measure(TalusShape *shape)
 }
 
 const TalusShapeOps talus_plane_ops = {
-    .name = "plane",
     .summary = "a half space, solid below z = 0 of its own frame; fixed bodies only",
     .check = check,
     .measure = measure,

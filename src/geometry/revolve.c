@@ -61,7 +61,6 @@ static void measure(TalusShape *shape)
 }
 
 const TalusShapeOps talus_revolve_ops = {
-    .name = "revolve",
     .summary =
         "a thin wall: a profile of (radius, height) points turned about z; fixed bodies only",
     .uses = TALUS_USES_PROFILE,

@@ -5,10 +5,13 @@
 #include "base/status.h"
 #include "geometry/kinds.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define ROW(argument, kind, file, traits) [TALUS_SHAPE_##kind] = &talus_##file##_ops,
+#define ROW(argument, kind, file, name, traits) [TALUS_SHAPE_##kind] = &talus_##file##_ops,
+#define NAME(argument, kind, file, name, traits) [TALUS_SHAPE_##kind] = name,
 static const TalusShapeOps *const kinds[TALUS_SHAPE_KINDS] = {TALUS_SHAPE_TABLE(ROW, 0)};
+static const char *const names[TALUS_SHAPE_KINDS] = {TALUS_SHAPE_TABLE(NAME, 0)};
 
 static bool known(TalusShapeKind kind)
 {
@@ -38,7 +41,22 @@ TalusStatus talus_check_length(const char *shape, const char *field, double valu
 
 const char *talus_shape_name(TalusShapeKind kind)
 {
-    return known(kind) ? kinds[kind]->name : "unknown";
+    return known(kind) ? names[kind] : "unknown";
+}
+
+const char *talus_shape_list(int trait, char *text, size_t size)
+{
+    size_t used = 0;
+    int left = 0;
+    for (int kind = 0; kind < TALUS_SHAPE_KINDS; kind++)
+        left += talus_shape_has((TalusShapeKind)kind, trait);
+    for (int kind = 0; kind < TALUS_SHAPE_KINDS && used < size; kind++)
+        if (talus_shape_has((TalusShapeKind)kind, trait))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", names[kind],
+                                     --left > 1 ? ", "
+                                     : left     ? " or "
+                                                : "");
+    return text;
 }
 
 const char *talus_shape_summary(TalusShapeKind kind)
@@ -55,10 +73,10 @@ TalusStatus talus_shape_properties(const TalusShape *shape, double radius, doubl
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
     if (!sphere && !(shape->unit.mass > 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT, "%s: has no volume, so it can only be a fixed body",
-                          ops->name);
+                          names[shape->def.kind]);
     if (!(density > 0.0 && density < INFINITY))
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: density is %g; it must be positive", ops->name,
-                          density);
+        return talus_fail(TALUS_ERR_ARGUMENT, "%s: density is %g; it must be positive",
+                          names[shape->def.kind], density);
     if (sphere)
         TALUS_TRY(talus_check_length("sphere", "radius", radius));
     TalusMassProperties unit = sphere ? ops->mass(&shape->def, radius) : shape->unit;

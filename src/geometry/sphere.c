@@ -26,7 +26,6 @@ static TalusMassProperties mass(const TalusShapeDef *def, double radius)
 }
 
 const TalusShapeOps talus_sphere_ops = {
-    .name = "sphere",
     .summary = "a ball; its radius is given by the body",
     .uses = TALUS_USES_RADIUS,
     .check = check,

@@ -17,22 +17,25 @@ enum {
     TALUS_TRAIT_GROUND = 128     /* a wall that is solid below, so it is stood on */
 };
 
-/* One row per kind: X(argument, kind, file, traits). The kinds are in the order of TalusShapeKind. */
-#define TALUS_SHAPE_TABLE(X, argument)                                                          \
-    X(argument, SPHERE, sphere, TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS | TALUS_TRAIT_AXIAL)     \
-    X(argument, PLANE, plane, TALUS_TRAIT_WALL | TALUS_TRAIT_HALF_SPACE)                        \
-    X(argument, BOX, box, TALUS_TRAIT_CONVEX)                                                   \
-    X(argument, CYLINDER, cylinder, TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS | TALUS_TRAIT_AXIAL) \
-    X(argument, REVOLVE, revolve, TALUS_TRAIT_WALL | TALUS_TRAIT_VESSEL)                        \
-    X(argument, CAPSULE, capsule, TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS | TALUS_TRAIT_AXIAL)   \
-    X(argument, CONE, cone, TALUS_TRAIT_CONVEX | TALUS_TRAIT_AXIAL)                             \
-    X(argument, ELLIPSOID, ellipsoid, TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS)                   \
-    X(argument, HULL, hull, TALUS_TRAIT_CONVEX)                                                 \
-    X(argument, COMPOUND, compound, 0)                                                          \
-    X(argument, MESH, trimesh, TALUS_TRAIT_WALL | TALUS_TRAIT_FACETS)                           \
-    X(argument, FIELD, field, TALUS_TRAIT_WALL | TALUS_TRAIT_FACETS | TALUS_TRAIT_GROUND)
+/* One row per kind: X(argument, kind, file, name, traits). The kinds are in the order of TalusShapeKind. */
+#define TALUS_SHAPE_TABLE(X, argument)                                                     \
+    X(argument, SPHERE, sphere, "sphere",                                                  \
+      TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS | TALUS_TRAIT_AXIAL)                          \
+    X(argument, PLANE, plane, "plane", TALUS_TRAIT_WALL | TALUS_TRAIT_HALF_SPACE)          \
+    X(argument, BOX, box, "box", TALUS_TRAIT_CONVEX)                                       \
+    X(argument, CYLINDER, cylinder, "cylinder",                                            \
+      TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS | TALUS_TRAIT_AXIAL)                          \
+    X(argument, REVOLVE, revolve, "revolve", TALUS_TRAIT_WALL | TALUS_TRAIT_VESSEL)        \
+    X(argument, CAPSULE, capsule, "capsule",                                               \
+      TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS | TALUS_TRAIT_AXIAL)                          \
+    X(argument, CONE, cone, "cone", TALUS_TRAIT_CONVEX | TALUS_TRAIT_AXIAL)                \
+    X(argument, ELLIPSOID, ellipsoid, "ellipsoid", TALUS_TRAIT_CONVEX | TALUS_TRAIT_ROLLS) \
+    X(argument, HULL, hull, "hull", TALUS_TRAIT_CONVEX)                                    \
+    X(argument, COMPOUND, compound, "compound", 0)                                         \
+    X(argument, MESH, trimesh, "mesh", TALUS_TRAIT_WALL | TALUS_TRAIT_FACETS)              \
+    X(argument, FIELD, field, "field", TALUS_TRAIT_WALL | TALUS_TRAIT_FACETS | TALUS_TRAIT_GROUND)
 
-#define TALUS_TRAIT_BIT(trait, kind, file, traits) \
+#define TALUS_TRAIT_BIT(trait, kind, file, name, traits) \
     | (((traits) & (trait)) != 0 ? 1u << TALUS_SHAPE_##kind : 0u)
 
 /* Whether a kind has one of these traits. The table becomes one word of bits, a constant where `trait` is one. */

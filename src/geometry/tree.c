@@ -19,14 +19,9 @@ typedef struct Builder {
     const int32_t *triangle;
 } Builder;
 
-static double component(TalusVec3 x, int axis)
-{
-    return axis == 0 ? x.x : axis == 1 ? x.y : x.z;
-}
-
 static bool before(const Item *p, const Item *q, int axis)
 {
-    double x = component(p->middle, axis), y = component(q->middle, axis);
+    double x = talus_along(p->middle, axis), y = talus_along(q->middle, axis);
     return x < y || (x == y && p->triangle < q->triangle);
 }
 
@@ -98,8 +93,8 @@ static void bound_triangle(const Builder *b, TalusTreeNode *node)
 {
     const int32_t *t = b->triangle + 3 * (size_t)node->item;
     for (int axis = 0; axis < 3; axis++) {
-        double x = component(b->vertex[t[0]], axis), y = component(b->vertex[t[1]], axis),
-               z = component(b->vertex[t[2]], axis);
+        double x = talus_along(b->vertex[t[0]], axis), y = talus_along(b->vertex[t[1]], axis),
+               z = talus_along(b->vertex[t[2]], axis);
         node->lo[axis] = round_down(fmin(fmin(x, y), z));
         node->hi[axis] = round_up(fmax(fmax(x, y), z));
     }

@@ -300,7 +300,6 @@ static void measure(TalusShape *shape)
 }
 
 const TalusShapeOps talus_trimesh_ops = {
-    .name = "mesh",
     .summary = "triangles, from a file or given: closed ones bound a solid, open ones are thin "
                "walls; fixed or driven bodies only",
     .uses = TALUS_USES_VERTEX | TALUS_USES_TRIANGLE,

@@ -12,17 +12,13 @@ typedef struct Pattern {
 
 static void drop_pattern(Pattern *p)
 {
-    talus_release(p->start);
-    talus_release(p->column);
+    TALUS_RELEASE(p->start, p->column);
     *p = (Pattern){0};
 }
 
 void talus_block_matrix_clear(TalusBlockMatrix *a)
 {
-    talus_release(a->start);
-    talus_release(a->column);
-    talus_release(a->mirror);
-    talus_release(a->value);
+    TALUS_RELEASE(a->start, a->column, a->mirror, a->value);
     *a = (TalusBlockMatrix){0};
 }
 
@@ -100,10 +96,8 @@ static TalusStatus find_pattern(const TalusSparse *a, int size, int32_t *mark, P
     Pattern own = {0}, turned = {0}, united = {0};
     int n = a->rows / size;
     TalusStatus status = gather_pattern(a, size, mark, &own);
-    if (status == TALUS_OK)
-        status = turn_pattern(&own, n, &turned);
-    if (status == TALUS_OK)
-        status = unite_patterns(&own, &turned, n, mark, &united);
+    TALUS_THEN(status, turn_pattern(&own, n, &turned));
+    TALUS_THEN(status, unite_patterns(&own, &turned, n, mark, &united));
     if (status == TALUS_OK)
         status = turn_pattern(&united, n, out); /* symmetric: only sorted by this */
     drop_pattern(&own);
@@ -198,12 +192,4 @@ void talus_block_matrix_apply(const TalusBlockMatrix *a, const double *x, const 
                            x[s * a->column[k] + c];
             y[s * i + r] = sum;
         }
-}
-
-const double *talus_block_matrix_diagonal(const TalusBlockMatrix *a, int i)
-{
-    int32_t k = a->start[i];
-    while (a->column[k] != i)
-        k++;
-    return a->value + (size_t)k * (size_t)(a->size * a->size);
 }

@@ -20,7 +20,5 @@ void talus_block_matrix_clear(TalusBlockMatrix *a);
 /* y = A x + q */
 void talus_block_matrix_apply(const TalusBlockMatrix *a, const double *x, const double *q,
                               double *y);
-/* The entry (i, i). */
-const double *talus_block_matrix_diagonal(const TalusBlockMatrix *a, int i);
 
 #endif

@@ -67,10 +67,7 @@ static void forget_pattern(TalusDirect *d)
 {
     d->analysed = d->factored = false;
     talus_sparse_clear(&d->pattern);
-    talus_release(d->sign);
-    talus_release(d->right);
-    talus_release(d->rest);
-    talus_release(d->trial);
+    TALUS_RELEASE(d->sign, d->right, d->rest, d->trial);
     d->sign = NULL;
     d->right = d->rest = d->trial = NULL;
 }

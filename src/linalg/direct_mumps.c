@@ -96,8 +96,7 @@ static void stop(Mumps *m)
     if (m->started)
         call(m, JOB_END);
     m->started = false;
-    talus_release(m->row);
-    talus_release(m->column);
+    TALUS_RELEASE(m->row, m->column);
     m->row = m->column = NULL;
 }
 

@@ -246,20 +246,14 @@ static TalusStatus expand(const Blocks *b, const TalusFrontTree *f, TalusRowTree
         t->front_of[i] = f->front_of[b->block[i]];
     TALUS_TRY(TALUS_ALLOC(t->list, (size_t)t->list_start[t->count], "fronts"));
     TalusStatus status = list_uses(f, b->count, &start, &use);
-    if (status == TALUS_OK)
-        status = fill_rows(b, f, start, use, t);
-    talus_release(start);
-    talus_release(use);
+    TALUS_THEN(status, fill_rows(b, f, start, use, t));
+    TALUS_RELEASE(start, use);
     return status;
 }
 
 void talus_row_tree_clear(TalusRowTree *t)
 {
-    talus_release(t->parent);
-    talus_release(t->pivots);
-    talus_release(t->list_start);
-    talus_release(t->list);
-    talus_release(t->front_of);
+    TALUS_RELEASE(t->parent, t->pivots, t->list_start, t->list, t->front_of);
     *t = (TalusRowTree){0};
 }
 
@@ -275,8 +269,7 @@ TalusStatus talus_row_tree_create(const TalusSparse *lower, TalusRowTree *out)
         set_graph(&b);
         status = talus_front_tree_create(&b.graph, b.weight, &fronts);
     }
-    if (status == TALUS_OK)
-        status = expand(&b, &fronts, out);
+    TALUS_THEN(status, expand(&b, &fronts, out));
     talus_front_tree_clear(&fronts);
     close_blocks(&b);
     if (status != TALUS_OK)

@@ -58,7 +58,7 @@ void talus_elimination_destroy(TalusElimination *e)
 
 TalusStatus talus_elimination_rows(TalusElimination *e, int count, TalusJointRow **row)
 {
-    TALUS_TRY(TALUS_RESERVE(e->row, e->row_room, (size_t)count, 0, "rows of joints"));
+    TALUS_TRY(TALUS_GROW(e->row, (size_t)count, 0, "rows of joints"));
     e->rows = count;
     *row = e->row;
     return TALUS_OK;
@@ -70,18 +70,18 @@ static TalusStatus reserve_numbers(TalusElimination *e)
 {
     size_t n = (size_t)e->rows, entries = (size_t)e->diagonal_at[e->nodes];
     size_t machines = (size_t)e->machines;
-    TALUS_TRY(TALUS_RESERVE(e->ordered, e->ordered_room, n, 0, "rows of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->bias, e->bias_room, n, 0, "offsets of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->scale, e->scale_room, n, 0, "rows of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->value, e->value_room, entries, 0, "factor of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->inverse, e->inverse_room, entries, 0, "inverse of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->unit, e->unit_room, entries, 0, "inverse of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->right, e->right_room, n, 0, "impulses of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->x, e->x_room, n, 0, "impulses of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->y, e->y_room, n, 0, "impulses of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->motion, e->motion_room, (size_t)e->vertices, 0, "jointed bodies"));
-    TALUS_TRY(TALUS_RESERVE(e->rounds, e->rounds_room, machines, 0, "machines"));
-    return TALUS_RESERVE(e->redundant, e->redundant_room, machines, 0, "machines");
+    TALUS_TRY(TALUS_GROW(e->ordered, n, 0, "rows of joints"));
+    TALUS_TRY(TALUS_GROW(e->bias, n, 0, "offsets of joints"));
+    TALUS_TRY(TALUS_GROW(e->scale, n, 0, "rows of joints"));
+    TALUS_TRY(TALUS_GROW(e->value, entries, 0, "factor of joints"));
+    TALUS_TRY(TALUS_GROW(e->inverse, entries, 0, "inverse of joints"));
+    TALUS_TRY(TALUS_GROW(e->unit, entries, 0, "inverse of joints"));
+    TALUS_TRY(TALUS_GROW(e->right, n, 0, "impulses of joints"));
+    TALUS_TRY(TALUS_GROW(e->x, n, 0, "impulses of joints"));
+    TALUS_TRY(TALUS_GROW(e->y, n, 0, "impulses of joints"));
+    TALUS_TRY(TALUS_GROW(e->motion, (size_t)e->vertices, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(e->rounds, machines, 0, "machines"));
+    return TALUS_GROW(e->redundant, machines, 0, "machines");
 }
 
 static void order_rows(TalusElimination *e)

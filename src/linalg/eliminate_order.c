@@ -192,7 +192,7 @@ static TalusStatus take_node(Order *o, int p)
     if (room > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "joints: the pattern of %d of them is too large",
                           o->nodes);
-    TALUS_TRY(TALUS_RESERVE(e->below, e->below_room, room, filled, "pattern of joints"));
+    TALUS_TRY(TALUS_GROW(e->below, room, filled, "pattern of joints"));
     int32_t to = ends[0] >= 0 ? ends[0] : ends[1];
     unwait(o, p);
     for (int side = 0; side < 2; side++)
@@ -279,8 +279,8 @@ static TalusStatus sort_by_machine(Order *o)
     TalusElimination *e = o->e;
     number_machines(o);
     size_t machines = (size_t)e->machines + 1;
-    TALUS_TRY(TALUS_RESERVE(e->machine_start, e->machine_room, machines, 0, "machines"));
-    TALUS_TRY(TALUS_RESERVE(e->machine_vertex, e->first_room, machines, 0, "machines"));
+    TALUS_TRY(TALUS_GROW(e->machine_start, machines, 0, "machines"));
+    TALUS_TRY(TALUS_GROW(e->machine_vertex, machines, 0, "machines"));
     count_items(o->machine, o->nodes, e->machines, e->machine_start);
     place_items(o->machine, o->sequence, o->nodes, e->machines, e->machine_start, o->position);
     count_items(o->count, o->vertices, e->machines, e->machine_vertex);
@@ -325,7 +325,7 @@ static TalusStatus finish_pattern(Order *o)
 {
     TalusElimination *e = o->e;
     size_t filled = (size_t)o->filled, n = (size_t)o->nodes;
-    TALUS_TRY(TALUS_RESERVE(e->below, e->below_room, 2 * filled, filled, "pattern of joints"));
+    TALUS_TRY(TALUS_GROW(e->below, 2 * filled, filled, "pattern of joints"));
     memcpy(o->old, e->start, (n + 1) * sizeof *o->old);
     place_pattern(o, o->old, e->below, e->below + filled);
     memmove(e->below, e->below + filled, filled * sizeof *e->below);
@@ -348,7 +348,7 @@ static TalusStatus place_blocks(TalusElimination *e)
 {
     int64_t at = 0;
     size_t blocks = (size_t)e->start[e->nodes];
-    TALUS_TRY(TALUS_RESERVE(e->block_at, e->block_room, blocks, 0, "factor of joints"));
+    TALUS_TRY(TALUS_GROW(e->block_at, blocks, 0, "factor of joints"));
     for (int p = 0; p < e->nodes; p++) {
         int size = node_size(e, p);
         e->diagonal_at[p] = at;
@@ -393,8 +393,7 @@ static TalusStatus reserve_work(Order *o, size_t n)
     int32_t **const twice[] = {&o->merged, &o->head,    &o->tail, &o->count,
                                &o->after,  &o->waiting, &o->old};
     const size_t singles = sizeof single / sizeof *single, twices = sizeof twice / sizeof *twice;
-    TALUS_TRY(TALUS_RESERVE(e->work, e->work_room, singles * n + (twices + 1) * (2 * n + 1), 0,
-                            "order of joints"));
+    TALUS_TRY(TALUS_GROW(e->work, singles * n + (twices + 1) * (2 * n + 1), 0, "order of joints"));
     int32_t *at = e->work;
     o->end = (int32_t(*)[2])at;
     at += 2 * n;
@@ -408,13 +407,13 @@ static TalusStatus reserve_work(Order *o, size_t n)
 static TalusStatus reserve_pattern(TalusElimination *e)
 {
     size_t n = (size_t)e->rows;
-    TALUS_TRY(TALUS_RESERVE(e->given, e->given_room, n, 0, "order of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->place, e->place_room, n + 1, 0, "order of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->vertex, e->vertex_room, n, 0, "bodies of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->start, e->start_room, n + 1, 0, "pattern of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->diagonal_at, e->diagonal_room, n + 1, 0, "factor of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->list_start, e->list_start_room, 2 * n + 1, 0, "bodies of joints"));
-    return TALUS_RESERVE(e->list, e->list_room, 2 * n, 0, "bodies of joints");
+    TALUS_TRY(TALUS_GROW(e->given, n, 0, "order of joints"));
+    TALUS_TRY(TALUS_GROW(e->place, n + 1, 0, "order of joints"));
+    TALUS_TRY(TALUS_GROW(e->vertex, n, 0, "bodies of joints"));
+    TALUS_TRY(TALUS_GROW(e->start, n + 1, 0, "pattern of joints"));
+    TALUS_TRY(TALUS_GROW(e->diagonal_at, n + 1, 0, "factor of joints"));
+    TALUS_TRY(TALUS_GROW(e->list_start, 2 * n + 1, 0, "bodies of joints"));
+    return TALUS_GROW(e->list, 2 * n, 0, "bodies of joints");
 }
 
 static TalusStatus analyse_anew(TalusElimination *e)
@@ -439,9 +438,9 @@ static TalusStatus analyse_anew(TalusElimination *e)
 TalusStatus talus_elimination_analyse(TalusElimination *e)
 {
     size_t n = (size_t)e->rows;
-    TALUS_TRY(TALUS_RESERVE(e->moving, e->moving_room, (size_t)e->bodies, 0, "bodies of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->local, e->local_room, (size_t)e->bodies, 0, "bodies of joints"));
-    TALUS_TRY(TALUS_RESERVE(e->key, e->key_room, n, 0, "bodies of joints"));
+    TALUS_TRY(TALUS_GROW(e->moving, (size_t)e->bodies, 0, "bodies of joints"));
+    TALUS_TRY(TALUS_GROW(e->local, (size_t)e->bodies, 0, "bodies of joints"));
+    TALUS_TRY(TALUS_GROW(e->key, n, 0, "bodies of joints"));
     find_moving(e);
     bool same = same_keys(e);
     e->keyed = e->rows;

@@ -2,6 +2,7 @@
 #ifndef TALUS_LINALG_ELIMINATE_PARTS_H
 #define TALUS_LINALG_ELIMINATE_PARTS_H
 
+#include "base/order.h"
 #include "linalg/eliminate.h"
 
 #include <stdbool.h>
@@ -42,15 +43,8 @@ struct TalusElimination {
     int *rounds;                    /* [machines]: refinements */
     bool *redundant;                /* [machines] */
 
-    size_t row_room, key_room, given_room, place_room, vertex_room, start_room, below_room;
-    size_t diagonal_room, block_room, machine_room, first_room, local_room, list_start_room,
-        list_room;
-    size_t ordered_room, bias_room, scale_room, value_room, inverse_room, unit_room;
-    size_t moving_room, right_room, x_room, y_room, motion_room, rounds_room, redundant_room;
-
     /* work of the analysis (eliminate_order.c) */
     int32_t *work;
-    size_t work_room;
 };
 
 static inline int node_size(const TalusElimination *e, int node)
@@ -67,17 +61,8 @@ static inline int node_side(const TalusElimination *e, int node, int vertex)
 /* Where in `value` the block of two nodes is, p <= q, which share a vertex or are coupled by L. */
 static inline int64_t block_of(const TalusElimination *e, int q, int p)
 {
-    int32_t low = e->start[p], high = e->start[p + 1] - 1;
-    if (q == p)
-        return e->diagonal_at[p];
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (e->below[middle] < q)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return e->block_at[low];
+    return q == p ? e->diagonal_at[p]
+                  : e->block_at[talus_place_of(e->below, e->start[p], e->start[p + 1], q)];
 }
 
 /* Velocities to which x is applied: records of all bodies, or `motion` by vertex; and offsets of ordered rows,

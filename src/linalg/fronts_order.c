@@ -36,7 +36,6 @@ typedef struct Graph {
     int32_t *bound_start, *bound, *parent, *pivots; /* fronts are elements */
     int32_t *bound_rows;                            /* [n]: of a front, beyond its pivots */
     int32_t *front_of;                              /* [n] */
-    size_t bound_room;
 } Graph;
 
 static void close_graph(Graph *g)
@@ -124,8 +123,7 @@ static TalusStatus make_element(Graph *g, int p)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "factor: %d blocks have elements of more than %d in all", g->n,
                           INT32_MAX / 2);
-    TALUS_TRY(
-        TALUS_RESERVE(g->bound, g->bound_room, (size_t)(count + g->n), (size_t)count, "fronts"));
+    TALUS_TRY(TALUS_GROW(g->bound, (size_t)(count + g->n), (size_t)count, "fronts"));
     g->degree[p] = -1;
     g->front_of[p] = g->count;
     g->pivots[g->count] = g->members[p];
@@ -390,7 +388,7 @@ static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int 
                               List *l)
 {
     size_t begin = l->count, pivots = (size_t)t->pivots[k];
-    TALUS_TRY(TALUS_RESERVE(t->list, l->room, begin + (size_t)a->blocks, begin, "fronts"));
+    TALUS_TRY(TALUS_GROW(t->list, begin + (size_t)a->blocks, begin, "fronts"));
     memcpy(t->list + begin, pivot, pivots * sizeof *pivot);
     l->count += pivots;
     for (size_t p = 0; p < pivots; p++)
@@ -452,11 +450,7 @@ static TalusStatus build_tree(Graph *g, const int32_t *weight, int32_t *work, Ta
 
 void talus_front_tree_clear(TalusFrontTree *t)
 {
-    talus_release(t->parent);
-    talus_release(t->pivots);
-    talus_release(t->list_start);
-    talus_release(t->list);
-    talus_release(t->front_of);
+    TALUS_RELEASE(t->parent, t->pivots, t->list_start, t->list, t->front_of);
     *t = (TalusFrontTree){0};
 }
 
@@ -467,12 +461,9 @@ TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *we
     int32_t *work = NULL;
     *out = (TalusFrontTree){0};
     TalusStatus status = open_graph(&g, weight);
-    if (status == TALUS_OK)
-        status = eliminate_all(&g);
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(work, 5 * (size_t)g.n, "fronts");
-    if (status == TALUS_OK)
-        status = build_tree(&g, weight, work, out);
+    TALUS_THEN(status, eliminate_all(&g));
+    TALUS_THEN(status, TALUS_ALLOC(work, 5 * (size_t)g.n, "fronts"));
+    TALUS_THEN(status, build_tree(&g, weight, work, out));
     talus_release(work);
     close_graph(&g);
     if (status != TALUS_OK)

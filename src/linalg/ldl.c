@@ -55,22 +55,14 @@ static TalusStatus reserve_factor(TalusLdl *ldl, double most)
             (double)need, most > 0.0 ? most : MOST_ENTRIES);
     if (ldl->upper == ldl->lower)
         ldl->upper = NULL; /* it was an alias */
-    if (need > ldl->l_room || !ldl->lower) {
-        size_t room = ldl->l_room;
-        TALUS_TRY(TALUS_RESERVE(ldl->row, room, need, 0, "factor"));
-        talus_release(ldl->lower);
-        ldl->lower = NULL;
-        ldl->l_room = 0;
-        TALUS_TRY(TALUS_ALLOC(ldl->lower, room, "factor"));
-        ldl->l_room = room;
-    }
+    TALUS_TRY(TALUS_GROW(ldl->row, need, 0, "factor"));
+    TALUS_TRY(TALUS_GROW(ldl->lower, need, 0, "factor"));
     if (ldl->symmetric) {
         talus_release(ldl->upper);
-        ldl->upper_room = 0;
         ldl->upper = ldl->lower;
         return TALUS_OK;
     }
-    return TALUS_RESERVE(ldl->upper, ldl->upper_room, need, 0, "factor");
+    return TALUS_GROW(ldl->upper, need, 0, "factor");
 }
 
 /* ---- pattern of A + A' without the diagonal ---- */
@@ -87,7 +79,7 @@ static void mark_row(const TalusSparse *a, int i, int32_t *mark, int32_t *near, 
 static TalusStatus list_neighbours(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *t)
 {
     size_t entries = (size_t)a->start[a->rows] * (t ? 2 : 1);
-    TALUS_TRY(TALUS_RESERVE(ldl->near, ldl->near_room, entries, 0, "pattern"));
+    TALUS_TRY(TALUS_GROW(ldl->near, entries, 0, "pattern"));
     int64_t count = 0;
     for (int i = 0; i < ldl->n; i++)
         ldl->work[i] = -1;

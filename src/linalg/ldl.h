@@ -36,7 +36,7 @@ typedef struct TalusLdl {
     double *x, *y;        /* [n] each, all zero between calls */
     int64_t *near_start;  /* the pattern of A + A', rows of A */
     int32_t *near;
-    size_t n_room, l_room, upper_room, near_room;
+    size_t n_room;
 } TalusLdl;
 
 /* A pivot is bad when it is not above `relative` times its row's diagonal entry of A. A bad one

@@ -53,7 +53,6 @@ static void substitute(TalusLdl *ldl, const TalusSparse *rhs, int j, const doubl
 
 typedef struct Half { /* growing rows of a sparse matrix, one per right-hand side */
     TalusSparse m;
-    size_t column_room, value_room;
 } Half;
 
 static TalusStatus add_half_row(TalusLdl *ldl, const TalusSparse *rhs, int j, const double *factor,
@@ -63,10 +62,8 @@ static TalusStatus add_half_row(TalusLdl *ldl, const TalusSparse *rhs, int j, co
     int count = touched(ldl, rhs, j, places);
     if (used + (size_t)count > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "the condensed matrix would not fit into memory");
-    TALUS_TRY(TALUS_RESERVE(half->m.column, half->column_room, used + (size_t)count, used,
-                            "condensed matrix"));
-    TALUS_TRY(TALUS_RESERVE(half->m.value, half->value_room, used + (size_t)count, used,
-                            "condensed matrix"));
+    TALUS_TRY(TALUS_GROW(half->m.column, used + (size_t)count, used, "condensed matrix"));
+    TALUS_TRY(TALUS_GROW(half->m.value, used + (size_t)count, used, "condensed matrix"));
     for (int p = 0; p < count; p++)
         half->m.column[used + (size_t)p] = places[p];
     substitute(ldl, rhs, j, factor, places, count, half->m.value + used);
@@ -134,10 +131,8 @@ static TalusStatus multiply_rows(const TalusSparse *left, const TalusSparse *rig
         if (used + count > INT32_MAX)
             return talus_fail(TALUS_ERR_UNSUPPORTED,
                               "the condensed matrix would have more than %d entries", INT32_MAX);
-        TALUS_TRY(TALUS_RESERVE(p->out.m.column, p->out.column_room, used + count, used,
-                                "condensed matrix"));
-        TALUS_TRY(TALUS_RESERVE(p->out.m.value, p->out.value_room, used + count, used,
-                                "condensed matrix"));
+        TALUS_TRY(TALUS_GROW(p->out.m.column, used + count, used, "condensed matrix"));
+        TALUS_TRY(TALUS_GROW(p->out.m.value, used + count, used, "condensed matrix"));
         for (size_t c = 0; c < count; c++) {
             p->out.m.column[used + c] = p->columns[c];
             p->out.m.value[used + c] = p->sum[p->columns[c]];
@@ -155,16 +150,12 @@ static TalusStatus multiply(const TalusSparse *left, const TalusSparse *right, T
     Product p = {.out.m = {.rows = left->rows, .columns = right->rows}};
     TALUS_TRY(talus_sparse_transpose(right, &right_t));
     TalusStatus status = multiply_rows(left, &right_t, &p);
-    if (status == TALUS_OK)
-        status = talus_sparse_transpose(&p.out.m, &turned);
-    if (status == TALUS_OK)
-        status = talus_sparse_transpose(&turned, out);
+    TALUS_THEN(status, talus_sparse_transpose(&p.out.m, &turned));
+    TALUS_THEN(status, talus_sparse_transpose(&turned, out));
     talus_sparse_clear(&turned);
     talus_sparse_clear(&p.out.m);
     talus_sparse_clear(&right_t);
-    talus_release(p.sum);
-    talus_release(p.mark);
-    talus_release(p.columns);
+    TALUS_RELEASE(p.sum, p.mark, p.columns);
     return status;
 }
 
@@ -176,8 +167,7 @@ TalusStatus talus_ldl_form(TalusLdl *ldl, const TalusSparse *bt, const TalusSpar
     *out = (TalusSparse){0};
     TALUS_TRY(make_half(ldl, bt, ldl->upper, &left));
     TalusStatus status = same ? TALUS_OK : make_half(ldl, ct, ldl->lower, &right);
-    if (status == TALUS_OK)
-        status = multiply(&left, same ? &left : &right, out);
+    TALUS_THEN(status, multiply(&left, same ? &left : &right, out));
     talus_sparse_clear(&left);
     talus_sparse_clear(&right);
     return status;

@@ -14,10 +14,8 @@ TalusStatus talus_sparse_alloc(TalusSparse *out, int rows, int columns, size_t e
         return talus_fail(TALUS_ERR_UNSUPPORTED, "%s: %zu entries, more than the %d that fit", what,
                           entries, INT32_MAX);
     TalusStatus status = TALUS_ALLOC(out->start, (size_t)rows + 1, what);
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(out->column, entries, what);
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(out->value, entries, what);
+    TALUS_THEN(status, TALUS_ALLOC(out->column, entries, what));
+    TALUS_THEN(status, TALUS_ALLOC(out->value, entries, what));
     if (status != TALUS_OK)
         talus_sparse_clear(out);
     return status;
@@ -25,9 +23,7 @@ TalusStatus talus_sparse_alloc(TalusSparse *out, int rows, int columns, size_t e
 
 void talus_sparse_clear(TalusSparse *a)
 {
-    talus_release(a->start);
-    talus_release(a->column);
-    talus_release(a->value);
+    TALUS_RELEASE(a->start, a->column, a->value);
     *a = (TalusSparse){0};
 }
 

@@ -138,9 +138,9 @@ static TalusStatus reserve(TalusReduced *r)
     size_t bodies = (size_t)r->op.bodies, m = (size_t)r->op.blocks;
     if (!r->joints)
         TALUS_TRY(talus_elimination_create(&r->joints));
-    TALUS_TRY(TALUS_RESERVE(r->touch_start, r->start_room, bodies + 1, 0, "body contacts"));
-    TALUS_TRY(TALUS_RESERVE(r->touch, r->touch_room, 2 * m, 0, "body contacts"));
-    return TALUS_RESERVE(r->diagonal, r->diagonal_room, m, 0, "diagonal");
+    TALUS_TRY(TALUS_GROW(r->touch_start, bodies + 1, 0, "body contacts"));
+    TALUS_TRY(TALUS_GROW(r->touch, 2 * m, 0, "body contacts"));
+    return TALUS_GROW(r->diagonal, m, 0, "diagonal");
 }
 
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusOperator *op)
@@ -164,8 +164,8 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusOperator *op)
     talus_elimination_invert(r->joints);
     TalusEliminationFacts facts = talus_elimination_facts(r->joints);
     size_t vertices = (size_t)facts.vertices, rows = (size_t)count_rows(op);
-    TALUS_TRY(TALUS_RESERVE(r->taken, r->taken_room, vertices, 0, "jointed bodies"));
-    TALUS_TRY(TALUS_RESERVE(r->impulse, r->impulse_room, rows, 0, "impulses of joints"));
+    TALUS_TRY(TALUS_GROW(r->taken, vertices, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(r->impulse, rows, 0, "impulses of joints"));
     talus_parallel(op->pool, facts.vertices, BODY_GRAIN, taken_chunk, r);
     talus_parallel(op->pool, r->op.blocks, BLOCK_GRAIN, diagonal_chunk, r);
     return TALUS_OK;
@@ -197,10 +197,6 @@ void talus_reduced_extend(TalusReduced *r, double *delta)
 void talus_reduced_clear(TalusReduced *r)
 {
     talus_elimination_destroy(r->joints);
-    talus_release(r->touch_start);
-    talus_release(r->touch);
-    talus_release(r->diagonal);
-    talus_release(r->taken);
-    talus_release(r->impulse);
+    TALUS_RELEASE(r->touch_start, r->touch, r->diagonal, r->taken, r->impulse);
     *r = (TalusReduced){0};
 }

@@ -24,7 +24,6 @@ typedef struct TalusReduced {
     double (*diagonal)[2];
     double (*taken)[36]; /* [vertices]: M^-1 Dj A^-1 Dj' M^-1 of a jointed body */
     double *impulse;     /* of joints, by rows */
-    size_t start_room, touch_room, diagonal_room, taken_room, impulse_room;
 } TalusReduced;
 
 /* Of op, which has joints and stays as it is while this is in use. Starts as zeros; memory is kept. */

@@ -100,12 +100,12 @@ TalusStatus talus_problem_settle_friction(TalusProblem *p)
     op->varied = is_varied(op);
     op->estimate = op->base = NULL;
     if (any_law(op, TALUS_LAW_FIXED)) {
-        TALUS_TRY(TALUS_RESERVE(p->estimate_store, p->estimate_room, blocks, 0, "bounds"));
+        TALUS_TRY(TALUS_GROW(p->estimate_store, blocks, 0, "bounds"));
         memset(p->estimate_store, 0, blocks * sizeof *p->estimate_store);
         op->estimate = p->estimate_store;
     }
     if (any_law(op, TALUS_LAW_COULOMB)) {
-        TALUS_TRY(TALUS_RESERVE(p->base_store, p->base_room, blocks, 0, "normal offsets"));
+        TALUS_TRY(TALUS_GROW(p->base_store, blocks, 0, "normal offsets"));
         op->base = p->base_store;
         for (int i = 0; i < op->blocks; i++)
             op->base[i] = *normal_offset(op, i);
@@ -165,7 +165,7 @@ TalusStatus talus_problem_set_moving(TalusProblem *p, bool moving)
         p->backend->vector.zero(op, p->lent_estimate, blocks);
         op->estimate = p->lent_estimate;
     } else if (moving && !fixed) {
-        TALUS_TRY(TALUS_RESERVE(p->estimate_store, p->estimate_room, blocks, 0, "bounds"));
+        TALUS_TRY(TALUS_GROW(p->estimate_store, blocks, 0, "bounds"));
         memset(p->estimate_store, 0, blocks * sizeof *p->estimate_store);
         op->estimate = p->estimate_store;
     } else if (!moving && !fixed) {

@@ -163,27 +163,22 @@ TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem)
                           "a problem given as a matrix has no bodies whose velocities could be "
                           "unknowns");
     size_t most = 2 * (size_t)op->bodies;
-    TALUS_TRY(TALUS_RESERVE(j->body, j->body_room, most, 0, "bodies"));
-    TALUS_TRY(TALUS_RESERVE(j->turns, j->turns_room, most, 0, "bodies"));
-    TALUS_TRY(TALUS_RESERVE(j->mass, j->mass_room, most, 0, "masses"));
-    TALUS_TRY(TALUS_RESERVE(j->inverse, j->inverse_room, most, 0, "masses"));
-    TALUS_TRY(TALUS_RESERVE(j->free_velocity, j->velocity_room, 3 * most, 0, "velocities"));
+    TALUS_TRY(TALUS_GROW(j->body, most, 0, "bodies"));
+    TALUS_TRY(TALUS_GROW(j->turns, most, 0, "bodies"));
+    TALUS_TRY(TALUS_GROW(j->mass, most, 0, "masses"));
+    TALUS_TRY(TALUS_GROW(j->inverse, most, 0, "masses"));
+    TALUS_TRY(TALUS_GROW(j->free_velocity, 3 * most, 0, "velocities"));
     int32_t *place;
     TALUS_TRY(TALUS_ALLOC(place, most, "places of bodies"));
     TalusStatus status = set_groups(j, op, place);
-    if (status == TALUS_OK)
-        status = set_matrix(j, op, place);
+    TALUS_THEN(status, set_matrix(j, op, place));
     talus_release(place);
     return status;
 }
 
 void talus_jacobian_clear(TalusJacobian *j)
 {
-    talus_release(j->body);
-    talus_release(j->turns);
-    talus_release(j->mass);
-    talus_release(j->inverse);
-    talus_release(j->free_velocity);
+    TALUS_RELEASE(j->body, j->turns, j->mass, j->inverse, j->free_velocity);
     talus_sparse_clear(&j->transposed);
     memset(j, 0, sizeof *j);
 }

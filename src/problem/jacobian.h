@@ -21,7 +21,6 @@ typedef struct TalusJacobian {
     TalusSym3 *mass, *inverse; /* [groups]: of M and of M^-1 */
     double *free_velocity;     /* [3 groups] */
     TalusSparse transposed;    /* D': a row per entry of gamma, columns rising */
-    size_t body_room, turns_room, mass_room, inverse_room, velocity_room;
 } TalusJacobian;
 
 /* Of a matrix-free problem, from the host's arrays; one given as a matrix is refused, as is a body with an

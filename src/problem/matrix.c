@@ -98,7 +98,7 @@ static TalusStatus fill_rows(TalusProblem *p, const TalusProblemDef *def)
     if (normal)
         TALUS_TRY(take_normal_rows(p, def));
     size_t n = (size_t)op->rows * (size_t)op->blocks;
-    TALUS_TRY(TALUS_RESERVE(p->offset_store, p->offset_room, n, 0, "offsets"));
+    TALUS_TRY(TALUS_GROW(p->offset_store, n, 0, "offsets"));
     for (size_t k = 0; k < n; k++)
         p->offset_store[k] = def->offset[normal ? 3 * k : k];
     op->offset = p->offset_store;
@@ -114,9 +114,9 @@ TalusStatus talus_problem_fill_matrix(TalusProblem *p, const TalusProblemDef *de
     TalusOperator *op = &p->op;
     size_t blocks = (size_t)op->blocks;
     TALUS_TRY(talus_problem_reserve_vectors(p));
-    TALUS_TRY(TALUS_RESERVE(op->coupling, p->coupling_room, blocks, 0, "blocks"));
+    TALUS_TRY(TALUS_GROW(op->coupling, blocks, 0, "blocks"));
     if (def->model) {
-        TALUS_TRY(TALUS_RESERVE(p->model_store, p->model_room, blocks, 0, "friction models"));
+        TALUS_TRY(TALUS_GROW(p->model_store, blocks, 0, "friction models"));
         op->model = p->model_store;
     }
     for (int i = 0; i < op->blocks; i++) {

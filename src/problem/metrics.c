@@ -254,7 +254,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     const TalusOperator *op = &p->op;
     size_t n = (size_t)talus_problem_size(p);
     Sums sums = {0};
-    TALUS_TRY(TALUS_RESERVE(p->gradient, p->gradient_room, 2 * n, 0, "gradient and offset"));
+    TALUS_TRY(TALUS_GROW(p->gradient, 2 * n, 0, "gradient and offset"));
     double *g = p->gradient, *q = g + n;
     *out = (TalusMetrics){.tau_g = smallest_step(op)};
     talus_problem_offset(p, q);

@@ -55,9 +55,9 @@ TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
 {
     TalusOperator *op = &p->op;
     size_t blocks = (size_t)op->blocks, n = blocks * (size_t)op->rows;
-    TALUS_TRY(TALUS_RESERVE(p->gamma, p->gamma_room, n, 0, "impulses"));
-    TALUS_TRY(TALUS_RESERVE(op->mu, p->mu_room, blocks, 0, "friction coefficients"));
-    return TALUS_RESERVE(op->diagonal, p->diagonal_room, blocks, 0, "diagonal");
+    TALUS_TRY(TALUS_GROW(p->gamma, n, 0, "impulses"));
+    TALUS_TRY(TALUS_GROW(op->mu, blocks, 0, "friction coefficients"));
+    return TALUS_GROW(op->diagonal, blocks, 0, "diagonal");
 }
 
 /* Rooms that only some problems need; op's pointers are NULL in the others. */
@@ -67,23 +67,23 @@ static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *si
     size_t m = (size_t)op->blocks, bodies = (size_t)op->bodies, general = (size_t)op->general;
     op->compliance = NULL;
     if (sizes->compliance) {
-        TALUS_TRY(TALUS_RESERVE(p->compliance_store, p->compliance_room, m, 0, "compliances"));
+        TALUS_TRY(TALUS_GROW(p->compliance_store, m, 0, "compliances"));
         op->compliance = p->compliance_store;
     }
     op->inertia = NULL;
     if (general) {
-        TALUS_TRY(TALUS_RESERVE(p->inertia_store, p->inertia_room, bodies, 0, "body inertias"));
+        TALUS_TRY(TALUS_GROW(p->inertia_store, bodies, 0, "body inertias"));
         op->inertia = p->inertia_store;
     }
     op->model = NULL;
     if (sizes->models) {
-        TALUS_TRY(TALUS_RESERVE(p->model_store, p->model_room, m, 0, "friction models"));
+        TALUS_TRY(TALUS_GROW(p->model_store, m, 0, "friction models"));
         op->model = p->model_store;
     }
     op->turning = op->lever = NULL;
     if (sizes->rows == 6) {
-        TALUS_TRY(TALUS_RESERVE(p->turning_store, p->turning_room, m, 0, "rolling friction"));
-        TALUS_TRY(TALUS_RESERVE(p->lever_store, p->lever_room, general, 0, "contact lengths"));
+        TALUS_TRY(TALUS_GROW(p->turning_store, m, 0, "rolling friction"));
+        TALUS_TRY(TALUS_GROW(p->lever_store, general, 0, "contact lengths"));
         op->turning = p->turning_store;
         op->lever = p->lever_store;
     }
@@ -108,15 +108,15 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
     op->rows = sizes->rows;
     op->blocks = (int)blocks;
     size_t m = (size_t)blocks, bodies = (size_t)sizes->bodies, general = (size_t)sizes->general;
-    TALUS_TRY(TALUS_RESERVE(op->pair, p->pair_room, m, 0, "contact pairs"));
-    TALUS_TRY(TALUS_RESERVE(op->frame, p->frame_room, m, 0, "contact frames"));
-    TALUS_TRY(TALUS_RESERVE(op->arm, p->arm_room, general, 0, "contact arms"));
-    TALUS_TRY(TALUS_RESERVE(op->coupling, p->coupling_room, general, 0, "contact blocks"));
-    TALUS_TRY(TALUS_RESERVE(op->body, p->body_room, bodies, 0, "bodies"));
-    TALUS_TRY(TALUS_RESERVE(op->bias, p->bias_room, m, 0, "contact offsets"));
-    TALUS_TRY(TALUS_RESERVE(op->touch_start, p->start_room, bodies + 1, 0, "body contacts"));
-    TALUS_TRY(TALUS_RESERVE(op->touch, p->touch_room, 2 * m, 0, "body contacts"));
-    TALUS_TRY(TALUS_RESERVE(p->length, p->length_room, bodies, 0, "body lengths"));
+    TALUS_TRY(TALUS_GROW(op->pair, m, 0, "contact pairs"));
+    TALUS_TRY(TALUS_GROW(op->frame, m, 0, "contact frames"));
+    TALUS_TRY(TALUS_GROW(op->arm, general, 0, "contact arms"));
+    TALUS_TRY(TALUS_GROW(op->coupling, general, 0, "contact blocks"));
+    TALUS_TRY(TALUS_GROW(op->body, bodies, 0, "bodies"));
+    TALUS_TRY(TALUS_GROW(op->bias, m, 0, "contact offsets"));
+    TALUS_TRY(TALUS_GROW(op->touch_start, bodies + 1, 0, "body contacts"));
+    TALUS_TRY(TALUS_GROW(op->touch, 2 * m, 0, "body contacts"));
+    TALUS_TRY(TALUS_GROW(p->length, bodies, 0, "body lengths"));
     TALUS_TRY(reserve_optional(p, sizes));
     TALUS_TRY(talus_problem_reserve_vectors(p));
     return talus_backend_cpu.op.scratch(op);
@@ -217,7 +217,7 @@ double *talus_problem_gamma(TalusProblem *p)
 TalusStatus talus_problem_reserve_certificate(TalusProblem *p, double **out)
 {
     size_t n = (size_t)talus_problem_size(p);
-    TALUS_TRY(TALUS_RESERVE(p->certificate, p->certificate_room, n, 0, "certificate"));
+    TALUS_TRY(TALUS_GROW(p->certificate, n, 0, "certificate"));
     p->has_certificate = true;
     *out = p->certificate;
     return TALUS_OK;
@@ -328,7 +328,7 @@ void talus_problem_residual(TalusProblem *p, const double *gamma, TalusResidual 
 TalusStatus talus_problem_objective(TalusProblem *p, const double *gamma, double *objective)
 {
     size_t n = (size_t)talus_problem_size(p);
-    TALUS_TRY(TALUS_RESERVE(p->gradient, p->gradient_room, n, 0, "gradient"));
+    TALUS_TRY(TALUS_GROW(p->gradient, n, 0, "gradient"));
     talus_problem_offset(p, p->gradient);
     double linear = talus_backend_cpu.vector.dot(&p->op, gamma, p->gradient);
     talus_problem_gradient(p, gamma, p->gradient);

@@ -25,14 +25,9 @@ struct TalusProblem {
 
     double *
         certificate; /* of the last solve (solvers/driver/certificate.h), on the host, or of a file */
-    size_t certificate_room;
     bool has_certificate;
 
-    /* Capacities of the arrays in op, in elements. */
-    size_t pair_room, frame_room, arm_room, body_room, inertia_room, bias_room, mu_room;
-    size_t compliance_room, diagonal_room, coupling_room, start_room, touch_room;
-    size_t gamma_room, gradient_room, length_room, offset_room;
-    size_t model_room, estimate_room, base_room, turning_room, lever_room;
+    /* Arrays of op that it has only at times. */
     double *offset_store;         /* op.offset: a solve may shift it */
     TalusBlockModel *model_store; /* these five are op's where the problem has use for them */
     double *estimate_store, *base_store;

@@ -70,7 +70,7 @@ static TalusStatus check_blocks(const TalusOperator *op)
 static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
 {
     size_t blocks = (size_t)op->blocks;
-    TALUS_TRY(TALUS_RESERVE(qp->first, qp->first_room, blocks + 1, 0, "multipliers"));
+    TALUS_TRY(TALUS_GROW(qp->first, blocks + 1, 0, "multipliers"));
     int64_t count = 0;
     for (int i = 0; i < op->blocks; i++) {
         qp->first[i] = (int32_t)count;
@@ -82,8 +82,8 @@ static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
     qp->first[op->blocks] = (int32_t)count;
     qp->multipliers = (int)count;
     size_t n = (size_t)count;
-    TALUS_TRY(TALUS_RESERVE(qp->edge, qp->edge_room, n, 0, "edges of cones"));
-    TALUS_TRY(TALUS_RESERVE(qp->scale, qp->scale_room, n, 0, "scales"));
+    TALUS_TRY(TALUS_GROW(qp->edge, n, 0, "edges of cones"));
+    TALUS_TRY(TALUS_GROW(qp->scale, n, 0, "scales"));
     for (int i = 0; i < op->blocks; i++) {
         int32_t at = qp->first[i], edges = qp->first[i + 1] - at;
         double mu = has_friction(op, i) ? op->mu[i] : 0.0;
@@ -130,7 +130,7 @@ static TalusStatus fill_primal(TalusQp *qp, const TalusProblem *problem)
     talus_sparse_clear(&qp->a);
     TALUS_TRY(talus_sparse_alloc(&qp->a, (int)n, 3 * qp->bodies.groups, 12 * n,
                                  "constraints of the quadratic program"));
-    TALUS_TRY(TALUS_RESERVE(qp->b, qp->b_room, n, 0, "right-hand side"));
+    TALUS_TRY(TALUS_GROW(qp->b, n, 0, "right-hand side"));
     for (int i = 0; i < qp->blocks; i++)
         for (int k = qp->first[i]; k < qp->first[i + 1]; k++) {
             add_row(d, qp->rows, i, qp->edge[k], &qp->a, &at);
@@ -151,7 +151,7 @@ static TalusStatus fill_compliance(TalusQp *qp, const TalusOperator *op)
     qp->compliance = NULL;
     if (!op->compliance)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(qp->compliance_store, qp->compliance_room, blocks, 0, "compliance"));
+    TALUS_TRY(TALUS_GROW(qp->compliance_store, blocks, 0, "compliance"));
     memcpy(qp->compliance_store, op->compliance, blocks * sizeof *op->compliance);
     qp->compliance = qp->compliance_store;
     return TALUS_OK;
@@ -170,8 +170,8 @@ TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem)
     TALUS_TRY(fill_edges(qp, op));
     TALUS_TRY(fill_compliance(qp, op));
     size_t size = (size_t)op->rows * (size_t)op->blocks;
-    TALUS_TRY(TALUS_RESERVE(qp->offset, qp->offset_room, size, 0, "offsets"));
-    TALUS_TRY(TALUS_RESERVE(qp->kappa, qp->kappa_room, (size_t)qp->multipliers, 0, "offsets"));
+    TALUS_TRY(TALUS_GROW(qp->offset, size, 0, "offsets"));
+    TALUS_TRY(TALUS_GROW(qp->kappa, (size_t)qp->multipliers, 0, "offsets"));
     talus_problem_offset(problem, qp->offset);
     talus_qp_slacks(qp, qp->offset, qp->kappa);
     return op->pair ? fill_primal(qp, problem) : TALUS_OK;
@@ -179,13 +179,8 @@ TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem)
 
 void talus_qp_clear(TalusQp *qp)
 {
-    talus_release(qp->first);
-    talus_release(qp->edge);
-    talus_release(qp->compliance_store);
-    talus_release(qp->scale);
-    talus_release(qp->kappa);
-    talus_release(qp->b);
-    talus_release(qp->offset);
+    TALUS_RELEASE(qp->first, qp->edge, qp->compliance_store, qp->scale, qp->kappa, qp->b,
+                  qp->offset);
     talus_jacobian_clear(&qp->bodies);
     talus_sparse_clear(&qp->a);
     memset(qp, 0, sizeof *qp);

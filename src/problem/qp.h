@@ -35,7 +35,6 @@ typedef struct TalusQp {
     double *b;            /* [multipliers] */
 
     double *compliance_store, *offset; /* offset: q, [rows blocks] */
-    size_t first_room, edge_room, compliance_room, scale_room, kappa_room, b_room, offset_room;
 } TalusQp;
 
 /* Takes nonneg, ccp x polygon and ccp x square with 1 or 3 rows, from the host's arrays; others are refused

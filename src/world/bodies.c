@@ -18,30 +18,31 @@ const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS] = {
     {FIELD(generation)}, {FIELD(fixed)},    {FIELD(group)},
 };
 
-void **talus_body_array(TalusBodies *bodies, int field)
+void *talus_body_array(const TalusBodies *bodies, int field)
 {
-    return (void **)((char *)bodies + talus_body_fields[field].offset);
+    void *array;
+    memcpy(&array, (const char *)bodies + talus_body_fields[field].offset, sizeof array);
+    return array;
 }
 
 TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots)
 {
     if (slots > INT32_MAX)
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: %zu are more than %d", slots, INT32_MAX);
-    size_t capacity = bodies->capacity;
     for (int f = 0; f < TALUS_BODY_FIELDS; f++) {
-        capacity = bodies->capacity; /* arrays that grew before a failure simply grow again */
-        TALUS_TRY(talus_reserve(talus_body_array(bodies, f), &capacity, slots,
-                                (size_t)bodies->counts.slots, talus_body_fields[f].element,
-                                "bodies"));
+        size_t element = talus_body_fields[f].element;
+        void *array = talus_grow(talus_body_array(bodies, f), slots, (size_t)bodies->counts.slots,
+                                 element, "bodies");
+        memcpy((char *)bodies + talus_body_fields[f].offset, &array, sizeof array);
+        TALUS_TRY(talus_fits(array, slots, element));
     }
-    bodies->capacity = capacity;
     return TALUS_OK;
 }
 
 void talus_bodies_clear(TalusBodies *bodies)
 {
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        talus_release(*talus_body_array(bodies, f));
+        talus_release(talus_body_array(bodies, f));
     *bodies = (TalusBodies){0};
 }
 

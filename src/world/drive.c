@@ -32,7 +32,7 @@ static int find_drive(const TalusWorld *world, int slot)
 static TalusStatus append_drive(TalusWorld *world, const TalusDrive *drive)
 {
     size_t n = (size_t)world->drives;
-    TALUS_TRY(TALUS_RESERVE(world->drive, world->drive_capacity, n + 1, n, "driven bodies"));
+    TALUS_TRY(TALUS_GROW(world->drive, n + 1, n, "driven bodies"));
     world->drive[world->drives++] = *drive;
     return TALUS_OK;
 }

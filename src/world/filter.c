@@ -60,8 +60,8 @@ TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
         return TALUS_OK;
     }
     size_t n = (size_t)f->count, after = (size_t)(f->count - at);
-    TALUS_TRY(TALUS_RESERVE(f->excluded, f->excluded_capacity, n + 1, n, "excluded pairs"));
-    TALUS_TRY(TALUS_RESERVE(f->times, f->times_capacity, n + 1, n, "excluded pairs"));
+    TALUS_TRY(TALUS_GROW(f->excluded, n + 1, n, "excluded pairs"));
+    TALUS_TRY(TALUS_GROW(f->times, n + 1, n, "excluded pairs"));
     memmove(f->excluded + at + 1, f->excluded + at, after * sizeof *f->excluded);
     memmove(f->times + at + 1, f->times + at, after * sizeof *f->times);
     memcpy(f->excluded[at], pair, sizeof pair);
@@ -144,6 +144,5 @@ const TalusFilter *talus_filter_view(TalusWorld *world)
 
 void talus_filters_clear(TalusFilters *f)
 {
-    talus_release(f->excluded);
-    talus_release(f->times);
+    TALUS_RELEASE(f->excluded, f->times);
 }

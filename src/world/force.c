@@ -9,8 +9,8 @@ TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots)
 {
     TalusForces *f = &world->forces;
     size_t have = (size_t)f->count;
-    TALUS_TRY(TALUS_RESERVE(f->force, f->force_capacity, slots, have, "applied forces"));
-    return TALUS_RESERVE(f->torque, f->torque_capacity, slots, have, "applied forces");
+    TALUS_TRY(TALUS_GROW(f->force, slots, have, "applied forces"));
+    return TALUS_GROW(f->torque, slots, have, "applied forces");
 }
 
 TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque)
@@ -47,7 +47,6 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
 
 void talus_forces_clear(TalusWorld *world)
 {
-    talus_release(world->forces.force);
-    talus_release(world->forces.torque);
+    TALUS_RELEASE(world->forces.force, world->forces.torque);
     world->forces = (TalusForces){0};
 }

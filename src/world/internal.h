@@ -31,7 +31,6 @@ typedef struct TalusBodyCounts {
 
 typedef struct TalusBodies {
     TalusBodyCounts counts;
-    size_t capacity; /* of every array below */
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
     double *mass;   /* 0 for fixed bodies */
@@ -51,7 +50,6 @@ typedef struct TalusSleep {
     int32_t *island;   /* of sleeping bodies: what falls asleep together wakes together */
     uint8_t *restless; /* scratch, as is `jointed` */
     int (*jointed)[2];
-    size_t calm_capacity, island_capacity, restless_capacity, jointed_capacity;
     int asleep;
 } TalusSleep;
 
@@ -59,7 +57,6 @@ typedef struct TalusSleep {
 typedef struct TalusForces {
     TalusVec3 *force, *torque;
     int count;
-    size_t force_capacity, torque_capacity;
 } TalusForces;
 
 /* A driven body (drive.c). */
@@ -80,13 +77,11 @@ typedef struct TalusFilters {
     uint32_t (*excluded)[2]; /* pairs of slots, smaller one first, in order */
     int *times;              /* how often each is excluded */
     int count;
-    size_t excluded_capacity, times_capacity;
     TalusFilter view; /* as the detector is given it */
 } TalusFilters;
 
 typedef struct TalusMaterials {
     int count;
-    size_t capacity, law_capacity, pair_capacity;
     TalusMaterialDef *def; /* [count], with names of their own */
     TalusLaw *law;         /* [count * count], symmetric */
     TalusPairDef *pair;    /* [count * count]: what was set for pairs */
@@ -103,13 +98,11 @@ typedef struct TalusEmitter {
     int64_t drawn;
     int waiting;
     double *radius; /* [waiting] */
-    size_t capacity;
     /* as above at the start of the step, for a step that fails */
     TalusRng rng_before;
     int64_t drawn_before;
     int waiting_before;
     double *radius_before;
-    size_t before_capacity;
 } TalusEmitter;
 
 /* A batch that waits for its time, with copies of its arrays. */
@@ -133,18 +126,14 @@ typedef struct TalusJournalEntry {
 typedef struct TalusSources {
     TalusEmitter *emitter;
     int emitters;
-    size_t emitter_capacity;
     TalusPending *pending;
     int pendings;
-    size_t pending_capacity;
     TalusSink *sink;
     int sinks;
-    size_t sink_capacity;
 
     bool recording;
     TalusJournalEntry *journal;
     int journal_count;
-    size_t journal_capacity;
     TalusBodyCounts counts_before;
     double kinetic_before, potential_before; /* of the exchange */
 } TalusSources;
@@ -153,7 +142,6 @@ typedef struct TalusSources {
 typedef struct TalusNursery {
     TalusDetector *detector;
     int near, count; /* the first `near` are there already, the rest are candidates */
-    size_t capacity; /* of every array below */
     TalusVec3 *position, *velocity;
     TalusQuat *orientation;
     double *radius, *size;
@@ -162,7 +150,6 @@ typedef struct TalusNursery {
     int placed;
     TalusVec3 *placed_position;
     double *placed_radius;
-    size_t placed_capacity, radius_capacity;
 } TalusNursery;
 
 typedef struct TalusProbe {
@@ -178,7 +165,6 @@ typedef struct TalusProbeMail {
     TalusProbeSums *sums;
     int *index; /* of the probe in the world */
     int count;
-    size_t probe_capacity, sums_capacity, index_capacity;
 } TalusProbeMail;
 
 /* Where the engine does not share the host's memory, the arrays of the world's bodies and the contacts of the
@@ -192,12 +178,9 @@ typedef struct TalusMirror {
     int slots_sent;
     bool any_forgotten;
     uint8_t *forgotten; /* by slot: contacts that lose their impulses with the next bodies sent */
-    size_t forgotten_capacity;
     TalusContactList list; /* on its way to the host's engine */
-    size_t contact_capacity, arms_capacity, impulse_capacity;
-    int32_t *few; /* slots of driven bodies, and their states, on their way */
+    int32_t *few;          /* slots of driven bodies, and their states, on their way */
     TalusMotion *motion;
-    size_t few_capacity, motion_capacity;
 } TalusMirror;
 
 /* Whether the engine has a snapshot of the state that the step found, and what goes with it. */
@@ -236,7 +219,6 @@ struct TalusWorld {
     TalusShape *shape;
     TalusGyration *gyration;
     int shapes;
-    size_t shape_capacity, gyration_capacity;
     TalusMaterials materials;
     TalusSources sources;
     TalusNursery nursery;
@@ -244,12 +226,10 @@ struct TalusWorld {
     TalusFilters filters;
     TalusDrive *drive; /* one at most for a slot, of bodies that are still there and others */
     int drives;
-    size_t drive_capacity;
     TalusSleep sleep;
     TalusJoints joints;
     TalusProbe *probe;
     int probes;
-    size_t probe_capacity;
     TalusProbeMail probe_mail;
 
     /* energy of bodies added less that of bodies removed since the last step */
@@ -264,11 +244,9 @@ struct TalusWorld {
     double impulse_step;     /* length of the step that made the contacts' impulses; 0: none */
     double penetration_mean, penetration_max; /* over size, of overlapping contacts */
     double (*partial)[TALUS_PARTIALS];
-    size_t partial_capacity;
     TalusStepSnapshot snapshot;
     unsigned char *solver_state; /* as the step found it */
     size_t solver_state_size;
-    size_t solver_state_capacity;
     TalusStepInfo info;
 };
 
@@ -319,7 +297,7 @@ typedef struct TalusBodyField {
 
 enum { TALUS_BODY_FIELDS = 13 };
 extern const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS];
-void **talus_body_array(TalusBodies *bodies, int field);
+void *talus_body_array(const TalusBodies *bodies, int field);
 
 TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots);
 void talus_bodies_clear(TalusBodies *bodies);
@@ -334,10 +312,6 @@ double talus_slot_kinetic(const TalusWorld *world, int slot);
 TalusStatus talus_no_such_body(TalusBodyId id);
 
 /* ---- force.c ---- */
-static inline bool talus_slot_pushed(const TalusWorld *world, int64_t slot)
-{
-    return slot < world->forces.count;
-}
 TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots);
 TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
 void talus_forces_clear(TalusWorld *world);

@@ -166,9 +166,9 @@ TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *
     TALUS_TRY(check_material(def));
     TalusMaterials *m = &world->materials;
     size_t old = (size_t)m->count, wide = (old + 1) * (old + 1);
-    TALUS_TRY(TALUS_RESERVE(m->def, m->capacity, old + 1, old, "materials"));
-    TALUS_TRY(TALUS_RESERVE(m->law, m->law_capacity, wide, 0, "material pairs"));
-    TALUS_TRY(TALUS_RESERVE(m->pair, m->pair_capacity, wide, old * old, "material pairs"));
+    TALUS_TRY(TALUS_GROW(m->def, old + 1, old, "materials"));
+    TALUS_TRY(TALUS_GROW(m->law, wide, 0, "material pairs"));
+    TALUS_TRY(TALUS_GROW(m->pair, wide, old * old, "material pairs"));
     char *name;
     TALUS_TRY(talus_copy_text(def->name, "material name", &name));
     m->def[old] = *def;
@@ -217,9 +217,7 @@ void talus_materials_clear(TalusMaterials *m)
 {
     for (int i = 0; i < m->count; i++)
         talus_release((char *)m->def[i].name);
-    talus_release(m->def);
-    talus_release(m->law);
-    talus_release(m->pair);
+    TALUS_RELEASE(m->def, m->law, m->pair);
     *m = (TalusMaterials){0};
 }
 
@@ -243,8 +241,8 @@ static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
 TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, int *index)
 {
     size_t n = (size_t)world->shapes;
-    TALUS_TRY(TALUS_RESERVE(world->shape, world->shape_capacity, n + 1, n, "shapes"));
-    TALUS_TRY(TALUS_RESERVE(world->gyration, world->gyration_capacity, n + 1, n, "shape inertia"));
+    TALUS_TRY(TALUS_GROW(world->shape, n + 1, n, "shapes"));
+    TALUS_TRY(TALUS_GROW(world->gyration, n + 1, n, "shape inertia"));
     TALUS_TRY(talus_shape_init(&world->shape[n], def));
     TalusStatus status = gyration_of(&world->shape[n], &world->gyration[n]);
     if (status != TALUS_OK) {
@@ -273,8 +271,7 @@ void talus_shapes_clear(TalusWorld *world)
 {
     for (int i = 0; i < world->shapes; i++)
         talus_shape_clear(&world->shape[i]);
-    talus_release(world->shape);
-    talus_release(world->gyration);
+    TALUS_RELEASE(world->shape, world->gyration);
     world->shapes = 0;
 }
 

@@ -10,7 +10,7 @@
 TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index)
 {
     size_t n = (size_t)world->probes;
-    TALUS_TRY(TALUS_RESERVE(world->probe, world->probe_capacity, n + 1, n, "probes"));
+    TALUS_TRY(TALUS_GROW(world->probe, n + 1, n, "probes"));
     TalusProbe *probe = &world->probe[n];
     *probe = (TalusProbe){.def = *def};
     TALUS_TRY(talus_copy_text(def->name, "probe name", &probe->name));
@@ -44,10 +44,8 @@ void talus_probes_clear(TalusWorld *world)
 {
     for (int i = 0; i < world->probes; i++)
         talus_release(world->probe[i].name);
-    talus_release(world->probe);
-    talus_release(world->probe_mail.probe);
-    talus_release(world->probe_mail.sums);
-    talus_release(world->probe_mail.index);
+    TALUS_RELEASE(world->probe, world->probe_mail.probe, world->probe_mail.sums,
+                  world->probe_mail.index);
     world->probe_mail = (TalusProbeMail){0};
     world->probe = NULL;
     world->probes = 0;
@@ -83,9 +81,9 @@ TalusStatus talus_probes_ask(TalusWorld *world)
     mail->count = 0;
     if (most == 0)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(mail->probe, mail->probe_capacity, most, 0, "probes"));
-    TALUS_TRY(TALUS_RESERVE(mail->sums, mail->sums_capacity, most, 0, "probes"));
-    TALUS_TRY(TALUS_RESERVE(mail->index, mail->index_capacity, most, 0, "probes"));
+    TALUS_TRY(TALUS_GROW(mail->probe, most, 0, "probes"));
+    TALUS_TRY(TALUS_GROW(mail->sums, most, 0, "probes"));
+    TALUS_TRY(TALUS_GROW(mail->index, most, 0, "probes"));
     for (int i = 0; i < world->probes; i++) {
         const TalusProbeDef *def = &world->probe[i].def;
         bool region = def->kind == TALUS_PROBE_REGION;

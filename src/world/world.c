@@ -206,11 +206,8 @@ void talus_world_destroy(TalusWorld *world)
     talus_joints_clear(world);
     talus_release(world->drive);
     talus_mirror_clear(&world->mirror);
-    talus_release(world->partial);
-    talus_release(world->solver_state);
-    talus_release(world->solver_spec);
-    talus_release(world->backend_name);
-    talus_release(world);
+    TALUS_RELEASE(world->partial, world->solver_state, world->solver_spec, world->backend_name,
+                  world);
 }
 
 void talus_world_set_log(TalusWorld *world, TalusLogFn *fn, void *user)

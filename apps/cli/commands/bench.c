@@ -14,7 +14,6 @@
 #include "lab/widen.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -116,8 +115,7 @@ static TalusStatus change_mass(TalusProblem *problem, double mass, TalusProblem 
     double *inv_mass = NULL;
     TalusSym3 *inv_inertia = NULL;
     TalusStatus status = TALUS_ALLOC(inv_mass, bodies, "masses");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(inv_inertia, bodies, "inertias");
+    TALUS_THEN(status, TALUS_ALLOC(inv_inertia, bodies, "inertias"));
     if (status == TALUS_OK) {
         memcpy(inv_mass, def.inv_mass, bodies * sizeof *inv_mass);
         memcpy(inv_inertia, def.inv_inertia, bodies * sizeof *inv_inertia);
@@ -134,8 +132,7 @@ static TalusStatus change_mass(TalusProblem *problem, double mass, TalusProblem 
         def.inv_inertia = inv_inertia;
         status = talus_problem_create(&def, NULL, out);
     }
-    talus_release(inv_mass);
-    talus_release(inv_inertia);
+    TALUS_RELEASE(inv_mass, inv_inertia);
     return status;
 }
 
@@ -161,8 +158,7 @@ static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorl
     if (contacts > 0)
         TALUS_TRY(widen_world(world, contacts, &wide, &envelope));
     TalusStatus status = talus_world_build(wide ? wide : world, &problem);
-    if (status == TALUS_OK)
-        status = write_problem(problem, c, path);
+    TALUS_THEN(status, write_problem(problem, c, path));
     if (status == TALUS_OK && wide && !session->options.quiet)
         fprintf(stderr, "talus: %s: %d contacts in an envelope of %.6f sizes\n",
                 name_of(session, c), talus_problem_blocks(problem), envelope);
@@ -179,10 +175,8 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     TalusSceneChoice choice = {.threads = session->set.threads};
     double begun = talus_now();
     TalusStatus status = talus_scene_load(scene_path, set, count_sets(set), &scene);
-    if (status == TALUS_OK)
-        status = talus_scene_build(scene, &choice, &world);
-    if (status == TALUS_OK)
-        status = advance(session, world, c);
+    TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
+    TALUS_THEN(status, advance(session, world, c));
     if (status == TALUS_OK && !cli_stop_signal())
         status = extract(session, c, world, path);
     if (status == TALUS_OK && !cli_stop_signal() && !session->options.quiet)
@@ -469,10 +463,8 @@ static int bench_session(Session *session, const char *name)
     session->divisor = o->quick ? 10 : 1;
     open_set(session, name, e->name);
     TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 1, &session->pool);
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(session->path, (size_t)e->case_count, "paths");
+    TALUS_THEN(status, TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems"));
+    TALUS_THEN(status, TALUS_ALLOC(session->path, (size_t)e->case_count, "paths"));
     if (status != TALUS_OK)
         return cli_fail_choice(&cli_bench);
     set->threads = talus_pool_threads(session->pool);
@@ -552,6 +544,5 @@ const CliCommand cli_bench = {
         "`shear`, `packing` and `janssen` run worlds instead: docs/explanation/friction.md. So does\n"
         "`petra-sim`: docs/papers/petra-2009.md. So does `gpu`, all its rows or those named: speed,\n"
         "agreement with the cpu, physics. docs/how-to/gpu.md has the target of each figure.\n",
-    .options = bench_options,
-    .option_count = sizeof bench_options / sizeof *bench_options,
+    CLI_OPTIONS(bench_options),
     .main = bench_main};

@@ -136,8 +136,7 @@ static TalusStatus convert(Conversion *c, const RunPlace *place)
     TALUS_TRY(check_range(c));
     TALUS_TRY(talus_format_open(c->kind, c->out, false, 0.0, &c->writer));
     TalusStatus status = convert_frames(c);
-    if (status == TALUS_OK)
-        status = talus_format_sync(c->writer);
+    TALUS_THEN(status, talus_format_sync(c->writer));
     erase_bar(c);
     return status;
 }

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,11 +118,9 @@ static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const 
         if (i % n == 0 || i == x->count - 1) {
             int index = x->chosen[i];
             status = talus_frames_read(x->frames, index, &snapshot);
-            if (status == TALUS_OK)
-                status = talus_frames_add_snapshot(writer, talus_frames_head(x->frames, index),
-                                                   &snapshot);
-            if (status == TALUS_OK)
-                status = file_bytes(path, &bytes);
+            TALUS_THEN(status, talus_frames_add_snapshot(
+                                   writer, talus_frames_head(x->frames, index), &snapshot));
+            TALUS_THEN(status, file_bytes(path, &bytes));
         }
         *added = i + 1;
     }
@@ -309,8 +306,7 @@ static TalusStatus write_thinned_page(Export *x)
     if (status == TALUS_OK && n > 1)
         add_note(x, "every %d%s frame%s, to stay within %g MB", n, ordinal(n),
                  (x->count - 1) % n > 0 ? " and the last" : "", x->options->limit);
-    if (status == TALUS_OK)
-        status = viewer_page_write(x->options->output, &x->page, path, bytes);
+    TALUS_THEN(status, viewer_page_write(x->options->output, &x->page, path, bytes));
     if (status == TALUS_OK)
         report(x, kept);
     unlink(path);
@@ -341,8 +337,7 @@ static int export_page(const RunPlace *place, const Options *o)
     Export x = {.options = o, .steps_fd = -1};
     TalusStatus status = write_page(&x, place);
     talus_frames_close(x.frames);
-    talus_release(x.chosen);
-    talus_release(x.path);
+    TALUS_RELEASE(x.chosen, x.path);
     steps_clear(&x.steps);
     if (x.steps_fd >= 0)
         close(x.steps_fd);
@@ -406,6 +401,5 @@ const CliCommand cli_export = {
         "The page holds frames, plots and the viewer, and opens in any browser without a server.\n"
         "It takes 64 MB at most unless --limit says otherwise; where all frames do not fit, every\n"
         "n-th is kept, and the page says so. DIR may be a frames file.\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    CLI_OPTIONS(options),
     .main = export_main};

@@ -1,9 +1,10 @@
 /* cli/commands/extract.c - talus extract: the contact problem of one step as a file. */
 #include "cli/cli.h"
 
+#include "base/status.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct Options {
     CliList set;
@@ -69,14 +70,10 @@ static TalusStatus extract(const char *path, const Options *o)
     TalusProblem *problem = NULL;
     TalusSceneChoice choice = {.solver = o->solver, .threads = cli_threads(o->threads)};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
-    if (status == TALUS_OK)
-        status = talus_scene_build(scene, &choice, &world);
-    if (status == TALUS_OK)
-        status = advance(world, o->at);
-    if (status == TALUS_OK)
-        status = talus_world_build(world, &problem);
-    if (status == TALUS_OK)
-        status = write_problem(o->output, problem, scene, talus_world_time(world));
+    TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
+    TALUS_THEN(status, advance(world, o->at));
+    TALUS_THEN(status, talus_world_build(world, &problem));
+    TALUS_THEN(status, write_problem(o->output, problem, scene, talus_world_time(world)));
     if (status == TALUS_OK)
         say(o->output, problem, talus_world_time(world));
     talus_world_destroy(world);
@@ -133,6 +130,5 @@ const CliCommand cli_extract = {
         "the impulses it would start from. FCLIB (HDF5) is what other contact solvers read, and\n"
         "needs a build with HDF5; Talus's own format keeps every bit, and compliance.\n"
         "docs/reference/fclib.md and docs/reference/problem-file.md describe the files.\n",
-    .options = extract_options,
-    .option_count = sizeof extract_options / sizeof *extract_options,
+    CLI_OPTIONS(extract_options),
     .main = extract_main};

@@ -26,23 +26,17 @@ enum { TEXT_LIMIT = 1 << 30, CONE_BLOCKS = 20000, CONE_SIDES = 16 };
 
 static int print_bodies(const TalusWorld *world)
 {
-    size_t n = (size_t)talus_world_body_count(world);
-    TalusBodyState state = {0};
+    TalusSnapshot s = {0};
     int64_t moving[TALUS_SHAPE_KINDS] = {0}, fixed[TALUS_SHAPE_KINDS] = {0};
-    if (TALUS_ALLOC(state.shape, n, "bodies") != TALUS_OK ||
-        TALUS_ALLOC(state.fixed, n, "bodies") != TALUS_OK) {
-        talus_release(state.shape);
+    if (talus_snapshot_take(&s, world, 0) != TALUS_OK)
         return cli_fail_library();
-    }
-    talus_world_get_state(world, &state);
-    for (size_t i = 0; i < n; i++)
-        (state.fixed[i] ? fixed : moving)[talus_world_shape(world, state.shape[i]).kind]++;
+    for (int i = 0; i < s.body_count; i++)
+        (s.fixed[i] ? fixed : moving)[talus_world_shape(world, s.shape[i]).kind]++;
     for (int k = 0; k < TALUS_SHAPE_KINDS; k++)
         if (moving[k] || fixed[k])
             info_fact(talus_shape_name((TalusShapeKind)k), "%" PRId64 " moving, %" PRId64 " fixed",
                       moving[k], fixed[k]);
-    talus_release(state.shape);
-    talus_release(state.fixed);
+    talus_snapshot_free(&s);
     return CLI_OK;
 }
 

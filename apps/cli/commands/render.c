@@ -239,10 +239,8 @@ static TalusStatus run_scene(const TalusScene *scene, const char *path, const Op
         status = talus_world_step_to(world, time, NULL);
     bare_name(path, name, sizeof name);
     TalusFramesDef def = {.title = talus_scene_title(scene), .scene = name};
-    if (status == TALUS_OK)
-        status = talus_snapshot_take(&moment->snapshot, world, TALUS_SNAPSHOT_ALL);
-    if (status == TALUS_OK)
-        status = talus_frames_head_of_world(world, &def, &moment->snapshot, &moment->store);
+    TALUS_THEN(status, talus_snapshot_take(&moment->snapshot, world, TALUS_SNAPSHOT_ALL));
+    TALUS_THEN(status, talus_frames_head_of_world(world, &def, &moment->snapshot, &moment->store));
     moment->head = &moment->store.head;
     talus_world_destroy(world);
     return status;
@@ -252,8 +250,7 @@ static int read_scene(const char *path, const Options *o, Moment *moment)
 {
     TalusScene *scene = NULL;
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
-    if (status == TALUS_OK)
-        status = run_scene(scene, path, o, moment);
+    TALUS_THEN(status, run_scene(scene, path, o, moment));
     talus_scene_destroy(scene);
     return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_render);
 }
@@ -367,6 +364,5 @@ const CliCommand cli_render = {
     .details =
         "DIR is what `talus run SCENE --out DIR` wrote; a frames file or a scene will do as well.\n"
         "No display is needed. docs/how-to/render.md shows what the options do and defines the colours.\n",
-    .options = render_options,
-    .option_count = sizeof render_options / sizeof *render_options,
+    CLI_OPTIONS(render_options),
     .main = render_main};

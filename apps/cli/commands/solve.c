@@ -197,8 +197,7 @@ static int open_problems(Session *session, const CliList *operands)
     const Options *o = &session->options;
     LabSet *set = &session->set;
     TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 0, &session->pool);
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(set->problems, (size_t)operands->count, "problems");
+    TALUS_THEN(status, TALUS_ALLOC(set->problems, (size_t)operands->count, "problems"));
     if (status != TALUS_OK)
         return cli_fail_choice(&cli_solve);
     set->threads = talus_pool_threads(session->pool);
@@ -422,9 +421,7 @@ static int solve_main(int argc, char **argv)
     code = solve_session(&session, &operands);
     lab_set_clear(&session.set);
     lab_list_clear(&session.solvers);
-    talus_release(session.best);
-    talus_release(session.bounds);
-    talus_release(session.certificate);
+    TALUS_RELEASE(session.best, session.bounds, session.certificate);
     talus_pool_destroy(session.pool);
     return code;
 }
@@ -495,6 +492,5 @@ const CliCommand cli_solve = {
         "impulses, alike for all solvers; one that misses the tolerance is a result, too, and no\n"
         "failure. Ctrl-C ends the solver at work and reports what was reached.\n"
         "docs/how-to/laboratory.md tells what the figures mean.\n",
-    .options = solve_options,
-    .option_count = sizeof solve_options / sizeof *solve_options,
+    CLI_OPTIONS(solve_options),
     .main = solve_main};

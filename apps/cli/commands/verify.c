@@ -517,6 +517,5 @@ const CliCommand cli_verify = {
         "kind, whose impulses are then the solution. The arithmetic shares no code with the\n"
         "solvers; docs/reference/metrics.md defines the figures. Where W is not symmetric, the matrix is\n"
         "(W + W')/2, or W as stored under law coulomb.\n",
-    .options = verify_options,
-    .option_count = sizeof verify_options / sizeof *verify_options,
+    CLI_OPTIONS(verify_options),
     .main = verify_main};

@@ -119,6 +119,5 @@ const CliCommand cli_view = {
         "Prints the address, then serves DIR (or a frames file) until Ctrl-C. Programs of this\n"
         "machine alone can connect. The page follows a run that goes on and can pause and\n"
         "stop it. `talus export` makes a page that needs no server.\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    CLI_OPTIONS(options),
     .main = view_main};

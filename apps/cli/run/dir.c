@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/text/json.h"
+#include "io/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,25 +207,11 @@ static bool replace(int at, const char *dir, const char *name, const char *text,
     return false;
 }
 
-/* Into a buffer that is never too small: texts are bounded, and escaping makes six bytes of one. */
-typedef struct Text {
-    char bytes[3 * 6 * RUN_TEXT_MAX + 1024];
-    size_t size;
-} Text;
-
-static void collect(void *user, const char *bytes, size_t size)
-{
-    Text *text = user;
-    memcpy(text->bytes + text->size, bytes, size);
-    text->size += size;
-}
-
 bool run_state_write(int dir, const RunState *state)
 {
     JsonOut json;
-    Text text;
-    text.size = 0;
-    json_start(&json, collect, &text);
+    TalusText text = {0};
+    json_start(&json, json_to_text, &text);
     json_open_object(&json, NULL);
     json_int(&json, "version", VERSION);
     json_text(&json, "state", state->state);
@@ -239,7 +226,9 @@ bool run_state_write(int dir, const RunState *state)
     json_text(&json, "message", state->message);
     json_close_object(&json);
     json_finish(&json);
-    return replace(dir, ".", "run.json", text.bytes, text.size);
+    bool written = text.status == TALUS_OK && replace(dir, ".", "run.json", text.bytes, text.size);
+    talus_release(text.bytes);
+    return written;
 }
 
 /* ---- control ---- */

@@ -17,7 +17,6 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -184,8 +183,7 @@ static int open_scene(Session *session, const char *name)
     TalusSceneChoice choice = {
         .solver = o->solver, .backend = o->backend, .threads = cli_threads(o->threads)};
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &session->scene);
-    if (status == TALUS_OK)
-        status = talus_scene_build(session->scene, &choice, &session->run.world);
+    TALUS_THEN(status, talus_scene_build(session->scene, &choice, &session->run.world));
     if (status != TALUS_OK)
         return cli_fail_choice(&cli_run);
     int code = o->solver ? check_support(session->run.world, o->solver) : CLI_OK;
@@ -594,6 +592,5 @@ const CliCommand cli_run = {
         "SCENE is a file or the name of a scene that ships (`talus list scenes`).\n"
         "A run that was stopped and resumed ends in the same state, bit for bit, as one that was\n"
         "not. docs/reference/output.md describes the files.\n",
-    .options = run_options,
-    .option_count = sizeof run_options / sizeof *run_options,
+    CLI_OPTIONS(run_options),
     .main = run_main};

@@ -167,8 +167,7 @@ static TalusStatus add_row(Steps *steps, uint64_t start)
 {
     if (steps->rows % STEPS_MARK == 0) {
         size_t at = (size_t)(steps->rows / STEPS_MARK);
-        TALUS_TRY(
-            TALUS_RESERVE(steps->mark, steps->mark_capacity, at + 1, at, "rows of steps.csv"));
+        TALUS_TRY(TALUS_GROW(steps->mark, at + 1, at, "rows of steps.csv"));
         steps->mark[at] = start;
     }
     steps->rows++;
@@ -236,8 +235,7 @@ TalusStatus steps_json(const Steps *steps, int fd, int64_t first, int64_t stride
     Lines *lines = NULL;
     int room = rows_wanted(steps, first, stride), rows = 0;
     TalusStatus status = TALUS_ALLOC(values, (size_t)(STEPS_COLUMNS * room), "values of steps.csv");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(lines, 1, "buffer of steps.csv");
+    TALUS_THEN(status, TALUS_ALLOC(lines, 1, "buffer of steps.csv"));
     if (status == TALUS_OK) {
         lines->fd = fd;
         if (room > 0)
@@ -249,7 +247,6 @@ TalusStatus steps_json(const Steps *steps, int fd, int64_t first, int64_t stride
         for (int c = 0; c < STEPS_COLUMNS; c++)
             json_reals(json, columns[c].name, values + c * room, (size_t)rows);
     }
-    talus_release(lines);
-    talus_release(values);
+    TALUS_RELEASE(lines, values);
     return status;
 }

@@ -21,7 +21,6 @@ typedef struct Steps {
     uint64_t device, inode;     /* of the file */
     uint64_t last_start, check; /* where the last row begins, and a hash of it */
     uint64_t *mark;             /* where rows 0, STEPS_MARK, 2 STEPS_MARK, ... begin */
-    size_t mark_capacity;
 } Steps;
 
 /* Takes up the rows that have come to the file since. Where it is another file, was cut back or written

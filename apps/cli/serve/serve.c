@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
+#include "io/text/text.h"
 
 #include <civetweb.h>
 #include <errno.h>
@@ -73,24 +74,6 @@ static void give_up(const Exchange *x)
 }
 
 /* ---- answers ---- */
-
-/* Text in memory, for JSON whose length must be known before it is sent. */
-typedef struct Text {
-    char *bytes;
-    size_t size, capacity;
-    bool failed;
-} Text;
-
-static void collect(void *user, const char *bytes, size_t size)
-{
-    Text *text = user;
-    text->failed = text->failed || TALUS_RESERVE(text->bytes, text->capacity, text->size + size,
-                                                 text->size, "answer") != TALUS_OK;
-    if (text->failed)
-        return;
-    memcpy(text->bytes + text->size, bytes, size);
-    text->size += size;
-}
 
 static void send_head(const Exchange *x, int status, const char *type, uint64_t length,
                       const char *more)
@@ -164,20 +147,21 @@ static int answer_text(const Exchange *x, int status, const char *text, const ch
 
 typedef TalusStatus MakeJson(const Exchange *x, JsonOut *json);
 
-static TalusStatus make_json(const Exchange *x, MakeJson *make, Text *text)
+/* In memory: the length of an answer must be known before it is sent. */
+static TalusStatus make_json(const Exchange *x, MakeJson *make, TalusText *text)
 {
     JsonOut json;
-    json_start(&json, collect, text);
+    json_start(&json, json_to_text, text);
     TalusStatus status = make(x, &json);
     json_finish(&json);
-    if (status == TALUS_OK && text->failed)
+    if (status == TALUS_OK && text->status != TALUS_OK)
         status = talus_fail(TALUS_ERR_MEMORY, "no memory for the answer");
     return status;
 }
 
 static int answer_json(const Exchange *x, MakeJson *make)
 {
-    Text text = {0};
+    TalusText text = {0};
     uint64_t sent = 0;
     int status = 200;
     if (make_json(x, make, &text) != TALUS_OK) {
@@ -214,7 +198,7 @@ static TalusStatus make_run(const Exchange *x, JsonOut *json)
 /* The template with the run's value in it and no frames. */
 static int answer_page(const Exchange *x)
 {
-    Text run = {0};
+    TalusText run = {0};
     uint64_t sent = 0;
     int status = 200;
     if (make_json(x, make_run, &run) != TALUS_OK) {
@@ -494,10 +478,8 @@ TalusStatus serve_start(ServeFiles *files, int port, Server **out)
     TALUS_TRY(TALUS_ALLOC(server, 1, "server"));
     server->files = files;
     TalusStatus status = make_token(server->token);
-    if (status == TALUS_OK)
-        status = crowd_start(&server->crowd);
-    if (status == TALUS_OK)
-        status = listen_on(server, port);
+    TALUS_THEN(status, crowd_start(&server->crowd));
+    TALUS_THEN(status, listen_on(server, port));
     if (status == TALUS_OK) {
         *out = server;
         return TALUS_OK;

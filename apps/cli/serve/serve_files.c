@@ -62,8 +62,7 @@ TalusStatus run_place_find(const char *operand, RunPlace *place)
     TalusStatus status;
     if (S_ISDIR(about.st_mode)) {
         status = talus_path(&place->dir, "%s", operand);
-        if (status == TALUS_OK)
-            status = talus_path(&place->name, "%s", SERVE_FRAMES_NAME);
+        TALUS_THEN(status, talus_path(&place->name, "%s", SERVE_FRAMES_NAME));
     } else if (S_ISREG(about.st_mode)) {
         status = split_path(operand, place);
     } else {
@@ -76,8 +75,7 @@ TalusStatus run_place_find(const char *operand, RunPlace *place)
 
 void run_place_clear(RunPlace *place)
 {
-    talus_release(place->dir);
-    talus_release(place->name);
+    TALUS_RELEASE(place->dir, place->name);
     *place = (RunPlace){0};
 }
 
@@ -302,8 +300,7 @@ static TalusStatus pack_head(const ServeFiles *files, ServePlace place, TalusPac
     } else if (status == TALUS_OK) {
         status = talus_frames_head_read((const char *)bytes + sizeof(TalusChunk), size,
                                         files->place.name, &head);
-        if (status == TALUS_OK)
-            status = talus_frames_head_pack(chunk, &head.head, TALUS_FRAMES_VERSION);
+        TALUS_THEN(status, talus_frames_head_pack(chunk, &head.head, TALUS_FRAMES_VERSION));
         talus_frames_head_clear(&head);
     }
     talus_release(bytes);

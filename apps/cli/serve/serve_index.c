@@ -49,7 +49,7 @@ static TalusStatus add_head(ServeIndex *index, const Found *found)
     size_t n = (size_t)index->head_count;
     if (n >= SERVE_FRAMES_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "frames: more than %d heads", SERVE_FRAMES_MAX);
-    TALUS_TRY(TALUS_RESERVE(index->heads, index->head_capacity, n + 1, n, "heads of frames"));
+    TALUS_TRY(TALUS_GROW(index->heads, n + 1, n, "heads of frames"));
     index->heads[index->head_count++] = found->place;
     return TALUS_OK;
 }
@@ -64,7 +64,7 @@ static TalusStatus add_frame(ServeIndex *index, int fd, const Found *found)
         !read_at(fd, found->place.offset + sizeof found->chunk, &frame, sizeof frame))
         return talus_fail(TALUS_ERR_FORMAT, "frames: the chunk at %llu is no frame",
                           (unsigned long long)found->place.offset);
-    TALUS_TRY(TALUS_RESERVE(index->frames, index->frame_capacity, n + 1, n, "index of frames"));
+    TALUS_TRY(TALUS_GROW(index->frames, n + 1, n, "index of frames"));
     index->frames[index->frame_count++] = (ServeFrame){.place = found->place,
                                                        .time = found->chunk.time,
                                                        .step = found->chunk.step,
@@ -154,7 +154,6 @@ TalusStatus serve_index_refresh(ServeIndex *index, int fd, bool *anew)
 
 void serve_index_clear(ServeIndex *index)
 {
-    talus_release(index->frames);
-    talus_release(index->heads);
+    TALUS_RELEASE(index->frames, index->heads);
     *index = (ServeIndex){0};
 }

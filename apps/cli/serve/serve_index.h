@@ -27,7 +27,6 @@ typedef struct ServeIndex {
     int frame_count, head_count;
     ServeFrame *frames;
     ServePlace *heads;
-    size_t frame_capacity, head_capacity;
     uint64_t end;           /* of the last whole chunk before an index; where looking goes on */
     uint64_t size;          /* of all that is whole: `end`, or the file where it is complete */
     bool complete;          /* an index ends the file */

@@ -92,12 +92,11 @@ static TalusStatus put_page(TalusFile *file, const ViewerRun *run, const char *f
         return talus_fail_file(frames, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     JsonOut json;
     talus_file_put(file, page_viewer[0].bytes, page_viewer[0].size);
-    json_start(&json, page_to_file, file);
+    json_start(&json, json_to_file, file);
     TalusStatus status = viewer_run_json(run, &json);
     json_finish(&json);
     talus_file_put(file, page_viewer[1].bytes, page_viewer[1].size);
-    if (status == TALUS_OK)
-        status = copy_frames(file, fd, frames, bytes);
+    TALUS_THEN(status, copy_frames(file, fd, frames, bytes));
     talus_file_put(file, page_viewer[2].bytes, page_viewer[2].size);
     close(fd);
     return status;

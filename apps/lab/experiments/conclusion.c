@@ -1,6 +1,8 @@
 /* lab/experiments/conclusion.c - what the conclusions of experiments share: reading results, statements. */
 #include "experiment.h"
 
+#include "base/status.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -53,36 +55,16 @@ double experiment_best(const LabSet *set, int problem)
 
 LabTable *experiment_claims(LabSet *set)
 {
-    LabTable *claims = lab_set_table(set, "What the paper states, and what is found here", 3);
-    lab_table_add(claims, "statement");
-    lab_table_add(claims, "holds");
-    lab_table_add(claims, "found");
-    return claims;
-}
-
-static void add_statement(LabTable *claims, const char *statement, const char *holds,
-                          const char *format, va_list args)
-{
-    char text[LAB_TEXT];
-    vsnprintf(text, sizeof text, format, args);
-    lab_table_add(claims, "%s", statement);
-    lab_table_add(claims, "%s", holds);
-    lab_table_add(claims, "%s", text);
-}
-
-void experiment_claim(LabTable *claims, const char *statement, bool holds, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_statement(claims, statement, holds ? "yes" : "no", format, args);
-    va_end(args);
+    return lab_set_table(set, "What the paper states, and what is found here",
+                         "statement\tholds\tfound");
 }
 
 void experiment_verdict(LabTable *claims, const char *statement, const char *holds,
                         const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    add_statement(claims, statement, holds, format, args);
-    va_end(args);
+    char text[LAB_TEXT];
+    TALUS_FORMAT(text, format);
+    lab_table_add(claims, "%s", statement);
+    lab_table_add(claims, "%s", holds);
+    lab_table_add(claims, "%s", text);
 }

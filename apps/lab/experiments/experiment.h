@@ -45,6 +45,11 @@ typedef struct Experiment {
     void (*conclude)(LabSet *set, int divisor);
 } Experiment;
 
+/* The members of a table of cases and a table of runs. */
+#define EXPERIMENT_RUNS(case_table, run_table)                                      \
+    .cases = (case_table), .case_count = sizeof(case_table) / sizeof *(case_table), \
+    .runs = (run_table), .run_count = sizeof(run_table) / sizeof *(run_table)
+
 int experiment_count(void);
 const Experiment *experiment_row(int index);
 /* NULL with a message of wrong usage, the nearest name in it. */
@@ -66,12 +71,11 @@ double experiment_best(const LabSet *set, int problem);
 
 /* A table of the paper's statements, each with what is found here. */
 LabTable *experiment_claims(LabSet *set);
-void experiment_claim(LabTable *claims, const char *statement, bool holds, const char *format, ...)
-    CLI_PRINTF(4, 5);
-
-/* The same in a word of its own, such as "in part". */
+/* `holds`: a word such as "in part"; of a claim true or false. */
 void experiment_verdict(LabTable *claims, const char *statement, const char *holds,
                         const char *format, ...) CLI_PRINTF(4, 5);
+#define experiment_claim(claims, statement, holds, ...) \
+    experiment_verdict(claims, statement, (holds) ? "yes" : "no", __VA_ARGS__)
 
 /* heyn.c, preclik.c, petra.c */
 extern const Experiment heyn_1, heyn_2, heyn_3, preclik, petra_opt;

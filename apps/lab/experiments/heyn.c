@@ -7,7 +7,6 @@
 #include "experiment.h"
 
 #include <math.h>
-#include <string.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
@@ -36,24 +35,18 @@ static const double judged_gap = 1e-4; /* where solvers are ranked */
 static void table_iterations(LabSet *set, const char *const *labels, int count)
 {
     LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
-                                2 + COUNT(gaps));
-    lab_table_add(t, "solver");
-    lab_table_add(t, "case");
+                                "solver\tcase");
     for (int g = 0; g < COUNT(gaps); g++)
-        lab_table_add(t, "gap %g", gaps[g]);
+        lab_table_head(t, "gap %g", gaps[g]);
     for (int s = 0; s < count; s++)
         for (int p = 0; p < set->problem_count; p++) {
             const LabResult *r = experiment_result(set, p, labels[s]);
             if (!r)
                 continue;
-            lab_table_add(t, "%s", r->solver);
-            lab_table_add(t, "%s", name_of(set, p));
+            lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
             for (int g = 0; g < COUNT(gaps); g++) {
                 double iterations = iterations_to(r, experiment_best(set, p), gaps[g]);
-                if (isfinite(iterations))
-                    lab_table_add(t, "%.0f", iterations);
-                else
-                    lab_table_add(t, "-");
+                lab_table_row(t, "%.0f", isfinite(iterations) ? iterations : NAN);
             }
         }
 }
@@ -91,35 +84,30 @@ static void add_table_1_row(LabTable *t, const LabResult *r, double best, int ro
 {
     double paper_best = paper_1[1].objective;
     int last = r->impulse_count - 1;
-    lab_table_add(t, "%s", r->solver);
-    lab_table_add(t, "%d", r->iterations);
-    lab_table_add(t, "%.9g", r->objective);
-    lab_table_add(t, "%.1e", (r->objective - best) / fabs(best));
-    lab_table_add(t, "%.4g", last >= 0 ? r->impulse[0] : NAN);
-    lab_table_add(t, "%.4g", last >= 0 ? r->impulse[last] : NAN);
-    lab_table_add(t, "%.3f", r->seconds);
-    if (row < 0)
-        return;
-    lab_table_add(t, "%.4f", paper_1[row].objective);
-    lab_table_add(t, "%.1e", (paper_1[row].objective - paper_best) / fabs(paper_best));
-    lab_table_add(t, "%.4f", paper_1[row].largest);
-    lab_table_add(t, "%.2f", paper_1[row].seconds);
+    lab_table_row(t, "%s\t%d\t%.9g\t%.1e\t%.4g\t%.4g\t%.3f", r->solver, r->iterations, r->objective,
+                  (r->objective - best) / fabs(best), last >= 0 ? r->impulse[0] : NAN,
+                  last >= 0 ? r->impulse[last] : NAN, r->seconds);
+    if (row >= 0)
+        lab_table_row(t, "%.4f\t%.1e\t%.4f\t%.2f", paper_1[row].objective,
+                      (paper_1[row].objective - paper_best) / fabs(paper_best),
+                      paper_1[row].largest, paper_1[row].seconds);
+}
+
+static const LabResult *run_1(const LabSet *set, int run, int divisor)
+{
+    char label[LAB_TEXT];
+    experiment_label(&runs_1[run], divisor, label);
+    return experiment_result(set, 0, label);
 }
 
 static void table_1(LabSet *set, int divisor, double best)
 {
-    static const char *const headings[] = {
-        "method",           "iterations", "objective",   "gap", "min impulse", "max impulse", "s",
-        "paper: objective", "gap",        "max impulse", "s"};
-    enum { OURS = 7 };
-    int columns = divisor == 1 ? COUNT(headings) : OURS;
-    LabTable *t = lab_set_table(set, "Table I", columns);
-    for (int c = 0; c < columns; c++)
-        lab_table_add(t, "%s", headings[c]);
+    LabTable *t = lab_set_table(set, "Table I",
+                                "method\titerations\tobjective\tgap\tmin impulse\tmax impulse\ts");
+    if (divisor == 1)
+        lab_table_head(t, "paper: objective\tgap\tmax impulse\ts");
     for (int i = 0; i < COUNT(paper_1); i++) {
-        char label[LAB_TEXT];
-        experiment_label(&runs_1[i], divisor, label);
-        const LabResult *r = experiment_result(set, 0, label);
+        const LabResult *r = run_1(set, i, divisor);
         if (r)
             add_table_1_row(t, r, best, divisor == 1 ? i : -1);
     }
@@ -154,13 +142,6 @@ static void claim_preconditioner(LabTable *claims, const LabResult *plain, const
                      plain->objective, with->objective);
 }
 
-static const LabResult *run_1(const LabSet *set, int run, int divisor)
-{
-    char label[LAB_TEXT];
-    experiment_label(&runs_1[run], divisor, label);
-    return experiment_result(set, 0, label);
-}
-
 static void conclude_1(LabSet *set, int divisor)
 {
     char labels[2][LAB_TEXT];
@@ -184,10 +165,7 @@ static void conclude_1(LabSet *set, int divisor)
 const Experiment heyn_1 = {.name = "heyn-1",
                            .summary = "1,000 settled spheres: gpminres against jacobi",
                            .source = "heyn-2012 Table I, Figs. 4-5",
-                           .cases = cases_1,
-                           .case_count = COUNT(cases_1),
-                           .runs = runs_1,
-                           .run_count = COUNT(runs_1),
+                           EXPERIMENT_RUNS(cases_1, runs_1),
                            .others = 1000,
                            .conclude = conclude_1};
 
@@ -216,23 +194,20 @@ static bool compared(const LabSet *set, int problem, const LabResult *out[COMPAR
     return all;
 }
 
-static void head_marks(LabTable *t, const char *first, const char *what, int divisor)
+static void head_marks(LabTable *t, const char *what, int divisor)
 {
-    if (first)
-        lab_table_add(t, "%s", first);
     for (int m = 0; m < COUNT(marks); m++)
-        lab_table_add(t, "%s at %d", what, marks[m] / divisor);
+        lab_table_head(t, "%s at %d", what, marks[m] / divisor);
 }
 
 static void add_course(LabTable *t, const LabResult *r, double best, int divisor)
 {
-    lab_table_add(t, "%s", r->solver);
+    lab_table_row(t, "%s", r->solver);
     for (int m = 0; m < COUNT(marks); m++)
-        lab_table_add(t, "%.2e", gap_at(r, marks[m] / divisor, best));
+        lab_table_row(t, "%.2e", gap_at(r, marks[m] / divisor, best));
     for (int m = 0; m < COUNT(marks); m++)
-        lab_table_add(t, "%.2e", experiment_row_at(r, marks[m] / divisor)[LAB_PROJECTED_GRADIENT]);
-    lab_table_add(t, "%d", r->applies);
-    lab_table_add(t, "%.3f", r->seconds);
+        lab_table_row(t, "%.2e", experiment_row_at(r, marks[m] / divisor)[LAB_PROJECTED_GRADIENT]);
+    lab_table_row(t, "%d\t%.3f", r->applies, r->seconds);
 }
 
 /* Objective above the optimum and residual (24) on the way, every solver with a trace. */
@@ -241,12 +216,11 @@ static void table_course(LabSet *set, int problem, const char *figure, int divis
     char title[LAB_TEXT * 2];
     snprintf(title, sizeof title, "%s: %s, %d contacts", figure, name_of(set, problem),
              talus_problem_blocks(set->problems[problem].problem));
-    LabTable *t = lab_set_table(set, title, 3 + 2 * COUNT(marks));
+    LabTable *t = lab_set_table(set, title, "solver");
     double best = experiment_best(set, problem);
-    head_marks(t, "solver", "gap", divisor);
-    head_marks(t, NULL, "(24)", divisor);
-    lab_table_add(t, "products");
-    lab_table_add(t, "s");
+    head_marks(t, "gap", divisor);
+    head_marks(t, "(24)", divisor);
+    lab_table_head(t, "products\ts");
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
         if (r->problem == problem && r->trace.count)
@@ -274,32 +248,23 @@ static const int paper_contacts_2[] = {3634, 8507, 17161};
 
 static void table_contacts(LabSet *set)
 {
-    LabTable *t = lab_set_table(set, "Contacts", 3);
-    lab_table_add(t, "case");
-    lab_table_add(t, "here");
-    lab_table_add(t, "paper");
-    for (int p = 0; p < set->problem_count; p++) {
-        lab_table_add(t, "%s", name_of(set, p));
-        lab_table_add(t, "%d", talus_problem_blocks(set->problems[p].problem));
-        lab_table_add(t, "%d", paper_contacts_2[p]);
-    }
+    LabTable *t = lab_set_table(set, "Contacts", "case\there\tpaper");
+    for (int p = 0; p < set->problem_count; p++)
+        lab_table_row(t, "%s\t%d\t%d", name_of(set, p),
+                      talus_problem_blocks(set->problems[p].problem), paper_contacts_2[p]);
 }
 
 /* Figs. 9 and 10. */
 static void table_complementarity(LabSet *set)
 {
-    static const char *const headings[] = {"solver", "mean f", "std f", "max f"};
-    LabTable *t = lab_set_table(set, "Fig. 9: complementarity at the end, first case", 4);
-    for (int c = 0; c < 4; c++)
-        lab_table_add(t, "%s", headings[c]);
+    LabTable *t = lab_set_table(set, "Fig. 9: complementarity at the end, first case",
+                                "solver\tmean f\tstd f\tmax f");
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
-        if (r->problem != 0 || !lab_outcome_measured(r->outcome))
-            continue;
-        lab_table_add(t, "%s", r->solver);
-        lab_table_add(t, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MEAN]);
-        lab_table_add(t, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_STD]);
-        lab_table_add(t, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MAX]);
+        if (r->problem == 0 && lab_outcome_measured(r->outcome))
+            lab_table_row(
+                t, "%s\t%.2e\t%.2e\t%.2e", r->solver, r->residual[LAB_R_COMPLEMENTARITY_MEAN],
+                r->residual[LAB_R_COMPLEMENTARITY_STD], r->residual[LAB_R_COMPLEMENTARITY_MAX]);
     }
     snprintf(t->note, sizeof t->note, "f_i = |gamma_i g_i|, J; zero where solved");
 }
@@ -316,26 +281,21 @@ static double largest_jump(const LabResult *r)
 
 static void table_active(LabSet *set, int divisor)
 {
-    LabTable *t = lab_set_table(set, "Fig. 10: size of the active set", 4 + COUNT(marks));
-    lab_table_add(t, "solver");
-    lab_table_add(t, "case");
-    head_marks(t, NULL, "active", divisor);
-    lab_table_add(t, "changes");
-    lab_table_add(t, "largest jump");
+    LabTable *t = lab_set_table(set, "Fig. 10: size of the active set", "solver\tcase");
+    head_marks(t, "active", divisor);
+    lab_table_head(t, "changes\tlargest jump");
     for (int p = 0; p < set->problem_count; p++)
         for (int s = GPMINRES; s <= KUCERA; s += KUCERA - GPMINRES) {
             const LabResult *r = experiment_result(set, p, compared_solvers[s]);
             double changes = 0.0;
             if (!r)
                 continue;
-            lab_table_add(t, "%s", r->solver);
-            lab_table_add(t, "%s", name_of(set, p));
+            lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
             for (int m = 0; m < COUNT(marks); m++)
-                lab_table_add(t, "%.0f", experiment_row_at(r, marks[m] / divisor)[LAB_ACTIVE]);
+                lab_table_row(t, "%.0f", experiment_row_at(r, marks[m] / divisor)[LAB_ACTIVE]);
             for (int k = 0; k < r->trace.count; k++)
                 changes += r->trace.row[k][LAB_ACTIVE_CHANGES];
-            lab_table_add(t, "%.0f", changes);
-            lab_table_add(t, "%.0f", largest_jump(r));
+            lab_table_row(t, "%.0f\t%.0f", changes, largest_jump(r));
         }
     snprintf(t->note, sizeof t->note,
              "active: contacts without impulse; changes: contacts that opened or closed between "
@@ -429,10 +389,7 @@ static void conclude_2(LabSet *set, int divisor)
 const Experiment heyn_2 = {.name = "heyn-2",
                            .summary = "spheres in a cylinder of radius 2 m: 1,000, 2,000, 4,000",
                            .source = "heyn-2012 Figs. 6-10",
-                           .cases = cases_2,
-                           .case_count = COUNT(cases_2),
-                           .runs = runs_23,
-                           .run_count = COUNT(runs_23),
+                           EXPERIMENT_RUNS(cases_2, runs_23),
                            .others = 1000,
                            .conclude = conclude_2};
 
@@ -451,19 +408,16 @@ static const BenchCase cases_3[] = {HEAVY(1000), HEAVY(4000), HEAVY(16000)};
 static void table_normalised(LabSet *set, int divisor)
 {
     LabTable *t =
-        lab_set_table(set, "Fig. 12: objective, -1 at the optimum of each mass", 2 + COUNT(marks));
-    lab_table_add(t, "solver");
-    lab_table_add(t, "mass");
-    head_marks(t, NULL, "objective", divisor);
+        lab_set_table(set, "Fig. 12: objective, -1 at the optimum of each mass", "solver\tmass");
+    head_marks(t, "objective", divisor);
     for (int s = 0; s < COMPARED; s++)
         for (int p = 0; p < set->problem_count; p++) {
             const LabResult *r = experiment_result(set, p, compared_solvers[s]);
             if (!r)
                 continue;
-            lab_table_add(t, "%s", r->solver);
-            lab_table_add(t, "%s", name_of(set, p));
+            lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
             for (int m = 0; m < COUNT(marks); m++)
-                lab_table_add(t, "%.7f",
+                lab_table_row(t, "%.7f",
                               gap_at(r, marks[m] / divisor, experiment_best(set, p)) - 1.0);
         }
 }
@@ -537,9 +491,6 @@ static void conclude_3(LabSet *set, int divisor)
 const Experiment heyn_3 = {.name = "heyn-3",
                            .summary = "one to sixteen tonnes on 1,000 spheres of 6.28 kg",
                            .source = "heyn-2012 Figs. 12-13",
-                           .cases = cases_3,
-                           .case_count = COUNT(cases_3),
-                           .runs = runs_23,
-                           .run_count = COUNT(runs_23),
+                           EXPERIMENT_RUNS(cases_3, runs_23),
                            .others = 1000,
                            .conclude = conclude_3};

@@ -87,14 +87,11 @@ static const PaperRow *paper_row(const char *solver)
 
 static void add_paper(LabTable *t, const PaperRow *row, int c)
 {
-    if (row && row->iterations[c] > 0) {
-        lab_table_add(t, "%d", row->iterations[c]);
-        lab_table_add(t, "%.3f", row->total[c] / row->iterations[c]);
-        lab_table_add(t, "%.1f", row->total[c]);
-        return;
-    }
-    for (int i = 0; i < 3; i++)
-        lab_table_add(t, row ? "crash" : "-");
+    if (row && row->iterations[c] > 0)
+        lab_table_row(t, "%d\t%.3f\t%.1f", row->iterations[c], row->total[c] / row->iterations[c],
+                      row->total[c]);
+    else
+        lab_table_row(t, row ? "crash\tcrash\tcrash" : "-\t-\t-");
 }
 
 /* ---- Tables 4 and 5 ---- */
@@ -132,7 +129,6 @@ static bool by_its_rule(const LabResult *r)
 
 static void add_result(LabTable *t, const LabResult *r, const Scale *scale)
 {
-    bool measured = lab_outcome_measured(r->outcome);
     lab_table_add(t, "%s", r->solver);
     if (by_its_rule(r))
         lab_table_add(t, "by its rule");
@@ -140,33 +136,27 @@ static void add_result(LabTable *t, const LabResult *r, const Scale *scale)
         lab_table_add(t, "%s%s%s", lab_outcome_name(r->outcome), r->reason[0] ? ": " : "",
                       r->reason);
     lab_table_add(t, "%d", r->iterations);
-    if (!measured) {
-        for (int i = 0; i < 6; i++)
-            lab_table_add(t, "-");
+    if (!lab_outcome_measured(r->outcome)) {
+        lab_table_row(t, "-\t-\t-\t-\t-\t-");
         return;
     }
-    lab_table_add(t, "%.4f", r->iterations > 0 ? r->seconds / r->iterations : 0.0);
-    lab_table_add(t, "%.2f", r->seconds);
-    lab_table_add(t, "%.1f", r->memory_bytes / 1048576.0);
-    lab_table_add(t, "%.1e", r->residual[LAB_R_DUALITY_GAP] / scale->datum);
-    lab_table_add(t, "%.1e", r->residual[LAB_R_PRIMAL_INFEASIBILITY]);
-    lab_table_add(t, "%.1e", r->residual[LAB_R_NATURAL_RELATIVE]);
+    lab_table_row(t, "%.4f\t%.2f\t%.1f\t%.1e\t%.1e\t%.1e",
+                  r->iterations > 0 ? r->seconds / r->iterations : 0.0, r->seconds,
+                  r->memory_bytes / 1048576.0, r->residual[LAB_R_DUALITY_GAP] / scale->datum,
+                  r->residual[LAB_R_PRIMAL_INFEASIBILITY], r->residual[LAB_R_NATURAL_RELATIVE]);
 }
 
 static void table_of_case(LabSet *set, int c, bool full)
 {
-    static const char *const headings[] = {
-        "solver",   "outcome",           "iterations",        "average, s",
-        "total, s", "memory, MB",        "gap / datum",       "infeasibility, m/s",
-        "residual", "paper: iterations", "paper: average, s", "paper: total, s"};
-    int columns = COUNT(headings) - (full ? 0 : 3);
     char title[2 * LAB_TEXT];
     Scale scale = scale_of(set, c);
     snprintf(title, sizeof title, "Table %d: %s, %d unknowns in the primal, %d in the dual", 4 + c,
              set->problems[c].name, scale.primal, scale.dual);
-    LabTable *t = lab_set_table(set, title, columns);
-    for (int i = 0; i < columns; i++)
-        lab_table_add(t, "%s", headings[i]);
+    LabTable *t = lab_set_table(set, title,
+                                "solver\toutcome\titerations\taverage, s\ttotal, s\tmemory, MB\t"
+                                "gap / datum\tinfeasibility, m/s\tresidual");
+    if (full)
+        lab_table_head(t, "paper: iterations\tpaper: average, s\tpaper: total, s");
     for (int i = 0; i < COUNT(runs); i++) {
         const LabResult *r = result_of(set, c, runs[i].solver);
         if (!r)
@@ -261,9 +251,6 @@ const Experiment petra_opt = {
     .name = "petra-opt",
     .summary = "one quadratic program of 1,000 pebbles, 62,800 unknowns in the dual",
     .source = "petra-2009 Tables 4 and 5",
-    .cases = cases,
-    .case_count = CASES,
-    .runs = runs,
-    .run_count = COUNT(runs),
+    EXPERIMENT_RUNS(cases, runs),
     .seconds = 300.0,
     .conclude = conclude};

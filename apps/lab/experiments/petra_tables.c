@@ -2,27 +2,12 @@
  * differences, Figs. 4 and 5, and how cost grows with the number of pebbles. */
 #include "petra.h"
 
-#include "base/memory.h"
-
 #include <math.h>
 #include <string.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const double within = 0.015; /* of the energy: the paper's figure */
-
-static void add_headings(LabTable *t, const char *const *headings, int count)
-{
-    for (int i = 0; i < count; i++)
-        lab_table_add(t, "%s", headings[i]);
-}
-
-static void add_number(LabTable *t, const char *format, double value)
-{
-    char text[LAB_TEXT];
-    snprintf(text, sizeof text, format, value);
-    lab_table_add(t, "%s", isnan(value) ? "-" : text);
-}
 
 /* ---- reading runs ---- */
 
@@ -48,36 +33,55 @@ double petra_mean(const PetraRun *run)
     return run->count ? total(run) / run->count : NAN;
 }
 
-static double longest(const PetraRun *run)
+/* A number of a step, and the largest of a run's. */
+typedef double Value(const PetraRun *run, int k);
+
+static double most_of(const PetraRun *run, Value *value)
 {
     double most = 0.0;
     for (int k = 0; k < run->count; k++)
-        most = fmax(most, run->step[k].seconds);
+        most = value(run, k) > most ? value(run, k) : most;
     return most;
+}
+
+static double time_at(const PetraRun *run, int k)
+{
+    return run->step[k].time;
+}
+
+static double energy_at(const PetraRun *run, int k)
+{
+    return run->step[k].kinetic;
+}
+
+static double unknowns_at(const PetraRun *run, int k)
+{
+    return 3.0 * run->step[k].contacts;
+}
+
+static double seconds_at(const PetraRun *run, int k)
+{
+    return run->step[k].seconds;
+}
+
+static double megabytes_at(const PetraRun *run, int k)
+{
+    return run->step[k].memory / 1048576.0;
+}
+
+static double longest(const PetraRun *run)
+{
+    return most_of(run, seconds_at);
 }
 
 static double most_memory(const PetraRun *run)
 {
-    double most = 0.0;
-    for (int k = 0; k < run->count; k++)
-        most = fmax(most, run->step[k].memory);
-    return most;
+    return most_of(run, megabytes_at);
 }
 
-static int most_contacts(const PetraRun *run)
+static double most_unknowns(const PetraRun *run)
 {
-    int most = 0;
-    for (int k = 0; k < run->count; k++)
-        most = run->step[k].contacts > most ? run->step[k].contacts : most;
-    return most;
-}
-
-static double peak_of(const PetraRun *run)
-{
-    double peak = 0.0;
-    for (int k = 0; k < run->count; k++)
-        peak = fmax(peak, run->step[k].kinetic);
-    return peak;
+    return most_of(run, unknowns_at);
 }
 
 static const char *name_of(const PetraRun *run, char text[LAB_TEXT])
@@ -116,52 +120,30 @@ static const PaperRow *paper_row(int pebbles, const char *label)
     return NULL;
 }
 
-static void add_paper(LabTable *t, const PaperRow *row)
-{
-    if (!row) {
-        for (int i = 0; i < 3; i++)
-            lab_table_add(t, "-");
-        return;
-    }
-    lab_table_add(t, "%.3g", row->infeasibility);
-    lab_table_add(t, "%d", row->steps);
-    lab_table_add(t, "%.1f", row->average);
-}
-
 static void add_run(LabTable *t, const PetraRun *run, bool quick)
 {
     char name[LAB_TEXT];
-    const PetraStep *last = &run->step[run->count - 1];
-    lab_table_add(t, "%s", name_of(run, name));
-    add_number(t, "%.0e", run->method->tolerance > 0.0 ? run->method->tolerance : NAN);
-    add_number(t, "%.1e", run->infeasibility);
-    if (run->rested)
-        lab_table_add(t, "%d", run->count);
-    else
-        lab_table_add(t, "> %d", run->count);
-    lab_table_add(t, "%.1f", total(run));
-    lab_table_add(t, "%.4f", petra_mean(run));
-    lab_table_add(t, "%.3f", longest(run));
-    lab_table_add(t, "%d", 3 * most_contacts(run));
-    lab_table_add(t, "%.1f", most_memory(run) / 1048576.0);
-    lab_table_add(t, "%.3g", last->kinetic);
-    lab_table_add(t, "%d", run->missed);
-    if (!quick)
-        add_paper(t, paper_row(run->pebbles, run->nudged ? "" : run->method->label));
+    const PaperRow *row = paper_row(run->pebbles, run->nudged ? "" : run->method->label);
+    lab_table_row(t, "%s\t%.0e\t%.1e\t%s%d\t%.1f\t%.4f\t%.3f\t%d\t%.1f\t%.3g\t%d",
+                  name_of(run, name), run->method->tolerance > 0.0 ? run->method->tolerance : NAN,
+                  run->infeasibility, run->rested ? "" : "> ", run->count, total(run),
+                  petra_mean(run), longest(run), (int)most_unknowns(run), most_memory(run),
+                  run->step[run->count - 1].kinetic, run->missed);
+    if (!quick && row)
+        lab_table_row(t, "%.3g\t%d\t%.1f", row->infeasibility, row->steps, row->average);
+    else if (!quick)
+        lab_table_row(t, "-\t-\t-");
 }
 
 /* One table for each number of pebbles, in the order in which they were run. */
 static void table_of_size(const Petra *p, int pebbles, const char *title)
 {
-    static const char *const headings[] = {
-        "solver",          "tolerance/gh",     "primal infeasibility",
-        "steps",           "total, s",         "average, s",
-        "longest step, s", "most unknowns",    "most memory, MB",
-        "kinetic energy",  "missed",           "paper: infeasibility",
-        "paper: steps",    "paper: average, s"};
-    int columns = COUNT(headings) - (p->w->quick ? 3 : 0);
-    LabTable *t = lab_set_table(p->w->set, title, columns);
-    add_headings(t, headings, columns);
+    LabTable *t = lab_set_table(p->w->set, title,
+                                "solver\ttolerance/gh\tprimal infeasibility\tsteps\ttotal, s\t"
+                                "average, s\tlongest step, s\tmost unknowns\tmost memory, MB\t"
+                                "kinetic energy\tmissed");
+    if (!p->w->quick)
+        lab_table_head(t, "paper: infeasibility\tpaper: steps\tpaper: average, s");
     for (int i = 0; i < p->runs; i++)
         if (p->run[i].pebbles == pebbles)
             add_run(t, &p->run[i], p->w->quick);
@@ -221,7 +203,7 @@ static const double shares[3] = {0.1, 0.01, 0.001};
 static Parting part(const PetraRun *a, const PetraRun *b)
 {
     Parting found = {.time = NAN, .share = NAN};
-    double peak = peak_of(b);
+    double peak = most_of(b, energy_at);
     bool past[3] = {false, false, false}, landed = false;
     for (int k = 0; k < a->count && k < b->count; k++) {
         double d = difference(a, b, k), share = b->step[k].kinetic / peak;
@@ -243,19 +225,10 @@ static Parting part(const PetraRun *a, const PetraRun *b)
 
 static void table_energy(const Petra *p)
 {
-    static const char *const headings[] = {"pebbles",
-                                           "solver",
-                                           "against",
-                                           "to 10 % of the peak, %",
-                                           "to 1 %",
-                                           "to 0.1 %",
-                                           "to rest, %",
-                                           "of the peak, %",
-                                           "1.5 % passed at, s",
-                                           "energy then, of the peak"};
     LabTable *t = lab_set_table(
-        p->w->set, "Fig. 3: largest relative difference of the kinetic energy", COUNT(headings));
-    add_headings(t, headings, COUNT(headings));
+        p->w->set, "Fig. 3: largest relative difference of the kinetic energy",
+        "pebbles\tsolver\tagainst\tto 10 % of the peak, %\tto 1 %\tto 0.1 %\tto rest, %\t"
+        "of the peak, %\t1.5 % passed at, s\tenergy then, of the peak");
     for (int i = 0; i < p->runs; i++) {
         const PetraRun *run = &p->run[i], *reference = reference_of(p, run);
         char name[LAB_TEXT];
@@ -264,15 +237,11 @@ static void table_energy(const Petra *p)
         if (!reference || reference == run)
             continue;
         Parting found = part(run, reference);
-        lab_table_add(t, "%d", run->pebbles);
-        lab_table_add(t, "%s", name_of(run, name));
-        lab_table_add(t, "%s", reference->method->label);
+        lab_table_row(t, "%d\t%s\t%s", run->pebbles, name_of(run, name), reference->method->label);
         for (int s = 0; s < 3; s++)
-            lab_table_add(t, "%.2g", 100.0 * found.largest[s]);
-        lab_table_add(t, "%.2g", 100.0 * found.to_rest);
-        lab_table_add(t, "%.2g", 100.0 * found.of_peak);
-        add_number(t, "%.2f", found.time);
-        add_number(t, "%.1e", found.share);
+            lab_table_row(t, "%.2g", 100.0 * found.largest[s]);
+        lab_table_row(t, "%.2g\t%.2g\t%.2f\t%.1e", 100.0 * found.to_rest, 100.0 * found.of_peak,
+                      found.time, found.share);
     }
     snprintf(
         t->note, sizeof t->note,
@@ -283,43 +252,7 @@ static void table_energy(const Petra *p)
 
 /* ---- figures ---- */
 
-typedef double Value(const PetraRun *run, const PetraRun *reference, int k);
-
-static double time_at(const PetraRun *run, const PetraRun *reference, int k)
-{
-    (void)reference;
-    return run->step[k].time;
-}
-
-static double energy_at(const PetraRun *run, const PetraRun *reference, int k)
-{
-    (void)reference;
-    return run->step[k].kinetic;
-}
-
-static double difference_at(const PetraRun *run, const PetraRun *reference, int k)
-{
-    return reference && k < reference->count ? difference(run, reference, k) : NAN;
-}
-
-static double unknowns_at(const PetraRun *run, const PetraRun *reference, int k)
-{
-    (void)reference;
-    return 3.0 * run->step[k].contacts;
-}
-
-static double seconds_at(const PetraRun *run, const PetraRun *reference, int k)
-{
-    (void)reference;
-    return run->step[k].seconds;
-}
-
-static double memory_at(const PetraRun *run, const PetraRun *reference, int k)
-{
-    (void)reference;
-    return run->step[k].memory / 1048576.0;
-}
-
+/* `y` NULL: the difference of energies. */
 static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Value *x, Value *y)
 {
     static double px[PETRA_STEPS], py[PETRA_STEPS];
@@ -327,8 +260,10 @@ static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Value *
     const PetraRun *reference =
         run->nudged ? petra_find(p, run->method->label, run->pebbles) : reference_of(p, run);
     for (int k = 0; k < run->count; k++) {
-        px[k] = x(run, reference, k);
-        py[k] = y(run, reference, k);
+        px[k] = x(run, k);
+        py[k] = y                                   ? y(run, k)
+                : reference && k < reference->count ? difference(run, reference, k)
+                                                    : NAN;
     }
     snprintf(text, sizeof text, f->points ? "%s, %d" : "%s", name_of(run, name), run->pebbles);
     lab_figure_add(f, text, px, py, run->count);
@@ -348,7 +283,7 @@ static void figure_of_energy(const Petra *p, int pebbles)
             continue;
         add_curve(p, energy, run, time_at, energy_at);
         if (reference_of(p, run) != run)
-            add_curve(p, off, run, time_at, difference_at);
+            add_curve(p, off, run, time_at, NULL);
     }
     snprintf(off->note, sizeof off->note,
              "E_0: the energy of the first run of the table above, of the nudged one that of the "
@@ -366,7 +301,7 @@ static void add_figures(const Petra *p)
     seconds->points = seconds->x_log = seconds->y_log = true;
     for (int i = 0; i < p->runs && memory->curves < LAB_CURVES; i++)
         if (!p->run[i].nudged) {
-            add_curve(p, memory, &p->run[i], unknowns_at, memory_at);
+            add_curve(p, memory, &p->run[i], unknowns_at, megabytes_at);
             add_curve(p, seconds, &p->run[i], unknowns_at, seconds_at);
         }
 }
@@ -392,30 +327,19 @@ static double exponent(const Petra *p, const char *label, Figure *figure, int *p
     return n > 1 ? (n * sxy - sx * sy) / (n * sxx - sx * sx) : NAN;
 }
 
-static double unknowns_of(const PetraRun *run)
-{
-    return most_contacts(run);
-}
-
 static void table_growth(const Petra *p)
 {
-    static const char *const headings[] = {"solver",       "sizes",        "unknowns",
-                                           "average time", "longest step", "most memory"};
-    LabTable *t =
-        lab_set_table(p->w->set, "Growth: exponents of the number of pebbles", COUNT(headings));
-    add_headings(t, headings, COUNT(headings));
+    LabTable *t = lab_set_table(p->w->set, "Growth: exponents of the number of pebbles",
+                                "solver\tsizes\tunknowns\taverage time\tlongest step\tmost memory");
     for (int i = 0; i < p->runs && p->run[i].pebbles == p->run[0].pebbles; i++) {
         const char *label = p->run[i].method->label;
         int points;
         if (p->run[i].nudged)
             continue;
-        double u = exponent(p, label, unknowns_of, &points);
-        lab_table_add(t, "%s", label);
-        lab_table_add(t, "%d", points);
-        add_number(t, "%.2f", u);
-        add_number(t, "%.2f", exponent(p, label, petra_mean, &points));
-        add_number(t, "%.2f", exponent(p, label, longest, &points));
-        add_number(t, "%.2f", exponent(p, label, most_memory, &points));
+        double u = exponent(p, label, most_unknowns, &points);
+        lab_table_row(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f", label, points, u,
+                      exponent(p, label, petra_mean, &points), exponent(p, label, longest, &points),
+                      exponent(p, label, most_memory, &points));
     }
 }
 
@@ -423,12 +347,9 @@ static void table_growth(const Petra *p)
 
 static void table_wide(const Petra *p)
 {
-    static const char *const headings[] = {"solver",     "outcome",    "iterations",
-                                           "seconds",    "memory, MB", "primal infeasibility",
-                                           "residual/gh"};
     LabTable *t = lab_set_table(
-        p->w->set, "One step with as many contacts for a pebble as in the paper", COUNT(headings));
-    add_headings(t, headings, COUNT(headings));
+        p->w->set, "One step with as many contacts for a pebble as in the paper",
+        "solver\toutcome\titerations\tseconds\tmemory, MB\tprimal infeasibility\tresidual/gh");
     for (int i = 0; i < p->wides; i++) {
         const PetraSolve *s = &p->wide[i];
         lab_table_add(t, "%s", s->method->label);
@@ -437,11 +358,11 @@ static void table_wide(const Petra *p)
                       s->failed ? s->why
                       : own     ? "by its rule"
                                 : talus_outcome_name(s->outcome));
-        add_number(t, "%.0f", s->failed ? NAN : s->iterations);
-        add_number(t, "%.2f", s->failed ? NAN : s->seconds);
-        add_number(t, "%.1f", s->failed ? NAN : s->memory / 1048576.0);
-        add_number(t, "%.1e", s->failed ? NAN : s->infeasibility);
-        add_number(t, "%.1e", s->failed ? NAN : s->residual / (9.81 * 0.05));
+        if (s->failed)
+            lab_table_row(t, "-\t-\t-\t-\t-");
+        else
+            lab_table_row(t, "%d\t%.2f\t%.1f\t%.1e\t%.1e", s->iterations, s->seconds,
+                          s->memory / 1048576.0, s->infeasibility, s->residual / (9.81 * 0.05));
     }
     snprintf(t->note, sizeof t->note,
              "%d pebbles at %.2f s, every pair up to a gap of %.3f radii and more where it closes: "

@@ -8,7 +8,6 @@
 #include "preclik.h"
 
 #include <math.h>
-#include <string.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
@@ -98,24 +97,19 @@ static void add_fig_2_row(LabTable *t, const LabSet *set, int model, const char 
         end = r ? fmax(end, preclik_end(r)) : end;
         seconds += r ? r->seconds : 0.0;
     }
-    lab_table_add(t, "%s", preclik_models[model]);
-    lab_table_add(t, "%s", solver);
+    lab_table_row(t, "%s\t%s", preclik_models[model], solver);
     for (int m = 0; m < PRECLIK_MARKS; m++)
         add_triple(t, set, model, solver, preclik_marks[m]);
-    lab_table_add(t, "%.0e", end);
-    lab_table_add(t, "%.2f", seconds);
+    lab_table_row(t, "%.0e\t%.2f", end, seconds);
 }
 
 static void table_fig_2(LabSet *set)
 {
     LabTable *t = lab_set_table(
-        set, "Fig. 2: iterations until the residual has fallen, state by state", 4 + PRECLIK_MARKS);
-    lab_table_add(t, "model");
-    lab_table_add(t, "solver");
+        set, "Fig. 2: iterations until the residual has fallen, state by state", "model\tsolver");
     for (int m = 0; m < PRECLIK_MARKS; m++)
-        lab_table_add(t, "to %g", preclik_marks[m]);
-    lab_table_add(t, "worst end");
-    lab_table_add(t, "s");
+        lab_table_head(t, "to %g", preclik_marks[m]);
+    lab_table_head(t, "worst end\ts");
     for (int model = 0; model < MODELS; model++)
         for (int i = 0; i < COUNT(runs); i++)
             if (runs[i].cases >> model & 1u && preclik_result(set, model, 0, runs[i].solver))
@@ -127,39 +121,27 @@ static void table_fig_2(LabSet *set)
 
 /* ---- Fig. 3: residual and velocity error on the box ---- */
 
-static void add_error_at(LabTable *t, const LabResult *r, double mark)
+static double error_at(const LabResult *r, double mark)
 {
     const double *row =
         experiment_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX]);
-    if (row)
-        lab_table_add(t, "%.1e", row[LAB_VELOCITY_ERROR]);
-    else
-        lab_table_add(t, "-");
+    return row ? row[LAB_VELOCITY_ERROR] : NAN;
 }
 
 static void table_fig_3(LabSet *set)
 {
-    static const char *const headings[] = {"solver",        "state",        "levels",
-                                           "changes",       "spread",       "error to 0.1",
-                                           "error to 1e-2", "error to 1e-4"};
-    LabTable *t =
-        lab_set_table(set, "Fig. 3: residual and velocity error on the box", COUNT(headings));
-    for (int c = 0; c < COUNT(headings); c++)
-        lab_table_add(t, "%s", headings[c]);
+    LabTable *t = lab_set_table(set, "Fig. 3: residual and velocity error on the box",
+                                "solver\tstate\tlevels\tchanges\tspread\terror to 0.1\t"
+                                "error to 1e-2\terror to 1e-4");
     for (int s = 0; s < COMPARED; s++)
         for (int state = 0; state < STATES; state++) {
             const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
             if (!r)
                 continue;
             Coupling c = preclik_couple(r);
-            lab_table_add(t, "%s", preclik_compared[s]);
-            lab_table_add(t, "%d", state + 1);
-            lab_table_add(t, "%.3f", c.levels);
-            lab_table_add(t, "%.3f", c.changes);
-            lab_table_add(t, "%.1f", c.spread);
-            add_error_at(t, r, 0.1);
-            add_error_at(t, r, preclik_marks[0]);
-            add_error_at(t, r, preclik_marks[1]);
+            lab_table_row(t, "%s\t%d\t%.3f\t%.3f\t%.1f\t%.1e\t%.1e\t%.1e", preclik_compared[s],
+                          state + 1, c.levels, c.changes, c.spread, error_at(r, 0.1),
+                          error_at(r, preclik_marks[0]), error_at(r, preclik_marks[1]));
         }
     snprintf(t->note, sizeof t->note,
              "levels, changes: correlation of log residual with log error, and of their changes "
@@ -187,29 +169,19 @@ static void table_fig_4(LabSet *set)
 {
     static const int from[] = {1, 3, 5, 9, 17, 33, 65};
     LabTable *t = lab_set_table(set, "Fig. 4: changes of the active set per iteration on the box",
-                                COUNT(from) + 3);
-    lab_table_add(t, "solver");
-    lab_table_add(t, "state");
+                                "solver\tstate");
     for (int c = 0; c + 1 < COUNT(from); c++)
-        lab_table_add(t, "%d to %d", from[c], from[c + 1] - 1);
-    lab_table_add(t, "exponential");
-    lab_table_add(t, "linear");
+        lab_table_head(t, "%d to %d", from[c], from[c + 1] - 1);
+    lab_table_head(t, "exponential\tlinear");
     for (int s = 0; s < COMPARED; s++)
         for (int state = 0; state < STATES; state++) {
             const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
             if (!r)
                 continue;
-            lab_table_add(t, "%s", preclik_compared[s]);
-            lab_table_add(t, "%d", state + 1);
-            for (int c = 0; c + 1 < COUNT(from); c++) {
-                double changes = changes_between(r, from[c], from[c + 1]);
-                if (isnan(changes))
-                    lab_table_add(t, "-");
-                else
-                    lab_table_add(t, "%.1f", changes);
-            }
-            lab_table_add(t, "%.2f", preclik_decay(r).exponential);
-            lab_table_add(t, "%.2f", preclik_decay(r).linear);
+            lab_table_row(t, "%s\t%d", preclik_compared[s], state + 1);
+            for (int c = 0; c + 1 < COUNT(from); c++)
+                lab_table_row(t, "%.1f", changes_between(r, from[c], from[c + 1]));
+            lab_table_row(t, "%.2f\t%.2f", preclik_decay(r).exponential, preclik_decay(r).linear);
         }
     snprintf(t->note, sizeof t->note,
              "contacts that change between open, sliding and sticking; exponential, linear: share "
@@ -221,22 +193,16 @@ static void table_fig_4(LabSet *set)
 
 static void add_newton(LabTable *t, const LabResult *r)
 {
-    if (r && r->outcome == LAB_CONVERGED) {
-        lab_table_add(t, "%d", r->factorisations);
-        lab_table_add(t, "%.1f", 1e3 * r->seconds);
-    } else {
-        lab_table_add(t, "-");
-        lab_table_add(t, "-");
-    }
+    if (r && r->outcome == LAB_CONVERGED)
+        lab_table_row(t, "%d\t%.1f", r->factorisations, 1e3 * r->seconds);
+    else
+        lab_table_row(t, "-\t-");
 }
 
 static void table_hybrid(LabSet *set)
 {
-    static const char *const headings[] = {"model", "state",  "ssn", "ms",   "gs-ssn",
-                                           "ms",    "sweeps", "end", "ratio"};
-    LabTable *t = lab_set_table(set, "Newton and sweeps: factorisations and time", COUNT(headings));
-    for (int c = 0; c < COUNT(headings); c++)
-        lab_table_add(t, "%s", headings[c]);
+    LabTable *t = lab_set_table(set, "Newton and sweeps: factorisations and time",
+                                "model\tstate\tssn\tms\tgs-ssn\tms\tsweeps\tend\tratio");
     for (int model = FRICTIONLESS; model <= PYRAMID; model++)
         for (int state = 0; state < STATES; state++) {
             const LabResult *newton = preclik_result(set, model, state, "ssn");
@@ -244,16 +210,11 @@ static void table_hybrid(LabSet *set)
             if (!newton || !hybrid)
                 continue;
             bool both = newton->outcome == LAB_CONVERGED && hybrid->outcome == LAB_CONVERGED;
-            lab_table_add(t, "%s", preclik_models[model]);
-            lab_table_add(t, "%d", state + 1);
+            lab_table_row(t, "%s\t%d", preclik_models[model], state + 1);
             add_newton(t, newton);
             add_newton(t, hybrid);
-            lab_table_add(t, "%d", preclik_sweeps(hybrid));
-            lab_table_add(t, "%.0e", preclik_end(hybrid));
-            if (both)
-                lab_table_add(t, "%.2f", newton->seconds / hybrid->seconds);
-            else
-                lab_table_add(t, "-");
+            lab_table_row(t, "%d\t%.0e\t%.2f", preclik_sweeps(hybrid), preclik_end(hybrid),
+                          both ? newton->seconds / hybrid->seconds : NAN);
         }
     snprintf(t->note, sizeof t->note,
              "to 1e-9 in the mean square; -: not within 200 iterations (gs-ssn: 5,000); sweeps: "
@@ -278,8 +239,5 @@ static void conclude(LabSet *set, int divisor)
 const Experiment preclik = {.name = "preclik",
                             .summary = "settling spheres at mu 0.8: every friction model",
                             .source = "preclik-2009 Figs. 2-4",
-                            .cases = cases,
-                            .case_count = COUNT(cases),
-                            .runs = runs,
-                            .run_count = COUNT(runs),
+                            EXPERIMENT_RUNS(cases, runs),
                             .conclude = conclude};

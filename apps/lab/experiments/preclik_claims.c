@@ -41,6 +41,15 @@ double preclik_end(const LabResult *r)
 
 const char *const preclik_compared[] = {"pgs", "cpg", "ssn", SSN_PLAIN};
 
+/* Rows that are of use in logarithms, down to where a solution is as good as found. */
+static bool counts_in_fig_3(const LabResult *r, int k)
+{
+    static const double enough = 1e-6;
+    const double *first = r->trace.row[0], *row = r->trace.row[k];
+    return row[LAB_ITERATION] > 1.0 && row[LAB_VELOCITY_ERROR] > 0.0 &&
+           row[LAB_NATURAL_MAX] > enough * first[LAB_NATURAL_MAX];
+}
+
 typedef struct Sums {
     double n, x, y, xx, xy, yy;
 } Sums;
@@ -60,15 +69,6 @@ static double correlation(const Sums *s)
     double xy = s->n * s->xy - s->x * s->y;
     double xx = s->n * s->xx - s->x * s->x, yy = s->n * s->yy - s->y * s->y;
     return xx > 0.0 && yy > 0.0 ? xy / sqrt(xx * yy) : NAN;
-}
-
-/* Rows that are of use in logarithms, down to where a solution is as good as found. */
-static bool counts_in_fig_3(const LabResult *r, int k)
-{
-    static const double enough = 1e-6;
-    const double *first = r->trace.row[0], *row = r->trace.row[k];
-    return row[LAB_ITERATION] > 1.0 && row[LAB_VELOCITY_ERROR] > 0.0 &&
-           row[LAB_NATURAL_MAX] > enough * first[LAB_NATURAL_MAX];
 }
 
 Coupling preclik_couple(const LabResult *r)

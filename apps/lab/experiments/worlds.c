@@ -31,22 +31,13 @@ const WorldsRow *worlds_find(const char *name)
 
 static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
 {
-    lab_table_add(t, "%s", v->what);
     if (v->failed) {
-        for (int i = 0; i < 4; i++)
-            lab_table_add(t, "-");
+        lab_table_row(t, "%s\t-\t-\t-\t-", v->what);
         lab_table_add(t, "failed: %s", v->found);
         return;
     }
-    lab_table_add(t, "%.4g %s", v->target, v->unit);
-    lab_table_add(t, "%.4g %s", v->measured, v->unit);
-    if (isnan(v->rms)) {
-        lab_table_add(t, "-");
-        lab_table_add(t, "-");
-    } else {
-        lab_table_add(t, "%.2e", v->rms);
-        lab_table_add(t, "%.2e", v->relative);
-    }
+    lab_table_row(t, "%s\t%.4g %s\t%.4g %s\t%.2e\t%.2e", v->what, v->target, v->unit, v->measured,
+                  v->unit, v->rms, isnan(v->rms) ? NAN : v->relative);
     if (w->quick)
         lab_table_add(t, "quick: not judged");
     else if (v->found[0])
@@ -57,12 +48,8 @@ static void add_verdict(const Worlds *w, LabTable *t, const Verdict *v)
 
 static void add_verdicts(Worlds *w)
 {
-    static const char *const headings[] = {"figure",   "at most",      "measured",
-                                           "rms, m/s", "rms over g h", "verdict"};
-    enum { HEADINGS = sizeof headings / sizeof *headings };
-    LabTable *t = lab_set_table(w->set, "Targets", HEADINGS);
-    for (int i = 0; i < HEADINGS; i++)
-        lab_table_add(t, "%s", headings[i]);
+    LabTable *t = lab_set_table(w->set, "Targets",
+                                "figure\tat most\tmeasured\trms, m/s\trms over g h\tverdict");
     for (int i = 0; i < w->verdicts; i++)
         add_verdict(w, t, &w->verdict[i]);
 }

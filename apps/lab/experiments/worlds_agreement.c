@@ -55,8 +55,7 @@ static TalusStatus solve(TalusProblem *problem, const char *backend, const char 
     talus_solver_destroy(solver);
     if (status == TALUS_OK && !out->velocity)
         status = TALUS_ALLOC(out->velocity, 6 * bodies, "velocities");
-    if (status == TALUS_OK)
-        status = talus_problem_body_velocity(problem, gamma, out->velocity);
+    TALUS_THEN(status, talus_problem_body_velocity(problem, gamma, out->velocity));
     /* the cpu's figure, whoever solved it */
     if (status == TALUS_OK)
         talus_problem_residual(problem, gamma, &out->info.residual);
@@ -73,20 +72,12 @@ static double difference(const Solution *a, const Solution *b, int bodies)
     return most;
 }
 
-static const char *const problem_headings[] = {"solver",  "backend", "tolerance/gh",   "iterations",
-                                               "rms m/s", "rms/gh",  "largest dv, m/s"};
-enum { PROBLEM_HEADINGS = sizeof problem_headings / sizeof *problem_headings };
-
 static void add_solution(LabTable *t, const char *solver, const char *backend, double tolerance,
                          const Solution *s, double speed, double dv)
 {
-    lab_table_add(t, "%s", solver);
-    lab_table_add(t, "%s", backend);
-    lab_table_add(t, "%.0e", tolerance);
-    lab_table_add(t, "%d", s->info.iterations);
-    lab_table_add(t, "%.2e", s->info.residual.rms);
-    lab_table_add(t, "%.2e", s->info.residual.rms / speed);
-    lab_table_add(t, "%.2e", dv);
+    double rms = s->info.residual.rms;
+    lab_table_row(t, "%s\t%s\t%.0e\t%d\t%.2e\t%.2e\t%.2e", solver, backend, tolerance,
+                  s->info.iterations, rms, rms / speed, dv);
 }
 
 /* In single precision with refinement, or not. */
@@ -131,20 +122,17 @@ static TalusStatus compare_problem(Worlds *w)
     TalusStatus status = take_problem(w, &world, &problem);
     if (status == TALUS_OK) {
         double speed = talus_norm(talus_world_gravity(world)) * talus_world_step_length(world);
-        LabTable *t = lab_set_table(w->set, "One problem, solved by each backend from zero",
-                                    PROBLEM_HEADINGS);
-        for (int i = 0; i < PROBLEM_HEADINGS; i++)
-            lab_table_add(t, "%s", problem_headings[i]);
+        LabTable *t = lab_set_table(
+            w->set, "One problem, solved by each backend from zero",
+            "solver\tbackend\ttolerance/gh\titerations\trms m/s\trms/gh\tlargest dv, m/s");
         snprintf(t->note, sizeof t->note,
                  "%d bodies, %d contacts. Residuals are computed by the cpu from the impulses; dv "
                  "is against the cpu's solution.",
                  talus_problem_bodies(problem), talus_problem_blocks(problem));
         status = compare(w, t, problem, "apgd", speed, &reference, &other);
-        if (status == TALUS_OK)
-            status = compare(w, t, problem, "lbfgs-fb", speed, &reference, &other);
+        TALUS_THEN(status, compare(w, t, problem, "lbfgs-fb", speed, &reference, &other));
     }
-    talus_release(reference.velocity);
-    talus_release(other.velocity);
+    TALUS_RELEASE(reference.velocity, other.velocity);
     talus_problem_destroy(problem);
     talus_world_destroy(world);
     return status;
@@ -207,10 +195,8 @@ static TalusStatus settle(const Worlds *w, const char *backend, int seed, double
     worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = worlds_advance(w, world, steps, "agreement, beds", NULL, &most, NULL);
-    if (status == TALUS_OK)
-        status = talus_world_step(world, &info);
-    if (status == TALUS_OK)
-        status = look(world, &info.ledger, &core, out);
+    TALUS_THEN(status, talus_world_step(world, &info));
+    TALUS_THEN(status, look(world, &info.ledger, &core, out));
     talus_world_destroy(world);
     TALUS_TRY(status);
     worst->rms = fmax(worst->rms, most.rms);
@@ -247,18 +233,13 @@ static void add_beds(Worlds *w, LabTable *t, const char *backend, const Beds *be
         const double *values = beds->found[q], *reference = host->found[q];
         double error, scatter = worlds_deviation(reference, seeds);
         double off = mean_difference(values, reference, seeds, &error);
-        lab_table_add(t, "%s", quantity_names[q]);
-        lab_table_add(t, "%s", backend);
-        lab_table_add(t, "%.6g", worlds_mean(values, seeds));
-        lab_table_add(t, "%.2g", worlds_deviation(values, seeds));
+        lab_table_row(t, "%s\t%s\t%.6g\t%.2g", quantity_names[q], backend,
+                      worlds_mean(values, seeds), worlds_deviation(values, seeds));
         if (beds == host) {
-            for (int i = 0; i < 3; i++)
-                lab_table_add(t, "-");
+            lab_table_row(t, "-\t-\t-");
             continue;
         }
-        lab_table_add(t, "%+.2g", off);
-        lab_table_add(t, "%+.2f", off / scatter);
-        lab_table_add(t, "%+.2f", off / error);
+        lab_table_row(t, "%+.2g\t%+.2f\t%+.2f", off, off / scatter, off / error);
         char what[LAB_TEXT];
         snprintf(what, sizeof what, "agreement, %s on %s: difference over scatter",
                  quantity_names[q], backend);
@@ -268,15 +249,12 @@ static void add_beds(Worlds *w, LabTable *t, const char *backend, const Beds *be
 
 static TalusStatus compare_beds(Worlds *w)
 {
-    static const char *const headings[] = {"quantity",   "backend",     "mean",     "scatter",
-                                           "difference", "in scatters", "in errors"};
-    enum { HEADINGS = sizeof headings / sizeof *headings };
     Beds host, other;
     int seeds = w->quick ? QUICK_SEEDS : SEEDS;
     TALUS_TRY(settle_all(w, "cpu", seeds, &host));
-    LabTable *t = lab_set_table(w->set, "Settled beds: means and scatter over seeds", HEADINGS);
-    for (int i = 0; i < HEADINGS; i++)
-        lab_table_add(t, "%s", headings[i]);
+    LabTable *t =
+        lab_set_table(w->set, "Settled beds: means and scatter over seeds",
+                      "quantity\tbackend\tmean\tscatter\tdifference\tin scatters\tin errors");
     snprintf(
         t->note, sizeof t->note,
         "%d seeds. Judged: a difference of means of at most one scatter, which is the cpu's. In "

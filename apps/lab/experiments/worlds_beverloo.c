@@ -160,28 +160,19 @@ static Fit fit(const Rate *rate)
 
 /* ---- the table ---- */
 
-static const char *const headings[] = {"D/d",       "windows",   "grains/s",  "error",
-                                       "the law's", "off by, %", "in errors", "rms/gh, most"};
-enum { HEADINGS = sizeof headings / sizeof *headings };
-
 static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flow)
 {
-    LabTable *t = lab_set_table(w->set, "Beverloo: grains per second through the neck", HEADINGS);
+    LabTable *t = lab_set_table(
+        w->set, "Beverloo: grains per second through the neck",
+        "D/d\twindows\tgrains/s\terror\tthe law's\toff by, %\tin errors\trms/gh, most");
     double worst = 0.0;
     WorldsStep step = {0};
-    for (int i = 0; i < HEADINGS; i++)
-        lab_table_add(t, "%s", headings[i]);
     for (int i = 0; i < NECKS; i++) {
         double fitted = f->c * law(rate[i].neck, f->k), off = rate[i].mean - fitted;
         worst = fmax(worst, fabs(off) / fitted);
-        lab_table_add(t, "%g", rate[i].neck);
-        lab_table_add(t, "%d", rate[i].windows);
-        lab_table_add(t, "%.2f", rate[i].mean);
-        lab_table_add(t, "%.2f", rate[i].error);
-        lab_table_add(t, "%.2f", fitted);
-        lab_table_add(t, "%+.2f", 100.0 * off / fitted);
-        lab_table_add(t, "%+.2f", off / rate[i].error);
-        lab_table_add(t, "%.2e", rate[i].worst.relative);
+        lab_table_row(t, "%g\t%d\t%.2f\t%.2f\t%.2f\t%+.2f\t%+.2f\t%.2e", rate[i].neck,
+                      rate[i].windows, rate[i].mean, rate[i].error, fitted, 100.0 * off / fitted,
+                      off / rate[i].error, rate[i].worst.relative);
         step.rms = fmax(step.rms, rate[i].worst.rms);
         step.relative = fmax(step.relative, rate[i].worst.relative);
     }

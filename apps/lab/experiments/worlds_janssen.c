@@ -101,8 +101,7 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
         plate->id = state.id[0];
         status = talus_world_add_shape(world, &plane, &plate->shape);
     }
-    if (status == TALUS_OK)
-        status = lower_plate(world, 0.0, plate);
+    TALUS_THEN(status, lower_plate(world, 0.0, plate));
     talus_release(state.id);
     return status;
 }
@@ -195,8 +194,7 @@ static TalusStatus fill_silo(const Worlds *w, const Silo *silo, TalusFrictionLaw
     worlds_set(&c.sets, "law=%s", talus_law_name(law));
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = take_plate(world, &plate);
-    if (status == TALUS_OK)
-        status = talus_world_set_accuracy(world, 1e-2, 2000);
+    TALUS_THEN(status, talus_world_set_accuracy(world, 1e-2, 2000));
     while (status == TALUS_OK && fill->count < silo->batches)
         status = add_batch(w, world, silo, &plate, fill);
     talus_world_destroy(world);
@@ -259,15 +257,10 @@ static Law fit(const Fill *fill, int parameters)
 
 static void add_load(LabTable *t, TalusFrictionLaw law, const Fill *fill, const Load *load)
 {
-    lab_table_add(t, "%s", talus_law_name(law));
-    lab_table_add(t, "%.2f", load->height);
-    lab_table_add(t, "%g", load->weight);
-    lab_table_add(t, "%.3f", load->before);
-    lab_table_add(t, "%.3f", load->bottom);
-    lab_table_add(t, "%.3f", load_of(load->weight, 0.0, fill->one.saturation));
-    lab_table_add(t, "%.3f", load_of(load->weight, fill->two.free, fill->two.saturation));
-    lab_table_add(t, "%.3f", load->wall);
-    lab_table_add(t, "%.3f", load->after);
+    lab_table_row(
+        t, "%s\t%.2f\t%g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f", talus_law_name(law), load->height,
+        load->weight, load->before, load->bottom, load_of(load->weight, 0.0, fill->one.saturation),
+        load_of(load->weight, fill->two.free, fill->two.saturation), load->wall, load->after);
 }
 
 static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
@@ -285,34 +278,21 @@ static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
 
 static void add_fits(Worlds *w, const Fill fill[LAWS])
 {
-    static const char *const headings[] = {"law",      "fit", "A, batches", "S, batches",
-                                           "lambda/R", "K",   "scatter, %"};
-    enum { HEADINGS = sizeof headings / sizeof *headings };
-    LabTable *t = lab_set_table(w->set, "Janssen: the fits", HEADINGS);
-    for (int i = 0; i < HEADINGS; i++)
-        lab_table_add(t, "%s", headings[i]);
+    LabTable *t = lab_set_table(w->set, "Janssen: the fits",
+                                "law\tfit\tA, batches\tS, batches\tlambda/R\tK\tscatter, %");
     for (int i = 0; i < 2 * LAWS; i++) {
         const Law *law = i % 2 ? &fill[i / 2].two : &fill[i / 2].one;
-        lab_table_add(t, "%s", talus_law_name(laws[i / 2]));
-        lab_table_add(t, "%s", i % 2 ? "with A" : "Janssen");
-        lab_table_add(t, "%.2f", law->free);
-        lab_table_add(t, "%.3f", law->saturation);
-        lab_table_add(t, "%.2f", law->lambda);
-        lab_table_add(t, "%.2f", law->k);
-        lab_table_add(t, "%.1f", 100.0 * law->scatter);
+        lab_table_row(t, "%s\t%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.1f", talus_law_name(laws[i / 2]),
+                      i % 2 ? "with A" : "Janssen", law->free, law->saturation, law->lambda, law->k,
+                      100.0 * law->scatter);
     }
 }
 
 static void report(Worlds *w, const Silo *silo, const Fill fill[LAWS])
 {
-    static const char *const headings[] = {"law",          "height/R", "weight", "bottom, before",
-                                           "bottom",       "Janssen",  "with A", "wall",
-                                           "bottom, after"};
-    enum { HEADINGS = sizeof headings / sizeof *headings };
-    LabTable *t =
-        lab_set_table(w->set, "Janssen: loads of a silo, in weights of a batch", HEADINGS);
-    for (int i = 0; i < HEADINGS; i++)
-        lab_table_add(t, "%s", headings[i]);
+    LabTable *t = lab_set_table(w->set, "Janssen: loads of a silo, in weights of a batch",
+                                "law\theight/R\tweight\tbottom, before\tbottom\tJanssen\twith A\t"
+                                "wall\tbottom, after");
     for (int law = 0; law < LAWS; law++) {
         for (int i = 0; i < fill[law].count; i++)
             add_load(t, laws[law], &fill[law], &fill[law].load[i]);

@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/timer.h"
 
 #include <math.h>
@@ -12,10 +13,7 @@
 
 void worlds_set(WorldsSets *sets, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sets->text[sets->count], sizeof sets->text[0], format, args);
-    va_end(args);
+    TALUS_FORMAT(sets->text[sets->count], format);
     sets->count++;
 }
 
@@ -83,17 +81,11 @@ static void take_step(const TalusStepInfo *info, double wall, WorldsStep *out)
                         .relative = info->solve.residual.rms / info->reference_speed};
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double worlds_median(double *values, int count)
 {
     if (count == 0)
         return NAN;
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    qsort(values, (size_t)count, sizeof *values, talus_ascending);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 

@@ -36,12 +36,9 @@ typedef struct Packing {
 } Packing;
 
 typedef struct Spheres {
-    TalusBodyState state;
-    TalusContactState *contact;
-    int *of_index; /* place in the state's arrays, by TalusBodyId.index */
+    TalusSnapshot at;
     int *degree;
     bool *bears; /* contacts */
-    int count, contacts;
     double mean; /* normal impulse of loaded contacts */
 } Spheres;
 
@@ -49,47 +46,19 @@ typedef struct Spheres {
 
 static void clear(Spheres *s)
 {
-    talus_release(s->state.id);
-    talus_release(s->state.position);
-    talus_release(s->state.velocity);
-    talus_release(s->state.radius);
-    talus_release(s->state.fixed);
-    talus_release(s->contact);
-    talus_release(s->of_index);
-    talus_release(s->degree);
-    talus_release(s->bears);
-}
-
-static TalusStatus allocate(Spheres *s)
-{
-    size_t n = (size_t)s->count, m = (size_t)s->contacts + 1;
-    TALUS_TRY(TALUS_ALLOC(s->state.id, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.position, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.velocity, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.radius, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->state.fixed, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->degree, n, "spheres"));
-    TALUS_TRY(TALUS_ALLOC(s->contact, m, "contacts"));
-    return TALUS_ALLOC(s->bears, m, "contacts");
+    talus_snapshot_free(&s->at);
+    TALUS_RELEASE(s->degree, s->bears);
 }
 
 static TalusStatus read_world(const TalusWorld *world, Spheres *s)
 {
     TalusForceSummary forces;
-    uint32_t most = 0;
-    s->count = talus_world_body_count(world);
-    s->contacts = talus_world_get_contacts(world, NULL, 0);
-    TALUS_TRY(allocate(s));
-    talus_world_get_state(world, &s->state);
-    talus_world_get_contacts(world, s->contact, s->contacts);
+    TALUS_TRY(
+        talus_snapshot_take(&s->at, world, TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CONTACTS));
     TALUS_TRY(talus_world_get_forces(world, NULL, NULL, &forces));
     s->mean = forces.mean_impulse;
-    for (int i = 0; i < s->count; i++)
-        most = s->state.id[i].index > most ? s->state.id[i].index : most;
-    TALUS_TRY(TALUS_ALLOC(s->of_index, (size_t)most + 1, "spheres"));
-    for (int i = 0; i < s->count; i++)
-        s->of_index[s->state.id[i].index] = i;
-    return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(s->degree, (size_t)s->at.body_count, "spheres"));
+    return TALUS_ALLOC(s->bears, (size_t)s->at.contact_count, "contacts");
 }
 
 /* ---- counting ---- */
@@ -99,10 +68,10 @@ static void strip_rattlers(Spheres *s)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (int c = 0; c < s->contacts; c++) {
-            int a = s->of_index[s->contact[c].a.index], b = s->of_index[s->contact[c].b.index];
-            bool loose = (!s->state.fixed[a] && s->degree[a] < LEAST_CONTACTS) ||
-                         (!s->state.fixed[b] && s->degree[b] < LEAST_CONTACTS);
+        for (int c = 0; c < s->at.contact_count; c++) {
+            int a = s->at.contact_a[c], b = s->at.contact_b[c];
+            bool loose = (!s->at.fixed[a] && s->degree[a] < LEAST_CONTACTS) ||
+                         (!s->at.fixed[b] && s->degree[b] < LEAST_CONTACTS);
             if (s->bears[c] && loose) {
                 s->bears[c] = false;
                 s->degree[a]--;
@@ -115,13 +84,13 @@ static void strip_rattlers(Spheres *s)
 
 static void count_contacts(Spheres *s, double share)
 {
-    for (int i = 0; i < s->count; i++)
+    for (int i = 0; i < s->at.body_count; i++)
         s->degree[i] = 0;
-    for (int c = 0; c < s->contacts; c++) {
-        const TalusContactState *k = &s->contact[c];
+    for (int c = 0; c < s->at.contact_count; c++) {
+        const TalusContactState *k = &s->at.contact[c];
         s->bears[c] = talus_dot(k->impulse, k->normal) > share * s->mean;
-        s->degree[s->of_index[k->a.index]] += s->bears[c];
-        s->degree[s->of_index[k->b.index]] += s->bears[c];
+        s->degree[s->at.contact_a[c]] += s->bears[c];
+        s->degree[s->at.contact_b[c]] += s->bears[c];
     }
     strip_rattlers(s);
 }
@@ -131,10 +100,10 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
 {
     int sum = 0, loose = 0;
     *inside = 0;
-    for (int i = 0; i < s->count; i++) {
-        TalusVec3 x = s->state.position[i];
-        if (s->state.fixed[i] || fabs(x.x) > core->half || fabs(x.y) > core->half ||
-            x.z < core->low || x.z > core->high)
+    for (int i = 0; i < s->at.body_count; i++) {
+        TalusVec3 x = s->at.position[i];
+        if (s->at.fixed[i] || fabs(x.x) > core->half || fabs(x.y) > core->half || x.z < core->low ||
+            x.z > core->high)
             continue;
         ++*inside;
         sum += s->degree[i];
@@ -149,9 +118,9 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
 static WorldsCore core_of(const Bed *bed, const Spheres *s)
 {
     double volume = 0.0, width = bed->side * bed->spacing;
-    for (int i = 0; i < s->count; i++)
-        if (!s->state.fixed[i])
-            volume += 4.0 / 3.0 * 3.14159265358979323846 * pow(s->state.radius[i], 3);
+    for (int i = 0; i < s->at.body_count; i++)
+        if (!s->at.fixed[i])
+            volume += 4.0 / 3.0 * 3.14159265358979323846 * pow(s->at.radius[i], 3);
     return (WorldsCore){.half = 0.5 * width - bed->margin,
                         .low = bed->margin,
                         .high = volume / (width * width * fraction_target) - bed->margin};
@@ -170,10 +139,10 @@ static TalusStatus measure(const TalusWorld *world, const Bed *bed, Packing *out
             if (k == JUDGED)
                 out->rattlers = loose;
         }
-        for (int i = 0; i < s.count; i++)
-            if (!s.state.fixed[i]) {
-                volume += worlds_ball_within(&core, s.state.position[i], s.state.radius[i]);
-                square += talus_dot(s.state.velocity[i], s.state.velocity[i]);
+        for (int i = 0; i < s.at.body_count; i++)
+            if (!s.at.fixed[i]) {
+                volume += worlds_ball_within(&core, s.at.position[i], s.at.radius[i]);
+                square += talus_dot(s.at.velocity[i], s.at.velocity[i]);
             }
         out->fraction = volume / worlds_core_volume(&core);
         out->speed =
@@ -204,11 +173,9 @@ static TalusStatus settle(const Worlds *w, const Bed *bed, int seed, Packing *ou
         char label[LAB_TEXT];
         snprintf(label, sizeof label, "packing: seed %d to %.0e g h", seed, bed->tolerance[k]);
         status = talus_world_set_accuracy(world, bed->tolerance[k], 20000);
-        if (status == TALUS_OK)
-            status = worlds_advance(w, world, bed->steps[k], label, &out->last, NULL, NULL);
+        TALUS_THEN(status, worlds_advance(w, world, bed->steps[k], label, &out->last, NULL, NULL));
     }
-    if (status == TALUS_OK)
-        status = talus_world_step(world, &info);
+    TALUS_THEN(status, talus_world_step(world, &info));
     if (status == TALUS_OK) {
         out->overlap = info.penetration_mean;
         status = measure(world, bed, out);
@@ -222,32 +189,22 @@ static TalusStatus settle(const Worlds *w, const Bed *bed, int seed, Packing *ou
 
 /* ---- the table ---- */
 
-static void add_packing(LabTable *t, const char *name, const Packing *p)
+static void add_packing(LabTable *t, int seed, const Packing *p)
 {
-    lab_table_add(t, "%s", name);
-    lab_table_add(t, "%d", p->core);
-    lab_table_add(t, "%.4f", p->fraction);
+    lab_table_row(t, "%d\t%d\t%.4f", seed, p->core, p->fraction);
     for (int k = 0; k < SHARES; k++)
-        lab_table_add(t, "%.3f", p->contacts[k]);
-    lab_table_add(t, "%.1f", 100.0 * p->rattlers);
-    lab_table_add(t, "%.1e", p->speed);
-    lab_table_add(t, "%.1e", p->overlap);
+        lab_table_row(t, "%.3f", p->contacts[k]);
+    lab_table_row(t, "%.1f\t%.1e\t%.1e", 100.0 * p->rattlers, p->speed, p->overlap);
 }
 
 static void report(Worlds *w, const Bed *bed, const Packing *found, int seeds)
 {
-    static const char *const headings[] = {
-        "seed",   "spheres", "fraction",    "contacts, > 1e-2 mean", "> 1e-3",
-        "> 1e-4", "> 1e-6",  "rattlers, %", "speed/sqrt(gd)",        "overlap/r"};
-    enum { HEADINGS = sizeof headings / sizeof *headings };
     double fraction[SEEDS], contacts[SEEDS];
-    LabTable *t = lab_set_table(w->set, "A frictionless packing: its core, by seed", HEADINGS);
-    for (int i = 0; i < HEADINGS; i++)
-        lab_table_add(t, "%s", headings[i]);
+    LabTable *t = lab_set_table(w->set, "A frictionless packing: its core, by seed",
+                                "seed\tspheres\tfraction\tcontacts, > 1e-2 mean\t> 1e-3\t> 1e-4\t"
+                                "> 1e-6\trattlers, %\tspeed/sqrt(gd)\toverlap/r");
     for (int i = 0; i < seeds; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "%d", i + 1);
-        add_packing(t, name, &found[i]);
+        add_packing(t, i + 1, &found[i]);
         fraction[i] = found[i].fraction;
         contacts[i] = found[i].contacts[JUDGED];
     }

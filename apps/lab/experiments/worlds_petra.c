@@ -113,10 +113,8 @@ static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolv
     memcpy(talus_problem_gamma(copy), talus_problem_gamma(lent), bytes);
     double start = processor_time();
     TalusStatus status = talus_solver_create(m->spec, &solver);
-    if (status == TALUS_OK)
-        status = talus_solver_solve(solver, copy, &options, &info);
-    if (status == TALUS_OK)
-        status = talus_problem_measure(copy, talus_problem_gamma(copy), &metrics);
+    TALUS_THEN(status, talus_solver_solve(solver, copy, &options, &info));
+    TALUS_THEN(status, talus_problem_measure(copy, talus_problem_gamma(copy), &metrics));
     if (status == TALUS_OK) {
         out->seconds = processor_time() - start;
         out->outcome = info.outcome;
@@ -192,10 +190,8 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
     TALUS_TRY(TALUS_ALLOC(run->step, PETRA_STEPS, "steps"));
     size_t before = talus_memory_now();
     TalusStatus status = open_vessel(p->w, m, size.pebbles, nudged, &world);
-    if (status == TALUS_OK)
-        status = run_to_rest(p->w, world, before, run);
-    if (status == TALUS_OK)
-        status = solve_next(world, m, &last);
+    TALUS_THEN(status, run_to_rest(p->w, world, before, run));
+    TALUS_THEN(status, solve_next(world, m, &last));
     if (status == TALUS_OK) {
         run->infeasibility = last.infeasibility;
         p->runs++;
@@ -226,11 +222,9 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
     TalusStatus status = talus_world_set_accuracy(wide, EVEN, MOST_ITERATIONS);
     if (status == TALUS_OK)
         status = talus_world_step(wide, NULL); /* impulses to start from, as in a run */
-    if (status == TALUS_OK)
-        status = talus_world_build(wide, &problem);
+    TALUS_THEN(status, talus_world_build(wide, &problem));
     p->wide_contacts = status == TALUS_OK ? talus_problem_blocks(problem) : 0;
-    if (status == TALUS_OK)
-        status = keep_problem(p, problem);
+    TALUS_THEN(status, keep_problem(p, problem));
     for (int i = 0; status == TALUS_OK && i < METHODS; i++) {
         if (!in_this_build(&methods[i]))
             continue;
@@ -256,8 +250,7 @@ static TalusStatus solve_wide(Petra *p, int pebbles)
     TALUS_TRY(open_vessel(p->w, fast, pebbles, false, &world));
     TalusStatus status = worlds_advance(p->w, world, steps, "petra-sim: to 5 s", NULL, NULL, NULL);
     p->wide_time = talus_world_time(world);
-    if (status == TALUS_OK)
-        status = widen_and_solve(p, world);
+    TALUS_THEN(status, widen_and_solve(p, world));
     talus_world_destroy(world);
     return status;
 }

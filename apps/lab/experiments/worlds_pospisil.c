@@ -36,6 +36,11 @@ static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, Cour
     return TALUS_OK;
 }
 
+static double seconds_of(const TalusStepInfo *s)
+{
+    return s->detect_seconds + s->build_seconds + s->solve_seconds + s->integrate_seconds;
+}
+
 static TalusStatus write_course(const Worlds *w, const Course *course)
 {
     char *path;
@@ -48,42 +53,29 @@ static TalusStatus write_course(const Worlds *w, const Course *course)
                      "step,time,bodies,contacts,iterations,products,rms,seconds,solve_seconds\n");
     for (int i = 0; i < course->count; i++) {
         const TalusStepInfo *s = &course->step[i];
-        talus_file_print(
-            file, "%lld,%.6g,%d,%d,%d,%d,%.6g,%.6g,%.6g\n", (long long)s->step, s->time, s->bodies,
-            s->contacts, s->solve.iterations, s->solve.products, s->solve.residual.rms,
-            s->detect_seconds + s->build_seconds + s->solve_seconds + s->integrate_seconds,
-            s->solve_seconds);
+        talus_file_print(file, "%lld,%.6g,%d,%d,%d,%d,%.6g,%.6g,%.6g\n", (long long)s->step,
+                         s->time, s->bodies, s->contacts, s->solve.iterations, s->solve.products,
+                         s->solve.residual.rms, seconds_of(s), s->solve_seconds);
     }
     return talus_file_commit(file);
 }
 
 /* ---- the table ---- */
 
-static const char *const headings[] = {"time, s",  "bodies",  "contacts", "iterations",
-                                       "products", "rms m/s", "rms/gh",   "ms a step"};
-enum { HEADINGS = sizeof headings / sizeof *headings };
-
 static void add_moment(LabTable *t, const TalusStepInfo *s)
 {
-    lab_table_add(t, "%.3f", s->time);
-    lab_table_add(t, "%d", s->bodies);
-    lab_table_add(t, "%d", s->contacts);
-    lab_table_add(t, "%d", s->solve.iterations);
-    lab_table_add(t, "%d", s->solve.products);
-    lab_table_add(t, "%.2e", s->solve.residual.rms);
-    lab_table_add(t, "%.2e", s->solve.residual.rms / s->reference_speed);
-    lab_table_add(
-        t, "%.2f",
-        1e3 * (s->detect_seconds + s->build_seconds + s->solve_seconds + s->integrate_seconds));
+    lab_table_row(t, "%.3f\t%d\t%d\t%d\t%d\t%.2e\t%.2e\t%.2f", s->time, s->bodies, s->contacts,
+                  s->solve.iterations, s->solve.products, s->solve.residual.rms,
+                  s->solve.residual.rms / s->reference_speed, 1e3 * seconds_of(s));
 }
 
 static void add_table(const Worlds *w, const Course *course, double wall)
 {
     static const double moments[] = {0.1, 0.2, 0.29, 0.4, 0.56, 0.64, 0.8, 1.0, 1.2, 1.44};
-    LabTable *t = lab_set_table(w->set, "pospisil: 32,810 grains and a ball, h 8e-4 s", HEADINGS);
+    LabTable *t = lab_set_table(
+        w->set, "pospisil: 32,810 grains and a ball, h 8e-4 s",
+        "time, s\tbodies\tcontacts\titerations\tproducts\trms m/s\trms/gh\tms a step");
     double iterations = 0.0, products = 0.0, most = 0.0;
-    for (int i = 0; i < HEADINGS; i++)
-        lab_table_add(t, "%s", headings[i]);
     for (int m = 0, i = 0; m < (int)(sizeof moments / sizeof *moments); m++) {
         while (i < course->count && course->step[i].time < moments[m] - 1e-9)
             i++;
@@ -131,12 +123,10 @@ static TalusStatus run_pospisil(Worlds *w)
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = TALUS_ALLOC(course.step, (size_t)steps, "steps");
     double begun = talus_now();
-    if (status == TALUS_OK)
-        status = run_steps(w, world, steps, &course);
+    TALUS_THEN(status, run_steps(w, world, steps, &course));
     double wall = talus_now() - begun;
     talus_world_destroy(world);
-    if (status == TALUS_OK)
-        status = write_course(w, &course);
+    TALUS_THEN(status, write_course(w, &course));
     if (status == TALUS_OK)
         add_table(w, &course, wall);
     if (status == TALUS_OK && !w->steps)

@@ -77,11 +77,8 @@ typedef struct Grains {
 
 static void clear_grains(Grains *g)
 {
-    talus_release(g->state.id);
-    talus_release(g->state.position);
-    talus_release(g->state.velocity);
-    talus_release(g->state.material);
-    talus_release(g->state.fixed);
+    TALUS_RELEASE(g->state.id, g->state.position, g->state.velocity, g->state.material,
+                  g->state.fixed);
 }
 
 static TalusStatus look(const TalusWorld *world, Grains *g)
@@ -237,10 +234,9 @@ static TalusStatus sample(TalusWorld *world, Sampled *out)
         memcpy(warm, talus_problem_gamma(lent), size * sizeof *warm);
     for (int law = 0; status == TALUS_OK && law < LAWS; law++) {
         status = talus_problem_create(&def, NULL, &copy);
-        if (status == TALUS_OK)
-            status = talus_problem_set_friction(copy, (TalusFrictionModel){.law = laws[law]});
-        if (status == TALUS_OK)
-            status = solve_all(copy, talus_world_backend(world), warm, speed, law, out);
+        TALUS_THEN(status,
+                   talus_problem_set_friction(copy, (TalusFrictionModel){.law = laws[law]}));
+        TALUS_THEN(status, solve_all(copy, talus_world_backend(world), warm, speed, law, out));
         if (status == TALUS_OK && laws[law] == TALUS_LAW_COULOMB)
             status = count_states(copy, out);
         talus_problem_destroy(copy);
@@ -270,14 +266,11 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
     TalusWorld *world;
     TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), &world));
     TalusStatus status = set_law(world, g, law);
-    if (status == TALUS_OK)
-        status = talus_world_set_accuracy(world, tolerance, BUDGET);
+    TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
     if (status == TALUS_OK)
         status = flow(w, world, shear, shear->steps, g, NULL); /* to warm starts of its own */
-    if (status == TALUS_OK)
-        status = flow(w, world, shear, shear->steps, g, run);
-    if (status == TALUS_OK)
-        status = look(world, g);
+    TALUS_THEN(status, flow(w, world, shear, shear->steps, g, run));
+    TALUS_THEN(status, look(world, g));
     if (status == TALUS_OK)
         run->height = mean_height(g);
     talus_world_destroy(world);
@@ -300,38 +293,23 @@ static TalusStatus run_both(const Worlds *w, const TalusWorld *world, const Shea
 
 /* ---- tables ---- */
 
-static void add_headings(LabTable *t, const char *const *headings, int count)
-{
-    for (int i = 0; i < count; i++)
-        lab_table_add(t, "%s", headings[i]);
-}
-
 static void add_costs(LabTable *t, const Cost cost[LAWS])
 {
-    for (int law = 0; law < LAWS; law++)
-        lab_table_add(t, "%.0f", cost[law].products / cost[law].count);
-    lab_table_add(t, "%.2f", cost[1].products / cost[0].products);
-    for (int law = 0; law < LAWS; law++)
-        lab_table_add(t, "%.1f", 1e3 * cost[law].seconds / cost[law].count);
-    lab_table_add(t, "%.2f", cost[1].seconds / cost[0].seconds);
-    lab_table_add(t, "%d", cost[0].missed + cost[1].missed);
+    const Cost *a = &cost[0], *b = &cost[1];
+    lab_table_row(t, "%.0f\t%.0f\t%.2f\t%.1f\t%.1f\t%.2f\t%d", a->products / a->count,
+                  b->products / b->count, b->products / a->products, 1e3 * a->seconds / a->count,
+                  1e3 * b->seconds / b->count, b->seconds / a->seconds, a->missed + b->missed);
 }
 
 static void add_samples(Worlds *w, const Sampled *found, const Shear *shear)
 {
-    static const char *const headings[] = {"solver",  "tolerance/gh", "start",   "products, ccp",
-                                           "coulomb", "ratio",        "ms, ccp", "coulomb",
-                                           "ratio",   "missed"};
-    enum { HEADINGS = sizeof headings / sizeof *headings };
     LabTable *t = lab_set_table(
-        w->set, "A sheared bed: the same problems under both laws, means of a solve", HEADINGS);
-    add_headings(t, headings, HEADINGS);
+        w->set, "A sheared bed: the same problems under both laws, means of a solve",
+        "solver\ttolerance/gh\tstart\tproducts, ccp\tcoulomb\tratio\tms, ccp\tcoulomb\tratio\tmissed");
     for (int s = 0; s < SOLVERS; s++)
         for (int k = 0; k < TOLERANCES; k++)
             for (int start = 0; start < STARTS && found->cost[s][k][start][0].count; start++) {
-                lab_table_add(t, "%s", solvers[s]);
-                lab_table_add(t, "%.0e", tolerances[k]);
-                lab_table_add(t, "%s", starts[start]);
+                lab_table_row(t, "%s\t%.0e\t%s", solvers[s], tolerances[k], starts[start]);
                 add_costs(t, found->cost[s][k][start]);
             }
     snprintf(t->note, sizeof t->note,
@@ -346,22 +324,16 @@ static void add_samples(Worlds *w, const Sampled *found, const Shear *shear)
 
 static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
 {
-    static const char *const headings[] = {"tolerance/gh", "products, ccp",  "coulomb",
-                                           "ratio",        "ms, ccp",        "coulomb",
-                                           "ratio",        "missed",         "mean height, m, ccp",
-                                           "coulomb",      "overlap/r, ccp", "coulomb"};
-    enum { HEADINGS = sizeof headings / sizeof *headings };
     LabTable *t = lab_set_table(
-        w->set, "A sheared bed: runs under either law from one state, means of a step", HEADINGS);
-    add_headings(t, headings, HEADINGS);
+        w->set, "A sheared bed: runs under either law from one state, means of a step",
+        "tolerance/gh\tproducts, ccp\tcoulomb\tratio\tms, ccp\tcoulomb\tratio\tmissed\t"
+        "mean height, m, ccp\tcoulomb\toverlap/r, ccp\tcoulomb");
     for (int k = 0; k < RUNS; k++) {
         Cost cost[LAWS] = {run[k][0].cost, run[k][1].cost};
-        lab_table_add(t, "%.0e", tolerances[k]);
+        lab_table_row(t, "%.0e", tolerances[k]);
         add_costs(t, cost);
-        for (int law = 0; law < LAWS; law++)
-            lab_table_add(t, "%.4f", run[k][law].height);
-        for (int law = 0; law < LAWS; law++)
-            lab_table_add(t, "%.1e", run[k][law].overlap);
+        lab_table_row(t, "%.4f\t%.4f\t%.1e\t%.1e", run[k][0].height, run[k][1].height,
+                      run[k][0].overlap, run[k][1].overlap);
     }
     snprintf(
         t->note, sizeof t->note,
@@ -416,14 +388,10 @@ static TalusStatus run_shear(Worlds *w)
     TalusWorld *world = NULL;
     found = (Sampled){.coarse = w->quick};
     TalusStatus status = settle(w, &shear, &world, &grains);
-    if (status == TALUS_OK)
-        status = flow(w, world, &shear, shear.begin, &grains, NULL);
-    if (status == TALUS_OK)
-        status = run_both(w, world, &shear, &grains, run);
-    if (status == TALUS_OK)
-        status = talus_world_set_accuracy(world, tolerances[1], BUDGET);
-    if (status == TALUS_OK)
-        status = take_samples(w, world, &shear, &grains, &found);
+    TALUS_THEN(status, flow(w, world, &shear, shear.begin, &grains, NULL));
+    TALUS_THEN(status, run_both(w, world, &shear, &grains, run));
+    TALUS_THEN(status, talus_world_set_accuracy(world, tolerances[1], BUDGET));
+    TALUS_THEN(status, take_samples(w, world, &shear, &grains, &found));
     if (status == TALUS_OK)
         report(w, &found, run, &shear);
     for (int s = 0; s < SOLVERS; s++)

@@ -10,14 +10,6 @@
 
 enum { ITERATIONS = 140 };
 
-static void head(LabTable *t, const char *const *headings, int count)
-{
-    for (int i = 0; i < count; i++)
-        lab_table_add(t, "%s", headings[i]);
-}
-
-#define HEAD(table, headings) head(table, headings, (int)(sizeof(headings) / sizeof *(headings)))
-
 /* The paper's way: all iterations, whatever they reach. */
 static void set_budget(WorldsSets *sets, int iterations)
 {
@@ -26,10 +18,6 @@ static void set_budget(WorldsSets *sets, int iterations)
 }
 
 /* ---- hourglass ---- */
-
-static const char *const hourglass_headings[] = {
-    "backend",  "solver",   "bodies",          "steps",         "wall, s",  "ms a step",
-    "solve ms", "contacts", "rms m/s, median", "rms m/s, most", "median/gh"};
 
 static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
 {
@@ -49,17 +37,9 @@ static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
     double wall = talus_now() - begun;
     talus_world_destroy(world);
     TALUS_TRY(status);
-    lab_table_add(t, "%s", c.backend);
-    lab_table_add(t, "%s", solver);
-    lab_table_add(t, "%d", bodies);
-    lab_table_add(t, "%d", done);
-    lab_table_add(t, "%.2f", wall);
-    lab_table_add(t, "%.3f", 1e3 * wall / done);
-    lab_table_add(t, "%.3f", 1e3 * median.solve);
-    lab_table_add(t, "%.0f", median.contacts);
-    lab_table_add(t, "%.2e", median.rms);
-    lab_table_add(t, "%.2e", most.rms);
-    lab_table_add(t, "%.2e", median.relative);
+    lab_table_row(t, "%s\t%s\t%d\t%d\t%.2f\t%.3f\t%.3f\t%.0f\t%.2e\t%.2e\t%.2e", c.backend, solver,
+                  bodies, done, wall, 1e3 * wall / done, 1e3 * median.solve, median.contacts,
+                  median.rms, most.rms, median.relative);
     if (w->steps)
         return TALUS_OK; /* a trial: its time is not the whole run's */
     snprintf(what, sizeof what, "hourglass, %s, %d steps", solver, steps);
@@ -70,8 +50,8 @@ static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
 static TalusStatus run_hourglass(Worlds *w)
 {
     LabTable *t = lab_set_table(w->set, "Hourglass: mu 0.2, h 0.01 s, 140 iterations a step",
-                                sizeof hourglass_headings / sizeof *hourglass_headings);
-    HEAD(t, hourglass_headings);
+                                "backend\tsolver\tbodies\tsteps\twall, s\tms a step\tsolve ms\t"
+                                "contacts\trms m/s, median\trms m/s, most\tmedian/gh");
     double until = w->until, now = talus_now();
     w->until = now + 0.5 * (until - now);
     TALUS_TRY(hourglass_run(w, t, "apgd"));
@@ -87,10 +67,6 @@ const WorldsRow worlds_hourglass = {.name = "hourglass",
                                     .run = run_hourglass};
 
 /* ---- a million ---- */
-
-static const char *const million_headings[] = {
-    "backend",  "solver",       "bodies",        "contacts", "step ms", "detect ms", "build ms",
-    "solve ms", "integrate ms", "ns/contact/it", "rms m/s",  "rms/gh",  "GiB",       "settled"};
 
 /* Per contact and iteration, in nanoseconds. */
 static double cost(const WorldsStep *s)
@@ -122,26 +98,15 @@ static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, cons
     snprintf(label, sizeof label, "million, %s, %s", backend, solver);
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = worlds_advance(w, world, settle, label, NULL, NULL, NULL);
-    if (status == TALUS_OK)
-        status = worlds_advance(w, world, w->repeat ? w->repeat : worlds_size(w, 15, 3), label, &s,
-                                NULL, NULL);
+    TALUS_THEN(status, worlds_advance(w, world, w->repeat ? w->repeat : worlds_size(w, 15, 3),
+                                      label, &s, NULL, NULL));
     double memory = worlds_memory(backend), time = talus_world_time(world);
     talus_world_destroy(world);
     TALUS_TRY(status);
-    lab_table_add(t, "%s", backend);
-    lab_table_add(t, "%s", solver);
-    lab_table_add(t, "%d", bodies);
-    lab_table_add(t, "%.0f", s.contacts);
-    lab_table_add(t, "%.3f", 1e3 * s.wall);
-    lab_table_add(t, "%.3f", 1e3 * s.detect);
-    lab_table_add(t, "%.3f", 1e3 * s.build);
-    lab_table_add(t, "%.3f", 1e3 * s.solve);
-    lab_table_add(t, "%.3f", 1e3 * s.integrate);
-    lab_table_add(t, "%.4f", cost(&s));
-    lab_table_add(t, "%.2e", s.rms);
-    lab_table_add(t, "%.2e", s.relative);
-    lab_table_add(t, "%.2f", memory / (1 << 30));
-    lab_table_add(t, "%.2f s", time);
+    lab_table_row(
+        t, "%s\t%s\t%d\t%.0f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.4f\t%.2e\t%.2e\t%.2f\t%.2f s",
+        backend, solver, bodies, s.contacts, 1e3 * s.wall, 1e3 * s.detect, 1e3 * s.build,
+        1e3 * s.solve, 1e3 * s.integrate, cost(&s), s.rms, s.relative, memory / (1 << 30), time);
     if (backend == w->backend[0])
         judge_million(w, solver, &s);
     return TALUS_OK;
@@ -151,8 +116,8 @@ static TalusStatus run_million(Worlds *w)
 {
     LabTable *t =
         lab_set_table(w->set, "A million spheres settling: mu 0.3, h 0.005 s, 140 iterations",
-                      sizeof million_headings / sizeof *million_headings);
-    HEAD(t, million_headings);
+                      "backend\tsolver\tbodies\tcontacts\tstep ms\tdetect ms\tbuild ms\tsolve ms\t"
+                      "integrate ms\tns/contact/it\trms m/s\trms/gh\tGiB\tsettled");
     for (int i = 0; i < w->backends; i++) {
         TALUS_TRY(million_run(w, t, w->backend[i], "jacobi"));
         TALUS_TRY(million_run(w, t, w->backend[i], "apgd"));
@@ -179,10 +144,6 @@ typedef struct Pile {
 static const Pile piles[] = {{"15 layers, rigid", true, false, 2.0, 40, 5},
                              {"cube, compliance 5e-3", false, true, 2.0, 40, 5},
                              {"cube, rigid", false, false, 20.0, 40, 2}};
-
-static const char *const ten_headings[] = {
-    "pile",    "backend",    "bodies",  "contacts", "first step s", "step s", "detect s",
-    "solve s", "iterations", "rms m/s", "rms/gh",   "GiB",          "settled"};
 
 /* First contacts, with a fixed budget; then the steps that count, to the tolerance. */
 static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world, WorldsStep *first,
@@ -214,19 +175,9 @@ static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
     double memory = worlds_memory(c.backend), time = talus_world_time(world);
     talus_world_destroy(world);
     TALUS_TRY(status);
-    lab_table_add(t, "%s", p->name);
-    lab_table_add(t, "%s", c.backend);
-    lab_table_add(t, "%d", bodies);
-    lab_table_add(t, "%.0f", s.contacts);
-    lab_table_add(t, "%.3f", first.wall);
-    lab_table_add(t, "%.3f", s.wall);
-    lab_table_add(t, "%.3f", s.detect);
-    lab_table_add(t, "%.3f", s.solve);
-    lab_table_add(t, "%.0f", s.iterations);
-    lab_table_add(t, "%.2e", most.rms);
-    lab_table_add(t, "%.2e", most.relative);
-    lab_table_add(t, "%.2f", memory / (1 << 30));
-    lab_table_add(t, "%.2f s", time);
+    lab_table_row(t, "%s\t%s\t%d\t%.0f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f\t%.2e\t%.2e\t%.2f\t%.2f s",
+                  p->name, c.backend, bodies, s.contacts, first.wall, s.wall, s.detect, s.solve,
+                  s.iterations, most.rms, most.relative, memory / (1 << 30), time);
     snprintf(what, sizeof what, "ten million, %s: a step solved to 1e-3 g h", p->name);
     worlds_judge(w, what, s.wall, p->target, "s", &most);
     return TALUS_OK;
@@ -235,8 +186,8 @@ static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
 static TalusStatus run_ten_million(Worlds *w)
 {
     LabTable *t = lab_set_table(w->set, "Ten million spheres, steps solved to 1e-3 g h with apgd",
-                                sizeof ten_headings / sizeof *ten_headings);
-    HEAD(t, ten_headings);
+                                "pile\tbackend\tbodies\tcontacts\tfirst step s\tstep s\tdetect s\t"
+                                "solve s\titerations\trms m/s\trms/gh\tGiB\tsettled");
     for (int i = 0; i < (int)(sizeof piles / sizeof *piles); i++)
         TALUS_TRY(pile_run(w, t, &piles[i]));
     snprintf(t->note, sizeof t->note,
@@ -264,10 +215,6 @@ typedef struct Hundred {
     double setup, memory, time;
     WorldsStep step;
 } Hundred;
-
-static const char *const hundred_headings[] = {"backend",  "solver", "bodies",  "contacts",
-                                               "set-up s", "step s", "rms m/s", "rms/gh",
-                                               "GiB",      "settled"};
 
 static TalusStatus hundred_steps(const Worlds *w, TalusWorld *world, WorldsStep *median)
 {
@@ -298,18 +245,11 @@ static TalusStatus hundred_run(const Worlds *w, Hundred *h)
 static void add_hundred(const Worlds *w, const Hundred *h)
 {
     LabTable *t = lab_set_table(w->set, "A hundred million spheres: 140 iterations a step",
-                                sizeof hundred_headings / sizeof *hundred_headings);
-    HEAD(t, hundred_headings);
-    lab_table_add(t, "%s", w->backend[0]);
-    lab_table_add(t, "%s", h->solver);
-    lab_table_add(t, "%d", h->bodies);
-    lab_table_add(t, "%.0f", h->step.contacts);
-    lab_table_add(t, "%.1f", h->setup);
-    lab_table_add(t, "%.3f", h->step.wall);
-    lab_table_add(t, "%.2e", h->step.rms);
-    lab_table_add(t, "%.2e", h->step.relative);
-    lab_table_add(t, "%.2f", h->memory / (1 << 30));
-    lab_table_add(t, "%.2f s", h->time);
+                                "backend\tsolver\tbodies\tcontacts\tset-up s\tstep s\trms m/s\t"
+                                "rms/gh\tGiB\tsettled");
+    lab_table_row(t, "%s\t%s\t%d\t%.0f\t%.1f\t%.3f\t%.2e\t%.2e\t%.2f\t%.2f s", w->backend[0],
+                  h->solver, h->bodies, h->step.contacts, h->setup, h->step.wall, h->step.rms,
+                  h->step.relative, h->memory / (1 << 30), h->time);
     snprintf(t->note, sizeof t->note,
              "%d steps of %d iterations came before; then the median of steps of %d.",
              HUNDRED_SETTLE, HUNDRED_SHORT, ITERATIONS);

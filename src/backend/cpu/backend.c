@@ -9,7 +9,9 @@ static TalusStatus vector_reserve(const TalusOperator *op, double **vector, size
                                   size_t n, const char *what)
 {
     (void)op;
-    return TALUS_RESERVE(*vector, *capacity, n, 0, what);
+    TalusStatus status = TALUS_GROW(*vector, n, 0, what);
+    *capacity = TALUS_CAPACITY(*vector);
+    return status;
 }
 
 static void vector_release(double *vector)

@@ -35,9 +35,9 @@ static int class_of(const TalusOperator *op, TalusColouring *c, int i)
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
 {
     size_t blocks = (size_t)op->blocks, bodies = (size_t)op->bodies;
-    TALUS_TRY(TALUS_RESERVE(c->class_of, c->class_room, blocks, 0, "colours"));
-    TALUS_TRY(TALUS_RESERVE(c->place, c->place_room, blocks, 0, "colours"));
-    TALUS_TRY(TALUS_RESERVE(c->used, c->used_room, bodies, 0, "colours"));
+    TALUS_TRY(TALUS_GROW(c->class_of, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_GROW(c->place, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_GROW(c->used, bodies, 0, "colours"));
     memset(c->used, 0, bodies * sizeof *c->used);
     memset(c->count, 0, sizeof c->count);
     c->colours = 0;
@@ -54,7 +54,5 @@ TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
 
 void talus_colouring_clear(TalusColouring *c)
 {
-    talus_release(c->class_of);
-    talus_release(c->place);
-    talus_release(c->used);
+    TALUS_RELEASE(c->class_of, c->place, c->used);
 }

@@ -22,7 +22,6 @@ typedef struct TalusColouring {
     uint8_t *class_of; /* [blocks] */
     int32_t *place;    /* [blocks] */
     uint64_t *used; /* [bodies]: colours taken at a body; explicit: [blocks], see sweep_sparse.c */
-    size_t class_room, place_room, used_room;
     int count[CLASSES][3];
     int colours; /* used */
 } TalusColouring;

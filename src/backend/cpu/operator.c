@@ -15,17 +15,16 @@ TalusStatus talus_cpu_scratch(const TalusOperator *op)
     size_t chunks = (size_t)talus_chunks((int64_t)op->blocks * op->rows, VECTOR_GRAIN) +
                     (size_t)talus_chunks(op->blocks, BLOCK_GRAIN) + 1;
     if (op->pair) {
-        TALUS_TRY(TALUS_RESERVE(s->record, s->record_room, records + 1, 0, "contact wrenches"));
-        TALUS_TRY(TALUS_RESERVE(s->velocity, s->velocity_room, (size_t)op->bodies + 1, 0,
-                                "body velocities"));
+        TALUS_TRY(TALUS_GROW(s->record, records + 1, 0, "contact wrenches"));
+        TALUS_TRY(TALUS_GROW(s->velocity, (size_t)op->bodies + 1, 0, "body velocities"));
     } else {
         size_t n = (size_t)op->blocks * (size_t)op->rows;
-        TALUS_TRY(TALUS_RESERVE(s->product, s->product_room, n, 0, "operator product"));
-        TALUS_TRY(TALUS_RESERVE(s->unscaled, s->unscaled_room, n, 0, "impulses"));
+        TALUS_TRY(TALUS_GROW(s->product, n, 0, "operator product"));
+        TALUS_TRY(TALUS_GROW(s->unscaled, n, 0, "impulses"));
         s->full_blocks = talus_cpu_full_blocks(op);
     }
-    TALUS_TRY(TALUS_RESERVE(s->many, s->many_room, TALUS_VECTORS * chunks, 0, "dot products"));
-    return TALUS_RESERVE(s->partial, s->partial_room, PARTIALS * chunks, 0, "partial sums");
+    TALUS_TRY(TALUS_GROW(s->many, TALUS_VECTORS * chunks, 0, "dot products"));
+    return TALUS_GROW(s->partial, PARTIALS * chunks, 0, "partial sums");
 }
 
 /* ---- product ---- */

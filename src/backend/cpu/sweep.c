@@ -377,13 +377,6 @@ void talus_cpu_sweep_destroy(TalusSweep *sweep)
     if (!sweep)
         return;
     talus_colouring_clear(&sweep->colouring);
-    talus_release(sweep->partial);
-    talus_release(sweep->pack);
-    talus_release(sweep->item);
-    talus_release(sweep->change);
-    talus_release(sweep->split);
-    talus_release(sweep->order);
-    talus_release(sweep->gamma);
-    talus_release(sweep->local);
-    talus_release(sweep);
+    TALUS_RELEASE(sweep->partial, sweep->pack, sweep->item, sweep->change, sweep->split,
+                  sweep->order, sweep->gamma, sweep->local, sweep);
 }

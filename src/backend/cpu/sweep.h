@@ -54,34 +54,26 @@ struct TalusSweep {
     double (*velocity)[8]; /* the operator's scratch; entry [bodies] is nobody, for an odd lane */
     const double *ended;   /* gamma given to the last end: others may have used the scratch since */
     double *partial;
-    size_t partial_room;
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
     TalusColouring colouring;
     SpherePack *pack;
-    size_t pack_room;
     int pack_start[COLOURS][3]; /* sphere-sphere from [0], sphere-fixed from [1], to [2] */
     SweepItem *item;
-    size_t item_room;
     int item_start[CLASSES + 1];
     double (*change)[3]; /* impulse change of each heavy item in this sweep */
-    size_t change_room;
-    int32_t *split; /* [bodies]: how many heavy items share the body */
-    size_t split_room;
+    int32_t *split;      /* [bodies]: how many heavy items share the body */
 
     /* in sequence: one item per block; order is the permutation of a random sweep */
     int32_t *order;
-    size_t order_room;
 
     /* block by block (sweep_sparse.c) */
     double (*step)(struct TalusSweep *sweep, int block);
     double *gamma;
-    size_t gamma_room;
     int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
     int colour;                    /* the one being swept */
     bool packed;                   /* options.local, and all contacts fit into packs */
     LocalItem *local; /* [blocks], in the order of visits; block by block if not coloured */
-    size_t local_room;
 };
 
 /* The step of a block with diagonal (nn, tt, tt) and off-diagonal bound `coupling` (operator.h). */

@@ -218,7 +218,7 @@ TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
     if (sweep->packed)
         return talus_sweep_plan(sweep, gamma);
     TALUS_TRY(talus_sweep_sparse_begin(sweep, gamma));
-    TALUS_TRY(TALUS_RESERVE(sweep->local, sweep->local_room, (size_t)op->blocks, 0, "contacts"));
+    TALUS_TRY(TALUS_GROW(sweep->local, (size_t)op->blocks, 0, "contacts"));
     for (int k = 0; k < op->blocks; k++) {
         TALUS_TRY(fill_local(sweep, sweep->order[k], &sweep->local[k]));
         sweep->order[k] = k; /* items lie as they are visited */

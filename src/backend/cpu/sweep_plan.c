@@ -204,10 +204,8 @@ static TalusStatus split_heavy_bodies(TalusSweep *sweep)
     int begin = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
     if (begin == end)
         return TALUS_OK;
-    TALUS_TRY(
-        TALUS_RESERVE(sweep->split, sweep->split_room, (size_t)op->bodies, 0, "heavy bodies"));
-    TALUS_TRY(TALUS_RESERVE(sweep->change, sweep->change_room, (size_t)(end - begin), 0,
-                            "heavy contacts"));
+    TALUS_TRY(TALUS_GROW(sweep->split, (size_t)op->bodies, 0, "heavy bodies"));
+    TALUS_TRY(TALUS_GROW(sweep->change, (size_t)(end - begin), 0, "heavy contacts"));
     memset(sweep->split, 0, (size_t)op->bodies * sizeof *sweep->split);
     for (int k = begin; k < end; k++) {
         sweep->split[sweep->item[k].a]++;
@@ -226,10 +224,9 @@ static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
     const TalusOperator *op = sweep->op;
     TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
     lay_out(sweep);
-    TALUS_TRY(TALUS_RESERVE(sweep->pack, sweep->pack_room,
-                            (size_t)sweep->pack_start[COLOURS - 1][2], 0, "contact packs"));
-    TALUS_TRY(TALUS_RESERVE(sweep->item, sweep->item_room, (size_t)sweep->item_start[CLASSES], 0,
-                            "contact items"));
+    TALUS_TRY(
+        TALUS_GROW(sweep->pack, (size_t)sweep->pack_start[COLOURS - 1][2], 0, "contact packs"));
+    TALUS_TRY(TALUS_GROW(sweep->item, (size_t)sweep->item_start[CLASSES], 0, "contact items"));
     Plan plan = {sweep, gamma, NULL};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &plan);
     finish_odd_packs(sweep);
@@ -249,8 +246,8 @@ static void fill_items_chunk(void *context, int64_t begin, int64_t end, int64_t 
 static TalusStatus plan_sequence(TalusSweep *sweep, const double *gamma)
 {
     size_t blocks = (size_t)sweep->op->blocks;
-    TALUS_TRY(TALUS_RESERVE(sweep->item, sweep->item_room, blocks, 0, "contact items"));
-    TALUS_TRY(TALUS_RESERVE(sweep->order, sweep->order_room, blocks, 0, "sweep order"));
+    TALUS_TRY(TALUS_GROW(sweep->item, blocks, 0, "contact items"));
+    TALUS_TRY(TALUS_GROW(sweep->order, blocks, 0, "sweep order"));
     for (size_t i = 0; i < blocks; i++)
         sweep->order[i] = (int32_t)i;
     Plan plan = {sweep, gamma, NULL};
@@ -262,7 +259,7 @@ TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     size_t chunks = (size_t)talus_chunks(op->blocks, ITEM_GRAIN) + 1;
-    TALUS_TRY(TALUS_RESERVE(sweep->partial, sweep->partial_room, chunks, 0, "partial sums"));
+    TALUS_TRY(TALUS_GROW(sweep->partial, chunks, 0, "partial sums"));
     memset(sweep->velocity[op->bodies], 0, sizeof *sweep->velocity);
     return sweep->options.order == TALUS_ORDER_COLOURED ? plan_colours(sweep, gamma)
                                                         : plan_sequence(sweep, gamma);

@@ -39,7 +39,7 @@ static void forbid_colour(const TalusOperator *op, const TalusColouring *c, int 
 static TalusStatus colour_blocks(const TalusOperator *op, TalusColouring *c)
 {
     size_t blocks = (size_t)op->blocks;
-    TALUS_TRY(TALUS_RESERVE(c->used, c->used_room, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_GROW(c->used, blocks, 0, "colours"));
     memset(c->used, 0, blocks * sizeof *c->used);
     for (int i = 0; i < op->blocks; i++) {
         uint64_t open = ~taken_colours(op, c, i) & ((UINT64_C(1) << COLOURS) - 1);
@@ -207,11 +207,10 @@ TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma)
     const TalusOperator *op = sweep->op;
     size_t blocks = (size_t)op->blocks, n = blocks * (size_t)op->rows;
     size_t chunks = (size_t)talus_chunks(op->blocks, ITEM_GRAIN) + 1;
-    TALUS_TRY(TALUS_RESERVE(sweep->gamma, sweep->gamma_room, n, 0, "impulses"));
-    TALUS_TRY(TALUS_RESERVE(sweep->order, sweep->order_room, blocks, 0, "sweep order"));
-    TALUS_TRY(TALUS_RESERVE(sweep->partial, sweep->partial_room, chunks, 0, "partial sums"));
-    TALUS_TRY(TALUS_RESERVE(sweep->colouring.class_of, sweep->colouring.class_room, blocks, 0,
-                            "colours"));
+    TALUS_TRY(TALUS_GROW(sweep->gamma, n, 0, "impulses"));
+    TALUS_TRY(TALUS_GROW(sweep->order, blocks, 0, "sweep order"));
+    TALUS_TRY(TALUS_GROW(sweep->partial, chunks, 0, "partial sums"));
+    TALUS_TRY(TALUS_GROW(sweep->colouring.class_of, blocks, 0, "colours"));
     memcpy(sweep->gamma, gamma, n * sizeof *gamma);
     for (int i = 0; i < op->blocks; i++)
         sweep->order[i] = i;

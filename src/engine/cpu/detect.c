@@ -56,8 +56,7 @@ static TalusStatus find_free_velocities(CpuEngine *e, double h, TalusVec3 gravit
     int slots = e->bodies.slots;
     FreeContext c = {e, h, talus_scale(h, gravity)};
     double bad;
-    TALUS_TRY(
-        TALUS_RESERVE(e->free_velocity, e->free_capacity, (size_t)slots, 0, "free velocities"));
+    TALUS_TRY(TALUS_GROW(e->free_velocity, (size_t)slots, 0, "free velocities"));
     TALUS_TRY(cpu_reserve_partials(e, slots));
     talus_parallel(e->pool, slots, CPU_GRAIN, free_velocities, &c);
     cpu_sum_partials(e, slots, 1, &bad);
@@ -180,8 +179,7 @@ static void copy_velocities(void *context, int64_t begin, int64_t end, int64_t c
 static TalusStatus take_velocities(CpuEngine *e)
 {
     int slots = e->bodies.slots;
-    TALUS_TRY(TALUS_RESERVE(e->solved_velocity, e->solved_capacity, (size_t)slots, 0,
-                            "solved velocities"));
+    TALUS_TRY(TALUS_GROW(e->solved_velocity, (size_t)slots, 0, "solved velocities"));
     talus_parallel(e->pool, slots, CPU_GRAIN, copy_velocities, e);
     return TALUS_OK;
 }
@@ -207,9 +205,8 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
 {
     size_t slots = (size_t)e->bodies.slots;
     ChangeContext c = {e, limit * limit};
-    TALUS_TRY(
-        TALUS_RESERVE(e->solved_spin, e->solved_spin_capacity, slots, 0, "solved velocities"));
-    TALUS_TRY(TALUS_RESERVE(e->changed, e->changed_capacity, slots, 0, "solved velocities"));
+    TALUS_TRY(TALUS_GROW(e->solved_spin, slots, 0, "solved velocities"));
+    TALUS_TRY(TALUS_GROW(e->changed, slots, 0, "solved velocities"));
     talus_parallel(e->pool, (int64_t)slots, CPU_GRAIN, copy_spins, &c);
     TALUS_TRY(take_velocities(e));
     TalusBodyView view = view_of(e, e->solved_velocity, e->solved_spin);

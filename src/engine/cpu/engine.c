@@ -7,13 +7,8 @@
 
 static void clear_snapshot(CpuSnapshot *s)
 {
-    talus_release(s->position);
-    talus_release(s->velocity);
-    talus_release(s->spin);
-    talus_release(s->orientation);
-    talus_release(s->list.contact);
-    talus_release(s->list.arms);
-    talus_release(s->list.impulse);
+    TALUS_RELEASE(s->position, s->velocity, s->spin, s->orientation, s->list.contact, s->list.arms,
+                  s->list.impulse);
 }
 
 static void destroy(TalusEngine *engine)
@@ -23,13 +18,8 @@ static void destroy(TalusEngine *engine)
         return;
     talus_detector_destroy(e->detector);
     clear_snapshot(&e->snapshot);
-    talus_release(e->free_velocity);
-    talus_release(e->solved_velocity);
-    talus_release(e->solved_spin);
-    talus_release(e->changed);
-    talus_release(e->partial);
-    talus_release(e->probe_sums);
-    talus_release(e);
+    TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->solved_spin, e->changed, e->partial,
+                  e->probe_sums, e);
 }
 
 static TalusStatus create(const TalusEngineSetup *setup, TalusEngine **out)
@@ -131,19 +121,14 @@ static void forget(TalusEngine *engine, int slot)
 
 static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusContactList *list)
 {
-    size_t capacity = s->capacity, contacts = (size_t)list->count;
-    TALUS_TRY(TALUS_RESERVE(s->position, capacity, slots, 0, "halved step"));
-    capacity = s->capacity;
-    TALUS_TRY(TALUS_RESERVE(s->velocity, capacity, slots, 0, "halved step"));
-    capacity = s->capacity;
-    TALUS_TRY(TALUS_RESERVE(s->spin, capacity, slots, 0, "halved step"));
-    capacity = s->capacity;
-    TALUS_TRY(TALUS_RESERVE(s->orientation, capacity, slots, 0, "halved step"));
-    s->capacity = capacity;
-    TALUS_TRY(TALUS_RESERVE(s->list.contact, s->contact_capacity, contacts, 0, "halved step"));
-    TALUS_TRY(
-        TALUS_RESERVE(s->list.arms, s->arms_capacity, (size_t)list->general, 0, "halved step"));
-    return TALUS_RESERVE(s->list.impulse, s->impulse_capacity, contacts, 0, "halved step");
+    size_t contacts = (size_t)list->count;
+    TALUS_TRY(TALUS_GROW(s->position, slots, 0, "halved step"));
+    TALUS_TRY(TALUS_GROW(s->velocity, slots, 0, "halved step"));
+    TALUS_TRY(TALUS_GROW(s->spin, slots, 0, "halved step"));
+    TALUS_TRY(TALUS_GROW(s->orientation, slots, 0, "halved step"));
+    TALUS_TRY(TALUS_GROW(s->list.contact, contacts, 0, "halved step"));
+    TALUS_TRY(TALUS_GROW(s->list.arms, (size_t)list->general, 0, "halved step"));
+    return TALUS_GROW(s->list.impulse, contacts, 0, "halved step");
 }
 
 static void copy(void *to, const void *from, int count, size_t element)

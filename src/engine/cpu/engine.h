@@ -25,9 +25,7 @@ enum { CPU_GRAIN = 1024, CPU_PARTIALS = 8 };
 typedef struct CpuSnapshot {
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
-    size_t capacity;
     TalusContactList list;
-    size_t contact_capacity, arms_capacity, impulse_capacity;
 } CpuSnapshot;
 
 typedef struct CpuEngine {
@@ -58,12 +56,10 @@ typedef struct CpuEngine {
     bool missed_known;              /* the detector has the touches that were missed */
     TalusBuildOptions built;
     double (*partial)[CPU_PARTIALS];
-    size_t free_capacity, solved_capacity, solved_spin_capacity, changed_capacity, partial_capacity;
 
     const TalusEngineProbe *probe; /* the world's */
     TalusProbeSums *probe_sums;
     int probes;
-    size_t probe_sums_capacity;
 
     CpuSnapshot snapshot;
 } CpuEngine;
@@ -119,8 +115,7 @@ static inline double cpu_attraction(const CpuEngine *e, int64_t i)
 
 static inline TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t count)
 {
-    return TALUS_RESERVE(e->partial, e->partial_capacity, (size_t)talus_chunks(count, CPU_GRAIN), 0,
-                         "partial sums");
+    return TALUS_GROW(e->partial, (size_t)talus_chunks(count, CPU_GRAIN), 0, "partial sums");
 }
 
 /* Sums the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */

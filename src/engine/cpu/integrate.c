@@ -143,11 +143,8 @@ static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
     TalusBodyArrays *b = &e->bodies;
     double lifted = 0.0;
     for (int64_t i = begin; i < end; i++) {
-        if (!cpu_moves(e, i))
-            continue;
-        TalusVec3 x = talus_wrap(&e->period, b->position[i]);
-        lifted -= b->mass[i] * talus_dot(c->gravity, talus_sub(x, b->position[i]));
-        b->position[i] = x;
+        if (cpu_moves(e, i))
+            lifted += talus_wrap_body(&e->period, b->mass[i], c->gravity, &b->position[i]);
     }
     e->partial[chunk][0] = lifted;
 }

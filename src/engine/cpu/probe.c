@@ -129,7 +129,7 @@ TalusStatus cpu_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, i
     CpuEngine *e = cpu_engine(engine);
     e->probe = probe;
     e->probes = 0;
-    TALUS_TRY(TALUS_RESERVE(e->probe_sums, e->probe_sums_capacity, (size_t)count, 0, "probes"));
+    TALUS_TRY(TALUS_GROW(e->probe_sums, (size_t)count, 0, "probes"));
     e->probes = count;
     return TALUS_OK;
 }

@@ -69,7 +69,7 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     d.bodies = {b->slots,    b->position.at,     b->orientation.at, e->seen,
                 b->spin.at,  b->radius.at,       b->size.at,        b->shape.at,
                 b->fixed.at, e->tables.shape.at, e->tables.shapes,  NULL,
-                NULL};
+                e->period.at};
     d.options = *options;
     d.filter = e->filter;
     d.grid = g->grid;
@@ -120,6 +120,7 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
         cu_get(e->cu, &size, b->size + found->odd, sizeof size);
         return talus_refuse_sphere(found->odd, radius, size);
     }
+    TALUS_TRY(talus_check_fit(&found->fit));
     TALUS_TRY(talus_check_contact_count(found->spheres, INT32_MAX / 3));
     return talus_check_pair_count(found->candidates, INT32_MAX / 2);
 }
@@ -272,7 +273,8 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
     TALUS_TRY(search(e, options, list, &d, &found));
     TALUS_TRY(count_others(e, &d, list, &found));
     int spheres = (int)found.spheres, fixed = (int)found.fixed, general = (int)found.general;
-    list->counts = {spheres, fixed, general, spheres + fixed + general, found.least_size, 0};
+    list->counts = {spheres,          fixed, general, spheres + fixed + general, found.least_size,
+                    found.fit.clipped};
     bool lost = false;
     TalusStatus status = reserve_list(list, old, &lost);
     if (status == TALUS_OK) {

@@ -16,7 +16,7 @@
 #include "engine/cuda/engine.h"
 
 extern "C" {
-#include "collide/level.h"
+#include "collide/fit.h"
 }
 
 #define CU_NONE UINT32_MAX
@@ -38,25 +38,17 @@ struct CuFound {
     uint32_t unbounded;       /* walls that are planes, revolves, meshes or fields */
     uint32_t members;         /* bodies in the grid: the first places */
     uint32_t places;          /* with those of driven walls */
+    TalusFit fit;             /* where space repeats itself */
     double spheres, candidates, fixed, general;
     uint32_t rest[CU_KINDS];        /* candidates set aside, by CU_KIND */
     unsigned long long unsupported; /* slots of a and b of the lowest pair, a in the upper half */
-};
-
-/* The same walls as on the host, in metres. */
-struct CuWall {
-    uint32_t body;
-    int32_t place; /* -1 at rest */
-    TalusShapeKind kind;
-    TalusAabb bounds;
-    TalusVec3 normal; /* plane: solid where normal . x < offset */
-    double offset, margin;
 };
 
 /* The grid's shape, made on the device. Lengths are metres but for fat radii. */
 struct CuGridShape {
     CuFound found;
     int moving; /* bodies in the sample that move; none: nothing can touch */
+    bool again; /* bodies are measured again, without drift, so that they fit into the period */
     TalusVec3 drift, low, high;
     double unit; /* of fat radii: a power of two near the typical one */
     double phase;
@@ -84,10 +76,10 @@ struct CuDetect {
     CuContext *cu;        /* for the host */
     TalusBodyView bodies; /* device pointers */
     TalusDetectOptions options;
-    CuFilter filter;
+    TalusFilter filter;
     CuGridShape *grid;
     int64_t slots;
-    CuWall *wall;
+    TalusWall *wall;     /* in metres */
     uint32_t *wall_slot; /* [wall_room]: planes and others without a size, as they are met */
     uint32_t wall_room;
     float *fat;                   /* by slot, in units; 0 outside the grid, negative if not a
@@ -109,7 +101,7 @@ struct CuDetect {
 
 struct CuGrid {
     CuArray<CuGridShape> grid;
-    CuArray<CuWall> wall;
+    CuArray<TalusWall> wall;
     CuArray<uint32_t> wall_slot, scratch, start, count, touch_count;
     CuArray<float> fat, ball_fat;
     CuArray<CuBall> ball;

@@ -21,6 +21,7 @@
 #include "engine/cuda/engine.h"
 
 extern "C" {
+#include "collide/period.h"
 #include "engine/contact.h"
 }
 
@@ -33,22 +34,6 @@ struct CuBackup {
 };
 
 /* ---- life ---- */
-
-TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
-{
-    *out = nullptr;
-    TalusEngine *e;
-    TALUS_TRY(TALUS_ALLOC(e, 1, "engine"));
-    TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
-    if (status != TALUS_OK) {
-        talus_release(e);
-        return status;
-    }
-    e->cu = e->step.op.context = setup->context;
-    e->list[0].counts.least_size = e->list[1].counts.least_size = HUGE_VAL;
-    *out = e;
-    return TALUS_OK;
-}
 
 static void tables_clear(CuTables *t)
 {
@@ -111,15 +96,15 @@ void cu_engine_destroy(TalusEngine *e)
     e->look.clear();
     e->forgotten.clear();
     e->probe_sums.clear();
-    backup_clear(e->backup);
+    e->period.clear();
+    if (e->backup)
+        backup_clear(e->backup);
     cu_step_clear(e);
     cu_extra_clear(e);
     cu_joints_clear(e);
     talus_release(e->backup);
     talus_release(e);
 }
-
-/* ---- tables ---- */
 
 template <class T>
 static TalusStatus put(TalusEngine *e, CuArray<T> *to, const T *from, int64_t count,
@@ -129,6 +114,25 @@ static TalusStatus put(TalusEngine *e, CuArray<T> *to, const T *from, int64_t co
     cu_put(e->cu, to->at, from, (size_t)count * sizeof *from);
     return TALUS_OK;
 }
+
+TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
+{
+    *out = nullptr;
+    TalusEngine *e;
+    TALUS_TRY(TALUS_ALLOC(e, 1, "engine"));
+    e->cu = e->step.op.context = setup->context;
+    e->list[0].counts.least_size = e->list[1].counts.least_size = HUGE_VAL;
+    TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
+    if (status == TALUS_OK && setup->period && talus_periodic(setup->period))
+        status = put(e, &e->period, setup->period, 1, "engine");
+    if (status == TALUS_OK)
+        *out = e;
+    else
+        cu_engine_destroy(e);
+    return status;
+}
+
+/* ---- tables ---- */
 
 TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
 {
@@ -208,9 +212,7 @@ static __global__ void count_below(CuBodies b, int axis, double below, CuPartial
 {
     double v[1] = {0.0};
     for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
-        TalusVec3 x = b.position[i];
-        double at = axis == 0 ? x.x : axis == 1 ? x.y : x.z;
-        v[0] += cu_moves(b.shape, b.fixed, i) && at < below;
+        v[0] += cu_moves(b.shape, b.fixed, i) && talus_along(b.position[i], axis) < below;
     }
     if (reduce_grid<1, 0>(partials, v))
         out[0] = v[0];

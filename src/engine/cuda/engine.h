@@ -64,14 +64,6 @@ struct CuBodies {
     CuArray<TalusVec3> force, torque;
 };
 
-/* Which pairs are left out (collide/contact.h); all meet where there is no group. */
-struct CuFilter {
-    const uint8_t *group; /* by slot; NULL: all meet */
-    const uint32_t *meets;
-    const uint32_t (*excluded)[2];
-    int excluded_count;
-};
-
 /* Sums of a few probes lie in the totals, from CU_PROBES on, and are fetched with the step's other numbers. */
 enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 
@@ -126,7 +118,8 @@ struct CuJoints {
 };
 
 struct TalusEngine {
-    CuContext *cu; /* the world's */
+    CuContext *cu;               /* the world's */
+    CuArray<TalusPeriod> period; /* one, where space repeats itself */
     CuTables tables;
     CuBodies bodies;
     CuList list[2];
@@ -136,7 +129,7 @@ struct TalusEngine {
     CuArray<TalusVec3> free; /* [slots]: v + h g; 0 where fixed; seen points here, */
     CuArray<TalusVec3> look; /* [slots]: or, on a second look, to the solved ones here */
     CuArray<uint8_t> forgotten;
-    CuFilter filter;
+    TalusFilter filter;          /* all meet where there is no group */
     CuArray<uint8_t> group;      /* what the filter points at: this, */
     CuArray<uint32_t> apart;     /*   and here groups, then pairs */
     CuArray<int32_t> few;        /* slots whose states are put or fetched, */

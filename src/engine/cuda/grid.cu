@@ -2,6 +2,7 @@
  *
  *     sample    1024 slots tell drift, unit, phase and where most bodies are          1 block
  *     measure   fat radius and size class of each body, walls, refusals               98 bytes read per slot
+ *     fit       in space that repeats itself: what one image allows, measured again where it must be
  *     lay out   levels, walls                                                         1 block
  *     enter     the cell of each body; how many are in each cell, and which of them   29 read, 16 written
  *     scan      first place of each cell                                              2 cells per body
@@ -15,10 +16,6 @@
 #include "engine/cuda/detect.h"
 
 #include <float.h>
-
-extern "C" {
-#include "geometry/bounds.h"
-}
 
 /* A sample to a thread: one after the other they would wait for memory each. */
 #ifdef TALUS_EMULATED
@@ -128,7 +125,10 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
         frexp(sum[0] / moving, &exponent);
     d.grid->unit = ldexp(1.0, exponent);
     d.grid->phase = phase;
-    d.grid->large = fine ? (float)(TALUS_GRID_LARGE * sum[0] / moving / d.grid->unit) : INFINITY;
+    double large = fine ? TALUS_GRID_LARGE * sum[0] / moving : INFINITY;
+    if (d.bodies.period) /* a wall may be larger than what moves (collide/fit.h) */
+        large = fmin(large, 0.25 * talus_shortest_period(d.bodies.period));
+    d.grid->large = (float)(large / d.grid->unit);
 }
 
 /* Mean -+ four mean deviations, as far as bodies go: all of a uniform bed, and little more when a few
@@ -225,9 +225,11 @@ static __device__ float measure(const CuDetect &d, uint32_t i)
     return 0.0f;
 }
 
-static __global__ void measure_bodies(CuDetect d)
+static __global__ void measure_bodies(CuDetect d, bool again)
 {
     __shared__ uint32_t count[CU_CLASSES];
+    if (again && !d.grid->again)
+        return;
     for (unsigned k = threadIdx.x; k < CU_CLASSES; k += blockDim.x)
         count[k] = 0;
     __syncthreads();
@@ -246,37 +248,108 @@ static __global__ void measure_bodies(CuDetect d)
 
 /* ---- lay out ---- */
 
-static __device__ CuWall make_wall(const CuDetect &d, uint32_t i)
-{
-    const TalusBodyView *v = &d.bodies;
-    CuWall wall;
-    wall.body = i;
-    wall.place = -1;
-    wall.kind = talus_body_kind(v, i);
-    wall.bounds = talus_shape_bounds(&v->shapes[v->shape[i]], v->radius[i], v->position[i],
-                                     v->orientation[i]);
-    wall.margin = talus_body_margin(v, &d.options, d.grid->drift, i) * TALUS_GRID_SLACK;
-    wall.normal = talus_rotate(v->orientation[i], talus_vec3(0.0, 0.0, 1.0));
-    wall.offset = talus_dot(wall.normal, v->position[i]);
-    return wall;
-}
-
-/* Walls in order of slots; large bodies leave the size classes. */
-static __device__ void lay_out_walls(const CuDetect &d, uint32_t unbounded, uint32_t large)
+/* Walls in order of slots; large bodies leave the size classes, unless there are so many that they are better off
+ * in the grid. */
+static __device__ void lay_out_walls(const CuDetect &d)
 {
     CuGridShape *grid = d.grid;
+    uint32_t unbounded = grid->found.unbounded, large = grid->large_walls;
+    unbounded = unbounded < d.wall_room ? unbounded : d.wall_room;
+    large = large <= TALUS_LARGE_WALLS ? large : 0;
     uint32_t walls = unbounded + large;
     for (uint32_t k = threadIdx.x; k < walls; k += blockDim.x) {
         uint32_t slot = k < unbounded ? d.wall_slot[k] : grid->large_wall[k - unbounded];
         uint32_t rank = 0;
         for (uint32_t j = 0; j < walls; j++)
             rank += (j < unbounded ? d.wall_slot[j] : grid->large_wall[j - unbounded]) < slot;
-        d.wall[rank] = make_wall(d, slot);
+        d.wall[rank] = talus_make_wall(&d.bodies, &d.options, grid->drift, slot, 1.0);
         if (k >= unbounded)
             atomicAdd(&grid->size_class[cu_class_of(d.fat[slot], grid->phase)], (uint32_t)-1);
     }
+    if (threadIdx.x == 0) {
+        grid->walls = (int)walls;
+        if (grid->large_walls > TALUS_LARGE_WALLS)
+            grid->large = INFINITY;
+    }
     __syncthreads();
 }
+
+/* ---- space that repeats itself ---- */
+
+static __global__ void find_walls(CuDetect d, bool again)
+{
+    if (!again || d.grid->again)
+        lay_out_walls(d);
+}
+
+/* Everything is measured again: what the first time has counted is taken back. */
+static __device__ void forget_drift(CuGridShape *grid)
+{
+    grid->again = true;
+    grid->drift = talus_vec3(0.0, 0.0, 0.0);
+    grid->found.unbounded = grid->large_walls = 0;
+    for (int k = 0; k < CU_CLASSES; k++)
+        grid->size_class[k] = 0;
+}
+
+/* What one image allows (collide/fit.h). A drift widens the margins of bodies that do not have it: where some are too
+ * wide for the period, `again` follows, without. */
+static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
+{
+    CuGridShape *grid = d.grid;
+    double v[2] = {0.0, 0.0};
+    if (!grid->moving || (again && !grid->again))
+        return;
+    for (int64_t i = item(); i < d.slots; i += (int64_t)gridDim.x * blockDim.x) {
+        float fat = d.fat[i];
+        if (fat == 0.0f || cu_large(d, (uint32_t)i, fat))
+            continue;
+        v[0] = larger(v[0], fabs((double)fat) * grid->unit);
+        v[1] = larger(v[1], talus_radius_at_rest(&d.bodies, &d.options, (uint32_t)i));
+    }
+    if (!reduce_grid<0, 2>(partials, v))
+        return;
+    TalusFit fit = {};
+    fit.largest = v[0];
+    fit.at_rest = v[1];
+    talus_fit(&fit, &d.bodies, &d.options, grid->drift, d.wall, grid->walls, 1.0);
+    grid->found.fit = fit;
+    if (!again && fit.misfit == TALUS_FITS && talus_fit_clips(&fit))
+        forget_drift(grid);
+}
+
+static __global__ void clip_bodies(CuDetect d)
+{
+    CuGridShape *grid = d.grid;
+    const TalusFit fit = grid->found.fit;
+    int64_t i = item();
+    if (i >= d.slots || !grid->moving || fit.largest < fit.limit)
+        return;
+    double limit = talus_clipped_fat(&fit) / grid->unit;
+    float fat = d.fat[i], clipped = (float)limit;
+    if (!(fabs((double)fat) > limit) || cu_large(d, (uint32_t)i, fat))
+        return;
+    if (talus_fit_misses(&fit, &d.bodies, &d.options, grid->drift, (uint32_t)i))
+        atomicAdd(&grid->found.fit.clipped, 1);
+    atomicAdd(&grid->size_class[cu_class_of(fat, grid->phase)], (uint32_t)-1);
+    atomicAdd(&grid->size_class[cu_class_of(clipped, grid->phase)], 1u);
+    d.fat[i] = fat < 0.0f ? -clipped : clipped;
+}
+
+static TalusStatus fit_period(const CuDetect *d, unsigned blocks)
+{
+    TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
+    for (int again = 0; again < 2; again++) {
+        if (again)
+            launch_block(d->cu, measure_bodies, blocks, THREADS, *d, true);
+        launch_block(d->cu, find_walls, 1, THREADS, *d, again);
+        launch_block(d->cu, fit_bodies, blocks, THREADS, *d, again, cu_partials(d->cu));
+    }
+    launch(d->cu, clip_bodies, blocks_for(d->slots), THREADS, *d);
+    return TALUS_OK;
+}
+
+/* ---- levels ---- */
 
 /* From the largest size class down; more classes than levels share the last, which is safe because
  * cells may be too large for a body but never too small. */
@@ -301,15 +374,14 @@ static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int
     grid->found.members = members;
 }
 
-/* Driven walls are bodies of the problem: their places come after those of the grid. */
-static __device__ void place_walls(const CuDetect &d)
+/* Driven walls are bodies of the problem: the place of wall w comes after those of the grid and of driven walls before
+ * it. */
+static __device__ uint32_t wall_place(const CuDetect &d, int w)
 {
-    CuGridShape *grid = d.grid;
-    uint32_t places = grid->found.members;
-    for (int w = 0; w < grid->walls; w++)
-        if (d.bodies.fixed[d.wall[w].body] == CU_DRIVEN)
-            d.wall[w].place = (int32_t)places++;
-    grid->found.places = places;
+    uint32_t place = d.grid->found.members;
+    for (int k = 0; k < w; k++)
+        place += d.bodies.fixed[d.wall[k].body] == CU_DRIVEN;
+    return place;
 }
 
 static __global__ void lay_out(CuDetect d)
@@ -317,16 +389,11 @@ static __global__ void lay_out(CuDetect d)
     __shared__ uint32_t count[CU_CLASSES];
     __shared__ int most, least;
     CuGridShape *grid = d.grid;
-    uint32_t unbounded = grid->found.unbounded, large = grid->large_walls;
-    unbounded = unbounded < d.wall_room ? unbounded : d.wall_room;
-    large = large <= TALUS_LARGE_WALLS ? large : 0; /* so many are better off in the grid */
-    lay_out_walls(d, unbounded, large);
+    if (!d.bodies.period) /* else they are there already */
+        lay_out_walls(d);
     if (threadIdx.x == 0) {
         most = -1;
         least = CU_CLASSES;
-        grid->walls = (int)(unbounded + large);
-        if (large == 0)
-            grid->large = INFINITY;
     }
     __syncthreads();
     for (int k = (int)threadIdx.x; k < CU_CLASSES; k += (int)blockDim.x) {
@@ -339,7 +406,7 @@ static __global__ void lay_out(CuDetect d)
     __syncthreads();
     if (threadIdx.x == 0) {
         name_levels(grid, count, most, least);
-        place_walls(d);
+        grid->found.places = wall_place(d, grid->walls);
     }
     __syncthreads();
     for (int l = (int)threadIdx.x; l < grid->levels; l += (int)blockDim.x)
@@ -409,11 +476,11 @@ static __global__ void arrange(CuDetect d)
 static __global__ void seat_walls(CuDetect d)
 {
     for (int w = (int)item(); w < d.grid->walls; w += (int)blockDim.x) {
-        const CuWall &wall = d.wall[w];
-        if (wall.place < 0)
+        uint32_t body = d.wall[w].body, place = wall_place(d, w);
+        if (d.bodies.fixed[body] != CU_DRIVEN)
             continue;
-        d.slot[wall.place] = wall.body;
-        d.place[wall.body] = wall.place;
+        d.slot[place] = body;
+        d.place[body] = (int32_t)place;
     }
 }
 
@@ -423,7 +490,9 @@ TalusStatus cu_grid_build(const CuDetect *d)
     int64_t cells = 2 * d->slots + CU_SPARE_CELLS;
     cu_zero(d->cu, d->grid, sizeof *d->grid);
     launch_block(d->cu, sample_bodies, 1, SAMPLE_THREADS, *d, d->cu->totals);
-    launch_block(d->cu, measure_bodies, some, THREADS, *d);
+    launch_block(d->cu, measure_bodies, some, THREADS, *d, false);
+    if (d->bodies.period)
+        TALUS_TRY(fit_period(d, some));
     launch_block(d->cu, lay_out, 1, THREADS, *d);
     cu_zero(d->cu, d->start, (size_t)cells * sizeof *d->start);
     launch(d->cu, enter_cells, blocks, THREADS, *d);

@@ -9,6 +9,7 @@
 #include "engine/cuda/material.h"
 
 extern "C" {
+#include "collide/period.h"
 #include "engine/body.h"
 }
 
@@ -283,4 +284,27 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
         return name_fault(e, m, blocks, step);
     fill_ledger(&e->bodies, total, ledger);
     return TALUS_OK;
+}
+
+/* ---- space that repeats itself ---- */
+
+static __global__ void wrap_bodies(CuBodies b, const TalusPeriod *period, TalusVec3 gravity,
+                                   CuPartials partials, double *totals)
+{
+    double v[1] = {0.0};
+    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x)
+        if (cu_moves(b.shape, b.fixed, i))
+            v[0] += talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
+    if (reduce_grid<1, 0>(partials, v))
+        totals[0] = v[0];
+}
+
+TalusStatus cu_engine_wrap(TalusEngine *e, TalusVec3 gravity, double *lifted)
+{
+    unsigned blocks = cu_sum_blocks(e->bodies.slots);
+    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
+    launch_block(e->cu, wrap_bodies, blocks, THREADS, e->bodies, e->period.at, gravity,
+                 cu_partials(e->cu), e->cu->totals);
+    cu_totals_get(e->cu, 1, lifted);
+    return cu_check(e->cu);
 }

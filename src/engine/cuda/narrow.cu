@@ -51,11 +51,6 @@ TALUS_INLINE void take_touch(CuTouchSink *s, const TalusTouch *touch)
 #define TALUS_TOUCH_TAKE take_touch
 #include "collide/touch.h"
 
-static __device__ inline TalusPose pose_of(const TalusBodyView *v, uint32_t i)
-{
-    return TalusPose{&v->shapes[v->shape[i]], v->radius[i], v->position[i], v->orientation[i]};
-}
-
 /* Of the second run rather than the third. */
 static __device__ inline bool sphere_fixed(const CuDetect &d, CuCandidate c)
 {
@@ -85,8 +80,10 @@ static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuTo
     bool swapped = talus_table_swaps(a, b);
     if ((swapped ? b : a) != TALUS_SHAPE_SPHERE)
         return false;
-    TalusPose first = pose_of(&d.bodies, swapped ? c.b : c.a);
-    TalusPose second = pose_of(&d.bodies, swapped ? c.a : c.b);
+    TalusPose first = talus_pose_of(&d.bodies, swapped ? c.b : c.a);
+    TalusPose second = talus_pose_of(&d.bodies, swapped ? c.a : c.b);
+    if (d.bodies.period)
+        (swapped ? first : second).position = talus_pose_beside(&d.bodies, c.a, c.b).position;
     double reach = approach(d, c, s);
     s->route.swapped = swapped;
     return talus_touches_sphere(&first, &second, reach, s);
@@ -96,7 +93,7 @@ static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuTo
  * it is larger than all else of detection together. */
 static __device__ __noinline__ bool find_touches(const CuDetect &d, CuCandidate c, CuTouchSink *s)
 {
-    TalusPose a = pose_of(&d.bodies, c.a), b = pose_of(&d.bodies, c.b);
+    TalusPose a = talus_pose_of(&d.bodies, c.a), b = talus_pose_beside(&d.bodies, c.a, c.b);
     return talus_touches(&a, &b, approach(d, c, s), s);
 }
 

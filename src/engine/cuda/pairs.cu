@@ -19,8 +19,6 @@
 
 extern "C" {
 #include "backend/frame.h"
-#include "geometry/closest.h"
-#include "geometry/facets.h"
 }
 
 /* Where the second run writes. */
@@ -30,9 +28,9 @@ struct Output {
     CuCandidate *candidate;
 };
 
-/* What a search does: it writes what it finds rather than count it; it knows of filters, meshes and fields,
- * which other worlds need not carry along in registers. */
-enum { COUNT = 0, WRITE = 1, RICH = 2 };
+/* What a search does: it writes what it finds rather than count it; it knows of filters, meshes and fields, or of
+ * periods too, which other worlds need not carry along in registers. */
+enum { COUNT = 0, WRITE = 1, RICH = 2, PERIODIC = 4 };
 
 /* Tests that a mask has room for; pairs that can be set aside. */
 enum { MASK_BITS = 64, UNSURE = 8 };
@@ -83,33 +81,20 @@ static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
     return distance2 < sure * sure ? MEETS : PERHAPS;
 }
 
-static __device__ inline bool meet_exactly(const Seeker &s, uint32_t q)
+template <int MODE> static __device__ inline bool meet_exactly(const Seeker &s, uint32_t q)
 {
-    return talus_spheres_meet(&s.d->bodies, &s.d->options, s.slot, s.d->slot[q]);
-}
-
-static __device__ bool excluded(const CuFilter &f, uint32_t a, uint32_t b)
-{
-    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-    int low = 0, high = f.excluded_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        uint64_t at = (uint64_t)f.excluded[middle][0] << 32 | f.excluded[middle][1];
-        if (at == key)
-            return true;
-        low = at < key ? middle + 1 : low;
-        high = at < key ? high : middle;
-    }
-    return false;
+    const TalusBodyView *v = &s.d->bodies;
+    uint32_t slot = s.d->slot[q];
+    if (!(MODE & PERIODIC))
+        return talus_spheres_meet(v, &s.d->options, s.slot, slot);
+    return talus_spheres_reach(v, &s.d->options, talus_body_distance(v, s.slot, slot), s.slot,
+                               slot);
 }
 
 /* Whether the filter lets the body meet the one in a slot. */
 template <int MODE> static __device__ inline bool may_meet(const Seeker &s, uint32_t slot)
 {
-    const CuFilter &f = s.d->filter;
-    if (!(MODE & RICH) || !f.group)
-        return true;
-    return (f.meets[f.group[s.slot]] >> f.group[slot] & 1) && !excluded(f, s.slot, slot);
+    return !(MODE & RICH) || !s.d->filter.group || talus_may_meet(&s.d->filter, s.slot, slot);
 }
 
 /* The two bodies in the order of collide/contact.h. */
@@ -159,10 +144,10 @@ template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
 }
 
 /* Decides what was set aside: pairs of spheres, counted by the first run. */
-static __device__ inline void settle(Seeker &s)
+template <int MODE> static __device__ inline void settle(Seeker &s)
 {
     for (int k = 0; k < s.unsure; k++)
-        if (meet_exactly(s, s.aside->partner[k][threadIdx.x])) {
+        if (meet_exactly<MODE>(s, s.aside->partner[k][threadIdx.x])) {
             int test = s.aside->test[k][threadIdx.x];
             s.mask |= test < MASK_BITS ? UINT64_C(1) << test : 0;
             s.spheres++;
@@ -170,10 +155,10 @@ static __device__ inline void settle(Seeker &s)
     s.unsure = 0;
 }
 
-static __device__ inline void set_aside(Seeker &s, uint32_t q)
+template <int MODE> static __device__ inline void set_aside(Seeker &s, uint32_t q)
 {
     if (s.unsure == UNSURE)
-        settle(s);
+        settle<MODE>(s);
     s.aside->partner[s.unsure][threadIdx.x] = q;
     s.aside->test[s.unsure++][threadIdx.x] = (uint8_t)(s.tests < MASK_BITS ? s.tests : MASK_BITS);
     s.tests++;
@@ -188,10 +173,10 @@ static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end
         if ((MODE & RICH) && !before && verdict != APART && !may_meet<MODE>(s, s.d->slot[q]))
             verdict = APART;
         if (!(MODE & WRITE) && verdict == PERHAPS) {
-            set_aside(s, q);
+            set_aside<MODE>(s, q);
             continue;
         }
-        bool hit = verdict == MEETS || (verdict == PERHAPS && meet_exactly(s, q));
+        bool hit = verdict == MEETS || (verdict == PERHAPS && meet_exactly<MODE>(s, q));
         note<MODE>(s, hit);
         if (hit)
             take<MODE>(s, q);
@@ -220,8 +205,8 @@ static __device__ inline Block make_block(const TalusLevel *level, const int64_t
     return b;
 }
 
-/* The cells around the body's own; rows before its own hold lower places. */
-static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level)
+/* The cells around the body's own; rows before its own hold lower places, unless it is an image. */
+static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level, bool image)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
     int64_t low[3], high[3];
@@ -230,6 +215,8 @@ static __device__ inline Block block_around(const Seeker &s, const TalusLevel *l
         high[axis] = low[axis] + 2;
     }
     Block b = make_block(level, low, high);
+    if (image)
+        return b;
     uint32_t ny = (uint32_t)level->cells[1], nz = (uint32_t)level->cells[2];
     b.first = (b.z + 1 < nz ? b.z + 1 : 0) * ny + (b.y + 1 < ny ? b.y + 1 : 0);
     return b;
@@ -284,27 +271,15 @@ static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, con
     }
 }
 
+/* Where space repeats itself, the image of the body that is nearest to the wall. */
 template <int MODE>
-static __device__ inline bool near_wall(const CuDetect &d, const CuWall &wall, const CuBall &ball,
-                                        double reach)
+static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, double reach)
 {
-    TalusVec3 x = talus_vec3(ball.x, ball.y, ball.z);
-    if (wall.kind == TALUS_SHAPE_PLANE)
-        return talus_dot(wall.normal, x) - wall.offset < reach;
-    const TalusAabb &box = wall.bounds;
-    bool ground = (MODE & RICH) && wall.kind == TALUS_SHAPE_FIELD; /* reaches down without end */
-    if (!ground && (x.x + reach < box.lo.x || x.x - reach > box.hi.x || x.y + reach < box.lo.y ||
-                    x.y - reach > box.hi.y || x.z + reach < box.lo.z || x.z - reach > box.hi.z))
-        return false;
-    bool mesh = (MODE & RICH) && wall.kind == TALUS_SHAPE_MESH;
-    if (wall.kind != TALUS_SHAPE_REVOLVE && !mesh && !ground)
-        return true;
-    const TalusShape *shape = &d.bodies.shapes[d.bodies.shape[wall.body]];
-    TalusVec3 from = talus_sub(x, d.bodies.position[wall.body]);
-    TalusVec3 p = talus_rotate_back(d.bodies.orientation[wall.body], from);
-    if (!(MODE & RICH) || wall.kind == TALUS_SHAPE_REVOLVE)
-        return talus_revolve_near(shape->def.profile, shape->def.point_count, p, reach);
-    return talus_facets_near(shape, p, reach);
+    const TalusBodyView *v = &s.d->bodies;
+    TalusVec3 x = talus_vec3(s.ball.x, s.ball.y, s.ball.z);
+    if (MODE & PERIODIC)
+        x = talus_add(v->position[wall.body], talus_body_distance(v, wall.body, s.slot));
+    return talus_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
 }
 
 /* A wall has no size to take the smaller of, so the body's margin counts twice:
@@ -315,10 +290,9 @@ template <int MODE> static __device__ inline void seek_walls(Seeker &s)
     double reach = s.fat * (1.0 + 0.5 * d.options.envelope);
     int walls = s.fixed ? 0 : d.grid->walls;
     for (int w = 0; w < walls; w++) {
-        const CuWall &wall = d.wall[w];
+        const TalusWall &wall = d.wall[w];
         bool hit = known<MODE>(s) ? s.mask >> s.tests & 1
-                                  : near_wall<MODE>(d, wall, s.ball, reach + wall.margin) &&
-                                        may_meet<MODE>(s, wall.body);
+                                  : near_wall<MODE>(s, wall, reach) && may_meet<MODE>(s, wall.body);
         note<MODE>(s, hit);
         if (hit)
             take_candidate<MODE>(s, wall.body);
@@ -345,14 +319,46 @@ static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t place)
     return s;
 }
 
-template <int MODE> static __device__ inline void seek(Seeker &s)
+template <int MODE> static __device__ inline void seek_levels(Seeker &s, bool image)
 {
     const CuGridShape *grid = s.d->grid;
     int own = grid->level_of_class[cu_class_of(s.d->ball_fat[s.place], grid->phase)];
     for (int l = own; l >= 0; l--) {
         const TalusLevel *level = &grid->level[l];
-        seek_block<MODE>(s, level, l == own ? block_around(s, level) : block_within(s, level));
+        seek_block<MODE>(s, level,
+                         l == own ? block_around(s, level, image) : block_within(s, level));
     }
+}
+
+/* Looks from where the body is and, in space that repeats itself, from its images beyond all sides that it is near: for
+ * every subset of their axes there is one. Of a pair that meets across a side only the body of the lower place looks,
+ * and it sees the other from one image alone (collide/fit.h). */
+template <int MODE> static __device__ inline void seek_images(Seeker &s)
+{
+    const TalusPeriod *p = s.d->bodies.period;
+    const TalusFit &fit = s.d->grid->found.fit;
+    const CuBall ball = s.ball;
+    TalusVec3 x = talus_vec3(ball.x, ball.y, ball.z);
+    double reach = (s.fat + fmin(fit.largest, fit.limit)) * TALUS_GRID_SLACK;
+    reach = fmin(reach, 0.5 * talus_shortest_period(p)); /* near one of two sides, not both */
+    unsigned lower = talus_near_lower(p, x, reach), upper = talus_near_upper(p, x, reach);
+    for (unsigned shift = 0; shift < 8; shift++) {
+        if (shift & ~(lower | upper))
+            continue;
+        TalusVec3 at =
+            talus_shifted(p, talus_shifted(p, x, shift & lower, 1.0), shift & upper, -1.0);
+        s.ball = CuBall{at.x, at.y, at.z, ball.radius};
+        seek_levels<MODE>(s, shift != 0);
+    }
+    s.ball = ball;
+}
+
+template <int MODE> static __device__ inline void seek(Seeker &s)
+{
+    if (MODE & PERIODIC)
+        seek_images<MODE>(s);
+    else
+        seek_levels<MODE>(s, false);
     seek_walls<MODE>(s);
 }
 
@@ -368,7 +374,7 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
         Seeker s = make_seeker(d, (uint32_t)p);
         s.aside = &aside;
         seek<MODE>(s);
-        settle(s);
+        settle<MODE>(s);
         d.mask[p] = s.mask;
         d.count[p] = s.spheres;
         d.count[d.slots + 1 + p] = s.candidates;
@@ -383,17 +389,23 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
     }
 }
 
-static bool rich(const CuDetect *d)
+typedef void CountKernel(CuDetect, CuPartials);
+typedef void WriteKernel(CuDetect, Output, uint32_t);
+
+/* The kernel with what the world needs. */
+template <class Kernel>
+static Kernel *choose(const CuDetect *d, Kernel *plain, Kernel *rich, Kernel *periodic)
 {
-    return d->facets || d->filter.group;
+    return d->bodies.period ? periodic : d->facets || d->filter.group ? rich : plain;
 }
 
 TalusStatus cu_pairs_count(const CuDetect *d)
 {
     unsigned blocks = blocks_for(d->slots + 1);
     TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
-    launch_block(d->cu, rich(d) ? count_pairs<COUNT | RICH> : count_pairs<COUNT>, blocks, THREADS,
-                 *d, cu_partials(d->cu));
+    CountKernel *kernel = choose<CountKernel>(d, count_pairs<COUNT>, count_pairs<COUNT | RICH>,
+                                              count_pairs<COUNT | RICH | PERIODIC>);
+    launch_block(d->cu, kernel, blocks, THREADS, *d, cu_partials(d->cu));
     return cu_scan(d->cu, d->count, d->count, 2 * (d->slots + 1));
 }
 
@@ -419,14 +431,16 @@ static __global__ void __launch_bounds__(THREADS, 3)
 void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 {
     Output out = {list->pair.at, list->other.at, d->candidate};
-    launch(d->cu, rich(d) ? write_pairs<WRITE | RICH> : write_pairs<WRITE>,
-           blocks_for(list->places), THREADS, *d, out, (uint32_t)spheres);
+    WriteKernel *kernel = choose<WriteKernel>(d, write_pairs<WRITE>, write_pairs<WRITE | RICH>,
+                                              write_pairs<WRITE | RICH | PERIODIC>);
+    launch(d->cu, kernel, blocks_for(list->places), THREADS, *d, out, (uint32_t)spheres);
 }
 
 /* ---- normals of spheres ---- */
 
 /* 16 bytes read per contact and two balls of 32, mostly from the second-level
  * cache; 40 written. */
+template <bool PERIODS>
 static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
                                      double *gap)
 {
@@ -435,6 +449,8 @@ static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, 
         return;
     CuBall a = d.ball[pair[i].x], b = d.ball[pair[i].y];
     TalusVec3 between = talus_vec3(b.x - a.x, b.y - a.y, b.z - a.z), normal = {0.0, 0.0, 1.0};
+    if (PERIODS)
+        between = talus_image(d.bodies.period, between);
     double distance = talus_norm(between), f[4];
     if (distance > 0.0)
         normal = talus_scale(1.0 / distance, between);
@@ -445,6 +461,6 @@ static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, 
 
 void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres)
 {
-    launch(d->cu, sphere_frames, blocks_for(spheres), THREADS, *d, list->pair.at, spheres,
-           list->frame.at, list->gap.at);
+    launch(d->cu, d->bodies.period ? sphere_frames<true> : sphere_frames<false>,
+           blocks_for(spheres), THREADS, *d, list->pair.at, spheres, list->frame.at, list->gap.at);
 }

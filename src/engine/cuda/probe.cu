@@ -6,6 +6,10 @@
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/material.h"
 
+extern "C" {
+#include "collide/period.h"
+}
+
 enum { SUMS = sizeof(TalusProbeSums) / sizeof(double) };
 
 /* What a probe looks at. */
@@ -15,6 +19,7 @@ struct CuProbe : CuScene {
     TalusOperator op;
     const CuRecord *solved;
     const double *gamma;
+    const TalusPeriod *period; /* NULL: space does not repeat itself */
 };
 
 static __device__ bool inside(const CuProbe &p, uint32_t slot)
@@ -39,6 +44,8 @@ static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uin
     else
         arms.b = talus_sub(talus_madd(talus_add(p.b.position[a], arms.a), p.list.gap[i], n),
                            p.b.position[b]);
+    if (p.period)
+        arms.b = talus_image(p.period, arms.b);
     return arms;
 }
 
@@ -134,7 +141,7 @@ TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, 
     if (!fit_totals(count))
         TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
     e->probes_here = false;
-    CuProbe p = {cu_scene(e), {}, {}, e->step.op, cu_solved(e), e->step.gamma.at};
+    CuProbe p = {cu_scene(e), {}, {}, e->step.op, cu_solved(e), e->step.gamma.at, e->period.at};
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
         p.middle = talus_scale(0.5, talus_add(p.def.lo, p.def.hi));

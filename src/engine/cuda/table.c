@@ -4,7 +4,7 @@
 #include "engine/cuda/table.h"
 
 const TalusEngineOps talus_engine_cuda = {
-    .capabilities = TALUS_ENGINE_SLEEP,
+    .capabilities = TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP,
     .create = cu_engine_create,
     .destroy = cu_engine_destroy,
     .tables = cu_engine_tables,
@@ -26,6 +26,7 @@ const TalusEngineOps talus_engine_cuda = {
     .solved = cu_engine_solved,
     .store_impulses = cu_engine_store_impulses,
     .integrate = cu_engine_integrate,
+    .wrap = cu_engine_wrap,
     .sum_probes = cu_engine_sum_probes,
     .get_probes = cu_engine_get_probes,
     .snapshot = cu_engine_snapshot,

@@ -49,6 +49,7 @@ TalusStatus cu_engine_build(TalusEngine *engine, const TalusBuildOptions *option
 TalusStatus cu_engine_solved(TalusEngine *engine, double limit, bool *changed);
 TalusStatus cu_engine_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
                                 TalusEngineLedger *ledger);
+TalusStatus cu_engine_wrap(TalusEngine *engine, TalusVec3 gravity, double *lifted);
 
 /* probe.cu */
 TalusStatus cu_engine_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count);

@@ -29,10 +29,7 @@ static TalusStatus fail_at(const TalusDir *dir, const char *name, const char *fo
 static TalusStatus fail_at(const TalusDir *dir, const char *name, const char *format, ...)
 {
     char path[PATH_BYTES], text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TALUS_FORMAT(text, format);
     snprintf(path, sizeof path, "%s/%s", dir->path, name);
     return talus_fail_file(path, TALUS_ERR_IO, "%s", text);
 }
@@ -53,8 +50,7 @@ TalusStatus talus_dir_open(const char *path, TalusDir *out)
     *out = (TalusDir){0};
     TALUS_TRY(talus_path(&out->path, "%s", path));
     TalusStatus status = talus_make_directory(path);
-    if (status == TALUS_OK)
-        status = open_at(out, AT_FDCWD, path, 0);
+    TALUS_THEN(status, open_at(out, AT_FDCWD, path, 0));
     if (status != TALUS_OK)
         talus_dir_close(out);
     return status;
@@ -88,8 +84,7 @@ void talus_dir_close(TalusDir *dir)
 {
     if (dir->open)
         close(dir->fd);
-    talus_release(dir->path);
-    talus_release(dir->name);
+    TALUS_RELEASE(dir->path, dir->name);
     *dir = (TalusDir){0};
 }
 
@@ -216,8 +211,7 @@ TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, 
     *size = 0;
     TALUS_TRY(talus_dir_open_file(dir, name, O_RDONLY, &fd));
     TalusStatus status = talus_path(&path, "%s/%s", dir->path, name);
-    if (status == TALUS_OK)
-        status = talus_read_open_file(fd, path, limit, bytes, size);
+    TALUS_THEN(status, talus_read_open_file(fd, path, limit, bytes, size));
     talus_release(path);
     close(fd);
     return status;

@@ -32,10 +32,7 @@ static void file_free(TalusFile *file)
 {
     if (file->fd >= 0)
         close(file->fd);
-    talus_release(file->path);
-    talus_release(file->target);
-    talus_release(file->temporary);
-    talus_release(file);
+    TALUS_RELEASE(file->path, file->target, file->temporary, file);
 }
 
 static TalusStatus create_failed(const TalusFile *file)

@@ -17,8 +17,7 @@ void talus_growing_close(TalusGrowing *file)
 {
     if (file->open)
         close(file->fd);
-    talus_release(file->path);
-    talus_release(file->name);
+    TALUS_RELEASE(file->path, file->name);
     *file = (TalusGrowing){0};
 }
 

@@ -71,7 +71,7 @@ TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **
                                "has %jd bytes, more than the %zu accepted here",
                                (intmax_t)about.st_size, limit);
     *size = (size_t)about.st_size;
-    TALUS_TRY(talus_alloc((void **)bytes, *size + 1, 1, path));
+    TALUS_TRY(TALUS_ALLOC(*bytes, *size + 1, path));
     TalusStatus status = read_fully(fd, path, *bytes, *size);
     if (status != TALUS_OK) {
         talus_release(*bytes);
@@ -136,8 +136,7 @@ TalusStatus talus_make_directory(const char *path)
             status = make_one(part);
             *p = '/';
         }
-    if (status == TALUS_OK)
-        status = make_one(part);
+    TALUS_THEN(status, make_one(part));
     talus_release(part);
     return status;
 }
@@ -152,7 +151,7 @@ TalusStatus talus_path(char **out, const char *format, ...)
     *out = NULL;
     if (n < 0 || n >= PATH_BYTES)
         return talus_fail(TALUS_ERR_IO, "%.60s...: a path of %d bytes is too long", text, n);
-    TALUS_TRY(talus_alloc((void **)out, (size_t)n + 1, 1, "path"));
+    TALUS_TRY(TALUS_ALLOC(*out, (size_t)n + 1, "path"));
     memcpy(*out, text, (size_t)n + 1);
     return TALUS_OK;
 }

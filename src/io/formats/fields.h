@@ -82,7 +82,6 @@ double talus_contact_force(const TalusSnapshot *snapshot, int contact);
 typedef struct TalusRows {
     int *row;
     int count;
-    size_t capacity;
 } TalusRows;
 
 /* All bodies but planes, which have no extent, and revolved walls, meshes and fields, which as a ball of

@@ -199,7 +199,6 @@ static TalusStatus remove_csv(TalusDir *dir)
 
 const TalusFormat talus_format_csv = {
     .name = "csv",
-    .summary = "tables of bodies and contacts, a file per frame, all digits",
     .fields = TALUS_SNAPSHOT_ALL & ~(unsigned)TALUS_SNAPSHOT_CHAINS,
     .state_size = sizeof(Csv),
     .open = open_csv,

@@ -255,7 +255,6 @@ static TalusStatus remove_dump(TalusDir *dir)
 
 const TalusFormat talus_format_lammps = {
     .name = "lammps",
-    .summary = "text dump in the manner of LAMMPS, for OVITO: bodies in one file",
     .fields =
         TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_MASS,
     .state_size = sizeof(Dump),

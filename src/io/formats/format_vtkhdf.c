@@ -35,7 +35,6 @@ typedef struct Frame {
     hsize_t count;
     const TalusField *field[FIELDS_MAX];
     unsigned char *data[FIELDS_MAX];
-    size_t capacity[FIELDS_MAX];
     int fields;
 } Frame;
 
@@ -50,8 +49,7 @@ typedef struct Hdf {
     TalusPeriod period;    /* of the first frame's head */
     TalusRows rows;
     Frame frame;
-    int64_t *ids; /* 0, 1, ...: connectivity and offsets */
-    size_t id_capacity;
+    int64_t *ids;       /* 0, 1, ...: connectivity and offsets */
     H5E_auto2_t report; /* the process's error output, to be put back */
     void *report_to;
 } Hdf;
@@ -191,7 +189,7 @@ static TalusStatus create(Hdf *hdf, const char *name)
 
 static TalusStatus fill_ids(Hdf *hdf, size_t count)
 {
-    TALUS_TRY(TALUS_RESERVE(hdf->ids, hdf->id_capacity, count, 0, "cells of a frame"));
+    TALUS_TRY(TALUS_GROW(hdf->ids, count, 0, "cells of a frame"));
     for (size_t i = 0; i < count; i++)
         hdf->ids[i] = (int64_t)i;
     return TALUS_OK;
@@ -280,7 +278,7 @@ static TalusStatus append_frame(Hdf *hdf)
 static TalusStatus reserve_field(Frame *frame, int index)
 {
     size_t size = (size_t)frame->count * row_bytes(frame->field[index]);
-    return TALUS_RESERVE(frame->data[index], frame->capacity[index], size, 0, "field of a frame");
+    return TALUS_GROW(frame->data[index], size, 0, "field of a frame");
 }
 
 static TalusStatus take_field(Frame *frame, int index, const TalusRows *rows,
@@ -447,13 +445,10 @@ static TalusStatus go_on(Hdf *hdf, double time)
     hid_t old;
     TALUS_TRY(open_old(hdf, &old));
     TalusStatus status = talus_dir_remove(hdf->dir, FRESH_NAME);
-    if (status == TALUS_OK)
-        status = create(hdf, FRESH_NAME);
-    if (status == TALUS_OK)
-        status = each_frame(hdf, old, time, UINT64_MAX, append_frame);
+    TALUS_THEN(status, create(hdf, FRESH_NAME));
+    TALUS_THEN(status, each_frame(hdf, old, time, UINT64_MAX, append_frame));
     H5Fclose(old);
-    if (status == TALUS_OK)
-        status = talus_dir_sync_file(hdf->dir, FRESH_NAME);
+    TALUS_THEN(status, talus_dir_sync_file(hdf->dir, FRESH_NAME));
     if (status == TALUS_OK && renameat(hdf->dir->fd, FRESH_NAME, hdf->dir->fd, FILE_NAME) != 0)
         status = fail(hdf, "put the resumed file in its place");
     if (status != TALUS_OK)
@@ -502,8 +497,7 @@ static void free_hdf(Hdf *hdf)
     for (int i = 0; i < FIELDS_MAX; i++)
         talus_release(hdf->frame.data[i]);
     talus_rows_free(&hdf->rows);
-    talus_release(hdf->ids);
-    talus_release(hdf->path);
+    TALUS_RELEASE(hdf->ids, hdf->path);
 }
 
 static TalusStatus close_hdf(void *state)
@@ -530,10 +524,8 @@ static TalusStatus measure_hdf(const TalusDir *dir, const TalusEntry *entry, uin
     *crc = 0;
     silence(&hdf);
     TalusStatus status = talus_path(&hdf.path, "%s/" FILE_NAME, dir->path);
-    if (status == TALUS_OK)
-        status = open_old(&hdf, &old);
-    if (status == TALUS_OK)
-        status = each_frame(&hdf, old, HUGE_VAL, entry->size, skip_frame);
+    TALUS_THEN(status, open_old(&hdf, &old));
+    TALUS_THEN(status, each_frame(&hdf, old, HUGE_VAL, entry->size, skip_frame));
     if (status == TALUS_OK && hdf.steps != entry->size)
         status = damaged(&hdf);
     if (old >= 0)
@@ -545,7 +537,6 @@ static TalusStatus measure_hdf(const TalusDir *dir, const TalusEntry *entry, uin
 
 const TalusFormat talus_format_vtkhdf = {
     .name = "vtkhdf",
-    .summary = "one VTKHDF file of bodies, for ParaView 5.12 and later",
     .fields =
         TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_MASS,
     .state_size = sizeof(Hdf),

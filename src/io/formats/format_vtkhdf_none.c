@@ -8,7 +8,6 @@ static TalusStatus remove_hdf(TalusDir *dir)
 
 const TalusFormat talus_format_vtkhdf = {
     .name = "vtkhdf",
-    .summary = "one VTKHDF file of bodies, for ParaView 5.12 and later",
     .missing = "HDF5 (Debian: libhdf5-dev)",
     .remove = remove_hdf,
 };

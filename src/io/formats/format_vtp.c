@@ -14,15 +14,12 @@
 #include "io/formats/vtp_surface.h"
 #include "io/formats/vtp_xml.h"
 
-#include <string.h>
-
 /* Lines over the contacts that carry force. */
 typedef struct Chains {
     TalusRows contact; /* of each line */
     TalusVec3 *point;
     float *force;    /* of each point: filters such as Tube scale by point data */
     int32_t *offset; /* end of each line's points */
-    size_t point_capacity, force_capacity, offset_capacity;
     int points;
 } Chains;
 
@@ -108,10 +105,10 @@ static TalusStatus add_contacts(Vtp *vtp, const TalusFramesHead *head,
 
 static TalusStatus reserve_chains(Chains *chain, size_t lines)
 {
-    TALUS_TRY(TALUS_RESERVE(chain->contact.row, chain->contact.capacity, lines, 0, "chains"));
-    TALUS_TRY(TALUS_RESERVE(chain->offset, chain->offset_capacity, lines, 0, "chains"));
-    TALUS_TRY(TALUS_RESERVE(chain->point, chain->point_capacity, 3 * lines, 0, "chains"));
-    return TALUS_RESERVE(chain->force, chain->force_capacity, 3 * lines, 0, "chains");
+    TALUS_TRY(TALUS_GROW(chain->contact.row, lines, 0, "chains"));
+    TALUS_TRY(TALUS_GROW(chain->offset, lines, 0, "chains"));
+    TALUS_TRY(TALUS_GROW(chain->point, 3 * lines, 0, "chains"));
+    return TALUS_GROW(chain->force, 3 * lines, 0, "chains");
 }
 
 static void add_point(Chains *chain, TalusVec3 at, double force)
@@ -186,9 +183,7 @@ static TalusStatus add_chains(Vtp *vtp, const TalusFramesHead *head, const Talus
 static void free_chains(Chains *chain)
 {
     talus_rows_free(&chain->contact);
-    talus_release(chain->point);
-    talus_release(chain->force);
-    talus_release(chain->offset);
+    TALUS_RELEASE(chain->point, chain->force, chain->offset);
 }
 
 /* ---- surfaces ---- */
@@ -290,7 +285,6 @@ static TalusStatus remove_vtp(TalusDir *dir)
 
 const TalusFormat talus_format_vtp = {
     .name = "vtp",
-    .summary = "VTK files for ParaView and OVITO: bodies, contacts, chains, surfaces",
     .fields = TALUS_SNAPSHOT_ALL & ~(unsigned)TALUS_SNAPSHOT_CHAINS,
     .state_size = sizeof(Vtp),
     .open = open_vtp,

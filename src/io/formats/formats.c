@@ -25,11 +25,6 @@ const char *talus_format_name(int index)
     return table[index]->name;
 }
 
-const char *talus_format_summary(int index)
-{
-    return table[index]->summary;
-}
-
 const char *talus_format_missing(int index)
 {
     return table[index]->missing;
@@ -70,8 +65,7 @@ static TalusStatus find_format(const char *name, const TalusFormat **out)
 static void writer_free(TalusFormatWriter *writer)
 {
     talus_dir_close(&writer->own);
-    talus_release(writer->state);
-    talus_release(writer);
+    TALUS_RELEASE(writer->state, writer);
 }
 
 static TalusStatus open_state(TalusFormatWriter *writer, TalusDir *dir, bool resume, double time)
@@ -92,8 +86,7 @@ static TalusStatus open_writer(const TalusFormat *format, TalusDir *dir, const c
     TALUS_TRY(TALUS_ALLOC(writer, 1, "writer of frames"));
     writer->format = format;
     TalusStatus status = dir ? TALUS_OK : talus_dir_open(path, &writer->own);
-    if (status == TALUS_OK)
-        status = open_state(writer, dir ? dir : &writer->own, resume, time);
+    TALUS_THEN(status, open_state(writer, dir ? dir : &writer->own, resume, time));
     if (status == TALUS_OK)
         *out = writer;
     else

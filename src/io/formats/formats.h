@@ -14,7 +14,7 @@
 /* One row of the table; `state` is a zeroed struct of `state_size` bytes that lives as long as the
  * writer. `close` is called once after every `open`, whatever it returned, and frees all. */
 typedef struct TalusFormat {
-    const char *name, *summary;
+    const char *name;
     const char *missing; /* NULL, or what this build lacks for it; then nothing below is called */
     unsigned fields;     /* of TalusSnapshotField: what snapshots should hold */
     size_t state_size;
@@ -31,7 +31,6 @@ typedef struct TalusFormat {
 
 int talus_format_count(void);
 const char *talus_format_name(int index);
-const char *talus_format_summary(int index);
 /* NULL, or what this build lacks, such as "HDF5 (Debian: libhdf5-dev)". */
 const char *talus_format_missing(int index);
 /* The number of the format with that name, or -1. */

@@ -4,7 +4,6 @@
  * not be called paraview.py: Python would then find it in place of ParaView's own module. */
 #include "io/formats/paraview_script.h"
 
-#include "base/memory.h"
 #include "io/file/file.h"
 
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/status.h"
 #include "io/formats/vtp_xml.h"
 
-#include <limits.h>
 #include <string.h>
 
 enum { SHAPE_SEGMENTS = 32 };      /* of a moving cylinder: there may be many */
@@ -19,8 +18,7 @@ static TalusStatus reserve_meshes(TalusVtpSurface *surface, int count)
     int have = surface->mesh_count;
     if (count <= have)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(surface->mesh, surface->mesh_capacity, (size_t)count, (size_t)have,
-                            "meshes of shapes"));
+    TALUS_TRY(TALUS_GROW(surface->mesh, (size_t)count, (size_t)have, "meshes of shapes"));
     memset(surface->mesh + have, 0, (size_t)(count - have) * sizeof *surface->mesh);
     surface->mesh_count = count;
     return TALUS_OK;
@@ -29,8 +27,7 @@ static TalusStatus reserve_meshes(TalusVtpSurface *surface, int count)
 static TalusStatus add_part(TalusVtpSurface *surface, int mesh, int row, bool placed)
 {
     size_t count = (size_t)surface->part_count;
-    TALUS_TRY(TALUS_RESERVE(surface->part, surface->part_capacity, count + 1, count,
-                            "parts of a surface"));
+    TALUS_TRY(TALUS_GROW(surface->part, count + 1, count, "parts of a surface"));
     surface->part[surface->part_count++] = (TalusSurfacePart){mesh, row, placed};
     return TALUS_OK;
 }
@@ -45,8 +42,7 @@ static void free_meshes(TalusVtpSurface *surface)
 void talus_vtp_free(TalusVtpSurface *surface)
 {
     free_meshes(surface);
-    talus_release(surface->mesh);
-    talus_release(surface->part);
+    TALUS_RELEASE(surface->mesh, surface->part);
     talus_rows_free(&surface->rows);
     *surface = (TalusVtpSurface){0};
 }
@@ -185,7 +181,7 @@ static TalusStatus count_all(TalusVtpSurface *surface, TalusVtpCounts *counts)
                           "frame in .vtp can hold",
                           (long long)points, INT32_MAX);
     *counts = (TalusVtpCounts){.points = (int)points, .polys = (int)triangles};
-    TALUS_TRY(TALUS_RESERVE(rows->row, rows->capacity, (size_t)triangles, 0, "rows of triangles"));
+    TALUS_TRY(TALUS_GROW(rows->row, (size_t)triangles, 0, "rows of triangles"));
     rows->count = 0;
     for (int i = 0; i < surface->part_count; i++)
         for (int k = surface->mesh[surface->part[i].mesh].triangle_count; k > 0; k--)

@@ -15,10 +15,8 @@ typedef struct TalusSurfacePart {
 /* Keeps its memory from frame to frame; starts zeroed. */
 typedef struct TalusVtpSurface {
     TalusMesh *mesh;
-    size_t mesh_capacity;
     int mesh_count;
     TalusSurfacePart *part;
-    size_t part_capacity;
     int part_count;
     TalusRows rows; /* of each triangle */
 } TalusVtpSurface;

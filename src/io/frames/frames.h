@@ -9,6 +9,7 @@
 #include "io/file/dir.h"
 #include "io/scene/scene_arena.h"
 #include "io/text/json.h"
+#include "io/text/text.h"
 
 #include <talus/frames.h>
 
@@ -137,7 +138,7 @@ typedef struct TalusPacked {
     bool repeats;         /* as the packer's */
     unsigned char *plane; /* [size] */
     unsigned char *data;  /* [used], deflated */
-    size_t size, used, plane_capacity, data_capacity;
+    size_t size, used;
     TalusStatus status;
 } TalusPacked;
 
@@ -147,10 +148,9 @@ typedef struct TalusPacker {
     TalusPool *pool; /* NULL: the calling thread alone */
     bool repeats;    /* arrays repeat themselves: search for it, however long it takes */
     unsigned char *bytes;
-    size_t size, capacity;
+    size_t size;
     uint32_t arrays;
-    uint32_t *code; /* values as they go into the planes */
-    size_t code_capacity;
+    uint32_t *code;                       /* values as they go into the planes */
     TalusPacked packed[2 * TALUS_ARRAYS]; /* kept from frame to frame for their memory */
     int taken;
 } TalusPacker;
@@ -181,7 +181,6 @@ typedef struct TalusUnpacker {
     TalusArrayView array[TALUS_ARRAYS];
     unsigned char *plane;
     uint32_t *code;
-    size_t plane_capacity, code_capacity;
 } TalusUnpacker;
 
 void talus_unpacker_clear(TalusUnpacker *unpacker);
@@ -213,14 +212,13 @@ TalusStatus talus_snapshot_shape(TalusSnapshot *snapshot, unsigned fields, int b
 
 typedef struct TalusFrameState {
     int count;
-    size_t capacity; /* bytes of memory */
     TalusBodyId *id;
     int32_t (*position)[3];
     int16_t (*orientation)[4]; /* of bodies that are not spheres */
     float *radius;
     int32_t *shape, *material, *tag;
     uint8_t *fixed, *layer;
-    void *memory;
+    char *memory;
 } TalusFrameState;
 
 TalusStatus talus_frame_state_size(TalusFrameState *state, int count);
@@ -286,19 +284,10 @@ TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload pa
 
 /* ---- shapes of a head: frames_shape.c ---- */
 
-/* JSON in the making. */
-typedef struct TalusHeadText {
-    char *bytes;
-    size_t size, capacity;
-    TalusStatus status; /* of the first failure */
-} TalusHeadText;
-
-void talus_head_put(TalusHeadText *text, const char *bytes, size_t size);
-void talus_head_print(TalusHeadText *text, const char *format, ...) TALUS_PRINTF(2, 3);
-void talus_head_vector(TalusHeadText *text, const char *key, TalusVec3 v);
+void talus_head_vector(TalusText *text, const char *key, TalusVec3 v);
 /* Leaves the object open. */
-void talus_head_shape(TalusHeadText *text, const TalusShapeDef *shape);
-void talus_head_figure(TalusHeadText *text, const TalusFigure *figure);
+void talus_head_shape(TalusText *text, const TalusShapeDef *shape);
+void talus_head_figure(TalusText *text, const TalusFigure *figure);
 
 /* Numbers of a head within this can be squared and added without overflow. */
 #define TALUS_HEAD_MOST 1e100
@@ -327,8 +316,6 @@ typedef struct TalusFrameEncoder {
     uint16_t *half;
     float *radius;
     int *chain; /* numbers of contacts */
-    size_t match_capacity, value_capacity, guess_capacity, half_capacity, radius_capacity,
-        chain_capacity;
 } TalusFrameEncoder;
 
 void talus_frame_encoder_clear(TalusFrameEncoder *encoder);
@@ -343,7 +330,6 @@ typedef struct TalusFrameDecoder {
     int32_t *match, *value, *guess;
     uint16_t *half;
     float *radius;
-    size_t match_capacity, value_capacity, guess_capacity, half_capacity, radius_capacity;
 } TalusFrameDecoder;
 
 void talus_frame_decoder_clear(TalusFrameDecoder *decoder);
@@ -384,7 +370,6 @@ struct TalusFrames {
     int *frame_head; /* number of the head of each frame, -1 without one */
     TalusHeadPlace *head;
     int count, heads;
-    size_t frame_capacity, frame_head_capacity, head_capacity;
     uint64_t end; /* of the last whole chunk that is not the index */
     bool complete;
     uint64_t torn;     /* where a last chunk without its bytes was left out; 0: nowhere */
@@ -398,7 +383,6 @@ struct TalusFrames {
     int newest, decoded;      /* -1: none */
     bool before_valid;
     unsigned char *payload;
-    size_t payload_capacity;
 };
 
 /* Finds the chunks from `frames->end` on, or all of them anew. */

@@ -8,18 +8,14 @@
 void talus_frame_decoder_clear(TalusFrameDecoder *d)
 {
     talus_unpacker_clear(&d->unpacker);
-    talus_release(d->match);
-    talus_release(d->value);
-    talus_release(d->guess);
-    talus_release(d->half);
-    talus_release(d->radius);
+    TALUS_RELEASE(d->match, d->value, d->guess, d->half, d->radius);
     *d = (TalusFrameDecoder){0};
 }
 
 static TalusStatus reserve_values(TalusFrameDecoder *d, size_t count)
 {
-    TALUS_TRY(TALUS_RESERVE(d->value, d->value_capacity, count, 0, "frame"));
-    return TALUS_RESERVE(d->guess, d->guess_capacity, count, 0, "frame");
+    TALUS_TRY(TALUS_GROW(d->value, count, 0, "frame"));
+    return TALUS_GROW(d->guess, count, 0, "frame");
 }
 
 /* ---- the frame as integers ---- */
@@ -84,7 +80,7 @@ static TalusStatus unpack_new(TalusFrameDecoder *d, const News *news, int count,
 static TalusStatus unpack_radii(TalusFrameDecoder *d, int count, const TalusFrameState *before,
                                 TalusFrameState *now)
 {
-    TALUS_TRY(TALUS_RESERVE(d->radius, d->radius_capacity, (size_t)count, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(d->radius, (size_t)count, 0, "frame"));
     TALUS_TRY(talus_unpack_floats(&d->unpacker, TALUS_ARRAY_RADIUS, 1, count, d->radius));
     for (int i = 0, next = 0; i < now->count; i++) {
         now->radius[i] = d->match[i] < 0 ? d->radius[next++] : before->radius[d->match[i]];
@@ -155,7 +151,7 @@ static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *hea
     int n = (int)d->unpacker.head.bodies;
     TALUS_TRY(talus_frame_state_size(now, n));
     TALUS_TRY(reserve_values(d, 4 * (size_t)n));
-    TALUS_TRY(TALUS_RESERVE(d->match, d->match_capacity, (size_t)n, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(d->match, (size_t)n, 0, "frame"));
     TALUS_TRY(unpack_identity(d, now));
     if (key)
         memset(d->match, 0xff, (size_t)n * sizeof *d->match); /* -1: all are new */
@@ -211,7 +207,7 @@ static TalusStatus fill_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s
 {
     int n = s->body_count;
     TalusUnpacker *u = &d->unpacker;
-    TALUS_TRY(TALUS_RESERVE(d->half, d->half_capacity, 3 * (size_t)n, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(d->half, 3 * (size_t)n, 0, "frame"));
     TALUS_TRY(talus_unpack_halves(u, lean ? TALUS_ARRAY_SPEED : TALUS_ARRAY_VELOCITY, lean ? 1 : 3,
                                   n, d->half));
     fill_speeds(s, d->half);
@@ -262,7 +258,7 @@ static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head
 {
     int count = s->contact_count, points = 0;
     TALUS_TRY(fill_rows(d, s));
-    TALUS_TRY(TALUS_RESERVE(d->half, d->half_capacity, (size_t)count, 0, "chains"));
+    TALUS_TRY(TALUS_GROW(d->half, (size_t)count, 0, "chains"));
     TALUS_TRY(talus_unpack_halves(&d->unpacker, TALUS_ARRAY_CHAIN_FORCE, 1, count, d->half));
     for (int i = 0; i < count; i++)
         points += s->fixed[s->contact_b[i]];

@@ -12,12 +12,7 @@ void talus_frame_encoder_clear(TalusFrameEncoder *e)
     talus_packer_clear(&e->packer);
     talus_frame_state_clear(&e->before);
     talus_frame_state_clear(&e->now);
-    talus_release(e->match);
-    talus_release(e->value);
-    talus_release(e->guess);
-    talus_release(e->half);
-    talus_release(e->radius);
-    talus_release(e->chain);
+    TALUS_RELEASE(e->match, e->value, e->guess, e->half, e->radius, e->chain);
     *e = (TalusFrameEncoder){0};
 }
 
@@ -162,7 +157,7 @@ static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
     for (int i = 0; i < n; i++)
         TALUS_TRY(check_body(head, s, i));
     TALUS_TRY(talus_frame_state_size(&e->now, n));
-    TALUS_TRY(TALUS_RESERVE(e->match, e->match_capacity, (size_t)n, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(e->match, (size_t)n, 0, "frame"));
     memcpy(e->now.id, s->id, (size_t)n * sizeof *s->id);
     talus_frame_match(&e->before, s->id, n, e->match);
     Filling filling = {.encoder = e, .head = head, .snapshot = s};
@@ -175,8 +170,8 @@ static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
 
 static TalusStatus reserve_values(TalusFrameEncoder *e, size_t count)
 {
-    TALUS_TRY(TALUS_RESERVE(e->value, e->value_capacity, count, 0, "frame"));
-    return TALUS_RESERVE(e->guess, e->guess_capacity, count, 0, "frame");
+    TALUS_TRY(TALUS_GROW(e->value, count, 0, "frame"));
+    return TALUS_GROW(e->guess, count, 0, "frame");
 }
 
 static TalusStatus pack_identity(TalusFrameEncoder *e)
@@ -239,7 +234,7 @@ static TalusStatus pack_new(TalusFrameEncoder *e, int name, bool key)
 static TalusStatus pack_news(TalusFrameEncoder *e, bool key)
 {
     int count = 0;
-    TALUS_TRY(TALUS_RESERVE(e->radius, e->radius_capacity, (size_t)e->now.count, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(e->radius, (size_t)e->now.count, 0, "frame"));
     for (int i = 0; i < e->now.count; i++)
         if (key || e->match[i] < 0)
             e->radius[count++] = e->now.radius[i];
@@ -304,7 +299,7 @@ static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int
 {
     double least = chain_threshold(s);
     int *start = e->guess; /* of each row's chains, bodies + 1 */
-    TALUS_TRY(TALUS_RESERVE(e->chain, e->chain_capacity, (size_t)s->contact_count, 0, "chains"));
+    TALUS_TRY(TALUS_GROW(e->chain, (size_t)s->contact_count, 0, "chains"));
     memset(start, 0, ((size_t)s->body_count + 1) * sizeof *start);
     for (int i = 0; i < s->contact_count; i++)
         if (normal_impulse(&s->contact[i]) > least)
@@ -344,7 +339,7 @@ static TalusStatus pack_chains(TalusFrameEncoder *e, const TalusFramesHead *head
 {
     TALUS_TRY(sort_chains(e, s, count));
     TALUS_TRY(reserve_values(e, 3 * (size_t)*count));
-    TALUS_TRY(TALUS_RESERVE(e->half, e->half_capacity, (size_t)*count, 0, "chains"));
+    TALUS_TRY(TALUS_GROW(e->half, (size_t)*count, 0, "chains"));
     for (int i = 0; i < *count; i++) {
         int c = e->chain[i];
         e->value[i] = s->contact_a[c];
@@ -366,7 +361,7 @@ static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head
 {
     size_t n = (size_t)s->body_count;
     TALUS_TRY(reserve_values(e, 4 * n + 1));
-    TALUS_TRY(TALUS_RESERVE(e->half, e->half_capacity, 3 * n, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(e->half, 3 * n, 0, "frame"));
     TALUS_TRY(pack_identity(e));
     TALUS_TRY(pack_news(e, key));
     TALUS_TRY(pack_positions(e, key));

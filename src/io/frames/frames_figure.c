@@ -7,7 +7,6 @@
 #include "geometry/figure.h"
 #include "io/frames/frames.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* Of one level, or of all together. */
@@ -63,15 +62,15 @@ void talus_head_free_figures(TalusFigure **figure, int count)
 
 /* ---- writing ---- */
 
-void talus_head_figure(TalusHeadText *text, const TalusFigure *figure)
+void talus_head_figure(TalusText *text, const TalusFigure *figure)
 {
-    talus_head_print(text, ", \"drawn\": \"%s\", \"levels\": [", talus_drawn_name(figure->drawn));
+    talus_text_print(text, ", \"drawn\": \"%s\", \"levels\": [", talus_drawn_name(figure->drawn));
     for (int i = 0; i < figure->levels; i++) {
         const TalusMesh *m = &figure->level[i];
-        talus_head_print(text, "%s[%d, %d, %d, %d]", i ? ", " : "", m->vertex_count,
+        talus_text_print(text, "%s[%d, %d, %d, %d]", i ? ", " : "", m->vertex_count,
                          m->triangle_count, m->edge_count, m->piece_count);
     }
-    talus_head_print(text, "]");
+    talus_text_print(text, "]");
 }
 
 /* All numbers of a kind, in the order of shapes and levels. */
@@ -83,25 +82,17 @@ typedef struct Columns {
 
 static void columns_free(Columns *c)
 {
-    talus_release(c->point);
-    talus_release(c->normal);
-    talus_release(c->triangle);
-    talus_release(c->edge);
-    talus_release(c->piece);
+    TALUS_RELEASE(c->point, c->normal, c->triangle, c->edge, c->piece);
 }
 
 static TalusStatus columns_create(Sizes all, Columns *c)
 {
     memset(c, 0, sizeof *c);
     TalusStatus status = TALUS_ALLOC(c->point, 3 * (size_t)all.vertices, "figures");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(c->normal, 3 * (size_t)all.vertices, "figures");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(c->triangle, 3 * (size_t)all.triangles, "figures");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(c->edge, 2 * (size_t)all.edges, "figures");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(c->piece, (size_t)all.pieces, "figures");
+    TALUS_THEN(status, TALUS_ALLOC(c->normal, 3 * (size_t)all.vertices, "figures"));
+    TALUS_THEN(status, TALUS_ALLOC(c->triangle, 3 * (size_t)all.triangles, "figures"));
+    TALUS_THEN(status, TALUS_ALLOC(c->edge, 2 * (size_t)all.edges, "figures"));
+    TALUS_THEN(status, TALUS_ALLOC(c->piece, (size_t)all.pieces, "figures"));
     if (status != TALUS_OK)
         columns_free(c);
     return status;
@@ -312,8 +303,7 @@ static TalusStatus read_arrays(TalusHeadPayload payload, TalusFigure *figure, in
                           (long long)total(all), payload.size, TALUS_FIGURE_PER_BYTE);
     TalusStatus status =
         talus_unpack_views(&u, payload.bytes + payload.arrays_at, payload.size - payload.arrays_at);
-    if (status == TALUS_OK)
-        status = take_figures(&u, all, figure, count);
+    TALUS_THEN(status, take_figures(&u, all, figure, count));
     talus_unpacker_clear(&u);
     return status;
 }

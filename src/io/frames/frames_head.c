@@ -1,5 +1,6 @@
 /* io/frames/frames_head.c - what stays the same from frame to frame: from a world, copied, measured. */
 #include "base/memory.h"
+#include "base/order.h"
 #include "io/frames/frames.h"
 
 #include <stdlib.h>
@@ -175,12 +176,6 @@ TalusVec3 talus_frames_up(const TalusFramesHead *head)
     return norm > 0.0 ? talus_scale(-1.0 / norm, head->gravity) : talus_vec3(0.0, 0.0, 1.0);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 typedef struct Sizes {
     double median, small; /* small: of a body below which only few are */
 } Sizes;
@@ -194,7 +189,7 @@ static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out
     for (int i = 0; i < s->body_count; i++)
         if (s->radius[i] > 0.0 && !(moving && s->fixed[i]))
             radius[count++] = s->radius[i];
-    qsort(radius, count, sizeof *radius, by_size);
+    qsort(radius, count, sizeof *radius, talus_ascending);
     *out = count ? (Sizes){radius[count / 2], radius[count / FEW]} : (Sizes){1.0, 1.0};
     talus_release(radius);
     return TALUS_OK;

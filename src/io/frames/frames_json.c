@@ -7,73 +7,58 @@
 
 /* ---- writing ---- */
 
-static void print_string(TalusHeadText *text, const char *string)
-{
-    talus_head_put(text, "\"", 1);
-    for (; *string; string++) {
-        if ((unsigned char)*string < 0x20)
-            talus_head_print(text, "\\u%04x", *string);
-        else if (*string == '"' || *string == '\\')
-            talus_head_print(text, "\\%c", *string);
-        else
-            talus_head_put(text, string, 1);
-    }
-    talus_head_put(text, "\"", 1);
-}
-
 /* The axes along which space repeats itself; nothing where there is none. */
-static void print_period(TalusHeadText *text, const TalusPeriod *period)
+static void print_period(TalusText *text, const TalusPeriod *period)
 {
     const double *lo = &period->lo.x, *hi = &period->hi.x;
     const char *before = "\"period\": {";
     for (int k = 0; k < 3; k++)
         if (period->on[k]) {
-            talus_head_print(text, "%s\"%c\": [%.17g, %.17g]", before, "xyz"[k], lo[k], hi[k]);
+            talus_text_print(text, "%s\"%c\": [%.17g, %.17g]", before, "xyz"[k], lo[k], hi[k]);
             before = ", ";
         }
     if (talus_periodic(period))
-        talus_head_print(text, "},\n");
+        talus_text_print(text, "},\n");
 }
 
-static void print_tables(TalusHeadText *text, const TalusFramesHead *head,
-                         const TalusFigure *figure)
+static void print_tables(TalusText *text, const TalusFramesHead *head, const TalusFigure *figure)
 {
-    talus_head_print(text, "\"shapes\": [");
+    talus_text_print(text, "\"shapes\": [");
     for (int i = 0; i < head->shape_count; i++) {
-        talus_head_print(text, "%s", i ? ", " : "");
+        talus_text_print(text, "%s", i ? ", " : "");
         talus_head_shape(text, &head->shapes[i]);
         if (figure)
             talus_head_figure(text, &figure[i]);
-        talus_head_print(text, "}");
+        talus_text_print(text, "}");
     }
-    talus_head_print(text, "],\n\"materials\": [");
+    talus_text_print(text, "],\n\"materials\": [");
     for (int i = 0; i < head->material_count; i++) {
-        talus_head_print(text, "%s{\"name\": ", i ? ", " : "");
-        print_string(text, head->materials[i].name);
-        talus_head_print(text, ", \"friction\": %.17g, \"density\": %.17g}",
+        talus_text_print(text, "%s{\"name\": ", i ? ", " : "");
+        talus_text_quote(text, head->materials[i].name);
+        talus_text_print(text, ", \"friction\": %.17g, \"density\": %.17g}",
                          head->materials[i].friction, head->materials[i].density);
     }
-    talus_head_print(text, "]}\n");
+    talus_text_print(text, "]}\n");
 }
 
 static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *figure,
-                              TalusHeadText *text)
+                              TalusText *text)
 {
-    TalusHeadText out = {0};
-    talus_head_print(&out, "{\"producer\": \"talus %s\", \"title\": ", talus_version());
-    print_string(&out, head->title);
-    talus_head_print(&out, ", \"scene\": ");
-    print_string(&out, head->scene);
-    talus_head_print(&out, ",\n");
+    TalusText out = {0};
+    talus_text_print(&out, "{\"producer\": \"talus %s\", \"title\": ", talus_version());
+    talus_text_quote(&out, head->title);
+    talus_text_print(&out, ", \"scene\": ");
+    talus_text_quote(&out, head->scene);
+    talus_text_print(&out, ",\n");
     talus_head_vector(&out, "gravity", head->gravity);
-    talus_head_print(&out, ", \"step\": %.17g, \"radius\": %.17g, \"quantum\": %.17g,\n",
+    talus_text_print(&out, ", \"step\": %.17g, \"radius\": %.17g, \"quantum\": %.17g,\n",
                      head->step, head->radius, head->quantum);
     talus_head_vector(&out, "origin", head->origin);
     if (isnan(head->floor))
-        talus_head_print(&out, ", \"floor\": null");
+        talus_text_print(&out, ", \"floor\": null");
     else
-        talus_head_print(&out, ", \"floor\": %.17g", head->floor);
-    talus_head_print(&out, ", \"detail\": \"%s\",\n", head->lean ? "lean" : "full");
+        talus_text_print(&out, ", \"floor\": %.17g", head->floor);
+    talus_text_print(&out, ", \"detail\": \"%s\",\n", head->lean ? "lean" : "full");
     print_period(&out, &head->period);
     print_tables(&out, head, figure);
     if (out.status == TALUS_OK && out.size > TALUS_FRAMES_HEAD_LIMIT)
@@ -86,8 +71,8 @@ static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *fi
 }
 
 /* The payload: zeros end the text, and fill it up where there is more to a byte than a reader takes. */
-static TalusStatus pack_payload(TalusPacker *p, const TalusHeadText *text,
-                                const TalusFigure *figure, int shapes)
+static TalusStatus pack_payload(TalusPacker *p, const TalusText *text, const TalusFigure *figure,
+                                int shapes)
 {
     size_t start = p->size;
     TALUS_TRY(talus_pack_bytes(p, text->bytes, text->size));
@@ -108,13 +93,11 @@ static TalusStatus pack_chunk(TalusPacker *p, const TalusFramesHead *head,
                               const TalusFigure *figure)
 {
     size_t start = p->size;
-    TalusHeadText text = {0};
+    TalusText text = {0};
     TalusChunk chunk = {.magic = TALUS_CHUNK_MAGIC, .kind = TALUS_CHUNK_HEAD};
     TalusStatus status = write_text(head, figure, &text);
-    if (status == TALUS_OK)
-        status = talus_pack_bytes(p, NULL, sizeof chunk);
-    if (status == TALUS_OK)
-        status = pack_payload(p, &text, figure, head->shape_count);
+    TALUS_THEN(status, talus_pack_bytes(p, NULL, sizeof chunk));
+    TALUS_THEN(status, pack_payload(p, &text, figure, head->shape_count));
     talus_release(text.bytes);
     if (status != TALUS_OK)
         return status;
@@ -248,8 +231,7 @@ TalusStatus talus_frames_head_read(const char *payload, size_t size, const char 
     size_t text = end ? (size_t)(end - payload) : size, arrays = (text / 8 + 1) * 8;
     talus_frames_head_clear(out);
     TalusStatus status = talus_json_parse(&out->arena, payload, text, source, true, &root);
-    if (status == TALUS_OK)
-        status = read_root(&out->arena, root, &out->head);
+    TALUS_THEN(status, read_root(&out->arena, root, &out->head));
     if (status == TALUS_OK && end) {
         TalusHeadPayload all = {source, (const unsigned char *)payload, size,
                                 arrays < size ? arrays : size};

@@ -82,17 +82,15 @@ static uint32_t zigzag(uint32_t difference)
 void talus_packer_clear(TalusPacker *packer)
 {
     for (int i = 0; i < 2 * TALUS_ARRAYS; i++) {
-        talus_release(packer->packed[i].plane);
-        talus_release(packer->packed[i].data);
+        TALUS_RELEASE(packer->packed[i].plane, packer->packed[i].data);
     }
-    talus_release(packer->bytes);
-    talus_release(packer->code);
+    TALUS_RELEASE(packer->bytes, packer->code);
     *packer = (TalusPacker){0};
 }
 
 static TalusStatus make_room(TalusPacker *p, size_t size)
 {
-    return TALUS_RESERVE(p->bytes, p->capacity, p->size + size, p->size, "frame");
+    return TALUS_GROW(p->bytes, p->size + size, p->size, "frame");
 }
 
 TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size)
@@ -199,9 +197,9 @@ static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool other)
 {
     TalusPacked *a = &p->packed[p->taken];
     size_t size = (size_t)head.tuples * head.components * head.width;
-    TALUS_TRY(TALUS_RESERVE(a->plane, a->plane_capacity, size, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(a->plane, size, 0, "frame"));
     if (talus_deflate_available() && size >= LEAST_DEFLATED)
-        TALUS_TRY(TALUS_RESERVE(a->data, a->data_capacity, talus_deflate_bound(size), 0, "frame"));
+        TALUS_TRY(TALUS_GROW(a->data, talus_deflate_bound(size), 0, "frame"));
     a->head = head;
     a->other = other;
     a->repeats = p->repeats;
@@ -215,7 +213,7 @@ static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool other)
 static TalusStatus reserve_code(TalusPacker *p, int components, int tuples)
 {
     size_t count = (size_t)components * (size_t)tuples;
-    return TALUS_RESERVE(p->code, p->code_capacity, count, 0, "frame");
+    return TALUS_GROW(p->code, count, 0, "frame");
 }
 
 static uint32_t predict(TalusPrediction prediction, const int32_t *value, const int32_t *guess,

@@ -49,11 +49,7 @@ void talus_frames_close(TalusFrames *frames)
         return;
     if (frames->fd >= 0)
         close(frames->fd);
-    talus_release(frames->path);
-    talus_release(frames->frame);
-    talus_release(frames->frame_head);
-    talus_release(frames->head);
-    talus_release(frames->payload);
+    TALUS_RELEASE(frames->path, frames->frame, frames->frame_head, frames->head, frames->payload);
     talus_frames_head_clear(&frames->loaded);
     talus_frame_decoder_clear(&frames->decoder);
     talus_frame_state_clear(&frames->state[0]);

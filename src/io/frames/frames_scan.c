@@ -44,7 +44,7 @@ TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, T
                                "damaged: the chunk at byte %" PRIu64 " claims %" PRIu64
                                " bytes of the %" PRIu64 " after it",
                                offset, chunk->size, start > size ? 0 : size - start);
-    TALUS_TRY(TALUS_RESERVE(f->payload, f->payload_capacity, (size_t)chunk->size, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(f->payload, (size_t)chunk->size, 0, "frame"));
     TALUS_TRY(talus_frames_bytes(f, start, f->payload, (size_t)chunk->size));
     if (talus_chunk_crc(chunk, f->payload) != chunk->crc)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
@@ -96,8 +96,8 @@ void talus_frames_forget(TalusFrames *f)
 static TalusStatus add_frame(TalusFrames *f, const TalusIndexRow *row)
 {
     size_t n = (size_t)f->count;
-    TALUS_TRY(TALUS_RESERVE(f->frame, f->frame_capacity, n + 1, n, "frames"));
-    TALUS_TRY(TALUS_RESERVE(f->frame_head, f->frame_head_capacity, n + 1, n, "frames"));
+    TALUS_TRY(TALUS_GROW(f->frame, n + 1, n, "frames"));
+    TALUS_TRY(TALUS_GROW(f->frame_head, n + 1, n, "frames"));
     f->frame[n] = (TalusFrameInfo){.time = row->time,
                                    .step = row->step,
                                    .offset = row->offset,
@@ -112,7 +112,7 @@ static TalusStatus add_frame(TalusFrames *f, const TalusIndexRow *row)
 static TalusStatus add_head(TalusFrames *f, uint64_t offset, uint64_t size)
 {
     size_t n = (size_t)f->heads;
-    TALUS_TRY(TALUS_RESERVE(f->head, f->head_capacity, n + 1, n, "frames"));
+    TALUS_TRY(TALUS_GROW(f->head, n + 1, n, "frames"));
     f->head[f->heads++] = (TalusHeadPlace){offset, size};
     return TALUS_OK;
 }

@@ -7,82 +7,54 @@
 #include "io/frames/frames.h"
 #include "io/text/base64.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- writing ---- */
 
-void talus_head_put(TalusHeadText *text, const char *bytes, size_t size)
+void talus_head_vector(TalusText *text, const char *key, TalusVec3 v)
 {
-    if (text->status == TALUS_OK)
-        text->status = TALUS_RESERVE(text->bytes, text->capacity, text->size + size + 1, text->size,
-                                     "frames head");
-    if (text->status != TALUS_OK)
-        return;
-    memcpy(text->bytes + text->size, bytes, size);
-    text->size += size;
+    talus_text_print(text, "\"%s\": [%.17g, %.17g, %.17g]", key, v.x, v.y, v.z);
 }
 
-void talus_head_print(TalusHeadText *text, const char *format, ...)
+static void print_profile(TalusText *text, const TalusShapeDef *shape)
 {
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    talus_head_put(text, line, (size_t)n);
-}
-
-void talus_head_vector(TalusHeadText *text, const char *key, TalusVec3 v)
-{
-    talus_head_print(text, "\"%s\": [%.17g, %.17g, %.17g]", key, v.x, v.y, v.z);
-}
-
-static void print_profile(TalusHeadText *text, const TalusShapeDef *shape)
-{
-    talus_head_print(text, ", \"profile\": [");
+    talus_text_print(text, ", \"profile\": [");
     for (int i = 0; i < shape->point_count; i++)
-        talus_head_print(text, "%s[%.17g, %.17g]", i ? ", " : "", shape->profile[2 * i],
+        talus_text_print(text, "%s[%.17g, %.17g]", i ? ", " : "", shape->profile[2 * i],
                          shape->profile[2 * i + 1]);
-    talus_head_print(text, "]");
+    talus_text_print(text, "]");
 }
 
-static void print_bytes(TalusHeadText *text, const char *key, const void *bytes, size_t size)
+static void print_bytes(TalusText *text, const char *key, const void *bytes, size_t size)
 {
-    size_t length = talus_base64_length(size);
-    talus_head_print(text, ", \"%s\": \"", key);
-    if (text->status == TALUS_OK)
-        text->status = TALUS_RESERVE(text->bytes, text->capacity, text->size + length + 1,
-                                     text->size, "frames head");
-    if (text->status != TALUS_OK)
-        return;
-    talus_base64_encode(bytes, size, text->bytes + text->size);
-    text->size += length;
-    talus_head_put(text, "\"", 1);
+    talus_text_print(text, ", \"%s\": \"", key);
+    char *room = talus_text_room(text, talus_base64_length(size));
+    if (room)
+        talus_base64_encode(bytes, size, room);
+    talus_text_print(text, "\"");
 }
 
-static void print_shape(TalusHeadText *text, const TalusShapeDef *shape, bool part);
+static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part);
 
-static void print_parts(TalusHeadText *text, const TalusShapeDef *shape)
+static void print_parts(TalusText *text, const TalusShapeDef *shape)
 {
-    talus_head_print(text, ", \"parts\": [");
+    talus_text_print(text, ", \"parts\": [");
     for (int i = 0; i < shape->part_count; i++) {
         const TalusShapePart *part = &shape->part[i];
         TalusQuat q = part->orientation;
-        talus_head_print(text, "%s{", i ? ", " : "");
+        talus_text_print(text, "%s{", i ? ", " : "");
         talus_head_vector(text, "position", part->position);
-        talus_head_print(text, ", \"orientation\": [%.17g, %.17g, %.17g, %.17g], \"shape\": ", q.w,
+        talus_text_print(text, ", \"orientation\": [%.17g, %.17g, %.17g, %.17g], \"shape\": ", q.w,
                          q.x, q.y, q.z);
         print_shape(text, part->shape, true);
-        talus_head_print(text, "}");
+        talus_text_print(text, "}");
     }
-    talus_head_print(text, "]");
+    talus_text_print(text, "]");
 }
 
-static void print_heights(TalusHeadText *text, const TalusShapeDef *shape)
+static void print_heights(TalusText *text, const TalusShapeDef *shape)
 {
-    talus_head_print(text, ", \"columns\": %d, \"rows\": %d, \"spacing\": %.17g", shape->columns,
+    talus_text_print(text, ", \"columns\": %d, \"rows\": %d, \"spacing\": %.17g", shape->columns,
                      shape->rows, shape->spacing);
     print_bytes(text, "height", shape->height,
                 (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
@@ -95,18 +67,18 @@ static int used(const TalusShapeDef *shape, bool part)
     return shape->kind == TALUS_SHAPE_SPHERE && !part ? 0 : uses;
 }
 
-static void print_shape(TalusHeadText *text, const TalusShapeDef *shape, bool part)
+static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part)
 {
     int uses = used(shape, part);
-    talus_head_print(text, "{\"kind\": \"%s\"", talus_shape_name(shape->kind));
+    talus_text_print(text, "{\"kind\": \"%s\"", talus_shape_name(shape->kind));
     if (uses & TALUS_USES_HALF) {
-        talus_head_print(text, ", ");
+        talus_text_print(text, ", ");
         talus_head_vector(text, "half", shape->half);
     }
     if (uses & TALUS_USES_RADIUS)
-        talus_head_print(text, ", \"radius\": %.17g", shape->radius);
+        talus_text_print(text, ", \"radius\": %.17g", shape->radius);
     if (uses & TALUS_USES_HALF_HEIGHT)
-        talus_head_print(text, ", \"half_height\": %.17g", shape->half_height);
+        talus_text_print(text, ", \"half_height\": %.17g", shape->half_height);
     if (uses & TALUS_USES_PROFILE)
         print_profile(text, shape);
     if (uses & TALUS_USES_TRIANGLE)
@@ -120,11 +92,11 @@ static void print_shape(TalusHeadText *text, const TalusShapeDef *shape, bool pa
     if (uses & TALUS_USES_PARTS)
         print_parts(text, shape);
     if (part)
-        talus_head_print(text, "}");
+        talus_text_print(text, "}");
 }
 
 /* The object is left open: how the shape is drawn may follow. */
-void talus_head_shape(TalusHeadText *text, const TalusShapeDef *shape)
+void talus_head_shape(TalusText *text, const TalusShapeDef *shape)
 {
     print_shape(text, shape, false);
 }

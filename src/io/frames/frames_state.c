@@ -15,7 +15,7 @@ TalusStatus talus_frame_state_size(TalusFrameState *state, int count)
 {
     size_t bytes = (size_t)count * PER_BODY + ARRAYS * ALIGNMENT;
     state->count = 0;
-    TALUS_TRY(talus_reserve(&state->memory, &state->capacity, bytes, 0, 1, "frame"));
+    TALUS_TRY(TALUS_GROW(state->memory, bytes, 0, "frame"));
     char *cursor = state->memory;
     state->id = take(&cursor, count, sizeof *state->id);
     state->position = take(&cursor, count, sizeof *state->position);

@@ -10,8 +10,7 @@
 
 void talus_unpacker_clear(TalusUnpacker *unpacker)
 {
-    talus_release(unpacker->plane);
-    talus_release(unpacker->code);
+    TALUS_RELEASE(unpacker->plane, unpacker->code);
     *unpacker = (TalusUnpacker){0};
 }
 
@@ -129,12 +128,12 @@ static TalusStatus unpack_code(TalusUnpacker *u, const TalusArrayView *view)
     size_t n = a->tuples, components = a->components, size = n * components * a->width;
     const unsigned char *plane = view->data;
     if (a->coding == TALUS_CODING_ZLIB) {
-        TALUS_TRY(TALUS_RESERVE(u->plane, u->plane_capacity, size, 0, "frame"));
+        TALUS_TRY(TALUS_GROW(u->plane, size, 0, "frame"));
         TALUS_TRY(talus_error_at(talus_locate(TALUS_DOMAIN_IO, NULL, 0, talus_array_name(a->name)),
                                  talus_inflate(view->data, a->bytes, u->plane, size)));
         plane = u->plane;
     }
-    TALUS_TRY(TALUS_RESERVE(u->code, u->code_capacity, n * components, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(u->code, n * components, 0, "frame"));
     memset(u->code, 0, n * components * sizeof *u->code);
     for (size_t c = 0; c < components; c++)
         for (int byte = 0; byte < a->width; byte++, plane += n)

@@ -19,7 +19,6 @@ struct TalusFramesWriter {
     TalusHeadStore head;  /* the last one written */
     bool has_head, said_clamped;
     TalusIndexRow *frame;
-    size_t frame_capacity;
     int frames;
     TalusFrameEncoder encoder;
     TalusSnapshot snapshot; /* of talus_frames_add */
@@ -113,7 +112,7 @@ TalusStatus talus_frames_create(const char *path, const TalusFramesDef *def,
 static TalusStatus add_row(TalusFramesWriter *w, const TalusIndexRow *row)
 {
     size_t count = (size_t)w->frames;
-    TALUS_TRY(TALUS_RESERVE(w->frame, w->frame_capacity, count + 1, count, "frames"));
+    TALUS_TRY(TALUS_GROW(w->frame, count + 1, count, "frames"));
     w->frame[w->frames++] = *row;
     return TALUS_OK;
 }
@@ -245,8 +244,7 @@ static TalusStatus write_head(TalusFramesWriter *w, const TalusFramesHead *head)
 {
     TalusPacker packer = {0};
     TalusStatus status = talus_frames_head_pack(&packer, head, w->version);
-    if (status == TALUS_OK)
-        status = talus_growing_append(&w->file, packer.bytes, packer.size);
+    TALUS_THEN(status, talus_growing_append(&w->file, packer.bytes, packer.size));
     talus_packer_clear(&packer);
     return status;
 }
@@ -403,10 +401,8 @@ TalusStatus talus_frames_finish(TalusFramesWriter *writer)
     if (!writer)
         return TALUS_OK;
     TalusStatus status = pack_index(writer, &packer);
-    if (status == TALUS_OK)
-        status = talus_growing_append(&writer->file, packer.bytes, packer.size);
-    if (status == TALUS_OK)
-        status = close_file(writer);
+    TALUS_THEN(status, talus_growing_append(&writer->file, packer.bytes, packer.size));
+    TALUS_THEN(status, close_file(writer));
     talus_packer_clear(&packer);
     writer_free(writer);
     return status;

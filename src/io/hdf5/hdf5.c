@@ -30,10 +30,7 @@ static TalusStatus fail_at(const TalusH5 *h5, const char *path, const char *form
 static TalusStatus fail_at(const TalusH5 *h5, const char *path, const char *format, ...)
 {
     char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TALUS_FORMAT(text, format);
     return talus_fail_at(talus_locate(TALUS_DOMAIN_IO, h5->name, 0, path), TALUS_ERR_FORMAT, "%s",
                          text);
 }
@@ -334,12 +331,9 @@ static TalusStatus open_set(TalusH5 *h5, const char *path, H5T_class_t class, Se
     TalusStatus status = set->type < 0 || set->space < 0 || set->list < 0
                              ? FAIL(h5, path, "cannot be read: the file is damaged")
                              : TALUS_OK;
-    if (status == TALUS_OK)
-        status = check_type(h5, path, set, class);
-    if (status == TALUS_OK)
-        status = check_extent(h5, path, set);
-    if (status == TALUS_OK)
-        status = check_storage(h5, path, set);
+    TALUS_THEN(status, check_type(h5, path, set, class));
+    TALUS_THEN(status, check_extent(h5, path, set));
+    TALUS_THEN(status, check_storage(h5, path, set));
     if (status != TALUS_OK)
         close_set(set);
     return status;
@@ -360,8 +354,7 @@ static TalusStatus read_list(TalusH5 *h5, const char *path, H5T_class_t class, h
     *count = 0;
     TALUS_TRY(open_set(h5, path, class, &set));
     TalusStatus status = talus_alloc(out, set.count, element, path);
-    if (status == TALUS_OK)
-        status = read_into(h5, path, &set, type, *out);
+    TALUS_THEN(status, read_into(h5, path, &set, type, *out));
     if (status != TALUS_OK) {
         talus_release(*out);
         *out = NULL;
@@ -400,7 +393,7 @@ static TalusStatus read_fixed_text(TalusH5 *h5, const char *path, const Set *set
     size_t size = H5Tget_size(set->type);
     if (size > TEXT_BYTES)
         return FAIL(h5, path, "has %zu bytes of text: expected at most %d", size, TEXT_BYTES);
-    TALUS_TRY(talus_alloc((void **)out, size + 1, 1, path));
+    TALUS_TRY(TALUS_ALLOC(*out, size + 1, path));
     return read_into(h5, path, set, set->type, *out);
 }
 
@@ -420,7 +413,7 @@ static TalusStatus read_variable_text(TalusH5 *h5, const char *path, const Set *
         return FAIL(h5, path, "cannot be read: the file is damaged");
     if (length > TEXT_BYTES)
         return FAIL(h5, path, "has %zu bytes of text: expected at most %d", length, TEXT_BYTES);
-    TALUS_TRY(talus_alloc((void **)out, length + 1, 1, path));
+    TALUS_TRY(TALUS_ALLOC(*out, length + 1, path));
     memcpy(*out, text, length);
     return TALUS_OK;
 }

@@ -32,10 +32,7 @@ int talus_fclib_joints(const TalusFclib *fclib)
 
 void talus_fclib_free_point(TalusFclibPoint *point)
 {
-    talus_release(point->u);
-    talus_release(point->r);
-    talus_release(point->v);
-    talus_release(point->l);
+    TALUS_RELEASE(point->u, point->r, point->v, point->l);
     *point = (TalusFclibPoint){0};
 }
 

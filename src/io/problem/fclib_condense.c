@@ -55,8 +55,7 @@ static TalusStatus columns_of_both(const TalusFclib *f, TalusSparse *out)
     TalusSparse h = {0};
     TalusStatus status = talus_sparse_transpose(&f->H, &h);
     size_t nh = (size_t)talus_sparse_entries(&h), ng = (size_t)talus_sparse_entries(&g);
-    if (status == TALUS_OK)
-        status = talus_sparse_alloc(out, h.rows + g.rows, h.columns, nh + ng, "H and G");
+    TALUS_THEN(status, talus_sparse_alloc(out, h.rows + g.rows, h.columns, nh + ng, "H and G"));
     if (status == TALUS_OK) {
         memcpy(out->start, h.start, ((size_t)h.rows + 1) * sizeof *h.start);
         for (int i = 0; i < g.rows; i++)
@@ -121,8 +120,7 @@ TalusStatus talus_condenser_open(const TalusFclib *fclib, TalusCondenser *c)
 {
     *c = (TalusCondenser){.fclib = fclib};
     TalusStatus status = factor_mass(c);
-    if (status == TALUS_OK)
-        status = make_form(c);
+    TALUS_THEN(status, make_form(c));
     if (status == TALUS_OK && talus_fclib_joints(fclib))
         status = factor_joints(c);
     if (status != TALUS_OK)
@@ -151,19 +149,15 @@ static TalusStatus subtract(const TalusSparse *a, const TalusSparse *b, TalusSpa
     int32_t *row = NULL, *column = NULL;
     double *value = NULL;
     TalusStatus status = TALUS_ALLOC(row, room, "condensed matrix");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(column, room, "condensed matrix");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(value, room, "condensed matrix");
+    TALUS_THEN(status, TALUS_ALLOC(column, room, "condensed matrix"));
+    TALUS_THEN(status, TALUS_ALLOC(value, room, "condensed matrix"));
     if (status == TALUS_OK) {
         size_t at = append(a, 1.0, 0, row, column, value);
         append(b, -1.0, at, row, column, value);
         TalusTriplets t = {a->rows, a->columns, room, row, column, value};
         status = talus_sparse_from_triplets(&t, out, "condensed matrix");
     }
-    talus_release(row);
-    talus_release(column);
-    talus_release(value);
+    TALUS_RELEASE(row, column, value);
     return status;
 }
 
@@ -179,8 +173,7 @@ TalusStatus talus_condenser_matrix(TalusCondenser *c, TalusSparse *W)
     }
     const TalusSparse *back = c->across_back.start ? &c->across_back : &c->across;
     TalusStatus status = talus_ldl_form(&c->joint, &c->across, back, &held);
-    if (status == TALUS_OK)
-        status = subtract(&free_part, &held, W);
+    TALUS_THEN(status, subtract(&free_part, &held, W));
     talus_sparse_clear(&free_part);
     talus_sparse_clear(&held);
     return status;

@@ -31,9 +31,7 @@ static TalusStatus open_entries(Entries *e, size_t room)
 
 static void close_entries(Entries *e)
 {
-    talus_release(e->row);
-    talus_release(e->column);
-    talus_release(e->value);
+    TALUS_RELEASE(e->row, e->column, e->value);
 }
 
 static void add_entry(Entries *e, int row, int column, double value)
@@ -129,10 +127,8 @@ static TalusStatus make_mass(const TalusProblemDef *def, const Freedom *freedom,
 {
     Entries e = {0};
     TalusStatus status = open_entries(&e, 12 * (size_t)def->body_count);
-    if (status == TALUS_OK)
-        status = fill_mass(def, freedom, &e);
-    if (status == TALUS_OK)
-        status = to_sparse(&e, freedom->count, freedom->count, "M", &f->M);
+    TALUS_THEN(status, fill_mass(def, freedom, &e));
+    TALUS_THEN(status, to_sparse(&e, freedom->count, freedom->count, "M", &f->M));
     close_entries(&e);
     return status;
 }
@@ -232,8 +228,7 @@ static TalusStatus make_contacts(const TalusProblemDef *def, const Freedom *free
         TALUS_TRY(set_mu(f, i, c->mu, c->model));
     }
     TalusStatus status = open_entries(&e, 36 * (size_t)f->contacts);
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(f->w, DIMENSION * (size_t)f->contacts, "offsets");
+    TALUS_THEN(status, TALUS_ALLOC(f->w, DIMENSION * (size_t)f->contacts, "offsets"));
     if (status == TALUS_OK) {
         for (int i = 0; i < f->contacts; i++)
             add_contact(def, freedom, i, &e, f->w);
@@ -334,7 +329,7 @@ static TalusStatus fill_local(TalusFclib *f, TalusProblem *problem, const TalusP
 
 static TalusStatus copy_text(const char *text, char **out)
 {
-    TALUS_TRY(talus_alloc((void **)out, strlen(text) + 1, 1, "text"));
+    TALUS_TRY(TALUS_ALLOC(*out, strlen(text) + 1, "text"));
     strcpy(*out, text);
     return TALUS_OK;
 }

@@ -20,9 +20,7 @@ static void close_local(Local *local)
     if (local->owned)
         talus_sparse_clear(&local->W);
     talus_sparse_clear(&local->transposed);
-    talus_release(local->q);
-    talus_release(local->v);
-    talus_release(local->l);
+    TALUS_RELEASE(local->q, local->v, local->l);
 }
 
 static TalusStatus condense(const TalusFclib *f, Local *local)
@@ -31,12 +29,9 @@ static TalusStatus condense(const TalusFclib *f, Local *local)
     TALUS_TRY(talus_condenser_open(f, &c));
     local->owned = true;
     TalusStatus status = talus_condenser_matrix(&c, &local->W);
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(local->v, (size_t)talus_fclib_dofs(f), "velocities");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(local->l, (size_t)talus_fclib_joints(f), "joint impulses");
-    if (status == TALUS_OK)
-        status = talus_condenser_velocities(&c, NULL, local->v, local->l, local->q);
+    TALUS_THEN(status, TALUS_ALLOC(local->v, (size_t)talus_fclib_dofs(f), "velocities"));
+    TALUS_THEN(status, TALUS_ALLOC(local->l, (size_t)talus_fclib_joints(f), "joint impulses"));
+    TALUS_THEN(status, talus_condenser_velocities(&c, NULL, local->v, local->l, local->q));
     talus_condenser_close(&c);
     return status;
 }
@@ -100,18 +95,11 @@ typedef struct Blocks {
     int32_t *met;  /* [contacts]: those met in this one */
     int32_t *start, *column;
     double *value;
-    size_t column_room, value_room;
 } Blocks;
 
 static void close_blocks(Blocks *b)
 {
-    talus_release(b->sum);
-    talus_release(b->full);
-    talus_release(b->mark);
-    talus_release(b->met);
-    talus_release(b->start);
-    talus_release(b->column);
-    talus_release(b->value);
+    TALUS_RELEASE(b->sum, b->full, b->mark, b->met, b->start, b->column, b->value);
 }
 
 static int meet(Blocks *b, int contact, int other, int count)
@@ -188,8 +176,8 @@ static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *loca
     TALUS_TRY(TALUS_ALLOC(b->mark, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->met, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->start, contacts * rows + 1, "rows of N"));
-    TALUS_TRY(TALUS_RESERVE(b->column, b->column_room, 1, 0, "N"));
-    TALUS_TRY(TALUS_RESERVE(b->value, b->value_room, 1, 0, "N"));
+    TALUS_TRY(TALUS_GROW(b->column, 1, 0, "N"));
+    TALUS_TRY(TALUS_GROW(b->value, 1, 0, "N"));
     for (size_t i = 0; i < contacts; i++)
         b->mark[i] = -1;
     for (int i = 0; i < f->contacts; i++) {
@@ -200,8 +188,8 @@ static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *loca
         if (need > INT32_MAX)
             return talus_fail(TALUS_ERR_UNSUPPORTED, "N would have more than %d entries",
                               INT32_MAX);
-        TALUS_TRY(TALUS_RESERVE(b->column, b->column_room, need, used, "N"));
-        TALUS_TRY(TALUS_RESERVE(b->value, b->value_room, need, used, "N"));
+        TALUS_TRY(TALUS_GROW(b->column, need, used, "N"));
+        TALUS_TRY(TALUS_GROW(b->value, need, used, "N"));
         write_rows(b, i, count);
     }
     return TALUS_OK;
@@ -276,8 +264,7 @@ TalusStatus talus_fclib_problem(const TalusFclib *f, const TalusFrictionModel *m
         return talus_fail(TALUS_ERR_UNSUPPORTED, "%d contacts, more than the %d that fit",
                           f->contacts, INT32_MAX / 3 - 1);
     TalusStatus status = open_local(f, &local);
-    if (status == TALUS_OK)
-        status = create(f, &local, &blocks, pool, out);
+    TALUS_THEN(status, create(f, &local, &blocks, pool, out));
     if (status == TALUS_OK && model)
         status = talus_problem_set_friction(*out, *model);
     close_blocks(&blocks);
@@ -323,8 +310,7 @@ TalusStatus talus_fclib_set_solution(TalusFclib *f, const TalusProblem *problem,
     size_t rows = (size_t)talus_fclib_rows(f);
     TALUS_TRY(check_match(f, problem));
     TalusStatus status = TALUS_ALLOC(point.r, rows, "impulses");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(point.u, rows, "contact velocities");
+    TALUS_THEN(status, TALUS_ALLOC(point.u, rows, "contact velocities"));
     if (status == TALUS_OK) {
         narrow(f, talus_problem_rows(problem), gamma, point.r);
         status = solve_point(f, &point);

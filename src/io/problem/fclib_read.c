@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { PATH_BYTES = 128 };
 
@@ -36,10 +35,7 @@ static TalusStatus fail_at(const Reader *r, const char *format, ...) TALUS_PRINT
 static TalusStatus fail_at(const Reader *r, const char *format, ...)
 {
     char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TALUS_FORMAT(text, format);
     return talus_fail_at(talus_locate(TALUS_DOMAIN_IO, r->name, 0, r->path), TALUS_ERR_FORMAT, "%s",
                          text);
 }
@@ -101,9 +97,7 @@ enum { CSC = -1, CSR = -2 };
 
 static void free_stored(Stored *s)
 {
-    talus_release(s->p);
-    talus_release(s->i);
-    talus_release(s->x);
+    TALUS_RELEASE(s->p, s->i, s->x);
 }
 
 static TalusStatus read_count(Reader *r, const char *matrix, const char *name, int64_t expected,
@@ -249,8 +243,7 @@ static TalusStatus read_matrix(Reader *r, const char *matrix, const Shape *shape
     Stored stored = {0};
     TALUS_TRY(talus_h5_need_group(r->h5, at(r, matrix, "")));
     TalusStatus status = read_stored(r, matrix, shape, &stored, out);
-    if (status == TALUS_OK)
-        status = check_sums(r, matrix, out);
+    TALUS_THEN(status, check_sums(r, matrix, out));
     free_stored(&stored);
     return status;
 }
@@ -391,8 +384,7 @@ TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, 
     *out = NULL;
     TALUS_TRY(talus_h5_open(name, bytes, size, &reader.h5));
     TalusStatus status = TALUS_ALLOC(fclib, 1, name);
-    if (status == TALUS_OK)
-        status = read_problem(&reader, fclib);
+    TALUS_THEN(status, read_problem(&reader, fclib));
     talus_h5_close(reader.h5);
     if (status != TALUS_OK)
         talus_fclib_destroy(fclib);
@@ -431,8 +423,7 @@ TalusStatus talus_fclib_read_point(const char *path, const char *group, const Ta
     *out = (TalusFclibPoint){0};
     TALUS_TRY(talus_read_file(path, SIZE_MAX - 1, &bytes, &size));
     TalusStatus status = talus_h5_open(path, bytes, size, &reader.h5);
-    if (status == TALUS_OK)
-        status = read_point(&reader, group, problem, out);
+    TALUS_THEN(status, read_point(&reader, group, problem, out));
     talus_h5_close(reader.h5);
     talus_release(bytes);
     if (status != TALUS_OK)

@@ -8,7 +8,6 @@
 #include "linalg/sparse.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { PATH_BYTES = 128 };
 
@@ -41,10 +40,8 @@ static TalusStatus put_columns(Writer *w, const char *group, const TalusSparse *
     size_t entries = (size_t)talus_sparse_entries(&t);
     TalusStatus status =
         talus_h5_put_ints(w->h5, at(w, group, "p"), t.start, (size_t)a->columns + 1);
-    if (status == TALUS_OK)
-        status = talus_h5_put_ints(w->h5, at(w, group, "i"), t.column, entries);
-    if (status == TALUS_OK)
-        status = talus_h5_put_reals(w->h5, at(w, group, "x"), t.value, entries);
+    TALUS_THEN(status, talus_h5_put_ints(w->h5, at(w, group, "i"), t.column, entries));
+    TALUS_THEN(status, talus_h5_put_reals(w->h5, at(w, group, "x"), t.value, entries));
     talus_sparse_clear(&t);
     return status;
 }
@@ -146,11 +143,9 @@ TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem)
     TalusFile *file;
     TALUS_TRY(talus_h5_create(path, &writer.h5));
     TalusStatus status = put_all(&writer, problem);
-    if (status == TALUS_OK)
-        status = talus_h5_bytes(writer.h5, &bytes, &size);
+    TALUS_THEN(status, talus_h5_bytes(writer.h5, &bytes, &size));
     talus_h5_close(writer.h5);
-    if (status == TALUS_OK)
-        status = talus_file_create(path, &file);
+    TALUS_THEN(status, talus_file_create(path, &file));
     if (status == TALUS_OK) {
         talus_file_put(file, bytes, size);
         status = talus_file_commit(file);

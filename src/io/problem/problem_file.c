@@ -16,7 +16,6 @@
 #include "problem/build.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 enum { VERSION = 3 };
@@ -168,11 +167,8 @@ typedef struct Packed {
 
 static void clear_packed(Packed *packed)
 {
-    talus_release(packed->contacts);
-    talus_release(packed->models);
-    talus_release(packed->turning);
-    talus_release(packed->gamma);
-    talus_release(packed->certificate);
+    TALUS_RELEASE(packed->contacts, packed->models, packed->turning, packed->gamma,
+                  packed->certificate);
 }
 
 /* A matrix whose blocks have no section is kept whole; the problem has its normal rows alone. */
@@ -229,7 +225,7 @@ static TalusStatus write_content(const char *path, TalusProblemHeader *header,
     TalusFile *file;
     char *payload;
     header->payload_size = payload_size(&layout);
-    TALUS_TRY(talus_alloc((void **)&payload, header->payload_size, 1, path));
+    TALUS_TRY(TALUS_ALLOC(payload, header->payload_size, path));
     put_payload(&layout, payload);
     header->payload_hash = talus_hash(TALUS_HASH_SEED, payload, header->payload_size);
     header->header_hash = header_hash(header);
@@ -254,8 +250,7 @@ TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
     TalusStatus status = pack(&header, &content, &packed);
     if (status == TALUS_OK && talus_problem_rows(problem) < (int)header.rows)
         status = pack_normals(&header, &content, &packed);
-    if (status == TALUS_OK)
-        status = write_content(path, &header, &content);
+    TALUS_THEN(status, write_content(path, &header, &content));
     clear_packed(&packed);
     return status;
 }
@@ -432,10 +427,8 @@ static TalusStatus create(const char *path, const TalusProblemHeader *h,
     def->block_count = matrix ? (int)h->blocks : 0;
     def->rows = (int)h->rows;
     TalusStatus status = unpack(h, content, &unpacked);
-    if (status == TALUS_OK)
-        status = talus_problem_create(def, pool, out);
-    talus_release(unpacked.contacts);
-    talus_release(unpacked.models);
+    TALUS_THEN(status, talus_problem_create(def, pool, out));
+    TALUS_RELEASE(unpacked.contacts, unpacked.models);
     if (status != TALUS_OK)
         return talus_error_in_file(path, status);
     status = fill(path, h, content, *out);

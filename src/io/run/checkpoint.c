@@ -136,7 +136,7 @@ static TalusStatus load_image(const TalusDir *dir, const char *name, const char 
 
 static TalusStatus copy_note(const Image *image, char **note)
 {
-    TALUS_TRY(talus_alloc((void **)note, image->header.note_size + 1, 1, "checkpoint note"));
+    TALUS_TRY(TALUS_ALLOC(*note, image->header.note_size + 1, "checkpoint note"));
     memcpy(*note, payload_of(image).note, image->header.note_size);
     return TALUS_OK;
 }
@@ -181,8 +181,7 @@ static uint64_t sequence_of(const TalusDir *dir, const char *name)
 
 static void pair_free(Pair *pair)
 {
-    talus_release(pair->path[0]);
-    talus_release(pair->path[1]);
+    TALUS_RELEASE(pair->path[0], pair->path[1]);
 }
 
 static TalusStatus pair_find(const TalusDir *dir, Pair *pair)

@@ -25,8 +25,7 @@ TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry,
     if (length > NAME_MAX_BYTES)
         return talus_fail(TALUS_ERR_ARGUMENT, "%.60s...: a name of %zu bytes is too long",
                           entry->name, length);
-    TALUS_TRY(
-        TALUS_RESERVE(manifest->entry, manifest->capacity, count + 1, count, "list of files"));
+    TALUS_TRY(TALUS_GROW(manifest->entry, count + 1, count, "list of files"));
     TALUS_TRY(TALUS_ALLOC(added.name, length + 1, "list of files"));
     memcpy(added.name, entry->name, length + 1);
     manifest->entry[count] = added;
@@ -71,7 +70,7 @@ TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, siz
         *size += FIXED_BYTES + strlen(order[i].name);
     }
     qsort(order, (size_t)manifest->count, sizeof *order, by_name);
-    TalusStatus status = talus_alloc((void **)bytes, *size, 1, "list of files");
+    TalusStatus status = TALUS_ALLOC(*bytes, *size, "list of files");
     char *at = *bytes;
     for (int i = 0; status == TALUS_OK && i < manifest->count; i++) {
         const TalusEntry *e = &order[i];

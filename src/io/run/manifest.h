@@ -25,7 +25,6 @@ typedef struct TalusEntry {
 /* A zeroed one is empty. */
 typedef struct TalusManifest {
     TalusEntry *entry;
-    size_t capacity;
     int count;
     bool sorted; /* by name, as a list that was read is */
 } TalusManifest;

@@ -47,7 +47,6 @@ struct TalusOutput {
     int format_count;
     unsigned fields;        /* what they together want of a snapshot */
     TalusJointState *joint; /* of the last step */
-    size_t joint_capacity;
     TalusSnapshot snapshot; /* of the last frame; its memory is used again */
 };
 
@@ -227,10 +226,8 @@ void talus_output_abandon(TalusOutput *output)
     talus_csv_close(&output->probes);
     talus_csv_close(&output->joints);
     talus_snapshot_free(&output->snapshot);
-    talus_release(output->format);
-    talus_release(output->joint);
-    talus_release((char *)output->about.title);
-    talus_release((char *)output->about.scene);
+    TALUS_RELEASE(output->format, output->joint, (char *)output->about.title,
+                  (char *)output->about.scene);
     talus_manifest_clear(&output->files);
     talus_manifest_clear(&output->before);
     talus_dir_close(&output->dir);
@@ -242,8 +239,7 @@ TalusStatus talus_output_close(TalusOutput *output)
     if (!output)
         return TALUS_OK;
     TalusStatus status = close_formats(output);
-    if (status == TALUS_OK)
-        status = talus_output_check(output);
+    TALUS_THEN(status, talus_output_check(output));
     if (status == TALUS_OK) {
         status = talus_frames_finish(output->view);
         output->view = NULL;
@@ -325,8 +321,7 @@ TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
     unsigned fields = output->fields | view_fields(output, world);
     TALUS_TRY(talus_snapshot_take(&output->snapshot, world, fields));
     TalusStatus status = talus_frames_head_of_world(world, &output->about, NULL, &head);
-    if (status == TALUS_OK)
-        status = talus_frames_add_snapshot(output->view, &head.head, &output->snapshot);
+    TALUS_THEN(status, talus_frames_add_snapshot(output->view, &head.head, &output->snapshot));
     talus_frames_head_clear(&head);
     return status == TALUS_OK ? add_to_formats(output) : status;
 }
@@ -413,7 +408,7 @@ static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
         return TALUS_OK;
     if (!output->joints.file.open)
         TALUS_TRY(talus_csv_create(&output->dir, "joints.csv", JOINTS_HEADER, &output->joints));
-    TALUS_TRY(TALUS_RESERVE(output->joint, output->joint_capacity, (size_t)count, 0, "joints"));
+    TALUS_TRY(TALUS_GROW(output->joint, (size_t)count, 0, "joints"));
     talus_world_get_joints(world, output->joint, count);
     for (int i = 0; i < count; i++)
         TALUS_TRY(write_joint(output, info, &output->joint[i]));

@@ -47,11 +47,6 @@ static const Place places[] = {
 
 enum { PLACES = sizeof places / sizeof *places };
 
-/* At the start of the block. */
-typedef struct Block {
-    size_t capacity;
-} Block;
-
 static size_t place_bytes(const Place *place, unsigned fields, int count)
 {
     if (place->field && !(place->field & fields))
@@ -59,29 +54,17 @@ static size_t place_bytes(const Place *place, unsigned fields, int count)
     return ((size_t)count * place->element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
 }
 
-static TalusStatus reserve(void **memory, size_t bytes)
-{
-    size_t capacity = *memory ? ((Block *)*memory)->capacity : 0;
-    if (bytes <= capacity)
-        return TALUS_OK;
-    size_t room = bytes > capacity + capacity / 2 ? bytes : capacity + capacity / 2;
-    talus_release(*memory);
-    *memory = NULL;
-    TALUS_TRY(talus_alloc(memory, room, 1, "snapshot"));
-    ((Block *)*memory)->capacity = room;
-    return TALUS_OK;
-}
-
 /* The arrays of bodies, or those of contacts, with room for `count`. */
 static TalusStatus lay_out(TalusSnapshot *snapshot, bool contacts, int count)
 {
     void **memory = contacts ? &snapshot->contact_memory : &snapshot->body_memory;
-    size_t bytes = ALIGNMENT;
+    size_t bytes = 0;
     for (int i = 0; i < PLACES; i++)
         if (places[i].contacts == contacts)
             bytes += place_bytes(&places[i], snapshot->fields, count);
-    TALUS_TRY(reserve(memory, bytes));
-    char *cursor = (char *)*memory + ALIGNMENT;
+    char *cursor = talus_grow(*memory, bytes, 0, 1, "snapshot");
+    *memory = cursor;
+    TALUS_TRY(talus_fits(cursor, bytes, 1));
     for (int i = 0; i < PLACES; i++) {
         if (places[i].contacts != contacts)
             continue;
@@ -114,8 +97,7 @@ void talus_snapshot_free(TalusSnapshot *snapshot)
 {
     if (!snapshot)
         return;
-    talus_release(snapshot->body_memory);
-    talus_release(snapshot->contact_memory);
+    TALUS_RELEASE(snapshot->body_memory, snapshot->contact_memory);
     *snapshot = (TalusSnapshot){0};
 }
 

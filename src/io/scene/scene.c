@@ -43,8 +43,7 @@ TalusStatus talus_scene_parse(const char *text, size_t length, const char *name,
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(scene, 1, "scene"));
     TalusStatus status = set_folder(scene, name);
-    if (status == TALUS_OK)
-        status = read_text(scene, text, length, name, overrides, override_count);
+    TALUS_THEN(status, read_text(scene, text, length, name, overrides, override_count));
     if (status != TALUS_OK) {
         talus_scene_destroy(scene);
         return status;

@@ -17,7 +17,7 @@
 
 typedef enum SceneKind {
     SCENE_REAL,   /* double */
-    SCENE_INT,    /* int64_t */
+    SCENE_INT,    /* int64_t, or int where `narrow` */
     SCENE_FLAG,   /* bool */
     SCENE_TEXT,   /* const char * */
     SCENE_CHOICE, /* int, index into `choices` */
@@ -49,6 +49,7 @@ struct SceneType {
     double min, max;            /* numbers; both 0: any */
     bool above;                 /* min itself is excluded */
     bool whole;                 /* REALS: whole numbers */
+    bool narrow;                /* INT: an int in memory */
     bool or_one;                /* REALS: one number stands for all; LIST: one item for a list */
     int length;                 /* REALS */
     int least, most;            /* LIST: number of items; most 0: any */
@@ -57,6 +58,8 @@ struct SceneType {
     const SceneField *fields;   /* OBJECT */
     int field_count;
     size_t size;
+    void (*init)(
+        void *structure);  /* OBJECT: what keys that are not given leave as it is; NULL: zeros */
     const char *selector;  /* OBJECT: key of the choice that `only` and `needed` refer to */
     const char *shorthand; /* OBJECT: key that a value which is no object stands for */
     const char *word; /* OBJECT: key of a flag that its own name, in place of an object, sets */
@@ -71,6 +74,12 @@ extern const SceneType talus_scene_type;
 const SceneField *talus_scene_field(const SceneType *object, const char *key);
 /* "; did you mean 'radius'?" or "" */
 const char *talus_scene_suggest(const SceneType *object, const char *key, char *text, size_t size);
+/* A vector of a scene. */
+static inline TalusVec3 scene_vec3(const double *v)
+{
+    return talus_vec3(v[0], v[1], v[2]);
+}
+
 /* "a number above 0", "an array of 3 numbers": for messages and the reference. */
 void talus_scene_expected(const SceneType *type, char *text, size_t size);
 
@@ -91,13 +100,13 @@ typedef struct SceneSolver {
 
 typedef struct SceneMaterial {
     const TalusJson *json;
-    double friction, density, stiffness, damping, restitution, spinning, rolling, cohesion;
+    TalusMaterialDef def;
 } SceneMaterial;
 
 typedef struct ScenePair {
     const TalusJson *json;
     SceneList between; /* const char * */
-    double mu, restitution, spinning, rolling, cohesion;
+    TalusPairDef def;  /* without its model */
     int law;
     const char *section;
 } ScenePair;
@@ -174,7 +183,7 @@ typedef struct SceneApart {
 
 typedef struct SceneDrive {
     const TalusJson *json;
-    double velocity[3], amplitude[3], frequency, phase, spin[3], point[3], start, stop;
+    TalusDriveDef def;
 } SceneDrive;
 
 typedef struct SceneBody {
@@ -198,8 +207,7 @@ typedef struct SceneBody {
 
 typedef struct SceneEmitter {
     const TalusJson *json;
-    double lo[3], hi[3], rate, start, velocity[3], density;
-    int64_t count, seed, tag;
+    TalusEmitterDef def; /* without radii, material and group */
     SceneSize *radius;
     const char *material, *group;
 } SceneEmitter;
@@ -224,18 +232,16 @@ typedef struct SceneProbe {
 struct TalusScene {
     const TalusJson *json;
     SceneList params; /* double; names are the keys in scope */
-    const char *schema, *title, *description, *backend;
-    double gravity[3], step, until, every, envelope, recovery, max_overlap;
-    double restitution_threshold, cohesion_range;
+    const char *schema, *title, *description;
+    double until, every, max_overlap;
+    TalusWorldDef def; /* without friction and what follows */
     int law;
     const char *section;
-    int64_t threads;
     SceneSolver *solver;
     ScenePeriod *period;
     SceneSleep *sleep;
     SceneList apart;
     SceneList materials, friction, shapes, bodies, joints, emitters, sinks, probes;
-    bool projection;
     /* not of the table */
     TalusArena arena;
     TalusExprScope scope;
@@ -278,7 +284,7 @@ bool talus_scene_is_wall(const SceneShape *shape);
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path);
 /* A vector that is meant as a direction, of a length whose square is a number. */
-TalusVec3 talus_scene_direction(const double v[3]);
+TalusVec3 talus_scene_direction(TalusVec3 v);
 /* The turn of an orientation that is not random. */
 TalusQuat talus_scene_turn(const SceneOrientation *orientation);
 /* Range of sizes; for a sphere without `radius` its shape's radius. */

@@ -21,11 +21,6 @@ typedef struct Builder {
     int *slot, *pending;   /* by entry, and one more: its first body, its first batch that waits */
 } Builder;
 
-static TalusVec3 vec3(const double *v)
-{
-    return talus_vec3(v[0], v[1], v[2]);
-}
-
 /* ---- world and materials ---- */
 
 static TalusPeriod period_of(const ScenePeriod *p)
@@ -69,20 +64,13 @@ static TalusStatus blame(const TalusScene *s, const TalusSceneChoice *choice, Ta
 static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
 {
     const TalusScene *s = b->scene;
-    TalusWorldDef def = talus_world_def_default();
-    def.gravity = vec3(s->gravity);
-    def.step = s->step;
+    TalusWorldDef def = s->def;
     def.tolerance = s->solver->tolerance;
     def.reference_speed = s->solver->reference_speed;
     def.norm = (TalusNorm)s->solver->norm;
     def.max_iterations = (int)s->solver->max_iterations;
     def.solver = choice && choice->solver ? choice->solver : s->solver->name;
     def.on_miss = (TalusMissPolicy)s->solver->on_miss;
-    def.envelope = s->envelope;
-    def.recovery = s->recovery;
-    def.restitution_threshold = s->restitution_threshold;
-    def.cohesion_range = s->cohesion_range;
-    def.projection = s->projection;
     if (s->period)
         def.period = period_of(s->period);
     if (s->sleep) {
@@ -90,10 +78,10 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
         def.sleep_steps = (int)s->sleep->steps;
     }
     TALUS_TRY(talus_scene_model(s, &def.friction));
-    def.backend = choice && choice->backend ? choice->backend : s->backend;
-    def.threads = choice && choice->threads ? choice->threads : (int)s->threads;
-    if (choice && choice->threads == -1)
-        def.threads = 0;
+    if (choice && choice->backend)
+        def.backend = choice->backend;
+    if (choice && choice->threads)
+        def.threads = choice->threads == -1 ? 0 : choice->threads;
     return blame(s, choice, talus_world_create(&def, &b->world));
 }
 
@@ -102,16 +90,8 @@ static TalusStatus add_materials(Builder *b)
     const SceneMaterial *materials = (const SceneMaterial *)b->scene->materials.items;
     for (int i = 0; i < b->scene->materials.count; i++) {
         const SceneMaterial *m = &materials[i];
-        TalusMaterialDef def = talus_material_def_default();
+        TalusMaterialDef def = m->def;
         def.name = m->json->key;
-        def.friction = m->friction;
-        def.density = m->density;
-        def.stiffness = m->stiffness;
-        def.damping = m->damping;
-        def.restitution = m->restitution;
-        def.spinning = m->spinning;
-        def.rolling = m->rolling;
-        def.cohesion = m->cohesion;
         TALUS_TRY(talus_json_error_at(m->json,
                                       talus_world_add_material(b->world, &def, &b->material[i])));
     }
@@ -130,18 +110,7 @@ static TalusStatus find_material(const Builder *b, const TalusJson *json, const 
 /* What a pair leaves out stays with the materials and the scene. */
 static TalusStatus pair_def(const TalusScene *scene, const ScenePair *pair, TalusPairDef *def)
 {
-    *def = talus_pair_def_default();
-    const struct {
-        const char *key;
-        double value, *field;
-    } fields[] = {{"mu", pair->mu, &def->friction},
-                  {"restitution", pair->restitution, &def->restitution},
-                  {"spinning", pair->spinning, &def->spinning},
-                  {"rolling", pair->rolling, &def->rolling},
-                  {"cohesion", pair->cohesion, &def->cohesion}};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (talus_json_get(pair->json, fields[i].key))
-            *fields[i].field = fields[i].value;
+    *def = pair->def;
     def->own_model = talus_json_get(pair->json, "law") || pair->section;
     return talus_scene_pair_model(scene, pair, &def->model);
 }
@@ -173,9 +142,7 @@ typedef struct Forms {
 
 static void forms_clear(Forms *forms)
 {
-    talus_release(forms->shape);
-    talus_release(forms->centre);
-    talus_release(forms->room.bound);
+    TALUS_RELEASE(forms->shape, forms->centre, forms->room.bound);
 }
 
 /* The first form of a shape in the world; a named one is added once. */
@@ -277,7 +244,7 @@ static TalusStatus repeat_vector(const double *value, int count, TalusVec3 **out
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
     for (int i = 0; i < count; i++)
-        (*out)[i] = vec3(value);
+        (*out)[i] = scene_vec3(value);
     return TALUS_OK;
 }
 
@@ -288,7 +255,8 @@ static TalusStatus repeat_orientation(const SceneBody *body, int count, TalusQua
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
     TalusRng rng = talus_rng((uint64_t)body->seed ^ UINT64_C(0x7475726e73));
     for (int i = 0; i < count; i++)
-        (*out)[i] = !body->orientation          ? talus_quat_to(talus_scene_direction(body->normal))
+        (*out)[i] = !body->orientation
+                        ? talus_quat_to(talus_scene_direction(scene_vec3(body->normal)))
                     : body->orientation->random ? random_turn(&rng)
                                                 : talus_scene_turn(body->orientation);
     return TALUS_OK;
@@ -297,17 +265,8 @@ static TalusStatus repeat_orientation(const SceneBody *body, int count, TalusQua
 static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const TalusBodyId *ids,
                                 int count)
 {
-    TalusDriveDef def = talus_drive_def_default();
-    def.velocity = vec3(drive->velocity);
-    def.amplitude = vec3(drive->amplitude);
-    def.frequency = drive->frequency;
-    def.phase = drive->phase;
-    def.spin = vec3(drive->spin);
+    TalusDriveDef def = drive->def;
     def.own_axis = talus_json_get(drive->json, "point") != NULL;
-    def.point = vec3(drive->point);
-    def.start = drive->start;
-    if (talus_json_get(drive->json, "stop"))
-        def.stop = drive->stop;
     for (int i = 0; i < count; i++)
         TALUS_TRY(talus_json_error_at(drive->json, talus_world_set_drive(b->world, ids[i], &def)));
     return TALUS_OK;
@@ -339,8 +298,8 @@ static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const Sce
     batch->density = body->density;
     batch->mass = body->mass;
     batch->tag = (int)body->tag;
-    batch->force = vec3(body->force);
-    batch->torque = vec3(body->torque);
+    batch->force = scene_vec3(body->force);
+    batch->torque = scene_vec3(body->torque);
     TALUS_TRY(talus_scene_group(b->scene, body->json, body->group, &batch->group));
     return find_material(b, body->json, body->material, &batch->material);
 }
@@ -354,9 +313,7 @@ typedef struct Group {
 
 static void group_clear(Group *g)
 {
-    talus_release(g->velocity);
-    talus_release(g->spin);
-    talus_release(g->orientation);
+    TALUS_RELEASE(g->velocity, g->spin, g->orientation);
     talus_scene_places_clear(&g->places);
 }
 
@@ -398,10 +355,8 @@ static TalusStatus add_some(Builder *b, const SceneBody *body, TalusBodyBatch *b
         batch->position = position;
         batch->orientation = orientation;
     }
-    if (status == TALUS_OK)
-        status = add_batch(b, body, batch, entry);
-    talus_release(position);
-    talus_release(orientation);
+    TALUS_THEN(status, add_batch(b, body, batch, entry));
+    TALUS_RELEASE(position, orientation);
     return status;
 }
 
@@ -450,11 +405,9 @@ static TalusStatus add_entry(Builder *b, int entry)
     TALUS_TRY(talus_scene_body_shape(b->scene, body, 0, &shape));
     TALUS_TRY(fill_batch(b, body, shape, &batch));
     TalusStatus status = add_forms(b, body, &forms);
-    if (status == TALUS_OK)
-        status = make_group(b, body, &forms, shape, &group);
+    TALUS_THEN(status, make_group(b, body, &forms, shape, &group));
     b->count[entry] = group.places.count;
-    if (status == TALUS_OK)
-        status = add_group(b, body, &forms, &batch, &group, entry);
+    TALUS_THEN(status, add_group(b, body, &forms, &batch, &group, entry));
     group_clear(&group);
     forms_clear(&forms);
     return status;
@@ -464,17 +417,8 @@ static TalusStatus add_entry(Builder *b, int entry)
 
 static TalusStatus add_emitter(Builder *b, const SceneEmitter *e)
 {
-    TalusEmitterDef def = talus_emitter_def_default();
-    def.lo = vec3(e->lo);
-    def.hi = vec3(e->hi);
-    def.rate = e->rate;
-    def.start = e->start;
-    def.count = e->count;
+    TalusEmitterDef def = e->def;
     talus_scene_sizes(e->radius, NULL, &def.radius_min, &def.radius_max);
-    def.velocity = vec3(e->velocity);
-    def.density = e->density;
-    def.seed = (uint64_t)e->seed;
-    def.tag = (int)e->tag;
     TALUS_TRY(talus_scene_group(b->scene, e->json, e->group, &def.group));
     TALUS_TRY(find_material(b, e->json, e->material, &def.material));
     return talus_json_error_at(e->json, talus_world_add_emitter(b->world, &def));
@@ -495,8 +439,8 @@ static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
     const SceneBody *bodies = (const SceneBody *)b->scene->bodies.items;
     TalusProbeDef def = {.name = probe->name, .kind = TALUS_PROBE_REGION};
     if (probe->region) {
-        def.lo = vec3(probe->region->lo);
-        def.hi = vec3(probe->region->hi);
+        def.lo = scene_vec3(probe->region->lo);
+        def.hi = scene_vec3(probe->region->hi);
     } else {
         int entry = 0; /* the check has found it */
         while (!bodies[entry].name || strcmp(bodies[entry].name, probe->body) != 0)
@@ -556,11 +500,6 @@ TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *c
         b.world = NULL;
     }
     *out = b.world;
-    talus_release(b.material);
-    talus_release(b.shape);
-    talus_release(b.id);
-    talus_release(b.count);
-    talus_release(b.slot);
-    talus_release(b.pending);
+    TALUS_RELEASE(b.material, b.shape, b.id, b.count, b.slot, b.pending);
     return status;
 }

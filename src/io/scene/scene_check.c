@@ -2,19 +2,14 @@
 #include "io/scene/scene.h"
 #include "io/scene/scene_joint.h"
 
+#include "geometry/traits.h"
+
 #include <math.h>
 #include <string.h>
 
 static const char *kind_name(const SceneShape *shape)
 {
     return shape->kind == SCENE_ROCK ? "rock" : talus_shape_name((TalusShapeKind)shape->kind);
-}
-
-/* The place to blame for a key: its value where given, else the object. */
-static const TalusJson *at_key(const TalusJson *object, const char *key)
-{
-    const TalusJson *value = talus_json_get(object, key);
-    return value ? value : object;
 }
 
 static bool is_zero(const double *v, int n)
@@ -29,7 +24,7 @@ static TalusStatus check_box(const TalusJson *json, const double *lo, const doub
 {
     for (int k = 0; k < 3; k++)
         if (!(lo[k] < hi[k]) || !isfinite(hi[k] - lo[k]))
-            return talus_json_fail(at_key(json, "hi"), 0,
+            return talus_json_fail(talus_json_at(json, "hi"), 0,
                                    "%c: %g is not above %g, the same of 'lo'", "xyz"[k], hi[k],
                                    lo[k]);
     return TALUS_OK;
@@ -38,10 +33,10 @@ static TalusStatus check_box(const TalusJson *json, const double *lo, const doub
 static TalusStatus check_size(const SceneSize *size)
 {
     if (size->min > 0.0 && size->max < size->min)
-        return talus_json_fail(at_key(size->json, "max"), 0, "%g is below 'min', %g", size->max,
-                               size->min);
+        return talus_json_fail(talus_json_at(size->json, "max"), 0, "%g is below 'min', %g",
+                               size->max, size->min);
     if (size->spread >= 1.0)
-        return talus_json_fail(at_key(size->json, "spread"), 0,
+        return talus_json_fail(talus_json_at(size->json, "spread"), 0,
                                "expected less than 1: sizes must be positive");
     return TALUS_OK;
 }
@@ -79,8 +74,8 @@ static TalusStatus check_part(const TalusScene *scene, const ScenePart *part)
     TALUS_TRY(check_orientation(part->orientation));
     if (part->orientation && part->orientation->random)
         return talus_json_fail(part->orientation->json, 0, "for bodies only");
-    if (talus_scene_is_wall(shape) || shape->kind == TALUS_SHAPE_COMPOUND ||
-        shape->kind == SCENE_ROCK)
+    if (shape->kind == SCENE_ROCK ||
+        !talus_shape_has((TalusShapeKind)shape->kind, TALUS_TRAIT_CONVEX))
         return talus_json_fail(part->shape->json, 0, "a %s cannot be a part", kind_name(shape));
     if (shape->kind == TALUS_SHAPE_SPHERE && !(shape->radius > 0.0))
         return talus_json_fail(part->shape->json, 0,
@@ -97,7 +92,7 @@ static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape)
     if (shape->kind == TALUS_SHAPE_FIELD && !shape->file && shape->heights.count == 0)
         return talus_json_fail(shape->json, 0, "a field needs the key 'heights' or 'file'");
     if (shape->spread >= 1.0)
-        return talus_json_fail(at_key(shape->json, "spread"), 0,
+        return talus_json_fail(talus_json_at(shape->json, "spread"), 0,
                                "expected less than 1: sizes must be positive");
     for (int k = 0; k < shape->parts.count; k++)
         TALUS_TRY(check_part(scene, &parts[k]));
@@ -121,7 +116,7 @@ static TalusStatus read_section(const TalusJson *json, const char *section,
 {
     if (!section || talus_section_parse(section, model) == TALUS_OK)
         return TALUS_OK;
-    return talus_json_error_at(at_key(json, "section"), TALUS_ERR_FORMAT);
+    return talus_json_error_at(talus_json_at(json, "section"), TALUS_ERR_FORMAT);
 }
 
 TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model)
@@ -193,7 +188,7 @@ static TalusStatus check_fixed(const SceneBody *body, const SceneShape *shape)
 static TalusStatus check_drive(const SceneBody *body)
 {
     const TalusJson *fixed = talus_json_get(body->json, "fixed");
-    const SceneDrive *drive = body->drive;
+    const TalusDriveDef *drive = body->drive ? &body->drive->def : NULL;
     if (!drive)
         return TALUS_OK;
     if (fixed && !body->fixed)
@@ -201,7 +196,7 @@ static TalusStatus check_drive(const SceneBody *body)
     if (body->time > 0.0)
         return talus_json_fail(talus_json_get(body->json, "time"), 0,
                                "a driven body is there from the start");
-    const TalusJson *stop = talus_json_get(drive->json, "stop");
+    const TalusJson *stop = talus_json_get(body->drive->json, "stop");
     if (stop && drive->stop < drive->start)
         return talus_json_fail(stop, 0, "%g is before 'start', %g", drive->stop, drive->start);
     return TALUS_OK;
@@ -288,11 +283,12 @@ static TalusStatus check_bodies(const TalusScene *scene)
         TALUS_TRY(check_name(scene, i));
         TALUS_TRY(check_body_shapes(scene, body));
         TALUS_TRY(talus_scene_body_shape(scene, body, 0, &shape));
-        TALUS_TRY(
-            talus_scene_material(scene, at_key(body->json, "material"), body->material, &material));
+        TALUS_TRY(talus_scene_material(scene, talus_json_at(body->json, "material"), body->material,
+                                       &material));
         TALUS_TRY(check_fixed(body, shape));
         TALUS_TRY(check_drive(body));
-        TALUS_TRY(talus_scene_group(scene, at_key(body->json, "group"), body->group, &group));
+        TALUS_TRY(
+            talus_scene_group(scene, talus_json_at(body->json, "group"), body->group, &group));
         TALUS_TRY(check_radius(body, shape));
         TALUS_TRY(check_turn(body));
         TALUS_TRY(check_placement(body, shape));
@@ -344,15 +340,17 @@ static TalusStatus check_emitters(const TalusScene *scene)
         const SceneEmitter *e = &emitters[i];
         double min, max;
         int material;
-        TALUS_TRY(check_box(e->json, e->lo, e->hi));
+        const double *lo = &e->def.lo.x, *hi = &e->def.hi.x;
+        TALUS_TRY(check_box(e->json, lo, hi));
         TALUS_TRY(check_size(e->radius));
-        TALUS_TRY(talus_scene_material(scene, at_key(e->json, "material"), e->material, &material));
+        TALUS_TRY(talus_scene_material(scene, talus_json_at(e->json, "material"), e->material,
+                                       &material));
         talus_scene_sizes(e->radius, NULL, &min, &max);
         for (int k = 0; k < 3; k++)
-            if (e->hi[k] - e->lo[k] < 2.0 * max)
+            if (hi[k] - lo[k] < 2.0 * max)
                 return talus_json_fail(e->json, 0,
                                        "the box is %g wide in %c, less than a diameter, %g",
-                                       e->hi[k] - e->lo[k], "xyz"[k], 2.0 * max);
+                                       hi[k] - lo[k], "xyz"[k], 2.0 * max);
     }
     return TALUS_OK;
 }
@@ -439,7 +437,7 @@ static TalusStatus check_meeting(const TalusScene *scene, int wall, int other)
         are_apart(scene, &bodies[wall], body))
         return TALUS_OK;
     const TalusJson *json =
-        at_key(body->json, talus_json_get(body->json, "shapes") ? "shapes" : "shape");
+        talus_json_at(body->json, talus_json_get(body->json, "shapes") ? "shapes" : "shape");
     return talus_json_fail(json, 0,
                            "a %s cannot touch the revolve of bodies[%d], which spheres alone can: "
                            "give that as a mesh, or name the groups of the two in `apart`",

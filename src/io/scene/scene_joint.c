@@ -30,17 +30,30 @@ static const SceneType motor_type = {.kind = SCENE_CHOICE, .choices = motor_type
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 #define AT(member) .offset = offsetof(STRUCT, member)
 
+/* Keys that are not given stay as the library has them. */
+static void init_motor(void *structure)
+{
+    ((SceneMotor *)structure)->def = (TalusMotorDef){.most = INFINITY};
+}
+
+static void init_joint(void *structure)
+{
+    ((SceneJoint *)structure)->def = talus_joint_def_default();
+}
+
 #define STRUCT SceneMotor
 static const SceneField motor_fields[] = {
     {"type", &motor_type, AT(type), .required = true, .help = "what is given"},
-    {"target", &any_real, AT(target), .preset = "0",
+    {"target", &any_real, AT(def.target), .preset = "0",
      .help = "rad/s, rad or N m; m/s, m or N where the joint slides"},
-    {"rate", &any_real, AT(rate), .preset = "0", .help = "by which the target grows, per second"},
-    {"start", &not_negative, AT(start), .preset = "0", .help = "s, until which the target is 0"},
-    {"most", &positive, AT(most), .help = "largest torque or force; default any"},
-    {"stiffness", &not_negative, AT(stiffness), .only = 1u << (TALUS_MOTOR_POSITION - 1),
+    {"rate", &any_real, AT(def.rate), .preset = "0",
+     .help = "by which the target grows, per second"},
+    {"start", &not_negative, AT(def.start), .preset = "0",
+     .help = "s, until which the target is 0"},
+    {"most", &positive, AT(def.most), .help = "largest torque or force; default any"},
+    {"stiffness", &not_negative, AT(def.stiffness), .only = 1u << (TALUS_MOTOR_POSITION - 1),
      .help = "N m/rad or N/m, towards the target; default: there within a step"},
-    {"damping", &not_negative, AT(damping), .only = 1u << (TALUS_MOTOR_POSITION - 1),
+    {"damping", &not_negative, AT(def.damping), .only = 1u << (TALUS_MOTOR_POSITION - 1),
      .help = "N m s/rad or N s/m"},
 };
 static const SceneType motor = {.kind = SCENE_OBJECT,
@@ -48,39 +61,42 @@ static const SceneType motor = {.kind = SCENE_OBJECT,
                                 .fields = motor_fields,
                                 .field_count = COUNT(motor_fields),
                                 .size = sizeof(SceneMotor),
+                                .init = init_motor,
                                 .selector = "type"};
 #undef STRUCT
 
 #define STRUCT SceneJoint
 static const SceneField joint_fields[] = {
-    {"name", &text, AT(name), .preset = "\"\"", .help = "its name in joints.csv"},
+    {"name", &text, AT(def.name), .preset = "\"\"", .help = "its name in joints.csv"},
     {"type", &joint_type, AT(type), .required = true,
      .help = "what it leaves free: docs/how-to/joints.md"},
     {"bodies", &names, AT(bodies), .required = true,
      .help = "entries of one body each: the first moves relative to the second, or the world"},
-    {"at", &vector, AT(at), .required = true,
+    {"at", &vector, AT(def.point), .required = true,
      .help = "where it holds the bodies; the end on the first of a distance or spring"},
-    {"to", &vector, AT(to), .only = LINES, .needed = LINES,
+    {"to", &vector, AT(def.point_b), .only = LINES, .needed = LINES,
      .help = "the end on the second body of a distance or spring"},
-    {"axis", &vector, AT(axis), .only = AXES, .needed = AXES,
+    {"axis", &vector, AT(def.axis), .only = AXES, .needed = AXES,
      .help = "of turning or sliding; of a universal joint the axis on the first body"},
-    {"axis_b", &vector, AT(axis_b), .only = BIT(UNIVERSAL), .needed = BIT(UNIVERSAL),
+    {"axis_b", &vector, AT(def.axis_b), .only = BIT(UNIVERSAL), .needed = BIT(UNIVERSAL),
      .help = "on the second body, normal to the other"},
-    {"lower", &any_real, AT(lower), .only = DRIVEN | BIT(SPRING),
+    {"lower", &any_real, AT(def.lower), .only = DRIVEN | BIT(SPRING),
      .help = "least angle (rad, 0 at the start), travel or length (m); default none"},
-    {"upper", &any_real, AT(upper), .only = DRIVEN | BIT(SPRING), .help = "the same, largest"},
+    {"upper", &any_real, AT(def.upper), .only = DRIVEN | BIT(SPRING), .help = "the same, largest"},
     {"motor", &motor, AT(motor), .only = DRIVEN, .help = "what drives it"},
-    {"rest", &not_negative, AT(rest), .only = LINES,
+    {"rest", &not_negative, AT(def.rest), .only = LINES,
      .help = "length of a distance or spring; default that at the start"},
-    {"stiffness", &not_negative, AT(stiffness), .only = BIT(SPRING), .help = "N/m"},
-    {"damping", &not_negative, AT(damping), .only = BIT(SPRING), .help = "N s/m"},
-    {"collide", &flag, AT(collide), .preset = "false", .help = "the two bodies touch each other"},
+    {"stiffness", &not_negative, AT(def.stiffness), .only = BIT(SPRING), .help = "N/m"},
+    {"damping", &not_negative, AT(def.damping), .only = BIT(SPRING), .help = "N s/m"},
+    {"collide", &flag, AT(def.collide), .preset = "false",
+     .help = "the two bodies touch each other"},
 };
 static const SceneType joint = {.kind = SCENE_OBJECT,
                                 .name = "joint",
                                 .fields = joint_fields,
                                 .field_count = COUNT(joint_fields),
                                 .size = sizeof(SceneJoint),
+                                .init = init_joint,
                                 .selector = "type"};
 #undef STRUCT
 
@@ -129,11 +145,6 @@ int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, in
 
 /* ---- into the world ---- */
 
-static TalusVec3 vec3(const double *v)
-{
-    return talus_vec3(v[0], v[1], v[2]);
-}
-
 static TalusStatus body_of(const TalusScene *scene, const SceneJoint *j, int k,
                            const TalusBodyId *id, const int *count, TalusBodyId *out)
 {
@@ -147,39 +158,16 @@ static TalusStatus body_of(const TalusScene *scene, const SceneJoint *j, int k,
     return TALUS_OK;
 }
 
-static void take_motor(const SceneMotor *from, TalusMotorDef *to)
-{
-    *to = (TalusMotorDef){.kind = (TalusMotorKind)(from->type + 1),
-                          .target = from->target,
-                          .rate = from->rate,
-                          .start = from->start,
-                          .most = talus_json_get(from->json, "most") ? from->most : INFINITY,
-                          .stiffness = from->stiffness,
-                          .damping = from->damping};
-}
-
 static TalusJointDef def_of(const SceneJoint *j)
 {
-    TalusJointDef def = talus_joint_def_default();
-    def.name = j->name;
+    TalusJointDef def = j->def;
     def.kind = (TalusJointKind)j->type;
-    def.point = vec3(j->at);
-    def.point_b = vec3(j->to);
-    if (talus_json_get(j->json, "axis"))
-        def.axis = talus_scene_direction(j->axis);
-    if (talus_json_get(j->json, "axis_b"))
-        def.axis_b = talus_scene_direction(j->axis_b);
-    if (talus_json_get(j->json, "lower"))
-        def.lower = j->lower;
-    if (talus_json_get(j->json, "upper"))
-        def.upper = j->upper;
-    if (talus_json_get(j->json, "rest"))
-        def.rest = j->rest;
-    if (j->motor)
-        take_motor(j->motor, &def.motor);
-    def.stiffness = j->stiffness;
-    def.damping = j->damping;
-    def.collide = j->collide;
+    def.axis = talus_scene_direction(j->def.axis);
+    def.axis_b = talus_scene_direction(j->def.axis_b);
+    if (j->motor) {
+        def.motor = j->motor->def;
+        def.motor.kind = (TalusMotorKind)(j->motor->type + 1);
+    }
     return def;
 }
 

@@ -8,18 +8,16 @@
 
 typedef struct SceneMotor {
     const TalusJson *json;
-    int type; /* TalusMotorKind less 1 */
-    double target, rate, start, most, stiffness, damping;
+    int type;          /* TalusMotorKind less 1 */
+    TalusMotorDef def; /* without its kind */
 } SceneMotor;
 
 typedef struct SceneJoint {
     const TalusJson *json;
-    const char *name;
-    int type;         /* TalusJointKind */
-    SceneList bodies; /* const char * */
-    double at[3], to[3], axis[3], axis_b[3], lower, upper, rest, stiffness, damping;
+    int type;          /* TalusJointKind */
+    SceneList bodies;  /* const char * */
+    TalusJointDef def; /* without kind, bodies and motor */
     SceneMotor *motor;
-    bool collide;
 } SceneJoint;
 
 /* The type of the scene's key `joints`. */

@@ -96,17 +96,17 @@ static double taming(const double *v, int n)
     return most > 1e-140 && most < 1e140 ? 1.0 : ldexp(1.0, -exponent / 2);
 }
 
-TalusVec3 talus_scene_direction(const double v[3])
+TalusVec3 talus_scene_direction(TalusVec3 v)
 {
-    double s = taming(v, 3); /* twice: 2^1074 is out of range */
-    return talus_scale(s, talus_scale(s, talus_vec3(v[0], v[1], v[2])));
+    double s = taming((const double[]){v.x, v.y, v.z}, 3); /* twice: 2^1074 is out of range */
+    return talus_scale(s, talus_scale(s, v));
 }
 
 TalusQuat talus_scene_turn(const SceneOrientation *o)
 {
     const double *v = o->quaternion;
     if (talus_json_get(o->json, "axis"))
-        return talus_quat_turn(talus_scene_direction(o->axis), o->degrees / 360.0);
+        return talus_quat_turn(talus_scene_direction(scene_vec3(o->axis)), o->degrees / 360.0);
     double s = taming(v, 4);
     TalusQuat q = {s * v[0] * s, s * v[1] * s, s * v[2] * s, s * v[3] * s};
     return talus_quat_normalize(q);

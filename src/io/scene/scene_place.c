@@ -26,11 +26,6 @@ typedef struct Placing {
     ScenePlaces *out;
 } Placing;
 
-static TalusVec3 vec3(const double *v)
-{
-    return talus_vec3(v[0], v[1], v[2]);
-}
-
 /* ---- sizes ---- */
 
 static void set_extents(Placing *p)
@@ -95,7 +90,7 @@ static TalusStatus place_points(const Placing *p)
     const double(*points)[3] = (const double(*)[3])p->body->at.items;
     TALUS_TRY(start(p, p->body->at.count));
     for (int i = 0; i < p->out->count; i++)
-        p->out->position[i] = vec3(points[i]);
+        p->out->position[i] = scene_vec3(points[i]);
     return TALUS_OK;
 }
 
@@ -125,8 +120,8 @@ static TalusStatus place_lattice(const Placing *p)
     if (count == 0 && places > INT_MAX)
         return talus_json_fail(l->json, 0, "more than %d bodies in one entry", INT_MAX);
     TALUS_TRY(start(p, count > 0 ? count : (int64_t)places));
-    TalusLattice lattice = {.lo = vec3(l->lo),
-                            .spacing = vec3(spacing),
+    TalusLattice lattice = {.lo = scene_vec3(l->lo),
+                            .spacing = scene_vec3(spacing),
                             .half = p->half,
                             .cells = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]},
                             .jitter = l->jitter,
@@ -138,7 +133,7 @@ static TalusStatus place_lattice(const Placing *p)
 static TalusStatus place_layers(const Placing *p)
 {
     const SceneLayers *l = p->body->layers;
-    TalusLayers layers = {.bottom = vec3(l->bottom),
+    TalusLayers layers = {.bottom = scene_vec3(l->bottom),
                           .radius = l->radius,
                           .half = {l->half[0], l->half[1]},
                           .size = p->across,
@@ -208,8 +203,7 @@ static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int6
     double *radius;
     TALUS_TRY(TALUS_ALLOC(radius, (size_t)out->count, "bodies of a scene"));
     TalusStatus status = ball_radii(p, radius);
-    if (status == TALUS_OK)
-        status = talus_generate_fill(fill, out->count, radius, out->position, placed);
+    TALUS_THEN(status, talus_generate_fill(fill, out->count, radius, out->position, placed));
     talus_release(radius);
     return status;
 }
@@ -217,10 +211,11 @@ static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int6
 static TalusStatus place_fill(const Placing *p)
 {
     const SceneFill *f = p->body->fill;
-    TalusFill fill = {.lo = vec3(f->lo), .hi = vec3(f->hi), .seed = (uint64_t)p->body->seed};
+    TalusFill fill = {
+        .lo = scene_vec3(f->lo), .hi = scene_vec3(f->hi), .seed = (uint64_t)p->body->seed};
     if (f->radius > 0.0) {
         fill.radius = f->radius;
-        fill.lo = vec3(f->bottom);
+        fill.lo = scene_vec3(f->bottom);
         fill.hi = talus_add(fill.lo, talus_vec3(0.0, 0.0, f->height));
     }
     int64_t placed;
@@ -303,7 +298,7 @@ static TalusStatus store_points(const Placing *p, Lines *in, int64_t count)
     bool found;
     for (int64_t i = 0; i < count; i++) {
         TALUS_TRY(next_point(in, values, &found));
-        p->out->position[i] = vec3(values);
+        p->out->position[i] = scene_vec3(values);
         if (in->columns < 4)
             continue;
         if (!p->out->radius || !(values[3] > 0.0))
@@ -373,8 +368,6 @@ TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
 
 void talus_scene_places_clear(ScenePlaces *places)
 {
-    talus_release(places->position);
-    talus_release(places->radius);
-    talus_release(places->form);
+    TALUS_RELEASE(places->position, places->radius, places->form);
     memset(places, 0, sizeof *places);
 }

@@ -339,6 +339,8 @@ static bool fits(const SceneType *type, TalusJsonKind kind)
 static TalusStatus read_object(SceneReader *r, const SceneType *type, const TalusJson *json,
                                void *structure)
 {
+    if (type->init)
+        type->init(structure);
     if (type->word && json->kind == TALUS_JSON_STRING && strcmp(json->text, type->word) == 0) {
         *(const TalusJson **)structure = json;
         *(bool *)((char *)structure + talus_scene_field(type, type->word)->offset) = true;
@@ -362,7 +364,10 @@ static TalusStatus read_value(SceneReader *r, const SceneType *type, const Talus
     case SCENE_REAL: return read_number(r, type, json, (double *)field);
     case SCENE_INT:
         TALUS_TRY(read_number(r, type, json, &number));
-        *(int64_t *)field = (int64_t)number;
+        if (type->narrow)
+            *(int *)field = (int)number;
+        else
+            *(int64_t *)field = (int64_t)number;
         return TALUS_OK;
     case SCENE_FLAG: return read_flag(type, json, (bool *)field);
     case SCENE_TEXT: return read_text(type, json, (const char **)field);

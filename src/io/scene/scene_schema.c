@@ -3,49 +3,15 @@
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
+#include "io/text/text.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MAX_OBJECTS = 32 };
 
-/* ---- text that grows ---- */
+#define put talus_text_print
 
-typedef struct Text {
-    char *bytes;
-    size_t capacity, used;
-    TalusStatus status; /* of the first failure; later writes do nothing */
-} Text;
-
-static void put(Text *t, const char *format, ...) TALUS_PRINTF(2, 3);
-
-static void put(Text *t, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (t->status == TALUS_OK)
-        t->status =
-            TALUS_RESERVE(t->bytes, t->capacity, t->used + (size_t)n + 1, t->used, "schema");
-    if (t->status != TALUS_OK)
-        return;
-    va_start(args, format);
-    vsnprintf(t->bytes + t->used, (size_t)n + 1, format, args);
-    va_end(args);
-    t->used += (size_t)n;
-}
-
-static void put_string(Text *t, const char *text)
-{
-    put(t, "\"");
-    for (; *text; text++)
-        put(t, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    put(t, "\"");
-}
-
-static TalusStatus finish(Text *t, char **out)
+static TalusStatus finish(TalusText *t, char **out)
 {
     if (t->status != TALUS_OK) {
         talus_release(t->bytes);
@@ -80,9 +46,9 @@ static void collect(Objects *all, const SceneType *type)
 
 /* ---- schema: values ---- */
 
-static void put_type(Text *t, const SceneType *type);
+static void put_type(TalusText *t, const SceneType *type);
 
-static void put_number(Text *t, const SceneType *type, bool whole)
+static void put_number(TalusText *t, const SceneType *type, bool whole)
 {
     put(t, "{\"anyOf\": [{\"type\": \"%s\"", whole ? "integer" : "number");
     if (type->min != 0 || type->max != 0) {
@@ -93,7 +59,7 @@ static void put_number(Text *t, const SceneType *type, bool whole)
     put(t, "}, {\"$ref\": \"#/$defs/expression\"}]}");
 }
 
-static void put_array(Text *t, const SceneType *type)
+static void put_array(TalusText *t, const SceneType *type)
 {
     int least = type->kind == SCENE_REALS ? type->length : type->least;
     int most = type->kind == SCENE_REALS ? type->length : type->most;
@@ -115,7 +81,7 @@ static void put_array(Text *t, const SceneType *type)
     put(t, type->or_one ? "}]}" : "}");
 }
 
-static void put_choices(Text *t, const SceneType *type)
+static void put_choices(TalusText *t, const SceneType *type)
 {
     put(t, "{\"enum\": [");
     for (int i = 0; type->choices[i]; i++)
@@ -123,7 +89,7 @@ static void put_choices(Text *t, const SceneType *type)
     put(t, "]}");
 }
 
-static void put_type(Text *t, const SceneType *type)
+static void put_type(TalusText *t, const SceneType *type)
 {
     switch (type->kind) {
     case SCENE_REAL: put_number(t, type, false); break;
@@ -147,10 +113,10 @@ static void put_type(Text *t, const SceneType *type)
 }
 
 /* A member of "properties": the value's schema with what a reader wants to know put first. */
-static void put_property(Text *t, const SceneField *field, bool last)
+static void put_property(TalusText *t, const SceneField *field, bool last)
 {
     put(t, "          \"%s\": {\"description\": ", field->key);
-    put_string(t, field->help);
+    talus_text_quote(t, field->help);
     if (field->preset)
         put(t, ", \"default\": %s", field->preset);
     put(t, ", \"allOf\": [");
@@ -175,7 +141,7 @@ static bool opens_group(const SceneType *type, int index)
     return group != NULL;
 }
 
-static void put_exactly_one(Text *t, const SceneType *type, const char *group)
+static void put_exactly_one(TalusText *t, const SceneType *type, const char *group)
 {
     const char *comma = "";
     put(t, "{\"oneOf\": [");
@@ -187,7 +153,7 @@ static void put_exactly_one(Text *t, const SceneType *type, const char *group)
     put(t, "]}");
 }
 
-static void put_at_most_one(Text *t, const SceneType *type, const char *group)
+static void put_at_most_one(TalusText *t, const SceneType *type, const char *group)
 {
     const char *comma = "";
     for (int i = 0; i < type->field_count; i++)
@@ -200,7 +166,7 @@ static void put_at_most_one(Text *t, const SceneType *type, const char *group)
 }
 
 /* What follows from one choice of the selector (bit 0: it is not given). */
-static void put_variant(Text *t, const SceneType *type, const char *choice, unsigned bit)
+static void put_variant(TalusText *t, const SceneType *type, const char *choice, unsigned bit)
 {
     const char *comma = "";
     if (choice)
@@ -224,7 +190,7 @@ static void put_variant(Text *t, const SceneType *type, const char *choice, unsi
     put(t, "}}}");
 }
 
-static void put_rules(Text *t, const SceneType *type)
+static void put_rules(TalusText *t, const SceneType *type)
 {
     const char *comma = ",\n        \"allOf\": [\n          ";
     bool any = false;
@@ -253,7 +219,7 @@ static void put_rules(Text *t, const SceneType *type)
         put(t, "\n        ]");
 }
 
-static void put_required(Text *t, const SceneType *type)
+static void put_required(TalusText *t, const SceneType *type)
 {
     const char *comma = ",\n        \"required\": [";
     bool any = false;
@@ -266,7 +232,7 @@ static void put_required(Text *t, const SceneType *type)
     put(t, "%s", any ? "]" : "");
 }
 
-static void put_needs(Text *t, const SceneType *type)
+static void put_needs(TalusText *t, const SceneType *type)
 {
     const char *comma = ",\n        \"dependentRequired\": {";
     bool any = false;
@@ -279,7 +245,7 @@ static void put_needs(Text *t, const SceneType *type)
     put(t, "%s", any ? "}" : "");
 }
 
-static void put_object(Text *t, const SceneType *type, bool last)
+static void put_object(TalusText *t, const SceneType *type, bool last)
 {
     put(t, "    \"%s\": {\"anyOf\": [\n", type->name);
     if (type->shorthand) {
@@ -302,7 +268,7 @@ static void put_object(Text *t, const SceneType *type, bool last)
 
 TalusStatus talus_scene_schema(char **out)
 {
-    Text t = {0};
+    TalusText t = {0};
     Objects all = {0};
     collect(&all, &talus_scene_type);
     put(&t,
@@ -322,7 +288,7 @@ TalusStatus talus_scene_schema(char **out)
 /* ---- reference ---- */
 
 /* What a key takes, with links to the tables of objects. */
-static void put_value(Text *t, const SceneType *type)
+static void put_value(TalusText *t, const SceneType *type)
 {
     char words[200];
     const SceneType *item = type->item;
@@ -343,7 +309,7 @@ static void put_value(Text *t, const SceneType *type)
     }
 }
 
-static void put_row(Text *t, const SceneField *field)
+static void put_row(TalusText *t, const SceneField *field)
 {
     put(t, "| `%s` | ", field->key);
     put_value(t, field->type);
@@ -355,7 +321,7 @@ static void put_row(Text *t, const SceneField *field)
 }
 
 /* "Exactly one of `at`, `file`." for each group. */
-static void put_group_lines(Text *t, const SceneType *type)
+static void put_group_lines(TalusText *t, const SceneType *type)
 {
     for (int i = 0; i < type->field_count; i++) {
         if (!opens_group(type, i))
@@ -373,7 +339,7 @@ static void put_group_lines(Text *t, const SceneType *type)
 
 TalusStatus talus_scene_reference(char **out)
 {
-    Text t = {0};
+    TalusText t = {0};
     Objects all = {0};
     collect(&all, &talus_scene_type);
     for (int i = 0; i < all.count; i++) {

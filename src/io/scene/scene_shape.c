@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "geometry/kinds.h"
 #include "io/file/file.h"
 
 #include <limits.h>
@@ -24,17 +25,9 @@ static void release(Draft *d)
 {
     for (int k = 0; d->own && k < d->def.part_count; k++)
         release(&d->own[k]);
-    talus_release(d->own);
-    talus_release(d->part);
-    talus_release(d->point);
-    talus_release(d->height);
+    TALUS_RELEASE(d->own, d->part, d->point, d->height);
     talus_surface_free(&d->surface);
     memset(d, 0, sizeof *d);
-}
-
-static TalusVec3 vec3(const double *v)
-{
-    return talus_vec3(v[0], v[1], v[2]);
 }
 
 static double scale_of(const SceneShape *shape)
@@ -57,7 +50,7 @@ static TalusStatus read_surface(const TalusScene *scene, const SceneShape *shape
         d->surface.vertex[k] = talus_scale(scale_of(shape), d->surface.vertex[k]);
     d->def.vertex = d->surface.vertex;
     d->def.vertex_count = d->surface.vertex_count;
-    if (d->def.kind == TALUS_SHAPE_MESH) {
+    if (talus_shape_ops(d->def.kind)->uses & TALUS_USES_TRIANGLE) {
         d->def.triangle = d->surface.triangle;
         d->def.triangle_count = d->surface.triangle_count;
     }
@@ -69,7 +62,7 @@ static TalusStatus take_points(const SceneShape *shape, Draft *d)
     const double(*points)[3] = (const double(*)[3])shape->points.items;
     TALUS_TRY(TALUS_ALLOC(d->point, (size_t)shape->points.count, "points of a hull"));
     for (int k = 0; k < shape->points.count; k++)
-        d->point[k] = talus_scale(scale_of(shape), vec3(points[k]));
+        d->point[k] = talus_scale(scale_of(shape), scene_vec3(points[k]));
     d->def.vertex = d->point;
     d->def.vertex_count = shape->points.count;
     return TALUS_OK;
@@ -102,7 +95,7 @@ typedef struct Grid {
     const char *path, *at, *end;
     int line, columns, rows;
     double *height;
-    size_t count, capacity;
+    size_t count;
 } Grid;
 
 static bool separates(char c)
@@ -129,7 +122,7 @@ static TalusStatus read_row(Grid *g, const char *stop)
             return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT,
                                    "expected a number, found '%s'", talus_json_show(word, shown));
         }
-        TALUS_TRY(TALUS_RESERVE(g->height, g->capacity, g->count + 1, g->count, "heights"));
+        TALUS_TRY(TALUS_GROW(g->height, g->count + 1, g->count, "heights"));
         g->height[g->count++] = value;
         found++;
         g->at += length;
@@ -170,15 +163,13 @@ static TalusStatus read_heights(const TalusScene *scene, const SceneShape *shape
     TALUS_TRY(talus_scene_path(scene, json, shape->file, &path));
     TalusStatus status = talus_read_file(path, SIZE_MAX, &text, &length);
     Grid g = {.path = path, .at = text, .end = text + (status == TALUS_OK ? length : 0)};
-    if (status == TALUS_OK)
-        status = read_grid(&g);
+    TALUS_THEN(status, read_grid(&g));
     d->height = g.height;
     d->def.columns = g.columns;
     d->def.rows = g.rows;
     for (size_t k = 0; status == TALUS_OK && k < g.count; k++)
         d->height[k] *= scale_of(shape);
-    talus_release(text);
-    talus_release(path);
+    TALUS_RELEASE(text, path);
     return talus_json_error_at(json, status);
 }
 
@@ -244,20 +235,21 @@ static TalusStatus make_simple(const TalusScene *scene, const SceneShape *shape,
                                int form, Draft *d)
 {
     d->def = (TalusShapeDef){.kind = (TalusShapeKind)shape->kind,
-                             .half = vec3(shape->half),
+                             .half = scene_vec3(shape->half),
                              .radius = shape->kind == TALUS_SHAPE_SPHERE ? radius : shape->radius,
                              .half_height = shape->half_height,
                              .spacing = shape->spacing,
                              .profile = (const double *)shape->profile.items,
                              .point_count = shape->profile.count};
     TalusStatus status = TALUS_OK;
+    int uses = shape->kind == SCENE_ROCK ? 0 : talus_shape_ops(d->def.kind)->uses;
     if (shape->kind == SCENE_ROCK)
         status = make_rock(shape, form, d);
-    else if (shape->kind == TALUS_SHAPE_FIELD)
+    else if (uses & TALUS_USES_HEIGHTS)
         status = shape->file ? read_heights(scene, shape, d) : take_heights(shape, d);
     else if (shape->file)
         status = read_surface(scene, shape, d);
-    else if (shape->kind == TALUS_SHAPE_HULL)
+    else if (uses & TALUS_USES_VERTEX)
         status = take_points(shape, d);
     d->def.height = d->height;
     return status;
@@ -276,7 +268,8 @@ static TalusStatus make_parts(const TalusScene *scene, const SceneShape *shape, 
         const SceneShape *own;
         TALUS_TRY(talus_scene_shape(scene, parts[k].shape, &own));
         TALUS_TRY(make_simple(scene, own, own->radius, 0, &d->own[k]));
-        d->part[k] = (TalusShapePart){&d->own[k].def, vec3(parts[k].at), talus_quat_identity()};
+        d->part[k] =
+            (TalusShapePart){&d->own[k].def, scene_vec3(parts[k].at), talus_quat_identity()};
         if (parts[k].orientation)
             d->part[k].orientation = talus_scene_turn(parts[k].orientation);
     }
@@ -297,8 +290,8 @@ TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *sha
         TalusStatus status = shape->kind == TALUS_SHAPE_COMPOUND
                                  ? make_parts(scene, shape, &d)
                                  : make_simple(scene, shape, radius, form, &d);
-        if (status == TALUS_OK)
-            status = talus_json_error_at(shape->json, talus_world_add_shape(world, &d.def, &index));
+        TALUS_THEN(status,
+                   talus_json_error_at(shape->json, talus_world_add_shape(world, &d.def, &index)));
         release(&d);
         if (status != TALUS_OK)
             return status;

@@ -76,19 +76,9 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 static void warn(const TalusJson *json, const char *id, const char *format, ...)
 {
     char place[PLACE], text[768];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TALUS_FORMAT(text, format);
     talus_json_place(json, place, sizeof place);
     talus_log(TALUS_LOG_WARNING, id, "%s%s", place, text);
-}
-
-/* The place to blame for a key of the scene: its value where given, else the whole. */
-static const TalusJson *at_key(const TalusScene *scene, const char *key)
-{
-    const TalusJson *value = talus_json_get(scene->json, key);
-    return value ? value : scene->json;
 }
 
 /* ---- overlaps ---- */
@@ -188,7 +178,7 @@ static void check_step(const SceneStart *s, const TalusSurvey *v)
         return;
     name_body(s, v->thinnest.who, name);
     warn(
-        at_key(s->scene, "step"), "scene.step",
+        talus_json_at(s->scene->json, "step"), "scene.step",
         "h = %.3g s is %.3g times sqrt(d/g) = %.3g s of the width %.3g m of %s: bodies fall %.3g of it in a "
         "step; expected at most %.2g s",
         h, h / fall, fall, 2.0 * v->thinnest.size, name, 0.5 * h * h / (fall * fall), 0.1 * fall);
@@ -198,7 +188,7 @@ static void check_gravity(const SceneStart *s)
 {
     double g = talus_norm(talus_world_gravity(s->world));
     if (g > gravity_told)
-        warn(at_key(s->scene, "gravity"), "scene.gravity",
+        warn(talus_json_at(s->scene->json, "gravity"), "scene.gravity",
              "%.4g m/s2 is %.3g times the Earth's 9.81; is it in cm/s2, and are sizes in m?", g,
              g / 9.81);
 }
@@ -254,9 +244,9 @@ static void check_densities(const SceneStart *s)
             density = entry_at(s, i)->density;
         }
     for (int i = s->scene->materials.count - 1; i >= 0; i--)
-        if (odd_density(m[i].density)) {
+        if (odd_density(m[i].def.density)) {
             odd = talus_json_get(m[i].json, "density");
-            density = m[i].density;
+            density = m[i].def.density;
         }
     if (odd)
         warn(odd, "scene.density", "%g kg/m3 is %s; sand has 2600 kg/m3, which is 2.6 g/cm3",
@@ -339,13 +329,12 @@ static TalusStatus check_emitter(const SceneStart *s, int i)
 }
 
 /* The body that a joint holds at `at`, where that is far from it. */
-static void check_arm(const SceneStart *s, const SceneJoint *j, int k, const double *at)
+static void check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3 at)
 {
-    TalusVec3 from = talus_vec3(at[0], at[1], at[2]);
     char name[TEXT];
     int entry = talus_scene_joint_entry(s->scene, j, k);
     TalusSurveyBody body = talus_survey_body(s->world, (TalusWho){-1, s->slot[entry]});
-    double distance = talus_norm(talus_sub(body.position, from));
+    double distance = talus_norm(talus_sub(body.position, at));
     if (body.fixed || !(distance > arm_told * body.radius))
         return;
     name_body(s, body.who, name);
@@ -359,7 +348,8 @@ static void check_joints(const SceneStart *s)
     for (int i = 0; i < s->scene->joints.count; i++)
         for (int k = 0; k < joints[i].bodies.count; k++) {
             bool line = talus_json_get(joints[i].json, "to") != NULL;
-            check_arm(s, &joints[i], k, line && k == 1 ? joints[i].to : joints[i].at);
+            check_arm(s, &joints[i], k,
+                      line && k == 1 ? joints[i].def.point_b : joints[i].def.point);
         }
 }
 

@@ -3,6 +3,7 @@
 #include "io/scene/scene_joint.h"
 
 #include "base/param.h"
+#include "geometry/traits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,10 @@ static const SceneType fraction = {.kind = SCENE_REAL, .min = 0, .max = 1};
 static const SceneType counter = {.kind = SCENE_INT, .min = 1, .max = LARGEST};
 static const SceneType natural = {.kind = SCENE_INT, .min = 0, .max = LARGEST};
 static const SceneType integer = {.kind = SCENE_INT, .min = -LARGEST, .max = LARGEST};
+static const SceneType small_natural = {
+    .kind = SCENE_INT, .min = 0, .max = LARGEST, .narrow = true};
+static const SceneType small_integer = {
+    .kind = SCENE_INT, .min = -LARGEST, .max = LARGEST, .narrow = true};
 static const SceneType flag = {.kind = SCENE_FLAG};
 static const SceneType text = {.kind = SCENE_TEXT};
 static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
@@ -44,10 +49,9 @@ static const SceneType corner_count = {.kind = SCENE_INT, .min = 6, .max = 10000
 static const SceneType form_count = {.kind = SCENE_INT, .min = 1, .max = 10000};
 static const SceneType two_names = {.kind = SCENE_LIST, .item = &text, .least = 2, .most = 2};
 
-/* In the order of the enums they stand for. */
-static const char *const shape_kinds[] = {"sphere",  "plane", "box",       "cylinder", "revolve",
-                                          "capsule", "cone",  "ellipsoid", "hull",     "compound",
-                                          "mesh",    "field", "rock",      NULL};
+/* In the order of the enums they stand for; shapes from their table, and what scenes alone have. */
+#define SHAPE_NAME(argument, kind, file, name, traits) name,
+static const char *const shape_kinds[] = {TALUS_SHAPE_TABLE(SHAPE_NAME, 0) "rock", NULL};
 static const char *const norms[] = {"rms", "max", NULL};
 static const char *const misses[] = {"continue", "stop", "halve", NULL};
 static const char *const laws[] = {"ccp", "fixed", "coulomb", NULL};
@@ -70,6 +74,18 @@ static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
                                        .size = sizeof(STRUCT),                  \
                                        __VA_ARGS__}
 
+/* Keys that are not given stay as the library has them. */
+#define INIT(name, type, value)             \
+    static void name(void *structure)       \
+    {                                       \
+        ((type *)structure)->def = (value); \
+    }
+INIT(init_scene, TalusScene, talus_world_def_default())
+INIT(init_material, SceneMaterial, talus_material_def_default())
+INIT(init_pair, ScenePair, talus_pair_def_default())
+INIT(init_drive, SceneDrive, talus_drive_def_default())
+INIT(init_emitter, SceneEmitter, talus_emitter_def_default())
+
 /* ---- objects ---- */
 
 #define STRUCT SceneSolver
@@ -90,37 +106,37 @@ OBJECT(solver, "solver", .shorthand = "name");
 
 #define STRUCT SceneMaterial
 static const SceneField material_fields[] = {
-    {"friction", &not_negative, AT(friction), .preset = "0.3",
+    {"friction", &not_negative, AT(def.friction), .preset = "0.3",
      .help = "coefficient; a pair has the smaller one unless `friction` names the pair"},
-    {"density", &positive, AT(density), .preset = "1000",
+    {"density", &positive, AT(def.density), .preset = "1000",
      .help = "kg/m3, of bodies that give neither density nor mass"},
-    {"stiffness", &not_negative, AT(stiffness), .preset = "0",
+    {"stiffness", &not_negative, AT(def.stiffness), .preset = "0",
      .help = "N/m per contact; 0 is rigid"},
-    {"damping", &not_negative, AT(damping), .preset = "0", .help = "N s/m per contact"},
-    {"restitution", &fraction, AT(restitution), .preset = "0",
+    {"damping", &not_negative, AT(def.damping), .preset = "0", .help = "N s/m per contact"},
+    {"restitution", &fraction, AT(def.restitution), .preset = "0",
      .help = "Newton's, of rigid contacts; of a pair the smaller one"},
-    {"spinning", &not_negative, AT(spinning), .preset = "0",
+    {"spinning", &not_negative, AT(def.spinning), .preset = "0",
      .help = "friction against turning about the normal; of a pair the smaller one"},
-    {"rolling", &not_negative, AT(rolling), .preset = "0",
+    {"rolling", &not_negative, AT(def.rolling), .preset = "0",
      .help = "friction against turning about a tangent; of a pair the smaller one"},
-    {"cohesion", &not_negative, AT(cohesion), .preset = "0",
+    {"cohesion", &not_negative, AT(def.cohesion), .preset = "0",
      .help = "N per contact in touch; of a pair the smaller one"},
 };
-OBJECT(material, "material", .shorthand = NULL);
+OBJECT(material, "material", .init = init_material);
 #undef STRUCT
 
 #define STRUCT ScenePair
 static const SceneField pair_fields[] = {
     {"between", &two_names, AT(between), .required = true, .help = "two names of materials"},
-    {"mu", &not_negative, AT(mu), .help = "friction coefficient of the pair"},
+    {"mu", &not_negative, AT(def.friction), .help = "friction coefficient of the pair"},
     {"law", &law, AT(law), .help = "of friction; default the scene's"},
     {"section", &text, AT(section), .help = "of friction; default the scene's"},
-    {"restitution", &fraction, AT(restitution), .help = "of the pair"},
-    {"spinning", &not_negative, AT(spinning), .help = "of the pair"},
-    {"rolling", &not_negative, AT(rolling), .help = "of the pair"},
-    {"cohesion", &not_negative, AT(cohesion), .help = "of the pair, N per contact in touch"},
+    {"restitution", &fraction, AT(def.restitution), .help = "of the pair"},
+    {"spinning", &not_negative, AT(def.spinning), .help = "of the pair"},
+    {"rolling", &not_negative, AT(def.rolling), .help = "of the pair"},
+    {"cohesion", &not_negative, AT(def.cohesion), .help = "of the pair, N per contact in touch"},
 };
-OBJECT(pair, "pair", .shorthand = NULL);
+OBJECT(pair, "pair", .init = init_pair);
 #undef STRUCT
 
 static const SceneType parts;
@@ -278,18 +294,20 @@ OBJECT(apart, "apart", .shorthand = NULL);
 
 #define STRUCT SceneDrive
 static const SceneField drive_fields[] = {
-    {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
-    {"amplitude", &vector, AT(amplitude), .preset = "[0, 0, 0]",
+    {"velocity", &vector, AT(def.velocity), .preset = "[0, 0, 0]", .help = "m/s"},
+    {"amplitude", &vector, AT(def.amplitude), .preset = "[0, 0, 0]",
      .help = "m, of a sine beside the velocity"},
-    {"frequency", &not_negative, AT(frequency), .preset = "0", .help = "of the sine, 1/s"},
-    {"phase", &any_real, AT(phase), .preset = "0",
+    {"frequency", &not_negative, AT(def.frequency), .preset = "0", .help = "of the sine, 1/s"},
+    {"phase", &any_real, AT(def.phase), .preset = "0",
      .help = "of the sine at the start, in turns; the body starts where it is placed"},
-    {"spin", &vector, AT(spin), .preset = "[0, 0, 0]", .help = "rad/s about an axis that keeps"},
-    {"point", &vector, AT(point), .help = "of that axis at the start; default the body's centre"},
-    {"start", &not_negative, AT(start), .preset = "0", .help = "s"},
-    {"stop", &not_negative, AT(stop), .help = "s; default never"},
+    {"spin", &vector, AT(def.spin), .preset = "[0, 0, 0]",
+     .help = "rad/s about an axis that keeps"},
+    {"point", &vector, AT(def.point),
+     .help = "of that axis at the start; default the body's centre"},
+    {"start", &not_negative, AT(def.start), .preset = "0", .help = "s"},
+    {"stop", &not_negative, AT(def.stop), .help = "s; default never"},
 };
-OBJECT(drive, "drive", .shorthand = NULL);
+OBJECT(drive, "drive", .init = init_drive);
 #undef STRUCT
 
 #define STRUCT SceneBody
@@ -337,20 +355,20 @@ OBJECT(body, "body", .shorthand = NULL);
 
 #define STRUCT SceneEmitter
 static const SceneField emitter_fields[] = {
-    {"lo", &vector, AT(lo), .required = true, .help = "corner of the box where spheres appear"},
-    {"hi", &vector, AT(hi), .required = true, .help = "opposite corner"},
-    {"rate", &positive, AT(rate), .required = true, .help = "bodies per second"},
-    {"count", &counter, AT(count), .required = true, .help = "bodies in all"},
+    {"lo", &vector, AT(def.lo), .required = true, .help = "corner of the box where spheres appear"},
+    {"hi", &vector, AT(def.hi), .required = true, .help = "opposite corner"},
+    {"rate", &positive, AT(def.rate), .required = true, .help = "bodies per second"},
+    {"count", &counter, AT(def.count), .required = true, .help = "bodies in all"},
     {"radius", &size, AT(radius), .required = true, .help = "a number or a range"},
-    {"start", &not_negative, AT(start), .preset = "0", .help = "s"},
-    {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
+    {"start", &not_negative, AT(def.start), .preset = "0", .help = "s"},
+    {"velocity", &vector, AT(def.velocity), .preset = "[0, 0, 0]", .help = "m/s"},
     {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
-    {"density", &positive, AT(density), .help = "kg/m3; default the material's"},
-    {"seed", &natural, AT(seed), .preset = "1", .help = "of places and sizes"},
+    {"density", &positive, AT(def.density), .help = "kg/m3; default the material's"},
+    {"seed", &natural, AT(def.seed), .preset = "1", .help = "of places and sizes"},
     {"group", &text, AT(group), .help = "a name for `apart`"},
-    {"tag", &integer, AT(tag), .preset = "0", .help = "a number of yours"},
+    {"tag", &small_integer, AT(def.tag), .preset = "0", .help = "a number of yours"},
 };
-OBJECT(emitter, "emitter", .shorthand = NULL);
+OBJECT(emitter, "emitter", .init = init_emitter);
 #undef STRUCT
 
 #define STRUCT SceneSink
@@ -399,15 +417,15 @@ static const SceneField scene_fields[] = {
     {"$schema", &text, AT(schema), .help = "for editors: \"schema.json\""},
     {"title", &text, AT(title), .preset = "\"\"", .help = "one line"},
     {"description", &text, AT(description), .preset = "\"\"", .help = "what to look at"},
-    {"gravity", &acceleration, AT(gravity), .preset = "[0, 0, -9.81]", .help = "m/s2"},
-    {"step", &positive, AT(step), .preset = "0.005", .help = "h, s"},
+    {"gravity", &acceleration, AT(def.gravity), .preset = "[0, 0, -9.81]", .help = "m/s2"},
+    {"step", &positive, AT(def.step), .preset = "0.005", .help = "h, s"},
     {"until", &not_negative, AT(until), .preset = "10",
      .help = "s to simulate; the last step is shortened to end there"},
     {"every", &positive, AT(every), .help = "s between frames; default until/100"},
     {"solver", &solver, AT(solver), .preset = "{}", .help = "a solver's name, or settings"},
-    {"envelope", &not_negative, AT(envelope), .preset = "0.02",
+    {"envelope", &not_negative, AT(def.envelope), .preset = "0.02",
      .help = "contacts are kept up to this fraction of the smaller size beyond touch"},
-    {"recovery", &not_negative, AT(recovery), .preset = "0.2",
+    {"recovery", &not_negative, AT(def.recovery), .preset = "0.2",
      .help = "overlap is undone at most this fast, in units of sqrt(gravity size); 0: no limit"},
     {"max_overlap", &not_negative, AT(max_overlap), .preset = "0.5",
      .help =
@@ -417,15 +435,15 @@ static const SceneField scene_fields[] = {
      .help = "of friction: convex relaxation, bounds from an estimate, or exact"},
     {"section", &text, AT(section), .preset = "\"disc\"",
      .help = "of friction: \"disc\", \"square\", \"polygon:8\" (3 to 64 sides) or \"none\""},
-    {"restitution_threshold", &not_negative, AT(restitution_threshold), .preset = "2",
+    {"restitution_threshold", &not_negative, AT(def.restitution_threshold), .preset = "2",
      .help = "contacts that close more slowly do not rebound, in units of gravity times step"},
-    {"cohesion_range", &not_negative, AT(cohesion_range), .preset = "0.01",
+    {"cohesion_range", &not_negative, AT(def.cohesion_range), .preset = "0.01",
      .help = "cohesion acts up to this fraction of the smaller size beyond touch"},
     {"period", &period, AT(period), .help = "where space repeats itself"},
     {"sleep", &sleep, AT(sleep), .help = "settled bodies are left out of the steps; default none"},
     {"apart", &aparts, AT(apart), .preset = "[]", .help = "groups of bodies that do not meet"},
-    {"backend", &text, AT(backend), .preset = "\"cpu\"", .help = "`talus list backends`"},
-    {"threads", &natural, AT(threads), .preset = "0", .help = "0: one per processor"},
+    {"backend", &text, AT(def.backend), .preset = "\"cpu\"", .help = "`talus list backends`"},
+    {"threads", &small_natural, AT(def.threads), .preset = "0", .help = "0: one per processor"},
     {"materials", &materials, AT(materials), .preset = "{}", .help = "by name"},
     {"friction", &pairs, AT(friction), .preset = "[]",
      .help = "what pairs of materials do together"},
@@ -434,7 +452,7 @@ static const SceneField scene_fields[] = {
      .help = "entries, each of one or many bodies"},
     {"joints", &talus_scene_joints, AT(joints), .preset = "[]",
      .help = "between bodies, or a body and the world: docs/how-to/joints.md"},
-    {"projection", &flag, AT(projection), .preset = "true",
+    {"projection", &flag, AT(def.projection), .preset = "true",
      .help = "joints are closed after each step; else they drift apart"},
     {"emitters", &emitters, AT(emitters), .preset = "[]", .help = "spheres that arrive over time"},
     {"sinks", &sinks, AT(sinks), .preset = "[]", .help = "where bodies are removed"},
@@ -445,7 +463,8 @@ const SceneType talus_scene_type = {.kind = SCENE_OBJECT,
                                     .name = "scene",
                                     .fields = scene_fields,
                                     .field_count = COUNT(scene_fields),
-                                    .size = sizeof(TalusScene)};
+                                    .size = sizeof(TalusScene),
+                                    .init = init_scene};
 
 /* ---- asking the table ---- */
 

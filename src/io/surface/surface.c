@@ -115,8 +115,7 @@ TalusStatus talus_surface_parse(const char *name, const void *bytes, size_t size
     TalusSoup soup = {.name = name};
     memset(out, 0, sizeof *out);
     TalusStatus status = read_soup(&soup, bytes, size);
-    if (status == TALUS_OK)
-        status = make_surface(&soup, out);
+    TALUS_THEN(status, make_surface(&soup, out));
     talus_soup_clear(&soup);
     if (status != TALUS_OK)
         memset(out, 0, sizeof *out);
@@ -136,7 +135,6 @@ TalusStatus talus_surface_read(const char *path, TalusSurface *out)
 
 void talus_surface_free(TalusSurface *surface)
 {
-    talus_release(surface->vertex);
-    talus_release(surface->triangle);
+    TALUS_RELEASE(surface->vertex, surface->triangle);
     memset(surface, 0, sizeof *surface);
 }

@@ -16,10 +16,8 @@ enum { TALUS_SURFACE_TRIANGLES = 1 << 28 };
 typedef struct TalusSoup {
     const char *name; /* of the file, for messages */
     TalusVec3 *vertex;
-    size_t vertex_capacity;
     int vertices;
     int32_t *triangle;
-    size_t triangle_capacity; /* in indices */
     int triangles;
 } TalusSoup;
 

@@ -8,7 +8,6 @@
 
 typedef struct Polygon {
     int32_t *corner;
-    size_t capacity;
     int count;
 } Polygon;
 
@@ -53,8 +52,8 @@ static TalusStatus read_face(TalusSoup *soup, TalusWords *words, Polygon *polygo
     bool cut;
     polygon->count = 0;
     while (talus_words_next(words) && words->word[0] != '#') {
-        TALUS_TRY(TALUS_RESERVE(polygon->corner, polygon->capacity, (size_t)polygon->count + 1,
-                                (size_t)polygon->count, "corners of a face"));
+        TALUS_TRY(TALUS_GROW(polygon->corner, (size_t)polygon->count + 1, (size_t)polygon->count,
+                             "corners of a face"));
         TALUS_TRY(read_index(soup, words, &polygon->corner[polygon->count]));
         polygon->count++;
     }

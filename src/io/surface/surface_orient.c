@@ -170,9 +170,6 @@ TalusStatus talus_surface_orient(TalusSoup *soup, TalusSurface *out)
     Windings w = {
         .soup = soup, .out = out, .origin = talus_scale(0.5, talus_add(out->lo, out->hi))};
     TalusStatus status = orient(&w);
-    talus_release(w.across);
-    talus_release(w.part);
-    talus_release(w.queue);
-    talus_release(w.turn);
+    TALUS_RELEASE(w.across, w.part, w.queue, w.turn);
     return status;
 }

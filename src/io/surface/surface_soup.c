@@ -10,8 +10,7 @@
 
 void talus_soup_clear(TalusSoup *soup)
 {
-    talus_release(soup->vertex);
-    talus_release(soup->triangle);
+    TALUS_RELEASE(soup->vertex, soup->triangle);
 }
 
 bool talus_soup_fits(double coordinate)
@@ -31,7 +30,7 @@ TalusStatus talus_soup_add_vertex(TalusSoup *soup, TalusVec3 x)
 {
     size_t have = (size_t)soup->vertices;
     TALUS_TRY(check_count(soup, soup->vertices, "vertices"));
-    TALUS_TRY(TALUS_RESERVE(soup->vertex, soup->vertex_capacity, have + 1, have, "vertices"));
+    TALUS_TRY(TALUS_GROW(soup->vertex, have + 1, have, "vertices"));
     soup->vertex[soup->vertices++] = x;
     return TALUS_OK;
 }
@@ -41,7 +40,7 @@ TalusStatus talus_soup_add_triangle(TalusSoup *soup, int32_t a, int32_t b, int32
     size_t have = 3 * (size_t)soup->triangles;
     if (soup->triangles == TALUS_SURFACE_TRIANGLES)
         return check_count(soup, 3 * TALUS_SURFACE_TRIANGLES, "triangle corners");
-    TALUS_TRY(TALUS_RESERVE(soup->triangle, soup->triangle_capacity, have + 3, have, "triangles"));
+    TALUS_TRY(TALUS_GROW(soup->triangle, have + 3, have, "triangles"));
     int32_t *t = soup->triangle + have;
     t[0] = a;
     t[1] = b;

@@ -4,7 +4,6 @@
  * corners as float32, two bytes more. Text: "solid NAME", facets, "endsolid", any number of times. Normals
  * are not read: many programs write zeros, and the order of the corners says the same. */
 #include "base/memory.h"
-#include "io/file/file.h"
 #include "io/surface/surface.h"
 #include "io/surface/surface_text.h"
 
@@ -79,9 +78,8 @@ TalusStatus talus_stl_read_binary(TalusSoup *soup, const unsigned char *bytes, s
 {
     TALUS_TRY(check_size(soup->name, bytes, size));
     uint32_t count = triangles_of(bytes);
-    TALUS_TRY(TALUS_RESERVE(soup->vertex, soup->vertex_capacity, 3 * (size_t)count, 0, "corners"));
-    TALUS_TRY(
-        TALUS_RESERVE(soup->triangle, soup->triangle_capacity, 3 * (size_t)count, 0, "triangles"));
+    TALUS_TRY(TALUS_GROW(soup->vertex, 3 * (size_t)count, 0, "corners"));
+    TALUS_TRY(TALUS_GROW(soup->triangle, 3 * (size_t)count, 0, "triangles"));
     for (uint32_t i = 0; i < count; i++)
         TALUS_TRY(read_record(soup, bytes + HEAD + (size_t)RECORD * i, i));
     return TALUS_OK;

@@ -127,9 +127,6 @@ const char *talus_words_show(const TalusWords *w, char shown[TALUS_WORD_SHOWN])
 TalusStatus talus_words_fail(const TalusWords *w, const char *format, ...)
 {
     char text[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TALUS_FORMAT(text, format);
     return talus_fail_line(w->name, w->line, TALUS_ERR_FORMAT, "%s", text);
 }

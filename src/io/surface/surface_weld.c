@@ -106,8 +106,7 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
     Cells cells = {
         .mask = buckets - 1, .per_edge = 0.5 / near, .lo = out->lo, .near2 = near * near};
     TalusStatus status = TALUS_ALLOC(cells.first, buckets, "cells of vertices");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(cells.next, (size_t)soup->vertices, "cells of vertices");
+    TALUS_THEN(status, TALUS_ALLOC(cells.next, (size_t)soup->vertices, "cells of vertices"));
     if (status == TALUS_OK) {
         memset(cells.first, 0xff, buckets * sizeof *cells.first);
         memset(joined, 0xff, (size_t)soup->vertices * sizeof *joined);
@@ -117,8 +116,7 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
                 joined[v] = find_or_enter(&cells, soup->vertex, v);
         }
     }
-    talus_release(cells.first);
-    talus_release(cells.next);
+    TALUS_RELEASE(cells.first, cells.next);
     return status;
 }
 
@@ -212,8 +210,7 @@ static TalusStatus drop_duplicates(TalusSoup *soup, TalusSurface *out)
     bool *duplicate = NULL;
     size_t count = (size_t)soup->triangles;
     TalusStatus status = TALUS_ALLOC(item, 2 * count, "triangles to compare");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(duplicate, count, "triangles to compare");
+    TALUS_THEN(status, TALUS_ALLOC(duplicate, count, "triangles to compare"));
     if (status == TALUS_OK) {
         out->duplicate = mark_duplicates(soup, item, duplicate);
         int kept = 0;
@@ -224,8 +221,7 @@ static TalusStatus drop_duplicates(TalusSoup *soup, TalusSurface *out)
         }
         soup->triangles = kept;
     }
-    talus_release(item);
-    talus_release(duplicate);
+    TALUS_RELEASE(item, duplicate);
     return status;
 }
 

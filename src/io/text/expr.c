@@ -47,10 +47,7 @@ static double fail(Eval *e, int offset, const char *format, ...)
 {
     if (e->failed)
         return 0.0;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(e->error->message, sizeof e->error->message, format, args);
-    va_end(args);
+    TALUS_FORMAT(e->error->message, format);
     e->error->offset = offset;
     e->failed = true;
     return 0.0;

@@ -79,20 +79,14 @@ TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status)
 TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)
 {
     char message[640];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
+    TALUS_FORMAT(message, format);
     return fail_place(node, node->line, node->column + shift, message);
 }
 
 TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...)
 {
     char message[640];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
+    TALUS_FORMAT(message, format);
     bool keyed = node->key && node->key_line;
     return fail_place(node, keyed ? node->key_line : node->line,
                       keyed ? node->key_column : node->column, message);
@@ -177,10 +171,7 @@ static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...
 static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...)
 {
     char message[320];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
+    TALUS_FORMAT(message, format);
     TalusLocation at = {r->domain, r->source, 0, 0, NULL};
     if (r->positions) {
         at.line = place.line;
@@ -541,6 +532,12 @@ TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const cha
 }
 
 /* ---- tree ---- */
+
+const TalusJson *talus_json_at(const TalusJson *object, const char *key)
+{
+    const TalusJson *value = talus_json_get(object, key);
+    return value ? value : object;
+}
 
 TalusJson *talus_json_get(const TalusJson *object, const char *key)
 {

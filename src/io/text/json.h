@@ -49,6 +49,8 @@ TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const cha
 
 /* The member `key` of an object, or NULL. */
 TalusJson *talus_json_get(const TalusJson *object, const char *key);
+/* The place to blame for a key: its value where given, else the object. */
+const TalusJson *talus_json_at(const TalusJson *object, const char *key);
 /* Makes `child` the last member (with its key set) or element of `parent`. */
 void talus_json_append(TalusJson *parent, TalusJson *child);
 void talus_json_remove(TalusJson *parent, TalusJson *child);

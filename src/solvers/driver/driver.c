@@ -199,8 +199,7 @@ static TalusStatus reach(TalusSolve *solve)
     while (status == TALUS_OK && again) {
         if (!empty)
             status = talus_outer_run(solve);
-        if (status == TALUS_OK)
-            status = judge(solve, &again);
+        TALUS_THEN(status, judge(solve, &again));
     }
     count_memory(solve, before);
     return status;
@@ -268,8 +267,7 @@ static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
     TALUS_TRY(place(solve));
     set_limits(solve, limit);
     TalusStatus status = talus_observe_begin(solve);
-    if (status == TALUS_OK)
-        status = reach(solve);
+    TALUS_THEN(status, reach(solve));
     if (status == TALUS_OK) {
         settle_outcome(solve);
         talus_observe_result(solve);

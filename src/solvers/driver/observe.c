@@ -71,10 +71,9 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
     TALUS_TRY(solve->backend->vector.reserve(solve->op, &o->gamma, &o->capacity, size_of(solve),
                                              "observed impulses"));
     if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY))
-        TALUS_TRY(TALUS_RESERVE(o->host, o->host_capacity, size_of(solve), 0, "observed impulses"));
+        TALUS_TRY(TALUS_GROW(o->host, size_of(solve), 0, "observed impulses"));
     if (talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY) && solve->op->base)
-        TALUS_TRY(
-            TALUS_RESERVE(o->shifts, o->shift_capacity, (size_t)solve->op->blocks, 0, "shifts"));
+        TALUS_TRY(TALUS_GROW(o->shifts, (size_t)solve->op->blocks, 0, "shifts"));
     o->last = -1;
     o->next = next_after(solve->info->iterations);
     if (solve->info->iterations == 0) /* else another stage ended there and was observed */
@@ -117,6 +116,5 @@ bool talus_observe_between(TalusSolve *solve)
 void talus_observe_clear(TalusObserved *observed, const TalusBackend *backend)
 {
     backend->vector.release(observed->gamma);
-    talus_release(observed->host);
-    talus_release(observed->shifts);
+    TALUS_RELEASE(observed->host, observed->shifts);
 }

@@ -10,7 +10,7 @@ typedef struct TalusObserved {
     double *gamma;  /* an iterate out of its metric, in the backend's memory */
     double *host;   /* a copy for the observer, where that is not the host's */
     double *shifts; /* those of Coulomb's blocks, on the host, meanwhile */
-    size_t capacity, host_capacity, shift_capacity;
+    size_t capacity;
 } TalusObserved;
 
 /* Begins a stage; the first one reports the starting point. */

@@ -167,11 +167,7 @@ void talus_solver_destroy(TalusSolver *s)
     talus_solver_set_backend(s, NULL);
     for (int i = 0; s->part && i < s->parts; i++)
         talus_solver_destroy(s->part[i]);
-    talus_release(s->part);
-    talus_release(s->params);
-    talus_release(s->state);
-    talus_release(s->work);
-    talus_release(s);
+    TALUS_RELEASE(s->part, s->params, s->state, s->work, s);
 }
 
 /* ---- saved state: the solver's own, then that of each part that keeps one ---- */

@@ -31,7 +31,7 @@ typedef struct Work {
     TalusLdl factor;
     int32_t *place, *row; /* of each row in the face, or -1; and back */
     double *mask, *packed;
-    size_t place_room, row_room, mask_room, packed_room;
+    size_t mask_room;
 } Work;
 
 static const TalusParam params[] = {
@@ -101,10 +101,10 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     TALUS_TRY(talus_minres_reserve(s, &w->minres));
-    TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, n, 0, "face"));
-    TALUS_TRY(TALUS_RESERVE(w->row, w->row_room, n, 0, "face"));
+    TALUS_TRY(TALUS_GROW(w->place, n, 0, "face"));
+    TALUS_TRY(TALUS_GROW(w->row, n, 0, "face"));
     TALUS_TRY(s->backend->vector.reserve(s->op, &w->mask, &w->mask_room, n, "face"));
-    TALUS_TRY(TALUS_RESERVE(w->packed, w->packed_room, n, 0, "face"));
+    TALUS_TRY(TALUS_GROW(w->packed, n, 0, "face"));
     clear_matrices(w);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     w->minres.precondition = precondition;
@@ -119,8 +119,7 @@ static TalusStatus solve_gpminres_p(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     TalusStatus status = prepare(s, w);
-    if (status == TALUS_OK)
-        status = talus_gp_solve(s, &p->gp, &w->gp, &minres, w);
+    TALUS_THEN(status, talus_gp_solve(s, &p->gp, &w->gp, &minres, w));
     clear_matrices(w);
     talus_ldl_clear(&w->factor);
     return status;
@@ -131,8 +130,7 @@ static void clear(void *work, const TalusBackend *backend)
     Work *w = work;
     talus_gp_clear(&w->gp, backend);
     talus_minres_clear(&w->minres, backend);
-    talus_release(w->place);
-    talus_release(w->row);
+    TALUS_RELEASE(w->place, w->row);
     backend->vector.release(w->mask);
     talus_release(w->packed);
 }

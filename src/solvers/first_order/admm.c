@@ -61,7 +61,7 @@ typedef struct Work {
     double *diagonal;   /*   the diagonal of N + E */
     int32_t *place;     /*   and where it is in the matrix */
     TalusLdl factor;
-    size_t metric_room, diagonal_room, place_room;
+    size_t metric_room;
 } Work;
 
 typedef struct Run {
@@ -107,8 +107,8 @@ static TalusStatus factorise(TalusSolve *s, const Run *run, bool *good)
 static TalusStatus keep_diagonal(Work *w, bool *complete)
 {
     const TalusSparse *a = &w->matrix;
-    TALUS_TRY(TALUS_RESERVE(w->diagonal, w->diagonal_room, (size_t)a->rows, 0, "diagonal"));
-    TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, (size_t)a->rows, 0, "diagonal"));
+    TALUS_TRY(TALUS_GROW(w->diagonal, (size_t)a->rows, 0, "diagonal"));
+    TALUS_TRY(TALUS_GROW(w->place, (size_t)a->rows, 0, "diagonal"));
     *complete = true;
     for (int i = 0; i < a->rows; i++) {
         int32_t k = a->start[i];
@@ -343,8 +343,7 @@ static void clear(void *work, const TalusBackend *backend)
     backend->vector.release(w->g.at);
     backend->vector.release(w->t.at);
     talus_metric_release(backend, w->metric);
-    talus_release(w->diagonal);
-    talus_release(w->place);
+    TALUS_RELEASE(w->diagonal, w->place);
     talus_sparse_clear(&w->matrix);
     talus_ldl_clear(&w->factor);
 }

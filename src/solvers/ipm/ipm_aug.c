@@ -97,12 +97,12 @@ static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
 {
     const TalusQp *qp = s->qp;
     (void)problem;
-    TALUS_TRY(TALUS_RESERVE(s->yield, s->yield_room, (size_t)qp->blocks, 0, "compliance"));
+    TALUS_TRY(TALUS_GROW(s->yield, (size_t)qp->blocks, 0, "compliance"));
     int positive = 3 * qp->bodies.groups + number_yields(s), n = positive + qp->multipliers;
     size_t entries = 6 * (size_t)qp->bodies.groups + (size_t)positive +
                      (size_t)talus_sparse_entries(&qp->a) + 2 * (size_t)qp->multipliers;
-    TALUS_TRY(TALUS_RESERVE(s->sign, s->sign_room, (size_t)n, 0, "signs of pivots"));
-    TALUS_TRY(TALUS_RESERVE(s->base, s->base_room, (size_t)positive, 0, "scales"));
+    TALUS_TRY(TALUS_GROW(s->sign, (size_t)n, 0, "signs of pivots"));
+    TALUS_TRY(TALUS_GROW(s->base, (size_t)positive, 0, "scales"));
     memset(s->sign, 1, (size_t)positive);
     memset(s->sign + positive, -1, (size_t)qp->multipliers);
     talus_sparse_clear(&s->lower);

@@ -7,6 +7,7 @@
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/status.h"
 
 #include <string.h>
@@ -52,12 +53,10 @@ static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
                 row[count] = s->contact[i].group[p];
                 column[count++] = s->contact[i].group[q];
             }
-    if (status == TALUS_OK)
-        status =
-            talus_sparse_from_triplets(&(TalusTriplets){groups, groups, count, row, column, value},
-                                       graph, "pattern of bodies");
-    talus_release(row);
-    talus_release(value);
+    TALUS_THEN(status, talus_sparse_from_triplets(
+                           &(TalusTriplets){groups, groups, count, row, column, value}, graph,
+                           "pattern of bodies"));
+    TALUS_RELEASE(row, value);
     return status;
 }
 
@@ -82,15 +81,8 @@ static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
 /* Where a row has a column that is there. By halves: a body may have as many contacts as there are. */
 static int32_t find_slot(const TalusSparse *graph, int row, int column)
 {
-    int32_t low = graph->start[row], high = graph->start[row + 1] - 1;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (graph->column[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - graph->start[row];
+    const int32_t *start = &graph->start[row];
+    return talus_place_of(graph->column, start[0], start[1], column) - start[0];
 }
 
 static void set_slots(const TalusSparse *graph, TalusIpmContact *c)
@@ -105,7 +97,7 @@ static TalusStatus prepare(TalusIpmSystem *s, const TalusProblem *problem)
     const TalusQp *qp = s->qp;
     TalusSparse graph = {0};
     (void)problem;
-    TALUS_TRY(TALUS_RESERVE(s->contact, s->contact_room, (size_t)qp->blocks, 0, "contacts"));
+    TALUS_TRY(TALUS_GROW(s->contact, (size_t)qp->blocks, 0, "contacts"));
     for (int i = 0; i < qp->blocks; i++)
         set_groups(qp, i, &s->contact[i]);
     TALUS_TRY(set_graph(s, &graph));

@@ -30,9 +30,9 @@ static const double NEAR = 0.99; /* part of the way to the boundary, at least */
 TalusStatus talus_ipm_reserve(TalusIpm *ipm)
 {
     size_t n = (size_t)ipm->qp.multipliers, size = (size_t)ipm->qp.rows * (size_t)ipm->qp.blocks;
-    TALUS_TRY(TALUS_RESERVE(ipm->memory, ipm->memory_room, TALUS_IPM_VECTORS * n, 0, "vectors"));
-    TALUS_TRY(TALUS_RESERVE(ipm->impulse, ipm->impulse_room, size, 0, "impulses"));
-    TALUS_TRY(TALUS_RESERVE(ipm->velocity, ipm->velocity_room, size, 0, "velocities"));
+    TALUS_TRY(TALUS_GROW(ipm->memory, TALUS_IPM_VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_GROW(ipm->impulse, size, 0, "impulses"));
+    TALUS_TRY(TALUS_GROW(ipm->velocity, size, 0, "velocities"));
     for (int k = 0; k < TALUS_IPM_VECTORS; k++)
         ipm->vector[k] = ipm->memory + (size_t)k * n;
     ipm->speed = 0.0;
@@ -45,9 +45,7 @@ void talus_ipm_discard(TalusIpm *ipm)
 {
     talus_qp_clear(&ipm->qp);
     talus_ipm_system_clear(&ipm->system);
-    talus_release(ipm->memory);
-    talus_release(ipm->impulse);
-    talus_release(ipm->velocity);
+    TALUS_RELEASE(ipm->memory, ipm->impulse, ipm->velocity);
     memset(ipm, 0, sizeof *ipm);
 }
 

@@ -35,8 +35,7 @@ typedef struct TalusIpm {
     TalusIpmSystem system;
     double *memory, *vector[TALUS_IPM_VECTORS];
     double *impulse, *velocity; /* of lambda; and of a step while it is refined. [rows blocks] */
-    size_t memory_room, impulse_room, velocity_room;
-    int correctors; /* Gondzio's, at most */
+    int correctors;             /* Gondzio's, at most */
 
     /* u = (N + E) gamma, without offsets */
     void (*product)(void *context, const double *gamma, double *u);

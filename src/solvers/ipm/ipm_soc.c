@@ -82,7 +82,6 @@ typedef struct Work {
     TalusSocSystem system;
     TalusSocBlock *block;
     double *memory, *vector[VECTORS];
-    size_t block_capacity, memory_capacity;
     TalusBest best;
     bool polishing; /* the last call ended in the polish: one more goes on there */
 } Work;
@@ -144,8 +143,8 @@ static void set_blocks(Run *run)
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(TALUS_RESERVE(w->block, w->block_capacity, (size_t)s->op->blocks, 0, "cones"));
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_capacity, VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_GROW(w->block, (size_t)s->op->blocks, 0, "cones"));
+    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
     return talus_best_begin(&w->best, s);
@@ -581,8 +580,7 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     talus_soc_system_clear(&w->system);
-    talus_release(w->memory);
-    talus_release(w->block);
+    TALUS_RELEASE(w->memory, w->block);
     talus_best_clear(&w->best, backend);
 }
 

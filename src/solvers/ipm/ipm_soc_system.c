@@ -200,10 +200,10 @@ static TalusStatus prepare_form(TalusSocSystem *y, TalusSolve *s)
 static TalusStatus reserve(TalusSocSystem *y)
 {
     size_t n = (size_t)y->rows * (size_t)y->blocks, all = (size_t)y->head + n;
-    TALUS_TRY(TALUS_RESERVE(y->g, y->g_room, n * (size_t)y->rows, 0, "scalings"));
-    TALUS_TRY(TALUS_RESERVE(y->x, y->x_room, all, 0, "solution of a linear system"));
-    TALUS_TRY(TALUS_RESERVE(y->sign, y->sign_room, all, 0, "signs of pivots"));
-    TALUS_TRY(TALUS_RESERVE(y->memory, y->memory_room, TALUS_SOC_VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_GROW(y->g, n * (size_t)y->rows, 0, "scalings"));
+    TALUS_TRY(TALUS_GROW(y->x, all, 0, "solution of a linear system"));
+    TALUS_TRY(TALUS_GROW(y->sign, all, 0, "signs of pivots"));
+    TALUS_TRY(TALUS_GROW(y->memory, TALUS_SOC_VECTORS * n, 0, "vectors"));
     for (int k = 0; k < TALUS_SOC_VECTORS; k++)
         y->vector[k] = y->memory + (size_t)k * n;
     for (size_t k = 0; k < all; k++)
@@ -380,9 +380,6 @@ void talus_soc_system_clear(TalusSocSystem *y)
     talus_block_matrix_clear(&y->matrix);
     talus_jacobian_clear(&y->jacobian);
     talus_sparse_clear(&y->lower);
-    talus_release(y->sign);
-    talus_release(y->g);
-    talus_release(y->x);
-    talus_release(y->memory);
+    TALUS_RELEASE(y->sign, y->g, y->x, y->memory);
     *y = (TalusSocSystem){0};
 }

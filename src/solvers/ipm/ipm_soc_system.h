@@ -37,7 +37,6 @@ typedef struct TalusSocSystem {
     double *g; /* [rows^2 blocks]: G by rows */
     double *x; /* [head + n] */
     double *memory, *vector[TALUS_SOC_VECTORS];
-    size_t sign_room, g_room, x_room, memory_room;
 } TalusSocSystem;
 
 /* Pattern and analysis. May be called again, for another problem. */

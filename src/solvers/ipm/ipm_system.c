@@ -21,7 +21,7 @@ static TalusStatus prepare_dual(TalusIpmSystem *s, const TalusProblem *problem)
     talus_sparse_clear(&s->lower);
     TALUS_TRY(talus_qp_dual_matrix(s->qp, problem, true, &s->lower));
     size_t entries = (size_t)talus_sparse_entries(&s->lower);
-    TALUS_TRY(TALUS_RESERVE(s->base, s->base_room, entries, 0, "matrix of the dual"));
+    TALUS_TRY(TALUS_GROW(s->base, entries, 0, "matrix of the dual"));
     for (size_t e = 0; e < entries; e++)
         s->base[e] = s->mass * s->lower.value[e];
     return TALUS_OK;
@@ -78,12 +78,11 @@ TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form
     s->mass = unit_of_mass(qp);
     s->floor = FLOOR;
     TALUS_TRY(set_direct(s, kind));
-    TALUS_TRY(TALUS_RESERVE(s->t, s->t_room, (size_t)qp->multipliers, 0, "diagonal"));
+    TALUS_TRY(TALUS_GROW(s->t, (size_t)qp->multipliers, 0, "diagonal"));
     talus_release(s->sign);
     s->sign = NULL;
-    s->sign_room = 0;
     TALUS_TRY(s->form->prepare(s, problem));
-    TALUS_TRY(TALUS_RESERVE(s->x, s->x_room, (size_t)s->lower.rows, 0, "unknowns"));
+    TALUS_TRY(TALUS_GROW(s->x, (size_t)s->lower.rows, 0, "unknowns"));
     return talus_direct_analyse(s->direct, &s->lower, s->sign);
 }
 
@@ -120,11 +119,6 @@ void talus_ipm_system_clear(TalusIpmSystem *s)
 {
     talus_direct_destroy(s->direct);
     talus_sparse_clear(&s->lower);
-    talus_release(s->sign);
-    talus_release(s->t);
-    talus_release(s->x);
-    talus_release(s->base);
-    talus_release(s->contact);
-    talus_release(s->yield);
+    TALUS_RELEASE(s->sign, s->t, s->x, s->base, s->contact, s->yield);
     memset(s, 0, sizeof *s);
 }

@@ -49,7 +49,6 @@ struct TalusIpmSystem {
     TalusIpmContact *contact; /* normal */
     int32_t *yield;           /* augmented: [blocks], row of the contact's s or -1 */
     double floor;             /* least t over the scale of P, raised where a factorisation fails */
-    size_t sign_room, t_room, x_room, base_room, contact_room, yield_room;
     int factorisations;
 };
 

@@ -63,12 +63,9 @@ TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, Talus
     TalusSparse ap = {0}, pt = {0}, turned = {0};
     *out = (TalusSparse){0};
     TalusStatus status = multiply(a, p, &ap, work);
-    if (status == TALUS_OK)
-        status = talus_sparse_transpose(p, &pt);
-    if (status == TALUS_OK)
-        status = multiply(&pt, &ap, &turned, work);
-    if (status == TALUS_OK)
-        status = talus_sparse_transpose(&turned, out);
+    TALUS_THEN(status, talus_sparse_transpose(p, &pt));
+    TALUS_THEN(status, multiply(&pt, &ap, &turned, work));
+    TALUS_THEN(status, talus_sparse_transpose(&turned, out));
     talus_sparse_clear(&ap);
     talus_sparse_clear(&pt);
     talus_sparse_clear(&turned);

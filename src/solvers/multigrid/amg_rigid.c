@@ -26,14 +26,11 @@ typedef struct Fences {
     int32_t *seen;    /* [rows]: the last cluster that has seen it */
     int32_t *length;  /* [rows]: entries in the row of P */
     double *response; /* by columns of the fence */
-    size_t response_room;
 } Fences;
 
 void talus_amg_clusters_clear(TalusAmgClusters *c)
 {
-    talus_release(c->start);
-    talus_release(c->place);
-    talus_release(c->factor);
+    TALUS_RELEASE(c->start, c->place, c->factor);
     *c = (TalusAmgClusters){0};
 }
 
@@ -125,7 +122,7 @@ static TalusStatus fill_cluster(Fences *f, int k, double *work)
     TalusSparse *p = &f->l->p;
     int n = members(c, k), fence = find_fence(f, k);
     size_t size = (size_t)n * (size_t)fence;
-    TALUS_TRY(TALUS_RESERVE(f->response, f->response_room, size, 0, "responses of a cluster"));
+    TALUS_TRY(TALUS_GROW(f->response, size, 0, "responses of a cluster"));
     if (size)
         memset(f->response, 0, size * sizeof *f->response);
     copy_cluster(f, k);
@@ -195,8 +192,7 @@ TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count,
     f.seen = f.fence + n;
     f.length = f.seen + n;
     TalusStatus status = fill_p(&f, count, work);
-    talus_release(f.place);
-    talus_release(f.response);
+    TALUS_RELEASE(f.place, f.response);
     return status;
 }
 

@@ -38,14 +38,10 @@ void talus_amg_clear_levels(TalusAmg *amg, int first)
     for (int k = first; k < TALUS_AMG_LEVELS; k++) {
         TalusAmgLevel *l = &amg->level[k];
         talus_sparse_clear(&l->a);
-        talus_release(l->memory);
-        talus_release(l->coarse);
-        talus_release(l->kind);
-        talus_release(l->taken);
+        TALUS_RELEASE(l->memory, l->coarse, l->kind, l->taken);
         *l = (TalusAmgLevel){0};
     }
-    talus_release(amg->dense);
-    talus_release(amg->state);
+    TALUS_RELEASE(amg->dense, amg->state);
     amg->dense = NULL;
     amg->state = NULL;
     amg->levels = 0;
@@ -56,10 +52,8 @@ static TalusStatus coarsen_classical(TalusAmg *amg, TalusAmgLevel *l, int *count
 {
     TalusSparse strong = {0};
     TalusStatus status = talus_amg_strong(l, amg->params, &strong);
-    if (status == TALUS_OK)
-        status = talus_amg_split(l, &strong, amg->params->passes, count);
-    if (status == TALUS_OK)
-        status = talus_amg_classical(l, &strong, *count, &l->p, &amg->work);
+    TALUS_THEN(status, talus_amg_split(l, &strong, amg->params->passes, count));
+    TALUS_THEN(status, talus_amg_classical(l, &strong, *count, &l->p, &amg->work));
     talus_sparse_clear(&strong);
     return status;
 }
@@ -69,8 +63,7 @@ static TalusStatus coarsen_clusters(TalusAmg *amg, TalusAmgLevel *l, int *count)
     int32_t *cluster;
     TALUS_TRY(TALUS_ALLOC(cluster, (size_t)l->a.rows, "clusters"));
     TalusStatus status = talus_amg_clusters(l, amg->params->cluster, cluster, count);
-    if (status == TALUS_OK)
-        status = talus_amg_rigid(l, cluster, *count, &amg->work);
+    TALUS_THEN(status, talus_amg_rigid(l, cluster, *count, &amg->work));
     talus_release(cluster);
     return status;
 }

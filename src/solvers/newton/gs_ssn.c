@@ -178,8 +178,7 @@ static TalusStatus solve_gs_ssn(TalusSolve *s)
     TALUS_TRY(s->backend->vector.reserve(s->op, &w->kept, &w->kept_room, run.n, "impulses"));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
     run.careful = w->newton.coulomb;
-    if (status == TALUS_OK)
-        status = iterate(&run);
+    TALUS_THEN(status, iterate(&run));
     TalusStatus ended = talus_ssn_end(&w->newton, s);
     return status == TALUS_OK ? ended : status;
 }

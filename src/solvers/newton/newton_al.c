@@ -70,7 +70,6 @@ typedef struct Work {
     double *memory, *vector[VECTORS];
     TalusBest best;
     double rho; /* where the last call left it */
-    size_t free_room, weight_room, memory_room;
 } Work;
 
 typedef struct Run {
@@ -233,9 +232,9 @@ static TalusStatus prepare(Run *run)
     TalusSolve *s = run->s;
     bool cholmod = run->p->linear == LINEAR_CHOLMOD ||
                    (run->p->linear == LINEAR_AUTO && !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
-    TALUS_TRY(TALUS_RESERVE(w->is_free, w->free_room, run->n, 0, "free rows"));
-    TALUS_TRY(TALUS_RESERVE(w->weight, w->weight_room, run->n, 0, "weights"));
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * run->n, 0, "vectors"));
+    TALUS_TRY(TALUS_GROW(w->is_free, run->n, 0, "free rows"));
+    TALUS_TRY(TALUS_GROW(w->weight, run->n, 0, "weights"));
+    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * run->n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * run->n;
     TALUS_TRY(talus_best_begin(&w->best, s));
@@ -264,9 +263,7 @@ static void clear(void *work, const TalusBackend *backend)
 {
     Work *w = work;
     talus_al_system_clear(&w->system);
-    talus_release(w->is_free);
-    talus_release(w->weight);
-    talus_release(w->memory);
+    TALUS_RELEASE(w->is_free, w->weight, w->memory);
     talus_best_clear(&w->best, backend);
 }
 

@@ -25,7 +25,6 @@ typedef struct TalusAlSystem {
     TalusJacobian jacobian; /* bodies */
     TalusSparse matrix;     /* contacts: N + E */
     int32_t *place;         /* of each row among the free ones, or -1 */
-    size_t x_room, product_room, place_room;
 } TalusAlSystem;
 
 /* For the problem as it is; `kind` is of the factorisation. */

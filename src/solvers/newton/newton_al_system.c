@@ -2,6 +2,7 @@
 #include "solvers/newton/newton_al.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -47,10 +48,8 @@ static TalusStatus body_pattern(TalusAlSystem *w)
     double *value = NULL;
     TalusTriplets t = {.rows = n, .columns = n};
     TalusStatus status = TALUS_ALLOC(row, most, "pattern");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(column, most, "pattern");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(value, most, "pattern");
+    TALUS_THEN(status, TALUS_ALLOC(column, most, "pattern"));
+    TALUS_THEN(status, TALUS_ALLOC(value, most, "pattern"));
     for (int i = 0; status == TALUS_OK && i < n; i++)
         for (int k = i - i % 3; k <= i; k++, t.count++) {
             row[t.count] = i;
@@ -65,26 +64,15 @@ static TalusStatus body_pattern(TalusAlSystem *w)
     t.row = row;
     t.column = column;
     t.value = value;
-    if (status == TALUS_OK)
-        status = talus_sparse_from_triplets(&t, &w->lower, "matrix of bodies");
-    talus_release(row);
-    talus_release(column);
-    talus_release(value);
+    TALUS_THEN(status, talus_sparse_from_triplets(&t, &w->lower, "matrix of bodies"));
+    TALUS_RELEASE(row, column, value);
     return status;
 }
 
 /* Where the entry (row, column) of the lower triangle is. */
 static double *entry(TalusSparse *l, int32_t row, int32_t column)
 {
-    int32_t low = l->start[row], high = l->start[row + 1] - 1;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (l->column[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &l->value[low];
+    return &l->value[talus_place_of(l->column, l->start[row], l->start[row + 1], column)];
 }
 
 static void add_contact(TalusAlSystem *w, int i, double weight)
@@ -179,7 +167,7 @@ static TalusStatus begin_bodies(TalusAlSystem *w, const TalusSolve *s)
 {
     TALUS_TRY(talus_jacobian_fill(&w->jacobian, s->problem));
     TALUS_TRY(body_pattern(w));
-    TALUS_TRY(TALUS_RESERVE(w->x, w->x_room, (size_t)w->lower.rows, 0, "velocities"));
+    TALUS_TRY(TALUS_GROW(w->x, (size_t)w->lower.rows, 0, "velocities"));
     return talus_direct_analyse(w->direct, &w->lower, NULL);
 }
 
@@ -189,8 +177,8 @@ static TalusStatus begin_contacts(TalusAlSystem *w, const TalusSolve *s)
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     TALUS_TRY(talus_sparse_alloc(&w->lower, w->rows, w->rows,
                                  (size_t)talus_sparse_entries(&w->matrix), "matrix of contacts"));
-    TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, rows, 0, "free rows"));
-    return TALUS_RESERVE(w->x, w->x_room, rows, 0, "free rows");
+    TALUS_TRY(TALUS_GROW(w->place, rows, 0, "free rows"));
+    return TALUS_GROW(w->x, rows, 0, "free rows");
 }
 
 TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *s, TalusDirectKind kind)
@@ -202,7 +190,7 @@ TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *s, TalusDi
     w->unit = unit_of(s->op, w->bodies);
     if (!w->direct)
         TALUS_TRY(talus_direct_create(kind, &w->direct));
-    TALUS_TRY(TALUS_RESERVE(w->product, w->product_room, (size_t)w->rows, 0, "velocities"));
+    TALUS_TRY(TALUS_GROW(w->product, (size_t)w->rows, 0, "velocities"));
     return w->bodies ? begin_bodies(w, s) : begin_contacts(w, s);
 }
 
@@ -219,7 +207,5 @@ void talus_al_system_clear(TalusAlSystem *w)
     talus_sparse_clear(&w->lower);
     talus_sparse_clear(&w->matrix);
     talus_jacobian_clear(&w->jacobian);
-    talus_release(w->x);
-    talus_release(w->product);
-    talus_release(w->place);
+    TALUS_RELEASE(w->x, w->product, w->place);
 }

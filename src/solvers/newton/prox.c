@@ -67,7 +67,6 @@ typedef struct Work {
     double *left, *own; /* the Jacobian's L and M */
     double *memory, *vector[VECTORS];
     TalusNaturalBlock *block;
-    size_t left_capacity, own_capacity, memory_capacity, block_capacity;
     TalusBest best;
     double rho; /* where the last call left it */
 } Work;
@@ -100,10 +99,10 @@ static TalusStatus prepare_matrix(TalusSolve *s, Work *w)
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
     size_t rows = (size_t)s->op->rows, blocks = (size_t)s->op->blocks, n = rows * blocks;
-    TALUS_TRY(TALUS_RESERVE(w->left, w->left_capacity, rows * n, 0, "Jacobian"));
-    TALUS_TRY(TALUS_RESERVE(w->own, w->own_capacity, rows * n, 0, "Jacobian"));
-    TALUS_TRY(TALUS_RESERVE(w->block, w->block_capacity, blocks, 0, "blocks"));
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_capacity, VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_GROW(w->left, rows * n, 0, "Jacobian"));
+    TALUS_TRY(TALUS_GROW(w->own, rows * n, 0, "Jacobian"));
+    TALUS_TRY(TALUS_GROW(w->block, blocks, 0, "blocks"));
+    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
     return TALUS_OK;
@@ -344,10 +343,7 @@ static void clear(void *work, const TalusBackend *backend)
     Work *w = work;
     talus_block_matrix_clear(&w->matrix);
     talus_fronts_clear(&w->fronts);
-    talus_release(w->left);
-    talus_release(w->own);
-    talus_release(w->memory);
-    talus_release(w->block);
+    TALUS_RELEASE(w->left, w->own, w->memory, w->block);
     talus_best_clear(&w->best, backend);
 }
 

@@ -34,8 +34,7 @@ static TalusStatus solve_ssn(TalusSolve *s)
 {
     TalusSsn *w = s->work;
     TalusStatus status = talus_ssn_begin(w, s, s->params);
-    if (status == TALUS_OK)
-        status = iterate(s, w);
+    TALUS_THEN(status, iterate(s, w));
     TalusStatus ended = talus_ssn_end(w, s);
     return status == TALUS_OK ? ended : status;
 }

@@ -428,13 +428,12 @@ static void set_slopes(TalusSsn *w, const TalusOperator *op)
 static TalusStatus reserve(TalusSsn *w)
 {
     size_t n = size_of(w), blocks = (size_t)w->blocks;
-    TALUS_TRY(TALUS_RESERVE(w->place, w->place_room, n, 0, "free rows"));
-    TALUS_TRY(TALUS_RESERVE(w->row, w->row_room, n, 0, "free rows"));
-    TALUS_TRY(TALUS_RESERVE(w->side, w->side_room, n, 0, "sides of bounds"));
-    TALUS_TRY(TALUS_RESERVE(w->slope, w->slope_room, blocks, 0, "bounds"));
-    TALUS_TRY(TALUS_RESERVE(w->reach, w->reach_room, blocks, 0, "bounds"));
-    TALUS_TRY(
-        TALUS_RESERVE(w->memory, w->memory_room, n * TALUS_SSN_VECTORS, 0, "vectors of Newton"));
+    TALUS_TRY(TALUS_GROW(w->place, n, 0, "free rows"));
+    TALUS_TRY(TALUS_GROW(w->row, n, 0, "free rows"));
+    TALUS_TRY(TALUS_GROW(w->side, n, 0, "sides of bounds"));
+    TALUS_TRY(TALUS_GROW(w->slope, blocks, 0, "bounds"));
+    TALUS_TRY(TALUS_GROW(w->reach, blocks, 0, "bounds"));
+    TALUS_TRY(TALUS_GROW(w->memory, n * TALUS_SSN_VECTORS, 0, "vectors of Newton"));
     for (int i = 0; i < TALUS_SSN_VECTORS; i++)
         w->vector[i] = w->memory + (size_t)i * n;
     return TALUS_OK;
@@ -443,8 +442,8 @@ static TalusStatus reserve(TalusSsn *w)
 static TalusStatus prepare_fronts(TalusSsn *w)
 {
     size_t entries = size_of(w) * (size_t)w->rows;
-    TALUS_TRY(TALUS_RESERVE(w->left, w->left_room, entries, 0, "Jacobian"));
-    TALUS_TRY(TALUS_RESERVE(w->own, w->own_room, entries, 0, "Jacobian"));
+    TALUS_TRY(TALUS_GROW(w->left, entries, 0, "Jacobian"));
+    TALUS_TRY(TALUS_GROW(w->own, entries, 0, "Jacobian"));
     TALUS_TRY(talus_block_matrix_create(&w->matrix, w->rows, &w->by_blocks));
     return talus_fronts_analyse(&w->fronts, &w->by_blocks);
 }
@@ -485,12 +484,5 @@ TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *s)
 
 void talus_ssn_clear(TalusSsn *w)
 {
-    talus_release(w->left);
-    talus_release(w->own);
-    talus_release(w->place);
-    talus_release(w->row);
-    talus_release(w->side);
-    talus_release(w->slope);
-    talus_release(w->reach);
-    talus_release(w->memory);
+    TALUS_RELEASE(w->left, w->own, w->place, w->row, w->side, w->slope, w->reach, w->memory);
 }

@@ -111,8 +111,6 @@ typedef struct TalusSsn {
     double *slope;        /* [blocks]: of bounds that move: mu; 0: constant */
     double *reach;        /* [blocks]: of constant ones */
     double *memory, *vector[TALUS_SSN_VECTORS];
-    size_t left_room, own_room, place_room, row_room, side_room, slope_room, reach_room,
-        memory_room;
 } TalusSsn;
 
 /* Matrices and vectors for the solve. Coulomb blocks are prisms until talus_ssn_end. */

@@ -61,7 +61,6 @@ typedef struct Work {
     TalusLemke lemke;
     double *z, *cover;
     double *memory, *vector[VECTORS];
-    size_t z_room, cover_room, memory_room;
     TalusBest best;
     TalusCertificateWork certificate;
 } Work;
@@ -91,14 +90,14 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
 {
     const Params *p = s->params;
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * n, 0, "vectors"));
     for (int k = 0; k < VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
     s->backend->op.product(s->op, NULL, false, true, w->vector[Q]);
     TALUS_TRY(talus_contact_lcp_fill(&w->problem, s->problem, w->vector[Q]));
     size_t size = (size_t)w->problem.lcp.n;
-    TALUS_TRY(TALUS_RESERVE(w->z, w->z_room, size, 0, "unknowns of the LCP"));
-    TALUS_TRY(TALUS_RESERVE(w->cover, w->cover_room, size, 0, "covering vector"));
+    TALUS_TRY(TALUS_GROW(w->z, size, 0, "unknowns of the LCP"));
+    TALUS_TRY(TALUS_GROW(w->cover, size, 0, "covering vector"));
     w->lemke.ties = (TalusLemkeTies)p->ties;
     w->lemke.refactor = p->refactor;
     return TALUS_OK;
@@ -189,9 +188,7 @@ static void clear(void *work, const TalusBackend *backend)
     Work *w = work;
     talus_contact_lcp_clear(&w->problem);
     talus_lemke_clear(&w->lemke);
-    talus_release(w->z);
-    talus_release(w->cover);
-    talus_release(w->memory);
+    TALUS_RELEASE(w->z, w->cover, w->memory);
     talus_best_clear(&w->best, backend);
     talus_certificate_clear(&w->certificate, backend);
 }

@@ -21,13 +21,13 @@ TalusStatus talus_basis_begin(TalusBasis *b, const TalusLcp *lcp, const double *
     b->lcp = lcp;
     b->cover = cover;
     b->p = 0;
-    TALUS_TRY(TALUS_RESERVE(b->basic, b->basic_room, n, 0, "basis"));
-    TALUS_TRY(TALUS_RESERVE(b->place, b->place_room, 2 * n + 1, 0, "basis"));
-    TALUS_TRY(TALUS_RESERVE(b->slot, b->slot_room, n, 0, "basis"));
-    TALUS_TRY(TALUS_RESERVE(b->owner, b->owner_room, n, 0, "basis"));
-    TALUS_TRY(TALUS_RESERVE(b->x, b->x_room, n, 0, "basis"));
-    TALUS_TRY(TALUS_RESERVE(b->part, b->part_room, 2 * n, 0, "basis"));
-    TALUS_TRY(TALUS_RESERVE(b->residual, b->residual_room, n, 0, "basis"));
+    TALUS_TRY(TALUS_GROW(b->basic, n, 0, "basis"));
+    TALUS_TRY(TALUS_GROW(b->place, 2 * n + 1, 0, "basis"));
+    TALUS_TRY(TALUS_GROW(b->slot, n, 0, "basis"));
+    TALUS_TRY(TALUS_GROW(b->owner, n, 0, "basis"));
+    TALUS_TRY(TALUS_GROW(b->x, n, 0, "basis"));
+    TALUS_TRY(TALUS_GROW(b->part, 2 * n, 0, "basis"));
+    TALUS_TRY(TALUS_GROW(b->residual, n, 0, "basis"));
     for (int i = 0; i < lcp->n; i++) {
         b->basic[i] = b->place[i] = i;
         b->slot[i] = -1;
@@ -122,8 +122,7 @@ TalusStatus talus_basis_exchange(TalusBasis *b, int enters, int position, const 
 {
     const int n = b->lcp->n, leaves = b->basic[position];
     size_t size = (size_t)n * (size_t)b->p;
-    TALUS_TRY(
-        TALUS_RESERVE(b->inverse, b->inverse_room, size + (size_t)n, size, "inverse of the basis"));
+    TALUS_TRY(TALUS_GROW(b->inverse, size + (size_t)n, size, "inverse of the basis"));
     if (enters < n)
         drop_slot(b, enters);
     for (int k = 0; k < b->p; k++) {
@@ -354,10 +353,10 @@ static void clean_values(TalusBasis *b)
 TalusStatus talus_basis_factor(TalusBasis *b)
 {
     size_t p = (size_t)b->p;
-    TALUS_TRY(TALUS_RESERVE(b->lu, b->lu_room, p * p, 0, "factors of the basis"));
-    TALUS_TRY(TALUS_RESERVE(b->unit, b->unit_room, p * p, 0, "factors of the basis"));
-    TALUS_TRY(TALUS_RESERVE(b->order, b->order_room, p, 0, "factors of the basis"));
-    TALUS_TRY(TALUS_RESERVE(b->position, b->position_room, p, 0, "factors of the basis"));
+    TALUS_TRY(TALUS_GROW(b->lu, p * p, 0, "factors of the basis"));
+    TALUS_TRY(TALUS_GROW(b->unit, p * p, 0, "factors of the basis"));
+    TALUS_TRY(TALUS_GROW(b->order, p, 0, "factors of the basis"));
+    TALUS_TRY(TALUS_GROW(b->position, p, 0, "factors of the basis"));
     fill_kernel(b);
     if (!eliminate(b))
         return talus_fail(TALUS_ERR_NUMERIC, "lemke: a basis of %d unknowns is singular", b->p);

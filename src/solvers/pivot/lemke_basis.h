@@ -38,8 +38,6 @@ typedef struct TalusBasis {
     double *lu, *unit; /* [p * p], by rows: factors and inverse */
     int32_t *order, *position;
     double *part, *residual; /* [2 n], [n]: work */
-    size_t basic_room, place_room, slot_room, owner_room, inverse_room, x_room;
-    size_t lu_room, unit_room, order_room, position_room, part_room, residual_room;
 } TalusBasis;
 
 /* All w basic. The problem and d stay the caller's. */

@@ -84,7 +84,7 @@ static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
     int first = 0, corner = 0;
     for (int i = 0; i < op->blocks; i++)
         corners += (size_t)corners_of(op, i);
-    TALUS_TRY(TALUS_RESERVE(c->corner, c->corner_room, corners, 0, "corners"));
+    TALUS_TRY(TALUS_GROW(c->corner, corners, 0, "corners"));
     for (int i = 0; i < op->blocks; i++) {
         int count = corners_of(op, i);
         c->block[i] = (TalusLcpBlock){.first = first,
@@ -156,8 +156,8 @@ static TalusStatus reserve_column(TalusContactLcp *c, int near, int j, int32_t a
     for (int k = 0; k < near; k++)
         size += (size_t)c->block[c->near[k]].count + 2;
     size = (size_t)at + size * columns;
-    TALUS_TRY(TALUS_RESERVE(c->lcp.row, c->row_room, size, (size_t)at, "matrix of the LCP"));
-    return TALUS_RESERVE(c->lcp.value, c->value_room, size, (size_t)at, "matrix of the LCP");
+    TALUS_TRY(TALUS_GROW(c->lcp.row, size, (size_t)at, "matrix of the LCP"));
+    return TALUS_GROW(c->lcp.value, size, (size_t)at, "matrix of the LCP");
 }
 
 static TalusStatus fill_matrix(TalusContactLcp *c, const TalusSparse *t)
@@ -206,12 +206,12 @@ static TalusStatus reserve(TalusContactLcp *c, const TalusOperator *op)
     c->rows = op->rows;
     c->blocks = op->blocks;
     c->lcp.n = (int)n;
-    TALUS_TRY(TALUS_RESERVE(c->lcp.start, c->start_room, n + 1, 0, "matrix of the LCP"));
-    TALUS_TRY(TALUS_RESERVE(c->lcp.q, c->q_room, n, 0, "offsets of the LCP"));
-    TALUS_TRY(TALUS_RESERVE(c->block, c->block_room, blocks, 0, "blocks of the LCP"));
-    TALUS_TRY(TALUS_RESERVE(c->near, c->near_room, blocks, 0, "blocks of the LCP"));
-    TALUS_TRY(TALUS_RESERVE(c->mark, c->mark_room, blocks, 0, "blocks of the LCP"));
-    return TALUS_RESERVE(c->part, c->part_room, blocks, 0, "blocks of the LCP");
+    TALUS_TRY(TALUS_GROW(c->lcp.start, n + 1, 0, "matrix of the LCP"));
+    TALUS_TRY(TALUS_GROW(c->lcp.q, n, 0, "offsets of the LCP"));
+    TALUS_TRY(TALUS_GROW(c->block, blocks, 0, "blocks of the LCP"));
+    TALUS_TRY(TALUS_GROW(c->near, blocks, 0, "blocks of the LCP"));
+    TALUS_TRY(TALUS_GROW(c->mark, blocks, 0, "blocks of the LCP"));
+    return TALUS_GROW(c->part, blocks, 0, "blocks of the LCP");
 }
 
 TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *problem, const double *q)

@@ -38,8 +38,6 @@ typedef struct TalusContactLcp {
     /* work: a column of blocks of N + E */
     int32_t *near, *mark;
     double (*part)[9];
-    size_t start_room, row_room, value_room, q_room, block_room, corner_room;
-    size_t near_room, mark_room, part_room;
 } TalusContactLcp;
 
 /* Unknowns that the problem's LCP would have. */

@@ -131,9 +131,9 @@ TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *
 {
     size_t n = (size_t)lcp->n;
     TALUS_TRY(talus_basis_begin(&l->basis, lcp, cover));
-    TALUS_TRY(TALUS_RESERVE(l->y, l->y_room, n, 0, "entering column"));
-    TALUS_TRY(TALUS_RESERVE(l->rate, l->rate_room, n, 0, "ratio test"));
-    TALUS_TRY(TALUS_RESERVE(l->tied, l->tied_room, n, 0, "ratio test"));
+    TALUS_TRY(TALUS_GROW(l->y, n, 0, "entering column"));
+    TALUS_TRY(TALUS_GROW(l->rate, n, 0, "ratio test"));
+    TALUS_TRY(TALUS_GROW(l->tied, n, 0, "ratio test"));
     l->enters = -1;
     l->age = l->factorisations = 0;
     *state = TALUS_LEMKE_SOLVED;
@@ -197,9 +197,7 @@ TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state)
 void talus_lemke_clear(TalusLemke *l)
 {
     talus_basis_clear(&l->basis);
-    talus_release(l->y);
-    talus_release(l->rate);
-    talus_release(l->tied);
+    TALUS_RELEASE(l->y, l->rate, l->tied);
     *l = (TalusLemke){0};
 }
 

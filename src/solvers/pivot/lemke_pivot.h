@@ -30,7 +30,6 @@ typedef struct TalusLemke {
     double *y;    /* column of `enters`; on a ray the basic variables change by -y */
     double *rate; /* work of the ratio test */
     int32_t *tied;
-    size_t y_room, rate_room, tied_room;
 } TalusLemke;
 
 /* `cover` and the problem stay the caller's; entries of M and q should be about 1. GOING or SOLVED. */

@@ -77,11 +77,11 @@ static bool are_boxes(const TalusOperator *op)
 static TalusStatus reserve(TalusSolve *s, TalusTaoWork *w)
 {
     size_t n = (size_t)w->n, size = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(TALUS_RESERVE(w->memory, w->memory_room, TALUS_TAO_VECTORS * n, 0, "vectors"));
+    TALUS_TRY(TALUS_GROW(w->memory, TALUS_TAO_VECTORS * n, 0, "vectors"));
     for (int k = 0; k < TALUS_TAO_VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
-    TALUS_TRY(TALUS_RESERVE(w->gamma, w->gamma_room, size, 0, "impulses"));
-    return TALUS_RESERVE(w->velocity, w->velocity_room, size, 0, "velocities");
+    TALUS_TRY(TALUS_GROW(w->gamma, size, 0, "impulses"));
+    return TALUS_GROW(w->velocity, size, 0, "velocities");
 }
 
 static double power_near_one_over(double x)
@@ -496,8 +496,6 @@ void talus_tao_clear(void *work, const TalusBackend *backend)
     TalusTaoWork *w = work;
     talus_qp_clear(&w->qp);
     talus_sparse_clear(&w->matrix);
-    talus_release(w->memory);
-    talus_release(w->gamma);
-    talus_release(w->velocity);
+    TALUS_RELEASE(w->memory, w->gamma, w->velocity);
     talus_best_clear(&w->best, backend);
 }

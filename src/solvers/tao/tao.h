@@ -57,7 +57,6 @@ typedef struct TalusTaoWork {
         unit; /* powers of two that make matrix, gradient and z numbers near 1 */
     double *memory, *vector[TALUS_TAO_VECTORS];
     double *gamma, *velocity; /* of the point evaluated last: impulses, (N + E) gamma + q */
-    size_t memory_room, gamma_room, velocity_room;
     TalusBest best;
 } TalusTaoWork;
 

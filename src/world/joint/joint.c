@@ -12,16 +12,10 @@ enum { JOINT_COOKIE = 0x7a107017 };
 
 static const char *const joint_names[TALUS_JOINT_KINDS] = {
     "ball", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "spring"};
-static const char *const motor_names[TALUS_MOTOR_KINDS] = {"none", "speed", "position", "torque"};
 
 const char *talus_joint_name(TalusJointKind kind)
 {
     return (unsigned)kind < TALUS_JOINT_KINDS ? joint_names[kind] : "?";
-}
-
-const char *talus_motor_name(TalusMotorKind kind)
-{
-    return (unsigned)kind < TALUS_MOTOR_KINDS ? motor_names[kind] : "?";
 }
 
 TalusJointDef talus_joint_def_default(void)
@@ -251,8 +245,7 @@ static TalusStatus take_slot(TalusJoints *joints, int *out)
     while (slot < joints->slots && joints->joint[slot].used)
         slot++;
     size_t need = (size_t)joints->slots + 1;
-    TALUS_TRY(
-        TALUS_RESERVE(joints->joint, joints->capacity, need, (size_t)joints->slots, "joints"));
+    TALUS_TRY(TALUS_GROW(joints->joint, need, (size_t)joints->slots, "joints"));
     if (slot == joints->slots) {
         joints->joint[slot] = (TalusJoint){0};
         joints->slots++;
@@ -345,9 +338,7 @@ void talus_joints_clear(TalusWorld *world)
     TalusJoints *joints = &world->joints;
     for (int i = 0; i < joints->slots; i++)
         talus_release((char *)joints->joint[i].def.name);
-    talus_release(joints->joint);
-    talus_release(joints->block);
-    talus_release(joints->backup);
+    TALUS_RELEASE(joints->joint, joints->block, joints->backup);
     talus_projection_destroy(joints->projection);
     talus_exchange_clear(&joints->exchange);
     *joints = (TalusJoints){0};
@@ -379,8 +370,7 @@ void talus_joints_close(TalusWorld *world, double h)
 TalusStatus talus_joints_keep(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    TALUS_TRY(TALUS_RESERVE(joints->backup, joints->backup_capacity, (size_t)joints->slots, 0,
-                            "halved step"));
+    TALUS_TRY(TALUS_GROW(joints->backup, (size_t)joints->slots, 0, "halved step"));
     for (int i = 0; i < joints->slots; i++)
         joints->backup[i] = joints->joint[i].carry;
     return TALUS_OK;

@@ -83,22 +83,18 @@ typedef struct TalusJointExchange {
     int moving, bodies;
     TalusEngineJoint *block;
     TalusEnginePush *push;
-    size_t slot_capacity, motion_capacity, record_capacity, block_capacity, push_capacity;
 } TalusJointExchange;
 
 typedef struct TalusJoints {
     TalusJoint *joint;
     int slots, living; /* with dead ones; without, but with those whose bodies have gone */
-    size_t capacity;
 
     /* of the step's problem: kept in the iteration first, then free ones */
     TalusJointBlock *block;
-    size_t block_capacity;
     int kept, free;
     bool any_compliance, any_push;
 
     TalusJointCarry *backup;
-    size_t backup_capacity;
     struct TalusProjection *projection;
 
     TalusJointExchange exchange;

@@ -126,8 +126,8 @@ TalusStatus talus_joints_prepare(TalusWorld *world, double h)
     joints->any_compliance = joints->any_push = false;
     if (joints->living == 0)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(joints->block, joints->block_capacity,
-                            (size_t)joints->living * TALUS_JOINT_PARTS, 0, "joint blocks"));
+    TALUS_TRY(
+        TALUS_GROW(joints->block, (size_t)joints->living * TALUS_JOINT_PARTS, 0, "joint blocks"));
     for (int i = 0; i < joints->slots; i++)
         if (talus_joint_lives(world, &joints->joint[i]))
             joints->kept += count_kept(&joints->joint[i].def);

@@ -21,9 +21,9 @@ static TalusStatus list_bodies(TalusWorld *world)
     TalusJointExchange *x = &world->joints.exchange;
     const TalusJoints *joints = &world->joints;
     size_t most = 2 * (size_t)joints->living;
-    TALUS_TRY(TALUS_RESERVE(x->slot, x->slot_capacity, most, 0, "jointed bodies"));
-    TALUS_TRY(TALUS_RESERVE(x->motion, x->motion_capacity, most, 0, "jointed bodies"));
-    TALUS_TRY(TALUS_RESERVE(x->record, x->record_capacity, most, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(x->slot, most, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(x->motion, most, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(x->record, most, 0, "jointed bodies"));
     x->moving = x->bodies = 0;
     for (int driven = 0; driven < 2; driven++) {
         int first = x->bodies, count = first;
@@ -96,9 +96,8 @@ static TalusStatus resize_exchange(TalusWorld *world)
     };
     if (!x->problem)
         TALUS_TRY(talus_problem_create_empty(world->pool, &x->problem));
-    TALUS_TRY(TALUS_RESERVE(x->block, x->block_capacity, (size_t)blocks, 0, "joint blocks"));
-    TALUS_TRY(
-        TALUS_RESERVE(x->push, x->push_capacity, 2 * (size_t)joints->living, 0, "joint blocks"));
+    TALUS_TRY(TALUS_GROW(x->block, (size_t)blocks, 0, "joint blocks"));
+    TALUS_TRY(TALUS_GROW(x->push, 2 * (size_t)joints->living, 0, "joint blocks"));
     return talus_problem_resize(x->problem, &sizes);
 }
 
@@ -215,10 +214,6 @@ TalusStatus talus_exchange_close(TalusWorld *world, double h)
 void talus_exchange_clear(TalusJointExchange *x)
 {
     talus_problem_destroy(x->problem);
-    talus_release(x->slot);
-    talus_release(x->motion);
-    talus_release(x->record);
-    talus_release(x->block);
-    talus_release(x->push);
+    TALUS_RELEASE(x->slot, x->motion, x->record, x->block, x->push);
     *x = (TalusJointExchange){0};
 }

@@ -29,18 +29,8 @@ void talus_projection_destroy(TalusProjection *p)
     if (!p)
         return;
     talus_elimination_destroy(p->elimination);
-    talus_release(p->place);
-    talus_release(p->error);
-    talus_release(p->delta);
-    talus_release(p->touched);
-    talus_release(p->x);
-    talus_release(p->machine);
-    talus_release(p->kept);
-    talus_release(p->momenta);
-    talus_release(p->load);
-    talus_release(p->sum);
-    talus_release(p->facts);
-    talus_release(p);
+    TALUS_RELEASE(p->place, p->error, p->delta, p->touched, p->x, p->machine, p->kept, p->momenta,
+                  p->load, p->sum, p->facts, p);
 }
 
 static TalusStatus open_projection(TalusJoints *joints)
@@ -148,17 +138,17 @@ static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
     for (int i = 0; i < joints->slots; i++)
         if (talus_joint_lives(world, &joints->joint[i]))
             rows += talus_joint_hold_rows(&joints->joint[i].def);
-    TALUS_TRY(TALUS_RESERVE(p->place, p->place_capacity, (size_t)rows, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->error, p->error_capacity, (size_t)rows, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->delta, p->delta_capacity, slots, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->touched, p->touched_capacity, slots, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->x, p->x_capacity, (size_t)rows, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->machine, p->machine_capacity, slots, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->facts, p->facts_capacity, slots, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->load, p->load_capacity, slots, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->momenta, p->momenta_capacity, slots, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->sum, p->sum_capacity, (size_t)rows, 0, "projection"));
-    TALUS_TRY(TALUS_RESERVE(p->kept, p->kept_capacity, slots, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->place, (size_t)rows, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->error, (size_t)rows, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->delta, slots, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->touched, slots, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->x, (size_t)rows, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->machine, slots, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->facts, slots, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->load, slots, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->momenta, slots, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->sum, (size_t)rows, 0, "projection"));
+    TALUS_TRY(TALUS_GROW(p->kept, slots, 0, "projection"));
     return talus_elimination_rows(p->elimination, rows, &p->row);
 }
 

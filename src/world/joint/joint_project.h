@@ -59,17 +59,14 @@ typedef struct TalusProjection {
     double *error;   /* [rows] */
     double *x;       /* [rows]: of the last round */
     double *sum;     /* [rows]: of all rounds */
-    size_t place_capacity, error_capacity, x_capacity, sum_capacity;
-    Delta *delta; /* [slots], of touched bodies */
-    int *touched; /* slots, in the order of joints */
+    Delta *delta;    /* [slots], of touched bodies */
+    int *touched;    /* slots, in the order of joints */
     int touched_count;
-    int *machine;   /* [slots]: of touched bodies, the body that stands for their machine */
-    Machine *facts; /* [slots], of those */
-    Load *load;     /* [slots], of bodies in blocks */
-    size_t delta_capacity, touched_capacity, machine_capacity, facts_capacity, load_capacity;
+    int *machine;     /* [slots]: of touched bodies, the body that stands for their machine */
+    Machine *facts;   /* [slots], of those */
+    Load *load;       /* [slots], of bodies in blocks */
     Kept *kept;       /* [touched], in their order: where a line search began */
     Momenta *momenta; /* [touched]: as the solve left them */
-    size_t kept_capacity, momenta_capacity;
 } TalusProjection;
 
 /* ---- joint_machines.c ---- */

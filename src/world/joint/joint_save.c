@@ -96,8 +96,7 @@ void talus_archive_joints(TalusArchive *a, TalusWorld *world)
     int slots = joints->slots;
     talus_archive_count(a, &slots, 5);
     if (a->loading) {
-        talus_archive_take(
-            a, TALUS_RESERVE(joints->joint, joints->capacity, (size_t)slots, 0, "joints"));
+        talus_archive_take(a, TALUS_GROW(joints->joint, (size_t)slots, 0, "joints"));
         if (a->status != TALUS_OK)
             return;
         for (joints->slots = 0; joints->slots < slots; joints->slots++)

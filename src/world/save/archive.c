@@ -43,7 +43,7 @@ void talus_archive_bytes(TalusArchive *a, void *data, size_t size)
         return;
     }
     if (a->status == TALUS_OK)
-        a->status = TALUS_RESERVE(a->bytes, a->capacity, a->at + size, a->at, "saved state");
+        a->status = TALUS_GROW(a->bytes, a->at + size, a->at, "saved state");
     if (a->status != TALUS_OK || size == 0)
         return;
     memcpy(a->bytes + a->at, data, size);
@@ -107,21 +107,21 @@ void talus_archive_count(TalusArchive *archive, int *count, size_t element)
     *count = archive->status == TALUS_OK ? value : 0;
 }
 
-void talus_archive_array(TalusArchive *archive, void **array, int count, size_t element)
+void *talus_archive_array(TalusArchive *archive, const void *array, int count, size_t element)
 {
-    bool there = !archive->loading && *array;
+    bool there = !archive->loading && array;
+    void *block = archive->loading ? NULL : (void *)array; /* only read when saving */
     talus_archive_bool(archive, &there);
-    if (archive->loading)
-        *array = NULL;
     if (!there || archive->status != TALUS_OK)
-        return;
+        return block;
     size_t size = (size_t)count * element;
     if (archive->loading && size > archive->size - archive->at)
         talus_archive_refuse(archive, "the bytes end within an array");
     else if (archive->loading)
-        archive->status = talus_alloc(array, (size_t)count, element, "saved state");
+        archive->status = talus_alloc(&block, (size_t)count, element, "saved state");
     if (archive->status == TALUS_OK)
-        talus_archive_bytes(archive, *array, size);
+        talus_archive_bytes(archive, block, size);
+    return block;
 }
 
 void talus_archive_text(TalusArchive *archive, char **text)

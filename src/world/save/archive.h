@@ -15,8 +15,7 @@ typedef struct TalusArchive {
     TalusStatus status;
     const unsigned char *source; /* loading */
     unsigned char *bytes;        /* saving; owned by the caller afterwards */
-    size_t capacity;
-    size_t at, size; /* loading: `size` bytes in all; saving: `at` is the size so far */
+    size_t at, size;             /* loading: `size` bytes in all; saving: `at` is the size so far */
 } TalusArchive;
 
 void talus_archive_bytes(TalusArchive *archive, void *data, size_t size);
@@ -31,9 +30,9 @@ void talus_archive_bool(TalusArchive *archive, bool *value);
 /* A number of things of at least `element` bytes each; refused when the rest is too short. */
 void talus_archive_count(TalusArchive *archive, int *count, size_t element);
 
-/* An array, preceded by a flag that says whether it is there. Loading allocates it (talus_release)
- * or gives NULL. */
-void talus_archive_array(TalusArchive *archive, void **array, int count, size_t element);
+/* An array, preceded by a flag that says whether it is there, which it returns. Loading allocates it
+ * (talus_release) or gives NULL. */
+void *talus_archive_array(TalusArchive *archive, const void *array, int count, size_t element);
 
 /* Text; loading allocates it. */
 void talus_archive_text(TalusArchive *archive, char **text);

@@ -201,7 +201,7 @@ static void transfer_bodies(TalusArchive *a, TalusWorld *world)
     if (a->status != TALUS_OK)
         return;
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        talus_archive_bytes(a, *talus_body_array(b, f),
+        talus_archive_bytes(a, talus_body_array(b, f),
                             (size_t)slots * talus_body_fields[f].element);
     if (!a->loading || a->status != TALUS_OK)
         return;
@@ -294,10 +294,9 @@ static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
     talus_archive_u64(a, &e->rng.state);
     talus_archive_i64(a, &e->drawn);
     talus_archive_count(a, &e->waiting, sizeof *e->radius);
-    talus_archive_array(a, (void **)&e->radius, e->waiting, sizeof *e->radius);
+    e->radius = talus_archive_array(a, e->radius, e->waiting, sizeof *e->radius);
     if (!a->loading)
         return;
-    e->capacity = e->radius ? (size_t)e->waiting : 0;
     if (a->status == TALUS_OK && !sound_emitter(e))
         talus_archive_refuse(a, "an emitter's state contradicts its definition");
 }
@@ -315,11 +314,11 @@ static void transfer_batch(TalusArchive *a, TalusBodyBatch *b)
     talus_archive_i32(a, &group);
     talus_archive_vec3(a, &b->force);
     talus_archive_vec3(a, &b->torque);
-    talus_archive_array(a, (void **)&b->position, b->count, sizeof *b->position);
-    talus_archive_array(a, (void **)&b->orientation, b->count, sizeof *b->orientation);
-    talus_archive_array(a, (void **)&b->velocity, b->count, sizeof *b->velocity);
-    talus_archive_array(a, (void **)&b->spin, b->count, sizeof *b->spin);
-    talus_archive_array(a, (void **)&b->radius, b->count, sizeof *b->radius);
+    b->position = talus_archive_array(a, b->position, b->count, sizeof *b->position);
+    b->orientation = talus_archive_array(a, b->orientation, b->count, sizeof *b->orientation);
+    b->velocity = talus_archive_array(a, b->velocity, b->count, sizeof *b->velocity);
+    b->spin = talus_archive_array(a, b->spin, b->count, sizeof *b->spin);
+    b->radius = talus_archive_array(a, b->radius, b->count, sizeof *b->radius);
     b->shape = shape;
     b->material = material;
     b->tag = tag;
@@ -407,7 +406,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     TalusArchive a = {0};
     size_t guess =
         146 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
-    a.status = TALUS_RESERVE(a.bytes, a.capacity, guess, 0, "saved state");
+    a.status = TALUS_GROW(a.bytes, guess, 0, "saved state");
     save_header(&a, 0);
     transfer_def(&a, &w->def, &w->solver_spec, &w->backend_name);
     transfer_world(&a, w);
@@ -469,8 +468,7 @@ static TalusWorld *load_world(TalusArchive *a, int threads)
     }
     if (a->status == TALUS_OK && a->at != a->size)
         talus_archive_refuse(a, "there are more bytes than expected");
-    talus_release(solver);
-    talus_release(backend);
+    TALUS_RELEASE(solver, backend);
     return world;
 }
 

@@ -116,9 +116,7 @@ static void load_contacts(TalusArchive *a, TalusWorld *world)
         read_contact(a, world, &list, i);
     if (a->status == TALUS_OK)
         talus_archive_take(a, world->host.ops->put_contacts(world->host.engine, &list));
-    talus_release(list.contact);
-    talus_release(list.impulse);
-    talus_release(list.arms);
+    TALUS_RELEASE(list.contact, list.impulse, list.arms);
 }
 
 void talus_archive_contacts(TalusArchive *archive, TalusWorld *world)

@@ -7,19 +7,10 @@
 
 #include <string.h>
 
-/* Arrays as they are written and read: the def holds pointers to const. */
-typedef struct Arrays {
-    double *profile, *height;
-    TalusVec3 *vertex;
-    int32_t *triangle;
-} Arrays;
-
 static void release_def(TalusShapeDef *def)
 {
-    talus_release((void *)def->profile);
-    talus_release((void *)def->height);
-    talus_release((void *)def->vertex);
-    talus_release((void *)def->triangle);
+    TALUS_RELEASE((void *)def->profile, (void *)def->height, (void *)def->vertex,
+                  (void *)def->triangle);
 }
 
 /* A number of values that is a product, and fits. */
@@ -35,22 +26,18 @@ static int product(TalusArchive *a, int x, int y)
 
 static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
 {
-    Arrays r = {(double *)def->profile, (double *)def->height, (TalusVec3 *)def->vertex,
-                (int32_t *)def->triangle};
     talus_archive_count(a, &def->point_count, 0);
     talus_archive_count(a, &def->vertex_count, 0);
     talus_archive_count(a, &def->triangle_count, 0);
     talus_archive_count(a, &def->columns, 0);
     talus_archive_count(a, &def->rows, 0);
-    talus_archive_array(a, (void **)&r.profile, product(a, 2, def->point_count), sizeof(double));
-    talus_archive_array(a, (void **)&r.vertex, def->vertex_count, sizeof(TalusVec3));
-    talus_archive_array(a, (void **)&r.triangle, product(a, 3, def->triangle_count),
-                        sizeof(int32_t));
-    talus_archive_array(a, (void **)&r.height, product(a, def->columns, def->rows), sizeof(double));
-    def->profile = r.profile;
-    def->height = r.height;
-    def->vertex = r.vertex;
-    def->triangle = r.triangle;
+    def->profile =
+        talus_archive_array(a, def->profile, product(a, 2, def->point_count), sizeof(double));
+    def->vertex = talus_archive_array(a, def->vertex, def->vertex_count, sizeof(TalusVec3));
+    def->triangle =
+        talus_archive_array(a, def->triangle, product(a, 3, def->triangle_count), sizeof(int32_t));
+    def->height =
+        talus_archive_array(a, def->height, product(a, def->columns, def->rows), sizeof(double));
 }
 
 /* All but the parts. What was loaded has arrays of its own, to be released also where this fails. */
@@ -109,8 +96,7 @@ static void load_parts(TalusArchive *a, TalusWorld *world, TalusShapeDef *def)
         talus_archive_take(a, talus_world_add_shape(world, def, NULL));
     for (size_t k = 0; own && k < count; k++)
         release_def(&own[k]);
-    talus_release(own);
-    talus_release(part);
+    TALUS_RELEASE(own, part);
 }
 
 void talus_archive_shape(TalusArchive *a, TalusWorld *world, int index)

@@ -21,15 +21,8 @@ typedef struct Crowd {
 
 static void crowd_clear(Crowd *c)
 {
-    talus_release(c->position);
-    talus_release(c->velocity);
-    talus_release(c->orientation);
-    talus_release(c->radius);
-    talus_release(c->size);
-    talus_release(c->shape);
-    talus_release(c->fixed);
-    talus_release(c->group);
-    talus_release(c->who);
+    TALUS_RELEASE(c->position, c->velocity, c->orientation, c->radius, c->size, c->shape, c->fixed,
+                  c->group, c->who);
 }
 
 static void crowd_add(Crowd *c, const TalusSurveyBody *b)

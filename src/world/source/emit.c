@@ -17,42 +17,22 @@ enum { ROUNDS = 4 };
 void talus_nursery_clear(TalusNursery *n)
 {
     talus_detector_destroy(n->detector);
-    talus_release(n->position);
-    talus_release(n->velocity);
-    talus_release(n->orientation);
-    talus_release(n->radius);
-    talus_release(n->size);
-    talus_release(n->shape);
-    talus_release(n->fixed);
-    talus_release(n->taken);
-    talus_release(n->placed_position);
-    talus_release(n->placed_radius);
+    TALUS_RELEASE(n->position, n->velocity, n->orientation, n->radius, n->size, n->shape, n->fixed,
+                  n->taken, n->placed_position, n->placed_radius);
     *n = (TalusNursery){0};
 }
 
 static TalusStatus reserve(TalusNursery *n, size_t need)
 {
-    struct {
-        void **array;
-        size_t element;
-    } arrays[] = {
-        {(void **)&n->position, sizeof *n->position},
-        {(void **)&n->velocity, sizeof *n->velocity},
-        {(void **)&n->orientation, sizeof *n->orientation},
-        {(void **)&n->radius, sizeof *n->radius},
-        {(void **)&n->size, sizeof *n->size},
-        {(void **)&n->shape, sizeof *n->shape},
-        {(void **)&n->fixed, sizeof *n->fixed},
-        {(void **)&n->taken, sizeof *n->taken},
-    };
-    size_t capacity = n->capacity;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        capacity = n->capacity;
-        TALUS_TRY(talus_reserve(arrays[i].array, &capacity, need, (size_t)n->count,
-                                arrays[i].element, "emitter"));
-    }
-    n->capacity = capacity;
-    return TALUS_OK;
+    size_t keep = (size_t)n->count;
+    TALUS_TRY(TALUS_GROW(n->position, need, keep, "emitter"));
+    TALUS_TRY(TALUS_GROW(n->velocity, need, keep, "emitter"));
+    TALUS_TRY(TALUS_GROW(n->orientation, need, keep, "emitter"));
+    TALUS_TRY(TALUS_GROW(n->radius, need, keep, "emitter"));
+    TALUS_TRY(TALUS_GROW(n->size, need, keep, "emitter"));
+    TALUS_TRY(TALUS_GROW(n->shape, need, keep, "emitter"));
+    TALUS_TRY(TALUS_GROW(n->fixed, need, keep, "emitter"));
+    return TALUS_GROW(n->taken, need, keep, "emitter");
 }
 
 static void put(TalusNursery *n, int at, TalusVec3 position, double radius, int shape, bool fixed)
@@ -119,7 +99,7 @@ static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
     if (fresh <= 0)
         return TALUS_OK;
     size_t waiting = (size_t)e->waiting;
-    TALUS_TRY(TALUS_RESERVE(e->radius, e->capacity, waiting + (size_t)fresh, waiting, "emitter"));
+    TALUS_TRY(TALUS_GROW(e->radius, waiting + (size_t)fresh, waiting, "emitter"));
     for (int i = 0; i < fresh; i++)
         e->radius[e->waiting++] = e->def.radius_min + (e->def.radius_max - e->def.radius_min) *
                                                           talus_rng_uniform(&e->rng);
@@ -231,8 +211,8 @@ TalusStatus talus_emit(TalusWorld *world, TalusEmitter *e)
     if (e->waiting == 0)
         return TALUS_OK;
     size_t most = (size_t)e->waiting;
-    TALUS_TRY(TALUS_RESERVE(n->placed_position, n->placed_capacity, most, 0, "emitter"));
-    TALUS_TRY(TALUS_RESERVE(n->placed_radius, n->radius_capacity, most, 0, "emitter"));
+    TALUS_TRY(TALUS_GROW(n->placed_position, most, 0, "emitter"));
+    TALUS_TRY(TALUS_GROW(n->placed_radius, most, 0, "emitter"));
     n->placed = 0;
     TALUS_TRY(talus_world_look(world));
     TALUS_TRY(gather_near(world, &e->def));

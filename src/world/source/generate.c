@@ -292,12 +292,10 @@ TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const doub
     TalusRng rng = talus_rng(fill->seed);
     size_grid(&g, fill, size, count, radius[0]);
     TalusStatus status = TALUS_ALLOC(g.head, (size_t)(g.n[0] * g.n[1] * g.n[2]), "fill grid");
-    if (status == TALUS_OK)
-        status = TALUS_ALLOC(g.next, (size_t)count, "fill grid");
+    TALUS_THEN(status, TALUS_ALLOC(g.next, (size_t)count, "fill grid"));
     if (status == TALUS_OK)
         while (*placed < count && place_one(&g, &rng, fill, *placed, radius, out))
             ++*placed;
-    talus_release(g.head);
-    talus_release(g.next);
+    TALUS_RELEASE(g.head, g.next);
     return status;
 }

@@ -114,17 +114,6 @@ static bool in_box(const TalusAabb *box, TalusVec3 p)
            p.z > box->lo.z && p.z < box->hi.z;
 }
 
-static bool may_meet(const TalusFilter *f, int a, int b)
-{
-    if (!f)
-        return true;
-    uint32_t low = (uint32_t)(a < b ? a : b), high = (uint32_t)(a < b ? b : a);
-    for (int i = 0; i < f->excluded_count; i++)
-        if (f->excluded[i][0] == low && f->excluded[i][1] == high)
-            return false;
-    return !f->group || f->meets[f->group[a]] >> f->group[b] & 1;
-}
-
 typedef struct Inside {
     const TalusBodyView *view;
     int wall;
@@ -141,7 +130,8 @@ static void search_inside(void *context, int64_t begin, int64_t end, int64_t chu
             continue;
         TalusVec3 from = talus_body_distance(v, (uint32_t)c->wall, (uint32_t)i);
         TalusVec3 p = talus_rotate_back(v->orientation[c->wall], from);
-        if (!in_box(&mesh->box, p) || !is_inside(mesh, p) || !may_meet(v->filter, i, c->wall))
+        if (!in_box(&mesh->box, p) || !is_inside(mesh, p) ||
+            (v->filter && !talus_may_meet(v->filter, (uint32_t)i, (uint32_t)c->wall)))
             continue;
         double depth = distance_to(mesh, p, v->size[i]) + v->size[i];
         TalusOverlapPair q = {.a = i, .b = c->wall, .depth = depth, .size = v->size[i]};

@@ -20,7 +20,7 @@ TalusStatus talus_journal_reserve(TalusWorld *world, int entries)
     if (!s->recording)
         return TALUS_OK;
     size_t used = (size_t)s->journal_count;
-    return TALUS_RESERVE(s->journal, s->journal_capacity, used + (size_t)entries, used, "arrivals");
+    return TALUS_GROW(s->journal, used + (size_t)entries, used, "arrivals");
 }
 
 void talus_journal_note(TalusWorld *world, int slot, int shape_before)
@@ -33,7 +33,7 @@ void talus_journal_note(TalusWorld *world, int slot, int shape_before)
 static TalusStatus begin_emitter(TalusEmitter *e)
 {
     size_t waiting = (size_t)e->waiting;
-    TALUS_TRY(TALUS_RESERVE(e->radius_before, e->before_capacity, waiting, 0, "emitter"));
+    TALUS_TRY(TALUS_GROW(e->radius_before, waiting, 0, "emitter"));
     e->rng_before = e->rng;
     e->drawn_before = e->drawn;
     e->waiting_before = e->waiting;
@@ -132,11 +132,8 @@ static TalusStatus copy_batch(const TalusBodyBatch *from, TalusBodyBatch *to)
 void talus_pending_clear(TalusPending *pending)
 {
     const TalusBodyBatch *b = &pending->batch;
-    talus_release((void *)b->position);
-    talus_release((void *)b->orientation);
-    talus_release((void *)b->velocity);
-    talus_release((void *)b->spin);
-    talus_release((void *)b->radius);
+    TALUS_RELEASE((void *)b->position, (void *)b->orientation, (void *)b->velocity, (void *)b->spin,
+                  (void *)b->radius);
 }
 
 TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const TalusBodyBatch *batch)
@@ -146,7 +143,7 @@ TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const Talu
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: time is %g; expected seconds", time);
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->pendings;
-    TALUS_TRY(TALUS_RESERVE(s->pending, s->pending_capacity, n + 1, n, "delayed bodies"));
+    TALUS_TRY(TALUS_GROW(s->pending, n + 1, n, "delayed bodies"));
     TalusPending *pending = &s->pending[n];
     *pending = (TalusPending){.time = time};
     TalusStatus status = copy_batch(batch, &pending->batch);
@@ -221,7 +218,7 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
     TALUS_TRY(check_emitter(world, def));
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->emitters;
-    TALUS_TRY(TALUS_RESERVE(s->emitter, s->emitter_capacity, n + 1, n, "emitters"));
+    TALUS_TRY(TALUS_GROW(s->emitter, n + 1, n, "emitters"));
     TalusEmitter *e = &s->emitter[n];
     *e = (TalusEmitter){.def = *def, .rng = talus_rng(def->seed)};
     TALUS_TRY(talus_sphere_shape(world, def->radius_max, &e->shape));
@@ -239,7 +236,7 @@ TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
                           axis, below);
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->sinks;
-    TALUS_TRY(TALUS_RESERVE(s->sink, s->sink_capacity, n + 1, n, "sinks"));
+    TALUS_TRY(TALUS_GROW(s->sink, n + 1, n, "sinks"));
     s->sink[s->sinks++] = (TalusSink){axis, below};
     return TALUS_OK;
 }
@@ -291,7 +288,7 @@ static TalusStatus apply_sinks(TalusWorld *world)
         return TALUS_OK;
     int slots = world->bodies.counts.slots;
     size_t chunks = (size_t)talus_chunks(slots, TALUS_GRAIN);
-    TALUS_TRY(TALUS_RESERVE(world->partial, world->partial_capacity, chunks, 0, "partial sums"));
+    TALUS_TRY(TALUS_GROW(world->partial, chunks, 0, "partial sums"));
     talus_parallel(world->pool, slots, TALUS_GRAIN, count_below, world);
     double total;
     talus_sum_partials(world, slots, 1, &total);
@@ -324,14 +321,10 @@ void talus_sources_clear(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
     for (int i = 0; i < s->emitters; i++) {
-        talus_release(s->emitter[i].radius);
-        talus_release(s->emitter[i].radius_before);
+        TALUS_RELEASE(s->emitter[i].radius, s->emitter[i].radius_before);
     }
     for (int i = 0; i < s->pendings; i++)
         talus_pending_clear(&s->pending[i]);
-    talus_release(s->emitter);
-    talus_release(s->pending);
-    talus_release(s->sink);
-    talus_release(s->journal);
+    TALUS_RELEASE(s->emitter, s->pending, s->sink, s->journal);
     *s = (TalusSources){0};
 }

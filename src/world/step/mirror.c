@@ -54,8 +54,8 @@ static TalusStatus note_driven(TalusWorld *world)
     TalusMirror *m = &world->mirror;
     const TalusBodies *b = &world->bodies;
     size_t count = (size_t)world->drives;
-    TALUS_TRY(TALUS_RESERVE(m->few, m->few_capacity, count, 0, "driven bodies"));
-    TALUS_TRY(TALUS_RESERVE(m->motion, m->motion_capacity, count, 0, "driven bodies"));
+    TALUS_TRY(TALUS_GROW(m->few, count, 0, "driven bodies"));
+    TALUS_TRY(TALUS_GROW(m->motion, count, 0, "driven bodies"));
     for (int k = 0; k < world->drives; k++) {
         int i = world->drive[k].slot;
         m->few[k] = i;
@@ -115,9 +115,9 @@ TalusStatus talus_world_look(const TalusWorld *world)
 static TalusStatus reserve_list(TalusMirror *m, const TalusEngineCounts *n)
 {
     size_t count = (size_t)n->contacts, general = (size_t)n->general;
-    TALUS_TRY(TALUS_RESERVE(m->list.contact, m->contact_capacity, count, 0, "contacts"));
-    TALUS_TRY(TALUS_RESERVE(m->list.arms, m->arms_capacity, general, 0, "contact arms"));
-    return TALUS_RESERVE(m->list.impulse, m->impulse_capacity, count, 0, "impulses");
+    TALUS_TRY(TALUS_GROW(m->list.contact, count, 0, "contacts"));
+    TALUS_TRY(TALUS_GROW(m->list.arms, general, 0, "contact arms"));
+    return TALUS_GROW(m->list.impulse, count, 0, "impulses");
 }
 
 TalusStatus talus_world_look_contacts(const TalusWorld *world)
@@ -135,7 +135,7 @@ TalusStatus talus_world_look_contacts(const TalusWorld *world)
     m->list.count = n.contacts;
     TALUS_TRY(w->on.ops->get_contacts(w->on.engine, &m->list));
     TALUS_TRY(w->host.ops->put_contacts(w->host.engine, &m->list));
-    for (size_t i = 0; m->any_forgotten && i < m->forgotten_capacity; i++)
+    for (size_t i = 0; m->any_forgotten && i < TALUS_CAPACITY(m->forgotten); i++)
         if (m->forgotten[i]) /* since the engine made them */
             w->host.ops->forget(w->host.engine, (int)i);
     m->contacts_behind = false;
@@ -167,7 +167,7 @@ void talus_world_forget(TalusWorld *world, int slot)
 {
     TalusMirror *m = &world->mirror;
     world->host.ops->forget(world->host.engine, slot);
-    if ((size_t)slot >= m->forgotten_capacity)
+    if ((size_t)slot >= TALUS_CAPACITY(m->forgotten))
         return;
     m->forgotten[slot] = 1;
     m->any_forgotten = true;
@@ -196,17 +196,16 @@ static TalusStatus send_bodies(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
     TalusBodyArrays arrays = body_arrays(world);
-    size_t slots = (size_t)arrays.slots, before = m->forgotten_capacity;
-    TALUS_TRY(
-        TALUS_RESERVE(m->forgotten, m->forgotten_capacity, slots, before, "forgotten bodies"));
-    if (m->forgotten_capacity > before)
-        memset(m->forgotten + before, 0, m->forgotten_capacity - before);
+    size_t slots = (size_t)arrays.slots, before = TALUS_CAPACITY(m->forgotten);
+    TALUS_TRY(TALUS_GROW(m->forgotten, slots, before, "forgotten bodies"));
+    if (TALUS_CAPACITY(m->forgotten) > before)
+        memset(m->forgotten + before, 0, TALUS_CAPACITY(m->forgotten) - before);
     for (int i = world->bodies.counts.slots; i < arrays.slots; i++)
         arrays.shape[i] = -1;
     TALUS_TRY(world->on.ops->put_bodies(world->on.engine, &arrays,
                                         m->any_forgotten ? m->forgotten : NULL));
     if (m->any_forgotten)
-        memset(m->forgotten, 0, m->forgotten_capacity);
+        memset(m->forgotten, 0, TALUS_CAPACITY(m->forgotten));
     m->any_forgotten = m->bodies_ahead = false;
     m->slots_sent = arrays.slots;
     return TALUS_OK;
@@ -260,11 +259,7 @@ TalusStatus talus_mirror_send(TalusWorld *world)
 
 void talus_mirror_clear(TalusMirror *mirror)
 {
-    talus_release(mirror->forgotten);
-    talus_release(mirror->list.contact);
-    talus_release(mirror->list.arms);
-    talus_release(mirror->list.impulse);
-    talus_release(mirror->few);
-    talus_release(mirror->motion);
+    TALUS_RELEASE(mirror->forgotten, mirror->list.contact, mirror->list.arms, mirror->list.impulse,
+                  mirror->few, mirror->motion);
     *mirror = (TalusMirror){0};
 }

@@ -26,13 +26,13 @@ TalusStatus talus_sleep_reserve(TalusWorld *world)
     size_t slots = (size_t)world->bodies.counts.slots, have = (size_t)s->slots;
     if (world->def.sleep_speed == 0.0)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(s->jointed, s->jointed_capacity,
-                            (size_t)talus_joints_pairs(world, NULL, 0), 0, "sleeping bodies"));
+    TALUS_TRY(
+        TALUS_GROW(s->jointed, (size_t)talus_joints_pairs(world, NULL, 0), 0, "sleeping bodies"));
     if (slots <= have)
         return TALUS_OK;
-    TALUS_TRY(TALUS_RESERVE(s->calm, s->calm_capacity, slots, have, "sleeping bodies"));
-    TALUS_TRY(TALUS_RESERVE(s->island, s->island_capacity, slots, have, "sleeping bodies"));
-    TALUS_TRY(TALUS_RESERVE(s->restless, s->restless_capacity, slots, have, "sleeping bodies"));
+    TALUS_TRY(TALUS_GROW(s->calm, slots, have, "sleeping bodies"));
+    TALUS_TRY(TALUS_GROW(s->island, slots, have, "sleeping bodies"));
+    TALUS_TRY(TALUS_GROW(s->restless, slots, have, "sleeping bodies"));
     for (; s->slots < (int)slots; s->slots++) {
         s->calm[s->slots] = 0;
         s->island[s->slots] = s->slots;
@@ -42,10 +42,8 @@ TalusStatus talus_sleep_reserve(TalusWorld *world)
 
 void talus_sleep_clear(TalusWorld *world)
 {
-    talus_release(world->sleep.calm);
-    talus_release(world->sleep.island);
-    talus_release(world->sleep.restless);
-    talus_release(world->sleep.jointed);
+    TALUS_RELEASE(world->sleep.calm, world->sleep.island, world->sleep.restless,
+                  world->sleep.jointed);
     world->sleep = (TalusSleep){0};
 }
 
@@ -183,7 +181,7 @@ static void find_islands(TalusWorld *world)
             join(s->island, (int)c->a, (int)c->b);
         }
     }
-    int joints = talus_joints_pairs(world, s->jointed, (int)s->jointed_capacity);
+    int joints = talus_joints_pairs(world, s->jointed, (int)TALUS_CAPACITY(s->jointed));
     for (int k = 0; k < 2 * joints; k++)
         if (s->jointed[k / 2][k % 2] >= 0)
             s->restless[s->jointed[k / 2][k % 2]] = 1;

@@ -230,8 +230,7 @@ void talus_stage_rollback(TalusWorld *world)
     TalusStatus status = world->on.ops->rollback(world->on.engine);
     talus_mirror_contacts_changed(world);
     talus_joints_go_back(world);
-    if (status == TALUS_OK)
-        status = talus_mirror_fetch_driven(world);
+    TALUS_THEN(status, talus_mirror_fetch_driven(world));
     if (status == TALUS_OK && world->joints.living > 0)
         status = talus_exchange_fetch(world);
     world->impulse_step = status == TALUS_OK ? world->snapshot.impulse_step : 0.0;
@@ -244,8 +243,7 @@ static TalusStatus build_on_host(TalusWorld *world)
     TalusEngineHandle on = world->on;
     world->on = world->host;
     TalusStatus status = talus_stage_detect(world, world->def.step);
-    if (status == TALUS_OK)
-        status = talus_stage_build(world, world->def.step, false);
+    TALUS_THEN(status, talus_stage_build(world, world->def.step, false));
     world->on = on;
     return status;
 }

@@ -33,8 +33,7 @@ static TalusStatus take_snapshot(TalusWorld *world)
 static TalusStatus save_solver(TalusWorld *world)
 {
     size_t size = talus_solver_state_size(world->solver);
-    TALUS_TRY(
-        TALUS_RESERVE(world->solver_state, world->solver_state_capacity, size, 0, "solver state"));
+    TALUS_TRY(TALUS_GROW(world->solver_state, size, 0, "solver state"));
     if (size)
         talus_solver_state_save(world->solver, world->solver_state);
     world->solver_state_size = size;

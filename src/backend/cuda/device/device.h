@@ -50,7 +50,7 @@ static inline unsigned blocks_for(int64_t items, int threads = THREADS)
 
 /* ---- memory.cu: arrays ---- */
 
-/* Device memory that grows by half, like talus_reserve, without keeping contents; large blocks, of which a
+/* Device memory that grows by half, like TALUS_GROW, without keeping contents; large blocks, of which a
  * few fill the device, grow by a sixteenth. Waits for the whole device where a block is replaced. */
 TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t element,
                        const char *what);

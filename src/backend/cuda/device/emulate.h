@@ -80,25 +80,13 @@ template <class T> static inline void __stcs(T *p, T v)
 {
     *p = v;
 }
-static inline float rsqrtf(float x)
-{
-    return 1.0f / sqrtf(x);
-}
 static inline double rsqrt(double x)
 {
     return 1.0 / sqrt(x);
 }
-static inline int __popc(unsigned x)
-{
-    return __builtin_popcount(x);
-}
 static inline int __ffsll(long long x)
 {
     return __builtin_ffsll(x);
-}
-static inline int __clz(int x)
-{
-    return x ? __builtin_clz((unsigned)x) : 32;
 }
 
 template <class T> static inline T atomicAdd(T *p, T v)

@@ -1,0 +1,136 @@
+/* collide/fit.h - what one image allows, in space that repeats itself; for host and device.
+ *
+ * Two bodies meet as nearest images alone, so two fat radii must stay below half of every period, and so must a
+ * wall with its margin and the body beside it. Radii and resting envelopes that do not are refused. What speeds
+ * add to them is clipped, and the bodies are counted of which a contact may be missed for that: the step is then
+ * taken in parts (world/step/step.c). A clipped share of sliding is not counted. It keeps contacts from coming and going,
+ * and no gap closes by it. Lengths are in metres. */
+#ifndef TALUS_COLLIDE_FIT_H
+#define TALUS_COLLIDE_FIT_H
+
+#include "collide/wall.h"
+
+typedef enum TalusMisfit {
+    TALUS_FITS,
+    TALUS_MISFIT_BODY,
+    TALUS_MISFIT_WALL,
+    TALUS_MISFIT_PLANE
+} TalusMisfit;
+
+typedef struct TalusFit {
+    double largest; /* fat radius of the bodies in the grid */
+    double
+        at_rest;  /* the largest of their radii with its resting envelope (talus_radius_at_rest) */
+    double limit; /* of fat radii with which bodies meet nearest images alone */
+    int clipped;  /* bodies and walls whose way within the step is longer than one image allows */
+    /* What is too large even at rest, and where. */
+    TalusMisfit misfit;
+    int axis;
+    uint32_t body;
+    TalusShapeKind kind;
+    double length, reach;
+} TalusFit;
+
+TALUS_INLINE double talus_resting_margin(const TalusBodyView *v, const TalusDetectOptions *o,
+                                         uint32_t i)
+{
+    return 0.5 * o->envelope * v->size[i] + o->h * o->reference_speed;
+}
+
+TALUS_INLINE double talus_radius_at_rest(const TalusBodyView *v, const TalusDetectOptions *o,
+                                         uint32_t i)
+{
+    return (v->radius[i] + talus_resting_margin(v, o, i)) * TALUS_GRID_SLACK;
+}
+
+/* The margin without its share of sliding (level.h): how far the body may come within the step. */
+TALUS_INLINE double talus_closing_margin(const TalusBodyView *v, const TalusDetectOptions *o,
+                                         TalusVec3 drift, uint32_t i)
+{
+    TalusDetectOptions frictionless = *o;
+    frictionless.friction = 0.0;
+    return talus_body_margin(v, &frictionless, drift, i);
+}
+
+TALUS_INLINE bool talus_misfits(TalusFit *fit, TalusMisfit misfit, const TalusWall *wall,
+                                double reach)
+{
+    fit->misfit = misfit;
+    fit->reach = reach;
+    if (wall) {
+        fit->body = wall->body;
+        fit->kind = wall->kind;
+    }
+    return false;
+}
+
+/* A plane along the period is its own image. Any other wall has less than half of the length for itself, its margin
+ * and a body beside it. The wall's margin may take half of what resting bodies leave; the limit of fat radii is
+ * lowered to the rest. */
+TALUS_INLINE bool talus_fit_wall(TalusFit *fit, const TalusBodyView *v, const TalusDetectOptions *o,
+                                 TalusVec3 drift, TalusWall *wall, double unit)
+{
+    int axis = fit->axis;
+    if (wall->kind == TALUS_SHAPE_PLANE)
+        return fabs(talus_along(wall->normal, axis)) < 1e-12 ||
+               talus_misfits(fit, TALUS_MISFIT_PLANE, wall, 0.0);
+    double x = talus_along(v->position[wall->body], axis), half = 0.5 * fit->length;
+    double extent = fmax(talus_along(wall->bounds.hi, axis) * unit - x,
+                         x - talus_along(wall->bounds.lo, axis) * unit);
+    if (extent + (fit->largest + wall->margin * unit) < half)
+        return true;
+    double resting = talus_resting_margin(v, o, wall->body) * TALUS_GRID_SLACK;
+    double spare = half - extent - fit->at_rest - resting, allowed = resting + 0.5 * spare;
+    if (!(spare > 0.0))
+        return talus_misfits(fit, TALUS_MISFIT_WALL, wall, extent + fit->at_rest + resting);
+    if (wall->margin * unit > allowed) {
+        fit->clipped += talus_closing_margin(v, o, drift, wall->body) > allowed;
+        wall->margin = allowed / unit;
+    }
+    fit->limit = fmin(fit->limit, half - extent - wall->margin * unit);
+    return true;
+}
+
+/* Finds the limit from `largest` and `at_rest`. Margins of walls that are too wide are clipped. */
+TALUS_INLINE void talus_fit(TalusFit *fit, const TalusBodyView *v, const TalusDetectOptions *o,
+                            TalusVec3 drift, TalusWall *wall, int walls, double unit)
+{
+    const TalusPeriod *p = v->period;
+    fit->limit = INFINITY;
+    fit->clipped = 0;
+    fit->misfit = TALUS_FITS;
+    for (int axis = 0; axis < 3; axis++) {
+        if (!p->on[axis])
+            continue;
+        fit->axis = axis;
+        fit->length = talus_along(p->hi, axis) - talus_along(p->lo, axis);
+        bool fits = fit->at_rest < 0.25 * fit->length ||
+                    talus_misfits(fit, TALUS_MISFIT_BODY, NULL, fit->at_rest);
+        fit->limit = fmin(fit->limit, 0.25 * fit->length);
+        for (int w = 0; fits && w < walls; w++)
+            fits = talus_fit_wall(fit, v, o, drift, &wall[w], unit);
+        if (!fits)
+            return;
+    }
+}
+
+/* Whether bodies, or the margin of a wall, are clipped. */
+TALUS_INLINE bool talus_fit_clips(const TalusFit *fit)
+{
+    return !(fit->largest < fit->limit) || fit->clipped > 0;
+}
+
+/* What a clipped fat radius becomes: strictly below the limit, rounding included. */
+TALUS_INLINE double talus_clipped_fat(const TalusFit *fit)
+{
+    return fit->limit * (2.0 - TALUS_GRID_SLACK);
+}
+
+/* Whether a contact of the clipped body may be missed. */
+TALUS_INLINE bool talus_fit_misses(const TalusFit *fit, const TalusBodyView *v,
+                                   const TalusDetectOptions *o, TalusVec3 drift, uint32_t i)
+{
+    return v->radius[i] + talus_closing_margin(v, o, drift, i) > talus_clipped_fat(fit);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* collide/wall.h - walls, which stay outside of the grid (grid.h): planes, revolves, meshes and fields, and a few fixed
+ * bodies much larger than the moving ones; for host and device. Their lengths are in `unit` metres. */
+#ifndef TALUS_COLLIDE_WALL_H
+#define TALUS_COLLIDE_WALL_H
+
+#include "collide/level.h"
+#include "geometry/bounds.h"
+#include "geometry/closest.h"
+#include "geometry/facets.h"
+
+typedef struct TalusWall {
+    uint32_t body;
+    TalusShapeKind kind;
+    TalusAabb bounds;
+    TalusVec3 normal; /* plane: solid where normal . x < offset */
+    double offset;
+    double margin; /* what the wall adds to the envelope of a pair */
+} TalusWall;
+
+TALUS_INLINE TalusWall talus_make_wall(const TalusBodyView *v, const TalusDetectOptions *o,
+                                       TalusVec3 drift, uint32_t i, double per_unit)
+{
+    TalusWall wall;
+    TalusAabb box = talus_shape_bounds(&v->shapes[v->shape[i]], v->radius[i], v->position[i],
+                                       v->orientation[i]);
+    wall.body = i;
+    wall.kind = talus_body_kind(v, i);
+    wall.bounds.lo = talus_scale(per_unit, box.lo);
+    wall.bounds.hi = talus_scale(per_unit, box.hi);
+    wall.margin = talus_body_margin(v, o, drift, i) * TALUS_GRID_SLACK * per_unit;
+    wall.normal = talus_rotate(v->orientation[i], talus_vec3(0.0, 0.0, 1.0));
+    wall.offset = talus_dot(wall.normal, v->position[i]) * per_unit;
+    return wall;
+}
+
+/* Whether x may be within `reach` of the wall. `facets`: some wall is a mesh or a field. */
+TALUS_INLINE bool talus_near_wall(const TalusBodyView *v, const TalusWall *wall, TalusVec3 x,
+                                  double reach, double unit, bool facets)
+{
+    if (wall->kind == TALUS_SHAPE_PLANE)
+        return talus_dot(wall->normal, x) - wall->offset < reach;
+    const TalusAabb *box = &wall->bounds;
+    bool ground = facets && wall->kind == TALUS_SHAPE_FIELD; /* reaches down without end */
+    if (!ground && (x.x + reach < box->lo.x || x.x - reach > box->hi.x || x.y + reach < box->lo.y ||
+                    x.y - reach > box->hi.y || x.z + reach < box->lo.z || x.z - reach > box->hi.z))
+        return false;
+    bool mesh = facets && wall->kind == TALUS_SHAPE_MESH;
+    if (wall->kind != TALUS_SHAPE_REVOLVE && !mesh && !ground)
+        return true;
+    const TalusShape *shape = &v->shapes[v->shape[wall->body]];
+    TalusVec3 from = talus_sub(talus_scale(unit, x), v->position[wall->body]);
+    TalusVec3 p = talus_rotate_back(v->orientation[wall->body], from);
+    if (!facets || wall->kind == TALUS_SHAPE_REVOLVE)
+        return talus_revolve_near(shape->def.profile, shape->def.point_count, p, reach * unit);
+    return talus_facets_near(shape, p, reach * unit);
+}
+
+#endif
