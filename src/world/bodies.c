@@ -3,7 +3,16 @@
  * A batch is checked as a whole before anything changes, so a call that fails leaves the world as
  * it was. New bodies take dead slots in increasing order, then new ones: which slot a body gets
  * depends on what was added and removed, never on anything else. */
-#include "world/internal.h"
+#include "world/bodies.h"
+#include "engine/body.h"
+#include "world/drive.h"
+#include "world/filter.h"
+#include "world/force.h"
+#include "world/ids.h"
+#include "world/source/journal.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+#include "world/step/wake.h"
 
 #include "collide/period.h"
 
@@ -254,20 +263,6 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
             ids[i] = talus_slot_id(bodies, (uint32_t)slot);
     }
     return TALUS_OK;
-}
-
-int talus_slot_of(const TalusWorld *world, TalusBodyId id)
-{
-    const TalusBodies *bodies = &world->bodies;
-    bool there = id.index < (uint32_t)bodies->counts.slots && bodies->shape[id.index] >= 0 &&
-                 bodies->generation[id.index] == id.generation;
-    return there ? (int)id.index : -1;
-}
-
-TalusStatus talus_no_such_body(TalusBodyId id)
-{
-    return talus_fail(TALUS_ERR_ARGUMENT, "body %u, generation %u: there is no such body now",
-                      id.index, id.generation);
 }
 
 void talus_slot_remove(TalusWorld *world, int slot)

@@ -3,7 +3,13 @@
  * A driven body has a record without inverse masses in the problem, and its velocity there: D'v_f holds what
  * its contacts need. Its pose at the end of a step is taken from a closed form in time, so nothing drifts; its
  * velocity is what leads there in one step, so that contacts and poses agree. */
-#include "world/internal.h"
+#include "world/drive.h"
+#include "engine/contact.h"
+#include "world/bodies.h"
+#include "world/ids.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+#include "world/step/wake.h"
 
 #include "base/turn.h"
 #include "collide/period.h"

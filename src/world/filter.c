@@ -1,5 +1,8 @@
 /* world/filter.c - which bodies meet: groups, and pairs that are left out. */
-#include "world/internal.h"
+#include "world/filter.h"
+#include "world/ids.h"
+#include "world/state.h"
+#include "world/step/wake.h"
 
 #include <string.h>
 

@@ -3,7 +3,11 @@
  * They enter the free velocities: v_f = v + h g + h f / m and w_f = w + h I^-1 t. The ledger has their work
  * along the motion, h f'v' + h t'w', as `applied`; what lies between that and their work on velocities,
  * h f'(v + v_f)/2 + h t'(w + w_f)/2, is of first order in h and joins that of gravity in `gravity_error`. */
-#include "world/internal.h"
+#include "world/force.h"
+#include "world/bodies.h"
+#include "world/ids.h"
+#include "world/state.h"
+#include "world/step/wake.h"
 
 TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots)
 {

@@ -4,7 +4,13 @@
  * its slot is given back at the start of the next step. So a step that fails and brings a body back brings
  * back its joints. */
 #include "world/joint/joint.h"
-#include "world/internal.h"
+#include "world/bodies.h"
+#include "world/filter.h"
+#include "world/ids.h"
+#include "world/material.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+#include "world/step/wake.h"
 
 #include "collide/period.h"
 
@@ -279,7 +285,7 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     *joint = (TalusJoint){.def = *def,
                           .used = true,
                           .generation = joint->generation + 1,
-                          .since = talus_world_time(world),
+                          .since = talus_time(world),
                           .length = offset_length(world, def)};
     joint->def.name = name;
     attach(world, joint);
@@ -295,13 +301,6 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
 }
 
 /* ---- removing ---- */
-
-bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
-{
-    TalusBodyId a = joint->def.a, b = joint->def.b;
-    return joint->used && (a.generation == 0 || talus_slot_of(world, a) >= 0) &&
-           (b.generation == 0 || talus_slot_of(world, b) >= 0);
-}
 
 static TalusStatus find(const TalusWorld *world, TalusJointId id, TalusJoint **out)
 {
@@ -407,7 +406,7 @@ TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const Talu
     TALUS_TRY(find(world, id, &joint));
     TALUS_TRY(check_motor(joint->def.name, joint->def.kind, motor));
     joint->def.motor = *motor;
-    joint->since = talus_world_time(world);
+    joint->since = talus_time(world);
     return TALUS_OK;
 }
 

@@ -8,8 +8,14 @@
  * A loaded world goes on bitwise as the saved one would have. Loading trusts nothing: the hash
  * finds damage by accident, and every count, index and number is checked as well, so that not even
  * bytes with a valid hash can do harm. What is refused gives TALUS_ERR_FORMAT with the offset. */
-#include "world/internal.h"
+#include "world/save/save.h"
+#include "world/bodies.h"
+#include "world/material.h"
+#include "world/probe.h"
 #include "world/save/archive.h"
+#include "world/source/source.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
 
 #include <string.h>
 

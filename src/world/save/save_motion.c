@@ -1,7 +1,13 @@
 /* world/save/save_motion.c - what moves bodies and keeps them apart, in a saved state: groups that meet, excluded
  * pairs, applied forces, drives, what sleeps. */
-#include "world/internal.h"
+#include "world/bodies.h"
+#include "world/drive.h"
+#include "world/filter.h"
+#include "world/force.h"
 #include "world/save/archive.h"
+#include "world/save/save.h"
+#include "world/state.h"
+#include "world/step/sleep.h"
 
 static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
 {

@@ -1,0 +1,16 @@
+/* world/save/save.h - the parts of a saved state: save_motion.c, save_contacts.c, save_shape.c, joint/joint_save.c. */
+#ifndef TALUS_WORLD_SAVE_SAVE_H
+#define TALUS_WORLD_SAVE_SAVE_H
+
+#include "world/save/archive.h"
+
+#include <talus/world.h>
+
+/* Groups, exclusions, applied forces, drives. */
+void talus_archive_motion(TalusArchive *archive, TalusWorld *world);
+void talus_archive_contacts(TalusArchive *archive, TalusWorld *world);
+/* Shape `index`, which loading adds. */
+void talus_archive_shape(TalusArchive *archive, TalusWorld *world, int index);
+void talus_archive_joints(TalusArchive *archive, TalusWorld *world);
+
+#endif
