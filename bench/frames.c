@@ -48,7 +48,7 @@ static double encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
     double least = INFINITY;
     for (int i = 0; i < SAMPLES; i++) {
         double start = talus_now();
-        must(talus_frame_encode(encoder, head, s, key));
+        must(talus_frame_encode(encoder, head, s, &key));
         least = fmin(least, talus_now() - start);
     }
     double size = 1e-6 * (double)encoder->packer.size;
@@ -65,7 +65,7 @@ static void scatter(TalusSnapshot *s, double radius, double spread)
     TalusRng rng = talus_rng(1);
     double side = 2.0 * radius * cbrt(s->body_count);
     for (int i = 0; i < s->body_count; i++) {
-        s->id[i] = (TalusBodyId){(uint32_t)i, 1};
+        s->id[i] = (TalusBodyId){(uint64_t)i + 1};
         s->position[i] = talus_vec3(side * talus_rng_uniform(&rng), side * talus_rng_uniform(&rng),
                                     side * talus_rng_uniform(&rng));
         s->orientation[i] = talus_quat_identity();

@@ -88,6 +88,18 @@ for name in cuda cuda-mixed; do
     [ "$(grep -c '"outcome": "converged"' $name.json)" -ge 2 ] || fail "solve: $name: $(cat $name.json)"
 done
 
+# a run goes on elsewhere, and back: its state is as good, though not the same bits
+# shellcheck disable=SC2086 # words
+"$TALUS" run $small --until 0.1 --out moved >part.json || fail "run"
+for name in cuda cpu; do
+    case $name in cuda) end=0.2 from=cpu ;; *) end=0.3 from=cuda ;; esac
+    "$TALUS" run --resume moved --until $end --backend $name --json >rest.json 2>err || fail "resume on $name: $(cat err)"
+    grep -q "talus: moved: goes on on backend $name; it was saved on $from, so " err || fail "no word on $name: $(cat err)"
+    grep -q "\"backend\": \"$name\"" rest.json || fail "$name: not in the report of a run that was moved"
+done
+"$TALUS" run --resume moved --until 0.4 --backend cpu --json >rest.json 2>err || fail "resume where it was"
+grep -q "goes on on" err && fail "a word on a backend that stays: $(cat err)"
+
 # results of another backend are not taken for this one's
 "$TALUS" solve bed.talus --solver apgd --report page --quiet || fail "solve --report"
 "$TALUS" solve bed.talus --solver apgd --report page --backend cuda 2>err >out || fail "solve --report"

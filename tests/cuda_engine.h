@@ -153,10 +153,9 @@ static inline const TalusEngineOps *ops(void)
 static inline TalusBodyArrays arrays_of(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
-    TalusBodyArrays arrays = {b->counts.slots,  b->generation,  b->position, b->velocity,
-                              b->spin,          b->orientation, b->mass,     b->radius,
-                              b->size,          b->shape,       b->material, b->fixed,
-                              world->drives > 0};
+    TalusBodyArrays arrays = {b->counts.slots, b->id,    b->position,      b->velocity, b->spin,
+                              b->orientation,  b->mass,  b->radius,        b->size,     b->shape,
+                              b->material,     b->fixed, world->drives > 0};
     return arrays;
 }
 
@@ -194,7 +193,7 @@ static inline bool open_both(Both *both, const Scene *scene)
     if (!both->world || !CHECK_OK(scene->add(both->world)))
         return false;
     run(both->world, scene->steps);
-    TalusBodyId gone = {3, both->world->bodies.generation[3]};
+    TalusBodyId gone = {both->world->bodies.id[3]};
     CHECK_OK(talus_world_remove_body(both->world, gone)); /* a dead slot */
     stir(both->world);
     size_t slots = (size_t)both->world->bodies.counts.slots;

@@ -65,18 +65,15 @@ static inline void make_tight(TalusWorld *world)
 }
 
 /* The world as it is, on another backend. */
-static inline TalusWorld *moved_to(TalusWorld *world, char *backend)
+static inline TalusWorld *moved_to(const TalusWorld *world, const char *backend)
 {
-    char *kept = world->backend_name;
     void *bytes;
     size_t size;
     TalusWorld *out = NULL;
-    world->backend_name = backend; /* which is what a saved state says of it */
     if (CHECK_OK(talus_world_save(world, &bytes, &size))) {
-        CHECK_OK(talus_world_load(bytes, size, 1, &out));
+        CHECK_OK(talus_world_load(bytes, size, 1, backend, &out));
         talus_free(bytes);
     }
-    world->backend_name = kept;
     return out;
 }
 

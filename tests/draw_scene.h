@@ -66,7 +66,7 @@ static void scene_clear(Scene *scene)
 static int scene_add(Scene *scene, int shape, TalusVec3 at, double radius)
 {
     int row = scene->s.body_count++;
-    scene->id[row].index = (uint32_t)row;
+    scene->id[row].number = (uint64_t)row + 1;
     scene->position[row] = at;
     scene->orientation[row] = talus_quat_identity();
     scene->radius[row] = radius;

@@ -41,7 +41,7 @@ typedef struct Body {
 
 static inline TalusBodyId add_body(TalusWorld *world, Body body)
 {
-    TalusBodyId id = {0, 0};
+    TalusBodyId id = {0};
     int index = 0;
     CHECK_OK(talus_world_add_shape(world, &body.shape, &index));
     TalusBodyBatch batch = talus_body_batch_default();
@@ -102,7 +102,7 @@ static inline TalusJointState joint_state(const TalusWorld *world, TalusJointId 
     return state;
 }
 
-static const TalusBodyId the_world = {0, 0};
+static const TalusBodyId the_world = {0};
 
 typedef struct Pose {
     TalusVec3 x, v, w;

@@ -4,6 +4,8 @@
 
 #include "support/test.h"
 
+#include "world/state.h"
+
 #include <math.h>
 #include <string.h>
 #include <talus/world.h>
@@ -36,7 +38,7 @@ static inline TalusWorld *make_world(const TalusWorldDef *def, const TalusPairDe
 static inline TalusBodyId add_body(TalusWorld *world, TalusShapeDef shape, double mass, TalusVec3 x,
                                    TalusVec3 v, TalusVec3 w)
 {
-    TalusBodyId id = {0, 0};
+    TalusBodyId id = {0};
     TalusBodyBatch batch = talus_body_batch_default();
     CHECK_OK(talus_world_add_shape(world, &shape, &batch.shape));
     batch.count = 1;

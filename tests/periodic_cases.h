@@ -107,7 +107,7 @@ TEST(every_pair_is_found_once)
         for (int i = 0; i < n; i++) {
             found += c[i].gap < 0.0;
             doubled +=
-                i > 0 && c[i].a.index == c[i - 1].a.index && c[i].b.index == c[i - 1].b.index;
+                i > 0 && c[i].a.number == c[i - 1].a.number && c[i].b.number == c[i - 1].b.number;
         }
         CHECK_INT(found, overlaps);
         CHECK_INT(doubled, 0);
@@ -252,7 +252,7 @@ TEST(a_slope_that_repeats_itself)
     void *bytes;
     size_t size;
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &loaded));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &loaded));
     talus_free(bytes);
     CHECK(talus_world_period(loaded).on[1] == 1 && talus_world_period(loaded).hi.y == length);
     step(world);

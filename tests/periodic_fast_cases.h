@@ -194,7 +194,7 @@ TEST(a_gas_with_one_fast_ball)
             void *bytes;
             size_t size;
             REQUIRE_OK(talus_world_save(world[0], &bytes, &size));
-            REQUIRE_OK(talus_world_load(bytes, size, 1, &world[2]));
+            REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &world[2]));
             talus_free(bytes);
         }
         for (int k = 0; k < 3 && world[k]; k++)

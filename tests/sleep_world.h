@@ -149,7 +149,7 @@ TEST(sleep_survives_a_restart_and_threads)
     void *bytes;
     size_t size;
     REQUIRE_OK(talus_world_save(one, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 2, &loaded));
+    REQUIRE_OK(talus_world_load(bytes, size, 2, NULL, &loaded));
     talus_free(bytes);
     TalusWorld *all[2] = {one, loaded};
     for (int k = 0; k < 2; k++) {

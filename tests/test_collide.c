@@ -417,7 +417,7 @@ TEST(unsupported_pairs_are_named)
     s.position[box].z = -2.5;
     CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_UNSUPPORTED);
     CHECK_STR(talus_error(),
-              "detect: a box (body 0) meets a revolve (body 1), and contact between these two "
+              "detect: a box (slot 0) meets a revolve (slot 1), and contact between these two "
               "shapes is not available; a revolve is met by spheres alone, and as a mesh by every "
               "shape that moves");
     s.fixed[0] = s.fixed[1] = 1;
@@ -437,7 +437,7 @@ TEST(numbers_must_be_finite)
     s.position[70].y = NAN;
     s.velocity[17].x = INFINITY;
     CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_NUMERIC);
-    CHECK_STR(talus_error(), "detect: body 17 has a position, orientation, velocity or radius that "
+    CHECK_STR(talus_error(), "detect: slot 17 has a position, orientation, velocity or radius that "
                              "is not a finite number, or out of all proportion to the others");
     s.options.h = -1.0;
     CHECK(talus_detect(detector, NULL, &s.view, &s.options, &list) == TALUS_ERR_ARGUMENT);

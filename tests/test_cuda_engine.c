@@ -238,7 +238,7 @@ TEST(a_state_that_is_not_finite_is_named)
         TalusBodyArrays arrays = arrays_of(w);
         CHECK_OK(ops()->put_bodies(both.engine, &arrays, NULL));
         CHECK(ops()->detect(both.engine, &detect, w->def.gravity, 1, &counts) == TALUS_ERR_NUMERIC);
-        CHECK(said("body 11 "));
+        CHECK(said("body 12 "));
         check_contacts(&both);
     }
     close_both(&both);

@@ -37,7 +37,7 @@ static TalusStatus add_bed(TalusWorld *world)
         batch.radius = radius + first;
         TALUS_TRY(talus_world_add_bodies(world, &batch, NULL));
     }
-    TalusProbeDef floor = {.name = "floor", .kind = TALUS_PROBE_BODY, .body = {0, 1}};
+    TalusProbeDef floor = {.name = "floor", .kind = TALUS_PROBE_BODY, .body = {1}};
     TalusProbeDef region = {.name = "region",
                             .kind = TALUS_PROBE_REGION,
                             .lo = {-0.1, -0.2, 0.0},

@@ -185,7 +185,7 @@ TEST(a_loaded_world_goes_on_bitwise_as_the_saved_one)
         size_t size, size_again;
         TalusWorld *copy;
         REQUIRE_OK(talus_world_save(world, &bytes, &size));
-        REQUIRE_OK(talus_world_load(bytes, size, 1, &copy));
+        REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &copy));
         CHECK_STR(talus_world_backend(copy), "cuda");
         REQUIRE_OK(talus_world_save(copy, &again, &size_again));
         CHECK(size == size_again && memcmp(bytes, again, size) == 0);

@@ -186,7 +186,7 @@ TEST(vtp_holds_the_bodies)
         CHECK(velocity[3 * i + 2] == (float)s.velocity[row].z);
         CHECK(orientation[4 * i] == (float)s.orientation[row].w);
         CHECK(orientation[4 * i + 3] == (float)s.orientation[row].z);
-        CHECK(tag[i] == s.tag[row] && offsets[i] == i + 1 && id[i] == row);
+        CHECK(tag[i] == s.tag[row] && offsets[i] == i + 1 && id[i] == FIRST_ID + row);
         CHECK(fixed[i] == (row == BLOCK_BODY));
     }
     CHECK(kind[0] == TALUS_SHAPE_BOX && kind[1] == TALUS_SHAPE_SPHERE &&
@@ -217,7 +217,8 @@ TEST(vtp_holds_contacts_and_chains)
     for (size_t i = 0; i < n; i++) {
         const TalusContactState *c = &s.contact[i];
         CHECK(memcmp(&at[i], &c->point, sizeof *at) == 0);
-        CHECK(id1[i] == c->a.index && id2[i] == c->b.index && gap[i] == (float)c->gap);
+        CHECK(id1[i] == (int64_t)c->a.number && id2[i] == (int64_t)c->b.number &&
+              gap[i] == (float)c->gap);
         CHECK_NEAR(force[3 * i + 2], c->impulse.z * 128.0, 1e-6 * fabs(c->impulse.z * 128.0));
         double normal = talus_dot(c->impulse, c->normal);
         loaded += normal > 0.0;
@@ -272,7 +273,7 @@ TEST(vtp_holds_true_surfaces)
     check_extent(points, 24, 2, 0.0, 0.6); /* the box comes first */
     size_t triangles = array_bytes(text, "Int64", "body_id", id, sizeof id) / sizeof *id;
     REQUIRE(triangles > 12);
-    CHECK(id[0] == FIRST_SPHERE + SPHERES && id[triangles - 1] == FIRST_SPHERE + SPHERES + 1);
+    CHECK(id[0] == FIRST_ID + FIRST_SPHERE + SPHERES && id[triangles - 1] == id[0] + 1);
     CHECK_INT(array_bytes(text, "Int32", "connectivity", corner, sizeof corner),
               3 * triangles * sizeof *corner);
     for (size_t i = 0; i < 3 * triangles; i++) /* the box has 24 vertices, the others follow */
@@ -294,7 +295,7 @@ TEST(walls_are_written_when_they_change)
 {
     TalusFormatWriter *writer;
     TalusWorld *world = make_world();
-    TalusBodyId block = {.index = BLOCK_BODY, .generation = 1};
+    TalusBodyId block = {FIRST_ID + BLOCK_BODY};
     REQUIRE_OK(talus_format_open("vtp", "walls", false, 0.0, &writer));
     add_frame(writer, world, TALUS_SNAPSHOT_VELOCITY);
     run_steps(writer, world, 4);
@@ -342,7 +343,7 @@ TEST(fields_that_are_missing_are_left_out)
     CHECK(starts_with(
         text, "body_id,position_x,position_y,position_z,radius,speed,orientation_w,"
               "orientation_x,orientation_y,orientation_z,material_id,shape_id,shape_kind,tag,"
-              "fixed\n2,0,-3,"));
+              "fixed\n4503599627370499,0,-3,"));
     talus_release(text);
     text = read_text("lean/bodies.dump");
     CHECK(strstr(text, "ITEM: ATOMS id type x y z radius speed material_id tag fixed c_orient[1] "
@@ -366,7 +367,7 @@ TEST(dump_is_what_ovito_reads)
     CHECK(strstr(text, "ITEM: ATOMS id type x y z radius vx vy vz omegax omegay omegaz mass "
                        "contact_force contact_count material_id tag fixed c_orient[1] "));
     /* the fixed block: quaternion x y z w, half extents */
-    CHECK(strstr(text, "\n2 3 0 -3 0.25 ") && strstr(text, " 0 0 1 0 2 0.5 0.25\n"));
+    CHECK(strstr(text, "\n4503599627370499 3 0 -3 0.25 ") && strstr(text, " 0 0 1 0 2 0.5 0.25\n"));
     /* the cylinder: radius, radius, whole height */
     CHECK(strstr(text, " 44 0 0 0 1 0 0.25 0.25 1\n"));
     /* a sphere has no shape of its own */

@@ -220,7 +220,7 @@ TEST(values_are_the_bodies)
         int row = i + BLOCK_BODY;
         CHECK(memcmp(&at[3 * (last + i)], &s.position[row], sizeof s.position[row]) == 0);
         CHECK(velocity[3 * (last + i) + 2] == (float)s.velocity[row].z);
-        CHECK(radius[last + i] == (float)s.radius[row] && id[last + i] == row);
+        CHECK(radius[last + i] == (float)s.radius[row] && id[last + i] == FIRST_ID + row);
         CHECK_INT(fixed[last + i], row == BLOCK_BODY);
     }
     H5Fclose(file);

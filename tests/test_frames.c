@@ -34,7 +34,7 @@ static bool same_body(const TalusSnapshot *w, const TalusSnapshot *f, int i,
                       const TalusFramesHead *head)
 {
     bool sphere = head->shapes[w->shape[i]].kind == TALUS_SHAPE_SPHERE;
-    bool same = w->id[i].index == f->id[i].index && w->id[i].generation == f->id[i].generation;
+    bool same = w->id[i].number == f->id[i].number;
     same &= w->shape[i] == f->shape[i] && w->material[i] == f->material[i];
     same &= w->tag[i] == f->tag[i] && w->fixed[i] == f->fixed[i];
     same &= relative(w->radius[i], f->radius[i]) <= (head->lean ? 0x1p-7 : 0x1p-24) * 1.0001;
@@ -98,7 +98,7 @@ static bool same_chain(const TalusSnapshot *w, int i, const TalusSnapshot *f, in
 {
     int a = f->contact_a[k], b = f->contact_b[k];
     const TalusContactState *c = &f->contact[k];
-    bool same = c->a.index == f->id[a].index && c->b.index == f->id[b].index;
+    bool same = c->a.number == f->id[a].number && c->b.number == f->id[b].number;
     same &= relative(normal_force(w, i), normal_force(f, k)) <= half_error + 1e-9;
     if (f->fixed[b])
         same &= largest_part(talus_sub(w->contact[i].point, c->point)) <= 0.5 * quantum * 1.000001;
@@ -224,12 +224,13 @@ TEST(scenes_come_back)
     }
 }
 
-/* Bodies that moved into a used slot have a generation above 1. */
+/* Bodies in a slot that was used before come ahead of older ones. */
 static int reused(const Record *r)
 {
     int count = 0;
-    for (int i = 0; i < r->world[r->frames - 1].body_count; i++)
-        count += r->world[r->frames - 1].id[i].generation > 1;
+    const TalusSnapshot *last = &r->world[r->frames - 1];
+    for (int i = 0; i + 1 < last->body_count; i++)
+        count += last->id[i].number > last->id[i + 1].number;
     return count;
 }
 
@@ -394,19 +395,19 @@ TEST(layers_stay)
     TalusFrames *frames;
     TalusSnapshot s = {0};
     static int layer[1000];
-    static uint32_t generation[1000];
+    static bool known[1000];
     int seen = 0, above = 0;
     write_frames("layers.talus", world, TALUS_DETAIL_FULL, 40, 3);
     REQUIRE_OK(talus_frames_open("layers.talus", &frames));
-    memset(generation, 0, sizeof generation);
+    memset(known, 0, sizeof known);
     for (int i = 0; i < 40; i++) {
         REQUIRE_OK(talus_frames_read(frames, i, &s));
         for (int b = 0; b < s.body_count; b++) {
-            uint32_t k = s.id[b].index;
+            uint64_t k = s.id[b].number;
             REQUIRE(k < 1000);
-            if (generation[k] == s.id[b].generation)
+            if (known[k])
                 seen += CHECK(layer[k] == s.layer[b]);
-            generation[k] = s.id[b].generation;
+            known[k] = true;
             layer[k] = s.layer[b];
             above += s.layer[b] > 3;
         }
@@ -542,7 +543,7 @@ TEST(what_cannot_be_written_is_refused)
     s.time = 2.0;
     s.shape[1] = 99;
     CHECK(talus_frames_add_snapshot(writer, &head.head, &s) == TALUS_ERR_ARGUMENT);
-    CHECK(strstr(talus_error(), "has index 1, shape 99 and material 0") != NULL);
+    CHECK(strstr(talus_error(), "has id 2, shape 99 and material 0") != NULL);
     CHECK_OK(talus_frames_finish(writer));
     CHECK_OK(talus_frames_finish(NULL));
     talus_frames_abandon(NULL);

@@ -258,12 +258,12 @@ TEST(lies_are_refused)
     static const Lie lies[] = {
         {1, IN_FRAME(bodies), 0xffffffff, "claims 4294967295 bodies"},
         {1, IN_FRAME(bodies), 0x7fffffff, "claims 2147483647 bodies in "},
-        {1, IN_FRAME(bodies), 9000, "index: "},
+        {1, IN_FRAME(bodies), 9000, "number: "},
         {1, IN_FRAME(bodies), 3, "tuples; expected 3"},
         {1, IN_FRAME(contacts), 0xffffffff, "contacts"},
         {4, IN_FRAME(contacts), 1, " chains of 1 contacts"},
         {1, IN_FRAME(arrays), 0xffffffff, "announces 4294967295 arrays and ends before them"},
-        {1, IN_FRAME(arrays), 0, "index: 0 tuples; expected"},
+        {1, IN_FRAME(arrays), 0, "number: 0 tuples; expected"},
         {1, IN_ARRAY(TALUS_ARRAY_POSITION, tuples, 4), 0xffffffff, "position: "},
         {1, IN_ARRAY(TALUS_ARRAY_POSITION, bytes, 4), 0xffffffff, "bytes, of which "},
         {1, IN_ARRAY(TALUS_ARRAY_POSITION, components, 1), 255, "position: "},
@@ -271,11 +271,10 @@ TEST(lies_are_refused)
         {1, IN_ARRAY(TALUS_ARRAY_POSITION, width, 1), 3, "position: type 1 with 3 bytes"},
         {1, IN_ARRAY(TALUS_ARRAY_POSITION, coding, 1), 7, "position: coding 7"},
         {1, IN_ARRAY(TALUS_ARRAY_POSITION, prediction, 1), 3, "position: prediction 3"},
-        {1, IN_ARRAY(TALUS_ARRAY_POSITION, name, 1), 1, "index: is there twice"},
+        {1, IN_ARRAY(TALUS_ARRAY_POSITION, name, 1), TALUS_ARRAY_NUMBER, "number: is there twice"},
         {1, IN_ARRAY(TALUS_ARRAY_FORCE, name, 1), 99, "force: 0 tuples; expected"},
         {1, IN_ARRAY(TALUS_ARRAY_FORCE, prediction, 1), 1, "force: prediction 1"},
         {0, IN_ARRAY(TALUS_ARRAY_POSITION, prediction, 1), 2, "predicted from a frame before"},
-        {0, IN_ARRAY(TALUS_ARRAY_INDEX, prediction, 1), 0, "expected ascending"},
         {0, IN_ARRAY(TALUS_ARRAY_SHAPE, type, 1), 3, "shape: type 3"},
     };
     Sample sample;
@@ -363,17 +362,17 @@ TEST(compressed_data_are_checked)
     REQUIRE_OK(talus_frames_open("stored.talus", &frames));
     uint64_t frame = talus_frames_info(frames, 0).offset;
     talus_frames_close(frames);
-    sample.file.bytes[find_array(sample.file, frame, TALUS_ARRAY_INDEX) + 5] = TALUS_CODING_ZLIB;
+    sample.file.bytes[find_array(sample.file, frame, TALUS_ARRAY_NUMBER) + 5] = TALUS_CODING_ZLIB;
     seal(sample.file, frame);
     write_bytes("zlib.talus", sample.file.bytes, sample.file.size);
     TalusStatus status = read_all("zlib.talus", &read);
     if (talus_deflate_available()) {
         CHECK(status == TALUS_ERR_FORMAT);
         CHECK(strstr(talus_error(),
-                     "zlib.talus: frame 0: index: the compressed data are damaged: ") != NULL);
+                     "zlib.talus: frame 0: number: the compressed data are damaged: ") != NULL);
     } else {
         CHECK(status == TALUS_ERR_UNSUPPORTED);
-        CHECK_STR(talus_error(), "zlib.talus: frame 0: index: the data are compressed: this build "
+        CHECK_STR(talus_error(), "zlib.talus: frame 0: number: the data are compressed: this build "
                                  "has no zlib (Debian: zlib1g-dev; then configure again)");
     }
     talus_release(sample.file.bytes);
@@ -464,11 +463,11 @@ TEST(a_wrong_index_is_not_needed)
 TEST(other_files_are_refused)
 {
     TalusFrames *frames;
-    static const char later[] = "TALUSFRM\3\0\0\0\0\0\0\0";
+    static const char later[] = "TALUSFRM\4\0\0\0\0\0\0\0";
     write_bytes("later.talus", later, 16);
     CHECK(talus_frames_open("later.talus", &frames) == TALUS_ERR_FORMAT);
     CHECK_STR(talus_error(),
-              "later.talus: has format version 3, this program reads versions 1 to 2");
+              "later.talus: has format version 4, this program reads versions 1 to 3");
     write_bytes("text.talus", "Talus", 5);
     CHECK(talus_frames_open("text.talus", &frames) == TALUS_ERR_FORMAT);
     CHECK_STR(talus_error(), "text.talus: is not a Talus frames file");

@@ -17,7 +17,7 @@ typedef struct Run {
 static TalusWorld *world_at(const Run *run, int frame)
 {
     TalusWorld *world = NULL;
-    CHECK_OK(talus_world_load(run->state[frame], run->size[frame], 1, &world));
+    CHECK_OK(talus_world_load(run->state[frame], run->size[frame], 1, NULL, &world));
     return world;
 }
 

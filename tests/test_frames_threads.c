@@ -12,7 +12,7 @@ static void fill(TalusSnapshot *s, uint64_t seed)
 {
     TalusRng rng = talus_rng(seed);
     for (int i = 0; i < BODIES; i++) {
-        s->id[i] = (TalusBodyId){(uint32_t)i, 1};
+        s->id[i] = (TalusBodyId){(uint64_t)i + 1};
         s->position[i] = talus_vec3(5.0 * talus_rng_uniform(&rng), 5.0 * talus_rng_uniform(&rng),
                                     i % 100 == 0 ? 1e12 : talus_rng_uniform(&rng));
         s->orientation[i] = talus_quat_identity();
@@ -60,7 +60,8 @@ static size_t encode(bool lean, TalusPool *pool, unsigned char *out, size_t room
     s.length = 0.01;
     for (int frame = 0; frame < 2; frame++) {
         fill(&s, (uint64_t)frame + 1);
-        if (!CHECK(talus_frame_encode(&encoder, &head, &s, frame == 0) == TALUS_OK))
+        bool key = frame == 0;
+        if (!CHECK(talus_frame_encode(&encoder, &head, &s, &key) == TALUS_OK))
             break;
         *clamped = encoder.clamped;
         if (!CHECK(used + encoder.packer.size <= room))

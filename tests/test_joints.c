@@ -299,7 +299,7 @@ TEST(the_same_bits_for_any_threads_and_after_a_restart)
         if (i != 30)
             continue;
         CHECK_OK(talus_world_save(one, &bytes, &size));
-        CHECK_OK(talus_world_load(bytes, size, 2, &again));
+        CHECK_OK(talus_world_load(bytes, size, 2, NULL, &again));
         talus_free(bytes);
     }
     REQUIRE(again);
@@ -346,7 +346,7 @@ TEST(want_of_memory)
     TalusStatus status = TALUS_ERR_MEMORY;
     for (int n = 1; status != TALUS_OK && n < 2000; n++) {
         talus_fail_allocation_in(n);
-        status = talus_world_load(bytes, size, 1, &world);
+        status = talus_world_load(bytes, size, 1, NULL, &world);
         bool loaded = status == TALUS_OK;
         if (loaded)
             status = talus_world_step(world, NULL);
@@ -544,7 +544,7 @@ TEST(bad_joints_are_refused)
     bad[8].stiffness = 1.0;
     bad[9].kind = TALUS_JOINT_SPRING;
     bad[10].kind = TALUS_JOINT_UNIVERSAL, bad[10].axis_b = z;
-    bad[11].a.generation = 7;
+    bad[11].a.number = 7;
     for (int i = 0; i < 12; i++)
         if (!CHECK(talus_world_add_joint(world, &bad[i], NULL) == TALUS_ERR_ARGUMENT))
             printf("  bad[%d]\n", i);

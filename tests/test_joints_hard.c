@@ -267,7 +267,7 @@ TEST(everything_at_once_is_repeatable)
     run(cut, 25);
     run(large, 60);
     REQUIRE_OK(talus_world_save(cut, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 2, &rest));
+    REQUIRE_OK(talus_world_load(bytes, size, 2, NULL, &rest));
     run(cut, 35);
     run(rest, 35);
     CHECK(talus_world_hash(cut) == talus_world_hash(whole));
@@ -294,7 +294,7 @@ TEST(the_problem_of_a_loaded_world)
     size_t size = 0;
     run(world, 13);
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &loaded));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &loaded));
     uint64_t hash = talus_world_hash(loaded);
     double *zero = calloc(6 * 1000, sizeof *zero);
     TalusMetrics of_loaded, of_world;

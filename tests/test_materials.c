@@ -61,7 +61,7 @@ TEST(materials_survive_a_save)
     void *bytes;
     size_t size;
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &copy));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &copy));
     talus_free(bytes);
     for (int i = 0; i < 3; i++) {
         TalusMaterialDef a = talus_world_material(world, i), b = talus_world_material(copy, i);

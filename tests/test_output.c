@@ -246,7 +246,7 @@ TEST(resumed_files_equal_uninterrupted)
     talus_world_destroy(world);
     CHECK(exists("parts/deeper/frames/bodies-000004.vtp"));
 
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &world));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &world));
     talus_free(bytes);
     TalusOutputDef again = start;
     again.resume = true;
@@ -572,7 +572,7 @@ TEST(lost_directories_are_noticed)
     CHECK(talus_output_check(output) == TALUS_ERR_IO);
     CHECK_STR(talus_error(), "known/steps.csv: was removed while it was being written");
     CHECK(talus_output_close(output) == TALUS_ERR_IO);
-    REQUIRE_OK(talus_checkpoint_read("known", 1, &copy, NULL));
+    REQUIRE_OK(talus_checkpoint_read("known", 1, NULL, &copy, NULL));
     CHECK(talus_world_hash(copy) == talus_world_hash(world));
     talus_world_destroy(copy);
     talus_world_destroy(world);

@@ -33,7 +33,7 @@ static TalusWorld *make_world(const TalusWorldDef *def)
 static TalusBodyId add_body(TalusWorld *world, TalusShapeDef shape, TalusVec3 x, TalusVec3 v,
                             TalusVec3 w, bool fixed)
 {
-    TalusBodyId id = {0, 0};
+    TalusBodyId id = {0};
     int index = 0;
     CHECK_OK(talus_world_add_shape(world, &shape, &index));
     TalusBodyBatch batch = talus_body_batch_default();

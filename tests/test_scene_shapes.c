@@ -163,7 +163,7 @@ TEST(a_restart_has_the_same_bits)
     REQUIRE_OK(build(all_kinds, &world));
     for (int part = 0; part < 3; part++) {
         REQUIRE_OK(talus_world_save(world, &bytes, &size));
-        REQUIRE_OK(talus_world_load(bytes, size, 1, &copy));
+        REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &copy));
         REQUIRE_OK(talus_world_save(copy, &again, &size_again));
         CHECK(size == size_again && memcmp(bytes, again, size) == 0);
         for (int k = 0; k < 40; k++) {

@@ -141,8 +141,8 @@ TEST(worst_overlap_is_relative)
     add(world, &large, false, talus_vec3(0, 0, 0.9));
     TalusBodyId grain = add(world, &small, false, talus_vec3(9, 0, 0.002));
     CHECK_OK(talus_world_worst_overlap(world, &worst));
-    CHECK_INT(worst.a.index, grain.index);
-    CHECK_INT(worst.b.index, floor.index);
+    CHECK_INT(worst.a.number, grain.number);
+    CHECK_INT(worst.b.number, floor.number);
     CHECK_NEAR(worst.depth, 0.008, 1e-15);
     CHECK(worst.size == 0.01);
     CHECK_INT(worst.pairs, 2);
@@ -232,10 +232,10 @@ TEST(arrivals_inside_others_are_told)
     for (int i = 0; i < 4; i++)
         CHECK_OK(talus_world_step(world, NULL));
     talus_set_log(NULL, NULL);
-    CHECK_INT(there.index, 1);
+    CHECK_INT(there.number, 2);
     CHECK_STR(
         told,
-        "step.overlap step 3: bodies arrive where others are: body 1 (tag 0) and body 2 (tag 7) "
+        "step.overlap step 3: bodies arrive where others are: body 2 (tag 0) and body 3 (tag 7) "
         "overlap by 0.18 m, 1.8 of the smaller size (said once)\n");
     talus_world_destroy(world);
 }

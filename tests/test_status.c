@@ -282,7 +282,7 @@ TEST(errors_in_files)
           (Expected){TALUS_ERR_FORMAT, io, 0, 0, "odd.talus", NULL, "is not a Talus problem file"});
     check(talus_frames_open("odd.talus", &frames),
           (Expected){TALUS_ERR_FORMAT, io, 0, 0, "odd.talus", NULL, "is not a Talus frames file"});
-    check(talus_checkpoint_read("nowhere", 1, &world, &note),
+    check(talus_checkpoint_read("nowhere", 1, NULL, &world, &note),
           (Expected){TALUS_ERR_IO, io, 0, 0, "nowhere", NULL, "there is no such directory"});
     write_text("points.txt", "0 0 1\n0 0 two\n");
     check(load("{\"bodies\": [{\"file\": \"points.txt\", \"radius\": 1}]}", NULL, NULL),

@@ -122,7 +122,7 @@ static TalusWorld *make_drum(int threads, double spin)
 TEST(a_drum_lifts_grains_and_its_work_closes_the_ledger)
 {
     TalusWorld *one = make_drum(1, 3.0), *two = make_drum(4, 3.0), *loaded = NULL;
-    TalusProbeDef probe = {.name = "drum", .kind = TALUS_PROBE_BODY, .body = {0, 1}};
+    TalusProbeDef probe = {.name = "drum", .kind = TALUS_PROBE_BODY, .body = {1}};
     REQUIRE_OK(talus_world_add_probe(one, &probe, NULL));
     double work = 0.0, torque = 0.0;
     for (int i = 0; i < 500; i++) {
@@ -138,7 +138,7 @@ TEST(a_drum_lifts_grains_and_its_work_closes_the_ledger)
             void *bytes;
             size_t size;
             REQUIRE_OK(talus_world_save(one, &bytes, &size));
-            REQUIRE_OK(talus_world_load(bytes, size, 2, &loaded));
+            REQUIRE_OK(talus_world_load(bytes, size, 2, NULL, &loaded));
             talus_free(bytes);
         }
     }
@@ -251,7 +251,7 @@ TEST(what_cannot_be_driven_is_refused)
 {
     TalusWorldDef def = tight_def(1e-2);
     TalusWorld *world = make_world(&def, NULL);
-    TalusBodyId floor = add_floor(world), none = {7, 1};
+    TalusBodyId floor = add_floor(world), none = {8};
     TalusBodyId ball = add_body(world, sphere(1.0), 1.0, talus_vec3(0, 0, 2), zero, zero);
     TalusDriveDef turn = talus_drive_def_default(), zeroed = {0};
     turn.spin = talus_vec3(1, 0, 0);

@@ -127,7 +127,7 @@ static void check_mix(TalusFrictionModel model)
     size_t size;
     run(one, 20);
     REQUIRE_OK(talus_world_save(one, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 2, &copy));
+    REQUIRE_OK(talus_world_load(bytes, size, 2, NULL, &copy));
     talus_free(bytes);
     run(one, 20);
     run(copy, 20);

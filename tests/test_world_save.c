@@ -11,7 +11,7 @@ TEST(a_loaded_world_goes_on_bitwise_as_the_saved_one)
         size_t size, size_again;
         REQUIRE_OK(talus_world_save(world, &bytes, &size));
         TalusWorld *copy;
-        REQUIRE_OK(talus_world_load(bytes, size, 1, &copy));
+        REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &copy));
         CHECK(talus_world_hash(copy) == talus_world_hash(world));
         REQUIRE_OK(talus_world_save(copy, &again, &size_again));
         CHECK(size == size_again && memcmp(bytes, again, size) == 0);
@@ -38,7 +38,7 @@ TEST(a_world_saved_after_a_removal_goes_on_the_same)
     void *bytes;
     size_t size;
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &copy));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &copy));
     talus_free(bytes);
     CHECK_INT(talus_world_get_contacts(copy, NULL, 0), talus_world_get_contacts(world, NULL, 0));
     CHECK_OK(add_one(world, ball, talus_vec3(0.3, 0.3, 2.0), NULL));
@@ -69,12 +69,12 @@ TEST(damaged_bytes_are_refused_and_never_harm)
     talus_world_destroy(world);
     bytes = malloc(size);
     for (size_t cut = 0; cut < size; cut += cut < 200 ? 1 : size / 50) {
-        CHECK_INT(talus_world_load(block, cut, 1, &out), TALUS_ERR_FORMAT);
+        CHECK_INT(talus_world_load(block, cut, 1, NULL, &out), TALUS_ERR_FORMAT);
         memcpy(bytes, block, cut);
         if (cut < 32)
             continue;
         sign(bytes, cut);
-        CHECK_INT(talus_world_load(bytes, cut, 1, &out), TALUS_ERR_FORMAT);
+        CHECK_INT(talus_world_load(bytes, cut, 1, NULL, &out), TALUS_ERR_FORMAT);
         CHECK(out == NULL && said("saved state, byte "));
     }
     TalusRng rng = talus_rng(1);
@@ -83,9 +83,9 @@ TEST(damaged_bytes_are_refused_and_never_harm)
         memcpy(bytes, block, size);
         size_t at = talus_rng_below(&rng, k % 2 ? size : 2000);
         bytes[at] ^= (unsigned char)(1u << talus_rng_below(&rng, 8));
-        CHECK_INT(talus_world_load(bytes, size, 1, &out), TALUS_ERR_FORMAT);
+        CHECK_INT(talus_world_load(bytes, size, 1, NULL, &out), TALUS_ERR_FORMAT);
         sign(bytes, size);
-        TalusStatus status = talus_world_load(bytes, size, 1, &out);
+        TalusStatus status = talus_world_load(bytes, size, 1, NULL, &out);
         CHECK(status == TALUS_OK || status == TALUS_ERR_FORMAT);
         if (status == TALUS_OK && ++accepted % 20 == 0) /* what is accepted can be stepped */
             (void)talus_world_step(out, NULL);
@@ -96,6 +96,26 @@ TEST(damaged_bytes_are_refused_and_never_harm)
     talus_free(block);
 }
 
+/* A backend may be chosen; one that is not there is no fault of the bytes. */
+TEST(a_backend_is_chosen)
+{
+    TalusWorld *world = make_heap(1, 4), *out;
+    void *bytes;
+    size_t size;
+    run(world, 10);
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    CHECK_INT(talus_world_load(bytes, size, 1, "abacus", &out), TALUS_ERR_UNSUPPORTED);
+    CHECK(out == NULL && said("abacus"));
+    CHECK_STR(talus_error_record()->key, "abacus");
+    REQUIRE_OK(talus_world_load(bytes, size, 1, "cpu", &out));
+    run(world, 10);
+    run(out, 10);
+    CHECK(talus_world_hash(world) == talus_world_hash(out));
+    talus_free(bytes);
+    talus_world_destroy(world);
+    talus_world_destroy(out);
+}
+
 TEST(an_older_version_is_refused_by_name)
 {
     TalusWorld *world = make_heap(1, 4), *out;
@@ -103,7 +123,7 @@ TEST(an_older_version_is_refused_by_name)
     size_t size;
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
     ((unsigned char *)bytes)[8] = 3;
-    CHECK_INT(talus_world_load(bytes, size, 1, &out), TALUS_ERR_FORMAT);
+    CHECK_INT(talus_world_load(bytes, size, 1, NULL, &out), TALUS_ERR_FORMAT);
     CHECK(out == NULL && said("before version 5"));
     talus_free(bytes);
     talus_world_destroy(world);
@@ -130,7 +150,7 @@ TEST(saving_and_loading_survive_failed_allocations)
     status = TALUS_ERR_MEMORY;
     for (long n = 1; status != TALUS_OK; n++) {
         talus_fail_allocation_in(n);
-        status = talus_world_load(bytes, size, 1, &copy);
+        status = talus_world_load(bytes, size, 1, NULL, &copy);
         talus_fail_allocation_in(0);
         CHECK(status == TALUS_OK || (status == TALUS_ERR_MEMORY && copy == NULL));
         REQUIRE(n < 500);
@@ -146,6 +166,7 @@ int main(void)
     RUN(a_loaded_world_goes_on_bitwise_as_the_saved_one);
     RUN(a_world_saved_after_a_removal_goes_on_the_same);
     RUN(damaged_bytes_are_refused_and_never_harm);
+    RUN(a_backend_is_chosen);
     RUN(an_older_version_is_refused_by_name);
     RUN(saving_and_loading_survive_failed_allocations);
     return talus_test_result();

@@ -143,7 +143,7 @@ static inline TalusWorld *make_full(int threads)
                          .profile = (const double[]){0.0, 0.0, 2.0, 0.0, 2.0, 1.0},
                          .point_count = 3};
     CHECK_OK(talus_world_add_shape(world, &tub, NULL));
-    TalusProbeDef probe = {.name = "floor", .kind = TALUS_PROBE_BODY, .body = {0, 1}};
+    TalusProbeDef probe = {.name = "floor", .kind = TALUS_PROBE_BODY, .body = {1}};
     CHECK_OK(talus_world_add_probe(world, &probe, NULL));
     return world;
 }

@@ -60,9 +60,10 @@ TEST(impulses_are_carried_over_but_not_to_another_body)
     REQUIRE_OK(talus_world_build(world, &problem));
     double twice = square_sum(talus_problem_gamma(problem), talus_problem_size(problem));
     CHECK_NEAR(twice, 4.0 * sum, 1e-13 * twice);
+    int slot = talus_slot_of(world, id);
     REQUIRE_OK(talus_world_remove_body(world, id));
     REQUIRE_OK(add_one(world, ball, talus_vec3(0.0, 0.0, 0.1), &again));
-    CHECK_INT(again.index, id.index);
+    CHECK_INT(talus_slot_of(world, again), slot);
     REQUIRE_OK(talus_world_build(world, &problem));
     CHECK_INT(talus_problem_blocks(problem), 1);
     CHECK(square_sum(talus_problem_gamma(problem), talus_problem_size(problem)) == 0.0);
@@ -77,14 +78,14 @@ TEST(a_nan_fails_the_step_and_names_the_body)
     world->bodies.velocity[17].y = NAN;
     uint64_t hash = talus_world_hash(world);
     CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_NUMERIC);
-    CHECK(said("body 17 "));
+    CHECK(said("body 18 "));
     CHECK(talus_world_hash(world) == hash && talus_world_steps(world) == 50);
     world->bodies.velocity[17] =
         talus_vec3(1e308, 1e308, 0.0); /* finite, but too fast to move by */
     CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_NUMERIC);
     world->bodies.velocity[17] = talus_vec3(0.0, 0.0, 1e200); /* up and away, by itself */
     CHECK_INT(talus_world_step(world, NULL), TALUS_ERR_NUMERIC);
-    CHECK(said("body 17 "));
+    CHECK(said("body 18 "));
     world->bodies.velocity[17] = kept;
     TalusWorld *other = make_heap(1, 60);
     run(world, 10);
@@ -199,7 +200,7 @@ TEST(a_step_towards_a_time_is_shortened_to_it)
     void *bytes;
     size_t size;
     REQUIRE_OK(talus_world_save(world, &bytes, &size));
-    REQUIRE_OK(talus_world_load(bytes, size, 1, &loaded));
+    REQUIRE_OK(talus_world_load(bytes, size, 1, NULL, &loaded));
     talus_free(bytes);
     CHECK(talus_world_hash(loaded) == talus_world_hash(world));
     for (int i = 1; i <= 3; i++) {
@@ -472,7 +473,7 @@ TEST(a_failed_step_takes_arrivals_back)
     run(other, 50);
     CHECK(talus_world_hash(world) == talus_world_hash(other));
     for (int i = 0; i < world->bodies.counts.slots; i++)
-        CHECK_INT(world->bodies.generation[i], other->bodies.generation[i]);
+        CHECK_INT(world->bodies.id[i], other->bodies.id[i]);
     talus_world_destroy(world);
     talus_world_destroy(other);
 }
@@ -495,7 +496,7 @@ static TalusStatus whole_life(TalusWorld **world)
     batch.position = &x;
     TALUS_TRY(talus_world_add_bodies_at(*world, 0.0, &batch));
     TALUS_TRY(talus_world_add_sink(*world, 2, -1.0));
-    TalusProbeDef probe = {.name = "floor", .kind = TALUS_PROBE_BODY, .body = {0, 1}};
+    TalusProbeDef probe = {.name = "floor", .kind = TALUS_PROBE_BODY, .body = {1}};
     TALUS_TRY(talus_world_add_probe(*world, &probe, NULL));
     for (int i = 0; i < 12; i++) {
         uint64_t hash = talus_world_hash(*world);

@@ -30,7 +30,7 @@ typedef enum TalusSnapshotField {
     TALUS_SNAPSHOT_ALL = 127    /* what a world can give; contacts in full */
 } TalusSnapshotField;
 
-/* Arrays over living bodies in index order; those that `fields` does not promise are NULL. */
+/* Arrays over living bodies, in the order of talus_world_get_state; those that `fields` does not promise are NULL. */
 typedef struct TalusSnapshot {
     unsigned fields;
     double time;

@@ -88,7 +88,8 @@ void talus_output_abandon(TalusOutput *output);
  * them: a checkpoint says that all up to its time is on the disk. Reading takes the newest sound one; if the
  * other is damaged a warning "checkpoint.damaged" is logged. `note` (may be NULL) is kept verbatim. */
 TalusStatus talus_checkpoint_write(const char *dir, const TalusWorld *world, const char *note);
-TalusStatus talus_checkpoint_read(const char *dir, int threads, TalusWorld **world, char **note);
+TalusStatus talus_checkpoint_read(const char *dir, int threads, const char *backend,
+                                  TalusWorld **world, char **note); /* as talus_world_load */
 
 /* ---- one contact problem as a file (docs/reference/problem-file.md) ---- */
 TalusStatus talus_problem_write(const char *path, TalusProblem *problem);

@@ -50,7 +50,7 @@ typedef struct TalusJointDef {
     uint32_t cookie;
     const char *name; /* copied; NULL: "" */
     TalusJointKind kind;
-    TalusBodyId a, b;    /* generation 0: the fixed world; one of them must be free to move */
+    TalusBodyId a, b;    /* number 0: the fixed world; one of them must be free to move */
     TalusVec3 point;     /* world frame; DISTANCE and SPRING: the end on a */
     TalusVec3 point_b;   /* DISTANCE and SPRING: the end on b */
     TalusVec3 axis;      /* REVOLUTE, PRISMATIC, CYLINDRICAL; UNIVERSAL: the axis of a */

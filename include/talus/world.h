@@ -18,8 +18,10 @@ extern "C" {
 
 typedef struct TalusWorld TalusWorld;
 
+/* Bodies are numbered from 1 in the order of their creation, and no number is given twice. 0: no body; of a joint,
+ * the fixed world. */
 typedef struct TalusBodyId {
-    uint32_t index, generation;
+    uint64_t number;
 } TalusBodyId;
 
 typedef enum TalusMissPolicy {
@@ -286,7 +288,8 @@ const char *talus_world_backend(const TalusWorld *world); /* owned by the world 
 TalusVec3 talus_world_gravity(const TalusWorld *world);
 TalusPeriod talus_world_period(const TalusWorld *world);
 
-/* State as arrays over living bodies in index order; any pointer may be NULL. */
+/* State as arrays over living bodies; their order is the same in all calls until a body comes or goes. Any pointer
+ * may be NULL. */
 typedef struct TalusBodyState {
     TalusBodyId *id;
     TalusVec3 *position, *velocity, *spin;
@@ -336,8 +339,8 @@ typedef struct TalusForceSummary {
     double mean_impulse; /* normal, of the loaded ones */
 } TalusForceSummary;
 
-/* `force` (N) and `touching` (loaded contacts) are summed over each living body's contacts, in index
- * order; either may be NULL. */
+/* `force` (N) and `touching` (loaded contacts) are summed over each living body's contacts, in the
+ * order of talus_world_get_state; either may be NULL. */
 TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
                                    TalusForceSummary *summary);
 
@@ -349,7 +352,10 @@ TalusMaterialDef talus_world_material(const TalusWorld *world, int index);
 
 /* The whole state as bytes. The buffer is malloc'ed by the library: free with talus_free. */
 TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size);
-TalusStatus talus_world_load(const void *bytes, size_t size, int threads, TalusWorld **out);
+/* `backend` may be another than the world was saved on; NULL: that one. Then steps go on to the same tolerances, but
+ * only on the same backend to the same bits. */
+TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
+                             TalusWorld **out);
 void talus_free(void *bytes);
 
 /* Hash of the dynamic state (positions, orientations, velocities of living bodies, time). */

@@ -20,7 +20,7 @@ TalusStatus talus_check_detect_options(const TalusDetectOptions *o)
 TalusStatus talus_refuse_body(long long body)
 {
     return talus_fail(TALUS_ERR_NUMERIC,
-                      "detect: body %lld has a position, orientation, velocity or radius that "
+                      "detect: slot %lld has a position, orientation, velocity or radius that "
                       "is not a finite number, or out of all proportion to the others",
                       body);
 }
@@ -28,14 +28,14 @@ TalusStatus talus_refuse_body(long long body)
 TalusStatus talus_refuse_sphere(long long body, double radius, double size)
 {
     return talus_fail(TALUS_ERR_ARGUMENT,
-                      "detect: body %lld is a sphere of radius %g and size %g; they must be "
+                      "detect: slot %lld is a sphere of radius %g and size %g; they must be "
                       "equal",
                       body, radius, size);
 }
 
 TalusStatus talus_refuse_loose(long long body, TalusShapeKind kind)
 {
-    return talus_fail(TALUS_ERR_ARGUMENT, "body %lld: a %s can only be fixed", body,
+    return talus_fail(TALUS_ERR_ARGUMENT, "slot %lld: a %s can only be fixed", body,
                       talus_shape_name(kind));
 }
 
@@ -50,13 +50,13 @@ TalusStatus talus_check_fit(const TalusFit *fit)
                           axis, fit->length, fit->reach);
     case TALUS_MISFIT_WALL:
         return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "period along %c: its length is %g, and body %u, a %s, reaches %g from "
+                          "period along %c: its length is %g, and slot %u, a %s, reaches %g from "
                           "its centre with the bodies beside it; expected less than half of the "
                           "length, or a plane",
                           axis, fit->length, fit->body, talus_shape_name(fit->kind), fit->reach);
     case TALUS_MISFIT_PLANE:
         return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "period along %c: the plane of body %u is not parallel to it; a plane "
+                          "period along %c: the plane in slot %u is not parallel to it; a plane "
                           "that is would be its own image",
                           axis, fit->body);
     default: return TALUS_OK;
@@ -67,7 +67,7 @@ TalusStatus talus_refuse_pair(TalusShapeKind kind_a, uint32_t a, TalusShapeKind 
 {
     return talus_fail(
         TALUS_ERR_UNSUPPORTED,
-        "detect: a %s (body %u) meets a %s (body %u), and contact between these two "
+        "detect: a %s (slot %u) meets a %s (slot %u), and contact between these two "
         "shapes is not available; a revolve is met by spheres alone, and as a mesh by "
         "every shape that moves",
         talus_shape_name(kind_a), a, talus_shape_name(kind_b), b);

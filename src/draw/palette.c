@@ -82,7 +82,7 @@ uint32_t talus_palette_category(int number, bool dark)
 
 uint32_t talus_palette_identity(TalusBodyId id)
 {
-    return identities[(id.index * UINT32_C(2654435761) + id.generation * UINT32_C(40503)) >> 27];
+    return identities[(uint32_t)(id.number * UINT32_C(2654435761) + UINT32_C(1640572038)) >> 27];
 }
 
 const TalusTheme *talus_theme(bool dark)

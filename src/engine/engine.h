@@ -39,7 +39,7 @@ enum { TALUS_MOTION_FREE, TALUS_MOTION_FIXED, TALUS_MOTION_DRIVEN, TALUS_MOTION_
 /* The arrays of a world's bodies, by slot (world/bodies.h). */
 typedef struct TalusBodyArrays {
     int slots;
-    const uint32_t *generation; /* for messages */
+    const uint64_t *id; /* for messages; stays where it is until bodies are put again */
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
     double *mass, *radius, *size;

@@ -16,15 +16,16 @@
 
 #include "collide/period.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { BATCH_COOKIE = 0x7a10ba7c };
 
 #define FIELD(name) #name, offsetof(TalusBodies, name), sizeof *((TalusBodies *)0)->name
 const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS] = {
-    {FIELD(position)},   {FIELD(velocity)}, {FIELD(spin)},  {FIELD(orientation)}, {FIELD(mass)},
-    {FIELD(radius)},     {FIELD(size)},     {FIELD(shape)}, {FIELD(material)},    {FIELD(tag)},
-    {FIELD(generation)}, {FIELD(fixed)},    {FIELD(group)},
+    {FIELD(position)}, {FIELD(velocity)}, {FIELD(spin)},  {FIELD(orientation)}, {FIELD(mass)},
+    {FIELD(radius)},   {FIELD(size)},     {FIELD(shape)}, {FIELD(material)},    {FIELD(tag)},
+    {FIELD(id)},       {FIELD(fixed)},    {FIELD(group)},
 };
 
 void *talus_body_array(const TalusBodies *bodies, int field)
@@ -52,6 +53,7 @@ void talus_bodies_clear(TalusBodies *bodies)
 {
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
         talus_release(talus_body_array(bodies, f));
+    talus_release(bodies->displaced);
     *bodies = (TalusBodies){0};
 }
 
@@ -171,18 +173,16 @@ static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *bat
     return TALUS_OK;
 }
 
-/* The lowest dead slot, or a new one; its generation is already the new body's. */
+/* The lowest dead slot, or a new one; its id is already the new body's. */
 static int take_slot(TalusBodies *bodies)
 {
     TalusBodyCounts *n = &bodies->counts;
     while (n->first_free < n->slots && bodies->shape[n->first_free] >= 0)
         n->first_free++;
     int slot = n->first_free++;
-    if (slot == n->slots) {
+    if (slot == n->slots)
         n->slots++;
-        bodies->generation[slot] = 0;
-    }
-    bodies->generation[slot]++;
+    talus_slot_number(bodies, slot);
     return slot;
 }
 
@@ -241,6 +241,7 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
     size_t living = (size_t)bodies->counts.living + (size_t)batch->count;
     size_t slots = (size_t)bodies->counts.slots;
     TALUS_TRY(talus_bodies_reserve(bodies, living > slots ? living : slots));
+    TALUS_TRY(talus_ids_reserve(bodies, batch->count));
     if (talus_norm(batch->force) + talus_norm(batch->torque) > 0.0)
         TALUS_TRY(talus_forces_reserve(world, living > slots ? living : slots));
     TALUS_TRY(talus_journal_reserve(world, batch->count));
@@ -297,9 +298,11 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
     if (slot < 0)
         return talus_no_such_body(id);
     if (!talus_slot_loose(&world->bodies, slot))
-        return talus_fail(TALUS_ERR_ARGUMENT, "body %u is fixed and has no velocity", id.index);
+        return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 " is fixed and has no velocity",
+                          id.number);
     if (!finite3(velocity) || !finite3(spin))
-        return talus_fail(TALUS_ERR_ARGUMENT, "body %u: the velocity is not finite", id.index);
+        return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": the velocity is not finite",
+                          id.number);
     TALUS_TRY(talus_world_touch(world));
     talus_slot_wake(world, slot);
     world->exchange_kinetic -= talus_slot_kinetic(world, slot);

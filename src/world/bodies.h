@@ -1,7 +1,7 @@
 /* world/bodies.h - the arrays of bodies; adding and removing them.
  *
  * Body state is a structure of arrays over slots. A dead slot has shape -1 and is used again,
- * lowest first, with generation + 1. A sphere costs 146 bytes; other shapes cost no more, because
+ * lowest first, by a body with an id of its own. A sphere costs 150 bytes; other shapes cost no more, because
  * the inertia of a body is its mass times its shape's inertia per unit mass. */
 #ifndef TALUS_WORLD_BODIES_H
 #define TALUS_WORLD_BODIES_H
@@ -12,14 +12,23 @@
 #include <talus/world.h>
 
 typedef struct TalusBodyCounts {
-    int slots;      /* in use so far, dead ones included */
-    int living;     /* fixed ones included */
-    int general;    /* living, moving, not spheres */
-    int first_free; /* no dead slot lies below */
+    int slots;        /* in use so far, dead ones included */
+    int living;       /* fixed ones included */
+    int general;      /* living, moving, not spheres */
+    int first_free;   /* no dead slot lies below */
+    uint64_t created; /* bodies so far: the last number given */
 } TalusBodyCounts;
+
+/* A body whose slot is not its number - 1 (ids.c). */
+typedef struct TalusDisplaced {
+    uint64_t number;
+    int32_t slot;
+} TalusDisplaced;
 
 typedef struct TalusBodies {
     TalusBodyCounts counts;
+    TalusDisplaced *displaced; /* ascending by number; bodies that are gone may be among them */
+    int displaced_count;
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
     double *mass;   /* 0 for fixed bodies */
@@ -27,8 +36,8 @@ typedef struct TalusBodies {
     double *size;   /* sphere radius; smallest half extent; 0 for plane and revolve */
     int32_t *shape; /* -1 for a dead slot */
     int32_t *material, *tag;
-    uint32_t *generation; /* 1 for the first body of a slot */
-    uint8_t *fixed;       /* TALUS_MOTION_* */
+    uint64_t *id;   /* number of the body; of a dead slot, that of its last one */
+    uint8_t *fixed; /* TALUS_MOTION_* */
     uint8_t *group;
 } TalusBodies;
 
@@ -55,7 +64,7 @@ static inline bool talus_slot_driven(const TalusBodies *bodies, int slot)
 
 static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)
 {
-    TalusBodyId id = {slot, bodies->generation[slot]};
+    TalusBodyId id = {bodies->id[slot]};
     return id;
 }
 

@@ -1,4 +1,5 @@
 /* world/contacts.c - the contacts of the last step, as a list and as sums. */
+#include "world/contacts.h"
 #include "world/bodies.h"
 #include "world/state.h"
 #include "world/step/mirror.h"
@@ -58,11 +59,11 @@ int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, in
     return talus_world_get_strong_contacts(world, -INFINITY, out, count);
 }
 
-/* Rows of the living bodies by slot. */
-static TalusStatus make_rows(const TalusBodies *bodies, int **rows)
+TalusStatus talus_slot_rows(const TalusWorld *world, int **rows)
 {
+    const TalusBodies *bodies = &world->bodies;
     int row = 0;
-    TALUS_TRY(TALUS_ALLOC(*rows, (size_t)bodies->counts.slots, "contact forces"));
+    TALUS_TRY(TALUS_ALLOC(*rows, (size_t)bodies->counts.slots, "rows of bodies"));
     for (int i = 0; i < bodies->counts.slots; i++)
         if (bodies->shape[i] >= 0)
             (*rows)[i] = row++;
@@ -97,15 +98,12 @@ static void sum_forces(const TalusWorld *world, const int *rows, double *force, 
     summary->mean_impulse = summary->loaded ? sum / summary->loaded : 0.0;
 }
 
-TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
-                                   TalusForceSummary *summary)
+TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *rows, double *force,
+                                   int *touching, TalusForceSummary *summary)
 {
-    int *rows = NULL;
     double made = world->impulse_step;
     *summary = (TalusForceSummary){.length = made > 0.0 ? made : world->def.step};
     TALUS_TRY(talus_world_look_contacts(world));
-    if (force || touching)
-        TALUS_TRY(make_rows(&world->bodies, &rows));
     for (int i = 0; i < world->bodies.counts.living; i++) {
         if (force)
             force[i] = 0.0;
@@ -113,6 +111,16 @@ TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *
             touching[i] = 0;
     }
     sum_forces(world, rows, force, touching, summary);
-    talus_release(rows);
     return TALUS_OK;
+}
+
+TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
+                                   TalusForceSummary *summary)
+{
+    int *rows = NULL;
+    if (force || touching)
+        TALUS_TRY(talus_slot_rows(world, &rows));
+    TalusStatus status = talus_world_sum_forces(world, rows, force, touching, summary);
+    talus_release(rows);
+    return status;
 }

@@ -15,6 +15,8 @@
 #include "collide/period.h"
 #include "world/source/generate.h"
 
+#include <inttypes.h>
+
 enum { DRIVE_COOKIE = 0x7a10d71e };
 
 #define TURN 6.28318530717958647692
@@ -91,8 +93,8 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
     if (slot < 0)
         return talus_no_such_body(id);
     if (talus_slot_loose(b, slot))
-        return talus_fail(TALUS_ERR_ARGUMENT, "body %u moves freely; only a fixed one is driven",
-                          id.index);
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
     if (def)
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_touch(world));

@@ -4,6 +4,7 @@
 #include "world/state.h"
 #include "world/step/wake.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 void talus_filters_init(TalusFilters *filters)
@@ -111,8 +112,8 @@ static TalusStatus find_slots(const TalusWorld *world, TalusBodyId a, TalusBodyI
     if (slot[0] < 0 || slot[1] < 0)
         return talus_no_such_body(slot[0] < 0 ? a : b);
     if (slot[0] == slot[1])
-        return talus_fail(TALUS_ERR_ARGUMENT, "body %u does not meet itself; expected two bodies",
-                          a.index);
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "body %" PRIu64 " does not meet itself; expected two bodies", a.number);
     return TALUS_OK;
 }
 

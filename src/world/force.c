@@ -9,6 +9,8 @@
 #include "world/state.h"
 #include "world/step/wake.h"
 
+#include <inttypes.h>
+
 TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots)
 {
     TalusForces *f = &world->forces;
@@ -41,10 +43,11 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
     if (slot < 0)
         return talus_no_such_body(id);
     if (!talus_slot_loose(&world->bodies, slot))
-        return talus_fail(TALUS_ERR_ARGUMENT, "body %u does not move freely: no force acts on it",
-                          id.index);
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "body %" PRIu64 " does not move freely: no force acts on it", id.number);
     if (!isfinite(talus_norm(force)) || !isfinite(talus_norm(torque)))
-        return talus_fail(TALUS_ERR_ARGUMENT, "body %u: the force is not finite", id.index);
+        return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": the force is not finite",
+                          id.number);
     talus_slot_wake(world, slot);
     return talus_slot_push(world, slot, force, torque);
 }

@@ -1,17 +1,107 @@
-/* world/ids.c - which slot a body has. */
+/* world/ids.c - which slot a body has.
+ *
+ * Numbers are given in order of creation and never twice. Until a slot is used again, a body has the slot
+ * number - 1. Bodies with another slot are in a list, which ascends because numbers only grow. A body that goes leaves
+ * its entry behind; such entries are dropped when the list is full. */
 #include "world/ids.h"
 #include "world/state.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
+static bool has_body(const TalusBodies *b, int64_t slot, uint64_t number)
+{
+    return slot < b->counts.slots && b->shape[slot] >= 0 && b->id[slot] == number;
+}
+
+static int find_slot(const TalusBodies *b, uint64_t number)
+{
+    int low = 0, high = b->displaced_count;
+    if (number - 1 < (uint64_t)b->counts.slots && has_body(b, (int64_t)number - 1, number))
+        return (int)(number - 1);
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (b->displaced[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool there = low < b->displaced_count && b->displaced[low].number == number;
+    return there && has_body(b, b->displaced[low].slot, number) ? b->displaced[low].slot : -1;
+}
+
 int talus_slot_of(const TalusWorld *world, TalusBodyId id)
 {
-    const TalusBodies *bodies = &world->bodies;
-    bool there = id.index < (uint32_t)bodies->counts.slots && bodies->shape[id.index] >= 0 &&
-                 bodies->generation[id.index] == id.generation;
-    return there ? (int)id.index : -1;
+    return find_slot(&world->bodies, id.number);
 }
 
 TalusStatus talus_no_such_body(TalusBodyId id)
 {
-    return talus_fail(TALUS_ERR_ARGUMENT, "body %u, generation %u: there is no such body now",
-                      id.index, id.generation);
+    return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": there is no such body now", id.number);
+}
+
+static void drop_gone(TalusBodies *b)
+{
+    int left = 0;
+    for (int i = 0; i < b->displaced_count; i++)
+        if (has_body(b, b->displaced[i].slot, b->displaced[i].number))
+            b->displaced[left++] = b->displaced[i];
+    b->displaced_count = left;
+}
+
+/* Half of the list is free after entries were dropped, so that this is rare. */
+TalusStatus talus_ids_reserve(TalusBodies *b, int count)
+{
+    const TalusBodyCounts *n = &b->counts;
+    bool in_place = n->living == n->slots && n->created == (uint64_t)n->slots;
+    size_t more = in_place ? 0 : (size_t)count;
+    if ((size_t)b->displaced_count + more <= TALUS_CAPACITY(b->displaced))
+        return TALUS_OK;
+    drop_gone(b);
+    size_t used = (size_t)b->displaced_count;
+    return TALUS_GROW(b->displaced, 2 * (used + more), used, "bodies");
+}
+
+static void list_slot(TalusBodies *b, int slot)
+{
+    if (b->id[slot] != (uint64_t)slot + 1)
+        b->displaced[b->displaced_count++] = (TalusDisplaced){b->id[slot], slot};
+}
+
+void talus_slot_number(TalusBodies *b, int slot)
+{
+    b->id[slot] = ++b->counts.created;
+    list_slot(b, slot);
+}
+
+void talus_ids_undo(TalusBodies *b)
+{
+    while (b->displaced_count > 0 &&
+           b->displaced[b->displaced_count - 1].number > b->counts.created)
+        b->displaced_count--;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = ((const TalusDisplaced *)a)->number, y = ((const TalusDisplaced *)b)->number;
+    return (x > y) - (x < y);
+}
+
+TalusStatus talus_ids_admit(TalusBodies *b)
+{
+    size_t count = 0;
+    for (int i = 0; i < b->counts.slots; i++)
+        count += b->shape[i] >= 0 && b->id[i] != (uint64_t)i + 1;
+    TALUS_TRY(TALUS_GROW(b->displaced, count, 0, "bodies"));
+    b->displaced_count = 0;
+    for (int i = 0; i < b->counts.slots; i++)
+        if (b->shape[i] >= 0)
+            list_slot(b, i);
+    if (count > 1)
+        qsort(b->displaced, count, sizeof *b->displaced, by_number);
+    for (size_t i = 0; i < count; i++)
+        if (find_slot(b, b->displaced[i].number) != b->displaced[i].slot)
+            return talus_fail(TALUS_ERR_ARGUMENT, "two bodies have the id %" PRIu64,
+                              b->displaced[i].number);
+    return TALUS_OK;
 }

@@ -10,6 +10,8 @@
 #include "world/material.h"
 #include "world/state.h"
 
+#include <inttypes.h>
+
 TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index)
 {
     size_t n = (size_t)world->probes;
@@ -28,9 +30,8 @@ TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, i
 {
     if (def->kind == TALUS_PROBE_BODY) {
         if (talus_slot_of(world, def->body) < 0)
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "probe \"%s\": there is no body %u, generation %u",
-                              def->name ? def->name : "", def->body.index, def->body.generation);
+            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": there is no body %" PRIu64,
+                              def->name ? def->name : "", def->body.number);
     } else if (def->kind == TALUS_PROBE_REGION) {
         TalusVec3 d = talus_sub(def->hi, def->lo);
         if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0) || !isfinite(d.x + d.y + d.z))

@@ -73,17 +73,28 @@ function integers(name, components, values, prediction, before, deflated) {
 const halves = (name, components, values, deflated) => rawArray({ name, type: 2, components, width: 2, words: values.map(bf16Bits), deflated });
 const singles = (name, values, deflated, components = 1) => rawArray({ name, type: 3, components, width: 4, words: Array.from(new Uint32Array(Float32Array.from(values).buffer)), deflated });
 
-// A frame is { time, step, contacts, bodies, chains }; a body { index, generation, at (quanta), velocity, turn (times 32767; not for
+// A frame is { time, step, contacts, bodies, chains }; a body { id, index and generation (of old files), at (quanta), velocity, turn (times 32767; not for
 // spheres), radius, shape, material, tag, fixed, layer, force, touching }; a chain { a, b (rows), force, point (quanta from a) }.
-export function framePayload(head, frame, before, deflated = true) {
+// Two halves of each number's difference from its guess, the lower first.
+function numberSteps(bodies, before) {
+  const old = (before?.bodies ?? []).map((b) => b.id);
+  let row = 0;
+  return bodies.flatMap(({ id }, k) => {
+    const step = BigInt(id) - BigInt(row < old.length ? old[row] : k > 0 ? bodies[k - 1].id : 0);
+    if (old.includes(id)) row = old.indexOf(id) + 1;
+    return [step, step >> 32n].map((v) => Number(BigInt.asIntN(32, v)));
+  });
+}
+
+export function framePayload(head, frame, before, deflated = true, version = 3) {
   const { bodies, chains = [] } = frame, lean = head.detail === "lean";
-  const old = new Map((before?.bodies ?? []).map((b) => [`${b.index}/${b.generation}`, b]));
-  const was = (b) => old.get(`${b.index}/${b.generation}`), fresh = before ? bodies.filter((b) => !was(b)) : bodies;
+  const old = new Map((before?.bodies ?? []).map((b) => [b.id, b]));
+  const was = (b) => old.get(b.id), fresh = before ? bodies.filter((b) => !was(b)) : bodies;
   const turned = bodies.filter((b) => head.shapes[b.shape].kind !== "sphere"), way = before ? 2 : 0;
   const ints = (name, components, values, prediction = 0, from = null) => integers(name, components, values, prediction, from, deflated);
   const walls = chains.filter((c) => bodies[c.b].fixed);
   const arrays = [
-    ints(1, 1, bodies.map((b) => b.index), 1), ints(2, 1, bodies.map((b) => b.generation), 1),
+    ...(version < 3 ? [ints(1, 1, bodies.map((b) => b.index), 1), ints(2, 1, bodies.map((b) => b.generation), 1)] : [ints(24, 2, numberSteps(bodies, before))]),
     ints(3, 3, bodies.flatMap((b) => b.at), way, bodies.flatMap((b) => was(b)?.at ?? [0, 0, 0])),
     lean ? halves(5, 1, bodies.map((b) => Math.hypot(...b.velocity)), deflated) : halves(4, 3, bodies.flatMap((b) => b.velocity), deflated),
     turned.length > 0 && ints(6, 4, turned.flatMap((b) => b.turn), way, turned.flatMap((b) => was(b)?.turn ?? [0, 0, 0, 0])),
@@ -102,12 +113,13 @@ export function framePayload(head, frame, before, deflated = true) {
 export const headOf = (head, deflated = true) => headPayload(head, (name, type, components, values) =>
   type === "f32" ? singles(name, values, deflated, components) : integers(name, components, values, 1, null, deflated));
 
-export function file(head, frames, { every = 16, deflated = true } = {}) {
+// Frames of an older version in a file of the present one: as talus view hands them out, and as a run that was resumed has them.
+export function file(head, frames, { every = 16, deflated = true, version = 3 } = {}) {
   const start = Buffer.alloc(16);
   start.write("TALUSFRM", 0, "latin1");
-  start.writeUInt32LE(2, 8);
+  start.writeUInt32LE(3, 8);
   return new Uint8Array(Buffer.concat([start, chunk("HEAD", headOf(head, deflated)), chunk("WHAT", Buffer.from("a kind from the future")),
-    ...frames.map((f, k) => chunk("FRAM", framePayload(head, f, k % every === 0 ? null : frames[k - 1], deflated), { time: f.time, step: f.step, key: k % every === 0 }))]));
+    ...frames.map((f, k) => chunk("FRAM", framePayload(head, f, k % every === 0 ? null : frames[k - 1], deflated, version), { time: f.time, step: f.step, key: k % every === 0 }))]));
 }
 
 export const HEAD = {
@@ -116,14 +128,15 @@ export const HEAD = {
   materials: [{ name: "glass", friction: 0.3, density: 2500 }, { name: "steel", friction: 0.5, density: 7800 }],
 };
 
-// Frames in which bodies jump about, come, go, and come back under an old index.
+// Frames in which bodies jump about, come, go, and come into the slots of others. Numbers pass 2^32 on the way.
 export function mixed(count, seed = 1) {
+  let created = 2 ** 32 - 210;
   const rand = random(seed), whole = (n) => Math.floor(rand() * n), turn = () => {
     const q = [rand() - 0.5, rand() - 0.5, rand() - 0.5, rand() - 0.5], n = Math.hypot(...q);
     return q.map((v) => Math.round((32767 * v) / n));
   };
   const body = (index, generation) => ({
-    index, generation, at: [0, 0, 0].map(() => whole(20000) - 5000), velocity: [0, 0, 0].map(() => bf16(rand() * 8 - 4)), turn: turn(), radius: Math.fround(0.05 + 0.1 * rand()),
+    id: ++created, index, generation, at: [0, 0, 0].map(() => whole(20000) - 5000), velocity: [0, 0, 0].map(() => bf16(rand() * 8 - 4)), turn: turn(), radius: Math.fround(0.05 + 0.1 * rand()),
     shape: index === 0 ? 4 : [0, 0, 2, 3][whole(4)], material: whole(2), tag: whole(1000) - 500, fixed: index === 0 || index % 50 === 7 ? 1 : 0, layer: whole(256), force: bf16(rand() * 1e4), touching: whole(13),
   });
   let bodies = Array.from({ length: 200 }, (_, k) => body(2 * k, 1));

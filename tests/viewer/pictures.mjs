@@ -8,7 +8,7 @@ import { launch, open, pixels } from "./support.mjs";
 
 const [, , executablePath, page, out] = process.argv;
 const PICTURES = [
-  { name: "viewer", width: 1100, height: 680, hash: "#t=3&body=683,1" },
+  { name: "viewer", width: 1100, height: 680, hash: "#t=3&body=684" },
   { name: "viewer-dark", width: 1240, height: 760, dark: true, hash: "#t=4.5&colour=force&chains=1.5&clip=y0.5&container=ghost" },
   { name: "viewer-layers", width: 900, height: 700, hash: "#t=6&colour=layer&panel=0" },
   { name: "viewer-phone", width: 390, height: 780, touch: true, hash: "#t=5" },

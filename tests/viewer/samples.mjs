@@ -67,8 +67,7 @@ function frame(head, { time, step, contacts, bodies, chains }) {
   const quanta = (from, to) => to.map((v, k) => Math.round((v - from[k]) / head.quantum));
   const turned = bodies.filter((b) => head.shapes[b.shape].kind !== "sphere");
   const arrays = [
-    array(1, "integer", 1, bodies.map((_, i) => i), true),
-    array(2, "integer", 1, bodies.map(() => 1), true),
+    array(24, "integer", 2, all(() => [1, 0])), // numbers 1, 2, 3, ...
     array(3, "integer", 3, all((b) => quanta(head.origin, b.at))),
     lean ? array(5, "bf16", 1, all((b) => Math.hypot(...b.velocity))) : array(4, "bf16", 3, all((b) => b.velocity)),
     array(6, "integer", 4, turned.flatMap((b) => (b.turned ?? [1, 0, 0, 0]).map((q) => Math.round(32767 * q)))),
@@ -90,7 +89,7 @@ function frame(head, { time, step, contacts, bodies, chains }) {
 export function framesFile(head, frames) {
   const start = Buffer.alloc(16);
   start.write("TALUSFRM", 0, "latin1");
-  start.writeUInt32LE(2, 8);
+  start.writeUInt32LE(3, 8);
   return Buffer.concat([start, chunk("HEAD", headPayload(head, array)), ...frames.map((f) => frame(head, f))]);
 }
 

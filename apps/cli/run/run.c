@@ -17,6 +17,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,12 +79,13 @@ static int save(Session *session)
 static int check_options(const Options *o, const CliList *operands)
 {
     if (o->resume) {
-        if (operands->count || o->set.count || o->solver || o->backend || o->out || o->frames ||
-            o->no_out || !isnan(o->every))
+        if (operands->count || o->set.count || o->solver || o->out || o->frames || o->no_out ||
+            !isnan(o->every))
             return cli_usage(&cli_run,
                              "--resume: the scene and its settings come from the checkpoint; only "
-                             "--until, --threads, --checkpoint-every, --accept-changed-files, "
-                             "--json, --quiet and --final-positions go with it");
+                             "--until, --backend, --threads, --checkpoint-every, "
+                             "--accept-changed-files, --json, --quiet and --final-positions go "
+                             "with it");
     } else if (operands->count == 0) {
         return cli_usage(&cli_run, "expected SCENE or --resume DIR");
     } else if (o->no_out && (o->out || o->frames)) {
@@ -193,7 +195,7 @@ static int open_scene(Session *session, const char *name)
     *s = (RunSettings){.scene = name,
                        .title = title[0] ? title : name,
                        .solver = o->solver,
-                       .backend = o->backend,
+                       .backend = talus_world_backend(session->run.world),
                        .frames = o->frames,
                        .set = o->set,
                        .threads = o->threads > 0 ? o->threads : 0,
@@ -210,7 +212,8 @@ static int load(Session *session, int threads)
     Run *run = &session->run;
     talus_world_destroy(run->world);
     talus_free(session->note);
-    if (talus_checkpoint_read(dir, threads, &run->world, &session->note) != TALUS_OK)
+    if (talus_checkpoint_read(dir, threads, session->options.backend, &run->world,
+                              &session->note) != TALUS_OK)
         return cli_fail_library();
     if (!run_note_read(session->note, &run->settings, &run->tally))
         return cli_fail("%s: its checkpoint was not written by `talus run`", dir);
@@ -231,6 +234,21 @@ static int lock_resumed(Session *session, const char *dir)
     return found ? control_open(&session->control, dir) : CLI_OK;
 }
 
+/* False where the run goes on where it was saved. */
+static bool move_to_backend(Session *session)
+{
+    RunSettings *s = &session->run.settings;
+    const char *now = talus_world_backend(session->run.world);
+    bool moved = s->backend && strcmp(s->backend, now) != 0;
+    if (moved && !session->options.quiet)
+        fprintf(stderr,
+                "talus: %s: goes on on backend %s; it was saved on %s, so the end is not bit for "
+                "bit that of a run that was not stopped\n",
+                session->options.resume, now, s->backend);
+    s->backend = now;
+    return moved;
+}
+
 static int open_resumed(Session *session)
 {
     const Options *o = &session->options;
@@ -243,7 +261,8 @@ static int open_resumed(Session *session)
         code = load(session, run->settings.threads);
     if (code != CLI_OK)
         return code;
-    bool changed = o->accept_changed_files || (!isnan(o->until) && o->until != run->settings.until);
+    bool changed = move_to_backend(session) || o->accept_changed_files ||
+                   (!isnan(o->until) && o->until != run->settings.until);
     if (o->threads >= 0)
         run->settings.threads = o->threads;
     if (!isnan(o->until))
@@ -571,7 +590,7 @@ static const CliOption run_options[] = {
      "one is also written at the end and on SIGINT or SIGTERM"},
     {"resume", 0, CLI_TEXT, offsetof(Options, resume), "DIR",
      "go on from the newest sound checkpoint in DIR, with the\n"
-     "settings of that run; --until moves its end"},
+     "settings of that run; --until moves its end, --backend\ngoes on elsewhere"},
     {"accept-changed-files", 0, CLI_FLAG, offsetof(Options, accept_changed_files), NULL,
      "with --resume: go on although files of the run are missing\n"
      "or not as its checkpoint left them"},

@@ -13,8 +13,9 @@
 /* What defines a run; a checkpoint keeps it, so that --resume needs nothing but the directory. */
 typedef struct RunSettings {
     const char *scene, *title;
-    const char *solver, *backend; /* NULL: the scene's own */
-    const char *frames;           /* kinds beyond those of the viewer, "vtp,csv"; NULL: none */
+    const char *solver;  /* NULL: the scene's own */
+    const char *backend; /* NULL: that of a run from before it was noted */
+    const char *frames;  /* kinds beyond those of the viewer, "vtp,csv"; NULL: none */
     CliList set;
     int threads; /* 0: one per processor, or what the scene says */
     double until, every;

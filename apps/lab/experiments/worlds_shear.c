@@ -264,7 +264,7 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
                            Grains *g, TalusFrictionLaw law, double tolerance, Run *run)
 {
     TalusWorld *world;
-    TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), &world));
+    TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), NULL, &world));
     TalusStatus status = set_law(world, g, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
     if (status == TALUS_OK)

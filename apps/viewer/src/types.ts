@@ -42,8 +42,7 @@ export interface Frame {
   step: number;
   count: number;
   contacts: number;           // of the step
-  index: Uint32Array;
-  generation: Uint32Array;
+  id: Float64Array;           // numbers of bodies, each given once in a run; 0 is none
   position: Float32Array;     // 3 per body
   orientation: Float32Array;  // w x y z per body; identity for spheres
   velocity: Float32Array | null; // 3 per body; null in lean frames
@@ -102,7 +101,7 @@ export interface Scale { low: number; high: number; log: boolean } // of a colou
 export interface Clip { axis: Axis; at: number; flip: boolean }
 
 export interface Picked {
-  row: number; index: number; generation: number;
+  row: number; id: number;
 }
 
 // What the GPU was really given; `settled`: the picture on the screen will not get better by itself.
@@ -123,7 +122,7 @@ export interface Engine {
   view(name: ViewName): void;                         // holds the frame and what was included
   fit(): void;                                        // the frame alone
   pick(x: number, y: number): Picked | null;          // CSS pixels within the canvas
-  select(body: { index: number; generation: number } | null): void; // marked while it lives
+  select(id: number): void;                           // marked while it lives; 0: none
   resize(): void;                                     // after the canvas has changed its size
   draw(): void;                                       // ask for a picture; drawn at the next animation frame
   still(scale?: number): Promise<Blob>;               // PNG of the present view

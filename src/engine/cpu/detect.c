@@ -3,6 +3,7 @@
 
 #include "collide/period.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* ---- detection ---- */
@@ -44,9 +45,9 @@ static TalusStatus name_bad_body(const CpuEngine *e)
         if (cpu_moves(e, i) &&
             talus_state_fault(b->position[i], e->free_velocity[i], b->spin[i]) != 0.0)
             return talus_fail(TALUS_ERR_NUMERIC,
-                              "step %lld: the state of body %d (generation %u) is not finite, or "
+                              "step %lld: the state of body %" PRIu64 " is not finite, or "
                               "out of all proportion",
-                              e->step, i, b->generation[i]);
+                              e->step, b->id[i]);
     }
     return TALUS_OK;
 }

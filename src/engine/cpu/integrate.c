@@ -8,6 +8,7 @@
 
 #include "collide/period.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 typedef struct IntegrateContext {
@@ -51,8 +52,8 @@ static TalusStatus name_fault(const IntegrateContext *c)
         double size = talus_record_speed(c->velocity[i]);
         if (cpu_moves(e, i) && !(size < 1e150))
             return talus_fail(TALUS_ERR_NUMERIC,
-                              "step %lld: the solve gave body %d (generation %u) a speed of %g",
-                              e->step, i, e->bodies.generation[i], size);
+                              "step %lld: the solve gave body %" PRIu64 " a speed of %g", e->step,
+                              e->bodies.id[i], size);
     }
     return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", e->step);
 }

@@ -103,8 +103,8 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
     const CuBodies *b = &e->bodies;
     if (found->fault != CU_NONE)
         return talus_fail(TALUS_ERR_NUMERIC,
-                          "the state of body %d is not finite, or out of all proportion",
-                          (int)found->fault);
+                          "the state of body %llu is not finite, or out of all proportion",
+                          (unsigned long long)e->id[found->fault]);
     if (found->loose != CU_NONE) {
         int32_t shape;
         TalusShape loose;

@@ -188,6 +188,7 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
     TALUS_TRY(put(e, &b->fixed, from->fixed, n, "bodies"));
     b->slots = n;
     b->driven = from->driven;
+    e->id = from->id;
     if (forgotten) {
         const CuList *list = cu_list(e);
         TALUS_TRY(put(e, &e->forgotten, forgotten, n, "forgotten bodies"));

@@ -122,6 +122,7 @@ struct TalusEngine {
     CuArray<TalusPeriod> period; /* one, where space repeats itself */
     CuTables tables;
     CuBodies bodies;
+    const uint64_t *id; /* by slot; the host's, for messages */
     CuList list[2];
     int now; /* which of them is the last detection's */
     const TalusVec3

@@ -234,8 +234,8 @@ static TalusStatus name_fault(TalusEngine *e, const Motion &m, unsigned blocks, 
     double record[8];
     cu_get(e->cu, &place, m.list.place + (int)-slot, sizeof place);
     cu_get(e->cu, record, m.solved[place], sizeof record);
-    return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the solve gave body %d a speed of %g", step,
-                      (int)-slot, talus_record_speed(record));
+    return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the solve gave body %llu a speed of %g", step,
+                      (unsigned long long)e->id[(int)-slot], talus_record_speed(record));
 }
 
 static void fill_ledger(const CuBodies *b, const double *total, TalusEngineLedger *ledger)

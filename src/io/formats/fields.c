@@ -121,11 +121,6 @@ size_t talus_field_type_size(TalusFieldType type)
 
 /* ---- values ---- */
 
-int64_t talus_body_number(TalusBodyId id)
-{
-    return (int64_t)((uint64_t)(id.generation - 1) << 32 | id.index);
-}
-
 static double over_step(const TalusSnapshot *snapshot, double impulse)
 {
     return snapshot->length > 0.0 ? impulse / snapshot->length : 0.0;
@@ -155,7 +150,7 @@ static int64_t integer(const TalusField *field, const TalusFramesHead *head,
 {
     const void *at = element(field, snapshot, row);
     switch (field->source) {
-    case TALUS_SOURCE_ID: return talus_body_number(*(const TalusBodyId *)at);
+    case TALUS_SOURCE_ID: return (int64_t)((const TalusBodyId *)at)->number;
     case TALUS_SOURCE_FLAG: return *(const bool *)at;
     case TALUS_SOURCE_SHAPE_KIND: return (int64_t)head->shapes[*(const int *)at].kind;
     default: return *(const int *)at;

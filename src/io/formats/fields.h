@@ -65,10 +65,6 @@ size_t talus_field_print(const TalusField *field, const TalusFramesHead *head,
                          const TalusSnapshot *snapshot, int row, char separator,
                          char out[TALUS_FIELD_TEXT]);
 
-/* An index is used again after a body has gone; its generation, from 1, tells the two apart: the
- * n-th later user has n * 2^32 added. */
-int64_t talus_body_number(TalusBodyId id);
-
 static inline TalusShapeKind talus_body_kind(const TalusFramesHead *head,
                                              const TalusSnapshot *snapshot, int row)
 {

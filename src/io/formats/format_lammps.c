@@ -12,6 +12,7 @@
 #include "io/formats/fields.h"
 #include "io/formats/formats.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,8 +145,7 @@ static TalusStatus write_body(Dump *dump, const TalusFramesHead *head,
     char text[TALUS_FIELD_TEXT];
     TalusQuat q = snapshot->orientation[row];
     TalusVec3 size = aspherical_shape(&head->shapes[snapshot->shape[row]]);
-    TALUS_TRY(print(dump, "%lld %d", (long long)talus_body_number(snapshot->id[row]),
-                    snapshot->shape[row] + 1));
+    TALUS_TRY(print(dump, "%" PRIu64 " %d", snapshot->id[row].number, snapshot->shape[row] + 1));
     for (int i = 0; i < dump->fields; i++) {
         TALUS_TRY(put(dump, " ", 1));
         TALUS_TRY(

@@ -156,8 +156,7 @@ uint64_t talus_walls_key(const TalusFramesHead *head, const TalusSnapshot *snaps
     for (int i = 0; i < snapshot->body_count; i++) {
         if (!is_wall(head, snapshot, i))
             continue;
-        int64_t number = talus_body_number(snapshot->id[i]);
-        hash = talus_hash(hash, &number, sizeof number);
+        hash = talus_hash(hash, &snapshot->id[i], sizeof snapshot->id[i]);
         hash = talus_hash(hash, &snapshot->shape[i], sizeof snapshot->shape[i]);
         hash = talus_hash(hash, &snapshot->position[i], sizeof snapshot->position[i]);
         hash = talus_hash(hash, &snapshot->orientation[i], sizeof snapshot->orientation[i]);

@@ -17,7 +17,8 @@
 #define TALUS_FRAMES_END "TALUSEND"
 
 enum {
-    TALUS_FRAMES_VERSION = 2, /* version 1 has no figures in its heads */
+    TALUS_FRAMES_VERSION =
+        3, /* 1 has no figures in its heads, 1 and 2 slots and generations for ids */
     TALUS_FRAMES_KEY_EVERY = 16,
     TALUS_FRAMES_PER_BYTE = 8,         /* bodies and chains to a byte of a payload, at most */
     TALUS_FRAMES_HEAD_LIMIT = 1 << 26, /* bytes of a HEAD's JSON */
@@ -103,12 +104,13 @@ enum {
     TALUS_ARRAY_CHAIN_B,
     TALUS_ARRAY_CHAIN_FORCE,
     TALUS_ARRAY_CHAIN_POINT,
-    TALUS_ARRAY_POINT, /* from here on: of figures, in a HEAD */
+    TALUS_ARRAY_POINT, /* from here to PIECE: of figures, in a HEAD */
     TALUS_ARRAY_NORMAL,
     TALUS_ARRAY_TRIANGLE,
     TALUS_ARRAY_EDGE,
     TALUS_ARRAY_PIECE,
-    TALUS_ARRAYS /* names are below this */
+    TALUS_ARRAY_NUMBER, /* of bodies; in versions 1 and 2 INDEX and GENERATION */
+    TALUS_ARRAYS        /* names are below this */
 };
 
 enum { TALUS_TYPE_INTEGER = 1, TALUS_TYPE_BF16, TALUS_TYPE_F32 };
@@ -223,9 +225,16 @@ typedef struct TalusFrameState {
 
 TalusStatus talus_frame_state_size(TalusFrameState *state, int count);
 void talus_frame_state_clear(TalusFrameState *state);
-/* The row of each body in an earlier frame, -1 where it was not there. Ids ascend by index. */
-void talus_frame_match(const TalusFrameState *before, const TalusBodyId *id, int count,
-                       int32_t *match);
+/* Bodies that stay keep their order, and those that come have numbers above all that were there. The largest of them
+ * is `newest`. */
+uint64_t talus_frame_newest(const TalusFrameState *state);
+/* The row in the frame before of the next body, -1 for one that came since. `row` is the first to look at and goes past
+ * what is found. False where the body should be there, and from `row` on it is not. */
+bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyId id, int *row,
+                      int32_t *match);
+/* What the number of body i is told as the difference from: that of `row` of the frame before (NULL for a key frame);
+ * beyond its end, that of the body before. */
+uint64_t talus_frame_guess(const TalusFrameState *before, int row, const TalusBodyId *id, int i);
 
 /* Spheres have no orientation in a file. */
 static inline bool talus_head_is_sphere(const TalusFramesHead *head, int shape)
@@ -320,9 +329,9 @@ typedef struct TalusFrameEncoder {
 
 void talus_frame_encoder_clear(TalusFrameEncoder *encoder);
 /* Makes the FRAM chunk in `packer`. The frame becomes `now`; talus_frame_encoder_keep makes it the
- * one that the next is predicted from. */
+ * one that the next is predicted from. It becomes a key frame where its bodies are in another order. */
 TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
-                               const TalusSnapshot *snapshot, bool key);
+                               const TalusSnapshot *snapshot, bool *key);
 void talus_frame_encoder_keep(TalusFrameEncoder *encoder);
 
 typedef struct TalusFrameDecoder {

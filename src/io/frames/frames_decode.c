@@ -2,7 +2,9 @@
 #include "base/memory.h"
 #include "collide/period.h"
 #include "io/frames/frames.h"
+#include "world/ids.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 void talus_frame_decoder_clear(TalusFrameDecoder *d)
@@ -20,16 +22,50 @@ static TalusStatus reserve_values(TalusFrameDecoder *d, size_t count)
 
 /* ---- the frame as integers ---- */
 
-static TalusStatus unpack_identity(TalusFrameDecoder *d, TalusFrameState *now)
+/* `before` is NULL for a key frame, of which all bodies are new. */
+static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *before,
+                                  TalusFrameState *now)
+{
+    uint64_t newest = before ? talus_frame_newest(before) : 0;
+    TALUS_TRY(
+        talus_unpack_integers(&d->unpacker, TALUS_ARRAY_NUMBER, 2, now->count, NULL, d->value));
+    for (int i = 0, row = 0; i < now->count; i++) {
+        uint64_t step = (uint64_t)(uint32_t)d->value[2 * i + 1] << 32 | (uint32_t)d->value[2 * i];
+        uint64_t number = talus_frame_guess(before, row, now->id, i) + step;
+        now->id[i] = (TalusBodyId){number};
+        if (number == 0 || number >= TALUS_ID_LIMIT ||
+            !talus_frame_find(before, newest, now->id[i], &row, &d->match[i]))
+            return talus_fail(TALUS_ERR_FORMAT,
+                              "number: row %d has %" PRIu64
+                              "; expected one of the frame before, in "
+                              "its order, or a new one",
+                              i, number);
+    }
+    return TALUS_OK;
+}
+
+static uint32_t slot_of(TalusBodyId id)
+{
+    return (uint32_t)(id.number - 1);
+}
+
+/* The same of versions 1 and 2, where slots ascend. */
+static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *before,
+                                TalusFrameState *now)
 {
     int n = now->count;
     TALUS_TRY(talus_unpack_integers(&d->unpacker, TALUS_ARRAY_INDEX, 1, n, NULL, d->value));
     TALUS_TRY(talus_unpack_integers(&d->unpacker, TALUS_ARRAY_GENERATION, 1, n, NULL, d->guess));
-    for (int i = 0; i < n; i++) {
-        now->id[i] = (TalusBodyId){(uint32_t)d->value[i], (uint32_t)d->guess[i]};
-        if (i > 0 && now->id[i].index <= now->id[i - 1].index)
+    for (int i = 0, row = 0; i < n; i++) {
+        uint32_t slot = (uint32_t)d->value[i];
+        now->id[i] = (TalusBodyId){talus_id_of_slot(slot, (uint32_t)d->guess[i])};
+        if (i > 0 && slot <= (uint32_t)d->value[i - 1])
             return talus_fail(TALUS_ERR_FORMAT, "index: %u comes after %u; expected ascending",
-                              now->id[i].index, now->id[i - 1].index);
+                              slot, (uint32_t)d->value[i - 1]);
+        while (before && row < before->count && slot_of(before->id[row]) < slot)
+            row++;
+        bool same = before && row < before->count && before->id[row].number == now->id[i].number;
+        d->match[i] = same ? row : -1;
     }
     return TALUS_OK;
 }
@@ -152,11 +188,8 @@ static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *hea
     TALUS_TRY(talus_frame_state_size(now, n));
     TALUS_TRY(reserve_values(d, 4 * (size_t)n));
     TALUS_TRY(TALUS_GROW(d->match, (size_t)n, 0, "frame"));
-    TALUS_TRY(unpack_identity(d, now));
-    if (key)
-        memset(d->match, 0xff, (size_t)n * sizeof *d->match); /* -1: all are new */
-    else
-        talus_frame_match(before, now->id, n, d->match);
+    bool slots = d->unpacker.array[TALUS_ARRAY_INDEX].head.tuples > 0;
+    TALUS_TRY((slots ? unpack_slots : unpack_numbers)(d, key ? NULL : before, now));
     TALUS_TRY(unpack_news(d, head, before, now));
     TALUS_TRY(unpack_positions(d, before, key, now));
     return unpack_orientations(d, head, before, key, now);

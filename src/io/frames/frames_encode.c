@@ -1,7 +1,9 @@
 /* io/frames/frames_encode.c - a snapshot as a FRAM chunk. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
+#include "world/ids.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -132,22 +134,33 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
 /* The heads' tables must have what bodies name, or readers would refuse the file. */
 static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *s, int i)
 {
-    bool ascending = i == 0 || s->id[i - 1].index < s->id[i].index;
-    if (s->shape[i] < 0 || s->shape[i] >= head->shape_count || s->material[i] < 0 ||
-        s->material[i] >= head->material_count || !ascending)
+    if (s->id[i].number - 1 >= TALUS_ID_LIMIT - 1 || s->shape[i] < 0 ||
+        s->shape[i] >= head->shape_count || s->material[i] < 0 ||
+        s->material[i] >= head->material_count)
         return talus_fail(TALUS_ERR_ARGUMENT,
-                          "frames: body %d of the snapshot has index %u, shape %d and material %d; "
-                          "the head has %d shapes and %d materials",
-                          i, s->id[i].index, s->shape[i], s->material[i], head->shape_count,
+                          "frames: body %d of the snapshot has id %" PRIu64
+                          ", shape %d and material %d; the head has %d shapes and %d materials",
+                          i, s->id[i].number, s->shape[i], s->material[i], head->shape_count,
                           head->material_count);
     if (!isfinite(talus_norm(s->position[i])))
-        return talus_fail(TALUS_ERR_NUMERIC, "frames: the position of body %u is not finite",
-                          s->id[i].index);
+        return talus_fail(TALUS_ERR_NUMERIC,
+                          "frames: the position of body %" PRIu64 " is not finite",
+                          s->id[i].number);
     return TALUS_OK;
 }
 
+/* False where bodies are in another order than before; those from there on are taken for new ones. */
+static bool match_bodies(TalusFrameEncoder *e, const TalusSnapshot *s)
+{
+    uint64_t newest = talus_frame_newest(&e->before);
+    bool ordered = true;
+    for (int i = 0, row = 0; i < s->body_count; i++)
+        ordered &= talus_frame_find(&e->before, newest, s->id[i], &row, &e->match[i]);
+    return ordered;
+}
+
 static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
-                              const TalusSnapshot *s)
+                              const TalusSnapshot *s, bool *key)
 {
     int n = s->body_count;
     if (n > TALUS_FRAMES_MOST || s->contact_count > TALUS_FRAMES_MOST)
@@ -159,7 +172,7 @@ static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
     TALUS_TRY(talus_frame_state_size(&e->now, n));
     TALUS_TRY(TALUS_GROW(e->match, (size_t)n, 0, "frame"));
     memcpy(e->now.id, s->id, (size_t)n * sizeof *s->id);
-    talus_frame_match(&e->before, s->id, n, e->match);
+    *key |= !match_bodies(e, s);
     Filling filling = {.encoder = e, .head = head, .snapshot = s};
     talus_parallel(e->packer.pool, n, GRAIN, fill_bodies, &filling);
     e->clamped = atomic_load(&filling.clamped);
@@ -174,17 +187,19 @@ static TalusStatus reserve_values(TalusFrameEncoder *e, size_t count)
     return TALUS_GROW(e->guess, count, 0, "frame");
 }
 
-static TalusStatus pack_identity(TalusFrameEncoder *e)
+static TalusStatus pack_numbers(TalusFrameEncoder *e, bool key)
 {
+    const TalusBodyId *id = e->now.id;
     int n = e->now.count;
-    for (int i = 0; i < n; i++) {
-        e->value[i] = (int32_t)e->now.id[i].index;
-        e->guess[i] = (int32_t)e->now.id[i].generation;
+    for (int i = 0, row = 0; i < n; i++) {
+        uint64_t step = id[i].number - talus_frame_guess(key ? NULL : &e->before, row, id, i);
+        e->value[2 * i] = (int32_t)(uint32_t)step;
+        e->value[2 * i + 1] = (int32_t)(uint32_t)(step >> 32);
+        if (e->match[i] >= 0)
+            row = e->match[i] + 1;
     }
-    TALUS_TRY(talus_pack_integers(&e->packer, TALUS_ARRAY_INDEX, 1, n, TALUS_PREDICT_TUPLE,
-                                  e->value, NULL));
-    return talus_pack_integers(&e->packer, TALUS_ARRAY_GENERATION, 1, n, TALUS_PREDICT_TUPLE,
-                               e->guess, NULL);
+    return talus_pack_integers(&e->packer, TALUS_ARRAY_NUMBER, 2, n, TALUS_PREDICT_NONE, e->value,
+                               NULL);
 }
 
 static TalusStatus pack_positions(TalusFrameEncoder *e, bool key)
@@ -362,7 +377,7 @@ static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head
     size_t n = (size_t)s->body_count;
     TALUS_TRY(reserve_values(e, 4 * n + 1));
     TALUS_TRY(TALUS_GROW(e->half, 3 * n, 0, "frame"));
-    TALUS_TRY(pack_identity(e));
+    TALUS_TRY(pack_numbers(e, key));
     TALUS_TRY(pack_news(e, key));
     TALUS_TRY(pack_positions(e, key));
     TALUS_TRY(pack_orientations(e, head, key));
@@ -380,16 +395,16 @@ static TalusStatus fill_up(TalusPacker *packer, int bodies, int chains)
 }
 
 TalusStatus talus_frame_encode(TalusFrameEncoder *e, const TalusFramesHead *head,
-                               const TalusSnapshot *s, bool key)
+                               const TalusSnapshot *s, bool *key)
 {
     TalusPacker *p = &e->packer;
     int chains = 0;
-    TALUS_TRY(fill_state(e, head, s));
+    TALUS_TRY(fill_state(e, head, s, key));
     p->size = 0;
     p->arrays = 0;
     p->taken = 0;
     TALUS_TRY(talus_pack_bytes(p, NULL, sizeof(TalusChunk) + sizeof(TalusFrameHead)));
-    TALUS_TRY(pack_arrays(e, head, s, key, &chains));
+    TALUS_TRY(pack_arrays(e, head, s, *key, &chains));
     TALUS_TRY(talus_pack_arrays(p));
     TALUS_TRY(fill_up(p, s->body_count, chains));
     TalusFrameHead frame = {.bodies = (uint32_t)s->body_count,
@@ -401,7 +416,7 @@ TalusStatus talus_frame_encode(TalusFrameEncoder *e, const TalusFramesHead *head
                         .size = p->size - sizeof chunk,
                         .time = s->time,
                         .step = s->step,
-                        .flags = key ? TALUS_CHUNK_KEY : 0};
+                        .flags = *key ? TALUS_CHUNK_KEY : 0};
     chunk.crc = talus_chunk_crc(&chunk, p->bytes + sizeof chunk);
     memcpy(p->bytes, &chunk, sizeof chunk);
     return talus_pack_bytes(p, NULL, -p->size & 7);

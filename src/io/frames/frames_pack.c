@@ -20,6 +20,7 @@ const char *talus_array_name(int name)
     static const char *const names[TALUS_ARRAYS] = {
         [TALUS_ARRAY_INDEX] = "index",
         [TALUS_ARRAY_GENERATION] = "generation",
+        [TALUS_ARRAY_NUMBER] = "number",
         [TALUS_ARRAY_POSITION] = "position",
         [TALUS_ARRAY_VELOCITY] = "velocity",
         [TALUS_ARRAY_SPEED] = "speed",

@@ -36,15 +36,30 @@ void talus_frame_state_clear(TalusFrameState *state)
     *state = (TalusFrameState){0};
 }
 
-void talus_frame_match(const TalusFrameState *before, const TalusBodyId *id, int count,
-                       int32_t *match)
+uint64_t talus_frame_newest(const TalusFrameState *state)
 {
-    int row = 0;
-    for (int i = 0; i < count; i++) {
-        while (row < before->count && before->id[row].index < id[i].index)
-            row++;
-        bool same = row < before->count && before->id[row].index == id[i].index &&
-                    before->id[row].generation == id[i].generation;
-        match[i] = same ? row : -1;
-    }
+    uint64_t newest = 0;
+    for (int i = 0; i < state->count; i++)
+        newest = state->id[i].number > newest ? state->id[i].number : newest;
+    return newest;
+}
+
+bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyId id, int *row,
+                      int32_t *match)
+{
+    *match = -1;
+    if (id.number > newest)
+        return true;
+    while (*row < before->count && before->id[*row].number != id.number)
+        ++*row;
+    if (*row < before->count)
+        *match = (*row)++;
+    return *match >= 0;
+}
+
+uint64_t talus_frame_guess(const TalusFrameState *before, int row, const TalusBodyId *id, int i)
+{
+    if (before && row < before->count)
+        return before->id[row].number;
+    return i > 0 ? id[i - 1].number : 0;
 }

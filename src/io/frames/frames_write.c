@@ -311,7 +311,7 @@ static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const 
     const TalusFramesHead *head = renewed ? &fresh->head : &w->head.head;
     bool key = renewed || w->frames % TALUS_FRAMES_KEY_EVERY == 0;
     TALUS_TRY(check_fields(head, s));
-    TALUS_TRY(talus_frame_encode(&w->encoder, head, s, key));
+    TALUS_TRY(talus_frame_encode(&w->encoder, head, s, &key));
     TALUS_TRY(append_both(w, renewed ? head : NULL, s, key));
     warn_clamped(w, head, s->time);
     talus_frame_encoder_keep(&w->encoder);

@@ -204,14 +204,20 @@ static TalusStatus load_of_pair(const Pair *pair, int index, Image *image)
     return load_image(pair->dir, file_names[index], pair->path[index], image);
 }
 
+/* How a world is loaded. */
+typedef struct Choice {
+    int threads;
+    const char *backend;
+} Choice;
+
 /* The whole of one file as a world. */
-static TalusStatus load_world(const Pair *pair, int index, int threads, TalusWorld **world,
+static TalusStatus load_world(const Pair *pair, int index, Choice choice, TalusWorld **world,
                               char **note)
 {
     Image image;
     TALUS_TRY(load_of_pair(pair, index, &image));
-    TalusStatus status =
-        talus_world_load(payload_of(&image).state, image.header.world_size, threads, world);
+    TalusStatus status = talus_world_load(payload_of(&image).state, image.header.world_size,
+                                          choice.threads, choice.backend, world);
     if (status == TALUS_OK && note)
         status = copy_note(&image, note);
     else
@@ -233,7 +239,7 @@ static TalusStatus verify(const Pair *pair, int index)
 }
 
 /* The newer file first; the other is still checked, so that damage is known before it matters. */
-static TalusStatus read_pair(const Pair *pair, int threads, TalusWorld **world, char **note)
+static TalusStatus read_pair(const Pair *pair, Choice choice, TalusWorld **world, char **note)
 {
     char reason[2][REASON_BYTES] = {"", ""};
     TalusStatus worst = TALUS_ERR_IO;
@@ -242,7 +248,7 @@ static TalusStatus read_pair(const Pair *pair, int threads, TalusWorld **world, 
         if (!talus_dir_has(pair->dir, file_names[index]))
             continue;
         TalusStatus status =
-            *world ? verify(pair, index) : load_world(pair, index, threads, world, note);
+            *world ? verify(pair, index) : load_world(pair, index, choice, world, note);
         if (status == TALUS_OK)
             continue;
         worst = status;
@@ -262,7 +268,8 @@ static TalusStatus read_pair(const Pair *pair, int threads, TalusWorld **world, 
                       reason[0][0] && reason[1][0] ? "; " : "", reason[1]);
 }
 
-TalusStatus talus_checkpoint_read(const char *path, int threads, TalusWorld **world, char **note)
+TalusStatus talus_checkpoint_read(const char *path, int threads, const char *backend,
+                                  TalusWorld **world, char **note)
 {
     TalusDir dir;
     Pair pair;
@@ -274,7 +281,7 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, TalusWorld **wo
     TALUS_TRY(talus_dir_open(path, &dir));
     TalusStatus status = pair_find(&dir, &pair);
     if (status == TALUS_OK) {
-        status = read_pair(&pair, threads, world, note);
+        status = read_pair(&pair, (Choice){threads, backend}, world, note);
         pair_free(&pair);
     }
     talus_dir_close(&dir);

@@ -2,6 +2,9 @@
  * those of contacts in another, for which contacts are kept may depend on the forces on bodies. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
+#include "world/contacts.h"
+#include "world/ids.h"
+#include "world/state.h"
 
 #include <string.h>
 
@@ -121,23 +124,8 @@ static void take_bodies(TalusSnapshot *s, const TalusWorld *world)
         s->speed[i] = talus_norm(s->velocity[i]);
 }
 
-/* Most often no slot is empty, and a body's row is its index. */
-static int row_of(const TalusSnapshot *s, uint32_t index)
-{
-    int low = 0, high = s->body_count - 1;
-    if (index <= (uint32_t)high && s->id[index].index == index)
-        return (int)index;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (s->id[middle].index < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, double least)
+static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, const int *rows,
+                                 double least)
 {
     bool asked = s->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);
     int count = asked ? talus_world_get_strong_contacts(world, least, NULL, 0) : 0;
@@ -145,25 +133,36 @@ static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, doub
     if (asked)
         talus_world_get_strong_contacts(world, least, s->contact, count);
     for (int i = 0; i < count; i++) {
-        s->contact_a[i] = row_of(s, s->contact[i].a.index);
-        s->contact_b[i] = row_of(s, s->contact[i].b.index);
+        s->contact_a[i] = rows[talus_slot_of(world, s->contact[i].a)];
+        s->contact_b[i] = rows[talus_slot_of(world, s->contact[i].b)];
     }
     return TALUS_OK;
 }
 
-static TalusStatus take(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
+static TalusStatus take_rows(TalusSnapshot *s, const TalusWorld *world, const int *rows)
 {
     TalusForceSummary sums;
-    TALUS_TRY(shape_bodies(s, fields, talus_world_body_count(world)));
-    TALUS_TRY(talus_world_get_forces(world, s->force, s->touching, &sums));
+    TALUS_TRY(talus_world_sum_forces(world, rows, s->force, s->touching, &sums));
     take_bodies(s, world);
-    TALUS_TRY(
-        take_contacts(s, world, fields & TALUS_SNAPSHOT_CONTACTS ? -INFINITY : sums.mean_impulse));
+    bool all = s->fields & TALUS_SNAPSHOT_CONTACTS;
+    TALUS_TRY(take_contacts(s, world, rows, all ? -INFINITY : sums.mean_impulse));
     s->contact_total = sums.contacts;
     s->length = sums.length;
     s->time = talus_world_time(world);
     s->step = talus_world_steps(world);
     return TALUS_OK;
+}
+
+static TalusStatus take(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
+{
+    const unsigned by_row = TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS;
+    int *rows = NULL;
+    TALUS_TRY(shape_bodies(s, fields, talus_world_body_count(world)));
+    if (fields & by_row)
+        TALUS_TRY(talus_slot_rows(world, &rows));
+    TalusStatus status = take_rows(s, world, rows);
+    talus_release(rows);
+    return status;
 }
 
 TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world, unsigned fields)

@@ -150,8 +150,8 @@ static TalusStatus check_overlap(const SceneStart *s)
     TALUS_TRY(at_start(s, talus_world_worst_overlap(s->world, &worst)));
     if (!(worst.depth > 0.0))
         return TALUS_OK;
-    Overlap o = {.a = {-1, (int)worst.a.index},
-                 .b = {-1, (int)worst.b.index},
+    Overlap o = {.a = {-1, talus_slot_of(s->world, worst.a)},
+                 .b = {-1, talus_slot_of(s->world, worst.b)},
                  .depth = worst.depth,
                  .size = worst.size,
                  .pairs = worst.pairs};

@@ -14,6 +14,8 @@
 
 #include "collide/period.h"
 
+#include <inttypes.h>
+
 enum { JOINT_COOKIE = 0x7a107017 };
 
 static const char *const joint_names[TALUS_JOINT_KINDS] = {
@@ -52,24 +54,25 @@ static bool finite_direction(TalusVec3 a)
 
 static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBodyId id)
 {
-    if (id.generation != 0 && talus_slot_of(world, id) < 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": there is no body %u, generation %u",
-                          name, id.index, id.generation);
+    if (id.number != 0 && talus_slot_of(world, id) < 0)
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": there is no body %" PRIu64, name,
+                          id.number);
     return TALUS_OK;
 }
 
 static bool is_free(const TalusWorld *world, TalusBodyId id)
 {
-    return id.generation != 0 && talus_slot_loose(&world->bodies, (int)id.index);
+    int slot = talus_slot_of(world, id);
+    return slot >= 0 && talus_slot_loose(&world->bodies, slot);
 }
 
 static TalusStatus check_bodies(const TalusWorld *world, const char *name, const TalusJointDef *def)
 {
     TALUS_TRY(check_body(world, name, def->a));
     TALUS_TRY(check_body(world, name, def->b));
-    if (def->a.generation && def->b.generation && def->a.index == def->b.index)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": both bodies are body %u", name,
-                          def->a.index);
+    if (def->a.number != 0 && def->a.number == def->b.number)
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": both bodies are body %" PRIu64, name,
+                          def->a.number);
     if (!is_free(world, def->a) && !is_free(world, def->b))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "joint \"%s\": neither body can move; one of them must", name);
@@ -224,12 +227,11 @@ static void attach(const TalusWorld *world, TalusJoint *joint)
     TalusVec3 axis[2] = {base, mover}, side = talus_unit_normal(base);
     TalusVec3 point[2] = {line ? def->point_b : def->point, def->point};
     for (int k = 0; k < 2; k++) {
-        TalusBodyId id = k == 0 ? def->b : def->a;
-        bool there = id.generation != 0;
-        TalusQuat turn = there ? b->orientation[id.index] : talus_quat_identity();
-        TalusVec3 centre = there ? b->position[id.index] : talus_vec3(0.0, 0.0, 0.0);
+        int slot = talus_slot_of(world, k == 0 ? def->b : def->a);
+        TalusQuat turn = slot >= 0 ? b->orientation[slot] : talus_quat_identity();
+        TalusVec3 centre = slot >= 0 ? b->position[slot] : talus_vec3(0.0, 0.0, 0.0);
         TalusVec3 arm = talus_sub(point[k], centre);
-        if (there) /* where space repeats itself, the point beside this image of the body */
+        if (slot >= 0) /* where space repeats itself, the point beside this image of the body */
             arm = talus_image(&world->def.period, arm);
         joint->anchor[k] = talus_rotate_back(turn, arm);
         joint->axis[k] = talus_rotate_back(turn, axis[k]);
@@ -240,8 +242,9 @@ static void attach(const TalusWorld *world, TalusJoint *joint)
 /* Offsets of about the bodies' size keep all rows of a joint of one scale. */
 static double offset_length(const TalusWorld *world, const TalusJointDef *def)
 {
-    double a = is_free(world, def->a) ? world->bodies.radius[def->a.index] : INFINITY;
-    double b = is_free(world, def->b) ? world->bodies.radius[def->b.index] : INFINITY;
+    const double *radius = world->bodies.radius;
+    double a = is_free(world, def->a) ? radius[talus_slot_of(world, def->a)] : INFINITY;
+    double b = is_free(world, def->b) ? radius[talus_slot_of(world, def->b)] : INFINITY;
     return fmin(a, b);
 }
 
@@ -260,11 +263,17 @@ static TalusStatus take_slot(TalusJoints *joints, int *out)
     return TALUS_OK;
 }
 
+/* Whether its two bodies do not collide. */
+static bool keeps_apart(const TalusJointDef *def)
+{
+    return !def->collide && def->a.number != 0 && def->b.number != 0;
+}
+
 static TalusStatus exclude(TalusWorld *world, const TalusJointDef *def)
 {
-    if (def->collide || def->a.generation == 0 || def->b.generation == 0)
+    if (!keeps_apart(def))
         return TALUS_OK;
-    return talus_pair_exclude(world, (int)def->a.index, (int)def->b.index);
+    return talus_pair_exclude(world, talus_slot_of(world, def->a), talus_slot_of(world, def->b));
 }
 
 TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id)
@@ -289,10 +298,10 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
                           .length = offset_length(world, def)};
     joint->def.name = name;
     attach(world, joint);
-    if (def->a.generation)
-        talus_slot_wake(world, (int)def->a.index);
-    if (def->b.generation)
-        talus_slot_wake(world, (int)def->b.index);
+    if (def->a.number != 0)
+        talus_slot_wake(world, talus_slot_of(world, def->a));
+    if (def->b.number != 0)
+        talus_slot_wake(world, talus_slot_of(world, def->b));
     joint->def.rest = rest_length(world, def);
     joints->living++;
     if (id)
@@ -326,8 +335,8 @@ TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
     TalusJoint *joint = NULL;
     TALUS_TRY(find(world, id, &joint));
     const TalusJointDef *def = &joint->def;
-    if (!def->collide && def->a.generation && def->b.generation)
-        talus_pair_include(world, (int)def->a.index, (int)def->b.index);
+    if (keeps_apart(def))
+        talus_pair_include(world, talus_slot_of(world, def->a), talus_slot_of(world, def->b));
     drop(world, joint);
     return TALUS_OK;
 }
@@ -390,8 +399,8 @@ int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int most)
         if (!talus_joint_lives(world, joint))
             continue;
         if (pairs && count < most) {
-            pairs[count][0] = joint->def.a.generation ? (int)joint->def.a.index : -1;
-            pairs[count][1] = joint->def.b.generation ? (int)joint->def.b.index : -1;
+            pairs[count][0] = talus_slot_of(world, joint->def.a);
+            pairs[count][1] = talus_slot_of(world, joint->def.b);
         }
         count++;
     }

@@ -105,8 +105,8 @@ typedef struct TalusJoints {
 static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
 {
     TalusBodyId a = joint->def.a, b = joint->def.b;
-    return joint->used && (a.generation == 0 || talus_slot_of(world, a) >= 0) &&
-           (b.generation == 0 || talus_slot_of(world, b) >= 0);
+    return joint->used && (a.number == 0 || talus_slot_of(world, a) >= 0) &&
+           (b.number == 0 || talus_slot_of(world, b) >= 0);
 }
 
 /* ---- joint.c ---- */

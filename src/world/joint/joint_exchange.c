@@ -5,6 +5,7 @@
  * bytes for each block and body, in each part of a step; states only where the engine has memory of its own. */
 #include "world/bodies.h"
 #include "world/drive.h"
+#include "world/ids.h"
 #include "world/state.h"
 
 #include <stdlib.h>
@@ -33,9 +34,9 @@ static TalusStatus list_bodies(TalusWorld *world)
             const TalusJointDef *def = &joints->joint[i].def;
             const TalusBodyId id[2] = {def->a, def->b};
             for (int k = 0; k < 2 && talus_joint_lives(world, &joints->joint[i]); k++) {
-                int slot = (int)id[k].index;
-                if (id[k].generation && (driven ? talus_slot_driven(&world->bodies, slot)
-                                                : talus_slot_moves(&world->bodies, slot)))
+                int slot = talus_slot_of(world, id[k]);
+                if (slot >= 0 && (driven ? talus_slot_driven(&world->bodies, slot)
+                                         : talus_slot_moves(&world->bodies, slot)))
                     x->slot[count++] = slot;
             }
         }

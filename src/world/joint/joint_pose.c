@@ -2,6 +2,7 @@
  *
  * Rows are velocities of points. That the velocity of a block's rows is the rate of change of its `error`
  * holds where the joint is closed, which is where it is used. */
+#include "world/ids.h"
 #include "world/joint/joint.h"
 #include "world/state.h"
 
@@ -74,8 +75,7 @@ TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint
     TalusJointPose p;
     TalusVec3 point[2];
     for (int k = 0; k < 2; k++) {
-        TalusBodyId id = k == 0 ? joint->def.b : joint->def.a;
-        int slot = id.generation ? (int)id.index : -1;
+        int slot = talus_slot_of(world, k == 0 ? joint->def.b : joint->def.a);
         TalusQuat turn = slot >= 0 ? b->orientation[slot] : talus_quat_identity();
         p.slot[k] = slot;
         p.arm[k] = talus_rotate(turn, joint->anchor[k]);

@@ -33,10 +33,8 @@ static void transfer_def(TalusArchive *a, TalusJointDef *def, char **name)
     uint32_t kind = (uint32_t)def->kind;
     talus_archive_text(a, name);
     talus_archive_u32(a, &kind);
-    talus_archive_u32(a, &def->a.index);
-    talus_archive_u32(a, &def->a.generation);
-    talus_archive_u32(a, &def->b.index);
-    talus_archive_u32(a, &def->b.generation);
+    talus_archive_id(a, &def->a.number);
+    talus_archive_id(a, &def->b.number);
     transfer_bound(a, &def->lower, -INFINITY);
     transfer_bound(a, &def->upper, INFINITY);
     transfer_motor(a, &def->motor);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "world/ids.h"
 
 #include <string.h>
 
@@ -21,10 +22,10 @@ void talus_archive_take(TalusArchive *archive, TalusStatus status)
 {
     if (status == TALUS_OK || archive->status != TALUS_OK)
         return;
-    if (status == TALUS_ERR_MEMORY)
-        archive->status = status;
-    else
+    if (status == TALUS_ERR_ARGUMENT)
         talus_archive_refuse(archive, talus_error());
+    else
+        archive->status = status;
 }
 
 void talus_archive_bytes(TalusArchive *a, void *data, size_t size)
@@ -93,6 +94,13 @@ void talus_archive_bool(TalusArchive *archive, bool *value)
     if (archive->loading && word > 1)
         talus_archive_refuse(archive, "a flag is neither 0 nor 1");
     *value = word == 1;
+}
+
+void talus_archive_id(TalusArchive *archive, uint64_t *number)
+{
+    talus_archive_u64(archive, number);
+    if (archive->version == 5)
+        *number = talus_id_of_slot((uint32_t)*number, (uint32_t)(*number >> 32));
 }
 
 void talus_archive_count(TalusArchive *archive, int *count, size_t element)

@@ -12,6 +12,7 @@
 
 typedef struct TalusArchive {
     bool loading;
+    uint32_t version; /* of the format */
     TalusStatus status;
     const unsigned char *source; /* loading */
     unsigned char *bytes;        /* saving; owned by the caller afterwards */
@@ -26,6 +27,7 @@ void talus_archive_u64(TalusArchive *archive, uint64_t *value);
 void talus_archive_f64(TalusArchive *archive, double *value); /* must be finite when loading */
 void talus_archive_vec3(TalusArchive *archive, TalusVec3 *value);
 void talus_archive_bool(TalusArchive *archive, bool *value);
+void talus_archive_id(TalusArchive *archive, uint64_t *number); /* of a body; 0: none */
 
 /* A number of things of at least `element` bytes each; refused when the rest is too short. */
 void talus_archive_count(TalusArchive *archive, int *count, size_t element);
@@ -39,7 +41,7 @@ void talus_archive_text(TalusArchive *archive, char **text);
 
 /* Records TALUS_ERR_FORMAT with the offset, unless an error is there already. */
 void talus_archive_refuse(TalusArchive *archive, const char *why);
-/* Takes over the status of a call that was given what was read; a bad argument is a bad format. */
+/* Takes over the status of a call that was given what was read; a bad argument is a bad format, other errors stay. */
 void talus_archive_take(TalusArchive *archive, TalusStatus status);
 
 #endif

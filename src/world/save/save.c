@@ -10,6 +10,7 @@
  * bytes with a valid hash can do harm. What is refused gives TALUS_ERR_FORMAT with the offset. */
 #include "world/save/save.h"
 #include "world/bodies.h"
+#include "world/ids.h"
 #include "world/material.h"
 #include "world/probe.h"
 #include "world/save/archive.h"
@@ -21,7 +22,7 @@
 
 #include "base/hash.h"
 
-enum { VERSION = 5, HEADER = 24 };
+enum { VERSION = 6, OLDEST = 5, HEADER = 24 };
 static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
@@ -170,7 +171,8 @@ static bool admit_slot(TalusWorld *world, int i)
     TalusBodies *b = &world->bodies;
     if (b->shape[i] >= world->shapes || b->material[i] < 0 ||
         b->material[i] >= world->materials.count || b->fixed[i] > TALUS_MOTION_ASLEEP ||
-        b->group[i] >= TALUS_GROUPS || !sound_numbers(b, i))
+        b->group[i] >= TALUS_GROUPS || b->id[i] == 0 || b->id[i] > b->counts.created ||
+        !sound_numbers(b, i))
         return false;
     const TalusShape *shape = &world->shape[b->shape[i]];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
@@ -195,6 +197,28 @@ static void admit_bodies(TalusArchive *a, TalusWorld *world)
     for (int i = 0; i < b->counts.slots && a->status == TALUS_OK; i++)
         if (b->shape[i] < -1 || (b->shape[i] >= 0 && !admit_slot(world, i)))
             talus_archive_refuse(a, "a body's data contradict each other");
+    if (a->status == TALUS_OK)
+        talus_archive_take(a, talus_ids_admit(b));
+}
+
+/* Version 5 has generations, of which ids are made. */
+static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
+{
+    for (int i = 0; i < slots; i++) {
+        uint32_t generation;
+        talus_archive_u32(a, &generation);
+        b->id[i] = talus_id_of_slot((uint32_t)i, generation);
+        b->counts.created = b->id[i] > b->counts.created ? b->id[i] : b->counts.created;
+    }
+}
+
+static void transfer_field(TalusArchive *a, TalusBodies *b, int field, int slots)
+{
+    void *array = talus_body_array(b, field);
+    if (a->loading && a->version == 5 && array == b->id)
+        load_generations(a, b, slots);
+    else
+        talus_archive_bytes(a, array, (size_t)slots * talus_body_fields[field].element);
 }
 
 static void transfer_bodies(TalusArchive *a, TalusWorld *world)
@@ -202,13 +226,16 @@ static void transfer_bodies(TalusArchive *a, TalusWorld *world)
     TalusBodies *b = &world->bodies;
     int slots = b->counts.slots;
     talus_archive_count(a, &slots, 140);
+    if (a->version > 5)
+        talus_archive_u64(a, &b->counts.created);
+    if (a->loading && b->counts.created >= TALUS_ID_LIMIT)
+        talus_archive_refuse(a, "the ids of bodies are out of range");
     if (a->loading && a->status == TALUS_OK)
         a->status = talus_bodies_reserve(b, (size_t)slots);
     if (a->status != TALUS_OK)
         return;
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        talus_archive_bytes(a, talus_body_array(b, f),
-                            (size_t)slots * talus_body_fields[f].element);
+        transfer_field(a, b, f, slots);
     if (!a->loading || a->status != TALUS_OK)
         return;
     b->counts.slots = slots;
@@ -230,8 +257,7 @@ static void transfer_probe(TalusArchive *a, TalusWorld *world, int index)
     uint32_t kind = (uint32_t)def.kind;
     talus_archive_text(a, &name);
     talus_archive_u32(a, &kind);
-    talus_archive_u32(a, &def.body.index);
-    talus_archive_u32(a, &def.body.generation);
+    talus_archive_id(a, &def.body.number);
     talus_archive_vec3(a, &def.lo);
     talus_archive_vec3(a, &def.hi);
     talus_archive_bytes(a, &value, sizeof value);
@@ -409,9 +435,9 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     TalusWorld *w = (TalusWorld *)world; /* transfers write to it only when loading */
     TALUS_TRY(talus_world_look(world));
     TALUS_TRY(talus_world_look_contacts(world));
-    TalusArchive a = {0};
+    TalusArchive a = {.version = VERSION};
     size_t guess =
-        146 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
+        150 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
     a.status = TALUS_GROW(a.bytes, guess, 0, "saved state");
     save_header(&a, 0);
     transfer_def(&a, &w->def, &w->solver_spec, &w->backend_name);
@@ -434,17 +460,17 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
 static void check_header(TalusArchive *a, size_t size)
 {
     char text[sizeof magic];
-    uint32_t version, zero;
+    uint32_t zero;
     uint64_t stated, hash;
     talus_archive_bytes(a, text, sizeof text);
     if (memcmp(text, magic, sizeof magic) != 0)
         talus_archive_refuse(a, "this is no saved state (it begins with \"TALUSWLD\")");
-    talus_archive_u32(a, &version);
-    if (version != VERSION)
-        talus_archive_refuse(a, version >= 1 && version < VERSION
+    talus_archive_u32(a, &a->version);
+    if (a->version < OLDEST || a->version > VERSION)
+        talus_archive_refuse(a, a->version >= 1 && a->version < OLDEST
                                     ? "saved by a library before version 5 of this format, "
                                       "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 5)");
+                                    : "saved by another version of the library (expected 5 or 6)");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, &stated);
     if (stated != size || size < HEADER + sizeof hash)
@@ -457,14 +483,14 @@ static void check_header(TalusArchive *a, size_t size)
     a->size = size - sizeof hash;
 }
 
-static TalusWorld *load_world(TalusArchive *a, int threads)
+static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
 {
     TalusWorldDef def = talus_world_def_default();
     char *solver = NULL, *backend = NULL;
     TalusWorld *world = NULL;
     transfer_def(a, &def, &solver, &backend);
     def.solver = solver;
-    def.backend = backend;
+    def.backend = choice ? choice : backend;
     def.threads = threads;
     if (a->status == TALUS_OK)
         talus_archive_take(a, talus_world_create(&def, &world));
@@ -478,12 +504,13 @@ static TalusWorld *load_world(TalusArchive *a, int threads)
     return world;
 }
 
-TalusStatus talus_world_load(const void *bytes, size_t size, int threads, TalusWorld **out)
+TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
+                             TalusWorld **out)
 {
     *out = NULL;
     TalusArchive a = {.loading = true, .source = bytes, .size = size};
     check_header(&a, size);
-    TalusWorld *world = a.status == TALUS_OK ? load_world(&a, threads) : NULL;
+    TalusWorld *world = a.status == TALUS_OK ? load_world(&a, threads, backend) : NULL;
     if (a.status != TALUS_OK) {
         talus_world_destroy(world);
         return a.status;

@@ -11,6 +11,8 @@
 
 #include "collide/period.h"
 
+#include <inttypes.h>
+
 /* ---- bodies gathered for a detector ---- */
 
 typedef struct Crowd {
@@ -187,10 +189,10 @@ void talus_arrivals_tell(TalusWorld *world)
     world->said_overlap = true;
     talus_log_to(
         &world->log, TALUS_LOG_WARNING, "step.overlap",
-        "step %lld: bodies arrive where others are: body %u (tag %d) and body %u (tag %d) overlap "
-        "by %.3g m, %.3g of the smaller size (said once)",
-        (long long)world->steps + 1, c->a, (int)world->bodies.tag[c->a], c->b,
-        (int)world->bodies.tag[c->b], -c->gap, -c->gap / size_of(world, c));
+        "step %lld: bodies arrive where others are: body %" PRIu64 " (tag %d) and body %" PRIu64
+        " (tag %d) overlap by %.3g m, %.3g of the smaller size (said once)",
+        (long long)world->steps + 1, world->bodies.id[c->a], (int)world->bodies.tag[c->a],
+        world->bodies.id[c->b], (int)world->bodies.tag[c->b], -c->gap, -c->gap / size_of(world, c));
 }
 
 /* ---- emitters ---- */

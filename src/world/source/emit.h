@@ -2,7 +2,7 @@
 #ifndef TALUS_WORLD_SOURCE_EMIT_H
 #define TALUS_WORLD_SOURCE_EMIT_H
 
-#include "collide/detector.h"
+#include "collide/contact.h"
 #include "world/source/source.h"
 
 /* Bodies near an emitter and the spheres it would like to place (source.c). */

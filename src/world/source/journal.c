@@ -1,5 +1,6 @@
 /* world/source/journal.c - which slots a step has filled and emptied, so that it can be taken back. */
 #include "world/source/journal.h"
+#include "world/ids.h"
 #include "world/state.h"
 #include "world/step/mirror.h"
 
@@ -37,12 +38,11 @@ void talus_journal_undo(TalusWorld *world)
     for (int i = j->count - 1; i >= 0; i--) {
         TalusJournalEntry entry = j->entry[i];
         world->bodies.shape[entry.slot] = entry.shape;
-        if (entry.shape < 0) {
-            world->bodies.generation[entry.slot]--;
+        if (entry.shape < 0)
             talus_world_forget(world, entry.slot);
-        }
     }
     world->bodies.counts = j->counts_before;
+    talus_ids_undo(&world->bodies);
     world->exchange_kinetic = j->kinetic_before;
     world->exchange_potential = j->potential_before;
     j->recording = false;

@@ -32,7 +32,7 @@ static TalusBodyArrays body_arrays(TalusWorld *world)
     int slots = b->counts.slots, sent = world->mirror.slots_sent;
     TalusBodyArrays arrays = {
         .slots = slots > sent ? slots : sent,
-        .generation = b->generation,
+        .id = b->id,
         .position = b->position,
         .velocity = b->velocity,
         .spin = b->spin,

@@ -2,7 +2,7 @@
 #ifndef TALUS_WORLD_STEP_STAGES_H
 #define TALUS_WORLD_STEP_STAGES_H
 
-#include "collide/detector.h"
+#include "collide/contact.h"
 
 #include <talus/world.h>
 

@@ -4,10 +4,10 @@ import { viewOf } from "./file";
 
 export const enum Name {
   index = 1, generation, position, velocity, speed, orientation, radius, shape, material, tag, fixed, layer, force, touching,
-  chain_a, chain_b, chain_force, chain_point, point, normal, triangle, edge, piece,
+  chain_a, chain_b, chain_force, chain_point, point, normal, triangle, edge, piece, number,
 }
 const NAMES = ["", "index", "generation", "position", "velocity", "speed", "orientation", "radius", "shape", "material", "tag", "fixed", "layer",
-  "force", "touching", "chain_a", "chain_b", "chain_force", "chain_point", "point", "normal", "triangle", "edge", "piece"];
+  "force", "touching", "chain_a", "chain_b", "chain_force", "chain_point", "point", "normal", "triangle", "edge", "piece", "number"];
 
 const enum Type { integer = 1, bf16, f32 }
 
@@ -18,7 +18,7 @@ const FORMS: Record<number, [Type, number]> = {
   [Name.material]: [Type.integer, 1], [Name.tag]: [Type.integer, 1], [Name.fixed]: [Type.integer, 1], [Name.layer]: [Type.integer, 1],
   [Name.force]: [Type.bf16, 1], [Name.touching]: [Type.integer, 1], [Name.chain_a]: [Type.integer, 1], [Name.chain_b]: [Type.integer, 1],
   [Name.chain_force]: [Type.bf16, 1], [Name.chain_point]: [Type.integer, 3], [Name.point]: [Type.f32, 3], [Name.normal]: [Type.integer, 3],
-  [Name.triangle]: [Type.integer, 3], [Name.edge]: [Type.integer, 2], [Name.piece]: [Type.integer, 1],
+  [Name.triangle]: [Type.integer, 3], [Name.edge]: [Type.integer, 2], [Name.piece]: [Type.integer, 1], [Name.number]: [Type.integer, 2],
 };
 
 // Bodies and chains together per byte of a frame: writers fill up frames that would have more, so that no small

@@ -13,41 +13,59 @@ export interface Decoded {
   bytes: number;     // of memory that this frame does not share with the one before
 }
 
-function sameInts(a: Uint32Array | Int32Array, b: Uint32Array | Int32Array): boolean {
+type Numbers = Uint32Array | Int32Array | Float64Array;
+
+function sameNumbers(a: Numbers, b: Numbers): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }
 
 interface Population {
-  index: Uint32Array;
-  generation: Uint32Array;
+  id: Float64Array;
   rows: Int32Array | null; // each body's row in the frame before, -1 for none; null: the same rows
   fresh: number;           // bodies that the frame before does not have
 }
 
+const HIGH = 2 ** 32; // what the upper half of a number counts
+
+// Numbers are told as differences from the body that is next in the frame before (docs/frames.md): those that stay keep their order,
+// those that come have larger numbers than all that were there.
+function idsOfNumbers(steps: Int32Array, old: Float64Array): Pick<Population, "id" | "rows"> {
+  const n = steps.length / 2, id = new Float64Array(n), rows = new Int32Array(n).fill(-1);
+  const newest = old.reduce((a, b) => Math.max(a, b), 0);
+  for (let k = 0, row = 0; k < n; k++) {
+    const guess = row < old.length ? old[row]! : k > 0 ? id[k - 1]! : 0;
+    const number = id[k] = guess + steps[2 * k + 1]! * HIGH + (steps[2 * k]! >>> 0);
+    if (!(number >= 1 && number <= Number.MAX_SAFE_INTEGER)) throw new Error(`array number: ${number} in row ${k}`);
+    if (number > newest) continue;
+    while (row < old.length && old[row] !== number) row++;
+    if (row === old.length) throw new Error(`array number: ${number} in row ${k} is not in the frame before, or in another order`);
+    rows[k] = row++;
+  }
+  return { id, rows };
+}
+
+// Of files before version 3: slots, which ascend, and how many bodies each has had.
+function idsOfSlots(index: Uint32Array, generation: Uint32Array, old: Float64Array): Pick<Population, "id" | "rows"> {
+  const n = index.length, id = new Float64Array(n), rows = new Int32Array(n).fill(-1);
+  for (let k = 0, row = 0; k < n; k++) {
+    if (k > 0 && index[k]! <= index[k - 1]!) throw new Error(`array index: ${index[k]} in row ${k} after ${index[k - 1]}; it must ascend`);
+    id[k] = (generation[k]! - 1) * HIGH + index[k]! + 1;
+    while (row < old.length && (old[row]! - 1) % HIGH < index[k]!) row++;
+    if (row < old.length && old[row] === id[k]) rows[k] = row;
+  }
+  return { id, rows };
+}
+
 async function readPopulation(arrays: Arrays, key: boolean, before: Decoded | null): Promise<Population> {
-  const n = arrays.bodies;
-  const i = await arrays.integers(Name.index, n), g = await arrays.integers(Name.generation, n);
-  if (!i || !g) throw new Error(`frame without the array ${i ? "generation" : "index"}`);
-  const index = new Uint32Array(i.buffer), generation = new Uint32Array(g.buffer);
-  for (let k = 1; k < n; k++) {
-    if (index[k]! <= index[k - 1]!) throw new Error(`array index: ${index[k]} in row ${k} after ${index[k - 1]}; it must ascend`);
-  }
-  const old = before?.frame;
-  const same = old !== undefined && sameInts(index, old.index) && sameInts(generation, old.generation);
-  const ids = same ? { index: old.index, generation: old.generation } : { index, generation };
-  if (key || !old) return { ...ids, rows: new Int32Array(n).fill(-1), fresh: n };
-  if (same) return { ...ids, rows: null, fresh: 0 };
-  const rows = new Int32Array(n);
-  let fresh = 0;
-  for (let k = 0, o = 0; k < n; k++) {
-    while (o < old.count && old.index[o]! < index[k]!) o++;
-    const found = o < old.count && old.index[o] === index[k] && old.generation[o] === generation[k];
-    rows[k] = found ? o : -1;
-    if (!found) fresh++;
-  }
-  return { ...ids, rows, fresh };
+  const n = arrays.bodies, old = before?.frame.id ?? new Float64Array(0), base = key ? new Float64Array(0) : old;
+  const steps = await arrays.integers(Name.number, n), i = await arrays.integers(Name.index, n), g = await arrays.integers(Name.generation, n);
+  if (!steps && (!i || !g)) throw new Error("frame without the array number");
+  const { id, rows } = steps ? idsOfNumbers(steps, base) : idsOfSlots(new Uint32Array(i!.buffer), new Uint32Array(g!.buffer), base);
+  const same = sameNumbers(id, old);
+  if (same && !key) return { id: old, rows: null, fresh: 0 };
+  return { id: same ? old : id, rows, fresh: rows!.reduce((sum, row) => sum + (row < 0 ? 1 : 0), 0) };
 }
 
 type Kept = Pick<Frame, "radius" | "shape" | "material" | "tag" | "fixed" | "layer">;
@@ -209,7 +227,7 @@ export async function decodeFrame(bytes: Uint8Array, head: Head, before: Decoded
   let turns = await arrays.integers(Name.orientation, turned.length, base && turnsBefore(turned, people, base));
   if (!turns && turned.length > 0) throw new Error(`frame with ${turned.length} bodies that are not spheres and without the array orientation`);
   turns ??= new Int32Array(0);
-  const still = before !== null && before.frame.head === head && kept.shape === before.frame.shape && sameInts(turns, before.turns);
+  const still = before !== null && before.frame.head === head && kept.shape === before.frame.shape && sameNumbers(turns, before.turns);
   const orientation = still ? before.frame.orientation : unitQuaternions(arrays.bodies, turned, turns);
 
   const position = scaled(grid, head.quantum);
@@ -217,7 +235,7 @@ export async function decodeFrame(bytes: Uint8Array, head: Head, before: Decoded
   const touching = await arrays.integers(Name.touching, arrays.bodies);
   const frame: Frame = {
     head, time: chunk.time, step: chunk.step, count: arrays.bodies, contacts: arrays.contacts,
-    index: people.index, generation: people.generation, position, orientation, velocity,
+    id: people.id, position, orientation, velocity,
     speed: velocity ? lengths(velocity) : (await arrays.floats(Name.speed, arrays.bodies)) ?? new Float32Array(arrays.bodies),
     force: (await arrays.floats(Name.force, arrays.bodies)) ?? new Float32Array(arrays.bodies),
     touching: touching && new Uint8Array(touching),

@@ -5,7 +5,7 @@ import type { FrameInfo } from "../types";
 
 const FILE_HEADER = 16;
 const CHUNK_HEADER = 40;
-const VERSION = 2; // talus view and talus export bring older files to it
+const VERSION = 3; // talus view and talus export bring older files to it
 
 // Four letters as the little-endian number that stands in the file.
 const word = (s: string): number => s.charCodeAt(0) | (s.charCodeAt(1) << 8) | (s.charCodeAt(2) << 16) | (s.charCodeAt(3) << 24);

@@ -10,16 +10,8 @@ const MOST_POINTS = 512; // of a shape that are turned for its bounds
 export const positionOf = (f: Frame, row: number): Vec3 => [f.position[3 * row]!, f.position[3 * row + 1]!, f.position[3 * row + 2]!];
 export const turnOf = (f: Frame, row: number): Quat => [f.orientation[4 * row]!, f.orientation[4 * row + 1]!, f.orientation[4 * row + 2]!, f.orientation[4 * row + 3]!];
 
-// The row of a body, of any generation if none is given; -1 where it is not there. Rows are in the order of their index.
-export function rowOf(f: Frame, { index, generation }: { index: number; generation?: number }): number {
-  let low = 0, high = f.count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (f.index[middle]! < index) low = middle + 1;
-    else high = middle;
-  }
-  return low < f.count && f.index[low] === index && (generation === undefined || f.generation[low] === generation) ? low : -1;
-}
+// The row of a body; -1 where it is not there.
+export const rowOf = (f: Frame, id: number): number => f.id.indexOf(id);
 
 const points = new WeakMap<Shape, Float64Array>();
 

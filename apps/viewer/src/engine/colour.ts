@@ -68,7 +68,7 @@ export function colourValues(frame: Frame, by: ColourBy, out: Float32Array): voi
     case "layer": out.set(frame.layer); break;
     case "touching": if (frame.touching) out.set(frame.touching); else out.fill(0, 0, n); break;
     case "id":
-      for (let i = 0; i < n; i++) out[i] = ((Math.imul(frame.index[i]!, 2654435761) + Math.imul(frame.generation[i]!, 40503)) >>> 27);
+      for (let i = 0; i < n; i++) out[i] = (Math.imul(frame.id[i]!, 2654435761) + 1640572038) >>> 27;
       break;
     case "material": for (let i = 0; i < n; i++) out[i] = frame.material[i]! % 7; break;
     case "tag": for (let i = 0; i < n; i++) out[i] = ((frame.tag[i]! % 7) + 7) % 7; break;

@@ -99,7 +99,7 @@ class ThreeEngine implements Engine {
   #chains = { on: false, threshold: 1 };
   #clip: Clip | null = null;
   #dark = false;
-  #selected: { index: number; generation: number } | null = null;
+  #selected = 0;
   #listeners: (() => void)[] = [];
 
   #asked = 0;     // the animation frame that was asked for
@@ -331,8 +331,8 @@ class ThreeEngine implements Engine {
     this.draw();
   }
 
-  select(body: { index: number; generation: number } | null): void {
-    this.#selected = body;
+  select(id: number): void {
+    this.#selected = id;
     this.#showSelected();
     this.draw();
   }
@@ -340,7 +340,7 @@ class ThreeEngine implements Engine {
   #showSelected(): void {
     this.#ring.hide();
     for (const o of this.#outlines) o.show([]);
-    const frame = this.#frame, row = frame && this.#selected ? rowOf(frame, this.#selected) : -1;
+    const frame = this.#frame, row = frame ? rowOf(frame, this.#selected) : -1;
     if (!frame || row < 0 || (frame.fixed[row] && this.#walls.how === "hidden")) return;
     if (frame.head.shapes[frame.shape[row]!]!.drawn === "sphere") this.#ring.show(...positionOf(frame, row), frame.radius[row]!);
     else for (const o of this.#outlines) o.show(outlineOf(frame, row, this.#bounds, this.#orbit.axes));
@@ -401,7 +401,7 @@ class ThreeEngine implements Engine {
       const seen = (row: number, facing: boolean): boolean => (isVessel(frame.head.shapes[frame.shape[row]!]!) ? !facing : facing);
       hit = pickWalls(this.#walls.triangles, seen, ray, span, hit);
     }
-    return hit.row < 0 ? null : { row: hit.row, index: frame.index[hit.row]!, generation: frame.generation[hit.row]! };
+    return hit.row < 0 ? null : { row: hit.row, id: frame.id[hit.row]! };
   }
 
   /* ---- pictures ---- */

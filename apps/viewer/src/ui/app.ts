@@ -4,9 +4,9 @@ import { el } from "../../../look/dom";
 import { capital } from "../../../look/format";
 import { rowOf } from "../engine/bounds";
 import { isCategory, scaleOf } from "../engine/colour";
-import type { Engine, Frame, FrameInfo, Picked, Scale, Source, Vec3, ViewName } from "../types";
+import type { Engine, Frame, FrameInfo, Scale, Source, Vec3, ViewName } from "../types";
 import { Bar } from "./bar";
-import { BodyCard, type BodyId } from "./body";
+import { BodyCard } from "./body";
 import { help } from "./help";
 import { listen } from "./keys";
 import { Legend } from "./legend";
@@ -69,7 +69,7 @@ export class App {
     });
     this.plots = new Plots(source.steps, (time) => this.player.seekTime(time), () => this.time);
     this.live = new Live(source, (on) => this.player.follow(on), (message) => this.notices.set("control", message));
-    this.card = new BodyCard(() => this.select(null), () => {
+    this.card = new BodyCard(() => this.select(0), () => {
       this.kept = null;
       if (this.frame) this.keepInView(this.frame);
     });
@@ -129,7 +129,7 @@ export class App {
     canvas.addEventListener("pointerup", (e) => {
       if (!down || e.pointerId !== down.pointerId || Math.hypot(e.clientX - down.clientX, e.clientY - down.clientY) > SLIP) return;
       const box = canvas.getBoundingClientRect();
-      this.select(this.engine.pick(e.clientX - box.left, e.clientY - box.top));
+      this.select(this.engine.pick(e.clientX - box.left, e.clientY - box.top)?.id ?? 0);
     });
   }
 
@@ -162,7 +162,7 @@ export class App {
       ["s", () => this.picture()],
       ["p", () => this.set(this.state.panel && this.state.plots ? { plots: false } : { panel: true, plots: true })],
       ["b", () => this.set({ panel: !this.state.panel })],
-      ["Escape", () => this.select(null)],
+      ["Escape", () => this.select(0)],
       ["?", () => this.help.showModal()],
     ]);
     listen(bindings, () => this.help.open);
@@ -236,8 +236,8 @@ export class App {
     }
   }
 
-  select(body: Picked | BodyId | null): void {
-    this.card.set(body && { index: body.index, generation: body.generation });
+  select(body: number): void {
+    this.card.set(body);
     this.kept = null;
     this.engine.select(this.card.body);
     if (this.frame) this.card.show(this.frame);
@@ -390,10 +390,7 @@ export class App {
       get selected() { return app.card.body; },
       get camera() { return app.engine.camera(); },
       seek: async (time: number) => (app.player.seekTime(time), app.player.settled()),
-      select: (index: number) => {
-        const row = app.frame ? rowOf(app.frame, { index }) : -1;
-        app.select(row < 0 ? null : { index, generation: app.frame!.generation[row]! });
-      },
+      select: (id: number) => app.select(app.frame && rowOf(app.frame, id) >= 0 ? id : 0),
       set: (change: Partial<State>) => app.set(change),
     };
   }

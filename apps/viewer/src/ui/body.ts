@@ -7,7 +7,6 @@ import { add } from "../engine/vector";
 import type { Frame, Shape, Vec3 } from "../types";
 import { type Control, iconButton, tick } from "./controls";
 
-export interface BodyId { index: number; generation: number }
 
 // Its kind, extents along its own axes, and of surfaces how fine they are.
 function shapeText(shape: Shape | undefined): string {
@@ -52,7 +51,7 @@ const ROWS: Row[] = [
 
 export class BodyCard {
   readonly node: HTMLElement;
-  body: BodyId | null = null;
+  body = 0; // its number; 0: none
   private heading = el("h2", {});
   private table = el("dl", {});
   private absent = el("p", { class: "note" }, "Not in this frame.");
@@ -72,17 +71,17 @@ export class BodyCard {
       el("div", { class: "head" }, this.heading, iconButton("close", "Close (Escape)", close)), this.table, this.absent, this.keep.node);
   }
 
-  set(body: BodyId | null): void {
+  set(body: number): void {
     this.body = body;
     this.node.hidden = !body;
     this.keeping = false;
     this.keep.set(false);
-    if (body) this.heading.textContent = `Body ${body.index}` + (body.generation > 1 ? `, generation ${body.generation}` : "");
+    if (body) this.heading.textContent = `Body ${body}`;
   }
 
   // Where it is in the scene; null where it is not there.
   placeIn(frame: Frame): Vec3 | null {
-    const row = this.body ? rowOf(frame, this.body) : -1;
+    const row = rowOf(frame, this.body);
     return row < 0 ? null : add(positionOf(frame, row), frame.head.origin);
   }
 

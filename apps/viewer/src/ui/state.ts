@@ -34,7 +34,7 @@ export interface Address {
   state: State;
   time: number | null;
   camera: number[] | null;
-  body: { index: number; generation: number } | null;
+  body: number; // 0: none
 }
 
 export const DEFAULTS: Readonly<State> = {
@@ -63,7 +63,7 @@ export function readAddress(hash: string, defaults: State): Address {
   const get = (name: string) => given.get(name);
   const flag = (name: string, otherwise: boolean) => (get(name) === null ? otherwise : get(name) !== "0");
   const range = numbers(get("range"), 2), threshold = Number(get("chains")), speed = Number(get("speed"));
-  const time = numbers(get("t"), 1), body = numbers(get("body"), 2);
+  const time = numbers(get("t"), 1), body = numbers(get("body"), 1);
   return {
     state: {
       colour: oneOf(get("colour"), COLOURS, defaults.colour),
@@ -83,7 +83,7 @@ export function readAddress(hash: string, defaults: State): Address {
     },
     time: time?.[0] ?? null,
     camera: numbers(get("camera")),
-    body: body ? { index: body[0]!, generation: body[1]! } : null,
+    body: body?.[0] ?? 0,
   };
 }
 
@@ -101,7 +101,7 @@ export function writeAddress({ state, time, camera, body }: Address, defaults: S
   if (state.chains !== defaults.chains) put("chains", state.chains ? short(state.threshold) : "0");
   if (state.clip) put("clip", `${state.clip.axis}${short(state.clip.at)}${state.clip.flip ? "-" : ""}`);
   if (state.speed !== defaults.speed) put("speed", state.speed === EVERY_FRAME ? "frames" : String(state.speed));
-  if (body) put("body", `${body.index},${body.generation}`);
+  if (body) put("body", String(body));
   if (camera) put("camera", camera.map(short).join(","));
   return parts.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("%2C", ",")}`).join("&");
 }
