@@ -16,7 +16,7 @@ static TalusWorld *make_everything(void)
     joint.point = talus_vec3(3.0, 2.0, 2.0);
     CHECK_OK(add_one(world, brick, talus_vec3(3.5, 2.0, 2.0), &joint.a));
     CHECK_OK(talus_world_add_joint(world, &joint, NULL));
-    make_tight(world);
+    CHECK_OK(talus_world_set_accuracy(world, 1e-9, 100000));
     return world;
 }
 
@@ -39,7 +39,7 @@ static void check_contacts(const TalusWorld *a, const TalusWorld *b)
     CHECK(memcmp(p, q, (size_t)count * sizeof *p) == 0);
 }
 
-/* Steps both; each reaches its tolerance. Energies are compared with what the bodies have in all. */
+/* Steps both; each reaches its tolerance, 1e-9 of the reference speed. Energies are compared with what the bodies have in all. */
 static void step_along(TalusWorld *stays, TalusWorld *moves)
 {
     for (int i = 0; i < PART; i++) {
@@ -48,7 +48,7 @@ static void step_along(TalusWorld *stays, TalusWorld *moves)
         REQUIRE_OK(talus_world_step(moves, &b));
         CHECK(!a.missed && !b.missed && b.solve.residual.rms <= b.tolerance);
         CHECK_INT(a.bodies, b.bodies);
-        CHECK_INT(a.contacts, b.contacts);
+        CHECK(abs(a.contacts - b.contacts) <= 4); /* of 120: corners of boxes at rest come and go */
         double energy = fabs(a.ledger.kinetic) + fabs(a.ledger.potential);
         CHECK_NEAR(a.ledger.kinetic, b.ledger.kinetic, 1e-8 * energy);
         CHECK_NEAR(a.ledger.potential, b.ledger.potential, 1e-8 * energy);
@@ -82,12 +82,18 @@ TEST(a_world_goes_on_wherever_it_is_moved)
     talus_world_destroy(moves);
 }
 
-/* The impulses that came along are what the first solve starts from. */
+/* The impulses that came along are what the first solve starts from: with one iteration alone a stack stays where it
+ * is, and without them it falls. */
 TEST(warm_starts_come_along)
 {
-    TalusWorld *world = make_heap(1, 60);
-    world = move(world, "cpu");
-    run(world, 150); /* at rest */
+    test_backend = "cpu";
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    CHECK_OK(add_floor(world, NULL));
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(add_one(world, brick, talus_vec3(0.0, 0.0, 0.08 + 0.16 * i), NULL));
+    CHECK_OK(talus_world_set_accuracy(world, 1e-9, 100000));
+    run(world, 20);
     for (int k = 0; k < 2; k++) {
         TalusWorld *warm = moved_to(world, k ? "cpu" : "cuda"), *cold = moved_to(warm, NULL);
         TalusStepInfo a, b;
@@ -95,11 +101,13 @@ TEST(warm_starts_come_along)
         for (int i = 0; i < cold->bodies.counts.slots; i++)
             talus_world_forget(cold, i);
         REQUIRE_OK(talus_world_touch(cold));
+        CHECK_OK(talus_world_set_accuracy(warm, 0.0, 1));
+        CHECK_OK(talus_world_set_accuracy(cold, 0.0, 1));
         REQUIRE_OK(talus_world_step(warm, &a));
         REQUIRE_OK(talus_world_step(cold, &b));
-        printf("  on %-5s %d iterations, %d without impulses\n", talus_world_backend(warm),
-               a.solve.iterations, b.solve.iterations);
-        CHECK(2 * a.solve.iterations < b.solve.iterations);
+        printf("  on %-5s %.1e J, %.1e J without impulses\n", talus_world_backend(warm),
+               a.ledger.kinetic, b.ledger.kinetic);
+        CHECK(a.ledger.kinetic < 0.2 * b.ledger.kinetic);
         talus_world_destroy(cold);
         talus_world_destroy(world);
         world = warm;

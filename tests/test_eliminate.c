@@ -191,10 +191,10 @@ static void compare(Rows *r, TalusEliminationFacts *facts)
     talus_elimination_invert(e);
     for (int b = 0; b < r->bodies; b++) {
         double inverse[36] = {0.0}, column[ROWS];
-        int vertex = talus_elimination_vertex(e, b);
+        int vertex = talus_elimination_vertices(e)[b];
         bool moved = false;
         if (vertex >= 0)
-            talus_elimination_taken(e, vertex, inverse);
+            memcpy(inverse, talus_elimination_taken(e)[vertex], sizeof inverse);
         for (int c = 0; c < 6; c++) {
             for (int i = 0; i < n; i++)
                 for (int s = 0; s < 2; s++)
@@ -521,7 +521,8 @@ TEST(same_bits_for_any_threads)
             x[k][i] = sin(i);
         talus_elimination_solve(e, x[k]);
         for (int b = 0; b < 40; b++)
-            talus_elimination_taken(e, talus_elimination_vertex(e, b), taken[k][b]);
+            memcpy(taken[k][b], talus_elimination_taken(e)[talus_elimination_vertices(e)[b]],
+                   sizeof taken[k][b]);
     }
     CHECK(memcmp(x[0], x[1], sizeof(double) * (size_t)r.count) == 0);
     CHECK(memcmp(taken[0], taken[1], sizeof taken[0]) == 0);

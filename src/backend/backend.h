@@ -4,7 +4,7 @@
  * have op->rows * op->blocks entries and live where the backend keeps its memory, as do the operator's
  * arrays: only put and get bring them to the host and back. Operations that need a whole-problem sum
  * return it; they are the points where an iteration synchronises. Groups of operations are tables of their own:
- * vectors, operator, sets block by block, laws beyond ccp, sweeps, fused steps; runs of many iterations are optional.
+ * vectors, operator, sets block by block, laws beyond ccp, sweeps, fused steps, joints; runs of many iterations are optional.
  *
  * "Scaled" operations work in the metric of a solver: x = gamma / s with s = (s_n, s_t) per block, so
  * the gradient becomes s g and the cone's friction mu s_n / s_t (TalusMetricBlock). */
@@ -12,6 +12,7 @@
 #define TALUS_BACKEND_BACKEND_H
 
 #include "backend/operator.h"
+#include "linalg/machine.h"
 #include "sets/one_contact.h"
 
 /* Vectors that dots and combine take at once. */
@@ -322,6 +323,18 @@ typedef struct TalusStepOps {
                 double *residual_max);
 } TalusStepOps;
 
+/* Free joints taken out of a matrix-free operator (problem/eliminate.h). */
+typedef struct TalusJointOps {
+    /* The rows of op's free joints (backend/arms.h), on the host; row has room for 3 op->joints. */
+    TalusStatus (*rows)(const TalusOperator *op, TalusJointRow *row, int *count);
+    /* `op`, a copy of `whole` cut short by its joints, gets touches and diagonals of its own, for which it has room,
+     * and `kinds`; op->elimination has been factored and inverted. */
+    TalusStatus (*take_out)(const TalusOperator *whole, TalusOperator *op);
+    /* gamma of whole's joints from gamma of op; `offset` false: of a direction. Uses the scratch. */
+    void (*recover)(const TalusOperator *whole, const TalusOperator *op, bool offset,
+                    double *gamma);
+} TalusJointOps;
+
 /* Many iterations in one call, of matrix-free problems with at most 3 rows whose blocks are not varied. Optional: where an
  * entry is NULL, and for other problems, run.h and solvers/face/mprgp.c take steps one by one. */
 typedef struct TalusRunOps {
@@ -333,7 +346,7 @@ typedef struct TalusRunOps {
     /* step.relax over and over, likewise; gamma on return is one step beyond what was measured last. */
     TalusStatus (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma,
                          TalusRun *run);
-    /* Iterations of mprgp, each measured. */
+    /* Iterations of mprgp, each measured; without eliminated joints alone. */
     TalusStatus (*proportion)(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
 } TalusRunOps;
 
@@ -346,9 +359,8 @@ enum {
         1 << 1, /* the host sees every iterate at no cost; else iterations are better
                                        sent many at once */
     TALUS_CAP_FACTORISES = 1 << 2, /* direct methods work there */
-    TALUS_CAP_ELIMINATES = 1 << 3, /* joints can be eliminated (TalusOperator.elimination) */
     TALUS_CAP_FINDS_METRIC =
-        1 << 4 /* runs of the accelerated method need no metric (TalusAccelerated) */
+        1 << 3 /* runs of the accelerated method need no metric (TalusAccelerated) */
 };
 
 typedef struct TalusBackend {
@@ -374,6 +386,7 @@ typedef struct TalusBackend {
     TalusLawOps law;
     TalusSweepOps sweep;
     TalusStepOps step;
+    TalusJointOps joint;
     TalusRunOps run;
 } TalusBackend;
 

@@ -2,7 +2,7 @@
 #ifndef TALUS_BACKEND_HOST_H
 #define TALUS_BACKEND_HOST_H
 
-#include "backend/operator.h"
+#include "backend/arms.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -30,28 +30,6 @@ static inline void keep_max(double *max, double value)
 static inline double dot3(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline void cross3(const double a[3], const double b[3], double r[3])
-{
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-/* The change of a body's spin s by a torque (operator.h): k times it, or by the full inertia. */
-static inline void turn_body(const TalusOperator *op, int body, double k, const double torque[3],
-                             double turn[3])
-{
-    if (!op->inertia) {
-        for (int i = 0; i < 3; i++)
-            turn[i] = k * torque[i];
-        return;
-    }
-    const double *m = op->inertia[body];
-    turn[0] = m[0] * torque[0] + m[3] * torque[1] + m[4] * torque[2];
-    turn[1] = m[3] * torque[0] + m[1] * torque[1] + m[5] * torque[2];
-    turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
 }
 
 #endif

@@ -23,36 +23,11 @@ void talus_elimination_destroy(TalusElimination *e)
 {
     if (!e)
         return;
-    void *const owned[] = {e->row,
-                           e->key,
-                           e->moving,
-                           e->given,
-                           e->place,
-                           e->vertex,
-                           e->start,
-                           e->below,
-                           e->block_at,
-                           e->local,
-                           e->machine_start,
-                           e->machine_vertex,
-                           e->list,
-                           e->ordered,
-                           e->list_start,
-                           e->diagonal_at,
-                           e->bias,
-                           e->scale,
-                           e->value,
-                           e->inverse,
-                           e->unit,
-                           e->right,
-                           e->x,
-                           e->y,
-                           e->motion,
-                           e->rounds,
-                           e->redundant,
-                           e->work};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
+    TALUS_RELEASE(e->row, e->key, e->moving, e->given, e->place, e->vertex, e->body, e->vertex_body,
+                  e->taken, e->start, e->below, e->block_at, e->local, e->machine_start,
+                  e->machine_vertex, e->list, e->ordered, e->list_start, e->diagonal_at, e->bias,
+                  e->scale, e->value, e->inverse, e->unit, e->right, e->x, e->y, e->motion,
+                  e->rounds, e->redundant, e->work);
     talus_release(e);
 }
 
@@ -80,17 +55,26 @@ static TalusStatus reserve_numbers(TalusElimination *e)
     TALUS_TRY(TALUS_GROW(e->x, n, 0, "impulses of joints"));
     TALUS_TRY(TALUS_GROW(e->y, n, 0, "impulses of joints"));
     TALUS_TRY(TALUS_GROW(e->motion, (size_t)e->vertices, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(e->taken, (size_t)e->vertices, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(e->vertex_body, (size_t)e->vertices, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(e->body, (size_t)e->nodes, 0, "bodies of joints"));
     TALUS_TRY(TALUS_GROW(e->rounds, machines, 0, "machines"));
     return TALUS_GROW(e->redundant, machines, 0, "machines");
 }
 
 static void order_rows(TalusElimination *e)
 {
-    for (int p = 0; p < e->nodes; p++)
+    for (int p = 0; p < e->nodes; p++) {
         for (int k = 0; k < node_size(e, p); k++) {
             e->ordered[e->place[p] + k] = e->row[e->given[p] + k];
             e->bias[e->place[p] + k] = e->row[e->given[p] + k].bias;
         }
+        for (int side = 0; side < 2; side++) {
+            e->body[p][side] = e->row[e->given[p]].body[side];
+            if (e->vertex[p][side] >= 0)
+                e->vertex_body[e->vertex[p][side]] = e->body[p][side];
+        }
+    }
 }
 
 static void factor_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -120,35 +104,34 @@ TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int b
 /* ---- solutions ---- */
 
 typedef struct Loop {
-    TalusElimination *e;
-    Motion motion;
+    TalusMachines machines;
+    double (*velocity)[8];
 } Loop;
 
-static void solve_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void apply_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
     (void)chunk;
     for (int64_t m = begin; m < end; m++)
-        for (int round = 0; round <= loop->e->rounds[m]; round++) {
-            talus_machine_residual(loop->e, (int)m, &loop->motion, round > 0);
-            talus_machine_step(loop->e, (int)m, &loop->motion, round > 0);
-        }
+        talus_machine_apply(&loop->machines, (int)m, loop->velocity, talus_team_of_one);
 }
 
 void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity)[8])
 {
-    Loop loop = {e, {velocity, false, offset ? e->bias : NULL}};
-    talus_parallel(e->pool, e->machines, MACHINE_GRAIN, solve_chunk, &loop);
+    Loop loop = {talus_elimination_machines(e), velocity};
+    if (!offset)
+        loop.machines.bias = NULL;
+    talus_parallel(e->pool, e->machines, MACHINE_GRAIN, apply_chunk, &loop);
 }
 
 /* As above from velocities 0, the right-hand side being the offset. */
 void talus_elimination_solve(TalusElimination *e, double *x)
 {
-    Loop loop = {e, {e->motion, true, e->right}};
+    Loop loop = {talus_machines_local(e, e->right), e->motion};
     memset(e->motion, 0, (size_t)e->vertices * sizeof *e->motion);
     for (int p = 0; p < e->nodes; p++)
         memcpy(e->right + e->place[p], x + e->given[p], (size_t)node_size(e, p) * sizeof *x);
-    talus_parallel(e->pool, e->machines, MACHINE_GRAIN, solve_chunk, &loop);
+    talus_parallel(e->pool, e->machines, MACHINE_GRAIN, apply_chunk, &loop);
     talus_elimination_solution(e, x);
 }
 
@@ -159,18 +142,6 @@ void talus_elimination_solution(const TalusElimination *e, double *x)
 }
 
 /* ---- what bodies have left ---- */
-
-static void invert_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    (void)chunk;
-    for (int64_t m = begin; m < end; m++)
-        talus_elimination_invert_machine(context, (int)m);
-}
-
-void talus_elimination_invert(TalusElimination *e)
-{
-    talus_parallel(e->pool, e->machines, MACHINE_GRAIN, invert_chunk, e);
-}
 
 /* Entry (k, l) of A^-1 of nodes p and q. */
 static double inverse_entry(const TalusElimination *e, const double *block, int p, int q, int k,
@@ -194,17 +165,38 @@ static void take_pair(const TalusElimination *e, int vertex, int p, int q, doubl
         }
 }
 
-int talus_elimination_vertex(const TalusElimination *e, int body)
+static void take_vertex(TalusElimination *e, int vertex)
 {
-    return body >= 0 ? e->local[body] : -1;
-}
-
-void talus_elimination_taken(const TalusElimination *e, int vertex, double taken[36])
-{
-    memset(taken, 0, 36 * sizeof *taken);
+    memset(e->taken[vertex], 0, sizeof e->taken[vertex]);
     for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++)
         for (int32_t j = e->list_start[vertex]; j < e->list_start[vertex + 1]; j++)
-            take_pair(e, vertex, e->list[i], e->list[j], taken);
+            take_pair(e, vertex, e->list[i], e->list[j], e->taken[vertex]);
+}
+
+static void invert_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    TalusElimination *e = context;
+    (void)chunk;
+    for (int64_t m = begin; m < end; m++) {
+        talus_elimination_invert_machine(e, (int)m);
+        for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++)
+            take_vertex(e, v);
+    }
+}
+
+void talus_elimination_invert(TalusElimination *e)
+{
+    talus_parallel(e->pool, e->machines, MACHINE_GRAIN, invert_chunk, e);
+}
+
+const int32_t *talus_elimination_vertices(const TalusElimination *e)
+{
+    return e->local;
+}
+
+const double (*talus_elimination_taken(const TalusElimination *e))[36]
+{
+    return (const double(*)[36])e->taken;
 }
 
 TalusEliminationFacts talus_elimination_facts(const TalusElimination *e)

@@ -24,18 +24,9 @@
 #define TALUS_LINALG_ELIMINATE_H
 
 #include "base/pool.h"
+#include "linalg/machine.h"
 
-#include <stdint.h>
 #include <talus/base.h>
-
-/* One row of D': what multiplies velocity and spin of its two bodies, in any units that agree with M^-1. */
-typedef struct TalusJointRow {
-    int32_t body[2];   /* two that differ; -1: the fixed world */
-    double arm[2][6];  /* on v, then on the spin */
-    double push[2][6]; /* M^-1 times that; all zeros: the body does not move */
-    double compliance; /* E */
-    double bias;       /* b, for talus_elimination_apply */
-} TalusJointRow;
 
 typedef struct TalusElimination TalusElimination;
 
@@ -54,14 +45,16 @@ void talus_elimination_solve(TalusElimination *e, double *x);
 void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity)[8]);
 /* The x of the last of these two, in the order of the rows. */
 void talus_elimination_solution(const TalusElimination *e, double *x);
+/* What applying takes (machine.h), until the next factorisation. */
+TalusMachines talus_elimination_machines(const TalusElimination *e);
 
 /* Once after a factorisation, before the next: the entries of A^-1 that it has room for (Takahashi's
  * equations), those of any two rows on one moving body among them. */
 void talus_elimination_invert(TalusElimination *e);
-/* The number of a moving body among those that joints hold, -1: it is none of them; */
-int talus_elimination_vertex(const TalusElimination *e, int body);
-/* and what they take from its M^-1, 6 x 6: M^-1 D A^-1 D' M^-1. */
-void talus_elimination_taken(const TalusElimination *e, int vertex, double taken[36]);
+/* By body: its number among the moving ones that joints hold, -1: it is none of them; */
+const int32_t *talus_elimination_vertices(const TalusElimination *e);
+/* and by that number, what joints take from a body's M^-1, 6 x 6: M^-1 D A^-1 D' M^-1. */
+const double (*talus_elimination_taken(const TalusElimination *e))[36];
 
 typedef struct TalusEliminationFacts {
     int nodes, machines, vertices;

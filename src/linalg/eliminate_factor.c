@@ -1,4 +1,4 @@
-/* linalg/eliminate_factor.c - one machine: A = L L' in blocks, solutions with it, parts of A^-1. */
+/* linalg/eliminate_factor.c - one machine: A = L L' in blocks, parts of A^-1. */
 #include "linalg/eliminate_parts.h"
 
 #include "base/rng.h"
@@ -139,102 +139,6 @@ static bool factor_nodes(TalusElimination *e, int m, double shift)
     return true;
 }
 
-/* ---- y = A^-1 y ---- */
-
-static void solve_forward(const TalusElimination *e, int p, double *y)
-{
-    const int size = node_size(e, p);
-    const double *a = e->value + e->diagonal_at[p];
-    double *mine = y + e->place[p];
-    for (int k = 0; k < size; k++) {
-        for (int j = 0; j < k; j++)
-            mine[k] -= a[k * size + j] * mine[j];
-        mine[k] *= a[k * size + k];
-    }
-    for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
-        const double *block = e->value + e->block_at[i];
-        double *other = y + e->place[e->below[i]];
-        for (int r = 0; r < node_size(e, e->below[i]); r++, block += size)
-            for (int k = 0; k < size; k++)
-                other[r] -= block[k] * mine[k];
-    }
-}
-
-static void solve_backward(const TalusElimination *e, int p, double *y)
-{
-    const int size = node_size(e, p);
-    const double *a = e->value + e->diagonal_at[p];
-    double *mine = y + e->place[p];
-    for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
-        const double *block = e->value + e->block_at[i], *other = y + e->place[e->below[i]];
-        for (int r = 0; r < node_size(e, e->below[i]); r++, block += size)
-            for (int k = 0; k < size; k++)
-                mine[k] -= block[k] * other[r];
-    }
-    for (int k = size - 1; k >= 0; k--) {
-        for (int j = k + 1; j < size; j++)
-            mine[k] -= a[j * size + k] * mine[j];
-        mine[k] *= a[k * size + k];
-    }
-}
-
-static int body_of(const TalusElimination *e, const Motion *motion, int p, int side)
-{
-    return motion->local ? e->vertex[p][side] : e->ordered[e->place[p]].body[side];
-}
-
-void talus_machine_residual(TalusElimination *e, int m, const Motion *motion, bool again)
-{
-    for (int p = e->machine_start[m]; p < e->machine_start[m + 1]; p++) {
-        for (int row = e->place[p]; row < e->place[p + 1]; row++) {
-            e->y[row] = motion->bias ? motion->bias[row] : 0.0;
-            if (again)
-                e->y[row] -= e->ordered[row].compliance * e->x[row];
-        }
-        for (int side = 0; side < 2; side++) {
-            int body = body_of(e, motion, p, side);
-            if (body < 0)
-                continue;
-            const double *v = motion->velocity[body];
-            for (int row = e->place[p]; row < e->place[p + 1]; row++) {
-                const double *arm = e->ordered[row].arm[side];
-                e->y[row] += (arm[0] * v[0] + arm[1] * v[1] + arm[2] * v[2]) +
-                             (arm[3] * v[4] + arm[4] * v[5] + arm[5] * v[6]);
-            }
-        }
-    }
-}
-
-/* v of the two bodies of node p loses M^-1 D y. */
-static void push_bodies(const TalusElimination *e, int p, const Motion *motion)
-{
-    for (int side = 0; side < 2; side++) {
-        if (e->vertex[p][side] < 0)
-            continue;
-        double *v = motion->velocity[body_of(e, motion, p, side)];
-        for (int row = e->place[p]; row < e->place[p + 1]; row++) {
-            const double *push = e->ordered[row].push[side];
-            for (int k = 0; k < 3; k++) {
-                v[k] -= push[k] * e->y[row];
-                v[4 + k] -= push[3 + k] * e->y[row];
-            }
-        }
-    }
-}
-
-void talus_machine_step(TalusElimination *e, int m, const Motion *motion, bool again)
-{
-    int first = e->machine_start[m], last = e->machine_start[m + 1];
-    for (int p = first; p < last; p++)
-        solve_forward(e, p, e->y);
-    for (int p = last - 1; p >= first; p--)
-        solve_backward(e, p, e->y);
-    for (int p = first; p < last; p++)
-        push_bodies(e, p, motion);
-    for (int row = e->place[first]; row < e->place[last]; row++)
-        e->x[row] = again ? e->x[row] + e->y[row] : e->y[row];
-}
-
 /* ---- a machine with redundant rows ---- */
 
 static double largest(const TalusElimination *e, int m)
@@ -272,20 +176,55 @@ static void draw_motion(TalusElimination *e, int m)
     }
 }
 
+TalusMachines talus_elimination_machines(const TalusElimination *e)
+{
+    return (TalusMachines){.machines = e->machines,
+                           .nodes = e->nodes,
+                           .vertices = e->vertices,
+                           .rows = e->rows,
+                           .machine_start = e->machine_start,
+                           .machine_vertex = e->machine_vertex,
+                           .rounds = e->rounds,
+                           .place = e->place,
+                           .vertex = (const int32_t(*)[2])e->vertex,
+                           .body = (const int32_t(*)[2])e->body,
+                           .vertex_body = e->vertex_body,
+                           .list_start = e->list_start,
+                           .list = e->list,
+                           .start = e->start,
+                           .below = e->below,
+                           .diagonal_at = e->diagonal_at,
+                           .block_at = e->block_at,
+                           .row = e->ordered,
+                           .bias = e->bias,
+                           .value = e->value,
+                           .x = e->x,
+                           .y = e->y};
+}
+
+TalusMachines talus_machines_local(const TalusElimination *e, const double *bias)
+{
+    TalusMachines machines = talus_elimination_machines(e);
+    machines.body = machines.vertex;
+    machines.vertex_body = NULL;
+    machines.bias = bias;
+    return machines;
+}
+
 /* How many refinements velocities drawn at random need: the same for all, so that the operator is linear. */
 static int count_rounds(TalusElimination *e, int m)
 {
-    Motion motion = {e->motion, true, NULL};
+    const TalusMachines machines = talus_machines_local(e, NULL);
     double first = 0.0, before = 0.0;
     draw_motion(e, m);
     for (int round = 0; round <= MOST_ROUNDS; round++) {
-        talus_machine_residual(e, m, &motion, round > 0);
+        talus_machine_residual(&machines, m, e->motion, round > 0, talus_team_of_one);
         double now = largest(e, m);
         if (round > 0 && (now <= SOLVED * first || now > 0.5 * before))
             return round - 1;
         first = round == 0 ? now : first;
         before = now;
-        talus_machine_step(e, m, &motion, round > 0);
+        talus_machine_step(&machines, m, e->motion, round > 0, talus_team_of_one);
     }
     return MOST_ROUNDS;
 }

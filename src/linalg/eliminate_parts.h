@@ -11,8 +11,7 @@
 /* Rows of a node at most. */
 enum { NODE_ROWS = 6 };
 
-/* "Vertex": a body that moves, numbered among those that joints hold, machine by machine. Nodes are in the
- * order of elimination, machine by machine, too, and so are ordered rows. */
+/* Arrays that TalusMachines has too are described there. */
 struct TalusElimination {
     TalusPool *pool;
     int rows, bodies;
@@ -24,15 +23,11 @@ struct TalusElimination {
     int analyses;
     bool *moving; /* [bodies] */
     int nodes, vertices, machines;
-    int32_t *given;         /* [nodes]: its first row in the order given */
-    int32_t *place;         /* [nodes + 1]: its first row in the order of elimination */
-    int32_t (*vertex)[2];   /* [nodes]: of its bodies, -1 where one does not move */
-    int32_t *start, *below; /* [nodes + 1]: later nodes that L couples it to, rising */
-    int64_t *diagonal_at;   /* [nodes + 1]: where its square block is in `value`, */
-    int64_t *block_at;      /* [start[nodes]]: and the blocks below it, rows of the later node */
-    int32_t *machine_start, *machine_vertex; /* [machines + 1]: first node, first vertex */
-    int32_t *local;                          /* [bodies]: vertex, -1: none */
-    int32_t *list_start, *list;              /* [vertices + 1]: nodes at a vertex, rising */
+    int32_t *given; /* [nodes]: its first row in the order given */
+    int32_t *place, *start, *below, (*vertex)[2], (*body)[2], *vertex_body;
+    int64_t *diagonal_at, *block_at;
+    int32_t *machine_start, *machine_vertex, *list_start, *list;
+    int32_t *local; /* [bodies]: vertex, -1: none */
 
     /* numbers */
     TalusJointRow *ordered;         /* [rows] */
@@ -40,7 +35,8 @@ struct TalusElimination {
     double *value, *inverse, *unit; /* L, with 1 / L_kk on diagonals; of A^-1; L_qp L_pp^-1 */
     double *right, *x, *y;          /* [rows] */
     double (*motion)[8];            /* [vertices] */
-    int *rounds;                    /* [machines]: refinements */
+    double (*taken)[36];            /* [vertices] */
+    int32_t *rounds;                /* [machines] */
     bool *redundant;                /* [machines] */
 
     /* work of the analysis (eliminate_order.c) */
@@ -65,18 +61,8 @@ static inline int64_t block_of(const TalusElimination *e, int q, int p)
                   : e->block_at[talus_place_of(e->below, e->start[p], e->start[p + 1], q)];
 }
 
-/* Velocities to which x is applied: records of all bodies, or `motion` by vertex; and offsets of ordered rows,
- * NULL: none. */
-typedef struct Motion {
-    double (*velocity)[8];
-    bool local;
-    const double *bias;
-} Motion;
-
-/* y = D' velocity + bias, and `again`, less E x, x being what has been taken so far. */
-void talus_machine_residual(TalusElimination *e, int machine, const Motion *motion, bool again);
-/* y = A^-1 y, x += y (x = y unless `again`), velocity -= M^-1 D y. */
-void talus_machine_step(TalusElimination *e, int machine, const Motion *motion, bool again);
+/* As talus_elimination_machines, with `motion` for velocities and these offsets. */
+TalusMachines talus_machines_local(const TalusElimination *e, const double *bias);
 
 /* rounds[machine] < 0 afterwards: something is not finite. */
 void talus_elimination_factor_machine(TalusElimination *e, int machine);

@@ -9,7 +9,7 @@
  *
  * Diagonals are those of the reduced operator, exactly, but for a contact between two bodies of one machine,
  * where what joints carry from one to the other is left out: at most the double of that is true. `coupling`
- * is not there: no sweeps. On the host, of matrix-free problems. */
+ * is not there: no sweeps. Factors are made on the host; arrays are where the backend keeps its memory. */
 #ifndef TALUS_PROBLEM_ELIMINATE_H
 #define TALUS_PROBLEM_ELIMINATE_H
 
@@ -18,16 +18,17 @@
 
 typedef struct TalusReduced {
     TalusOperator op; /* for solvers that see it through products and sets alone */
-    TalusElimination *joints;
     const TalusOperator *whole;
-    int32_t *touch_start, *touch;
-    double (*diagonal)[2];
-    double (*taken)[36]; /* [vertices]: M^-1 Dj A^-1 Dj' M^-1 of a jointed body */
-    double *impulse;     /* of joints, by rows */
+    const TalusBackend *backend; /* whose the following vectors are; NULL: none yet */
+    TalusElimination *joints;
+    double *touch_start, *touch, *diagonal; /* memory of op's arrays of these names */
+    size_t start_capacity, touch_capacity, diagonal_capacity;
 } TalusReduced;
 
-/* Of op, which has joints and stays as it is while this is in use. Starts as zeros; memory is kept. */
-TalusStatus talus_reduced_fill(TalusReduced *r, const TalusOperator *op);
+/* Of op, which has joints and stays as it is while this is in use. Starts as zeros; memory is kept, for the same
+ * backend. */
+TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
+                               const TalusOperator *op);
 /* gamma_j from gamma_c; gamma has room for all of the problem. Uses the operator's scratch. */
 void talus_reduced_recover(TalusReduced *r, double *gamma);
 /* The same for a direction: delta_j = -A^-1 Njc delta_c. */

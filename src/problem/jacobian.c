@@ -6,44 +6,6 @@
 
 #include <string.h>
 
-/* ---- rows of D' ---- */
-
-/* The rows of the moments: nothing on the velocity, the contact's axes on the spin. */
-static void set_levers(const TalusOperator *op, int i, int side, TalusArm *arm)
-{
-    int general = i - op->sphere_sphere - op->sphere_fixed;
-    double lever = (side ? 1.0 : -1.0) * op->lever[general][side];
-    for (int k = 0; k < 3; k++) {
-        double local[3] = {k == 0, k == 1, k == 2};
-        talus_frame_world(op->frame[i], local, arm[k] + 3);
-        for (int c = 0; c < 3; c++) {
-            arm[k][c] = 0.0;
-            arm[k][3 + c] *= lever;
-        }
-    }
-}
-
-void talus_jacobian_arms(const TalusOperator *op, int i, int side, TalusArm *arm)
-{
-    int general = i - op->sphere_sphere - op->sphere_fixed;
-    double sign = side ? 1.0 : -1.0;
-    if (op->rows == 6)
-        set_levers(op, i, side, arm + 3);
-    for (int k = 0; k < op->rows && k < 3; k++) {
-        double local[3] = {k == 0, k == 1, k == 2}, axis[3], lever[3], turn[3];
-        talus_frame_world(op->frame[i], local, axis);
-        for (int c = 0; c < 3; c++)
-            lever[c] = general < 0 ? -sign * op->frame[i][c] : op->arm[general][3 * side + c];
-        cross3(lever, axis, turn);
-        for (int c = 0; c < 3; c++) {
-            arm[k][c] = sign * axis[c];
-            arm[k][3 + c] = sign * turn[c];
-        }
-        if (general < 0 && k == 0) /* a sphere's normal passes through its centre */
-            memset(arm[k] + 3, 0, 3 * sizeof **arm);
-    }
-}
-
 /* ---- groups ---- */
 
 static TalusSym3 spin_inverse(const TalusOperator *op, int body)
@@ -146,9 +108,8 @@ static TalusStatus set_matrix(TalusJacobian *j, const TalusOperator *op, const i
     TALUS_TRY(talus_sparse_alloc(d, (int)rows, 3 * j->groups, 12 * rows,
                                  "matrix of contacts and bodies"));
     for (int i = 0; i < op->blocks; i++) {
-        talus_jacobian_arms(op, i, 0, arm);
-        if (op->pair[i][1] >= 0)
-            talus_jacobian_arms(op, i, 1, arm + op->rows);
+        for (int side = 0; side < (op->pair[i][1] >= 0 ? 2 : 1); side++)
+            talus_jacobian_arms(op, i, side, arm + side * op->rows);
         for (int k = 0; k < op->rows; k++)
             add_row(op, d, place, i, k, (const TalusArm *)arm, &at);
     }

@@ -8,11 +8,12 @@
 
 #include "problem/problem.h"
 
-/* One row of D' on one body: what multiplies v, then s. */
-typedef double TalusArm[6];
-
 /* The rows of contact i on its body a (side 0) or b (side 1). */
-void talus_jacobian_arms(const TalusOperator *op, int i, int side, TalusArm *arm);
+static inline void talus_jacobian_arms(const TalusOperator *op, int i, int side, TalusArm *arm)
+{
+    for (int k = 0; k < op->rows; k++)
+        talus_block_arm(op, i, side, k, arm[k]);
+}
 
 typedef struct TalusJacobian {
     int groups;                /* 3 unknowns each */

@@ -142,7 +142,7 @@ static int record_of(const TalusOperator *op, int i, int side)
 
 /* Counting sort by body; contacts keep their order within a body. Bodies that no impulse moves have none: a
  * drum would have thousands, for nothing. */
-void talus_problem_list_touches(TalusOperator *op)
+static void list_touches(TalusOperator *op)
 {
     int32_t *start = op->touch_start;
     memset(start, 0, ((size_t)op->bodies + 1) * sizeof *start);
@@ -177,7 +177,7 @@ TalusStatus talus_problem_finish(TalusProblem *p)
 {
     p->has_certificate = false; /* of a problem that was here before */
     TALUS_TRY(check_joints(&p->op));
-    talus_problem_list_touches(&p->op);
+    list_touches(&p->op);
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_diagonals(p);
 }

@@ -43,8 +43,6 @@ struct TalusProblem {
     void *def_memory[9];
 };
 
-/* op's touch_start and touch from its pairs. */
-void talus_problem_list_touches(TalusOperator *op);
 /* problem/matrix.c: an explicit problem's arrays from its def. */
 TalusStatus talus_problem_fill_matrix(TalusProblem *problem, const TalusProblemDef *def);
 /* Gives the copy back. */

@@ -57,8 +57,7 @@ static TalusStatus check(TalusContext *context)
 const TalusBackend talus_backend_cpu = {
     .name = "cpu",
     .summary = "threads and vector units of this machine, double precision, bitwise reproducible",
-    .capabilities = TALUS_CAP_HOST_MEMORY | TALUS_CAP_SEES_ITERATES | TALUS_CAP_FACTORISES |
-                    TALUS_CAP_ELIMINATES,
+    .capabilities = TALUS_CAP_HOST_MEMORY | TALUS_CAP_SEES_ITERATES | TALUS_CAP_FACTORISES,
     .open = fine,
     .context_create = context_create,
     .context_destroy = context_destroy,
@@ -122,5 +121,11 @@ const TalusBackend talus_backend_cpu = {
             .quasi_step = talus_cpu_quasi_step,
             .quasi_smooth = talus_cpu_quasi_smooth,
             .ogm = talus_cpu_ogm_step,
+        },
+    .joint =
+        {
+            .rows = talus_cpu_joint_rows,
+            .take_out = talus_cpu_joint_take_out,
+            .recover = talus_cpu_joint_recover,
         },
 };

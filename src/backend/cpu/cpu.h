@@ -51,6 +51,12 @@ void talus_cpu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBloc
 void talus_cpu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                      TalusSizes *out);
 
+/* joints.c */
+TalusStatus talus_cpu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *count);
+TalusStatus talus_cpu_joint_take_out(const TalusOperator *whole, TalusOperator *op);
+void talus_cpu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
+                             double *gamma);
+
 /* law.c */
 void talus_cpu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
 void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double share,

@@ -68,6 +68,11 @@
         .quasi_step = cu_quasi_step, \
         .quasi_smooth = cu_quasi_smooth, \
         .ogm = cu_ogm_step, \
+    }, \
+    .joint = { \
+        .rows = cu_joint_rows, \
+        .take_out = cu_joint_take_out, \
+        .recover = cu_joint_recover, \
     }
 /* clang-format on */
 

@@ -72,6 +72,12 @@ TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lam
 /* face.cu */
 TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
 
+/* machines.cu */
+TalusStatus cu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *count);
+TalusStatus cu_joint_take_out(const TalusOperator *whole, TalusOperator *op);
+void cu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
+                      double *gamma);
+
 /* law.cu */
 void cu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
 void cu_law_shift(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums);

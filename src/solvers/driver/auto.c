@@ -124,8 +124,7 @@ static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
 /* Free joints that the first-order methods are spared (problem/eliminate.h), and sweeps are not. */
 static bool has_machines(const TalusProblem *problem, const TalusSolveOptions *options)
 {
-    return talus_problem_counts(problem)->joints > 0 && !options->keep_joints &&
-           talus_backend_can(problem->backend, TALUS_CAP_ELIMINATES);
+    return talus_problem_counts(problem)->joints > 0 && !options->keep_joints;
 }
 
 static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options)

@@ -156,20 +156,20 @@ static bool store_certificate(TalusSolve *solve, const double *delta)
     return true;
 }
 
-/* Without its free joints: those parts of delta follow, and the check is of the whole, on the host. */
+/* Without its free joints: those parts of delta follow, and the check is of the whole. */
 static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
 {
     const TalusOperator *op = solve->reduced->whole;
-    size_t n = (size_t)op->rows * (size_t)op->blocks;
-    size_t own = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    double *whole;
-    if (TALUS_ALLOC(whole, 3 * n, "certificate") != TALUS_OK)
+    const TalusVectorOps *vector = &solve->backend->vector;
+    size_t n = (size_t)op->rows * (size_t)op->blocks, capacity = 0;
+    double *whole = NULL;
+    if (vector->reserve(op, &whole, &capacity, 3 * n, "certificate") != TALUS_OK)
         return false;
-    memcpy(whole, delta, own * sizeof *whole);
+    vector->copy(op, whole, delta, (size_t)solve->op->rows * (size_t)solve->op->blocks);
     talus_reduced_extend(solve->reduced, whole);
     bool proof = is_proof(solve->backend, op, relaxed, whole, whole + n, whole + 2 * n) &&
                  (relaxed || store_certificate(solve, whole));
-    talus_release(whole);
+    vector->release(whole);
     return proof;
 }
 

@@ -173,15 +173,14 @@ static void count_memory(TalusSolve *solve, Bytes before)
 
 /* ---- stages ---- */
 
-/* Free joints on the host are left to the driver by solvers that can do without them. */
+/* Free joints are left to the driver by solvers that can do without them. */
 static TalusStatus eliminate(TalusSolve *solve)
 {
     TalusReduced *reduced = &solve->solver->reduced;
-    bool can = solve->type->through_products && solve->op->pair &&
-               talus_backend_can(solve->backend, TALUS_CAP_ELIMINATES);
+    bool can = solve->type->through_products && solve->op->pair;
     if (!can || solve->op->joints == 0 || solve->options->keep_joints)
         return TALUS_OK;
-    TALUS_TRY(talus_reduced_fill(reduced, solve->op));
+    TALUS_TRY(talus_reduced_fill(reduced, solve->backend, solve->op));
     solve->reduced = reduced;
     solve->op = &reduced->op;
     return TALUS_OK;

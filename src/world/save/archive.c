@@ -22,10 +22,14 @@ void talus_archive_take(TalusArchive *archive, TalusStatus status)
 {
     if (status == TALUS_OK || archive->status != TALUS_OK)
         return;
-    if (status == TALUS_ERR_ARGUMENT)
-        talus_archive_refuse(archive, talus_error());
-    else
+    if (status == TALUS_ERR_MEMORY) {
         archive->status = status;
+        return;
+    }
+    TalusError inner = *talus_error_record();
+    talus_archive_refuse(archive, inner.text);
+    if (inner.key[0])
+        talus_error_key(inner.key, archive->status);
 }
 
 void talus_archive_bytes(TalusArchive *a, void *data, size_t size)

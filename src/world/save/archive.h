@@ -41,7 +41,7 @@ void talus_archive_text(TalusArchive *archive, char **text);
 
 /* Records TALUS_ERR_FORMAT with the offset, unless an error is there already. */
 void talus_archive_refuse(TalusArchive *archive, const char *why);
-/* Takes over the status of a call that was given what was read; a bad argument is a bad format, other errors stay. */
+/* Takes over the status of a call that was given what was read: a bad argument is a bad format. The key stays. */
 void talus_archive_take(TalusArchive *archive, TalusStatus status);
 
 #endif

@@ -492,8 +492,10 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
     def.solver = solver;
     def.backend = choice ? choice : backend;
     def.threads = threads;
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_world_create(&def, &world));
+    TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
+    if (status == TALUS_ERR_UNSUPPORTED && choice)
+        a->status = status; /* the caller's doing, not that of the bytes */
+    talus_archive_take(a, status);
     if (a->status == TALUS_OK) {
         transfer_world(a, world);
         world->mirror.bodies_ahead = world->mirror.contacts_ahead = true;

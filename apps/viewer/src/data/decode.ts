@@ -29,7 +29,7 @@ interface Population {
 
 const HIGH = 2 ** 32; // what the upper half of a number counts
 
-// Numbers are told as differences from the body that is next in the frame before (docs/frames.md): those that stay keep their order,
+// Numbers are told as differences from the body that is next in the frame before (docs/reference/frames.md): those that stay keep their order,
 // those that come have larger numbers than all that were there.
 function idsOfNumbers(steps: Int32Array, old: Float64Array): Pick<Population, "id" | "rows"> {
   const n = steps.length / 2, id = new Float64Array(n), rows = new Int32Array(n).fill(-1);

@@ -98,7 +98,6 @@ struct TalusContext {
     unsigned *arrived;
     CuArray<char> work;    /* of primitives.cu */
     CuOwned iterate, face; /* of iterate.cu and face.cu */
-    long long serial;      /* the last that an operator's data were given */
     char first_error[256];
 };
 

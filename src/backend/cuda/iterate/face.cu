@@ -201,11 +201,11 @@ static void put_args(CuContext *cu, const FaceArgs *args)
 
 TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run)
 {
-    if (!op->pair || op->varied)
+    if (!op->pair || op->varied || op->elimination)
         return talus_fail(
             TALUS_ERR_UNSUPPORTED,
             "mprgp: runs of iterations on the device know contacts with half lines or "
-            "circular cones alone");
+            "circular cones alone, and no eliminated joints");
     CuContext *cu = cu_of(op);
     TALUS_TRY(open_shared(cu));
     FaceArgs args = new_args(op, state, run);

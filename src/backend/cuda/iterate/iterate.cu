@@ -81,7 +81,7 @@ struct Batch {
     int resident; /* whether iterate_resident can be launched; 0: not known, -1: no */
 };
 
-enum { VARIANTS = 32 };
+enum { VARIANTS = 64 };
 
 /* What the operators of a context share: the way to the device, and batches that have been captured. */
 struct Shared {
@@ -210,7 +210,7 @@ struct Stretch {
     int lead;     /*   of which these come before one that begins a period of measuring */
     int launched; /* steps sent */
     int first;    /* parity of the first step */
-    bool resident;
+    bool resident, machines;
 };
 
 static int parity_of(const Stretch *s)
@@ -225,16 +225,24 @@ static int seen_by(const Stretch *s)
     return s->launched && talus_run_measures(s->run, before) ? SEEN_CHECK : SEEN_STEP;
 }
 
-static void launch_step(CuContext *cu, const IterateKernels *k, int parity, int seen, bool check)
+static void launch_bodies(const Stretch *s, int parity, int seen)
 {
-    launch_next(cu, k->bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
-    launch_next(cu, check ? k->check : k->step, CONTACT_BLOCKS, CONTACT_THREADS, parity);
+    launch_next(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
+    if (s->machines)
+        launch_next(s->cu, s->kernels.machines, MACHINE_BLOCKS, MACHINE_THREADS, parity, seen);
+}
+
+static void launch_step(const Stretch *s, int parity, int seen, bool check)
+{
+    launch_bodies(s, parity, seen);
+    launch_next(s->cu, check ? s->kernels.check : s->kernels.step, CONTACT_BLOCKS, CONTACT_THREADS,
+                parity);
 }
 
 static void send_step(Stretch *s)
 {
     bool check = talus_run_measures(s->run, s->run->done + s->launched);
-    launch_step(s->cu, &s->kernels, parity_of(s), seen_by(s), check);
+    launch_step(s, parity_of(s), seen_by(s), check);
     s->launched++;
 }
 
@@ -245,20 +253,25 @@ static int batch_steps(int check)
     return steps % 2 ? steps + check : steps;
 }
 
-static void capture_batch(CuContext *cu, const IterateKernels *k, int check, Batch *batch)
+static void capture_batch(const Stretch *s, int check)
 {
+    CuContext *cu = s->cu;
+    const IterateKernels *k = &s->kernels;
+    Batch *batch = s->batch;
     cudaGraph_t graph = nullptr;
     if (batch->graph)
         cu_note(cu, cudaGraphExecDestroy(batch->graph), "graph");
     batch->check = check;
     batch->steps = batch_steps(check);
     load_kernel(cu, k->bodies);
+    if (s->machines)
+        load_kernel(cu, k->machines);
     load_kernel(cu, k->step);
     load_kernel(cu, k->check);
     cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
     for (int t = 0; t < batch->steps; t++) {
         int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
-        launch_step(cu, k, t & 1, seen, t % check == 0);
+        launch_step(s, t & 1, seen, t % check == 0);
     }
     cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
     cu_note(cu, cudaGraphInstantiate(&batch->graph, graph, 0), "graph");
@@ -289,7 +302,7 @@ static bool send_batches(Stretch *s)
 {
     const int check = s->run->check, steps = batch_steps(check);
     if (s->left - s->launched > steps && (!s->batch->graph || s->batch->check != check))
-        capture_batch(s->cu, &s->kernels, check, s->batch);
+        capture_batch(s, check);
     for (int number = 1; s->left - s->launched > steps; number++) {
         cu_note(s->cu, cudaGraphLaunch(s->batch->graph, s->cu->stream), "graph");
         s->launched += steps;
@@ -332,8 +345,7 @@ static void send_steps(Stretch *s, bool momentum, const IterateState *state)
 {
     launch(s->cu, set_state, 1, 1, shared_of(s->cu)->device_state.at, *state);
     if (momentum)
-        launch_next(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, 1 - s->first,
-                    (int)SEEN_START);
+        launch_bodies(s, 1 - s->first, SEEN_START);
     while (s->launched < s->lead && s->launched < s->left)
         send_step(s);
     bool going = send_batches(s);
@@ -377,7 +389,8 @@ static int parity_after(const Stretch *s, const IterateState *state)
 static bool is_resident(const Stretch *s, const TalusOperator *op)
 {
     const int threads = s->kernels.resident_threads;
-    if (s->run->stepwise || op->blocks > RESIDENT_BLOCKS * threads * RESIDENT_PER_THREAD)
+    if (s->run->stepwise || s->machines ||
+        op->blocks > RESIDENT_BLOCKS * threads * RESIDENT_PER_THREAD)
         return false;
     if (!s->batch->resident)
         s->batch->resident = can_be_together(s->cu, s->kernels.resident, threads) ? 1 : -1;
@@ -389,7 +402,9 @@ static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mi
                            bool exact)
 {
     bool general = op->inertia != nullptr;
-    int variant = exact * 16 + mixed * 8 + (op->rows == 3) * 4 + general * 2 + momentum;
+    bool machines = op->elimination != nullptr;
+    int variant =
+        machines * 32 + exact * 16 + mixed * 8 + (op->rows == 3) * 4 + general * 2 + momentum;
     int phase = (run->since + run->done) % run->check;
     Stretch s = {};
     s.cu = cu_of(op);
@@ -397,6 +412,7 @@ static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mi
                       : iterate_kernels_double(op->rows, general, momentum, exact);
     s.batch = &shared_of(s.cu)->batches[variant];
     s.run = run;
+    s.machines = machines;
     s.left = run->iterations - run->done;
     s.lead = phase ? run->check - phase : 0;
     s.resident = is_resident(&s, op);
@@ -421,6 +437,7 @@ static IterateArgs new_args(const TalusOperator *op, const Iterate *w, const Tal
     args.normal = w->normal.at;
     args.base = w->base.at;
     args.mass = w->mass.at;
+    args.machines = cu_machines(op);
     return args;
 }
 
@@ -502,10 +519,17 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     return cu_check(cu_of(op));
 }
 
+/* Joints are satisfied in double precision: single would leave them open by what rounding makes of velocities. */
+static bool is_mixed(const TalusOperator *op, bool mixed)
+{
+    return mixed && !op->elimination;
+}
+
 static TalusStatus accelerate_run(const TalusOperator *op, bool mixed, TalusAccelerated *a,
                                   TalusMomentum *momentum, TalusRun *run)
 {
     Iterate *w;
+    mixed = is_mixed(op, mixed);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, true));
     IterateState state = first_state(momentum, a->beta);
@@ -568,6 +592,7 @@ static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, 
                              double *gamma, TalusRun *run)
 {
     Iterate *w;
+    mixed = is_mixed(op, mixed);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, false));
     if (mixed)

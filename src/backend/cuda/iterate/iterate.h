@@ -2,7 +2,8 @@
  *
  * An iteration is two kernels. The bodies' kernel sums each body's impulses into its velocity V, and, from
  * V and that of the iterate before, the velocity W = V + beta (V - V_prev) that belongs to
- * y = x + beta (x - x_prev). The contacts' kernel reads W of both bodies: the gradient at y without one
+ * y = x + beta (x - x_prev). Where joints are eliminated, a machines' kernel then satisfies them in V, and forms W of
+ * their bodies anew. The contacts' kernel reads W of both bodies: the gradient at y without one
  * being stored. All of it is done for impulses gamma themselves: a step with the metric s is
  *     gamma_next = P(y - step s^2 g),   P the projection in the norm |gamma / s|,
  * and s^2, the inverse of the diagonal, comes from the masses that V and W carry.
@@ -22,14 +23,26 @@
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_H
 
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/machines.h"
 
 /* Grids of the iterations: what an H200's 132 processors hold at once. Constants, so that sums have one
  * order everywhere; small where threads are emulated one by one. */
 #ifdef TALUS_EMULATED
-enum { BODY_THREADS = 16, BODY_BLOCKS = 3, CONTACT_THREADS = 32, CONTACT_BLOCKS = 5 };
+enum {
+    BODY_THREADS = 16,
+    BODY_BLOCKS = 3,
+    CONTACT_THREADS = 32,
+    CONTACT_BLOCKS = 5,
+    MACHINE_BLOCKS = 2
+};
 #else
-enum { BODY_THREADS = 128, BODY_BLOCKS = 1056, CONTACT_THREADS = 256, CONTACT_BLOCKS = 528 };
+enum {
+    BODY_THREADS = 128,
+    BODY_BLOCKS = 1056,
+    CONTACT_THREADS = 256,
+    CONTACT_BLOCKS = 528,
+    MACHINE_BLOCKS = 528
+};
 #endif
 
 /* Small problems (iterate_resident.h): one block to a processor, and how many contacts a thread keeps. Those
@@ -75,8 +88,9 @@ struct IterateArgs {
     const double *mu_range; /* largest mu and largest -mu */
     double *partial;
     IterateState *state;
-    double omega, lambda; /* Jacobi */
-    double stop2;         /* sum of squares at which to stop; 0: never */
+    TalusMachines machines; /* double precision alone */
+    double omega, lambda;   /* Jacobi */
+    double stop2;           /* sum of squares at which to stop; 0: never */
     double stop_max2;
     int refine_after; /* steps after which to stop for refinement, */
     int steps_before; /*   of which so many were done before this stretch */
@@ -101,6 +115,7 @@ struct ResidentRun {
 struct IterateKernels {
     IterateArgs *args; /* where the kernels look for them */
     void (*bodies)(int parity, int seen);
+    void (*machines)(int parity, int seen); /* NULL in single precision */
     void (*step)(int parity);
     void (*check)(int parity);
     /* Takes up the last step's sums; one block. */

@@ -183,6 +183,15 @@ static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
     }
 }
 
+/* W of a body from its V and that of the iterate before. */
+template <class T>
+static __device__ inline void store_ahead(int b, double beta, const T (&before)[8], T (&v)[8])
+{
+    for (int k = 0; k < 7; k++)
+        v[k] += k == 3 ? T(0) : (T)beta * (v[k] - before[k]);
+    store_packs<8>(v, (T *)args.w + 8 * (int64_t)b);
+}
+
 /* Leaves V and, for y, W. `start`: V alone. */
 template <class T, bool GENERAL, bool MOMENTUM>
 static __device__ inline void move_body(int b, int parity, bool start, double beta,
@@ -194,11 +203,8 @@ static __device__ inline void move_body(int b, int parity, bool start, double be
         load_packs<8>((const T *)args.v[1 - parity] + 8 * (int64_t)b, before);
     push_body<T, GENERAL>(b, sum, v);
     store_packs<8>(v, (T *)args.v[parity] + 8 * (int64_t)b);
-    if (MOMENTUM && !start) {
-        for (int k = 0; k < 7; k++)
-            v[k] += k == 3 ? T(0) : (T)beta * (v[k] - before[k]);
-        store_packs<8>(v, (T *)args.w + 8 * (int64_t)b);
-    }
+    if (MOMENTUM && !start)
+        store_ahead(b, beta, before, v);
 }
 
 /* Where body b's touches are. */
@@ -270,6 +276,33 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
     }
     for (int h = BODY_BLOCKS - 1 - (int)blockIdx.x; h < args.op.heavy_count; h += BODY_BLOCKS)
         move_heavy<T, ROWS, GENERAL, MOMENTUM>(x, args.op.heavy[h], parity, start, now.beta);
+}
+
+/* W of a machine's bodies. */
+static __device__ inline void move_machine_ahead(int m, int parity, double beta)
+{
+    for (int k = args.machines.machine_vertex[m] + (int)threadIdx.x;
+         k < args.machines.machine_vertex[m + 1]; k += MACHINE_THREADS) {
+        const int b = args.machines.vertex_body[k];
+        double v[8], before[8];
+        load_packs<8>((const double *)args.v[parity] + 8 * (int64_t)b, v);
+        load_packs<8>((const double *)args.v[1 - parity] + 8 * (int64_t)b, before);
+        store_ahead(b, beta, before, v);
+    }
+}
+
+/* Joints satisfied in V, and in W by that. */
+template <bool MOMENTUM> static __global__ void iterate_machines(int parity, int seen)
+{
+    await_previous();
+    const bool start = seen == SEEN_START;
+    if (!start && args.state[parity].stop)
+        return;
+    for (int m = (int)blockIdx.x; m < args.machines.machines; m += MACHINE_BLOCKS) {
+        talus_machine_apply(&args.machines, m, (double(*)[8])args.v[parity], cu_team());
+        if (MOMENTUM && !start)
+            move_machine_ahead(m, parity, args.state[parity].beta);
+    }
 }
 
 template <bool MOMENTUM, bool FLOAT> static __global__ void iterate_conclude(int parity, int seen)

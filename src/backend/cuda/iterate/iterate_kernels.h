@@ -26,6 +26,7 @@ static IterateKernels kernels_for()
 {
     return IterateKernels{args_place(),
                           iterate_bodies<T, ROWS, GENERAL, MOMENTUM>,
+                          sizeof(T) == sizeof(double) ? iterate_machines<MOMENTUM> : nullptr,
                           iterate_contacts<T, ROWS, GENERAL, MOMENTUM, EXACT, false>,
                           iterate_contacts<T, ROWS, GENERAL, MOMENTUM, EXACT, true>,
                           iterate_conclude<MOMENTUM, sizeof(T) == sizeof(float)>,

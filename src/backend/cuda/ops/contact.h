@@ -63,8 +63,8 @@ struct CuScratch {
     CuArray<double> product, unscaled; /* explicit operator */
     CuArray<int32_t> heavy;
     int heavy_count;
-    struct CuMirror *mirror; /* operator.cu: arrays copied from the host */
-    CuOwned iterate, face;   /* of iterate.cu and face.cu */
+    struct CuMirror *mirror;         /* operator.cu: arrays copied from the host */
+    CuOwned iterate, face, machines; /* of the files of these names */
 };
 
 static inline CuScratch *cu_scratch_of(const TalusOperator *op)
@@ -72,7 +72,9 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_scratch in two parts, for those who wait for totals anyway: `end` takes all CU_TOTALS. */
+/* operator.cu. cu_device_of makes the scratch where there is none yet. cu_scratch in two parts, for those who wait for
+ * totals anyway: `end` takes all CU_TOTALS. */
+TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
 void cu_scratch_end(const TalusOperator *op, const double *totals);
 /* cu_motion forms what block_velocity needs, for gamma = S x; x NULL is zero. `offset` false

@@ -4,7 +4,7 @@
  * Per sphere-sphere contact with friction, bytes of a product in double precision:
  *     bodies    2 touches of 4 + 32 + 24 B; per body 64 + 64 B
  *     contacts  8 + 32 + 128 B read (the bodies' records, mostly cached), 24 B written            */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/machines.h"
 
 /* ---- the copy of a host's operator ---- */
 
@@ -15,7 +15,7 @@ struct CuMirror {
     CuArray<TalusBlockModel> model;
 };
 
-static TalusStatus device_of(const TalusOperator *op, CuScratch **out)
+TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out)
 {
     if (!op->device) /* the one part of an operator that this backend writes by itself */
         TALUS_TRY(talus_alloc(&((TalusOperator *)op)->device, 1, sizeof(CuScratch), "operator"));
@@ -85,7 +85,7 @@ TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
 {
     CuScratch *s;
     TalusContext *context = op->context;
-    TALUS_TRY(device_of(op, &s));
+    TALUS_TRY(cu_device_of(op, &s));
     if (!s->mirror)
         TALUS_TRY(talus_alloc((void **)&s->mirror, 1, sizeof *s->mirror, "operator"));
     CuMirror *m = s->mirror;
@@ -134,10 +134,9 @@ void cu_scratch_clear(TalusOperator *op)
     s->product.clear();
     s->unscaled.clear();
     s->heavy.clear();
-    if (s->iterate.at)
-        s->iterate.clear(s->iterate.at);
-    if (s->face.at)
-        s->face.clear(s->face.at);
+    for (CuOwned owned : {s->iterate, s->face, s->machines})
+        if (owned.at)
+            owned.clear(owned.at);
     if (s->mirror)
         clear_mirror(s->mirror);
     talus_release(s);
@@ -175,8 +174,8 @@ static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
 TalusStatus cu_scratch_begin(const TalusOperator *op)
 {
     CuScratch *s;
-    TALUS_TRY(device_of(op, &s));
-    s->serial = ++cu_of(op)->serial;
+    TALUS_TRY(cu_device_of(op, &s));
+    s->serial++;
     s->heavy_count = 0;
     if (op->pair) {
         TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "body velocities"));
@@ -242,6 +241,21 @@ unsigned cu_gather_blocks(const TalusOperator *op)
     return blocks_for(op->bodies) + (unsigned)cu_scratch_of(op)->heavy_count;
 }
 
+static __global__ void apply_machines(TalusMachines e, double (*velocity)[8])
+{
+    talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_team());
+}
+
+/* Nothing where the operator has no elimination. */
+static void machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8])
+{
+    if (!op->elimination)
+        return;
+    TalusMachines e = cu_machines(op);
+    e.bias = offset ? e.bias : nullptr;
+    launch_block(cu_of(op), apply_machines, (unsigned)e.machines, MACHINE_THREADS, e, velocity);
+}
+
 static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
                         double (*velocity)[8])
 {
@@ -251,6 +265,17 @@ static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free
                     velocity);
     else
         LAUNCH_ROWS(launch, op, gather, blocks, THREADS, cu_view(op), g, free_motion, velocity);
+    machines_apply(op, free_motion, velocity);
+}
+
+/* v_f, as eliminated joints leave it. */
+static const double (*free_bodies(const TalusOperator *op, double (*velocity)[8]))[8]
+{
+    if (!op->elimination)
+        return op->body;
+    cu_copy(cu_of(op), velocity, op->body, (size_t)op->bodies * sizeof *velocity);
+    machines_apply(op, true, velocity);
+    return velocity;
 }
 
 template <int ROWS> static __global__ void unscale(int blocks, CuImpulses<double> g, double *out)
@@ -274,7 +299,7 @@ CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBl
         double(*velocity)[8] = (double(*)[8])s->velocity.at;
         if (x)
             move_bodies(op, g, offset, velocity);
-        motion.velocity = x ? velocity : op->body; /* without impulses: v_f itself */
+        motion.velocity = x ? velocity : free_bodies(op, velocity);
         return motion;
     }
     motion.product = s->product.at;

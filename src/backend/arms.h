@@ -1,0 +1,143 @@
+/* backend/arms.h - rows of D' of one block, for host and device; those of free joints, and what is left of a contact's
+ * diagonal where joints are eliminated (problem/eliminate.h). */
+#ifndef TALUS_BACKEND_ARMS_H
+#define TALUS_BACKEND_ARMS_H
+
+#include "backend/frame.h"
+#include "backend/operator.h"
+#include "linalg/machine.h"
+
+/* One row of D' on one body: what multiplies v, then s (operator.h). */
+typedef double TalusArm[6];
+
+TALUS_INLINE void cross3(const double a[3], const double b[3], double r[3])
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* The change of a body's spin s by a torque (operator.h): k times it, or by the full inertia. */
+TALUS_INLINE void turn_body(const TalusOperator *op, int body, double k, const double torque[3],
+                            double turn[3])
+{
+    if (!op->inertia) {
+        for (int i = 0; i < 3; i++)
+            turn[i] = k * torque[i];
+        return;
+    }
+    const double *m = op->inertia[body];
+    turn[0] = m[0] * torque[0] + m[3] * torque[1] + m[4] * torque[2];
+    turn[1] = m[3] * torque[0] + m[1] * torque[1] + m[5] * torque[2];
+    turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
+}
+
+/* Row k of contact i, of the first three, on its body a (side 0) or b (side 1). */
+TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
+{
+    const int general = i - op->sphere_sphere - op->sphere_fixed;
+    const double sign = side ? 1.0 : -1.0;
+    double local[3] = {0.0, 0.0, 0.0}, axis[3], lever[3], turn[3];
+    local[k] = 1.0;
+    talus_frame_world(op->frame[i], local, axis);
+    for (int c = 0; c < 3; c++)
+        lever[c] = general < 0 ? -sign * op->frame[i][c] : op->arm[general][3 * side + c];
+    cross3(lever, axis, turn);
+    for (int c = 0; c < 3; c++) {
+        arm[c] = sign * axis[c];
+        arm[3 + c] = general < 0 && k == 0 ? 0.0 : sign * turn[c]; /* through a sphere's centre */
+    }
+}
+
+/* Row 3 + k, of a moment: nothing on the velocity, the contact's axis on the spin. */
+TALUS_INLINE void talus_moment_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
+{
+    const int general = i - op->sphere_sphere - op->sphere_fixed;
+    const double lever = (side ? 1.0 : -1.0) * op->lever[general][side];
+    double local[3] = {0.0, 0.0, 0.0};
+    local[k] = 1.0;
+    talus_frame_world(op->frame[i], local, arm + 3);
+    for (int c = 0; c < 3; c++) {
+        arm[c] = 0.0;
+        arm[3 + c] *= lever;
+    }
+}
+
+TALUS_INLINE void talus_block_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
+{
+    if (k < 3)
+        talus_contact_arm(op, i, side, k, arm);
+    else
+        talus_moment_arm(op, i, side, k - 3, arm);
+}
+
+/* ---- free joints ---- */
+
+/* Rows 0 to 2 of a joint are there or not. */
+TALUS_INLINE bool talus_joint_has_row(const TalusOperator *op, int i, int k)
+{
+    return op->model[i].sides >> k & 1;
+}
+
+TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJointRow *row)
+{
+    const int first = op->blocks - op->joints;
+    for (int side = 0; side < 2; side++) {
+        const int body = row->body[side] = op->pair[i][side];
+        double *arm = row->arm[side], *push = row->push[side];
+        for (int c = 0; c < 6; c++)
+            arm[c] = push[c] = 0.0;
+        if (body < 0)
+            continue;
+        talus_contact_arm(op, i, side, k, arm);
+        for (int c = 0; c < 3; c++)
+            push[c] = op->body[body][3] * arm[c];
+        turn_body(op, body, op->body[body][7], arm + 3, push + 3);
+    }
+    row->bias = k == 0 ? op->bias[i] : 0.0;
+    row->compliance = k == 0 && op->compliance ? op->compliance[i] : 0.0;
+    row->entry = (int64_t)op->rows * (i - first) + k;
+}
+
+/* arm' T arm */
+TALUS_INLINE double talus_arm_square(const double t[36], const TalusArm arm)
+{
+    double sum = 0.0;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            sum += arm[i] * t[6 * i + j] * arm[j];
+    return sum;
+}
+
+/* The diagonal of contact i: that with joints less what they take, of the first row and the mean of the others. By
+ * body `vertex`, by that `taken` (linalg/eliminate.h). A contact that joints leave no motion to, but for rounding,
+ * keeps a share of 1e-9. */
+TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, const int32_t *vertex,
+                                         const double (*taken)[36], double out[2])
+{
+    double sum[2] = {0.0, 0.0};
+    for (int side = 0; side < 2; side++) {
+        const int body = whole->pair[i][side], v = body >= 0 ? vertex[body] : -1;
+        for (int k = 0; k < whole->rows && v >= 0; k++) {
+            TalusArm arm;
+            talus_block_arm(whole, i, side, k, arm);
+            sum[k > 0] += talus_arm_square(taken[v], arm) / (k ? whole->rows - 1 : 1);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        const double all = whole->diagonal[i][k];
+        out[k] = fmax(all - sum[whole->rows > 1 ? k : 0], 1e-9 * all);
+    }
+}
+
+/* Its bit of TalusOperator.kinds; blocks without friction are discs under ccp, mu 0, and have none. */
+TALUS_INLINE uint32_t talus_block_kind(const TalusOperator *op, int i)
+{
+    const TalusBlockModel *model = &op->model[i];
+    const bool smooth = model->section == TALUS_SECTION_DISC && model->law == TALUS_LAW_CCP &&
+                        !(op->mu[i] > 0.0) &&
+                        !(op->turning && (op->turning[i][0] > 0.0 || op->turning[i][1] > 0.0));
+    return smooth ? 0 : TALUS_KIND(model->law, model->section);
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* backend/cuda/ops/machines.cu - free joints taken out of an operator on the device, and satisfied in velocities.
+ *
+ * The host factors them (linalg/eliminate.h): they are few. Rows are formed here and downloaded; the factorisation is
+ * uploaded in one piece, and applied by a block of threads for each machine (linalg/machine.h). */
+#include "backend/cuda/device/primitives.h"
+#include "backend/cuda/ops/machines.h"
+
+extern "C" {
+#include "backend/arms.h"
+#include "linalg/eliminate.h"
+}
+
+static void clear_machines(void *at)
+{
+    CuMachines *m = (CuMachines *)at;
+    talus_release(m->staging);
+    m->arrays.clear();
+    m->x.clear();
+    m->y.clear();
+    m->before.clear();
+    m->vertex.clear();
+    m->taken.clear();
+    talus_release(m);
+}
+
+static TalusStatus machines_of(const TalusOperator *op, CuMachines **out)
+{
+    CuScratch *s;
+    TALUS_TRY(cu_device_of(op, &s));
+    if (!s->machines.at) {
+        TALUS_TRY(talus_alloc(&s->machines.at, 1, sizeof(CuMachines), "machines"));
+        s->machines.clear = clear_machines;
+    }
+    *out = (CuMachines *)s->machines.at;
+    return TALUS_OK;
+}
+
+/* ---- rows ---- */
+
+/* Three for each joint; those that a joint lacks have no first body. */
+static __global__ void form_rows(TalusOperator op, TalusJointRow *row)
+{
+    int64_t t = item();
+    if (t >= 3 * (int64_t)op.joints)
+        return;
+    int i = op.blocks - op.joints + (int)(t / 3), k = (int)(t % 3);
+    if (talus_joint_has_row(&op, i, k))
+        talus_joint_row(&op, i, k, &row[t]);
+    else
+        row[t].body[0] = -1;
+}
+
+TalusStatus cu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *count)
+{
+    CuMachines *m;
+    const int64_t all = 3 * (int64_t)op->joints;
+    TALUS_TRY(machines_of(op, &m));
+    TALUS_TRY(m->arrays.reserve(all * (int64_t)sizeof *row, "rows of joints"));
+    launch(cu_of(op), form_rows, blocks_for(all), THREADS, *op, (TalusJointRow *)m->arrays.at);
+    cu_get(cu_of(op), row, m->arrays, (size_t)all * sizeof *row);
+    *count = 0;
+    for (int64_t t = 0; t < all; t++)
+        if (row[t].body[0] >= 0)
+            row[(*count)++] = row[t];
+    return cu_check(cu_of(op));
+}
+
+/* ---- the operator without them ---- */
+
+struct TakeOut {
+    TalusOperator whole, op;
+    uint32_t *before;
+    int32_t *vertex;
+    const int32_t *vertex_body;
+    int vertices;
+    const double (*taken)[36];
+    unsigned *kinds;
+};
+
+/* Touches of joints end each body's list. */
+static __global__ void count_touches(TakeOut t)
+{
+    int64_t b = item();
+    if (b > t.op.bodies)
+        return;
+    const int32_t end = 2 * (t.op.blocks + t.op.general);
+    uint32_t count = 0;
+    for (int32_t k = t.whole.touch_start[b]; b < t.op.bodies && k < t.whole.touch_start[b + 1]; k++)
+        count += t.whole.touch[k] < end;
+    t.before[b] = count;
+    if (b < t.op.bodies)
+        t.vertex[b] = -1;
+}
+
+static __global__ void keep_touches(TakeOut t)
+{
+    int64_t b = item();
+    if (b < t.vertices)
+        t.vertex[t.vertex_body[b]] = (int32_t)b;
+    if (b > t.op.bodies)
+        return;
+    t.op.touch_start[b] = (int32_t)t.before[b];
+    for (uint32_t k = 0; b < t.op.bodies && k < t.before[b + 1] - t.before[b]; k++)
+        t.op.touch[t.before[b] + k] = t.whole.touch[t.whole.touch_start[b] + (int32_t)k];
+}
+
+static __global__ void keep_contacts(TakeOut t)
+{
+    int64_t i = item();
+    if (i >= t.op.blocks)
+        return;
+    talus_reduced_diagonal(&t.whole, (int)i, t.vertex, t.taken, t.op.diagonal[i]);
+    unsigned kind = talus_block_kind(&t.op, (int)i);
+    if (kind & ~*t.kinds) /* mostly there already */
+        atomicOr(t.kinds, kind);
+}
+
+TalusStatus cu_joint_take_out(const TalusOperator *whole, TalusOperator *op)
+{
+    CuMachines *m;
+    CuContext *cu = cu_of(op);
+    const TalusMachines host = talus_elimination_machines(op->elimination);
+    const int64_t starts = (int64_t)op->bodies + 1;
+    TALUS_TRY(machines_of(op, &m));
+    TALUS_TRY(cu_machines_put(op));
+    TALUS_TRY(m->before.reserve(starts, "body contacts"));
+    TALUS_TRY(m->vertex.reserve(op->bodies, "jointed bodies"));
+    TALUS_TRY(m->taken.reserve(36 * (int64_t)host.vertices, "jointed bodies"));
+    cu_put(cu, m->taken, talus_elimination_taken(op->elimination),
+           36 * (size_t)host.vertices * sizeof(double));
+    TakeOut t = {*whole,
+                 *op,
+                 m->before,
+                 m->vertex,
+                 m->view.vertex_body,
+                 host.vertices,
+                 (const double(*)[36])m->taken.at,
+                 (unsigned *)cu->totals};
+    cu_zero(cu, cu->totals, sizeof(double));
+    launch(cu, count_touches, blocks_for(starts), THREADS, t);
+    TALUS_TRY(cu_scan(cu, m->before, m->before, starts));
+    launch(cu, keep_touches, blocks_for(starts), THREADS, t);
+    launch(cu, keep_contacts, blocks_for(op->blocks), THREADS, t);
+    cu_get(cu, &op->kinds, cu->totals, sizeof op->kinds);
+    return cu_check(cu);
+}
+
+/* ---- the factorisation ---- */
+
+struct Part {
+    const void **at; /* of the view: where on the host; then here */
+    size_t bytes;
+};
+
+#define PART(field, count)                                               \
+    {                                                                    \
+        (const void **)&view.field, (size_t)(count) * sizeof *view.field \
+    }
+
+TalusStatus cu_machines_put(const TalusOperator *op)
+{
+    CuMachines *m;
+    TALUS_TRY(machines_of(op, &m));
+    TalusMachines view = talus_elimination_machines(op->elimination);
+    const int64_t machines = view.machines, nodes = view.nodes, vertices = view.vertices;
+    const Part part[] = {PART(value, view.diagonal_at[nodes]),
+                         PART(row, view.rows),
+                         PART(bias, view.rows),
+                         PART(diagonal_at, nodes + 1),
+                         PART(block_at, view.start[nodes]),
+                         PART(below, view.start[nodes]),
+                         PART(start, nodes + 1),
+                         PART(place, nodes + 1),
+                         PART(vertex, nodes),
+                         PART(body, nodes),
+                         PART(list, view.list_start[vertices]),
+                         PART(list_start, vertices + 1),
+                         PART(vertex_body, vertices),
+                         PART(machine_start, machines + 1),
+                         PART(machine_vertex, machines + 1),
+                         PART(rounds, machines)};
+    size_t bytes = 0;
+    for (const Part &p : part)
+        bytes += p.bytes;
+    TALUS_TRY(TALUS_GROW(m->staging, bytes, 0, "machines"));
+    TALUS_TRY(m->arrays.reserve((int64_t)bytes, "machines"));
+    TALUS_TRY(m->x.reserve(view.rows, "impulses of joints"));
+    TALUS_TRY(m->y.reserve(view.rows, "impulses of joints"));
+    size_t at = 0;
+    for (const Part &p : part) { /* numbers of 8 bytes come first */
+        memcpy(m->staging + at, *p.at, p.bytes);
+        *p.at = m->arrays.at + at;
+        at += p.bytes;
+    }
+    cu_put(cu_of(op), m->arrays, m->staging, bytes);
+    view.x = m->x;
+    view.y = m->y;
+    m->view = view;
+    return TALUS_OK;
+}
+
+/* ---- impulses ---- */
+
+static __global__ void write_impulses(TalusMachines e, double *joints)
+{
+    int64_t row = item();
+    if (row < e.rows)
+        joints[e.row[row].entry] = -e.x[row];
+}
+
+void cu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
+                      double *gamma)
+{
+    const TalusMachines e = cu_machines(op);
+    double *joints = gamma + (int64_t)op->rows * op->blocks;
+    cu_bodies(op, gamma, offset, (double(*)[8])cu_scratch_of(op)->velocity.at);
+    cu_zero(cu_of(op), joints, (size_t)op->rows * (size_t)whole->joints * sizeof *joints);
+    launch(cu_of(op), write_impulses, blocks_for(e.rows), THREADS, e, joints);
+}

@@ -1,0 +1,189 @@
+/* linalg/machine.h - joints satisfied in the velocities of bodies, machine by machine, for host and device: what a
+ * factorisation (eliminate.h) is applied by.
+ *
+ * A team takes a machine: one thread on the host, a block of threads on the device. Every number is formed by one
+ * thread, in an order that does not depend on the size of the team. */
+#ifndef TALUS_LINALG_MACHINE_H
+#define TALUS_LINALG_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <talus/math.h>
+
+/* One row of D': what multiplies velocity and spin of its two bodies, in any units that agree with M^-1. */
+typedef struct TalusJointRow {
+    int32_t body[2];   /* two that differ; -1: the fixed world */
+    double arm[2][6];  /* on v, then on the spin */
+    double push[2][6]; /* M^-1 times that; all zeros: the body does not move */
+    double compliance; /* E */
+    double bias;       /* b, for talus_elimination_apply */
+    int64_t entry;     /* the caller's: where the row's impulse belongs */
+} TalusJointRow;
+
+/* A factored elimination. "Vertex": a body that moves, numbered among those that joints hold, machine by machine.
+ * Nodes are in the order of elimination, machine by machine, too, and so are rows. */
+typedef struct TalusMachines {
+    int machines, nodes, vertices, rows;
+    const int32_t *machine_start, *machine_vertex; /* [machines + 1]: first node, first vertex */
+    const int32_t *rounds;                         /* [machines]: refinements of a solution */
+    const int32_t *place;                          /* [nodes + 1]: a node's first row */
+    const int32_t (*vertex)[2];                    /* [nodes]: of its bodies; -1: does not move */
+    const int32_t (*body)[2];         /* [nodes]: records of its bodies' velocities; -1: none */
+    const int32_t *vertex_body;       /* [vertices]: the same; NULL: vertices are records */
+    const int32_t *list_start, *list; /* [vertices + 1]: nodes at a vertex, rising */
+    const int32_t *start, *below;     /* [nodes + 1]: later nodes that L couples it to, rising */
+    const int64_t *diagonal_at;       /* [nodes + 1]: where its square block is in `value`, */
+    const int64_t *block_at;          /* [start[nodes]]: and the blocks below it */
+    const TalusJointRow *row;         /* [rows] */
+    const double *bias;               /* [rows]: offsets b; NULL: none */
+    const double *value;              /* L, with 1 / L_kk on diagonals */
+    double *x, *y;                    /* [rows]: impulses found; work */
+} TalusMachines;
+
+/* Thread `lane` of `lanes`; these are also `groups` with `members` each, of which the thread is member `member` of
+ * group `group`. Work goes by lanes, or by groups and, within, members. */
+typedef struct TalusTeam {
+    int lane, lanes, group, groups, member, members;
+} TalusTeam;
+
+static const TalusTeam talus_team_of_one = {0, 1, 0, 1, 0, 1};
+
+/* Until all threads of the team are here. */
+TALUS_INLINE void talus_team_wait(TalusTeam team)
+{
+#if defined(__CUDA_ARCH__) || (defined(TALUS_EMULATED) && defined(__cplusplus))
+    if (team.lanes > 1)
+        __syncthreads();
+#else
+    (void)team;
+#endif
+}
+
+TALUS_INLINE int talus_node_size(const TalusMachines *e, int node)
+{
+    return e->place[node + 1] - e->place[node];
+}
+
+/* ---- y = A^-1 y ---- */
+
+/* L_pp y_p = y_p; the nodes below lose L_qp y_p. */
+TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam team)
+{
+    const int size = talus_node_size(e, p);
+    const double *a = e->value + e->diagonal_at[p];
+    double *mine = e->y + e->place[p];
+    for (int k = 0; k < size && team.lane == 0; k++) {
+        double sum = mine[k];
+        for (int j = 0; j < k; j++)
+            sum -= a[k * size + j] * mine[j];
+        mine[k] = sum * a[k * size + k];
+    }
+    talus_team_wait(team);
+    for (int32_t i = e->start[p] + team.group; i < e->start[p + 1]; i += team.groups) {
+        const int rows = talus_node_size(e, e->below[i]);
+        double *other = e->y + e->place[e->below[i]];
+        for (int r = team.member; r < rows; r += team.members) {
+            const double *block = e->value + e->block_at[i] + r * size;
+            double sum = other[r];
+            for (int k = 0; k < size; k++)
+                sum -= block[k] * mine[k];
+            other[r] = sum;
+        }
+    }
+    talus_team_wait(team);
+}
+
+/* y_p loses what L' couples it to; L_pp' y_p = y_p. */
+TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam team)
+{
+    const int size = talus_node_size(e, p);
+    const double *a = e->value + e->diagonal_at[p];
+    double *mine = e->y + e->place[p];
+    for (int k = team.lane; k < size; k += team.lanes) {
+        double sum = mine[k];
+        for (int32_t i = e->start[p]; i < e->start[p + 1]; i++) {
+            const double *block = e->value + e->block_at[i] + k;
+            const double *other = e->y + e->place[e->below[i]];
+            for (int r = 0; r < talus_node_size(e, e->below[i]); r++)
+                sum -= block[r * size] * other[r];
+        }
+        mine[k] = sum;
+    }
+    talus_team_wait(team);
+    for (int k = size - 1; k >= 0 && team.lane == 0; k--) {
+        double sum = mine[k];
+        for (int j = k + 1; j < size; j++)
+            sum -= a[j * size + k] * mine[j];
+        mine[k] = sum * a[k * size + k];
+    }
+    talus_team_wait(team);
+}
+
+/* ---- velocities ---- */
+
+/* y = D' velocity + bias, and `again`, less E x, x being what has been taken so far. */
+TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (*velocity)[8],
+                                         bool again, TalusTeam team)
+{
+    for (int p = e->machine_start[m] + team.group; p < e->machine_start[m + 1]; p += team.groups)
+        for (int row = e->place[p] + team.member; row < e->place[p + 1]; row += team.members) {
+            double sum = e->bias ? e->bias[row] : 0.0;
+            if (again)
+                sum -= e->row[row].compliance * e->x[row];
+            for (int side = 0; side < 2; side++) {
+                if (e->body[p][side] < 0)
+                    continue;
+                const double *v = velocity[e->body[p][side]], *arm = e->row[row].arm[side];
+                sum += (arm[0] * v[0] + arm[1] * v[1] + arm[2] * v[2]) +
+                       (arm[3] * v[4] + arm[4] * v[5] + arm[5] * v[6]);
+            }
+            e->y[row] = sum;
+        }
+    talus_team_wait(team);
+}
+
+/* The velocity record of a vertex. */
+TALUS_INLINE int talus_vertex_body(const TalusMachines *e, int vertex)
+{
+    return e->vertex_body ? e->vertex_body[vertex] : vertex;
+}
+
+/* v of a vertex loses M^-1 D y, a member's components at a time. */
+TALUS_INLINE void talus_vertex_push(const TalusMachines *e, int vertex, double v[8], TalusTeam team)
+{
+    for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++) {
+        const int p = e->list[i], side = e->vertex[p][0] == vertex ? 0 : 1;
+        for (int row = e->place[p]; row < e->place[p + 1]; row++)
+            for (int k = team.member; k < 6; k += team.members)
+                v[k < 3 ? k : k + 1] -= e->row[row].push[side][k] * e->y[row];
+    }
+}
+
+/* y = A^-1 y, x += y (x = y unless `again`), velocity -= M^-1 D y. */
+TALUS_INLINE void talus_machine_step(const TalusMachines *e, int m, double (*velocity)[8],
+                                     bool again, TalusTeam team)
+{
+    const int first = e->machine_start[m], last = e->machine_start[m + 1];
+    for (int p = first; p < last; p++)
+        talus_node_forward(e, p, team);
+    for (int p = last - 1; p >= first; p--)
+        talus_node_backward(e, p, team);
+    for (int v = e->machine_vertex[m] + team.group; v < e->machine_vertex[m + 1]; v += team.groups)
+        talus_vertex_push(e, v, velocity[talus_vertex_body(e, v)], team);
+    for (int row = e->place[first] + team.lane; row < e->place[last]; row += team.lanes)
+        e->x[row] = again ? e->x[row] + e->y[row] : e->y[row];
+    talus_team_wait(team);
+}
+
+/* velocity -= M^-1 D x with x = A^-1 (D' velocity + b). */
+TALUS_INLINE void talus_machine_apply(const TalusMachines *e, int m, double (*velocity)[8],
+                                      TalusTeam team)
+{
+    for (int round = 0; round <= e->rounds[m]; round++) {
+        talus_machine_residual(e, m, velocity, round > 0, team);
+        talus_machine_step(e, m, velocity, round > 0, team);
+    }
+}
+
+#endif
