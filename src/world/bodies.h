@@ -6,7 +6,6 @@
 #ifndef TALUS_WORLD_BODIES_H
 #define TALUS_WORLD_BODIES_H
 
-#include "base/status.h"
 #include "engine/engine.h"
 
 #include <talus/world.h>

@@ -1,6 +1,5 @@
 /* world/contacts.c - the contacts of the last step, as a list and as sums. */
 #include "world/contacts.h"
-#include "world/bodies.h"
 #include "world/state.h"
 #include "world/step/mirror.h"
 

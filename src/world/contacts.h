@@ -2,8 +2,6 @@
 #ifndef TALUS_WORLD_CONTACTS_H
 #define TALUS_WORLD_CONTACTS_H
 
-#include "base/status.h"
-
 #include <talus/world.h>
 
 /* By slot, the row of a living body in arrays over all of them; to be released. */

@@ -5,7 +5,6 @@
  * velocity is what leads there in one step, so that contacts and poses agree. */
 #include "world/drive.h"
 #include "engine/contact.h"
-#include "world/bodies.h"
 #include "world/ids.h"
 #include "world/state.h"
 #include "world/step/mirror.h"
@@ -89,9 +88,8 @@ TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive)
 TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def)
 {
     TalusBodies *b = &world->bodies;
-    int slot = talus_slot_of(world, id);
-    if (slot < 0)
-        return talus_no_such_body(id);
+    int slot;
+    TALUS_TRY(talus_slot_find(world, id, &slot));
     if (talus_slot_loose(b, slot))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "body %" PRIu64 " moves freely; only a fixed one is driven", id.number);

@@ -2,8 +2,6 @@
 #ifndef TALUS_WORLD_DRIVE_H
 #define TALUS_WORLD_DRIVE_H
 
-#include "base/status.h"
-
 #include <talus/world.h>
 
 /* A driven body (drive.c). */

@@ -107,10 +107,8 @@ void talus_slot_include(TalusWorld *world, int slot)
 
 static TalusStatus find_slots(const TalusWorld *world, TalusBodyId a, TalusBodyId b, int slot[2])
 {
-    slot[0] = talus_slot_of(world, a);
-    slot[1] = talus_slot_of(world, b);
-    if (slot[0] < 0 || slot[1] < 0)
-        return talus_no_such_body(slot[0] < 0 ? a : b);
+    TALUS_TRY(talus_slot_find(world, a, &slot[0]));
+    TALUS_TRY(talus_slot_find(world, b, &slot[1]));
     if (slot[0] == slot[1])
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "body %" PRIu64 " does not meet itself; expected two bodies", a.number);

@@ -2,7 +2,6 @@
 #ifndef TALUS_WORLD_FILTER_H
 #define TALUS_WORLD_FILTER_H
 
-#include "base/status.h"
 #include "collide/contact.h"
 
 #include <talus/world.h>

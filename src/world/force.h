@@ -2,8 +2,6 @@
 #ifndef TALUS_WORLD_FORCE_H
 #define TALUS_WORLD_FORCE_H
 
-#include "base/status.h"
-
 #include <talus/world.h>
 
 /* Applied forces (force.c), by slot; of slots beyond `count` there are none. */

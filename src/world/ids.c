@@ -35,8 +35,11 @@ int talus_slot_of(const TalusWorld *world, TalusBodyId id)
     return find_slot(&world->bodies, id.number);
 }
 
-TalusStatus talus_no_such_body(TalusBodyId id)
+TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot)
 {
+    *slot = find_slot(&world->bodies, id.number);
+    if (*slot >= 0)
+        return TALUS_OK;
     return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": there is no such body now", id.number);
 }
 

@@ -18,7 +18,8 @@ static inline uint64_t talus_id_of_slot(uint32_t slot, uint32_t generation)
 struct TalusBodies;
 /* The slot of a living body, or -1. */
 int talus_slot_of(const TalusWorld *world, TalusBodyId id);
-TalusStatus talus_no_such_body(TalusBodyId id);
+/* The same; fails where there is no such body. */
+TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot);
 /* Room for the ids of so many bodies more; talus_slot_number then gives a slot the next number. */
 TalusStatus talus_ids_reserve(struct TalusBodies *bodies, int count);
 void talus_slot_number(struct TalusBodies *bodies, int slot);

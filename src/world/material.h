@@ -2,7 +2,6 @@
 #ifndef TALUS_WORLD_MATERIAL_H
 #define TALUS_WORLD_MATERIAL_H
 
-#include "base/status.h"
 #include "engine/contact.h"
 
 #include <talus/world.h>

@@ -90,6 +90,11 @@ struct TalusWorld {
     TalusStepInfo info;
 };
 
+static inline bool talus_finite3(TalusVec3 a)
+{
+    return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
+}
+
 /* A product does not drift as a sum would. */
 static inline double talus_time(const TalusWorld *world)
 {

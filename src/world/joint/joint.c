@@ -4,7 +4,6 @@
  * its slot is given back at the start of the next step. So a step that fails and brings a body back brings
  * back its joints. */
 #include "world/joint/joint.h"
-#include "world/bodies.h"
 #include "world/filter.h"
 #include "world/ids.h"
 #include "world/material.h"
@@ -40,11 +39,6 @@ TalusJointDef talus_joint_def_default(void)
 }
 
 /* ---- checks ---- */
-
-static bool finite3(TalusVec3 a)
-{
-    return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
-}
 
 static bool finite_direction(TalusVec3 a)
 {
@@ -82,7 +76,7 @@ static TalusStatus check_bodies(const TalusWorld *world, const char *name, const
 static TalusStatus check_axes(const char *name, const TalusJointDef *def)
 {
     bool line = talus_joint_is_line(def->kind);
-    if (!finite3(def->point) || (line && !finite3(def->point_b)))
+    if (!talus_finite3(def->point) || (line && !talus_finite3(def->point_b)))
         return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": its point is not finite", name);
     bool axis = !line && def->kind != TALUS_JOINT_BALL && def->kind != TALUS_JOINT_FIXED;
     bool second = def->kind == TALUS_JOINT_UNIVERSAL;

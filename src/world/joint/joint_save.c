@@ -1,7 +1,6 @@
 /* world/joint/joint_save.c - joints in a saved state: what they are, how they hold their bodies, and what goes from
  * step to step. Slots keep their places and generations, so that ids stay what they were; a joint whose body
  * has gone is saved as a slot that is empty. */
-#include "world/save/archive.h"
 #include "world/save/save.h"
 #include "world/state.h"
 

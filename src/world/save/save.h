@@ -6,6 +6,17 @@
 
 #include <talus/world.h>
 
+typedef void TalusTransferFn(TalusArchive *archive, TalusWorld *world, int index);
+
+/* A number of things of at least `least` bytes each, and each of them. */
+static inline void talus_archive_list(TalusArchive *a, TalusWorld *world, int count, size_t least,
+                                      TalusTransferFn *transfer)
+{
+    talus_archive_count(a, &count, least);
+    for (int i = 0; i < count && a->status == TALUS_OK; i++)
+        transfer(a, world, i);
+}
+
 /* Groups, exclusions, applied forces, drives. */
 void talus_archive_motion(TalusArchive *archive, TalusWorld *world);
 void talus_archive_contacts(TalusArchive *archive, TalusWorld *world);

@@ -2,8 +2,6 @@
  *
  *     lengths of the three runs, 3 i32
  *     per contact: TalusContact (48 bytes), impulse (24), and in the general run its arms (48) */
-#include "world/bodies.h"
-#include "world/save/archive.h"
 #include "world/save/save.h"
 #include "world/state.h"
 #include "world/step/mirror.h"

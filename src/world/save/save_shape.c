@@ -2,7 +2,6 @@
  *
  *     kind u32, half, radius, half_height, spacing, counts, then the arrays that are there
  *     parts of a compound: each the same, then position and orientation */
-#include "world/save/archive.h"
 #include "world/save/save.h"
 #include "world/state.h"
 

@@ -3,8 +3,6 @@
 #define TALUS_WORLD_SOURCE_SOURCE_H
 
 #include "base/rng.h"
-#include "base/status.h"
-
 #include <talus/world.h>
 
 typedef struct TalusEmitter {

@@ -1,6 +1,5 @@
 /* world/source/survey.c - bounds, sizes and masses of a world's bodies, and which of them nothing will hold. */
 #include "world/source/survey.h"
-#include "world/bodies.h"
 #include "world/ids.h"
 #include "world/step/mirror.h"
 

@@ -2,8 +2,6 @@
 #ifndef TALUS_WORLD_STEP_SLEEP_H
 #define TALUS_WORLD_STEP_SLEEP_H
 
-#include "base/status.h"
-
 #include <talus/world.h>
 
 /* Bodies that settle (sleep.c); nothing unless def.sleep_speed is above 0. */

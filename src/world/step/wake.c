@@ -1,6 +1,5 @@
 /* world/step/wake.c - sleeping bodies (sleep.c) wake. */
 #include "world/step/wake.h"
-#include "world/bodies.h"
 #include "world/state.h"
 
 void talus_slot_wake_alone(TalusWorld *world, int slot)
