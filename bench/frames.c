@@ -54,7 +54,7 @@ static double encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
     double size = 1e-6 * (double)encoder->packer.size;
     printf("  %s frame: %.2f MB, %.0f ms\n", key ? "key" : "next", size, 1e3 * least);
     print_arrays(encoder, s->body_count);
-    talus_frame_encoder_keep(encoder);
+    talus_frame_encoder_commit(encoder);
     return size;
 }
 

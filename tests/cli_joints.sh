@@ -22,7 +22,7 @@ cat >cart.json <<'SCENE'
     ],
     "joints": [
         {"name": "rail", "type": "prismatic", "bodies": ["cart"], "at": [0, 0, 1], "axis": [1, 0, 0], "upper": 0.05,
-         "motor": {"type": "position", "target": 0.1, "stiffness": 4000, "damping": 100, "most": 60}},
+         "motor": {"type": "position", "target": 0.1, "stiffness": 4000, "damping": 100, "max_effort": 60}},
         {"name": "axle, \"front\"", "type": "revolute", "bodies": ["wheel", "cart"], "at": [0.4, 0.5, 1], "axis": [0, 1, 0],
          "motor": {"type": "speed", "target": 5, "rate": 1}},
         {"name": "rope", "type": "distance", "bodies": ["bob", "cart"], "at": [0.5, 0, 0.5], "to": [0, 0, 1], "upper": 1.0}

@@ -179,7 +179,7 @@ static inline bool send(Both *both)
     TalusTables tables = {
         w->shape,           w->gyration,       w->shapes,      m->law,
         m->count,           m->any_compliance, m->any_models,  m->max_friction > 0.0,
-        m->any_restitution, m->any_turning,    m->any_cohesion};
+        m->any_restitution, m->any_moments,    m->any_cohesion};
     return CHECK_OK(ops()->tables(both->engine, &tables)) &&
            CHECK_OK(ops()->put_bodies(both->engine, &arrays, NULL)) &&
            CHECK_OK(ops()->put_contacts(both->engine, talus_world_contacts(w)));
@@ -432,7 +432,7 @@ static inline bool build_both(Both *both, bool soften, Copy *copy)
         !CHECK_OK(ops()->build(both->engine, &w->built, &op, &gamma, &report)))
         return false;
     const TalusOperator *host = talus_problem_operator(w->problem);
-    CHECK(counts.least_size == w->least_size);
+    CHECK(counts.min_size == w->min_size);
     CHECK_NEAR(report.penetration_mean, w->penetration_mean, 1e-14);
     CHECK(report.penetration_max == w->penetration_max);
     fetch_problem(op, gamma, copy);

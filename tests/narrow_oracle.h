@@ -359,10 +359,10 @@ static inline OraclePair oracle_pair(int first, int second, TalusRng *rng)
 
 typedef struct OracleTouches {
     int count, lowest;
-    TalusTouch touch[MOST_TOUCHES];
+    TalusManifoldPoint touch[MOST_TOUCHES];
 } OracleTouches;
 
-static inline void oracle_take(void *context, const TalusTouch *touch)
+static inline void oracle_take(void *context, const TalusManifoldPoint *touch)
 {
     OracleTouches *t = context;
     if (t->count < MOST_TOUCHES) {
@@ -383,12 +383,12 @@ static inline OracleTouches oracle_meet(const OraclePair *p, double reach)
 }
 
 /* The nearest points as convex.h has them, as a touch: what is proven, and what touches are compared with. */
-static inline TalusTouch oracle_nearest(const OraclePair *p)
+static inline TalusManifoldPoint oracle_nearest(const OraclePair *p)
 {
     TalusConvexPair pair = talus_convex_pair(&p->a, &p->b);
     TalusNearest near;
     double margin_a = talus_pose_margin(&p->a), margin_b = talus_pose_margin(&p->b);
-    TalusTouch t = {0, {0.0, 0.0, 0.0}, INFINITY, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    TalusManifoldPoint t = {0, {0.0, 0.0, 0.0}, INFINITY, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     if (!CHECK(talus_convex_nearest(&pair, INFINITY, &near)))
         return t;
     t.normal = talus_rotate(p->a.orientation, near.normal);
@@ -419,7 +419,7 @@ static inline void oracle_worst(OracleErrors *w, const OracleErrors *e)
     w->broken = fmax(w->broken, e->broken);
 }
 
-static inline double oracle_broken(const OraclePair *p, const TalusTouch *c)
+static inline double oracle_broken(const OraclePair *p, const TalusManifoldPoint *c)
 {
     TalusVec3 between =
         talus_add(talus_sub(p->b.position, p->a.position), talus_sub(c->arm_b, c->arm_a));
@@ -437,7 +437,7 @@ static inline OracleErrors oracle_check(const OraclePair *p, double reach, Oracl
                                         bool ask, TalusRng *rng, double *distance)
 {
     OracleErrors e = {0.0, 0.0, 0.0, 0.0};
-    TalusTouch nearest = oracle_nearest(p);
+    TalusManifoldPoint nearest = oracle_nearest(p);
     OracleTouches t = oracle_meet(p, reach);
     double space = oracle_space(&p->a, &p->b, nearest.normal);
     *distance = nearest.gap;

@@ -558,7 +558,7 @@ TEST(threads_do_not_show)
 
 /* ---- broken and tiny numbers ---- */
 
-/* A NaN in an early block is neither hidden by a later maximum nor forgotten. */
+/* A NaN in an early block is neither hidden by a later maximum nor dropped. */
 TEST(nan_reaches_the_residual)
 {
     Case c = make_case(3, false, NULL);

@@ -113,7 +113,7 @@ typedef struct Count {
     int count;
 } Count;
 
-static void count_touch(void *context, const TalusTouch *touch)
+static void count_touch(void *context, const TalusManifoldPoint *touch)
 {
     Count *c = context;
     double closing = fmax(talus_dot(c->s->velocity[c->a], touch->normal), 0.0);
@@ -365,14 +365,14 @@ TEST(forgets_a_body)
     REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
     mark_all(list);
     uint32_t body = list->contact[list->sphere_sphere / 2].b;
-    talus_detector_forget(detector, body);
-    talus_detector_forget(detector, 1000000); /* unknown: nothing to forget */
+    talus_detector_drop_impulses(detector, body);
+    talus_detector_drop_impulses(detector, 1000000); /* unknown: nothing to forget */
     int rest = list->count - contacts_of(list, body);
     CHECK(rest < list->count);
     CHECK_INT(count_marked(talus_detector_contacts(detector)), rest);
     REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
     CHECK_INT(count_marked(list), rest);
-    talus_detector_forget(detector, body); /* and straight before a detection */
+    talus_detector_drop_impulses(detector, body); /* and straight before a detection */
     REQUIRE_OK(talus_detect(detector, NULL, &s.view, &s.options, &list));
     CHECK_INT(count_marked(list), rest);
     talus_detector_destroy(detector);

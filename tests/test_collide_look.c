@@ -29,7 +29,7 @@ static bool misses(double tolerance)
 {
     TalusLook look = {around, tolerance};
     int found = -1;
-    CHECK_OK(talus_detector_look(detector, NULL, &s.view, &s.options, &look, &found));
+    CHECK_OK(talus_detector_find_missed(detector, NULL, &s.view, &s.options, &look, &found));
     return found > 0;
 }
 

@@ -10,10 +10,10 @@ enum { MAX_TOUCHES = 16 };
 
 typedef struct Touches {
     int count;
-    TalusTouch touch[MAX_TOUCHES];
+    TalusManifoldPoint touch[MAX_TOUCHES];
 } Touches;
 
-static void take(void *context, const TalusTouch *touch)
+static void take(void *context, const TalusManifoldPoint *touch)
 {
     Touches *t = context;
     if (t->count < MAX_TOUCHES)
@@ -28,7 +28,7 @@ static Touches meet(const TalusPose *a, const TalusPose *b, double reach)
     CHECK(talus_narrow(a, b, reach, take, &t));
     CHECK(t.count <= MAX_TOUCHES);
     for (int i = 0; i < t.count && i < MAX_TOUCHES; i++) {
-        const TalusTouch *c = &t.touch[i];
+        const TalusManifoldPoint *c = &t.touch[i];
         TalusVec3 on_a = talus_add(a->position, c->arm_a), on_b = talus_add(b->position, c->arm_b);
         TalusVec3 d = talus_sub(on_b, on_a);
         CHECK_NEAR(talus_norm(c->normal), 1.0, 1e-14);

@@ -158,15 +158,15 @@ TEST(forgotten_bodies_lose_their_impulses)
     if (open_both(&both, &scenes[0])) {
         TalusWorld *w = both.world;
         TalusBodyArrays arrays = arrays_of(w);
-        uint8_t *forgotten = calloc((size_t)arrays.slots, 1);
+        uint8_t *dropped = calloc((size_t)arrays.slots, 1);
         for (int i = 0; i < talus_world_contacts(w)->count; i += 7) {
             uint32_t slot = talus_world_contacts(w)->contact[i].b;
-            forgotten[slot] = 1;
+            dropped[slot] = 1;
             w->host.ops->forget(w->host.engine, (int)slot);
         }
-        CHECK_OK(ops()->put_bodies(both.engine, &arrays, forgotten));
+        CHECK_OK(ops()->put_bodies(both.engine, &arrays, dropped));
         check_contacts(&both);
-        free(forgotten);
+        free(dropped);
     }
     close_both(&both);
 }
@@ -264,7 +264,7 @@ TEST(a_world_without_bodies_steps)
     CHECK_OK(ops()->put_bodies(engine, &none, NULL));
     CHECK_OK(ops()->detect(engine, &detect, zero, 1, &counts));
     CHECK_INT(counts.contacts, 0);
-    CHECK(counts.least_size == INFINITY);
+    CHECK(counts.min_size == INFINITY);
     CHECK_OK(ops()->build(engine, &build, &op, &gamma, &report));
     CHECK_OK(ops()->solved(engine, 1.0, &changed));
     CHECK(!changed);

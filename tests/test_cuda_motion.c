@@ -241,7 +241,7 @@ static void add_cart(TalusWorld *world)
         TalusJointDef axle = joint_between(TALUS_JOINT_REVOLUTE, id, cart, x);
         axle.motor.kind = k % 2 ? TALUS_MOTOR_SPEED : TALUS_MOTOR_TORQUE;
         axle.motor.target = k % 2 ? 5.0 : 0.05;
-        axle.motor.most = 0.4;
+        axle.motor.max_effort = 0.4;
         CHECK_OK(talus_world_add_joint(world, &axle, NULL));
     }
     for (int k = 0; k < 4; k++)

@@ -114,7 +114,7 @@ static Bed measure_bed(const TalusWorld *world, const TalusLedger *ledger)
     Bed bed = {.energy = ledger->kinetic + ledger->potential};
     int count = 0, high = 0;
     double lo = INFINITY, volume = 0.0, width = 0.0;
-    CHECK_OK(talus_world_look(world));
+    CHECK_OK(talus_world_download_bodies(world));
     for (int i = 0; i < b->counts.slots; i++) {
         if (!talus_slot_moves(b, i))
             continue;

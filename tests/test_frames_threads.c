@@ -68,7 +68,7 @@ static size_t encode(bool lean, TalusPool *pool, unsigned char *out, size_t room
             break;
         memcpy(out + used, encoder.packer.bytes, encoder.packer.size);
         used += encoder.packer.size;
-        talus_frame_encoder_keep(&encoder);
+        talus_frame_encoder_commit(&encoder);
     }
     talus_snapshot_free(&s);
     talus_frame_encoder_clear(&encoder);

@@ -380,7 +380,7 @@ TEST(frames_follow_bodies_by_number)
             CHECK_INT(talus_frame_decode(&decoder, &head, &chunk, bytes + sizeof chunk,
                                          &state[i + 1], &state[i + 2], &back),
                       TALUS_ERR_FORMAT);
-        talus_frame_encoder_keep(&encoder);
+        talus_frame_encoder_commit(&encoder);
     }
     for (int i = 0; i <= MOMENTS; i++)
         talus_frame_state_clear(&state[i]);

@@ -120,13 +120,13 @@ TEST(a_pendulum_rests_against_a_stop)
                                    talus_vec3(0.0, 1.0, 0.0));
     hinge.upper = 0.5;
     TalusJointId id = add_joint(world, hinge);
-    double most = 0.0;
+    double max_effort = 0.0;
     for (int i = 0; i < 200; i++) {
         checked_step(world);
-        most = fmax(most, joint_state(world, id).coordinate);
+        max_effort = fmax(max_effort, joint_state(world, id).coordinate);
     }
     TalusJointState s = joint_state(world, id);
-    CHECK_NEAR(most, 0.5, 1e-4); /* no rebound, no passage */
+    CHECK_NEAR(max_effort, 0.5, 1e-4); /* no rebound, no passage */
     CHECK_NEAR(s.coordinate, 0.5, 1e-6);
     CHECK_NEAR(s.torque.y, -gravity * cos(0.5), 1e-5);
     CHECK_NEAR(s.force.z, gravity, 1e-6);
@@ -191,7 +191,7 @@ static const double wheel_i = 0.25;
 TEST(motors_give_no_more_than_they_can)
 {
     TalusJointId id;
-    TalusMotorDef motor = {.kind = TALUS_MOTOR_SPEED, .target = 2.0, .most = 0.5};
+    TalusMotorDef motor = {.kind = TALUS_MOTOR_SPEED, .target = 2.0, .max_effort = 0.5};
     TalusWorld *world = flywheel(motor, &id);
     for (int i = 0; i < 50; i++) {
         checked_step(world);
@@ -204,7 +204,8 @@ TEST(motors_give_no_more_than_they_can)
         checked_step(world);
     CHECK_NEAR(joint_state(world, id).speed, 2.0, 1e-9);
     CHECK_NEAR(joint_state(world, id).effort, 0.0, 1e-9);
-    motor = (TalusMotorDef){.kind = TALUS_MOTOR_TORQUE, .target = -0.25, .rate = 1.0, .most = 0.4};
+    motor = (TalusMotorDef){
+        .kind = TALUS_MOTOR_TORQUE, .target = -0.25, .rate = 1.0, .max_effort = 0.4};
     CHECK_OK(talus_world_set_motor(world, id, &motor));
     for (int i = 0; i < 100; i++)
         checked_step(world); /* -0.25 + t, at most 0.4: 0.2 up to 0.65 s and 0.4 from then on */
@@ -223,7 +224,7 @@ TEST(a_position_motor_follows_a_ramp)
 {
     TalusJointId id;
     TalusMotorDef motor = {
-        .kind = TALUS_MOTOR_POSITION, .target = 0.0, .rate = 3.0, .most = INFINITY};
+        .kind = TALUS_MOTOR_POSITION, .target = 0.0, .rate = 3.0, .max_effort = INFINITY};
     TalusWorld *world = flywheel(motor, &id);
     for (int i = 0; i < 400; i++)
         checked_step(world); /* 12 rad: turns are counted */
@@ -267,7 +268,7 @@ static TalusWorld *yard(int threads, const char *solver)
         world,
         (Body){.shape = ball(0.1), .mass = 1.0, .x = {0.6, 0.0, 0.45}, .v = {0.0, 1.0, 0.0}});
     TalusJointDef turn = joint_of(TALUS_JOINT_REVOLUTE, arm, plate, talus_vec3(0.0, 0.0, 0.25), z);
-    turn.motor = (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = 3.0, .most = 2.0};
+    turn.motor = (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = 3.0, .max_effort = 2.0};
     turn.lower = -1.0;
     turn.name = "turret";
     add_joint(world, turn);
@@ -538,7 +539,7 @@ TEST(bad_joints_are_refused)
     bad[2].b = a;
     bad[3].axis = o;
     bad[4].lower = 1.0, bad[4].upper = 1.0;
-    bad[5].motor.kind = TALUS_MOTOR_SPEED, bad[5].motor.most = 0.0;
+    bad[5].motor.kind = TALUS_MOTOR_SPEED, bad[5].motor.max_effort = 0.0;
     bad[6].motor.kind = TALUS_MOTOR_SPEED, bad[6].motor.stiffness = 1.0;
     bad[7].kind = TALUS_JOINT_BALL, bad[7].upper = 1.0;
     bad[8].stiffness = 1.0;

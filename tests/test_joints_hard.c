@@ -184,7 +184,7 @@ static void add_cart(TalusWorld *world, double s)
         TalusBodyId wheel = add_body(world, (Body){ball(0.2 * s), .x = x, .mass = 2});
         TalusJointDef axle = joint_of(TALUS_JOINT_REVOLUTE, wheel, cart, x, talus_vec3(0, 1, 0));
         axle.motor = (TalusMotorDef){i < 2 ? TALUS_MOTOR_SPEED : TALUS_MOTOR_NONE, .target = 3.0,
-                                     .start = 0.05, .most = 5.0 * s * s};
+                                     .start = 0.05, .max_effort = 5.0 * s * s};
         add_joint(world, axle);
     }
 }
@@ -213,7 +213,7 @@ static void add_slider(TalusWorld *world, double s)
         add_body(world, (Body){box(0.1 * s, 0.1 * s, 0.1 * s), .x = at, .mass = 2});
     TalusJointDef rail =
         joint_of(TALUS_JOINT_PRISMATIC, slider, the_world, at, talus_vec3(1, 0, 0));
-    rail.motor = (TalusMotorDef){TALUS_MOTOR_POSITION, .target = 0.4 * s, .most = 30 * s,
+    rail.motor = (TalusMotorDef){TALUS_MOTOR_POSITION, .target = 0.4 * s, .max_effort = 30 * s,
                                  .stiffness = 200, .damping = 5};
     rail.upper = 0.3 * s;
     add_joint(world, rail);
@@ -321,7 +321,7 @@ TEST(the_largest_effort_there_is)
     TalusBodyId top = add_body(world, (Body){ball(1e-6), .x = {0, 0, 0}, .mass = 1.0});
     TalusJointDef hinge =
         joint_of(TALUS_JOINT_REVOLUTE, top, the_world, talus_vec3(0, 0, 0), along_z);
-    hinge.motor = (TalusMotorDef){TALUS_MOTOR_SPEED, .target = 1.0, .most = DBL_MAX};
+    hinge.motor = (TalusMotorDef){TALUS_MOTOR_SPEED, .target = 1.0, .max_effort = DBL_MAX};
     TalusJointId id = add_joint(world, hinge);
     for (int i = 0; i < 5; i++)
         checked_step(world);

@@ -150,7 +150,8 @@ TEST(a_four_bar_linkage)
     TalusVec3 q = {crank + c, 0.0, sqrt(coupler * coupler - c * c)};
     TalusBodyId bar[3] = {add_bar(world, o, p), add_bar(world, p, q), add_bar(world, e, q)};
     TalusJointDef drive = hinge(bar[0], the_world, o);
-    drive.motor = (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = speed, .most = INFINITY};
+    drive.motor =
+        (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = speed, .max_effort = INFINITY};
     TalusJointId turned = add_joint(world, drive), last = {0, 0};
     add_joint(world, hinge(bar[1], bar[0], p));
     add_joint(world, hinge(bar[2], bar[1], q));
@@ -216,7 +217,8 @@ static void slider_errors(double h, double *place, double *torque)
     TalusBodyId slider =
         add_body(world, (Body){.shape = box(0.05, 0.05, 0.05), .mass = s.mass, .x = q});
     TalusJointDef drive = hinge(crank, the_world, o);
-    drive.motor = (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = s.speed, .most = INFINITY};
+    drive.motor =
+        (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = s.speed, .max_effort = INFINITY};
     TalusJointId turned = add_joint(world, drive);
     add_joint(world, hinge(bar, crank, p));
     add_joint(world, hinge(bar, slider, q));
@@ -267,7 +269,7 @@ TEST(a_universal_joint_between_shafts)
             (Body){.shape = rod(0.1, 0.5), .mass = 2.0, .x = talus_scale(0.5, out), .e = second})};
     TalusJointDef drive =
         joint_of(TALUS_JOINT_REVOLUTE, shaft[0], the_world, talus_vec3(-0.5, 0.0, 0.0), in);
-    drive.motor = (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = 6.0, .most = INFINITY};
+    drive.motor = (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = 6.0, .max_effort = INFINITY};
     TalusJointId a = add_joint(world, drive);
     TalusJointId c = add_joint(
         world, joint_of(TALUS_JOINT_REVOLUTE, shaft[1], the_world, talus_scale(0.5, out), out));

@@ -164,9 +164,9 @@ TEST(long_text_in_messages_is_cut)
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
     memcpy(text + 59, "\xC3\xA9", 2); /* across the cut */
-    talus_json_show(text, shown);
+    talus_json_print_value(text, shown);
     CHECK_INT((long long)strlen(shown), 62);
-    CHECK_STR(talus_json_show("a\nb", shown), "a?b");
+    CHECK_STR(talus_json_print_value("a\nb", shown), "a?b");
 }
 
 /* Whatever the bytes, the answer is a tree or a message that names the source. */

@@ -48,7 +48,7 @@ static TalusVec3 origin(void)
 /* ---- flat ---- */
 
 /* Whether t has a touch at the point of b where c is. */
-static bool has_point(const Touches *t, const TalusTouch *c, double tolerance)
+static bool has_point(const Touches *t, const TalusManifoldPoint *c, double tolerance)
 {
     for (int k = 0; k < t->count; k++)
         if (talus_norm(talus_sub(t->touch[k].arm_b, c->arm_b)) < tolerance &&
@@ -361,7 +361,7 @@ TEST(plate_on_many_patches)
     CHECK_INT(t.count, 16);
     for (int k = 0; k < 16; k++) {
         double y = 0.01 + (k & 1 ? 0.32 : -0.32);
-        TalusTouch corner = {.arm_b = {border[k / 2], y, 0.0}, .gap = -1e-6};
+        TalusManifoldPoint corner = {.arm_b = {border[k / 2], y, 0.0}, .gap = -1e-6};
         CHECK(has_point(&t, &corner, 1e-12));
     }
     /* an octagon stands for the disc; along the borders of strips it has a corner at each triangle */

@@ -136,7 +136,7 @@ TEST(a_power_of_two_changes_no_bit)
             }
             REQUIRE(t.count == kept[k].count);
             for (int n = 0; n < t.count; n++) {
-                const TalusTouch *x = &t.touch[n], *y = &kept[k].touch[n];
+                const TalusManifoldPoint *x = &t.touch[n], *y = &kept[k].touch[n];
                 CHECK(x->gap == scale * y->gap && x->feature == y->feature);
                 CHECK(x->normal.x == y->normal.x && x->normal.z == y->normal.z);
                 CHECK(x->arm_a.x == scale * y->arm_a.x && x->arm_b.z == scale * y->arm_b.z);
@@ -162,7 +162,7 @@ static void check_rest(int below, int above, TalusQuat turn, TalusVec3 slide, in
     CHECK_INT(first.count, touches);
     double u[2] = {INFINITY, -INFINITY}, v[2] = {INFINITY, -INFINITY};
     for (int k = 0; k < first.count; k++) {
-        const TalusTouch *c = &first.touch[k];
+        const TalusManifoldPoint *c = &first.touch[k];
         CHECK_NEAR(c->gap, 0.0, 1e-12);
         CHECK_NEAR(c->normal.z, 1.0, 1e-12);
         u[0] = fmin(u[0], c->arm_b.x);

@@ -12,7 +12,7 @@ TEST(libccd_agrees)
     for (int k = 0; k < 6000; k++) {
         int i = (int)talus_rng_below(&rng, ORACLE_SHAPES);
         OraclePair p = oracle_pair(i, (int)talus_rng_below(&rng, ORACLE_SHAPES), &rng);
-        TalusTouch nearest = oracle_nearest(&p);
+        TalusManifoldPoint nearest = oracle_nearest(&p);
         double depth;
         bool meets = ccd_depth(&p, &depth);
         if (fabs(nearest.gap) < 1e-6 * p.size)

@@ -16,7 +16,7 @@ static void nearest_endless(const VerifySet *set, double *x)
     bool bounded = set->model.law == TALUS_LAW_FIXED || set->model.law == TALUS_LAW_COULOMB;
     if (verify_is_joint(set)) {
         for (int k = 0; k < VERIFY_ROWS; k++)
-            x[k] = k < 3 && isinf(verify_joint_most(set, k)) ? x[k] : 0.0;
+            x[k] = k < 3 && isinf(verify_joint_max_effort(set, k)) ? x[k] : 0.0;
     } else if (bounded || set->rows == 1) {
         memset(x + 1, 0, (VERIFY_ROWS - 1) * sizeof *x);
         x[0] = fmax(x[0], 0.0);

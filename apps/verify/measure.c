@@ -162,7 +162,7 @@ static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *
         /* a row without bounds asks for g = 0, one with them pays for g; the rest is left alone */
         off = 0.0;
         for (int k = 0; k < 3; k++) {
-            double most = verify_joint_most(&b->set, k);
+            double most = verify_joint_max_effort(&b->set, k);
             if (isinf(most))
                 off = hypot(off, g[k]);
             else

@@ -10,7 +10,7 @@ VerifyPoint verify_new_point(int blocks, int rows);
 
 /* How large row k of a joint may be: 0 for rows it does not hold, else mu, which may be infinite. */
 bool verify_is_joint(const VerifySet *set);
-double verify_joint_most(const VerifySet *set, int k);
+double verify_joint_max_effort(const VerifySet *set, int k);
 
 /* What sizes the sections at x: the normal impulse, or the estimate. */
 double verify_set_size(const VerifySet *set, const double *x);

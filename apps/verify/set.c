@@ -38,7 +38,7 @@ bool verify_is_joint(const VerifySet *set)
     return set->model.section == TALUS_SECTION_JOINT;
 }
 
-double verify_joint_most(const VerifySet *set, int k)
+double verify_joint_max_effort(const VerifySet *set, int k)
 {
     static const int bit[3] = {1, 2, 4};
     return k < 3 && set->model.sides & bit[k] ? set->mu : 0.0;
@@ -48,7 +48,7 @@ double verify_joint_most(const VerifySet *set, int k)
 static void nearest_in_joint(const VerifySet *set, double *x)
 {
     for (int k = 0; k < set->rows; k++) {
-        double most = verify_joint_most(set, k);
+        double most = verify_joint_max_effort(set, k);
         if (fabs(x[k]) > most)
             x[k] = copysign(most, x[k]);
     }
@@ -219,7 +219,7 @@ bool verify_set_slides(const VerifySet *set, const double *x)
     double size = verify_set_size(set, x) * (1.0 - 1e-12);
     bool slides = false;
     for (int k = 0; verify_is_joint(set) && k < 3; k++) {
-        double most = verify_joint_most(set, k);
+        double most = verify_joint_max_effort(set, k);
         slides = slides || (most > 0.0 && isfinite(most) && fabs(x[k]) >= most * (1.0 - 1e-12));
     }
     for (int i = 0; i < parts_of(set, part); i++) {

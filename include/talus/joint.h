@@ -40,10 +40,10 @@ typedef struct TalusMotorDef {
     TalusMotorKind kind;
     double target, rate; /* target + rate (t - the time when the motor was set, or start) */
     double start;        /* s: until then the target is 0, and a torque motor gives none */
-    double most;         /* largest effort; infinite: any */
+    double max_effort;   /* largest effort; infinite: any */
     double stiffness,
         damping; /* POSITION: effort = stiffness (target - x) + damping (rate - speed);
-                                  both 0: the target is reached within a step, if `most` allows */
+                                  both 0: the target is reached within a step, if `max_effort` allows */
 } TalusMotorDef;
 
 typedef struct TalusJointDef {

@@ -20,8 +20,8 @@ typedef struct TalusHostScratch {
     double *many;               /* the same for TALUS_VECTORS sums at once */
 } TalusHostScratch;
 
-/* A NaN must neither hide behind a maximum nor be forgotten. */
-static inline void keep_max(double *max, double value)
+/* A NaN must neither hide behind a maximum nor be dropped. */
+static inline void update_max(double *max, double value)
 {
     if (!(value <= *max || isnan(*max)))
         *max = value;

@@ -58,8 +58,8 @@ typedef struct TalusOperator {
     double (
         *inertia)[6]; /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts */
     double *bias;     /* [blocks]: added to the normal row */
-    int32_t *touch_start; /* [bodies + 1]: each body's contacts, if impulses move it, */
-    int32_t *touch;       /*   as 2 * record + (1 on side b); in contact order */
+    int32_t *contact_start; /* [bodies + 1]: each body's contacts, if impulses move it, */
+    int32_t *touch;         /*   as 2 * record + (1 on side b); in contact order */
 
     /* explicit */
     const int32_t *row_start, *column;

@@ -1,4 +1,4 @@
-/* collide/boxes.h - two boxes; for host and device. Part of touch.h, which includes it.
+/* collide/boxes.h - two boxes; for host and device. Part of pair_table.h, which includes it.
  *
  * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 products of edges) the one with
  * the largest separation is the normal. Where it is a face normal, the facing side of the other box
@@ -15,7 +15,7 @@
 #ifndef TALUS_COLLIDE_BOXES_H
 #define TALUS_COLLIDE_BOXES_H
 
-#include "collide/convex_touch.h"
+#include "collide/convex_manifold.h"
 
 enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
@@ -244,8 +244,8 @@ TALUS_INLINE void talus_box_corners(const TalusFaceContact *c, int side, bool po
     }
 }
 
-TALUS_INLINE void talus_box_touch_face(const TalusFaceContact *c, const TalusCandidate *corner,
-                                       uint32_t feature, TALUS_TOUCH_SINK *sink)
+TALUS_INLINE void talus_box_manifold_face(const TalusFaceContact *c, const TalusCandidate *corner,
+                                          uint32_t feature, TALUS_MANIFOLD_SINK *sink)
 {
     const TalusBoxAt *face = c->face;
     TalusVec3 foot = talus_scale(face->half[c->axis], c->normal); /* on the face, from its centre */
@@ -253,9 +253,9 @@ TALUS_INLINE void talus_box_touch_face(const TalusFaceContact *c, const TalusCan
     foot = talus_madd(foot, corner->v, face->axis[(c->axis + 2) % 3]);
     TalusVec3 tip = talus_madd(foot, corner->height, c->normal); /* on the other box */
     tip = talus_add(talus_sub(face->centre, c->other->centre), tip);
-    TalusTouch touch = {feature, c->second ? talus_neg(c->normal) : c->normal, corner->height,
-                        c->second ? tip : foot, c->second ? foot : tip};
-    talus_touch_add(sink, &touch);
+    TalusManifoldPoint touch = {feature, c->second ? talus_neg(c->normal) : c->normal,
+                                corner->height, c->second ? tip : foot, c->second ? foot : tip};
+    talus_manifold_add(sink, &touch);
 }
 
 /* Whether the middle of what is left is over the face, and not only hardly outside of it. */
@@ -270,8 +270,8 @@ TALUS_INLINE bool talus_box_over(const TalusCandidate *corner, int count, const 
 }
 
 /* False where the face's distance is not the boxes': they are apart, and what is nearest is not over the face. */
-TALUS_INLINE bool talus_box_touch_faces(const TalusFaceContact *c, double distance,
-                                        TALUS_TOUCH_SINK *sink)
+TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double distance,
+                                           TALUS_MANIFOLD_SINK *sink)
 {
     bool positive = false, parallel = false;
     int side = talus_box_facing_side(c->other, c->normal, &positive, &parallel);
@@ -299,7 +299,7 @@ TALUS_INLINE bool talus_box_touch_faces(const TalusFaceContact *c, double distan
     kept = talus_spread(corner[0], kept);
     talus_spread_keep(corner[0], kept, &nearest, tiny);
     for (int k = 0; k < kept; k++)
-        talus_box_touch_face(c, &corner[0][k], faces | corner[0][k].id, sink);
+        talus_box_manifold_face(c, &corner[0][k], faces | corner[0][k].id, sink);
     return true;
 }
 
@@ -347,28 +347,28 @@ TALUS_INLINE bool talus_box_nearest_edges(const TalusBoxAt *a, const TalusBoxAt 
     return fabs(s) <= a->half[i] + tolerance && fabs(t) <= b->half[j] + tolerance;
 }
 
-TALUS_INLINE void talus_box_touch_edges(const TalusPose *first, const TalusPose *second,
-                                        const TalusEdges *at, TalusVec3 normal, bool alone,
-                                        double reach, TALUS_TOUCH_SINK *sink)
+TALUS_INLINE void talus_box_manifold_edges(const TalusPose *first, const TalusPose *second,
+                                           const TalusEdges *at, TalusVec3 normal, bool alone,
+                                           double reach, TALUS_MANIFOLD_SINK *sink)
 {
     double gap = talus_dot(normal, talus_sub(at->on_b, at->on_a));
     if (alone) {
         TalusVec3 arm_b = talus_sub(at->on_b, talus_sub(second->position, first->position));
-        TalusTouch touch = {at->feature, normal, gap, at->on_a, arm_b};
-        talus_touch_add(sink, &touch);
+        TalusManifoldPoint touch = {at->feature, normal, gap, at->on_a, arm_b};
+        talus_manifold_add(sink, &touch);
         return;
     }
     TalusConvexPair p = talus_convex_pair(first, second);
     TalusNearest near = {talus_rotate_back(first->orientation, normal), gap,
                          talus_rotate_back(first->orientation, at->on_a),
                          talus_rotate_back(first->orientation, at->on_b)};
-    talus_convex_touch(first, second, &p, &near, reach, sink);
+    talus_convex_manifold(first, second, &p, &near, reach, sink);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
 TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second, double reach,
-                                TALUS_TOUCH_SINK *sink)
+                                TALUS_MANIFOLD_SINK *sink)
 {
     TalusBoxes p;
     talus_box_at(first, talus_vec3(0.0, 0.0, 0.0), &p.a);
@@ -387,7 +387,7 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
     TalusEdges at;
     if (by_edges && talus_box_nearest_edges(&p.a, &p.b, &edge, tiny, &at)) {
         bool alone = cosine < TALUS_BOX_LEAN;
-        talus_box_touch_edges(first, second, &at, edge.normal, alone, reach, sink);
+        talus_box_manifold_edges(first, second, &at, edge.normal, alone, reach, sink);
         return;
     }
     TalusFaceContact contact = {&p.a, &p.b, face.first_axis, face.normal, size, false, reach};
@@ -396,7 +396,8 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
                                   true, reach};
         contact = other;
     }
-    if ((by_edges && edge.distance > 0.0) || !talus_box_touch_faces(&contact, face.distance, sink))
+    if ((by_edges && edge.distance > 0.0) ||
+        !talus_box_manifold_faces(&contact, face.distance, sink))
         talus_convex_convex(first, second, reach, sink);
 }
 

@@ -1,5 +1,5 @@
 /* collide/capsules.h - capsules against spheres, planes and each other, by closed forms; for host and device. Part of
- * touch.h, which includes it.
+ * pair_table.h, which includes it.
  *
  * A capsule is all that lies within its radius of a line. The feature is the end of the line (0: low, 1: high) where
  * the touch belongs to one, 2 where it lies between. */
@@ -7,7 +7,7 @@
 #define TALUS_COLLIDE_CAPSULES_H
 
 #include "collide/manifold.h"
-#include "collide/simple_touch.h"
+#include "collide/simple_manifold.h"
 
 /* sin^2 of the angle between capsules that lie along each other and touch in two points */
 #define TALUS_CAPSULE_PARALLEL 0x1p-10
@@ -25,39 +25,40 @@ TALUS_INLINE double talus_clamp_one(double t)
 
 /* Two balls of the given radii about points given by their arms. Where these coincide the bodies part along
  * `fallback`. */
-TALUS_INLINE void talus_touch_balls(const TalusPose *a, const TalusPose *b, TalusVec3 arm_a,
-                                    TalusVec3 arm_b, double radius_a, double radius_b,
-                                    TalusVec3 fallback, uint32_t feature, double reach,
-                                    TALUS_TOUCH_SINK *sink)
+TALUS_INLINE void talus_manifold_balls(const TalusPose *a, const TalusPose *b, TalusVec3 arm_a,
+                                       TalusVec3 arm_b, double radius_a, double radius_b,
+                                       TalusVec3 fallback, uint32_t feature, double reach,
+                                       TALUS_MANIFOLD_SINK *sink)
 {
     TalusVec3 d = talus_add(talus_sub(b->position, a->position), talus_sub(arm_b, arm_a));
     double gap = talus_norm(d) - (radius_a + radius_b);
     if (!(gap < reach))
         return;
     TalusVec3 n = talus_normalize(d, fallback);
-    TalusTouch touch = {feature, n, gap, talus_madd(arm_a, radius_a, n),
-                        talus_madd(arm_b, -radius_b, n)};
-    talus_touch_add(sink, &touch);
+    TalusManifoldPoint touch = {feature, n, gap, talus_madd(arm_a, radius_a, n),
+                                talus_madd(arm_b, -radius_b, n)};
+    talus_manifold_add(sink, &touch);
 }
 
 TALUS_INLINE void talus_sphere_capsule(const TalusPose *a, const TalusPose *b, double reach,
-                                       TALUS_TOUCH_SINK *sink)
+                                       TALUS_MANIFOLD_SINK *sink)
 {
     TalusVec3 line = talus_capsule_line(b), d = talus_sub(a->position, b->position);
     double t = talus_clamp_one(talus_dot(line, d) / talus_dot(line, line));
     TalusVec3 across = talus_rotate(b->orientation, talus_vec3(1.0, 0.0, 0.0));
-    talus_touch_balls(a, b, talus_vec3(0.0, 0.0, 0.0), talus_scale(t, line), a->radius,
-                      b->shape->def.radius, across, 0, reach, sink);
+    talus_manifold_balls(a, b, talus_vec3(0.0, 0.0, 0.0), talus_scale(t, line), a->radius,
+                         b->shape->def.radius, across, 0, reach, sink);
 }
 
 TALUS_INLINE void talus_capsule_plane(const TalusPose *a, const TalusPose *b, double reach,
-                                      TALUS_TOUCH_SINK *sink)
+                                      TALUS_MANIFOLD_SINK *sink)
 {
     TalusVec3 up = talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0));
     TalusVec3 line = talus_capsule_line(a);
     for (uint32_t end = 0; end < 2; end++) {
         TalusVec3 arm = talus_scale(end ? 1.0 : -1.0, line);
-        talus_touch_plane(a, b, end, up, talus_madd(arm, -a->shape->def.radius, up), reach, sink);
+        talus_manifold_plane(a, b, end, up, talus_madd(arm, -a->shape->def.radius, up), reach,
+                             sink);
     }
 }
 
@@ -85,7 +86,7 @@ typedef struct TalusCapsules {
     TalusVec3 p, q, d; /* points of the lines: s p and d + t q */
     TalusVec3 apart;   /* the way where lines meet */
     double reach;
-    TALUS_TOUCH_SINK *sink;
+    TALUS_MANIFOLD_SINK *sink;
 } TalusCapsules;
 
 TALUS_INLINE double talus_capsules_gap(const TalusCapsules *c, double s, double t)
@@ -94,11 +95,12 @@ TALUS_INLINE double talus_capsules_gap(const TalusCapsules *c, double s, double 
     return talus_balls_gap(between, c->a->shape->def.radius + c->b->shape->def.radius);
 }
 
-TALUS_INLINE void talus_capsules_touch(const TalusCapsules *c, double s, double t, uint32_t feature)
+TALUS_INLINE void talus_capsules_manifold(const TalusCapsules *c, double s, double t,
+                                          uint32_t feature)
 {
-    talus_touch_balls(c->a, c->b, talus_scale(s, c->p), talus_scale(t, c->q),
-                      c->a->shape->def.radius, c->b->shape->def.radius, c->apart, feature, c->reach,
-                      c->sink);
+    talus_manifold_balls(c->a, c->b, talus_scale(s, c->p), talus_scale(t, c->q),
+                         c->a->shape->def.radius, c->b->shape->def.radius, c->apart, feature,
+                         c->reach, c->sink);
 }
 
 /* Lines that run along each other touch at the ends of what they have in common, seen along a's. Returns the smaller
@@ -110,14 +112,14 @@ TALUS_INLINE double talus_capsules_along(const TalusCapsules *c)
     double low = fmax(-1.0, middle - half), high = fmin(1.0, middle + half), least = INFINITY;
     for (uint32_t end = 0; end < 2 && high > low; end++) {
         double s = end ? high : low, t = talus_clamp_one((s - middle) * pp / pq);
-        talus_capsules_touch(c, s, t, end);
+        talus_capsules_manifold(c, s, t, end);
         least = fmin(least, talus_capsules_gap(c, s, t));
     }
     return least;
 }
 
 TALUS_INLINE void talus_capsule_capsule(const TalusPose *a, const TalusPose *b, double reach,
-                                        TALUS_TOUCH_SINK *sink)
+                                        TALUS_MANIFOLD_SINK *sink)
 {
     TalusVec3 p = talus_capsule_line(a), q = talus_capsule_line(b), across = talus_cross(p, q);
     TalusVec3 side = talus_rotate(a->orientation, talus_vec3(1.0, 0.0, 0.0));
@@ -132,7 +134,7 @@ TALUS_INLINE void talus_capsule_capsule(const TalusPose *a, const TalusPose *b, 
     if (talus_dot(across, across) < TALUS_CAPSULE_PARALLEL * product)
         ends = talus_capsules_along(&c);
     if (gap < ends - TALUS_MANIFOLD_NEAREST * fmin(a->shape->size, b->shape->size))
-        talus_capsules_touch(&c, s, t, 2);
+        talus_capsules_manifold(&c, s, t, 2);
 }
 
 #endif

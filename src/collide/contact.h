@@ -106,7 +106,7 @@ void talus_detector_destroy(TalusDetector *detector);
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 
-/* In space that repeats itself: bodies that the last talus_detect or talus_detector_look saw moving so far within h
+/* In space that repeats itself: bodies that the last talus_detect or talus_detector_find_missed saw moving so far within h
  * that some of their contacts may be missing, for two bodies meet as nearest images alone. A shorter h has fewer. */
 int talus_detector_clipped(const TalusDetector *detector);
 
@@ -120,17 +120,18 @@ typedef struct TalusLook {
  * the step without a contact in the list of the last talus_detect; for two convex bodies any contact of theirs will
  * do. Tells how many such touches there are. The list stays as it is until they are taken into it, without
  * impulses. */
-TalusStatus talus_detector_look(TalusDetector *detector, TalusPool *pool,
-                                const TalusBodyView *bodies, const TalusDetectOptions *options,
-                                const TalusLook *look, int *missed);
+TalusStatus talus_detector_find_missed(TalusDetector *detector, TalusPool *pool,
+                                       const TalusBodyView *bodies,
+                                       const TalusDetectOptions *options, const TalusLook *look,
+                                       int *missed);
 void talus_detector_take_missed(TalusDetector *detector);
 
-/* The list of the last talus_detect (count 0 before the first), without forgotten impulses. */
+/* The list of the last talus_detect (count 0 before the first), without dropped impulses. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 
 /* Forgets the impulses of a body's contacts: its slot may be used by another body next. Takes
  * effect with the next of these calls; any number of bodies costs one pass over the list. */
-void talus_detector_forget(TalusDetector *detector, uint32_t body);
+void talus_detector_drop_impulses(TalusDetector *detector, uint32_t body);
 
 /* For restart: puts a list back as if the last talus_detect had made it (arrays are copied). */
 TalusStatus talus_detector_restore(TalusDetector *detector, const TalusContactList *list);

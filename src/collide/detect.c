@@ -34,25 +34,25 @@ void talus_detector_destroy(TalusDetector *d)
     if (!d)
         return;
     TALUS_RELEASE(d->list.contact, d->list.arms, d->list.impulse, d->spare, d->old_key, d->chunk,
-                  d->draft, d->draft_arms, d->forgotten, d->missed);
+                  d->draft, d->draft_arms, d->dropped, d->missed);
     talus_broad_clear(&d->broad);
     talus_release(d);
 }
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
-/* Drops impulses in one pass, however many bodies are forgotten. */
+/* Drops impulses in one pass, however many bodies are dropped. */
 static void apply_forgotten(TalusDetector *d)
 {
-    if (!d->any_forgotten)
+    if (!d->any_dropped)
         return;
     for (int i = 0; i < d->list.count; i++) {
         const TalusContact *c = &d->list.contact[i];
-        if (d->forgotten[c->a] || d->forgotten[c->b])
+        if (d->dropped[c->a] || d->dropped[c->b])
             d->list.impulse[i] = talus_vec3(0.0, 0.0, 0.0);
     }
-    memset(d->forgotten, 0, TALUS_CAPACITY(d->forgotten));
-    d->any_forgotten = false;
+    memset(d->dropped, 0, TALUS_CAPACITY(d->dropped));
+    d->any_dropped = false;
 }
 
 TalusContactList *talus_detector_contacts(TalusDetector *d)
@@ -66,21 +66,21 @@ int talus_detector_clipped(const TalusDetector *d)
     return d->broad.grid.fit.clipped;
 }
 
-void talus_detector_forget(TalusDetector *d, uint32_t body)
+void talus_detector_drop_impulses(TalusDetector *d, uint32_t body)
 {
-    if (body >= TALUS_CAPACITY(d->forgotten))
+    if (body >= TALUS_CAPACITY(d->dropped))
         return; /* no contact of the list knows that body */
-    d->forgotten[body] = 1;
-    d->any_forgotten = true;
+    d->dropped[body] = 1;
+    d->any_dropped = true;
 }
 
 static TalusStatus reserve_forgotten(TalusDetector *d, size_t bodies)
 {
-    if (bodies <= TALUS_CAPACITY(d->forgotten))
+    if (bodies <= TALUS_CAPACITY(d->dropped))
         return TALUS_OK;
     apply_forgotten(d);
-    TALUS_TRY(TALUS_GROW(d->forgotten, bodies, 0, "forgotten bodies"));
-    memset(d->forgotten, 0, TALUS_CAPACITY(d->forgotten));
+    TALUS_TRY(TALUS_GROW(d->dropped, bodies, 0, "dropped bodies"));
+    memset(d->dropped, 0, TALUS_CAPACITY(d->dropped));
     return TALUS_OK;
 }
 
@@ -134,7 +134,7 @@ typedef struct Writer {
     TalusArms *arms; /* NULL in the second run */
 } Writer;
 
-static void take_touch(void *context, const TalusTouch *touch)
+static void take_point(void *context, const TalusManifoldPoint *touch)
 {
     Writer *w = context;
     double closing =
@@ -162,7 +162,7 @@ static bool write_pair(Writer *w, TalusPair pair)
     w->vb = talus_body_velocity(v, pair.b);
     w->rest = talus_envelope_at_rest(v, w->d->options, pair.a, pair.b);
     double reach = talus_envelope_reach(w->rest, w->d->options->h, w->va, w->vb);
-    return talus_narrow(&a, &b, reach, take_touch, w);
+    return talus_narrow(&a, &b, reach, take_point, w);
 }
 
 /* Puts a pair's few contacts in order of features. */

@@ -25,8 +25,8 @@ struct TalusDetector {
     int64_t *chunk;      /* touches of each chunk of pairs, then the place of its first */
     TalusContact *draft; /* [DRAFT] for each chunk of the third run */
     TalusArms *draft_arms;
-    uint8_t *forgotten; /* by body: its impulses are to be dropped */
-    bool any_forgotten;
+    uint8_t *dropped; /* by body: its impulses are to be dropped */
+    bool any_dropped;
     TalusMissed *missed; /* by another look */
     int64_t missed_count;
     TalusBroad broad;

@@ -82,7 +82,7 @@ TALUS_INLINE TalusVec3 talus_axis_vector(int k)
 }
 
 /* The axis along which |d| is least. */
-TALUS_INLINE TalusVec3 talus_least_axis(TalusVec3 d)
+TALUS_INLINE TalusVec3 talus_smallest_axis(TalusVec3 d)
 {
     double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
     return talus_axis_vector(x <= y && x <= z ? 0 : y <= z ? 1 : 2);
@@ -97,7 +97,7 @@ TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
     TalusVec3 line = talus_sub(e->w[1], e->w[0]);
     if (e->points == 3)
         return talus_cross(line, talus_sub(e->w[2], e->w[0]));
-    TalusVec3 across = talus_cross(line, talus_least_axis(line));
+    TalusVec3 across = talus_cross(line, talus_smallest_axis(line));
     return k == 0 ? across : talus_cross(line, across);
 }
 

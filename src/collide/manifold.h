@@ -55,7 +55,7 @@ typedef struct TalusSeen {
 TALUS_INLINE void talus_seen_axes(TalusSeen *s, TalusVec3 n)
 {
     s->n = n;
-    s->e = talus_normalize(talus_cross(n, talus_least_axis(n)), n);
+    s->e = talus_normalize(talus_cross(n, talus_smallest_axis(n)), n);
     s->f = talus_cross(n, s->e);
 }
 

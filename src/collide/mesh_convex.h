@@ -1,4 +1,4 @@
-/* collide/mesh_convex.h - meshes and height fields against convex bodies; for host and device. Part of touch.h, which
+/* collide/mesh_convex.h - meshes and height fields against convex bodies; for host and device. Part of pair_table.h, which
  * includes it.
  *
  * Facet by facet, in the frame of the mesh, everything relative to the body's position. What of a facet is touched
@@ -12,8 +12,8 @@
 #ifndef TALUS_COLLIDE_MESH_CONVEX_H
 #define TALUS_COLLIDE_MESH_CONVEX_H
 
+#include "collide/mesh_manifold.h"
 #include "collide/mesh_parts.h"
-#include "collide/mesh_touch.h"
 
 /* Part of a side within which its end is looked for: cells of a field end there. */
 #define TALUS_FACET_END 0x1p-16
@@ -25,42 +25,42 @@ enum {
 };
 
 /* Candidates of one flat patch. */
-typedef struct TalusPatchTouches {
+typedef struct TalusPatchPoints {
     int32_t patch;
     TalusVec3 up; /* out of it, on the body's side */
     int count;
     TalusCandidate c[TALUS_CANDIDATES];
-} TalusPatchTouches;
+} TalusPatchPoints;
 
 typedef struct TalusOnFacets {
     TalusBeside at;
     const TalusPose *b;
-    TALUS_TOUCH_SINK *sink;
-    TalusPatchTouches patch[TALUS_FACET_PATCHES];
+    TALUS_MANIFOLD_SINK *sink;
+    TalusPatchPoints patch[TALUS_FACET_PATCHES];
     int patches;
     uint32_t edge[TALUS_FACET_EDGES];
     int edges;
 } TalusOnFacets;
 
-TALUS_INLINE void talus_facets_touch(const TalusOnFacets *q, uint32_t feature, TalusVec3 up,
-                                     TalusVec3 on_mesh, double clear_gap)
+TALUS_INLINE void talus_facets_manifold(const TalusOnFacets *q, uint32_t feature, TalusVec3 up,
+                                        TalusVec3 on_mesh, double clear_gap)
 {
     double gap = clear_gap - talus_dot(q->at.moved, up);
     if (!(gap < q->at.reach))
         return;
     TalusQuat r = q->b->orientation;
     TalusVec3 from_a = talus_add(on_mesh, q->at.moved);
-    TalusTouch touch = {feature, talus_neg(talus_rotate(r, up)), gap,
-                        talus_rotate(r, talus_madd(from_a, gap, up)),
-                        talus_rotate(r, talus_add(q->at.x.position, on_mesh))};
-    talus_touch_add(q->sink, &touch);
+    TalusManifoldPoint touch = {feature, talus_neg(talus_rotate(r, up)), gap,
+                                talus_rotate(r, talus_madd(from_a, gap, up)),
+                                talus_rotate(r, talus_add(q->at.x.position, on_mesh))};
+    talus_manifold_add(q->sink, &touch);
 }
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
 /* Makes room where a patch has more candidates than there is place for: those that lie farthest along eight directions
  * stay, and the nearest. In whichever order the facets come, that leaves the same outline. */
-TALUS_OUTLINE void talus_patch_outline(TalusPatchTouches *p)
+TALUS_OUTLINE void talus_patch_outline(TalusPatchPoints *p)
 {
     uint32_t stay = UINT32_C(1) << talus_nearest_candidate(p->c, p->count);
     for (int d = 0; d < 9; d++) {
@@ -83,7 +83,7 @@ TALUS_OUTLINE void talus_patch_outline(TalusPatchTouches *p)
     p->count = kept;
 }
 
-TALUS_INLINE void talus_patch_thin(TalusPatchTouches *p, double size)
+TALUS_INLINE void talus_patch_thin(TalusPatchPoints *p, double size)
 {
     if (p->count <= TALUS_SPOTS)
         return;
@@ -92,7 +92,7 @@ TALUS_INLINE void talus_patch_thin(TalusPatchTouches *p, double size)
     talus_spread_keep(p->c, p->count, &nearest, TALUS_MANIFOLD_NEAREST * size);
 }
 
-TALUS_OUTLINE void talus_patch_emit(const TalusOnFacets *q, TalusPatchTouches *p)
+TALUS_OUTLINE void talus_patch_emit(const TalusOnFacets *q, TalusPatchPoints *p)
 {
     TalusSeen s;
     talus_seen_axes(&s, p->up);
@@ -100,14 +100,14 @@ TALUS_OUTLINE void talus_patch_emit(const TalusOnFacets *q, TalusPatchTouches *p
     for (int k = 0; k < p->count; k++) {
         TalusVec3 x = talus_scale(p->c[k].height, s.n);
         x = talus_madd(talus_madd(x, p->c[k].u, s.e), p->c[k].v, s.f);
-        talus_facets_touch(q, (uint32_t)p->patch << TALUS_FACET_BITS | p->c[k].id, p->up, x,
-                           p->c[k].gap);
+        talus_facets_manifold(q, (uint32_t)p->patch << TALUS_FACET_BITS | p->c[k].id, p->up, x,
+                              p->c[k].gap);
     }
 }
 
 /* A corner over a common edge of two facets of a patch is found by both. Cut corners of different facets may have
  * the same number. */
-TALUS_INLINE void talus_patch_add(TalusPatchTouches *p, TalusCandidate c)
+TALUS_INLINE void talus_patch_add(TalusPatchPoints *p, TalusCandidate c)
 {
     bool cut = c.id >= TALUS_FACING_MOST && c.id != TALUS_FACET_LOWEST;
     for (int k = 0; k < p->count; k++) {
@@ -123,19 +123,19 @@ TALUS_INLINE void talus_patch_add(TalusPatchTouches *p, TalusCandidate c)
     p->c[p->count++] = c;
 }
 
-TALUS_INLINE void talus_patch_add_all(TalusPatchTouches *p, const TalusFaceTouches *face)
+TALUS_INLINE void talus_patch_add_all(TalusPatchPoints *p, const TalusFacePoints *face)
 {
     for (int k = 0; k < face->count; k++)
         talus_patch_add(p, face->c[k]);
 }
 
 /* A patch without a place in the list: the first of its facets that finds something gathers what the others do. */
-TALUS_OUTLINE void talus_patch_alone(const TalusOnFacets *q, int32_t t, TalusPatchTouches *p)
+TALUS_OUTLINE void talus_patch_alone(const TalusOnFacets *q, int32_t t, TalusPatchPoints *p)
 {
     TalusFacetWalk walk = talus_facets_around(&q->at);
     bool before = true;
     for (int32_t u = talus_facet_next(&walk); u >= 0; u = talus_facet_next(&walk)) {
-        TalusFaceTouches face;
+        TalusFacePoints face;
         TalusNearest near;
         before = before && u != t;
         if (talus_facet_patch(q->at.surface, u) != p->patch)
@@ -149,10 +149,10 @@ TALUS_OUTLINE void talus_patch_alone(const TalusOnFacets *q, int32_t t, TalusPat
     talus_patch_emit(q, p);
 }
 
-TALUS_OUTLINE void talus_face_touch(TalusOnFacets *q, int32_t t, const TalusFaceTouches *face)
+TALUS_OUTLINE void talus_face_point(TalusOnFacets *q, int32_t t, const TalusFacePoints *face)
 {
     const TalusShape *s = q->at.surface;
-    TalusPatchTouches own = {talus_facet_patch(s, t), face->up, 0, {{0.0, 0.0, 0.0, 0.0, 0, 0}}};
+    TalusPatchPoints own = {talus_facet_patch(s, t), face->up, 0, {{0.0, 0.0, 0.0, 0.0, 0, 0}}};
     if (!talus_facet_in_patch(s, t)) {
         talus_patch_add_all(&own, face);
         talus_patch_emit(q, &own);
@@ -211,7 +211,7 @@ TALUS_OUTLINE bool talus_part_before(const TalusOnFacets *q, const TalusSeenFace
     double length = talus_norm(talus_sub(g->f.corner[k == 2 ? 0 : k + 1], g->f.corner[k]));
     TalusFacetWalk walk = talus_facets_in(s, talus_box_around(end, TALUS_FACET_END * length));
     for (int32_t t = talus_facet_next(&walk); t >= 0 && t != g->t; t = talus_facet_next(&walk)) {
-        TalusFaceTouches face;
+        TalusFacePoints face;
         TalusNearest near;
         if (!talus_facet_shares(s, t, feature))
             continue;
@@ -238,7 +238,7 @@ TALUS_INLINE bool talus_note_part(TalusOnFacets *q, const TalusSeenFacet *g, int
 }
 
 /* An edge against the part of the body that looks at it: two points where it lies along a face or a line. */
-TALUS_OUTLINE void talus_edge_touch(const TalusOnFacets *q, const TalusSeenFacet *g, int k,
+TALUS_OUTLINE void talus_edge_point(const TalusOnFacets *q, const TalusSeenFacet *g, int k,
                                     uint32_t feature, const TalusNearest *near)
 {
     TalusVec3 up = talus_neg(near->normal);
@@ -257,14 +257,14 @@ TALUS_OUTLINE void talus_edge_touch(const TalusOnFacets *q, const TalusSeenFacet
         TalusVec3 x = talus_scale(c[i].height, s.n);
         x = talus_madd(talus_madd(x, c[i].u, s.e), c[i].v, s.f);
         least = fmin(least, c[i].gap);
-        talus_facets_touch(q, feature + 1 + (uint32_t)i, up, x, c[i].gap);
+        talus_facets_manifold(q, feature + 1 + (uint32_t)i, up, x, c[i].gap);
     }
     if (least > near->gap + TALUS_MANIFOLD_NEAREST * q->at.size)
-        talus_facets_touch(q, feature, up, near->on_b, near->gap);
+        talus_facets_manifold(q, feature, up, near->on_b, near->gap);
 }
 
-TALUS_INLINE void talus_part_touch(TalusOnFacets *q, const TalusSeenFacet *g, int where,
-                                   const TalusNearest *near)
+TALUS_INLINE void talus_part_manifold(TalusOnFacets *q, const TalusSeenFacet *g, int where,
+                                      const TalusNearest *near)
 {
     bool corner = where >= TALUS_ON_CORNER;
     int k = where - (corner ? TALUS_ON_CORNER : TALUS_ON_SIDE);
@@ -272,16 +272,16 @@ TALUS_INLINE void talus_part_touch(TalusOnFacets *q, const TalusSeenFacet *g, in
     if (!talus_note_part(q, g, k, feature))
         return;
     if (corner)
-        talus_facets_touch(q, feature, talus_neg(near->normal), near->on_b, near->gap);
+        talus_facets_manifold(q, feature, talus_neg(near->normal), near->on_b, near->gap);
     else
-        talus_edge_touch(q, g, k, feature, near);
+        talus_edge_point(q, g, k, feature, near);
 }
 
 /* ---- the body -------------------------------------------------------------------------------- */
 
 /* A convex body a, no sphere, against the mesh or field b. */
 TALUS_OUTLINE void talus_convex_facets(const TalusPose *a, const TalusPose *b, double reach,
-                                       TALUS_TOUCH_SINK *sink)
+                                       TALUS_MANIFOLD_SINK *sink)
 {
     TalusOnFacets q;
     talus_beside(a, b, reach, &q.at);
@@ -290,14 +290,14 @@ TALUS_OUTLINE void talus_convex_facets(const TalusPose *a, const TalusPose *b, d
     q.patches = q.edges = 0;
     TalusFacetWalk walk = talus_facets_around(&q.at);
     for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
-        TalusFaceTouches face;
+        TalusFacePoints face;
         TalusNearest near;
         TalusSeenFacet g = talus_see_facet(&q.at, t);
         int where = talus_facet_find(&q.at, &g, &face, &near);
         if (face.count > 0)
-            talus_face_touch(&q, t, &face);
+            talus_face_point(&q, t, &face);
         if (where != TALUS_ON_FACE)
-            talus_part_touch(&q, &g, where, &near);
+            talus_part_manifold(&q, &g, where, &near);
     }
     for (int k = 0; k < q.patches; k++)
         talus_patch_emit(&q, &q.patch[k]);

@@ -30,12 +30,12 @@
 enum { TALUS_FACET_LOWEST = 180 }; /* id of the lowest point where that is no corner */
 
 /* Candidates over one facet. All facets of a flat patch have the same direction up. */
-typedef struct TalusFaceTouches {
+typedef struct TalusFacePoints {
     TalusVec3 up;
     double least; /* gap */
     int count;
     TalusCandidate c[TALUS_CANDIDATES + 1];
-} TalusFaceTouches;
+} TalusFacePoints;
 
 /* The body's part that looks along d, of its surface. */
 TALUS_INLINE void talus_beside_facing(const TalusBeside *q, TalusVec3 d, TalusFacing *part)
@@ -69,7 +69,7 @@ TALUS_INLINE bool talus_cut_within(uint32_t id, uint32_t flat)
     return (flat >> side & 1) && (flat >> other & 1);
 }
 
-TALUS_INLINE void talus_face_add(TalusFaceTouches *face, TalusCandidate c)
+TALUS_INLINE void talus_face_add(TalusFacePoints *face, TalusCandidate c)
 {
     face->least = fmin(face->least, c.gap);
     face->c[face->count++] = c;
@@ -79,7 +79,7 @@ TALUS_INLINE void talus_face_add(TalusFaceTouches *face, TalusCandidate c)
  * known by some of its corners. */
 TALUS_INLINE void talus_face_add_lowest(const TalusBeside *q, const TalusSeen *s,
                                         const TalusFacing *part, TalusVec3 lowest,
-                                        TalusFaceTouches *face)
+                                        TalusFacePoints *face)
 {
     double low = talus_dot(lowest, s->n) + TALUS_MANIFOLD_NEAREST * q->size;
     TalusFacing point = {1, {lowest}, {0.0, 0.0, 0.0}, 0};
@@ -95,7 +95,7 @@ TALUS_INLINE void talus_face_add_lowest(const TalusBeside *q, const TalusSeen *s
 }
 
 TALUS_OUTLINE void talus_face_find(const TalusBeside *q, const TalusSeenFacet *g, TalusVec3 lowest,
-                                   TalusFaceTouches *face)
+                                   TalusFacePoints *face)
 {
     TalusFacing part, facet = {3, {g->f.corner[0], g->f.corner[1], g->f.corner[2]}, g->f.normal, 0};
     TalusSeen s;
@@ -191,7 +191,7 @@ TALUS_INLINE bool talus_goes_on(const TalusBeside *q, const TalusSeenFacet *g, i
 /* Face touches, and the edge or vertex that is touched (TALUS_ON_SIDE + k, TALUS_ON_CORNER + k; TALUS_ON_FACE: none),
  * with its nearest points. */
 TALUS_OUTLINE int talus_facet_find(const TalusBeside *q, const TalusSeenFacet *g,
-                                   TalusFaceTouches *face, TalusNearest *near)
+                                   TalusFacePoints *face, TalusNearest *near)
 {
     TalusVec3 lowest;
     double gap;

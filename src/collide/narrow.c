@@ -1,19 +1,19 @@
-/* collide/narrow.c - touches of two shapes on the host: those of touch.h, handed to a function. */
+/* collide/narrow.c - touches of two shapes on the host: those of pair_table.h, handed to a function. */
 #include "collide/narrow.h"
 
 typedef struct Sink {
-    TalusTouchRoute route;
-    TalusTouchFn *fn;
+    TalusManifoldRoute route;
+    TalusManifoldFn *fn;
     void *context;
 } Sink;
 
-#define TALUS_TOUCH_SINK Sink
-#define TALUS_TOUCH_TAKE(sink, touch) (sink)->fn((sink)->context, (touch))
-#include "collide/touch.h"
+#define TALUS_MANIFOLD_SINK Sink
+#define TALUS_MANIFOLD_TAKE(sink, touch) (sink)->fn((sink)->context, (touch))
+#include "collide/pair_table.h"
 
-bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusTouchFn *fn,
+bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusManifoldFn *fn,
                   void *context)
 {
     Sink sink = {.fn = fn, .context = context};
-    return talus_touches(a, b, reach, &sink);
+    return talus_manifold_points(a, b, reach, &sink);
 }

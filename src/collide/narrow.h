@@ -29,28 +29,28 @@ TALUS_INLINE TalusPose talus_pose_beside(const TalusBodyView *v, uint32_t a, uin
 
 /* One point of contact. The normal points from a to b; x_a + arm_a and x_b + arm_b are the points
  * on the two surfaces, `gap` apart along the normal. */
-typedef struct TalusTouch {
+typedef struct TalusManifoldPoint {
     uint32_t feature;
     TalusVec3 normal;
     double gap;
     TalusVec3 arm_a, arm_b;
-} TalusTouch;
+} TalusManifoldPoint;
 
 /* How touches reach the pair that is asked about: from its bodies in the other order, or from parts of them. */
-typedef struct TalusTouchRoute {
+typedef struct TalusManifoldRoute {
     bool swapped;
     bool parts;    /* the touch is of the two parts, whose origins lie at these arms */
     uint32_t part; /* tells them from others */
     TalusVec3 of_a, of_b;
-} TalusTouchRoute;
+} TalusManifoldRoute;
 
 /* Takes touches one at a time, so that a pair may have any number of them. */
-typedef void TalusTouchFn(void *context, const TalusTouch *touch);
+typedef void TalusManifoldFn(void *context, const TalusManifoldPoint *touch);
 
 /* Reports all touches of the pair with a gap below `reach`, in either order of the two shapes.
  * Features are distinct and stay the same while the same parts of the bodies touch. False if the two
  * shapes have no contact function and are within reach of each other, as far as their bounds tell. */
-bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusTouchFn *fn,
+bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusManifoldFn *fn,
                   void *context);
 
 #endif

@@ -41,7 +41,7 @@ TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, doubl
 }
 
 /* The rows of contact i that turn: relative angular velocity times the contact's length, in its frame. */
-TALUS_INLINE void talus_block_turning(const TalusOperator *op, int64_t i, double local[3])
+TALUS_INLINE void talus_block_moment_velocity(const TalusOperator *op, int64_t i, double local[3])
 {
     TalusVec3 v, sa, sb;
     talus_record_velocity(op, op->pair[i][0], &v, &sa);
@@ -133,7 +133,7 @@ TALUS_INLINE double talus_round_size(TalusShapeKind kind, double size)
 
 /* The length by which moments are divided (talus/world.h), from the radii above; `size` is that of the
  * smaller body. */
-TALUS_INLINE double talus_turning_length(double a, double b, double size)
+TALUS_INLINE double talus_moment_length(double a, double b, double size)
 {
     if (a > 0.0 && b > 0.0)
         return a * b / (a + b);
@@ -192,7 +192,7 @@ TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *a
     double gamma[3], world[3], u[3];
     if (op->rows == 6) {
         const double *moment = &all_gamma[6 * i + 3];
-        talus_block_turning(op, i, u);
+        talus_block_moment_velocity(op, i, u);
         sum[TALUS_WORK_TANGENTIAL] += moment[0] * u[0] + moment[1] * u[1] + moment[2] * u[2];
     }
     talus_block_gamma(op, all_gamma, i, gamma);

@@ -84,7 +84,7 @@ typedef struct TalusTables {
 typedef struct TalusEngineCounts {
     int sphere_sphere, sphere_fixed, general; /* contacts by run */
     int contacts;                             /* their sum */
-    double least_size;                        /* of the moving bodies; infinite without any */
+    double min_size;                          /* of the moving bodies; infinite without any */
     int clipped; /* bodies too fast for the images of a period: talus_detector_clipped */
 } TalusEngineCounts;
 
@@ -175,11 +175,11 @@ typedef struct TalusEngineOps {
     TalusStatus (*create)(const TalusEngineSetup *setup, TalusEngine **out);
     void (*destroy)(TalusEngine *engine);
 
-    /* Bodies: all arrays in; positions, velocities, spins and orientations out. `forgotten` [slots] may
+    /* Bodies: all arrays in; positions, velocities, spins and orientations out. `dropped` [slots] may
      * be NULL: slots whose contacts lose their impulses. */
     TalusStatus (*tables)(TalusEngine *engine, const TalusTables *tables);
     TalusStatus (*put_bodies)(TalusEngine *engine, const TalusBodyArrays *bodies,
-                              const uint8_t *forgotten);
+                              const uint8_t *dropped);
     TalusStatus (*get_bodies)(TalusEngine *engine, TalusBodyArrays *bodies);
     /* States of a few bodies, in and out. */
     TalusStatus (*put_states)(TalusEngine *engine, const int32_t *slot, const TalusMotion *motion,

@@ -54,8 +54,8 @@ static Neighbours neighbours_of(const TalusOperator *op, int i)
     Neighbours n = {.op = op};
     for (int side = 0; side < 2; side++)
         if (moves(op, op->pair[i][side])) {
-            n.at[side] = op->touch_start[op->pair[i][side]];
-            n.end[side] = op->touch_start[op->pair[i][side] + 1];
+            n.at[side] = op->contact_start[op->pair[i][side]];
+            n.end[side] = op->contact_start[op->pair[i][side] + 1];
         }
     return n;
 }

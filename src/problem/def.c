@@ -66,7 +66,7 @@ static TalusProblemSizes sizes_of(const TalusProblemDef *def)
     return sizes;
 }
 
-static TalusStatus check_turning(const TalusContactDef *c, int i)
+static TalusStatus check_moments(const TalusContactDef *c, int i)
 {
     if (!(c->spinning >= 0.0) || !(c->rolling >= 0.0) || !isfinite(c->spinning) ||
         !isfinite(c->rolling))
@@ -115,7 +115,7 @@ static TalusStatus check_contact(const TalusProblemDef *def, int i)
                           i, c->mu, c->compliance, c->bias);
     if (def->inv_mass[c->a] <= 0.0 && (c->b < 0 || def->inv_mass[c->b] <= 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: neither body can move", i);
-    TALUS_TRY(check_turning(c, i));
+    TALUS_TRY(check_moments(c, i));
     TALUS_TRY(talus_problem_check_model(c->model, "contact", i));
     return check_joint(def, i);
 }
@@ -147,7 +147,7 @@ static double length_of(const TalusContactDef *c)
     return c->length > 0.0 ? c->length : length > 0.0 ? length : 1.0;
 }
 
-static void fill_turning(TalusProblem *p, const TalusContactDef *c, int i)
+static void fill_moments(TalusProblem *p, const TalusContactDef *c, int i)
 {
     TalusOperator *op = &p->op;
     double length = length_of(c);
@@ -171,7 +171,7 @@ static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
     if (op->model)
         op->model[i] = talus_block_model(c->model);
     if (op->turning)
-        fill_turning(p, c, i);
+        fill_moments(p, c, i);
     if (general >= 0) {
         double lb = c->b >= 0 ? p->length[c->b] : 1.0;
         TalusVec3 arms[2] = {talus_scale(1.0 / p->length[c->a], c->arm_a),

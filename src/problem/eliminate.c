@@ -24,10 +24,10 @@ static TalusStatus reserve(TalusReduced *r)
     const TalusVectorOps *vector = &r->backend->vector;
     size_t blocks = (size_t)r->op.blocks, starts = (size_t)r->op.bodies / 2 + 1;
     TALUS_TRY(
-        vector->reserve(&r->op, &r->touch_start, &r->start_capacity, starts, "body contacts"));
+        vector->reserve(&r->op, &r->contact_start, &r->start_capacity, starts, "body contacts"));
     TALUS_TRY(vector->reserve(&r->op, &r->touch, &r->touch_capacity, blocks, "body contacts"));
     TALUS_TRY(vector->reserve(&r->op, &r->diagonal, &r->diagonal_capacity, 2 * blocks, "diagonal"));
-    r->op.touch_start = (int32_t *)r->touch_start;
+    r->op.contact_start = (int32_t *)r->contact_start;
     r->op.touch = (int32_t *)r->touch;
     r->op.diagonal = (double(*)[2])r->diagonal;
     return TALUS_OK;
@@ -67,7 +67,7 @@ void talus_reduced_clear(TalusReduced *r)
 {
     talus_elimination_destroy(r->joints);
     if (r->backend) {
-        r->backend->vector.release(r->touch_start);
+        r->backend->vector.release(r->contact_start);
         r->backend->vector.release(r->touch);
         r->backend->vector.release(r->diagonal);
         if (r->backend->op.mirror_clear)

@@ -21,7 +21,7 @@ typedef struct TalusReduced {
     const TalusOperator *whole;
     const TalusBackend *backend; /* whose the following vectors are; NULL: none yet */
     TalusElimination *joints;
-    double *touch_start, *touch, *diagonal; /* memory of op's arrays of these names */
+    double *contact_start, *touch, *diagonal; /* memory of op's arrays of these names */
     size_t start_capacity, touch_capacity, diagonal_capacity;
 } TalusReduced;
 

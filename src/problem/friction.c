@@ -176,7 +176,7 @@ TalusStatus talus_problem_set_moving(TalusProblem *p, bool moving)
     return TALUS_OK;
 }
 
-void talus_problem_hide_shifts(TalusProblem *p, double *kept)
+void talus_problem_remove_shifts(TalusProblem *p, double *kept)
 {
     for (int i = 0; i < p->op.blocks; i++) {
         kept[i] = *normal_offset(&p->op, i);
@@ -186,7 +186,7 @@ void talus_problem_hide_shifts(TalusProblem *p, double *kept)
     p->op.varied = is_varied(&p->op);
 }
 
-void talus_problem_show_shifts(TalusProblem *p, const double *kept, bool moving)
+void talus_problem_apply_shifts(TalusProblem *p, const double *kept, bool moving)
 {
     for (int i = 0; i < p->op.blocks; i++)
         *normal_offset(&p->op, i) = kept[i];

@@ -38,14 +38,16 @@ void talus_problem_destroy(TalusProblem *p)
         return;
     talus_problem_forget_def(p);
     talus_problem_drop_copy(p);
-    void *const owned[] = {
-        p->op.pair,         p->op.frame,         p->op.arm,          p->op.body,
-        p->inertia_store,   p->op.bias,          p->op.mu,           p->compliance_store,
-        p->op.diagonal,     p->op.coupling,      p->op.touch_start,  p->op.touch,
-        p->gamma,           p->gradient,         p->length,          p->certificate,
-        p->offset_store,    p->model_store,      p->estimate_store,  p->base_store,
-        p->turning_store,   p->lever_store,      p->scratch.record,  p->scratch.velocity,
-        p->scratch.product, p->scratch.unscaled, p->scratch.partial, p->scratch.many};
+    void *const owned[] = {p->op.pair,         p->op.frame,         p->op.arm,
+                           p->op.body,         p->inertia_store,    p->op.bias,
+                           p->op.mu,           p->compliance_store, p->op.diagonal,
+                           p->op.coupling,     p->op.contact_start, p->op.touch,
+                           p->gamma,           p->gradient,         p->length,
+                           p->certificate,     p->offset_store,     p->model_store,
+                           p->estimate_store,  p->base_store,       p->moment_store,
+                           p->lever_store,     p->scratch.record,   p->scratch.velocity,
+                           p->scratch.product, p->scratch.unscaled, p->scratch.partial,
+                           p->scratch.many};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         talus_release(owned[i]);
     talus_release(p);
@@ -82,9 +84,9 @@ static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *si
     }
     op->turning = op->lever = NULL;
     if (sizes->rows == 6) {
-        TALUS_TRY(TALUS_GROW(p->turning_store, m, 0, "rolling friction"));
+        TALUS_TRY(TALUS_GROW(p->moment_store, m, 0, "rolling friction"));
         TALUS_TRY(TALUS_GROW(p->lever_store, general, 0, "contact lengths"));
-        op->turning = p->turning_store;
+        op->turning = p->moment_store;
         op->lever = p->lever_store;
     }
     return TALUS_OK;
@@ -114,7 +116,7 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
     TALUS_TRY(TALUS_GROW(op->coupling, general, 0, "contact blocks"));
     TALUS_TRY(TALUS_GROW(op->body, bodies, 0, "bodies"));
     TALUS_TRY(TALUS_GROW(op->bias, m, 0, "contact offsets"));
-    TALUS_TRY(TALUS_GROW(op->touch_start, bodies + 1, 0, "body contacts"));
+    TALUS_TRY(TALUS_GROW(op->contact_start, bodies + 1, 0, "body contacts"));
     TALUS_TRY(TALUS_GROW(op->touch, 2 * m, 0, "body contacts"));
     TALUS_TRY(TALUS_GROW(p->length, bodies, 0, "body lengths"));
     TALUS_TRY(reserve_optional(p, sizes));
@@ -144,7 +146,7 @@ static int record_of(const TalusOperator *op, int i, int side)
  * drum would have thousands, for nothing. */
 static void list_touches(TalusOperator *op)
 {
-    int32_t *start = op->touch_start;
+    int32_t *start = op->contact_start;
     memset(start, 0, ((size_t)op->bodies + 1) * sizeof *start);
     for (int i = 0; i < op->blocks; i++)
         for (int side = 0; side < 2; side++)

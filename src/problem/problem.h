@@ -31,7 +31,7 @@ struct TalusProblem {
     double *offset_store;         /* op.offset: a solve may shift it */
     TalusBlockModel *model_store; /* these five are op's where the problem has use for them */
     double *estimate_store, *base_store;
-    double (*turning_store)[2], (*lever_store)[2];
+    double (*moment_store)[2], (*lever_store)[2];
     double *lent_estimate; /* bounds of a lent problem's Coulomb blocks, in the lender's memory */
     size_t lent_room;
     double *compliance_store;   /* op.compliance when the problem has any */
@@ -66,8 +66,8 @@ bool talus_problem_is_smooth(const TalusProblem *problem);
 TalusStatus talus_problem_set_moving(TalusProblem *problem, bool moving);
 /* For the host's readers amid a solve on the host: offsets without shifts, what they were in `kept`,
  * [blocks], and Coulomb blocks as cones; and back. */
-void talus_problem_hide_shifts(TalusProblem *problem, double *kept);
-void talus_problem_show_shifts(TalusProblem *problem, const double *kept, bool moving);
+void talus_problem_remove_shifts(TalusProblem *problem, double *kept);
+void talus_problem_apply_shifts(TalusProblem *problem, const double *kept, bool moving);
 
 /* Solvers work on the host's own arrays. */
 static inline bool talus_problem_is_here(const TalusProblem *problem)
@@ -75,7 +75,7 @@ static inline bool talus_problem_is_here(const TalusProblem *problem)
     return talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY);
 }
 
-/* problem/place.c: before a solve, op and gamma where the backend works, at problem->there_*; after it,
+/* problem/location.c: before a solve, op and gamma where the backend works, at problem->there_*; after it,
  * the impulses back to where they are read. */
 TalusStatus talus_problem_send(TalusProblem *problem);
 void talus_problem_fetch(TalusProblem *problem);

@@ -52,7 +52,7 @@ TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3
 }
 
 /* |t| = mu n to the last digit, by a change of the one that moves the contact less. */
-TALUS_INLINE void talus_slide_touch(const TalusOne *one, double gamma[3])
+TALUS_INLINE void talus_slide_point(const TalusOne *one, double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), mu = one->mu;
     if (one->a[0][0] * gamma[0] < (one->a[1][1] + one->a[2][2]) * size) {

@@ -5,8 +5,8 @@
 #define TALUS_SETS_SET_H
 
 #include "sets/joint.h"
+#include "sets/moments.h"
 #include "sets/prism.h"
-#include "sets/turning.h"
 
 /* The one set that loops of their own know. */
 TALUS_INLINE bool talus_block_is_cone(int rows, const TalusSet *set)

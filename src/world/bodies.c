@@ -241,17 +241,17 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
         TALUS_TRY(talus_forces_reserve(world, living > slots ? living : slots));
     TALUS_TRY(talus_journal_reserve(world, batch->count));
     if (batch->count > 0)
-        TALUS_TRY(talus_world_touch(world));
+        TALUS_TRY(talus_world_mark_dirty(world));
     if (batch->fixed)
         talus_wake_all(world); /* pairs of sleeping and fixed bodies are not looked at */
     for (int i = 0; i < batch->count; i++) {
         int slot = take_slot(bodies);
-        talus_slot_stop(world, slot);
+        talus_slot_clear_drive(world, slot);
         if (slot < world->sleep.slots)
             world->sleep.calm[slot] = 0;
-        talus_slot_include(world, slot);
-        (void)talus_slot_push(world, slot, batch->force, batch->torque); /* there is room */
-        (void)batch_mass(world, batch, i, &mass);                        /* cannot fail any more */
+        talus_slot_clear_exclusions(world, slot);
+        (void)talus_slot_apply_force(world, slot, batch->force, batch->torque); /* there is room */
+        (void)batch_mass(world, batch, i, &mass); /* cannot fail any more */
         fill_slot(world, slot, batch, i, mass);
         talus_journal_note(world, slot, -1);
         count_exchange(world, slot, 1.0);
@@ -277,10 +277,10 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
 {
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
-    TALUS_TRY(talus_world_touch(world));
-    talus_world_forget(world, slot);
+    TALUS_TRY(talus_world_mark_dirty(world));
+    talus_world_drop_impulses(world, slot);
     talus_wake_all(world);
-    talus_slot_stop(world, slot);
+    talus_slot_clear_drive(world, slot);
     talus_slot_remove(world, slot);
     return TALUS_OK;
 }
@@ -296,7 +296,7 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
     if (!talus_finite3(velocity) || !talus_finite3(spin))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": the velocity is not finite",
                           id.number);
-    TALUS_TRY(talus_world_touch(world));
+    TALUS_TRY(talus_world_mark_dirty(world));
     talus_slot_wake(world, slot);
     world->exchange_kinetic -= talus_slot_kinetic(world, slot);
     world->bodies.velocity[slot] = velocity;
@@ -316,7 +316,7 @@ void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
     const TalusBodies *b = &world->bodies;
     int n = 0;
     if (state->position || state->velocity || state->spin || state->orientation)
-        talus_world_see(world, false);
+        talus_world_refresh(world, false);
     for (int i = 0; i < b->counts.slots; i++) {
         if (b->shape[i] < 0)
             continue;

@@ -40,7 +40,7 @@ static TalusContactState state_of(const TalusWorld *world, const TalusContactLis
 int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
                                     int count)
 {
-    talus_world_see(world, true);
+    talus_world_refresh(world, true);
     const TalusContactList *list = talus_world_contacts(world);
     int total = 0;
     for (int i = 0; i < list->count; i++) {
@@ -102,7 +102,7 @@ TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *rows, dou
 {
     double made = world->impulse_step;
     *summary = (TalusForceSummary){.length = made > 0.0 ? made : world->def.step};
-    TALUS_TRY(talus_world_look_contacts(world));
+    TALUS_TRY(talus_world_download_contacts(world));
     for (int i = 0; i < world->bodies.counts.living; i++) {
         if (force)
             force[i] = 0.0;

@@ -44,7 +44,7 @@ static TalusStatus append_drive(TalusWorld *world, const TalusDrive *drive)
     return TALUS_OK;
 }
 
-void talus_slot_stop(TalusWorld *world, int slot)
+void talus_slot_clear_drive(TalusWorld *world, int slot)
 {
     int at = find_drive(world, slot);
     if (at < 0)
@@ -95,10 +95,10 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
                           "body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
     if (def)
         TALUS_TRY(check_drive(world, slot, def));
-    TALUS_TRY(talus_world_touch(world));
+    TALUS_TRY(talus_world_mark_dirty(world));
     talus_wake_all(world);
-    talus_world_forget(world, slot); /* their contacts are of another run from now on */
-    talus_slot_stop(world, slot);
+    talus_world_drop_impulses(world, slot); /* their contacts are of another run from now on */
+    talus_slot_clear_drive(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->fixed[slot] = TALUS_MOTION_FIXED;
     if (!def)
@@ -175,7 +175,7 @@ void talus_drives_arrive(TalusWorld *world)
     }
 }
 
-void talus_drives_begin(TalusWorld *world)
+void talus_drives_snapshot(TalusWorld *world)
 {
     for (int i = 0; i < world->drives; i++) {
         TalusDrive *drive = &world->drive[i];
@@ -184,7 +184,7 @@ void talus_drives_begin(TalusWorld *world)
     }
 }
 
-void talus_drives_undo(TalusWorld *world)
+void talus_drives_rollback(TalusWorld *world)
 {
     for (int i = 0; i < world->drives; i++) {
         const TalusDrive *drive = &world->drive[i];

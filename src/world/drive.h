@@ -20,10 +20,10 @@ typedef struct TalusDrive {
 void talus_drives_aim(TalusWorld *world, double h);
 void talus_drives_arrive(TalusWorld *world);
 /* A step begins; it has failed. */
-void talus_drives_begin(TalusWorld *world);
-void talus_drives_undo(TalusWorld *world);
+void talus_drives_snapshot(TalusWorld *world);
+void talus_drives_rollback(TalusWorld *world);
 /* Forgets the drive of a slot that another body takes. */
-void talus_slot_stop(TalusWorld *world, int slot);
+void talus_slot_clear_drive(TalusWorld *world, int slot);
 /* What driven bodies did through joints. */
 void talus_ledger_driven_joints(TalusWorld *world);
 /* Takes a drive as it was saved. */

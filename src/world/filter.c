@@ -22,7 +22,7 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     uint32_t bit_a = UINT32_C(1) << a, bit_b = UINT32_C(1) << b;
     f->meets[a] = meet ? f->meets[a] | bit_b : f->meets[a] & ~bit_b;
     f->meets[b] = meet ? f->meets[b] | bit_a : f->meets[b] & ~bit_a;
-    world->mirror.filters_ahead = true;
+    world->mirror.filters_dirty = true;
     f->apart = false;
     for (int g = 0; g < TALUS_GROUPS; g++)
         f->apart |= f->meets[g] != UINT32_MAX;
@@ -71,7 +71,7 @@ TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
     memcpy(f->excluded[at], pair, sizeof pair);
     f->times[at] = 1;
     f->count++;
-    world->mirror.filters_ahead = true;
+    world->mirror.filters_dirty = true;
     return TALUS_OK;
 }
 
@@ -82,7 +82,7 @@ static void drop_pair(TalusWorld *world, int at)
     memmove(f->excluded + at, f->excluded + at + 1, after * sizeof *f->excluded);
     memmove(f->times + at, f->times + at + 1, after * sizeof *f->times);
     f->count--;
-    world->mirror.filters_ahead = true;
+    world->mirror.filters_dirty = true;
 }
 
 void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)
@@ -97,7 +97,7 @@ void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)
         drop_pair(world, at);
 }
 
-void talus_slot_include(TalusWorld *world, int slot)
+void talus_slot_clear_exclusions(TalusWorld *world, int slot)
 {
     TalusFilters *f = &world->filters;
     for (int i = f->count - 1; i >= 0; i--)

@@ -20,7 +20,7 @@ void talus_filters_init(TalusFilters *filters);
 TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b);
 void talus_pair_include(TalusWorld *world, int slot_a, int slot_b);
 /* Forgets all exclusions of a slot that another body takes. */
-void talus_slot_include(TalusWorld *world, int slot);
+void talus_slot_clear_exclusions(TalusWorld *world, int slot);
 /* NULL where all bodies meet. */
 const TalusFilter *talus_filter_view(TalusWorld *world);
 void talus_filters_clear(TalusFilters *filters);

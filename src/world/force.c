@@ -18,7 +18,7 @@ TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots)
     return TALUS_GROW(f->torque, slots, have, "applied forces");
 }
 
-TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque)
+TalusStatus talus_slot_apply_force(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque)
 {
     TalusForces *f = &world->forces;
     TalusVec3 zero = {0.0, 0.0, 0.0};
@@ -31,7 +31,7 @@ TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusV
     }
     f->force[slot] = force;
     f->torque[slot] = torque;
-    world->mirror.forces_ahead = true;
+    world->mirror.forces_dirty = true;
     return TALUS_OK;
 }
 
@@ -47,7 +47,7 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
         return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": the force is not finite",
                           id.number);
     talus_slot_wake(world, slot);
-    return talus_slot_push(world, slot, force, torque);
+    return talus_slot_apply_force(world, slot, force, torque);
 }
 
 void talus_forces_clear(TalusWorld *world)

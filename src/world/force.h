@@ -11,7 +11,7 @@ typedef struct TalusForces {
 } TalusForces;
 
 TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots);
-TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
+TalusStatus talus_slot_apply_force(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
 void talus_forces_clear(TalusWorld *world);
 
 #endif

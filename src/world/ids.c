@@ -77,7 +77,7 @@ void talus_slot_number(TalusBodies *b, int slot)
     list_slot(b, slot);
 }
 
-void talus_ids_undo(TalusBodies *b)
+void talus_ids_rollback(TalusBodies *b)
 {
     while (b->displaced_count > 0 &&
            b->displaced[b->displaced_count - 1].number > b->counts.created)

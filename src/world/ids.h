@@ -24,7 +24,7 @@ TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot);
 TalusStatus talus_ids_reserve(struct TalusBodies *bodies, int count);
 void talus_slot_number(struct TalusBodies *bodies, int slot);
 /* Drops numbers above counts.created, which were given in a step that failed. */
-void talus_ids_undo(struct TalusBodies *bodies);
+void talus_ids_rollback(struct TalusBodies *bodies);
 /* Of ids that were loaded; fails where two bodies have the same. */
 TalusStatus talus_ids_admit(struct TalusBodies *bodies);
 

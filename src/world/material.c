@@ -135,7 +135,7 @@ static void update_laws(TalusWorld *world)
     TalusMaterials *m = &world->materials;
     m->max_friction = 0.0;
     m->any_compliance = m->any_models = m->any_restitution = false;
-    m->any_turning = m->any_cohesion = false;
+    m->any_moments = m->any_cohesion = false;
     for (int a = 0; a < m->count; a++)
         for (int b = 0; b < m->count; b++) {
             TalusLaw *law = &m->law[a * m->count + b];
@@ -146,10 +146,10 @@ static void update_laws(TalusWorld *world)
             m->any_models |=
                 law->model.law != TALUS_LAW_CCP || law->model.section != TALUS_SECTION_DISC;
             m->any_restitution |= law->restitution > 0.0;
-            m->any_turning |= law->spinning + law->rolling > 0.0;
+            m->any_moments |= law->spinning + law->rolling > 0.0;
             m->any_cohesion |= law->cohesion > 0.0;
         }
-    world->mirror.tables_ahead = true;
+    world->mirror.tables_dirty = true;
 }
 
 /* Widens the square table of pairs by one, from the last entry down, in place. */
@@ -251,7 +251,7 @@ TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, i
         return status;
     }
     world->shapes++;
-    world->mirror.tables_ahead = true;
+    world->mirror.tables_dirty = true;
     if (index)
         *index = (int)n;
     return TALUS_OK;

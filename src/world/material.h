@@ -12,7 +12,7 @@ typedef struct TalusMaterials {
     TalusLaw *law;         /* [count * count], symmetric */
     TalusPairDef *pair;    /* [count * count]: what was set for pairs */
     double max_friction;
-    bool any_compliance, any_models, any_restitution, any_turning, any_cohesion;
+    bool any_compliance, any_models, any_restitution, any_moments, any_cohesion;
 } TalusMaterials;
 
 void talus_materials_clear(TalusMaterials *materials);

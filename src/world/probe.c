@@ -48,9 +48,9 @@ void talus_probes_clear(TalusWorld *world)
 {
     for (int i = 0; i < world->probes; i++)
         talus_release(world->probe[i].name);
-    TALUS_RELEASE(world->probe, world->probe_mail.probe, world->probe_mail.sums,
-                  world->probe_mail.index);
-    world->probe_mail = (TalusProbeMail){0};
+    TALUS_RELEASE(world->probe, world->probe_staging.probe, world->probe_staging.sums,
+                  world->probe_staging.index);
+    world->probe_staging = (TalusProbeStaging){0};
     world->probe = NULL;
     world->probes = 0;
 }
@@ -78,9 +78,9 @@ void talus_probes_begin(TalusWorld *world)
         world->probe[i].next = (TalusProbeValue){0};
 }
 
-TalusStatus talus_probes_ask(TalusWorld *world)
+TalusStatus talus_probes_start_sums(TalusWorld *world)
 {
-    TalusProbeMail *mail = &world->probe_mail;
+    TalusProbeStaging *mail = &world->probe_staging;
     size_t most = (size_t)world->probes;
     mail->count = 0;
     if (most == 0)
@@ -100,9 +100,9 @@ TalusStatus talus_probes_ask(TalusWorld *world)
     return world->on.ops->sum_probes(world->on.engine, mail->probe, mail->count);
 }
 
-TalusStatus talus_probes_take(TalusWorld *world)
+TalusStatus talus_probes_collect(TalusWorld *world)
 {
-    const TalusProbeMail *mail = &world->probe_mail;
+    const TalusProbeStaging *mail = &world->probe_staging;
     if (mail->count == 0)
         return TALUS_OK;
     TALUS_TRY(world->on.ops->get_probes(world->on.engine, mail->sums, mail->count));

@@ -14,17 +14,17 @@ typedef struct TalusProbe {
 } TalusProbe;
 
 /* Probes on their way to an engine and back; those of bodies that are gone stay at home. */
-typedef struct TalusProbeMail {
+typedef struct TalusProbeStaging {
     TalusEngineProbe *probe;
     TalusProbeSums *sums;
     int *index; /* of the probe in the world */
     int count;
-} TalusProbeMail;
+} TalusProbeStaging;
 
 void talus_probes_begin(TalusWorld *world);
 /* Asks the engine before the bodies move, and has the answer after. */
-TalusStatus talus_probes_ask(TalusWorld *world);
-TalusStatus talus_probes_take(TalusWorld *world);
+TalusStatus talus_probes_start_sums(TalusWorld *world);
+TalusStatus talus_probes_collect(TalusWorld *world);
 void talus_probes_close(TalusWorld *world, double h);
 void talus_probes_clear(TalusWorld *world);
 TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index);

@@ -61,7 +61,7 @@ struct TalusWorld {
     TalusMaterials materials;
     TalusSources sources;
     TalusJournal journal;
-    TalusNursery nursery;
+    TalusEmitCandidates candidates;
     TalusForces forces;
     TalusFilters filters;
     TalusDrive *drive; /* one at most for a slot, of bodies that are still there and others */
@@ -70,7 +70,7 @@ struct TalusWorld {
     TalusJoints joints;
     TalusProbe *probe;
     int probes;
-    TalusProbeMail probe_mail;
+    TalusProbeStaging probe_staging;
 
     /* energy of bodies added less that of bodies removed since the last step */
     double exchange_kinetic, exchange_potential;
@@ -78,7 +78,7 @@ struct TalusWorld {
     /* the step under way */
     double part_time;        /* when its part under way began */
     bool velocities_changed; /* by the solve, so much that contacts may be missing */
-    double least_size;       /* of the moving bodies */
+    double min_size;         /* of the moving bodies */
     int contact_count;
     TalusBuildOptions built; /* of the step's problem */
     double impulse_step;     /* length of the step that made the contacts' impulses; 0: none */

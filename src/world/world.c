@@ -143,7 +143,7 @@ static TalusStatus open_engines(TalusWorld *world)
         setup.context = world->context;
         TALUS_TRY(world->on.ops->create(&setup, &world->on.engine));
     }
-    world->mirror.tables_ahead = world->mirror.bodies_ahead = true;
+    world->mirror.tables_dirty = world->mirror.bodies_dirty = true;
     return TALUS_OK;
 }
 
@@ -204,7 +204,7 @@ void talus_world_destroy(TalusWorld *world)
     close_engines(world);
     talus_pool_destroy(world->pool);
     talus_sources_clear(world);
-    talus_nursery_clear(&world->nursery);
+    talus_emit_candidates_clear(&world->candidates);
     talus_probes_clear(world);
     talus_materials_clear(&world->materials);
     talus_shapes_clear(world);
@@ -284,7 +284,7 @@ TalusPeriod talus_world_period(const TalusWorld *world)
 uint64_t talus_world_hash(const TalusWorld *world)
 {
     const TalusBodies *bodies = &world->bodies;
-    talus_world_see(world, false);
+    talus_world_refresh(world, false);
     double time = talus_world_time(world);
     uint64_t hash = talus_hash(TALUS_HASH_SEED, &time, sizeof time);
     for (int i = 0; i < bodies->counts.slots; i++) {

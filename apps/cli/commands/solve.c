@@ -252,7 +252,7 @@ static int open_set(Session *session)
 
 /* ---- solving ---- */
 
-static TalusStatus keep_best(Session *session, LabProblem *problem, const LabResult *result)
+static TalusStatus store_best(Session *session, LabProblem *problem, const LabResult *result)
 {
     size_t n = (size_t)talus_problem_size(problem->problem);
     if (!session->options.save || !lab_outcome_measured(result->outcome) ||
@@ -309,7 +309,7 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
     if (kept)
         return TALUS_OK;
     TALUS_TRY(keep_certificate(session, &session->set.problems[problem]));
-    return keep_best(session, &session->set.problems[problem], result);
+    return store_best(session, &session->set.problems[problem], result);
 }
 
 static int solve_all(Session *session)

@@ -74,12 +74,12 @@ static double longest(const PetraRun *run)
     return most_of(run, seconds_at);
 }
 
-static double most_memory(const PetraRun *run)
+static double max_memory(const PetraRun *run)
 {
     return most_of(run, megabytes_at);
 }
 
-static double most_unknowns(const PetraRun *run)
+static double max_unknowns(const PetraRun *run)
 {
     return most_of(run, unknowns_at);
 }
@@ -127,7 +127,7 @@ static void add_run(LabTable *t, const PetraRun *run, bool quick)
     lab_table_row(t, "%s\t%.0e\t%.1e\t%s%d\t%.1f\t%.4f\t%.3f\t%d\t%.1f\t%.3g\t%d",
                   name_of(run, name), run->method->tolerance > 0.0 ? run->method->tolerance : NAN,
                   run->infeasibility, run->rested ? "" : "> ", run->count, total(run),
-                  petra_mean(run), longest(run), (int)most_unknowns(run), most_memory(run),
+                  petra_mean(run), longest(run), (int)max_unknowns(run), max_memory(run),
                   run->step[run->count - 1].kinetic, run->missed);
     if (!quick && row)
         lab_table_row(t, "%.3g\t%d\t%.1f", row->infeasibility, row->steps, row->average);
@@ -336,10 +336,10 @@ static void table_growth(const Petra *p)
         int points;
         if (p->run[i].nudged)
             continue;
-        double u = exponent(p, label, most_unknowns, &points);
+        double u = exponent(p, label, max_unknowns, &points);
         lab_table_row(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f", label, points, u,
                       exponent(p, label, petra_mean, &points), exponent(p, label, longest, &points),
-                      exponent(p, label, most_memory, &points));
+                      exponent(p, label, max_memory, &points));
     }
 }
 
@@ -460,7 +460,7 @@ static void judge(const Petra *p)
         snprintf(text, sizeof text, "exponent of time, %s", label);
         worlds_judge(p->w, text, exponent(p, label, petra_mean, &points), 1.5, "", NULL);
         snprintf(text, sizeof text, "exponent of memory, %s", label);
-        worlds_judge(p->w, text, exponent(p, label, most_memory, &points), 1.25, "", NULL);
+        worlds_judge(p->w, text, exponent(p, label, max_memory, &points), 1.25, "", NULL);
     }
     judge_speed(p);
 }

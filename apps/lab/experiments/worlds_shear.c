@@ -28,7 +28,7 @@ static const char *const solvers[SOLVERS] = {"apgd", "lbfgs-fb"};
 static const double tolerances[TOLERANCES] = {1e-2, 1e-3, 1e-5}; /* over g h */
 static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const char *const starts[STARTS] = {"warm", "zero"};
-static const double most_ratio = 1.5;
+static const double max_ratio = 1.5;
 
 typedef struct Shear {
     int bodies;
@@ -348,10 +348,10 @@ static void judge(Worlds *w, const char *what, double tolerance, const Cost cost
     WorldsStep step = {.rms = NAN, .relative = tolerance * cost[1].worst};
     bool missed = cost[1].missed > cost[0].missed;
     snprintf(text, sizeof text, "shear, %s, %.0e g h: products, coulomb over ccp", what, tolerance);
-    worlds_judge(w, text, missed ? HUGE_VAL : cost[1].products / cost[0].products, most_ratio, "",
+    worlds_judge(w, text, missed ? HUGE_VAL : cost[1].products / cost[0].products, max_ratio, "",
                  &step);
     snprintf(text, sizeof text, "shear, %s, %.0e g h: time, coulomb over ccp", what, tolerance);
-    worlds_judge(w, text, missed ? HUGE_VAL : cost[1].seconds / cost[0].seconds, most_ratio, "",
+    worlds_judge(w, text, missed ? HUGE_VAL : cost[1].seconds / cost[0].seconds, max_ratio, "",
                  &step);
 }
 

@@ -329,7 +329,7 @@ void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, Talu
         const double *partial = op->scratch->partial + PARTIALS * c;
         for (int k = 0; k < 5; k++)
             total[k] += partial[k];
-        keep_max(&total[5], partial[5]);
+        update_max(&total[5], partial[5]);
     }
     *sums = (TalusStepSums){total[0], total[1], total[2], total[3], total[4], sqrt(total[5])};
     double *next = state->x_prev;

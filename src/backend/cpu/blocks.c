@@ -98,7 +98,7 @@ static void collect(const TalusOperator *op, int count, double *total)
         const double *partial = op->scratch->partial + PARTIALS * c;
         for (int k = 0; k < count - 1; k++)
             total[k] += partial[k];
-        keep_max(&total[count - 1], partial[count - 1]);
+        update_max(&total[count - 1], partial[count - 1]);
     }
 }
 
@@ -142,7 +142,7 @@ KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t 
         if (pass->t)
             memcpy(pass->t + i * rows, t, (size_t)rows * sizeof *t);
         sums[2] += r2;
-        keep_max(&sums[3], r2);
+        update_max(&sums[3], r2);
     }
     memcpy(pass->op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
 }
@@ -212,7 +212,7 @@ KERNEL void split_block(const Pass *pass, Known known, int64_t i, double *sums)
     sums[ACTIVE] += active;
     sums[UNBOUND] += active && !bound;
     sums[RESIDUAL2] += r2;
-    keep_max(&sums[RESIDUAL_MAX], r2);
+    update_max(&sums[RESIDUAL_MAX], r2);
 }
 
 KERNEL void split_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)

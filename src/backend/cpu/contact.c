@@ -88,8 +88,8 @@ static void sphere_normal_velocities(const TalusOperator *op, const double (*vel
 }
 
 /* Relative spins of a contact with 6 rows, in its frame. */
-static void turning_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
-                             double local[3])
+static void moment_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
+                            double local[3])
 {
     const double *lever = op->lever[i - op->sphere_sphere - op->sphere_fixed];
     const double *a = velocity[op->pair[i][0]] + 4;
@@ -140,7 +140,7 @@ void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity
                 for (int k = 0; k < rows && k < 3; k++)
                     out[k] = local[k];
                 if (rows == 6)
-                    turning_velocity(op, velocity, i, out + 3);
+                    moment_velocity(op, velocity, i, out + 3);
             }
         } else if (rows == 1) {
             sphere_normal_velocities(op, velocity, start, stop, out);
@@ -198,8 +198,8 @@ static void sphere_normal_wrenches(const TalusOperator *op, const double *gamma,
 }
 
 /* Adds a moment to the torques of the two records, each with the sign that is subtracted. */
-static void turning_wrench(const TalusOperator *op, const double moment[3], int i,
-                           double (*record)[6])
+static void moment_wrench(const TalusOperator *op, const double moment[3], int i,
+                          double (*record)[6])
 {
     int spheres = op->sphere_sphere + op->sphere_fixed, j = i - spheres;
     double world[3];
@@ -226,7 +226,7 @@ static void general_wrench(const TalusOperator *op, const double *gamma, int i, 
         }
     }
     if (op->rows == 6)
-        turning_wrench(op, gamma + 3, i, record);
+        moment_wrench(op, gamma + 3, i, record);
 }
 
 void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, int end,
@@ -277,8 +277,8 @@ static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         const double *body = op.body[i];
         double *v = g->velocity[i], m = body[3], k = body[7];
         Lane sum[3];
-        body_sum(record, op.touch + op.touch_start[i], op.touch_start[i + 1] - op.touch_start[i],
-                 sum);
+        body_sum(record, op.touch + op.contact_start[i],
+                 op.contact_start[i + 1] - op.contact_start[i], sum);
         Lane turn[2] = {__builtin_shufflevector(sum[1], sum[2], 1, 2), lane(sum[2][1])};
         if (op.inertia) {
             double torque[3] = {turn[0][0], turn[0][1], turn[1][0]}, t[3];

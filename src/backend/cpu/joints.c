@@ -20,12 +20,12 @@ static void drop_touches(const TalusOperator *whole, TalusOperator *op)
     const int32_t end = 2 * (op->blocks + op->general);
     int32_t at = 0;
     for (int b = 0; b < op->bodies; b++) {
-        op->touch_start[b] = at;
-        for (int32_t k = whole->touch_start[b];
-             k < whole->touch_start[b + 1] && whole->touch[k] < end; k++)
+        op->contact_start[b] = at;
+        for (int32_t k = whole->contact_start[b];
+             k < whole->contact_start[b + 1] && whole->touch[k] < end; k++)
             op->touch[at++] = whole->touch[k];
     }
-    op->touch_start[op->bodies] = at;
+    op->contact_start[op->bodies] = at;
 }
 
 typedef struct Pass {

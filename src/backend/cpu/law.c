@@ -77,7 +77,7 @@ static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
         u[0] += op->compliance[i] * gamma[0];
     double r2 = residual2_of(op->rows, &set, d, gamma, u);
     sums[RESIDUAL2] += r2;
-    keep_max(&sums[RESIDUAL_MAX2], r2);
+    update_max(&sums[RESIDUAL_MAX2], r2);
 }
 
 /* ---- all blocks ---- */
@@ -123,7 +123,7 @@ void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double sh
         for (int k = 0; k < RESIDUAL_MAX2; k++)
             total[k] += partial[k];
         for (int k = RESIDUAL_MAX2; k < LAW_SUMS; k++)
-            keep_max(&total[k], partial[k]);
+            update_max(&total[k], partial[k]);
     }
     *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
                            .residual_max = sqrt(total[RESIDUAL_MAX2]),

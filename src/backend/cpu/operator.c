@@ -216,7 +216,7 @@ KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64
         const double *gamma = pass->product.gamma + i * rows, *g = gradient + (i - begin) * rows;
         double d = talus_block_scale(op, (int)i), r2 = block_residual2(op, known, i, gamma, g, d);
         sums[0] += r2;
-        keep_max(&sums[1], r2);
+        update_max(&sums[1], r2);
         if (pass->relaxed) {
             double step[TALUS_ROWS], *out = pass->relaxed + i * rows;
             block_step(op, known, i, gamma, g, pass->omega / d, step);
@@ -257,7 +257,7 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
         const double *partial = op->scratch->partial + PARTIALS * c;
         out->residual2 += partial[0];
-        keep_max(&out->residual_max, partial[1]);
+        update_max(&out->residual_max, partial[1]);
     }
     out->residual_max = sqrt(out->residual_max);
 }

@@ -514,7 +514,7 @@ void talus_cpu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double
         sums->x2 += partial[0];
         sums->r2 += partial[1];
         sums->residual2 += partial[2];
-        keep_max(&max2, partial[3]);
+        update_max(&max2, partial[3]);
     }
     sums->residual_max = sqrt(max2);
 }

@@ -26,7 +26,7 @@ static void body_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     (void)chunk;
     for (int64_t b = begin; b < end; b++) {
         double sum[6] = {0.0};
-        for (int32_t k = op->touch_start[b]; k < op->touch_start[b + 1]; k++)
+        for (int32_t k = op->contact_start[b]; k < op->contact_start[b + 1]; k++)
             talus_terms_add(op->scratch->record[op->touch[k] >> 1], sum);
         talus_terms_body(op->body[b], op->inertia ? op->inertia[b] : NULL, sum,
                          op->scratch->velocity[b]);
@@ -96,7 +96,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     for (int64_t i = begin; i < end; i++) {
         double terms = block_terms(pass, i);
         sum2 += terms * terms;
-        keep_max(&max, terms);
+        update_max(&max, terms);
     }
     out[0] = sum2;
     out[1] = max;
@@ -114,6 +114,6 @@ void talus_cpu_terms(const TalusOperator *op, const double *gamma, double *sum2,
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
         const double *partial = op->scratch->partial + PARTIALS * c;
         *sum2 += partial[0];
-        keep_max(max, partial[1]);
+        update_max(max, partial[1]);
     }
 }

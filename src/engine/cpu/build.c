@@ -52,7 +52,7 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
             inertia = talus_body_inertia(gyration, inv_mass, l, b->orientation[i]);
             talus_body_record(e->free_velocity[i], b->spin[i], inv_mass, l, gyration, inertia,
                               record);
-            if (cpu_pushed(e, i))
+            if (cpu_has_force(e, i))
                 turn_record(e, i, inertia, l, record);
         } else if (cpu_driven(e, i)) {
             l = b->radius[i] > 0.0 ? b->radius[i] : 1.0;
@@ -95,12 +95,12 @@ static double round_size(const CpuEngine *e, uint32_t slot)
     return talus_round_size(kind, e->bodies.size[slot]);
 }
 
-static void fill_turning(const BuildContext *c, int64_t i, const TalusContact *contact,
+static void fill_moments(const BuildContext *c, int64_t i, const TalusContact *contact,
                          const TalusLaw *law, bool b_moves)
 {
     const CpuEngine *e = c->engine;
-    double length = talus_turning_length(round_size(e, contact->a), round_size(e, contact->b),
-                                         cpu_contact_size(e, contact));
+    double length = talus_moment_length(round_size(e, contact->a), round_size(e, contact->b),
+                                        cpu_contact_size(e, contact));
     c->op->turning[i][0] = law->spinning;
     c->op->turning[i][1] = law->rolling;
     c->op->lever[i][0] = length / c->length[contact->a];
@@ -127,7 +127,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     if (i >= op->sphere_sphere + op->sphere_fixed)
         fill_arms(c, i, contact, b_moves);
     if (op->rows == 6)
-        fill_turning(c, i, contact, law, b_moves);
+        fill_moments(c, i, contact, law, b_moves);
     op->bias[i] = talus_contact_offset(op, i, law, o, contact->gap, size);
     talus_contact_warm(op->frame[i], op->rows, o->warm, e->contacts->impulse[i],
                        &c->gamma[op->rows * i]);

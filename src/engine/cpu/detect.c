@@ -25,7 +25,7 @@ static void free_velocities(void *context, int64_t begin, int64_t end, int64_t c
         TalusVec3 v = {0.0, 0.0, 0.0};
         if (cpu_moves(e, i)) {
             v = talus_add(b->velocity[i], c->change);
-            if (cpu_pushed(e, i))
+            if (cpu_has_force(e, i))
                 v = talus_madd(v, c->h / b->mass[i], e->force[i]);
             bad += talus_state_fault(b->position[i], v, b->spin[i]);
             least = fmin(least, b->size[i]);
@@ -63,9 +63,9 @@ static TalusStatus find_free_velocities(CpuEngine *e, double h, TalusVec3 gravit
     cpu_sum_partials(e, slots, 1, &bad);
     if (bad != 0.0)
         TALUS_TRY(name_bad_body(e));
-    e->least_size = INFINITY;
+    e->min_size = INFINITY;
     for (int64_t k = 0; k < talus_chunks(slots, CPU_GRAIN); k++)
-        e->least_size = fmin(e->least_size, e->partial[k][1]);
+        e->min_size = fmin(e->min_size, e->partial[k][1]);
     return TALUS_OK;
 }
 
@@ -105,7 +105,7 @@ void cpu_counts(const TalusEngine *engine, TalusEngineCounts *counts)
     const CpuEngine *e = (const CpuEngine *)engine;
     const TalusContactList *list = talus_detector_contacts(e->detector);
     *counts = (TalusEngineCounts){list->sphere_sphere, list->sphere_fixed, list->general,
-                                  list->count,         e->least_size,      e->clipped};
+                                  list->count,         e->min_size,        e->clipped};
 }
 
 TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
@@ -212,7 +212,7 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
     TALUS_TRY(take_velocities(e));
     TalusBodyView view = view_of(e, e->solved_velocity, e->solved_spin);
     TalusLook look = {e->changed, tolerance};
-    TALUS_TRY(talus_detector_look(e->detector, e->pool, &view, options, &look, missed));
+    TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &look, missed));
     e->clipped = talus_detector_clipped(e->detector);
     return TALUS_OK;
 }

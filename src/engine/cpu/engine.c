@@ -49,13 +49,13 @@ static TalusStatus tables(TalusEngine *engine, const TalusTables *tables)
 }
 
 static TalusStatus put_bodies(TalusEngine *engine, const TalusBodyArrays *bodies,
-                              const uint8_t *forgotten)
+                              const uint8_t *dropped)
 {
     CpuEngine *e = cpu_engine(engine);
     e->bodies = *bodies;
-    for (int i = 0; forgotten && i < bodies->slots; i++)
-        if (forgotten[i])
-            talus_detector_forget(e->detector, (uint32_t)i);
+    for (int i = 0; dropped && i < bodies->slots; i++)
+        if (dropped[i])
+            talus_detector_drop_impulses(e->detector, (uint32_t)i);
     return TALUS_OK;
 }
 
@@ -114,7 +114,7 @@ static TalusContactList *contacts(TalusEngine *engine)
 
 static void forget(TalusEngine *engine, int slot)
 {
-    talus_detector_forget(cpu_engine(engine)->detector, (uint32_t)slot);
+    talus_detector_drop_impulses(cpu_engine(engine)->detector, (uint32_t)slot);
 }
 
 /* ---- snapshot ---- */

@@ -46,7 +46,7 @@ typedef struct CpuEngine {
     /* the part of a step under way */
     long long step;
     int clipped;
-    double least_size;
+    double min_size;
     TalusVec3 *free_velocity;   /* [slots] v + h g */
     TalusVec3 *solved_velocity; /* [slots], as solved_spin; where contacts are detected again */
     TalusVec3 *solved_spin;
@@ -82,7 +82,7 @@ static inline bool cpu_driven(const CpuEngine *e, int64_t slot)
     return e->bodies.shape[slot] >= 0 && e->bodies.fixed[slot] == TALUS_MOTION_DRIVEN;
 }
 
-static inline bool cpu_pushed(const CpuEngine *e, int64_t slot)
+static inline bool cpu_has_force(const CpuEngine *e, int64_t slot)
 {
     return slot < e->forces;
 }

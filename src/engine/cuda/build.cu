@@ -46,7 +46,7 @@ static __global__ void see_velocities(CuBodies b, TalusVec3 change, double h,
     }
 }
 
-TalusStatus cu_see_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
+TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
 {
     CuArray<TalusVec3> *to = again ? &e->look : &e->free;
     int slots = e->bodies.slots;
@@ -167,10 +167,10 @@ static __device__ inline double round_size(const Fill &f, uint32_t slot)
 }
 
 /* All contacts are general where rows turn. */
-static __device__ inline void fill_turning(const Fill &f, int i, const TalusLaw *law, uint32_t a,
+static __device__ inline void fill_moments(const Fill &f, int i, const TalusLaw *law, uint32_t a,
                                            uint32_t b, double size)
 {
-    double length = talus_turning_length(round_size(f, a), round_size(f, b), size);
+    double length = talus_moment_length(round_size(f, a), round_size(f, b), size);
     f.op.turning[i][0] = law->spinning;
     f.op.turning[i][1] = law->rolling;
     f.op.lever[i][0] = length / f.b.radius[a];
@@ -198,7 +198,7 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
     if (LAWS && op->model)
         op->model[i] = law->model;
     if (LAWS && ROWS == 6)
-        fill_turning(f, i, law, a, b, size);
+        fill_moments(f, i, law, a, b, size);
     op->bias[i] = LAWS ? talus_contact_offset(op, i, law, o, gap, size)
                        : talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
     fill_diagonal<GENERAL, ROWS>(op, i);
@@ -289,7 +289,7 @@ static TalusStatus reserve_moments(TalusEngine *e)
     TALUS_TRY(s->touch.reserve(2 * (int64_t)op->blocks, "body contacts"));
     op->turning = s->turning;
     op->lever = s->lever;
-    cu_touch_general(e, s->touch);
+    cu_manifold_general(e, s->touch);
     op->touch = s->touch;
     return TALUS_OK;
 }
@@ -328,7 +328,7 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     op->general = (int)(turns ? blocks : general);
     op->pair = (int32_t(*)[2])list->pair.at;
     op->frame = (double(*)[4])list->frame.at;
-    op->touch_start = list->touch_start;
+    op->contact_start = list->contact_start;
     op->touch = list->touch;
     TALUS_TRY(s->body.reserve(op->bodies, "bodies of the problem"));
     op->body = s->body;

@@ -179,7 +179,7 @@ static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFou
     d->rest = g->rest;
     cu_pairs_write(d, list, spheres);
     if (candidates) {
-        TALUS_TRY(cu_touches_count(d, candidates, g->touch_count));
+        TALUS_TRY(cu_manifolds_count(d, candidates, g->touch_count));
         cu_get(e->cu, found, &d->grid->found, sizeof *found);
     }
     TALUS_TRY(cu_check(e->cu));
@@ -241,14 +241,14 @@ static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
     if (status == TALUS_OK)
         status = inherit(&list->arms, &old->arms, n->general, contacts, lost);
     if (status == TALUS_OK)
-        status = inherit(&list->touch_start, &old->touch_start, starts, touches, lost);
+        status = inherit(&list->contact_start, &old->contact_start, starts, touches, lost);
     if (status == TALUS_OK)
         status = inherit(&list->touch, &old->touch, ends, touches, lost);
     CuList *stays = status == TALUS_OK ? list : old, *goes = stays == list ? old : list;
     settle(&stays->frame, &goes->frame);
     settle(&stays->gap, &goes->gap);
     settle(&stays->arms, &goes->arms);
-    settle(&stays->touch_start, &goes->touch_start);
+    settle(&stays->contact_start, &goes->contact_start);
     settle(&stays->touch, &goes->touch);
     return status;
 }
@@ -258,9 +258,9 @@ static TalusStatus write_list(TalusEngine *e, const CuDetect *d, CuList *list, C
 {
     cu_sphere_frames(d, list, list->counts.sphere_sphere);
     if (candidates)
-        cu_touches_write(d, candidates, e->grid->touch_count, list);
-    TALUS_TRY(cu_list_touches(d, list));
-    cu_carry_impulses(e->cu, old, list, e->grid->scratch);
+        cu_manifolds_write(d, candidates, e->grid->touch_count, list);
+    TALUS_TRY(cu_list_body_contacts(d, list));
+    cu_transfer_impulses(e->cu, old, list, e->grid->scratch);
     return cu_check(e->cu);
 }
 
@@ -273,7 +273,7 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
     TALUS_TRY(search(e, options, list, &d, &found));
     TALUS_TRY(count_others(e, &d, list, &found));
     int spheres = (int)found.spheres, fixed = (int)found.fixed, general = (int)found.general;
-    list->counts = {spheres,          fixed, general, spheres + fixed + general, found.least_size,
+    list->counts = {spheres,          fixed, general, spheres + fixed + general, found.min_size,
                     found.fit.clipped};
     bool lost = false;
     TalusStatus status = reserve_list(list, old, &lost);

@@ -2,9 +2,9 @@
  *
  *     grid.cu      bodies in cells (collide/grid.h says how), walls aside
  *     pairs.cu     the search: contacts of moving spheres, candidates for all others
- *     narrow.cu    touches of the candidates (collide/touch.h)
- *     touches.cu   each body's contacts
- *     carry.cu     impulses from the old list
+ *     narrow.cu    touches of the candidates (collide/pair_table.h)
+ *     manifolds.cu   each body's contacts
+ *     transfer.cu     impulses from the old list
  *     detect.cu    one after the other, memory, refusals
  *
  * Bytes of detection alone, beside the lists of engine.h: 68 per slot (fat radius 4, cell starts 8, sorted
@@ -33,7 +33,7 @@ enum { CU_KIND_PLANE, CU_KIND_CONVEX, CU_KIND_FACETS, CU_KIND_PARTS, CU_KINDS };
 /* What the host gets to know; slots are the lowest ones, or CU_NONE. */
 struct CuFound {
     uint32_t fault;           /* a slot whose state is not finite, */
-    double least_size;        /*   and the least size, as cu_see_velocities found them */
+    double min_size;          /*   and the least size, as cu_predict_velocities found them */
     uint32_t bad, odd, loose; /* slots that talus_refuse_... names */
     uint32_t unbounded;       /* walls that are planes, revolves, meshes or fields */
     uint32_t members;         /* bodies in the grid: the first places */
@@ -120,7 +120,7 @@ static __device__ inline bool cu_large(const CuDetect &d, uint32_t slot, float f
     return d.bodies.fixed[slot] && -fat > d.grid->large;
 }
 
-/* grid.cu: bodies into cells, from nothing to ball and ball_fat. The totals hold what cu_see_velocities left
+/* grid.cu: bodies into cells, from nothing to ball and ball_fat. The totals hold what cu_predict_velocities left
  * there. */
 TalusStatus cu_grid_build(const CuDetect *d);
 /* pairs.cu: counts into d->count, totals into found; then all of it written, run 1 into the list; normals
@@ -129,12 +129,12 @@ TalusStatus cu_pairs_count(const CuDetect *d);
 void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres);
 void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres);
 /* narrow.cu: counts of runs 2 and 3 by candidate, [2 (candidates + 1)], totals into found; then contacts. */
-TalusStatus cu_touches_count(const CuDetect *d, int candidates, uint32_t *count);
-void cu_touches_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list);
-/* touches.cu: touch_start and touch of a list that is otherwise complete but for its impulses, whose
+TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count);
+void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list);
+/* manifolds.cu: contact_start and touch of a list that is otherwise complete but for its impulses, whose
  * memory serves as scratch. */
-TalusStatus cu_list_touches(const CuDetect *d, const CuList *list);
-/* carry.cu: impulses of the list, by key from the old one. begin: [3 old->places], scratch. */
-void cu_carry_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin);
+TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list);
+/* transfer.cu: impulses of the list, by key from the old one. begin: [3 old->places], scratch. */
+void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin);
 
 #endif

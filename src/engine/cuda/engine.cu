@@ -5,7 +5,7 @@
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
  *                  each, fixed 1), free velocity 24; solved ones once a second look was taken 24
  *     per place    body record 64, solved record 64 (the operator's scratch), inertia 48 with general
- *                  contacts only, touch_start 4
+ *                  contacts only, contact_start 4
  *     per contact  frame 32, gap 8, touch 8, arms 48 if general: the list's, and the problem's as they are;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
  *                  a law has it, arm 48 and coupling 8 if general; model 24 where laws differ from ccp
@@ -70,7 +70,7 @@ static void list_clear(CuList *list)
     list->gap.clear();
     list->arms.clear();
     list->impulse.clear();
-    list->touch_start.clear();
+    list->contact_start.clear();
     list->touch.clear();
 }
 
@@ -94,7 +94,7 @@ void cu_engine_destroy(TalusEngine *e)
     list_clear(&e->list[1]);
     e->free.clear();
     e->look.clear();
-    e->forgotten.clear();
+    e->dropped.clear();
     e->probe_sums.clear();
     e->period.clear();
     if (e->backup)
@@ -121,7 +121,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
     TalusEngine *e;
     TALUS_TRY(TALUS_ALLOC(e, 1, "engine"));
     e->cu = e->step.op.context = setup->context;
-    e->list[0].counts.least_size = e->list[1].counts.least_size = HUGE_VAL;
+    e->list[0].counts.min_size = e->list[1].counts.min_size = HUGE_VAL;
     TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
     if (status == TALUS_OK && setup->period && talus_periodic(setup->period))
         status = put(e, &e->period, setup->period, 1, "engine");
@@ -147,13 +147,13 @@ TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
     t->models = tables->models;
     t->restitution = tables->restitution;
     t->cohesion = tables->cohesion;
-    t->least_rows = laws ? TALUS_ROWS : 1;
-    t->most_rows = 1;
+    t->min_rows = laws ? TALUS_ROWS : 1;
+    t->max_rows = 1;
     t->kinds = 0;
     for (int64_t i = 0; i < laws; i++) {
         int rows = talus_law_rows(&tables->law[i]);
-        t->least_rows = rows < t->least_rows ? rows : t->least_rows;
-        t->most_rows = rows > t->most_rows ? rows : t->most_rows;
+        t->min_rows = rows < t->min_rows ? rows : t->min_rows;
+        t->max_rows = rows > t->max_rows ? rows : t->max_rows;
         t->kinds |= talus_law_kind(&tables->law[i]);
     }
     return cu_check(e->cu);
@@ -161,18 +161,18 @@ TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
 
 /* ---- bodies ---- */
 
-/* Contacts of forgotten bodies lose their impulses. */
-static __global__ void forget(CuList list, const uint8_t *forgotten)
+/* Contacts of dropped bodies lose their impulses. */
+static __global__ void forget(CuList list, const uint8_t *dropped)
 {
     int64_t i = item();
     if (i >= list.counts.contacts)
         return;
-    if (forgotten[list.slot[list.pair[i].x]] || forgotten[list.other[i]])
+    if (dropped[list.slot[list.pair[i].x]] || dropped[list.other[i]])
         list.impulse[i] = talus_vec3(0.0, 0.0, 0.0);
 }
 
 TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
-                                 const uint8_t *forgotten)
+                                 const uint8_t *dropped)
 {
     CuBodies *b = &e->bodies;
     int n = from->slots;
@@ -189,10 +189,10 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
     b->slots = n;
     b->driven = from->driven;
     e->id = from->id;
-    if (forgotten) {
+    if (dropped) {
         const CuList *list = cu_list(e);
-        TALUS_TRY(put(e, &e->forgotten, forgotten, n, "forgotten bodies"));
-        launch(e->cu, forget, blocks_for(list->counts.contacts), THREADS, *list, e->forgotten.at);
+        TALUS_TRY(put(e, &e->dropped, dropped, n, "dropped bodies"));
+        launch(e->cu, forget, blocks_for(list->counts.contacts), THREADS, *list, e->dropped.at);
     }
     return cu_check(e->cu);
 }
@@ -280,9 +280,9 @@ static void exchange_lists(CuList *a, CuList *b)
     CuList list = *a;
     *a = *b;
     *b = list;
-    b->touch_start = a->touch_start;
+    b->contact_start = a->contact_start;
     b->touch = a->touch;
-    a->touch_start = list.touch_start;
+    a->contact_start = list.contact_start;
     a->touch = list.touch;
 }
 
@@ -310,7 +310,7 @@ void cu_engine_counts(const TalusEngine *e, TalusEngineCounts *counts)
 static TalusStatus detect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
                           bool again, TalusEngineCounts *counts)
 {
-    TALUS_TRY(cu_see_velocities(e, options->h, gravity, again));
+    TALUS_TRY(cu_predict_velocities(e, options->h, gravity, again));
     TALUS_TRY(cu_detect_contacts(e, options));
     cu_engine_counts(e, counts);
     return TALUS_OK;

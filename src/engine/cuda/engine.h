@@ -44,7 +44,7 @@ struct CuTables {
     CuArray<TalusLaw> law;
     int shapes, materials;
     bool compliance, models, restitution, cohesion; /* as in TalusTables */
-    int least_rows, most_rows;                      /* that a contact needs under the laws */
+    int min_rows, max_rows;                         /* that a contact needs under the laws */
     uint32_t kinds;                                 /* of friction among them */
 };
 
@@ -80,9 +80,9 @@ struct CuList {
     CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<CuFrame> frame;    /* [contacts]: normal, c (backend/frame.h) */
     CuArray<double> gap;
-    CuArray<TalusArms> arms;             /* [general], in metres */
-    CuArray<TalusVec3> impulse;          /* [contacts]: on b, world frame */
-    CuArray<int32_t> touch_start, touch; /* as in backend/operator.h */
+    CuArray<TalusArms> arms;               /* [general], in metres */
+    CuArray<TalusVec3> impulse;            /* [contacts]: on b, world frame */
+    CuArray<int32_t> contact_start, touch; /* as in backend/operator.h */
 };
 
 /* The problem of a step. Pairs, frames and each body's contacts are the list's own arrays; solved
@@ -129,7 +129,7 @@ struct TalusEngine {
         *seen; /* [slots]: velocities that contacts are looked for with; 0 where fixed */
     CuArray<TalusVec3> free; /* [slots]: v + h g; 0 where fixed; seen points here, */
     CuArray<TalusVec3> look; /* [slots]: or, on a second look, to the solved ones here */
-    CuArray<uint8_t> forgotten;
+    CuArray<uint8_t> dropped;
     TalusFilter filter;          /* all meet where there is no group */
     CuArray<uint8_t> group;      /* what the filter points at: this, */
     CuArray<uint32_t> apart;     /*   and here groups, then pairs */
@@ -150,7 +150,7 @@ static inline CuList *cu_list(TalusEngine *e)
     return &e->list[e->now];
 }
 
-/* detect.cu: the contacts for e->seen, straight after cu_see_velocities; the new list becomes the current one
+/* detect.cu: the contacts for e->seen, straight after cu_predict_velocities; the new list becomes the current one
  * unless it fails, as it does where a body's state is not finite. */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 void cu_detect_clear(TalusEngine *e);
@@ -169,7 +169,7 @@ void cu_joints_clear(TalusEngine *e);
 
 /* build.cu: v + h g, or the solved velocities, as e->seen. Leaves in the totals minus the lowest slot whose
  * state is not finite, or minus infinity, and minus the least size of moving bodies. */
-TalusStatus cu_see_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
+TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 void cu_step_clear(TalusEngine *e);
 /* integrate.cu: [places], by the places of the list that was solved. */
 const CuRecord *cu_solved(const TalusEngine *e);

@@ -121,7 +121,7 @@ static __global__ void gather_states(CuBodies b, const int32_t *slot, TalusMotio
     motion[k] = TalusMotion{b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
 }
 
-static TalusStatus reserve_few(TalusEngine *e, const int32_t *slot, int count)
+static TalusStatus reserve_subset(TalusEngine *e, const int32_t *slot, int count)
 {
     TALUS_TRY(e->few.reserve(count, "states of bodies"));
     TALUS_TRY(e->motion.reserve(count, "states of bodies"));
@@ -132,7 +132,7 @@ static TalusStatus reserve_few(TalusEngine *e, const int32_t *slot, int count)
 TalusStatus cu_engine_put_states(TalusEngine *e, const int32_t *slot, const TalusMotion *motion,
                                  int count)
 {
-    TALUS_TRY(reserve_few(e, slot, count));
+    TALUS_TRY(reserve_subset(e, slot, count));
     cu_put(e->cu, e->motion, motion, (size_t)count * sizeof *motion);
     launch(e->cu, scatter_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
            count);
@@ -142,7 +142,7 @@ TalusStatus cu_engine_put_states(TalusEngine *e, const int32_t *slot, const Talu
 TalusStatus cu_engine_get_states(TalusEngine *e, const int32_t *slot, TalusMotion *motion,
                                  int count)
 {
-    TALUS_TRY(reserve_few(e, slot, count));
+    TALUS_TRY(reserve_subset(e, slot, count));
     launch(e->cu, gather_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
            count);
     cu_get(e->cu, motion, e->motion, (size_t)count * sizeof *motion);

@@ -159,7 +159,7 @@ static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, i
     d.grid->high = talus_vec3(high[0], high[1], high[2]);
 }
 
-/* `seen`: what cu_see_velocities has found. Bodies with a fault in them are not looked at further. */
+/* `seen`: what cu_predict_velocities has found. Bodies with a fault in them are not looked at further. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS)
     sample_bodies(CuDetect d, const double *seen)
 {
@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(SAMPLE_THREADS)
         drift = talus_scale(1.0 / moving, talus_vec3(sum[3], sum[4], sum[5]));
     if (threadIdx.x == 0) {
         grid->found.fault = sound ? CU_NONE : (uint32_t)-seen[0];
-        grid->found.least_size = -seen[1];
+        grid->found.min_size = -seen[1];
         grid->found.bad = grid->found.odd = grid->found.loose = CU_NONE;
         grid->found.unsupported = ~0ull;
         grid->moving = sound ? moving : 0;

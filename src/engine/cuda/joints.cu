@@ -98,7 +98,7 @@ static TalusStatus merge_touches(TalusEngine *e)
                op->bodies,
                list->counts.contacts,
                op->sphere_sphere + op->sphere_fixed,
-               op->touch_start,
+               op->contact_start,
                op->touch,
                j->start,
                j->touch,
@@ -109,7 +109,7 @@ static TalusStatus merge_touches(TalusEngine *e)
     TALUS_TRY(cu_scan(e->cu, m.shift, m.shift, starts));
     launch(e->cu, shift_touches, blocks_for(starts), THREADS, m);
     launch(e->cu, append_touches, ends, THREADS, m);
-    op->touch_start = m.start;
+    op->contact_start = m.start;
     op->touch = m.touch;
     return TALUS_OK;
 }

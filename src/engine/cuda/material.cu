@@ -32,9 +32,9 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
 {
     const CuTables *t = &e->tables;
     int contacts = cu_list(e)->counts.contacts;
-    *rows = contacts > 0 ? t->most_rows : 1;
+    *rows = contacts > 0 ? t->max_rows : 1;
     *kinds = contacts > 0 && t->models ? t->kinds : 0;
-    if (contacts == 0 || (t->least_rows == t->most_rows && !several(*kinds)))
+    if (contacts == 0 || (t->min_rows == t->max_rows && !several(*kinds)))
         return TALUS_OK;
     unsigned blocks = cu_sum_blocks(contacts);
     double totals[2];
@@ -55,7 +55,7 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
 static __global__ void split_records(CuList list, int32_t *to)
 {
     int64_t k = item();
-    if (k >= list.touch_start[list.places])
+    if (k >= list.contact_start[list.places])
         return;
     int32_t record = list.touch[k] >> 1, side = list.touch[k] & 1;
     int32_t compact = list.counts.sphere_sphere + list.counts.sphere_fixed;
@@ -63,7 +63,7 @@ static __global__ void split_records(CuList list, int32_t *to)
     to[k] = 2 * (2 * i + side) + side;
 }
 
-void cu_touch_general(TalusEngine *e, int32_t *to)
+void cu_manifold_general(TalusEngine *e, int32_t *to)
 {
     const CuList *list = cu_list(e);
     launch(e->cu, split_records, blocks_for(2 * (int64_t)list->counts.contacts), THREADS, *list,

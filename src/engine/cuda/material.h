@@ -67,7 +67,7 @@ static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i
  * (TalusOperator.kinds). They are looked at only where the laws leave it open. */
 TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds);
 /* The list's touches for a problem whose contacts are all general, into `to`. */
-void cu_touch_general(TalusEngine *e, int32_t *to);
+void cu_manifold_general(TalusEngine *e, int32_t *to);
 /* Attraction into the free velocities, and carried impulses that start above it. */
 void cu_attract(TalusEngine *e);
 

@@ -1,6 +1,6 @@
 /* engine/cuda/narrow.cu - contacts of all pairs that are not two moving spheres.
  *
- * One thread finds the touches of one candidate, with the host's own functions (collide/touch.h): first to
+ * One thread finds the touches of one candidate, with the host's own functions (collide/pair_table.h): first to
  * count them, then, when every candidate knows its place, to write them. The closed forms of spheres have kernels
  * of their own, small and fast. Everything else is set aside by kinds and done by others: those need some kB of
  * local memory a thread, for the simplices and polygons of GJK, EPA and manifolds. */
@@ -14,8 +14,8 @@ extern "C" {
 }
 
 /* Counts the touches of a pair within the envelope, and writes them if there is a place. */
-struct CuTouchSink {
-    TalusTouchRoute route;
+struct CuManifoldSink {
+    TalusManifoldRoute route;
     TalusVec3 va, vb;
     double rest, h; /* rest: envelope without closing speed */
     int count;
@@ -25,7 +25,7 @@ struct CuTouchSink {
     uint32_t other;
 };
 
-TALUS_INLINE void take_touch(CuTouchSink *s, const TalusTouch *touch)
+TALUS_INLINE void take_point(CuManifoldSink *s, const TalusManifoldPoint *touch)
 {
     double closing =
         talus_closing_speed(talus_dot(s->va, touch->normal), talus_dot(s->vb, touch->normal));
@@ -47,9 +47,9 @@ TALUS_INLINE void take_touch(CuTouchSink *s, const TalusTouch *touch)
         list->arms[general] = TalusArms{touch->arm_a, touch->arm_b};
 }
 
-#define TALUS_TOUCH_SINK CuTouchSink
-#define TALUS_TOUCH_TAKE take_touch
-#include "collide/touch.h"
+#define TALUS_MANIFOLD_SINK CuManifoldSink
+#define TALUS_MANIFOLD_TAKE take_point
+#include "collide/pair_table.h"
 
 /* Of the second run rather than the third. */
 static __device__ inline bool sphere_fixed(const CuDetect &d, CuCandidate c)
@@ -61,10 +61,10 @@ static __device__ inline bool sphere_fixed(const CuDetect &d, CuCandidate c)
 /* ---- one pair ---- */
 
 /* Looks at a pair: what the sink goes by; returns the largest gap of interest. */
-static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuTouchSink *s)
+static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuManifoldSink *s)
 {
     const TalusBodyView *v = &d.bodies;
-    s->route = TalusTouchRoute{};
+    s->route = TalusManifoldRoute{};
     s->count = 0;
     s->h = d.options.h;
     s->va = talus_body_velocity(v, c.a);
@@ -74,7 +74,7 @@ static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuTou
 }
 
 /* The closed forms of spheres, which most pairs of most worlds are; false: it is another pair. */
-static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuTouchSink *s)
+static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuManifoldSink *s)
 {
     TalusShapeKind a = talus_body_kind(&d.bodies, c.a), b = talus_body_kind(&d.bodies, c.b);
     bool swapped = talus_table_swaps(a, b);
@@ -86,15 +86,16 @@ static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuTo
         (swapped ? first : second).position = talus_pose_beside(&d.bodies, c.a, c.b).position;
     double reach = approach(d, c, s);
     s->route.swapped = swapped;
-    return talus_touches_sphere(&first, &second, reach, s);
+    return talus_manifold_sphere(&first, &second, reach, s);
 }
 
 /* Any pair; false if the two shapes have no contact function and are within reach. Not copied into its callers:
  * it is larger than all else of detection together. */
-static __device__ __noinline__ bool find_touches(const CuDetect &d, CuCandidate c, CuTouchSink *s)
+static __device__ __noinline__ bool find_touches(const CuDetect &d, CuCandidate c,
+                                                 CuManifoldSink *s)
 {
     TalusPose a = talus_pose_of(&d.bodies, c.a), b = talus_pose_beside(&d.bodies, c.a, c.b);
-    return talus_touches(&a, &b, approach(d, c, s), s);
+    return talus_manifold_points(&a, &b, approach(d, c, s), s);
 }
 
 /* ---- pairs set aside ---- */
@@ -153,7 +154,7 @@ static __global__ void count_simple(CuDetect d, int candidates, uint32_t *count,
     double total[2] = {0.0, 0.0};
     if (k < candidates) {
         CuCandidate c = d.candidate[k];
-        CuTouchSink s;
+        CuManifoldSink s;
         s.at = -1;
         if (find_simple(d, c, &s))
             note_count(candidates, k, s.count, sphere_fixed(d, c), count, total);
@@ -194,14 +195,14 @@ static __device__ void order_features(const CuList &list, int64_t first, int cou
 }
 
 /* Where the contacts of candidate k go. */
-static __device__ inline CuTouchSink begin_write(const CuDetect &d, int candidates,
-                                                 const uint32_t *count, const CuList &list,
-                                                 CuCandidate c, int64_t k)
+static __device__ inline CuManifoldSink begin_write(const CuDetect &d, int candidates,
+                                                    const uint32_t *count, const CuList &list,
+                                                    CuCandidate c, int64_t k)
 {
     uint32_t at = count[sphere_fixed(d, c) ? k : candidates + 1 + k]; /* general ones come after all
                                                                          of the second run */
     bool at_rest = d.bodies.fixed[c.b] == CU_AT_REST;
-    CuTouchSink s;
+    CuManifoldSink s;
     s.at = list.counts.sphere_sphere + (int64_t)at;
     s.list = &list;
     s.pair = make_int2(list.place[c.a], at_rest ? -1 : list.place[c.b]);
@@ -216,7 +217,7 @@ static __global__ void write_simple(CuDetect d, int candidates, const uint32_t *
     if (k >= candidates)
         return;
     CuCandidate c = d.candidate[k];
-    CuTouchSink s = begin_write(d, candidates, count, list, c, k);
+    CuManifoldSink s = begin_write(d, candidates, count, list, c, k);
     if (find_simple(d, c, &s))
         order_features(list, s.at, s.count);
 }
@@ -231,7 +232,7 @@ static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count,
     int64_t step = (int64_t)gridDim.x * blockDim.x, k;
     for (int64_t i = item(); (k = aside(d, candidates, i)) >= 0; i += step) {
         CuCandidate c = d.candidate[k];
-        CuTouchSink s;
+        CuManifoldSink s;
         s.at = -1;
         if (write)
             s = begin_write(d, candidates, count, list, c, k);
@@ -252,7 +253,7 @@ static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count,
 
 /* ---- both ---- */
 
-TalusStatus cu_touches_count(const CuDetect *d, int candidates, uint32_t *count)
+TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count)
 {
     unsigned blocks = blocks_for((int64_t)candidates + 1, 128);
     TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
@@ -263,7 +264,7 @@ TalusStatus cu_touches_count(const CuDetect *d, int candidates, uint32_t *count)
     return cu_scan(d->cu, count, count, 2 * ((int64_t)candidates + 1));
 }
 
-void cu_touches_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list)
+void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list)
 {
     launch(d->cu, write_simple, blocks_for(candidates, 128), 128, *d, candidates, count, *list);
     if (d->ragged)

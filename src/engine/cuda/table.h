@@ -13,7 +13,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out);
 void cu_engine_destroy(TalusEngine *engine);
 TalusStatus cu_engine_tables(TalusEngine *engine, const TalusTables *tables);
 TalusStatus cu_engine_put_bodies(TalusEngine *engine, const TalusBodyArrays *bodies,
-                                 const uint8_t *forgotten);
+                                 const uint8_t *dropped);
 TalusStatus cu_engine_get_bodies(TalusEngine *engine, TalusBodyArrays *bodies);
 TalusStatus cu_engine_detect(TalusEngine *engine, const TalusDetectOptions *options,
                              TalusVec3 gravity, long long step, TalusEngineCounts *counts);

@@ -328,11 +328,11 @@ typedef struct TalusFrameEncoder {
 } TalusFrameEncoder;
 
 void talus_frame_encoder_clear(TalusFrameEncoder *encoder);
-/* Makes the FRAM chunk in `packer`. The frame becomes `now`; talus_frame_encoder_keep makes it the
+/* Makes the FRAM chunk in `packer`. The frame becomes `now`; talus_frame_encoder_commit makes it the
  * one that the next is predicted from. It becomes a key frame where its bodies are in another order. */
 TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot, bool *key);
-void talus_frame_encoder_keep(TalusFrameEncoder *encoder);
+void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
 
 typedef struct TalusFrameDecoder {
     TalusUnpacker unpacker;

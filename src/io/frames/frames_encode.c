@@ -18,7 +18,7 @@ void talus_frame_encoder_clear(TalusFrameEncoder *e)
     *e = (TalusFrameEncoder){0};
 }
 
-void talus_frame_encoder_keep(TalusFrameEncoder *e)
+void talus_frame_encoder_commit(TalusFrameEncoder *e)
 {
     TalusFrameState old = e->before;
     e->before = e->now;

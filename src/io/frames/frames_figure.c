@@ -189,7 +189,7 @@ static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
             return TALUS_OK;
         }
     return talus_json_fail(word, 0, "\"%s\" is not a way to draw that this program knows",
-                           talus_json_show(word->text, shown));
+                           talus_json_print_value(word->text, shown));
 }
 
 /* Triangles or none, as the way of drawing asks for. */

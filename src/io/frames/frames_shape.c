@@ -282,7 +282,7 @@ static TalusStatus read_name(const TalusJson *node, TalusShapeKind *out)
         kind++;
     if (kind == TALUS_SHAPE_KINDS)
         return talus_json_fail(node, 0, "\"%s\" is not a shape this program knows",
-                               talus_json_show(name->text, shown));
+                               talus_json_print_value(name->text, shown));
     *out = (TalusShapeKind)kind;
     return TALUS_OK;
 }

@@ -314,7 +314,7 @@ static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const 
     TALUS_TRY(talus_frame_encode(&w->encoder, head, s, &key));
     TALUS_TRY(append_both(w, renewed ? head : NULL, s, key));
     warn_clamped(w, head, s->time);
-    talus_frame_encoder_keep(&w->encoder);
+    talus_frame_encoder_commit(&w->encoder);
     if (renewed) {
         talus_frames_head_clear(&w->head);
         w->head = *fresh;

@@ -78,7 +78,7 @@ static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
                                               talus_error()));
     }
     for (uint64_t i = 0; content->turning && i < h->blocks; i++) {
-        const TalusStoredTurning *t = &content->turning[i];
+        const TalusStoredMoments *t = &content->turning[i];
         bool turns = t->spinning > 0.0 || t->rolling > 0.0;
         if (!(t->spinning >= 0.0 && t->rolling >= 0.0 && t->length >= 0.0 &&
               isfinite(t->spinning) && isfinite(t->rolling) && isfinite(t->length)) ||

@@ -69,7 +69,7 @@ static Layout lay_out(const TalusProblemHeader *h, TalusProblemContent *content)
     if (h->flags & HAS_MODELS)
         lay(&layout, &content->models, h->blocks, sizeof(TalusStoredModel));
     if (h->flags & HAS_TURNING)
-        lay(&layout, &content->turning, h->blocks, sizeof(TalusStoredTurning));
+        lay(&layout, &content->turning, h->blocks, sizeof(TalusStoredMoments));
     lay(&layout, &content->gamma, size, sizeof(double));
     if (h->flags & HAS_ESTIMATE)
         lay(&layout, &content->estimate, h->blocks, sizeof(double));
@@ -161,7 +161,7 @@ static TalusProblemHeader describe(TalusProblem *problem, const TalusProblemDef 
 typedef struct Packed {
     TalusStoredContact *contacts;
     TalusStoredModel *models;
-    TalusStoredTurning *turning;
+    TalusStoredMoments *turning;
     double *gamma, *certificate;
 } Packed;
 
@@ -210,7 +210,7 @@ static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *conten
         if (packed->models)
             packed->models[i] = (TalusStoredModel){(int32_t)m.section, (int32_t)m.law, m.sides};
         if (packed->turning)
-            packed->turning[i] = (TalusStoredTurning){c->spinning, c->rolling, c->length};
+            packed->turning[i] = (TalusStoredMoments){c->spinning, c->rolling, c->length};
     }
     content->contacts = packed->contacts;
     content->models = packed->models;
@@ -348,7 +348,7 @@ static TalusStatus unpack(const TalusProblemHeader *h, TalusProblemContent *cont
         TALUS_TRY(TALUS_ALLOC(out->models, blocks, "friction models"));
     for (size_t i = 0; i < blocks; i++) {
         TalusFrictionModel model = {0};
-        TalusStoredTurning turning = {0};
+        TalusStoredMoments turning = {0};
         if (content->models)
             model = (TalusFrictionModel){(TalusSection)content->models[i].section,
                                          (TalusFrictionLaw)content->models[i].law,

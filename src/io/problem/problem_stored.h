@@ -30,14 +30,14 @@ typedef struct TalusStoredModel {
     int32_t section, law, sides;
 } TalusStoredModel;
 
-typedef struct TalusStoredTurning {
+typedef struct TalusStoredMoments {
     double spinning, rolling, length;
-} TalusStoredTurning;
+} TalusStoredMoments;
 
 _Static_assert(sizeof(TalusProblemHeader) == 72, "the header is written as it lies in memory");
 _Static_assert(sizeof(TalusStoredContact) == 104, "contacts are written as they lie in memory");
 _Static_assert(sizeof(TalusStoredModel) == 12, "models are written as they lie in memory");
-_Static_assert(sizeof(TalusStoredTurning) == 24,
+_Static_assert(sizeof(TalusStoredMoments) == 24,
                "turning friction is written as it lies in memory");
 _Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in memory");
 
@@ -46,7 +46,7 @@ typedef struct TalusProblemContent {
     TalusProblemDef def; /* but contacts and models, which are in what follows */
     const TalusStoredContact *contacts;
     const TalusStoredModel *models;
-    const TalusStoredTurning *turning;
+    const TalusStoredMoments *turning;
     const double *gamma, *estimate, *certificate;
 } TalusProblemContent;
 

@@ -52,7 +52,7 @@ struct SceneType {
     bool narrow;                /* INT: an int in memory */
     bool or_one;                /* REALS: one number stands for all; LIST: one item for a list */
     int length;                 /* REALS */
-    int least, most;            /* LIST: number of items; most 0: any */
+    int min_count, max_count;   /* LIST: number of items; max_count 0: any */
     const char *const *choices; /* NULL-terminated */
     const SceneType *item;      /* LIST, MAP */
     const SceneField *fields;   /* OBJECT */

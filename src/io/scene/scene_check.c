@@ -328,7 +328,7 @@ TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, co
         }
     }
     return talus_json_fail(json, 0, "no entry of `bodies` or `emitters` has the group '%s'",
-                           talus_json_show(name, shown));
+                           talus_json_print_value(name, shown));
 }
 
 /* ---- the rest ---- */
@@ -368,7 +368,7 @@ static TalusStatus check_probe_body(const TalusScene *scene, const SceneProbe *p
         return TALUS_OK;
     }
     return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
-                           talus_json_show(probe->body, shown));
+                           talus_json_print_value(probe->body, shown));
 }
 
 static TalusStatus check_probes(const TalusScene *scene)

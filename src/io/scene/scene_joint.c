@@ -13,7 +13,7 @@ static const SceneType not_negative = {.kind = SCENE_REAL, .min = 0, .max = 1e30
 static const SceneType flag = {.kind = SCENE_FLAG};
 static const SceneType text = {.kind = SCENE_TEXT};
 static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
-static const SceneType names = {.kind = SCENE_LIST, .item = &text, .least = 1, .most = 2};
+static const SceneType names = {.kind = SCENE_LIST, .item = &text, .min_count = 1, .max_count = 2};
 
 /* In the order of the enums they stand for; a motor of a scene is never none. */
 static const char *const joint_types[] = {"ball",        "revolute",  "prismatic",
@@ -33,7 +33,7 @@ static const SceneType motor_type = {.kind = SCENE_CHOICE, .choices = motor_type
 /* Keys that are not given stay as the library has them. */
 static void init_motor(void *structure)
 {
-    ((SceneMotor *)structure)->def = (TalusMotorDef){.most = INFINITY};
+    ((SceneMotor *)structure)->def = (TalusMotorDef){.max_effort = INFINITY};
 }
 
 static void init_joint(void *structure)
@@ -50,7 +50,7 @@ static const SceneField motor_fields[] = {
      .help = "by which the target grows, per second"},
     {"start", &not_negative, AT(def.start), .preset = "0",
      .help = "s, until which the target is 0"},
-    {"most", &positive, AT(def.most), .help = "largest torque or force; default any"},
+    {"max_effort", &positive, AT(def.max_effort), .help = "largest torque or force; default any"},
     {"stiffness", &not_negative, AT(def.stiffness), .only = 1u << (TALUS_MOTOR_POSITION - 1),
      .help = "N m/rad or N/m, towards the target; default: there within a step"},
     {"damping", &not_negative, AT(def.damping), .only = 1u << (TALUS_MOTOR_POSITION - 1),
@@ -124,7 +124,7 @@ static TalusStatus check_joint(const TalusScene *scene, const SceneJoint *j)
         int entry = find_entry(scene, name[k]);
         if (entry < 0)
             return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
-                                   talus_json_show(name[k], shown));
+                                   talus_json_print_value(name[k], shown));
         if (bodies[entry].time > 0.0)
             return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be joined", entry);
     }

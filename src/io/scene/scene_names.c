@@ -25,8 +25,9 @@ static TalusStatus find_name(const TalusJson *scene, const char *map, const char
     }
     char shown[TALUS_JSON_SHOWN];
     const char *best = talus_nearest(name, near, n);
-    return talus_json_fail(json, 0, "no %s '%s' in `%s`%s%s%s", what, talus_json_show(name, shown),
-                           map, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+    return talus_json_fail(json, 0, "no %s '%s' in `%s`%s%s%s", what,
+                           talus_json_print_value(name, shown), map, best ? "; did you mean '" : "",
+                           best ? best : "", best ? "'?" : "");
 }
 
 TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json, const char *name,

@@ -258,7 +258,8 @@ static int line_numbers(const Lines *in, const char *from, const char *stop, dou
             char shown[TALUS_JSON_SHOWN], word[TALUS_JSON_SHOWN];
             snprintf(word, sizeof word, "%.*s", (int)(length < 40 ? length : 40), from);
             talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT,
-                            "expected x y z [radius], found '%s'", talus_json_show(word, shown));
+                            "expected x y z [radius], found '%s'",
+                            talus_json_print_value(word, shown));
             return -1;
         }
         n++;

@@ -23,7 +23,7 @@ static TalusStatus fail_type(const SceneType *type, const TalusJson *json)
     talus_scene_expected(type, expected, sizeof expected);
     if (json->kind == TALUS_JSON_STRING)
         return talus_json_fail(json, 0, "expected %s, found the string \"%s\"", expected,
-                               talus_json_show(json->text, shown));
+                               talus_json_print_value(json->text, shown));
     return talus_json_fail(json, 0, "expected %s, found %s", expected,
                            talus_json_kind_name(json->kind));
 }
@@ -165,7 +165,7 @@ static TalusStatus read_list(SceneReader *r, const SceneType *type, const TalusJ
         TALUS_TRY(new_list(r, type->item, 1, list));
         return read_item(r, type->item, json, list, 0);
     }
-    if (json->count < type->least || (type->most && json->count > type->most)) {
+    if (json->count < type->min_count || (type->max_count && json->count > type->max_count)) {
         char expected[160];
         talus_scene_expected(type, expected, sizeof expected);
         return talus_json_fail(json, 0, "expected %s, found %d", expected, json->count);

@@ -61,8 +61,8 @@ static void put_number(TalusText *t, const SceneType *type, bool whole)
 
 static void put_array(TalusText *t, const SceneType *type)
 {
-    int least = type->kind == SCENE_REALS ? type->length : type->least;
-    int most = type->kind == SCENE_REALS ? type->length : type->most;
+    int least = type->kind == SCENE_REALS ? type->length : type->min_count;
+    int most = type->kind == SCENE_REALS ? type->length : type->max_count;
     if (type->or_one)
         put(t, "{\"anyOf\": [");
     if (type->or_one && type->kind == SCENE_LIST)

@@ -39,8 +39,8 @@ static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
     for (int i = 0; !near && i < count && count <= FEW_NAMES; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
                  i ? ", " : "; there is ", names[i]);
-    return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "%s '%s'%s", what, talus_json_show(word, shown),
-                         known);
+    return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "%s '%s'%s", what,
+                         talus_json_print_value(word, shown), known);
 }
 
 static int child_names(const TalusJson *node, const char **names, int count)
@@ -200,8 +200,8 @@ static TalusStatus step_index(Walk *w, const char *word)
     TalusJson *child = find_entry(w->node, word);
     char why[MAX_WORD + 96], shown[TALUS_JSON_SHOWN];
     if (!child) {
-        snprintf(why, sizeof why, "has no entry [%s]; it has %d", talus_json_show(word, shown),
-                 w->node->count);
+        snprintf(why, sizeof why, "has no entry [%s]; it has %d",
+                 talus_json_print_value(word, shown), w->node->count);
         return fail_step(w, why);
     }
     w->node = child;

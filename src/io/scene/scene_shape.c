@@ -120,7 +120,8 @@ static TalusStatus read_row(Grid *g, const char *stop)
             char shown[TALUS_JSON_SHOWN], word[TALUS_JSON_SHOWN];
             snprintf(word, sizeof word, "%.*s", (int)(length < 40 ? length : 40), g->at);
             return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT,
-                                   "expected a number, found '%s'", talus_json_show(word, shown));
+                                   "expected a number, found '%s'",
+                                   talus_json_print_value(word, shown));
         }
         TALUS_TRY(TALUS_GROW(g->height, g->count + 1, g->count, "heights"));
         g->height[g->count++] = value;

@@ -62,8 +62,9 @@ static void name_body(const SceneStart *s, TalusWho who, char text[TEXT])
     if (s->count[entry] > 1)
         snprintf(number, sizeof number, " %d", number_of(s, who));
     snprintf(text, TEXT, "%s%s%s%s%s", talus_shape_name(body.shape->def.kind),
-             given->name ? " \"" : "", given->name ? talus_json_show(given->name, shown) : "",
-             given->name ? "\"" : "", number);
+             given->name ? " \"" : "",
+             given->name ? talus_json_print_value(given->name, shown) : "", given->name ? "\"" : "",
+             number);
 }
 
 static const TalusJson *json_of(const SceneStart *s, TalusWho who)
@@ -77,7 +78,7 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 {
     char place[PLACE], text[768];
     TALUS_FORMAT(text, format);
-    talus_json_place(json, place, sizeof place);
+    talus_json_location(json, place, sizeof place);
     talus_log(TALUS_LOG_WARNING, id, "%s%s", place, text);
 }
 

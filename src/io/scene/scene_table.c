@@ -39,15 +39,17 @@ static const SceneType cells = {
 static const SceneType quaternion = {.kind = SCENE_REALS, .length = 4};
 static const SceneType interval = {.kind = SCENE_REALS, .length = 2};
 static const SceneType point2 = {.kind = SCENE_REALS, .length = 2};
-static const SceneType points = {.kind = SCENE_LIST, .item = &vector, .least = 1, .or_one = true};
-static const SceneType profile = {.kind = SCENE_LIST, .item = &point2, .least = 2};
-static const SceneType corners = {.kind = SCENE_LIST, .item = &vector, .least = 4};
-static const SceneType reals = {.kind = SCENE_LIST, .item = &any_real, .least = 2};
-static const SceneType grid = {.kind = SCENE_LIST, .item = &reals, .least = 2};
-static const SceneType names = {.kind = SCENE_LIST, .item = &text, .least = 1};
+static const SceneType points = {
+    .kind = SCENE_LIST, .item = &vector, .min_count = 1, .or_one = true};
+static const SceneType profile = {.kind = SCENE_LIST, .item = &point2, .min_count = 2};
+static const SceneType corners = {.kind = SCENE_LIST, .item = &vector, .min_count = 4};
+static const SceneType reals = {.kind = SCENE_LIST, .item = &any_real, .min_count = 2};
+static const SceneType grid = {.kind = SCENE_LIST, .item = &reals, .min_count = 2};
+static const SceneType names = {.kind = SCENE_LIST, .item = &text, .min_count = 1};
 static const SceneType corner_count = {.kind = SCENE_INT, .min = 6, .max = 10000};
 static const SceneType form_count = {.kind = SCENE_INT, .min = 1, .max = 10000};
-static const SceneType two_names = {.kind = SCENE_LIST, .item = &text, .least = 2, .most = 2};
+static const SceneType two_names = {
+    .kind = SCENE_LIST, .item = &text, .min_count = 2, .max_count = 2};
 
 /* In the order of the enums they stand for; shapes from their table, and what scenes alone have. */
 #define SHAPE_NAME(argument, kind, file, name, traits) name,
@@ -218,7 +220,7 @@ static const SceneField part_fields[] = {
     {"orientation", &orientation, AT(orientation), .help = "in the compound"},
 };
 OBJECT(part, "part", .shorthand = NULL);
-static const SceneType parts = {.kind = SCENE_LIST, .item = &part, .least = 1};
+static const SceneType parts = {.kind = SCENE_LIST, .item = &part, .min_count = 1};
 #undef STRUCT
 
 #define STRUCT SceneLattice
@@ -515,12 +517,12 @@ static void list_words(const SceneType *type, char *out, size_t size)
     static const char *const plural[] = {"numbers", "numbers", "flags",  "strings", "strings",
                                          "arrays",  "objects", "arrays", "objects", "objects"};
     const char *items = type->item->kind == SCENE_REALS ? "points" : plural[type->item->kind];
-    if (type->most > type->least)
-        snprintf(out, size, "an array of %d to %d %s", type->least, type->most, items);
-    else if (type->most)
-        snprintf(out, size, "an array of %d %s", type->most, items);
-    else if (type->least > 1)
-        snprintf(out, size, "an array of %d or more %s", type->least, items);
+    if (type->max_count > type->min_count)
+        snprintf(out, size, "an array of %d to %d %s", type->min_count, type->max_count, items);
+    else if (type->max_count)
+        snprintf(out, size, "an array of %d %s", type->max_count, items);
+    else if (type->min_count > 1)
+        snprintf(out, size, "an array of %d or more %s", type->min_count, items);
     else
         snprintf(out, size, "%san array of %s", type->or_one ? "a point or " : "", items);
 }

@@ -22,7 +22,7 @@ static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
             return talus_words_fail(words,
                                     "coordinate %c is \"%s\"; it must be a finite number of "
                                     "moderate size",
-                                    'x' + k, talus_words_show(words, shown));
+                                    'x' + k, talus_words_text(words, shown));
     }
     return talus_soup_add_vertex(soup, talus_vec3(x[0], x[1], x[2]));
 }
@@ -38,7 +38,7 @@ static TalusStatus read_index(const TalusSoup *soup, const TalusWords *words, in
     number.length = slash ? (size_t)(slash - words->word) : words->length;
     if (!talus_words_number(&number, &value) || value != floor(value) || value == 0.0)
         return talus_words_fail(words, "\"%s\" is not the number of a vertex",
-                                talus_words_show(words, shown));
+                                talus_words_text(words, shown));
     double from_zero = value > 0.0 ? value - 1.0 : soup->vertices + value;
     if (!(from_zero >= 0.0 && from_zero < soup->vertices))
         return talus_words_fail(words, "a face has vertex %.17g; there are %d so far", value,

@@ -94,7 +94,7 @@ static TalusStatus expect(TalusWords *words, const char *text)
         return talus_words_fail(words, "the file ends where \"%s\" is expected", text);
     if (!talus_words_are(words, text))
         return talus_words_fail(words, "\"%s\" where \"%s\" is expected",
-                                talus_words_show(words, shown), text);
+                                talus_words_text(words, shown), text);
     return TALUS_OK;
 }
 
@@ -107,7 +107,7 @@ static TalusStatus read_coordinate(TalusWords *words, char axis, double *value)
         return talus_words_fail(words,
                                 "coordinate %c is \"%s\"; it must be a finite number of moderate "
                                 "size",
-                                axis, talus_words_show(words, shown));
+                                axis, talus_words_text(words, shown));
     return TALUS_OK;
 }
 
@@ -153,7 +153,7 @@ TalusStatus talus_stl_read_text(TalusSoup *soup, const char *text, size_t size)
             talus_words_next_line(&words);
         } else {
             return talus_words_fail(&words, "\"%s\" where %s is expected",
-                                    talus_words_show(&words, shown),
+                                    talus_words_text(&words, shown),
                                     within ? "\"facet\" or \"endsolid\"" : "\"solid\"");
         }
     }

@@ -113,7 +113,7 @@ bool talus_words_number(const TalusWords *w, double *value)
     return at == w->length && talus_number_value(w->word, w->length, value);
 }
 
-const char *talus_words_show(const TalusWords *w, char shown[TALUS_WORD_SHOWN])
+const char *talus_words_text(const TalusWords *w, char shown[TALUS_WORD_SHOWN])
 {
     size_t n = 0;
     for (; n < w->length && n + 1 < TALUS_WORD_SHOWN; n++) {

@@ -27,6 +27,6 @@ TalusStatus talus_words_fail(const TalusWords *words, const char *format, ...) T
 
 enum { TALUS_WORD_SHOWN = 40 };
 /* The word fit for a message. */
-const char *talus_words_show(const TalusWords *words, char shown[TALUS_WORD_SHOWN]);
+const char *talus_words_text(const TalusWords *words, char shown[TALUS_WORD_SHOWN]);
 
 #endif

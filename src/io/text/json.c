@@ -17,7 +17,7 @@ const char *talus_json_kind_name(TalusJsonKind kind)
     return names[kind];
 }
 
-const char *talus_json_show(const char *text, char shown[TALUS_JSON_SHOWN])
+const char *talus_json_print_value(const char *text, char shown[TALUS_JSON_SHOWN])
 {
     enum { ROOM = TALUS_JSON_SHOWN - 4 };
     size_t n = strlen(text), cut = n;
@@ -41,7 +41,7 @@ void talus_json_path(const TalusJson *node, char *text, size_t size)
     for (int i = n; i-- > 0 && used < size;) {
         char shown[TALUS_JSON_SHOWN];
         int wrote = chain[i]->key ? snprintf(text + used, size - used, "%s%s", i < n - 1 ? "." : "",
-                                             talus_json_show(chain[i]->key, shown))
+                                             talus_json_print_value(chain[i]->key, shown))
                                   : snprintf(text + used, size - used, "[%d]", chain[i]->index);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
@@ -56,7 +56,7 @@ static TalusLocation locate(const TalusJson *node, int line, int column, char pa
     return at;
 }
 
-void talus_json_place(const TalusJson *node, char *text, size_t size)
+void talus_json_location(const TalusJson *node, char *text, size_t size)
 {
     char path[PATH_BYTES];
     talus_location_text(locate(node, node->line, node->column, path), text, size);
@@ -439,7 +439,7 @@ static TalusStatus read_key(Reader *r, const TalusJson *parent, TalusJson *child
     const TalusJson *twin = talus_json_get(parent, child->key);
     if (twin)
         return fail_at(r, place, "key '%s' is given twice, first in line %d",
-                       talus_json_show(child->key, shown), twin->key_line);
+                       talus_json_print_value(child->key, shown), twin->key_line);
     if (parent->count == TALUS_JSON_KEYS)
         return fail_at(r, place, "more than %d keys in one object", TALUS_JSON_KEYS);
     TALUS_TRY(skip_space(r));

@@ -60,11 +60,11 @@ void talus_json_replace(TalusJson *node, const TalusJson *value);
 /* "bodies[1].radius"; "" for the root. */
 void talus_json_path(const TalusJson *node, char *text, size_t size);
 /* "FILE:LINE:COLUMN: key.path: ", as messages begin. */
-void talus_json_place(const TalusJson *node, char *text, size_t size);
+void talus_json_location(const TalusJson *node, char *text, size_t size);
 /* "a number", "an object": for messages. */
 const char *talus_json_kind_name(TalusJsonKind kind);
 /* A piece of user text fit for a message: control bytes replaced, cut to TALUS_JSON_SHOWN bytes. */
-const char *talus_json_show(const char *text, char shown[TALUS_JSON_SHOWN]);
+const char *talus_json_print_value(const char *text, char shown[TALUS_JSON_SHOWN]);
 
 /* Fails with TALUS_ERR_FORMAT: "FILE:LINE:COLUMN: key.path: ...", `shift` columns after the value's
  * first. */

@@ -1,7 +1,7 @@
 /* solvers/driver/driver.c - a solve session: what is common to every solve.
  *
  * A session runs a list of stages, mostly one: the solver that was asked, or those of its parts that it plans (`auto`). A
- * stage brings the problem to where its backend works (problem/place.c), eliminates free joints where the solver allows it,
+ * stage brings the problem to where its backend works (problem/location.c), eliminates free joints where the solver allows it,
  * and measures the result with the backend's residual, in double precision. An algorithm stops on its own estimate; if the
  * truth is worse than promised, it is sent back to work with a stricter one, within the same limits. Counts, clock,
  * observers and the infeasibility monitor are the session's (session.c). */

@@ -46,7 +46,7 @@ static void draw(const TalusSolve *s, size_t n, double *x)
         s->backend->vector.copy(s->op, x + i, x, n - i < i ? n - i : i);
 }
 
-double talus_least_norm(const TalusSolve *s, const TalusMetricBlock *metric)
+double talus_norm_lower_bound(const TalusSolve *s, const TalusMetricBlock *metric)
 {
     enum { AT_ONCE = 256 };
     double diagonal[AT_ONCE][2], largest = 0.0;

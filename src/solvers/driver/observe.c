@@ -56,10 +56,10 @@ static bool observe(TalusSolve *solve, const double *gamma)
     o->last = solve->info->iterations;
     o->next = next_after(o->last);
     if (hidden)
-        talus_problem_hide_shifts(problem, o->shifts);
+        talus_problem_remove_shifts(problem, o->shifts);
     bool go = report(solve, gamma, stopped);
     if (hidden)
-        talus_problem_show_shifts(problem, o->shifts, moving);
+        talus_problem_apply_shifts(problem, o->shifts, moving);
     return go;
 }
 

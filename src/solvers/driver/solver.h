@@ -155,7 +155,7 @@ double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, in
 
 /* A bound of that from below without a product, for no norm is below a diagonal entry: 1 in a metric, else the
  * largest scale of a block (talus_block_scale). */
-double talus_least_norm(const TalusSolve *solve, const TalusMetricBlock *metric);
+double talus_norm_lower_bound(const TalusSolve *solve, const TalusMetricBlock *metric);
 
 /* A solver of a type that need not be in the table. */
 TalusStatus talus_solver_create_type(const TalusSolverType *type, const char *params,

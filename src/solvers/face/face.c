@@ -55,7 +55,7 @@ TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
     s->backend->block.project(s->op, w->metric, s->gamma);
     talus_face_refresh(s, w);
     s->info->products++;
-    w->norm = talus_least_norm(s, w->metric);
+    w->norm = talus_norm_lower_bound(s, w->metric);
     w->pnp = 0.0;
     w->active = 0;
     return TALUS_OK;

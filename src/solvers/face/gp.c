@@ -308,7 +308,7 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     s->backend->block.project(s->op, gp.metric, gp.x);
     form_gradient(&gp);
     look(&gp);
-    gp.largest = talus_least_norm(s, gp.metric);
+    gp.largest = talus_norm_lower_bound(s, gp.metric);
     gp.x_size = sqrt(dot(&gp, gp.x, gp.x));
     gp.g_size = sqrt(dot(&gp, gp.g, gp.g));
     bool go = go_on(&gp, gp.x, false);

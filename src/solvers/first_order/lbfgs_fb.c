@@ -9,7 +9,7 @@
  *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
  * or if |R|^2 does not become `rise` times as large: the difference drowns in rounding long before R
  * does, and R of a good step may well grow. Otherwise d is halved, which needs no product, up to five
- * times; after that the pairs are forgotten and x+ = T(x), for one product more.
+ * times; after that the pairs are dropped and x+ = T(x), for one product more.
  *
  * R jumps from iteration to iteration. What is measured and returned is a smoothed iterate,
  *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,

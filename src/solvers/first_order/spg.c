@@ -111,7 +111,7 @@ static void start(TalusSolve *s, const Params *p, Run *run)
 }
 
 /* Lines (24)-(26): keeps x if it is the best so far. The sums hold the residual of x. */
-static void keep_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
+static void store_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
     double tau = p->tau_g * run->unit;
@@ -165,7 +165,7 @@ static TalusStatus solve_spg(TalusSolve *s)
     start(s, p, &run);
     for (int j = 0;; j++) {
         TalusForward sums;
-        keep_best(s, p, &run, &sums);
+        store_best(s, p, &run, &sums);
         if (!talus_solve_next(s, 0, run.x, run.metric, sums.residual2, sums.residual_max))
             break;
         s->backend->block.forward_backward(s->op, run.metric, run.x, w->g, run.alpha, NULL, w->d,

@@ -334,7 +334,7 @@ static bool step(TalusSocSystem *y, TalusSolve *s, double rz)
     return true;
 }
 
-static void keep_best(TalusSocSystem *y, double now, double *least, double *out, double *image)
+static void store_best(TalusSocSystem *y, double now, double *least, double *out, double *image)
 {
     size_t bytes = (size_t)(y->rows * y->blocks) * sizeof *out;
     if (!(now < *least))
@@ -354,7 +354,7 @@ TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const doubl
     multiply(y, s, v[Y], v[IMAGE], v[R]);
     for (int k = 0; k < n; k++)
         v[R][k] = b[k] - v[R][k];
-    keep_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
+    store_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
     for (int k = 0; k<MOST_STEPS && * left> enough; k++) {
         if (k % SLOW_STEPS == 0 && !(*left <= FALL * marked))
             break;
@@ -366,7 +366,7 @@ TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const doubl
         rz = now;
         if (!step(y, s, rz))
             break;
-        keep_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
+        store_best(y, sqrt(dot(v[R], v[R], n)), left, out, image);
     }
     return isfinite(*left) ? TALUS_OK
                            : talus_fail(TALUS_ERR_NUMERIC,

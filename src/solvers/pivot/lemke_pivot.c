@@ -46,7 +46,7 @@ static int first_to_vanish(TalusLemke *l)
 }
 
 /* Of the tied positions, those with the least entry of B^-1 over y in column j. */
-static int keep_least(TalusLemke *l, int count, int j)
+static int update_min(TalusLemke *l, int count, int j)
 {
     double least = INFINITY, size = 0.0;
     int kept = 0;
@@ -80,7 +80,7 @@ static int choose_leaving(TalusLemke *l)
         if (l->basis.basic[l->tied[k]] == 2 * n && is_over(l, l->tied[k], count))
             return l->tied[k];
     for (int j = 0; j < n && count > 1 && l->ties == TALUS_TIES_LEXICOGRAPHIC; j++)
-        count = keep_least(l, count, j);
+        count = update_min(l, count, j);
     return count > 0 ? l->tied[0] : -1;
 }
 

@@ -33,7 +33,7 @@ TalusJointDef talus_joint_def_default(void)
                          .axis_b = {1.0, 0.0, 0.0},
                          .lower = -INFINITY,
                          .upper = INFINITY,
-                         .motor.most = INFINITY,
+                         .motor.max_effort = INFINITY,
                          .rest = -1.0};
     return def;
 }
@@ -108,11 +108,11 @@ static TalusStatus check_motor(const char *name, TalusJointKind kind, const Talu
                           "joint \"%s\": a %s joint has no motor; revolute, prismatic, cylindrical "
                           "and distance joints have",
                           name, talus_joint_name(kind));
-    if (!isfinite(m->target) || !isfinite(m->rate) || !isfinite(m->start) || !(m->most > 0.0))
+    if (!isfinite(m->target) || !isfinite(m->rate) || !isfinite(m->start) || !(m->max_effort > 0.0))
         return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": motor with target %g, rate %g, start %g, most %g; "
+                          "joint \"%s\": motor with target %g, rate %g, start %g, max_effort %g; "
                           "expected finite numbers and a largest effort above 0",
-                          name, m->target, m->rate, m->start, m->most);
+                          name, m->target, m->rate, m->start, m->max_effort);
     bool soft = m->stiffness != 0.0 || m->damping != 0.0;
     if (!(m->stiffness >= 0.0 && m->damping >= 0.0) || !isfinite(m->stiffness + m->damping) ||
         (soft && m->kind != TALUS_MOTOR_POSITION))
@@ -276,7 +276,7 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     int slot;
     char *name;
     TALUS_TRY(check_def(world, def));
-    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(take_slot(joints, &slot));
     TALUS_TRY(talus_copy_text(def->name ? def->name : "", "joint name", &name));
     TalusStatus status = exclude(world, def);
@@ -369,7 +369,7 @@ void talus_joints_close(TalusWorld *world, double h)
     }
 }
 
-TalusStatus talus_joints_keep(TalusWorld *world)
+TalusStatus talus_joints_snapshot(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
     TALUS_TRY(TALUS_GROW(joints->backup, (size_t)joints->slots, 0, "halved step"));
@@ -378,21 +378,21 @@ TalusStatus talus_joints_keep(TalusWorld *world)
     return TALUS_OK;
 }
 
-void talus_joints_go_back(TalusWorld *world)
+void talus_joints_rollback(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
     for (int i = 0; i < joints->slots; i++)
         joints->joint[i].carry = joints->backup[i];
 }
 
-int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int most)
+int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
 {
     int count = 0;
     for (int i = 0; i < world->joints.slots; i++) {
         const TalusJoint *joint = &world->joints.joint[i];
         if (!talus_joint_lives(world, joint))
             continue;
-        if (pairs && count < most) {
+        if (pairs && count < limit) {
             pairs[count][0] = talus_slot_of(world, joint->def.a);
             pairs[count][1] = talus_slot_of(world, joint->def.b);
         }

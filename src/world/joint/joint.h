@@ -69,7 +69,7 @@ typedef struct TalusJointBlock {
     TalusVec3 normal; /* velocities are those of the mover relative to the base */
     TalusVec3 error;  /* displacement of the points, in the rows of `mask` */
     int mask;         /* of rows; 0: a limit */
-    double bias, compliance, most;
+    double bias, compliance, max_effort;
     double lever; /* of a motor that turns: effort is the impulse times this; else 1 */
 } TalusJointBlock;
 
@@ -114,12 +114,12 @@ static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *
 TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
 /* The joints' state for a halved step, and back. */
-TalusStatus talus_joints_keep(TalusWorld *world);
-void talus_joints_go_back(TalusWorld *world);
+TalusStatus talus_joints_snapshot(TalusWorld *world);
+void talus_joints_rollback(TalusWorld *world);
 void talus_joints_begin(TalusWorld *world);
 void talus_joints_close(TalusWorld *world, double h);
 /* Slots of live joints, -1 for the fixed world; returns how many there are. */
-int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int most);
+int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
 
 /* ---- joint_pose.c ---- */
 TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint);

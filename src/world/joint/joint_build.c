@@ -3,8 +3,8 @@
  * Offsets and compliances, for a row y with velocity u over a step h (coordinates of joints that turn are
  * multiplied by the row's lever, stiffness and damping divided by its square):
  *     held            u = 0
- *     speed motor     u = speed, |gamma| <= most h
- *     position motor  y + h u = target, |gamma| <= most h; or, with stiffness k and damping c, the force
+ *     speed motor     u = speed, |gamma| <= max_effort h
+ *     position motor  y + h u = target, |gamma| <= max_effort h; or, with stiffness k and damping c, the force
  *                     k (target - y - h u) + c (rate - u) at the end of the step
  *     spring          -(k (y + h u - rest) + c u), likewise
  *     limit           y + h u >= lower, by an impulse that only pushes
@@ -35,7 +35,7 @@ static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointP
     block.joint = c->index;
     block.part = part;
     block.offset = talus_sub(block.arm[1], pose->arm[1]);
-    bool free = block.mask != 0 && block.most == INFINITY;
+    bool free = block.mask != 0 && block.max_effort == INFINITY;
     joints->any_compliance = joints->any_compliance || block.compliance > 0.0;
     joints->block[free ? c->free++ : c->kept++] = block;
 }
@@ -68,9 +68,9 @@ static void append_motor(Cursor *c, const TalusJointPose *pose)
     double target = lever * motor_target(c->joint, end);
     double rate = end > motor->start ? lever * motor->rate : 0.0;
     double y = lever * pose->coordinate;
-    block.most = motor->most * c->h / lever;
-    if (isfinite(motor->most)) /* as count_kept has it, whatever overflows */
-        block.most = fmin(block.most, DBL_MAX);
+    block.max_effort = motor->max_effort * c->h / lever;
+    if (isfinite(motor->max_effort)) /* as count_kept has it, whatever overflows */
+        block.max_effort = fmin(block.max_effort, DBL_MAX);
     if (motor->kind == TALUS_MOTOR_SPEED)
         block.bias = -target;
     else if (motor->stiffness + motor->damping > 0.0)
@@ -118,7 +118,7 @@ static void append_joint(Cursor *c)
 static int count_kept(const TalusJointDef *def)
 {
     bool motor = def->motor.kind == TALUS_MOTOR_SPEED || def->motor.kind == TALUS_MOTOR_POSITION;
-    return (motor && isfinite(def->motor.most)) + isfinite(def->lower) + isfinite(def->upper);
+    return (motor && isfinite(def->motor.max_effort)) + isfinite(def->lower) + isfinite(def->upper);
 }
 
 TalusStatus talus_joints_prepare(TalusWorld *world, double h)
@@ -185,7 +185,7 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
     talus_frame_set(op->frame[i], n.x, n.y, n.z);
     fill_arms(op, length, i, arm);
     op->bias[i] = block->bias;
-    op->mu[i] = limit ? 0.0 : block->most;
+    op->mu[i] = limit ? 0.0 : block->max_effort;
     op->model[i] = (TalusBlockModel){.section = limit ? TALUS_SECTION_NONE : TALUS_SECTION_JOINT,
                                      .law = TALUS_LAW_CCP,
                                      .sides = (uint16_t)block->mask};
@@ -222,7 +222,7 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
         if (limit ? k > 0 : !(block->mask >> k & 1))
             g[k] = 0.0;
         else
-            g[k] = fmin(block->most, fmax(limit ? 0.0 : -block->most, g[k]));
+            g[k] = fmin(block->max_effort, fmax(limit ? 0.0 : -block->max_effort, g[k]));
 }
 
 void talus_joints_warm(TalusWorld *world, double warm)
@@ -246,7 +246,7 @@ static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h
     if (motor->kind != TALUS_MOTOR_TORQUE || !talus_joint_lives(world, joint))
         return false;
     double effort = motor_target(joint, world->part_time + 0.5 * h);
-    double amount = h * fmin(motor->most, fmax(-motor->most, effort));
+    double amount = h * fmin(motor->max_effort, fmax(-motor->max_effort, effort));
     TalusJointPose pose = talus_joint_pose(world, joint);
     TalusJointBlock block = talus_joint_drive(joint, &pose);
     bool turns = joint->def.kind == TALUS_JOINT_REVOLUTE;

@@ -22,10 +22,10 @@ static TalusStatus list_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     const TalusJoints *joints = &world->joints;
-    size_t most = 2 * (size_t)joints->living;
-    TALUS_TRY(TALUS_GROW(x->slot, most, 0, "jointed bodies"));
-    TALUS_TRY(TALUS_GROW(x->motion, most, 0, "jointed bodies"));
-    TALUS_TRY(TALUS_GROW(x->record, most, 0, "jointed bodies"));
+    size_t limit = 2 * (size_t)joints->living;
+    TALUS_TRY(TALUS_GROW(x->slot, limit, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(x->motion, limit, 0, "jointed bodies"));
+    TALUS_TRY(TALUS_GROW(x->record, limit, 0, "jointed bodies"));
     x->moving = x->bodies = 0;
     for (int driven = 0; driven < 2; driven++) {
         int first = x->bodies, count = first;

@@ -100,7 +100,7 @@ static TalusJointBlock block_of(const TalusJointPose *p, int mask, TalusVec3 nor
                              .normal = normal,
                              .error = p->apart,
                              .mask = mask,
-                             .most = INFINITY,
+                             .max_effort = INFINITY,
                              .lever = 1.0};
     return block;
 }

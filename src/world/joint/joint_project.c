@@ -193,8 +193,8 @@ static void find_delta(TalusProjection *p)
 /* What a machine's round is shortened by. */
 static double scale_of(const Machine *machine)
 {
-    double most = longest * machine->least;
-    return machine->far > most ? most / machine->far : 1.0;
+    double limit = longest * machine->least;
+    return machine->far > limit ? limit / machine->far : 1.0;
 }
 
 /* Shortens the round of a machine where bodies would move so far that derivatives do not hold. */

@@ -21,7 +21,7 @@ static void transfer_motor(TalusArchive *a, TalusMotorDef *motor)
     talus_archive_f64(a, &motor->target);
     talus_archive_f64(a, &motor->rate);
     talus_archive_f64(a, &motor->start);
-    transfer_bound(a, &motor->most, INFINITY);
+    transfer_bound(a, &motor->max_effort, INFINITY);
     talus_archive_f64(a, &motor->stiffness);
     talus_archive_f64(a, &motor->damping);
     motor->kind = (TalusMotorKind)kind;

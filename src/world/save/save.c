@@ -422,8 +422,8 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     *bytes = NULL;
     *size = 0;
     TalusWorld *w = (TalusWorld *)world; /* transfers write to it only when loading */
-    TALUS_TRY(talus_world_look(world));
-    TALUS_TRY(talus_world_look_contacts(world));
+    TALUS_TRY(talus_world_download_bodies(world));
+    TALUS_TRY(talus_world_download_contacts(world));
     TalusArchive a = {.version = VERSION};
     size_t guess =
         150 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
@@ -487,7 +487,7 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
     talus_archive_take(a, status);
     if (a->status == TALUS_OK) {
         transfer_world(a, world);
-        world->mirror.bodies_ahead = world->mirror.contacts_ahead = true;
+        world->mirror.bodies_dirty = world->mirror.contacts_dirty = true;
     }
     if (a->status == TALUS_OK && a->at != a->size)
         talus_archive_refuse(a, "there are more bytes than expected");

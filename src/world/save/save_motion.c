@@ -79,7 +79,7 @@ static void transfer_force(TalusArchive *a, TalusWorld *world, int slot)
     if (slot >= world->bodies.counts.slots)
         talus_archive_refuse(a, "there are more forces than bodies");
     if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_slot_push(world, slot, force, torque));
+        talus_archive_take(a, talus_slot_apply_force(world, slot, force, torque));
 }
 
 static void transfer_drive_def(TalusArchive *a, TalusDriveDef *def)

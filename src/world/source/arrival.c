@@ -174,14 +174,14 @@ static const TalusContact *deepest(const TalusWorld *world)
     return worst;
 }
 
-void talus_arrivals_tell(TalusWorld *world)
+void talus_arrivals_report(TalusWorld *world)
 {
     const TalusSources *s = &world->sources;
     bool any = false;
     for (int i = 0; i < s->pendings; i++)
         any = any || s->pending[i].added;
     if (!any || world->said_overlap || !(world->info.penetration_max > TALUS_DEEP_OVERLAP) ||
-        talus_world_look_contacts(world) != TALUS_OK)
+        talus_world_download_contacts(world) != TALUS_OK)
         return;
     const TalusContact *c = deepest(world);
     if (!c)

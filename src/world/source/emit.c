@@ -17,15 +17,15 @@
 
 enum { ROUNDS = 4 };
 
-void talus_nursery_clear(TalusNursery *n)
+void talus_emit_candidates_clear(TalusEmitCandidates *n)
 {
     talus_detector_destroy(n->detector);
     TALUS_RELEASE(n->position, n->velocity, n->orientation, n->radius, n->size, n->shape, n->fixed,
                   n->taken, n->placed_position, n->placed_radius);
-    *n = (TalusNursery){0};
+    *n = (TalusEmitCandidates){0};
 }
 
-static TalusStatus reserve(TalusNursery *n, size_t need)
+static TalusStatus reserve(TalusEmitCandidates *n, size_t need)
 {
     size_t keep = (size_t)n->count;
     TALUS_TRY(TALUS_GROW(n->position, need, keep, "emitter"));
@@ -38,7 +38,8 @@ static TalusStatus reserve(TalusNursery *n, size_t need)
     return TALUS_GROW(n->taken, need, keep, "emitter");
 }
 
-static void put(TalusNursery *n, int at, TalusVec3 position, double radius, int shape, bool fixed)
+static void put(TalusEmitCandidates *n, int at, TalusVec3 position, double radius, int shape,
+                bool fixed)
 {
     n->position[at] = position;
     n->velocity[at] = talus_vec3(0.0, 0.0, 0.0);
@@ -66,7 +67,7 @@ static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *de
 
 static TalusStatus gather_near(TalusWorld *world, const TalusEmitterDef *def)
 {
-    TalusNursery *n = &world->nursery;
+    TalusEmitCandidates *n = &world->candidates;
     const TalusBodies *b = &world->bodies;
     n->count = 0;
     for (int i = 0; i < b->counts.slots; i++) {
@@ -119,7 +120,7 @@ TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng)
 
 /* Marks candidates that overlap a body, then, in order, those that overlap an earlier candidate
  * that stays. The list is sorted by a, so a candidate's own fate is known when its turn comes. */
-static void mark_taken(TalusNursery *n, const TalusContactList *list)
+static void mark_taken(TalusEmitCandidates *n, const TalusContactList *list)
 {
     memset(n->taken, 0, (size_t)n->count);
     for (int i = list->sphere_sphere; i < list->count; i++)
@@ -134,7 +135,7 @@ static void mark_taken(TalusNursery *n, const TalusContactList *list)
 
 static TalusStatus find_overlaps(TalusWorld *world)
 {
-    TalusNursery *n = &world->nursery;
+    TalusEmitCandidates *n = &world->candidates;
     if (!n->detector)
         TALUS_TRY(talus_detector_create(&n->detector));
     TalusBodyView view = {
@@ -158,7 +159,7 @@ static TalusStatus find_overlaps(TalusWorld *world)
 }
 
 /* Candidates that fit become bodies of the neighbourhood; the others' radii go on waiting. */
-static void settle(TalusNursery *n, TalusEmitter *e)
+static void settle(TalusEmitCandidates *n, TalusEmitter *e)
 {
     int first = n->near, waiting = 0;
     for (int i = first; i < n->count; i++) {
@@ -178,7 +179,7 @@ static void settle(TalusNursery *n, TalusEmitter *e)
 
 static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
 {
-    TalusNursery *n = &world->nursery;
+    TalusEmitCandidates *n = &world->candidates;
     TALUS_TRY(reserve(n, (size_t)n->near + (size_t)e->waiting));
     n->count = n->near;
     for (int i = 0; i < e->waiting; i++)
@@ -191,9 +192,10 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
 
 static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
 {
-    TalusNursery *n = &world->nursery;
+    TalusEmitCandidates *n = &world->candidates;
     for (int i = 0; i < n->placed; i++)
-        n->velocity[i] = e->def.velocity; /* room: every placed body has a place in the nursery */
+        n->velocity[i] =
+            e->def.velocity; /* room: every placed body has a place in the candidates */
     TalusBodyBatch batch = talus_body_batch_default();
     batch.count = n->placed;
     batch.shape = e->shape;
@@ -209,7 +211,7 @@ static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
 
 TalusStatus talus_emit(TalusWorld *world, TalusEmitter *e)
 {
-    TalusNursery *n = &world->nursery;
+    TalusEmitCandidates *n = &world->candidates;
     TALUS_TRY(draw_radii(world, e));
     if (e->waiting == 0)
         return TALUS_OK;
@@ -217,7 +219,7 @@ TalusStatus talus_emit(TalusWorld *world, TalusEmitter *e)
     TALUS_TRY(TALUS_GROW(n->placed_position, most, 0, "emitter"));
     TALUS_TRY(TALUS_GROW(n->placed_radius, most, 0, "emitter"));
     n->placed = 0;
-    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(gather_near(world, &e->def));
     for (int round = 0; round < ROUNDS && e->waiting > 0; round++)
         TALUS_TRY(try_round(world, e));

@@ -6,7 +6,7 @@
 #include "world/source/source.h"
 
 /* Bodies near an emitter and the spheres it would like to place (source.c). */
-typedef struct TalusNursery {
+typedef struct TalusEmitCandidates {
     TalusDetector *detector;
     int near, count; /* the first `near` are there already, the rest are candidates */
     TalusVec3 *position, *velocity;
@@ -17,11 +17,11 @@ typedef struct TalusNursery {
     int placed;
     TalusVec3 *placed_position;
     double *placed_radius;
-} TalusNursery;
+} TalusEmitCandidates;
 
 TalusStatus talus_emit(TalusWorld *world, TalusEmitter *emitter);
 /* A random position in the emitter's box. */
 TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng);
-void talus_nursery_clear(TalusNursery *nursery);
+void talus_emit_candidates_clear(TalusEmitCandidates *candidates);
 
 #endif

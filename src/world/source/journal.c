@@ -34,15 +34,16 @@ void talus_journal_undo(TalusWorld *world)
 {
     TalusJournal *j = &world->journal;
     if (j->count > 0)
-        (void)talus_world_touch(world); /* fails where the device does, as all that follows then */
+        (void)talus_world_mark_dirty(
+            world); /* fails where the device does, as all that follows then */
     for (int i = j->count - 1; i >= 0; i--) {
         TalusJournalEntry entry = j->entry[i];
         world->bodies.shape[entry.slot] = entry.shape;
         if (entry.shape < 0)
-            talus_world_forget(world, entry.slot);
+            talus_world_drop_impulses(world, entry.slot);
     }
     world->bodies.counts = j->counts_before;
-    talus_ids_undo(&world->bodies);
+    talus_ids_rollback(&world->bodies);
     world->exchange_kinetic = j->kinetic_before;
     world->exchange_potential = j->potential_before;
     j->recording = false;

@@ -183,7 +183,7 @@ TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out
     TalusVec3 *still;
     TalusOverlapPair worst;
     *out = (TalusOverlap){0};
-    TALUS_TRY(talus_world_look(world));
+    TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(TALUS_ALLOC(still, (size_t)world->bodies.counts.slots + 1, "overlaps"));
     TalusBodyView view = talus_world_view(w, still, NULL);
     TalusStatus status = talus_view_overlap(world->pool, &view, &worst);

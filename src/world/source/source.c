@@ -42,7 +42,7 @@ static TalusStatus begin(TalusWorld *world)
     return TALUS_OK;
 }
 
-void talus_sources_undo(TalusWorld *world)
+void talus_sources_rollback(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
     if (!world->journal.recording)
@@ -60,7 +60,7 @@ void talus_sources_undo(TalusWorld *world)
         s->pending[i].added = false;
 }
 
-void talus_sources_keep(TalusWorld *world)
+void talus_sources_commit(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
     int left = 0;
@@ -242,7 +242,7 @@ static TalusStatus any_below(TalusWorld *world, bool *any)
 {
     const TalusSources *s = &world->sources;
     *any = s->sinks > 0;
-    if (!*any || !world->mirror.bodies_behind)
+    if (!*any || !world->mirror.bodies_stale)
         return TALUS_OK;
     int64_t total = 0, count;
     for (int j = 0; j < s->sinks; j++) {
@@ -251,7 +251,7 @@ static TalusStatus any_below(TalusWorld *world, bool *any)
         total += count;
     }
     *any = total > 0;
-    return *any ? talus_world_look(world) : TALUS_OK;
+    return *any ? talus_world_download_bodies(world) : TALUS_OK;
 }
 
 static TalusStatus apply_sinks(TalusWorld *world)
@@ -270,7 +270,7 @@ static TalusStatus apply_sinks(TalusWorld *world)
     if (total == 0.0)
         return TALUS_OK;
     TALUS_TRY(talus_journal_reserve(world, (int)total));
-    TALUS_TRY(talus_world_touch(world));
+    TALUS_TRY(talus_world_mark_dirty(world));
     for (int i = 0; i < slots; i++)
         if (is_below(world, i))
             talus_slot_remove(world, i);

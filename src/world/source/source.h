@@ -43,13 +43,13 @@ typedef struct TalusSources {
 } TalusSources;
 
 TalusStatus talus_sources_apply(TalusWorld *world);
-void talus_sources_keep(TalusWorld *world);
-void talus_sources_undo(TalusWorld *world);
+void talus_sources_commit(TalusWorld *world);
+void talus_sources_rollback(TalusWorld *world);
 void talus_sources_clear(TalusWorld *world);
 void talus_pending_clear(TalusPending *pending);
 
 /* ---- arrival.c ---- */
 /* At the end of a step that succeeded: tells of batches that arrived deep inside other bodies, once. */
-void talus_arrivals_tell(TalusWorld *world);
+void talus_arrivals_report(TalusWorld *world);
 
 #endif

@@ -129,7 +129,7 @@ static void take_body(void *context, const TalusSurveyBody *b)
 void talus_world_survey(const TalusWorld *world, TalusSurvey *out)
 {
     *out = (TalusSurvey){.moving_bounds = nothing, .fixed_bounds = nothing, .fall_time = INFINITY};
-    talus_world_see(world, false);
+    talus_world_refresh(world, false);
     talus_survey_each(world, take_body, out);
     if (out->moving > 0 && world->gravity_norm > 0.0)
         out->fall_time = sqrt(2.0 * out->thinnest.size / world->gravity_norm);
@@ -220,7 +220,7 @@ TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out)
     Ground g;
     uint8_t *jointed;
     *out = (TalusStrays){0};
-    talus_world_see(world, false);
+    talus_world_refresh(world, false);
     if (!survey_ground(world, &g))
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(jointed, (size_t)world->bodies.counts.slots + 1, "survey"));

@@ -9,14 +9,14 @@
 
 #include <string.h>
 
-void talus_mirror_bodies_changed(TalusWorld *world)
+void talus_mirror_mark_bodies_stale(TalusWorld *world)
 {
-    world->mirror.bodies_behind = !talus_world_is_shared(world);
+    world->mirror.bodies_stale = !talus_world_is_shared(world);
 }
 
-void talus_mirror_contacts_changed(TalusWorld *world)
+void talus_mirror_mark_contacts_stale(TalusWorld *world)
 {
-    world->mirror.contacts_behind = !talus_world_is_shared(world);
+    world->mirror.contacts_stale = !talus_world_is_shared(world);
 }
 
 TalusContactList *talus_world_contacts(const TalusWorld *world)
@@ -79,7 +79,7 @@ static void take_driven(TalusWorld *world)
     }
 }
 
-TalusStatus talus_mirror_send_driven(TalusWorld *world)
+TalusStatus talus_mirror_upload_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
     if (world->drives == 0 || talus_world_is_shared(world))
@@ -88,7 +88,7 @@ TalusStatus talus_mirror_send_driven(TalusWorld *world)
     return world->on.ops->put_states(world->on.engine, m->few, m->motion, world->drives);
 }
 
-TalusStatus talus_mirror_fetch_driven(TalusWorld *world)
+TalusStatus talus_mirror_download_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
     if (world->drives == 0 || talus_world_is_shared(world))
@@ -101,16 +101,16 @@ TalusStatus talus_mirror_fetch_driven(TalusWorld *world)
 
 /* ---- from the engine ---- */
 
-TalusStatus talus_world_look(const TalusWorld *world)
+TalusStatus talus_world_download_bodies(const TalusWorld *world)
 {
     TalusWorld *w = (TalusWorld *)world; /* the mirror is no part of what the world means */
-    if (!w->mirror.bodies_behind)
+    if (!w->mirror.bodies_stale)
         return TALUS_OK;
     TalusBodyArrays arrays = body_arrays(w);
     TALUS_TRY(note_driven(w));
     TALUS_TRY(w->on.ops->get_bodies(w->on.engine, &arrays));
     take_driven(w);
-    w->mirror.bodies_behind = false;
+    w->mirror.bodies_stale = false;
     return TALUS_OK;
 }
 
@@ -122,11 +122,11 @@ static TalusStatus reserve_list(TalusMirror *m, const TalusEngineCounts *n)
     return TALUS_GROW(m->list.impulse, count, 0, "impulses");
 }
 
-TalusStatus talus_world_look_contacts(const TalusWorld *world)
+TalusStatus talus_world_download_contacts(const TalusWorld *world)
 {
     TalusWorld *w = (TalusWorld *)world;
     TalusMirror *m = &w->mirror;
-    if (!m->contacts_behind)
+    if (!m->contacts_stale)
         return TALUS_OK;
     TalusEngineCounts n;
     w->on.ops->counts(w->on.engine, &n);
@@ -137,18 +137,18 @@ TalusStatus talus_world_look_contacts(const TalusWorld *world)
     m->list.count = n.contacts;
     TALUS_TRY(w->on.ops->get_contacts(w->on.engine, &m->list));
     TALUS_TRY(w->host.ops->put_contacts(w->host.engine, &m->list));
-    for (size_t i = 0; m->any_forgotten && i < TALUS_CAPACITY(m->forgotten); i++)
-        if (m->forgotten[i]) /* since the engine made them */
+    for (size_t i = 0; m->any_dropped && i < TALUS_CAPACITY(m->dropped); i++)
+        if (m->dropped[i]) /* since the engine made them */
             w->host.ops->forget(w->host.engine, (int)i);
-    m->contacts_behind = false;
+    m->contacts_stale = false;
     return TALUS_OK;
 }
 
-void talus_world_see(const TalusWorld *world, bool contacts)
+void talus_world_refresh(const TalusWorld *world, bool contacts)
 {
-    TalusStatus status = talus_world_look(world);
+    TalusStatus status = talus_world_download_bodies(world);
     if (status == TALUS_OK && contacts)
-        status = talus_world_look_contacts(world);
+        status = talus_world_download_contacts(world);
     if (status != TALUS_OK)
         talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
                      "the state could not be fetched from backend %s and is shown as it was: %s",
@@ -157,22 +157,22 @@ void talus_world_see(const TalusWorld *world, bool contacts)
 
 /* ---- to the engine ---- */
 
-TalusStatus talus_world_touch(TalusWorld *world)
+TalusStatus talus_world_mark_dirty(TalusWorld *world)
 {
-    TALUS_TRY(talus_world_look(world));
-    world->mirror.bodies_ahead = true;
+    TALUS_TRY(talus_world_download_bodies(world));
+    world->mirror.bodies_dirty = true;
     return TALUS_OK;
 }
 
 /* Slots that were never sent have no contacts there. */
-void talus_world_forget(TalusWorld *world, int slot)
+void talus_world_drop_impulses(TalusWorld *world, int slot)
 {
     TalusMirror *m = &world->mirror;
     world->host.ops->forget(world->host.engine, slot);
-    if ((size_t)slot >= TALUS_CAPACITY(m->forgotten))
+    if ((size_t)slot >= TALUS_CAPACITY(m->dropped))
         return;
-    m->forgotten[slot] = 1;
-    m->any_forgotten = true;
+    m->dropped[slot] = 1;
+    m->any_dropped = true;
 }
 
 static TalusStatus send_tables(TalusWorld *world)
@@ -188,7 +188,7 @@ static TalusStatus send_tables(TalusWorld *world)
         .models = m->any_models,
         .friction = m->max_friction > 0.0,
         .restitution = m->any_restitution,
-        .turning = m->any_turning,
+        .turning = m->any_moments,
         .cohesion = m->any_cohesion,
     };
     return world->on.ops->tables(world->on.engine, &tables);
@@ -198,17 +198,17 @@ static TalusStatus send_bodies(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
     TalusBodyArrays arrays = body_arrays(world);
-    size_t slots = (size_t)arrays.slots, before = TALUS_CAPACITY(m->forgotten);
-    TALUS_TRY(TALUS_GROW(m->forgotten, slots, before, "forgotten bodies"));
-    if (TALUS_CAPACITY(m->forgotten) > before)
-        memset(m->forgotten + before, 0, TALUS_CAPACITY(m->forgotten) - before);
+    size_t slots = (size_t)arrays.slots, before = TALUS_CAPACITY(m->dropped);
+    TALUS_TRY(TALUS_GROW(m->dropped, slots, before, "dropped bodies"));
+    if (TALUS_CAPACITY(m->dropped) > before)
+        memset(m->dropped + before, 0, TALUS_CAPACITY(m->dropped) - before);
     for (int i = world->bodies.counts.slots; i < arrays.slots; i++)
         arrays.shape[i] = -1;
-    TALUS_TRY(world->on.ops->put_bodies(world->on.engine, &arrays,
-                                        m->any_forgotten ? m->forgotten : NULL));
-    if (m->any_forgotten)
-        memset(m->forgotten, 0, TALUS_CAPACITY(m->forgotten));
-    m->any_forgotten = m->bodies_ahead = false;
+    TALUS_TRY(
+        world->on.ops->put_bodies(world->on.engine, &arrays, m->any_dropped ? m->dropped : NULL));
+    if (m->any_dropped)
+        memset(m->dropped, 0, TALUS_CAPACITY(m->dropped));
+    m->any_dropped = m->bodies_dirty = false;
     m->slots_sent = arrays.slots;
     return TALUS_OK;
 }
@@ -237,31 +237,31 @@ static TalusStatus share(TalusWorld *world)
     return world->on.ops->put_bodies(world->on.engine, &arrays, NULL);
 }
 
-TalusStatus talus_mirror_send(TalusWorld *world)
+TalusStatus talus_mirror_upload(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
     if (talus_world_is_shared(world))
         return share(world);
-    if (m->tables_ahead)
+    if (m->tables_dirty)
         TALUS_TRY(send_tables(world));
-    m->tables_ahead = false;
-    if (m->bodies_ahead || m->filters_ahead)
+    m->tables_dirty = false;
+    if (m->bodies_dirty || m->filters_dirty)
         TALUS_TRY(send_filter(world));
-    m->filters_ahead = false;
-    if (m->forces_ahead)
+    m->filters_dirty = false;
+    if (m->forces_dirty)
         TALUS_TRY(send_forces(world));
-    m->forces_ahead = false;
-    if (m->bodies_ahead)
+    m->forces_dirty = false;
+    if (m->bodies_dirty)
         TALUS_TRY(send_bodies(world));
-    if (m->contacts_ahead)
+    if (m->contacts_dirty)
         TALUS_TRY(world->on.ops->put_contacts(world->on.engine, talus_world_contacts(world)));
-    m->contacts_ahead = false;
+    m->contacts_dirty = false;
     return TALUS_OK;
 }
 
 void talus_mirror_clear(TalusMirror *mirror)
 {
-    TALUS_RELEASE(mirror->forgotten, mirror->list.contact, mirror->list.arms, mirror->list.impulse,
+    TALUS_RELEASE(mirror->dropped, mirror->list.contact, mirror->list.arms, mirror->list.impulse,
                   mirror->few, mirror->motion);
     *mirror = (TalusMirror){0};
 }

@@ -88,8 +88,8 @@ TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
     *woken = false;
     if (before == 0)
         return TALUS_OK;
-    TALUS_TRY(talus_world_look(world));
-    TALUS_TRY(talus_world_look_contacts(world));
+    TALUS_TRY(talus_world_download_bodies(world));
+    TALUS_TRY(talus_world_download_contacts(world));
     const TalusContactList *list = talus_world_contacts(world);
     memset(stirred, 0, (size_t)s->slots);
     for (int i = 0; i < list->count; i++) {
@@ -172,7 +172,7 @@ static void put_to_sleep(TalusWorld *world, int slot)
     world->info.ledger.kinetic -= kinetic;
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->fixed[slot] = TALUS_MOTION_ASLEEP;
-    world->mirror.bodies_ahead = true;
+    world->mirror.bodies_dirty = true;
     world->sleep.asleep++;
 }
 
@@ -184,8 +184,8 @@ void talus_sleep_update(TalusWorld *world)
     bool any = false;
     if (world->def.sleep_speed == 0.0)
         return;
-    talus_world_see(world, true);
-    if (world->mirror.bodies_behind || world->mirror.contacts_behind)
+    talus_world_refresh(world, true);
+    if (world->mirror.bodies_stale || world->mirror.contacts_stale)
         return;
     for (int i = 0; i < s->slots; i++) {
         if (!talus_slot_moves(b, i))

@@ -51,9 +51,9 @@ TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, con
 
 static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
 {
-    talus_mirror_contacts_changed(world);
+    talus_mirror_mark_contacts_stale(world);
     world->contact_count = counts->contacts;
-    world->least_size = counts->least_size;
+    world->min_size = counts->min_size;
     world->clipped = counts->clipped;
 }
 
@@ -61,9 +61,9 @@ static TalusStatus find_contacts(TalusWorld *world, double h)
 {
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
-    TALUS_TRY(talus_mirror_send(world));
+    TALUS_TRY(talus_mirror_upload(world));
     talus_drives_aim(world, h);
-    TALUS_TRY(talus_mirror_send_driven(world));
+    TALUS_TRY(talus_mirror_upload_driven(world));
     TALUS_TRY(world->on.ops->detect(world->on.engine, &options, world->def.gravity,
                                     (long long)world->steps + 1, &counts));
     take_counts(world, &counts);
@@ -124,7 +124,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
 /* Two bodies outside each other's envelope meet only if their velocities change, together, by more than twice this. */
 double talus_change_limit(const TalusWorld *world, double h)
 {
-    return 0.5 * world->def.envelope * world->least_size / h + world->reference_speed;
+    return 0.5 * world->def.envelope * world->min_size / h + world->reference_speed;
 }
 
 TalusStatus talus_stage_solved(TalusWorld *world, double h)
@@ -203,13 +203,13 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
 {
     double start = talus_now();
     TalusEngineLedger ledger;
-    TALUS_TRY(talus_probes_ask(world));
+    TALUS_TRY(talus_probes_start_sums(world));
     TALUS_TRY(talus_joints_aim(world));
     TALUS_TRY(world->on.ops->integrate(world->on.engine, h, world->def.gravity,
                                        (long long)world->steps + 1, &ledger));
-    talus_mirror_bodies_changed(world);
-    talus_mirror_contacts_changed(world);
-    TALUS_TRY(talus_probes_take(world));
+    talus_mirror_mark_bodies_stale(world);
+    talus_mirror_mark_contacts_stale(world);
+    TALUS_TRY(talus_probes_collect(world));
     add_ledger(&world->info.ledger, &ledger);
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_arrive(world);
@@ -227,16 +227,16 @@ TalusStatus talus_stage_snapshot(TalusWorld *world)
 {
     TALUS_TRY(world->on.ops->snapshot(world->on.engine));
     world->snapshot.impulse_step = world->impulse_step;
-    return talus_joints_keep(world);
+    return talus_joints_snapshot(world);
 }
 
 /* Where an engine fails to, the impulses are lost, which scaling them by 0 says, or it fails in every later call. */
 void talus_stage_rollback(TalusWorld *world)
 {
     TalusStatus status = world->on.ops->rollback(world->on.engine);
-    talus_mirror_contacts_changed(world);
-    talus_joints_go_back(world);
-    TALUS_THEN(status, talus_mirror_fetch_driven(world));
+    talus_mirror_mark_contacts_stale(world);
+    talus_joints_rollback(world);
+    TALUS_THEN(status, talus_mirror_download_driven(world));
     if (status == TALUS_OK && world->joints.living > 0)
         status = talus_exchange_fetch(world);
     world->impulse_step = status == TALUS_OK ? world->snapshot.impulse_step : 0.0;
@@ -259,12 +259,12 @@ static TalusStatus build_on_host(TalusWorld *world)
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
 {
     *problem = NULL;
-    TALUS_TRY(talus_world_look(world));
-    TALUS_TRY(talus_world_look_contacts(world));
+    TALUS_TRY(talus_world_download_bodies(world));
+    TALUS_TRY(talus_world_download_contacts(world));
     world->part_time = talus_time(world);
-    talus_drives_begin(world);
+    talus_drives_snapshot(world);
     TalusStatus status = build_on_host(world);
-    talus_drives_undo(world); /* the problem has their velocities; the state keeps its own */
+    talus_drives_rollback(world); /* the problem has their velocities; the state keeps its own */
     TALUS_TRY(status);
     if (world->clipped > 0)
         talus_log_to(

@@ -251,7 +251,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
     world->part_time = talus_time(world);
     talus_probes_begin(world);
     talus_joints_begin(world);
-    talus_drives_begin(world);
+    talus_drives_snapshot(world);
     TALUS_TRY(save_solver(world));
     TALUS_TRY(talus_sources_apply(world));
     return advance(world, length, 0);
@@ -261,11 +261,11 @@ static void take_back(TalusWorld *world)
 {
     if (world->snapshot.taken)
         talus_stage_rollback(world);
-    talus_drives_undo(world);
+    talus_drives_rollback(world);
     if (world->solver_state_size)
         (void)talus_solver_state_load(world->solver, world->solver_state,
                                       world->solver_state_size); /* its own bytes: cannot fail */
-    talus_sources_undo(world);
+    talus_sources_rollback(world);
 }
 
 static void warn_fallback(TalusWorld *world)
@@ -331,8 +331,8 @@ static TalusStatus step(TalusWorld *world, double length, double end, TalusStepI
         take_back(world);
         return status;
     }
-    talus_arrivals_tell(world);
-    talus_sources_keep(world);
+    talus_arrivals_report(world);
+    talus_sources_commit(world);
     report_step(world, end);
     if (info)
         *info = world->info;

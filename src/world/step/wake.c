@@ -6,7 +6,7 @@ void talus_slot_wake_alone(TalusWorld *world, int slot)
 {
     world->bodies.fixed[slot] = TALUS_MOTION_FREE;
     /* the mirror is up to date: a world with sleeping bodies is downloaded after every step */
-    world->mirror.bodies_ahead = true;
+    world->mirror.bodies_dirty = true;
     world->sleep.calm[slot] = 0;
     world->sleep.asleep--;
 }

@@ -7,7 +7,7 @@
 
 #include "backend/cuda/device/device.h"
 
-/* A NaN must neither hide behind a maximum nor be forgotten. */
+/* A NaN must neither hide behind a maximum nor be dropped. */
 static __device__ inline double larger(double a, double b)
 {
     return a != a || b <= a ? a : b;

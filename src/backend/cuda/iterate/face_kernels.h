@@ -125,7 +125,7 @@ static __device__ inline void add_touches(const CuImpulses<double> &impulses, in
         touch[k] = from + k * stride < end ? face.op.touch[from + k * stride] : -1;
     for (int k = 0; k < AHEAD; k++)
         if (touch[k] >= 0) {
-            int i = touch_contact(face.op, touch[k]);
+            int i = point_contact(face.op, touch[k]);
             load_packs<4>(face.op.frame[i], frame[k]);
             load_impulse<1>(impulses, i, local[k]);
         }
@@ -133,7 +133,7 @@ static __device__ inline void add_touches(const CuImpulses<double> &impulses, in
         if (touch[k] < 0)
             continue;
         if ((touch[k] >> 1) >= face.op.spheres)
-            add_touch<1>(face.op, impulses, touch[k], sum);
+            add_point<1>(face.op, impulses, touch[k], sum);
         else
             for (int j = 0; j < 3; j++)
                 sum[j] += touch[k] & 1 ? local[k][0] * frame[k][j] : -(local[k][0] * frame[k][j]);
@@ -151,7 +151,7 @@ static __device__ inline void sum_touches(const double *x, int32_t begin, int32_
             add_touches(impulses, k, end, stride, sum);
     else
         for (int32_t k = begin; k < end; k += stride)
-            add_touch<ROWS>(face.op, impulses, face.op.touch[k], sum);
+            add_point<ROWS>(face.op, impulses, face.op.touch[k], sum);
 }
 
 /* Sums this thread's share of a body's touches; false if they are for a whole block to add. */
@@ -168,7 +168,7 @@ static __device__ inline bool sum_light(const double *x, int2 span, double (&sum
 
 static __device__ inline int2 touch_span(int b)
 {
-    return b < face.op.bodies ? make_int2(face.op.touch_start[b], face.op.touch_start[b + 1])
+    return b < face.op.bodies ? make_int2(face.op.contact_start[b], face.op.contact_start[b + 1])
                               : make_int2(0, 0);
 }
 
@@ -199,7 +199,7 @@ static __device__ __attribute__((noinline)) void move_heavy(const double *x, int
                                                             FaceDecision now)
 {
     double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    sum_touches<ROWS>(x, face.op.touch_start[b] + (int)threadIdx.x, face.op.touch_start[b + 1],
+    sum_touches<ROWS>(x, face.op.contact_start[b] + (int)threadIdx.x, face.op.contact_start[b + 1],
                       FACE_BODY_THREADS, sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)

@@ -110,7 +110,7 @@ static __device__ inline void add_impulse(int32_t touch, const T (&frame)[4], co
     for (int k = 0; k < 3; k++)
         arm[k] = frame[k];
     if constexpr (GENERAL) {
-        int general = touch_contact(args.op, touch) - args.op.spheres;
+        int general = point_contact(args.op, touch) - args.op.spheres;
         if (general >= 0) {
             turn = -sign;
             for (int k = 0; k < 3; k++)
@@ -137,7 +137,7 @@ static __device__ inline void sum_touches(const T *x, int32_t begin, int32_t end
             touch[k] = from + k * stride < end ? args.op.touch[from + k * stride] : -1;
         for (int k = 0; k < AHEAD; k++)
             if (touch[k] >= 0) {
-                int i = GENERAL ? touch_contact(args.op, touch[k]) : touch[k] >> 1;
+                int i = GENERAL ? point_contact(args.op, touch[k]) : touch[k] >> 1;
                 load_frame(i, frame[k]);
                 load_vector<ROWS>(x, i, local[k]);
             }
@@ -210,7 +210,7 @@ static __device__ inline void move_body(int b, int parity, bool start, double be
 /* Where body b's touches are. */
 static __device__ inline int2 touch_span(int b)
 {
-    return make_int2(args.op.touch_start[b], args.op.touch_start[b + 1]);
+    return make_int2(args.op.contact_start[b], args.op.contact_start[b + 1]);
 }
 
 /* Sums the touches of a body; false if that is for a whole block to do. */
@@ -233,8 +233,8 @@ static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, i
 {
     T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
     double total[6];
-    sum_touches<T, ROWS, GENERAL>(x, args.op.touch_start[b] + (int)threadIdx.x,
-                                  args.op.touch_start[b + 1], (int)blockDim.x, sum);
+    sum_touches<T, ROWS, GENERAL>(x, args.op.contact_start[b] + (int)threadIdx.x,
+                                  args.op.contact_start[b + 1], (int)blockDim.x, sum);
     for (int k = 0; k < 6; k++)
         total[k] = (double)sum[k];
     reduce_block<6, 0>(total);

@@ -37,7 +37,7 @@ template <class T> struct CuView {
     const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inertia)[6];
     const T *bias, *compliance, *mu;
     const T (*diagonal)[2];
-    const int32_t *touch_start, *touch;
+    const int32_t *contact_start, *touch;
     const int32_t *heavy; /* bodies with more than HEAVY touches */
     int heavy_count;
 };
@@ -164,7 +164,7 @@ static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T loca
 }
 
 /* A touch is 2 * record + side; contacts that are not of spheres have two records. */
-template <class T> static __device__ inline int touch_contact(const CuView<T> &c, int32_t touch)
+template <class T> static __device__ inline int point_contact(const CuView<T> &c, int32_t touch)
 {
     int record = touch >> 1;
     return record < c.spheres ? record : c.spheres + (record - c.spheres) / 2;
@@ -207,10 +207,10 @@ static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, co
 }
 
 template <int ROWS, class T>
-static __device__ inline void add_touch(const CuView<T> &c, const CuImpulses<T> &g, int32_t touch,
+static __device__ inline void add_point(const CuView<T> &c, const CuImpulses<T> &g, int32_t touch,
                                         T sum[6])
 {
-    int i = touch_contact(c, touch);
+    int i = point_contact(c, touch);
     T frame[4], local[LOCAL<ROWS>];
     load_packs<4>(c.frame[i], frame);
     load_impulse<ROWS>(g, i, local);
@@ -253,18 +253,18 @@ static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses
         int64_t b = item();
         if (b >= c.bodies)
             return;
-        int32_t begin = c.touch_start[b], end = c.touch_start[b + 1];
+        int32_t begin = c.contact_start[b], end = c.contact_start[b + 1];
         if (end - begin > HEAVY)
             return;
         for (int32_t k = begin; k < end; k++)
-            add_touch<ROWS>(c, g, c.touch[k], sum);
+            add_point<ROWS>(c, g, c.touch[k], sum);
         move_body(c, (int)b, sum, free_motion, velocity);
         return;
     }
     int b = c.heavy[blockIdx.x - light];
-    for (int32_t k = c.touch_start[b] + (int)threadIdx.x; k < c.touch_start[b + 1];
+    for (int32_t k = c.contact_start[b] + (int)threadIdx.x; k < c.contact_start[b + 1];
          k += (int)blockDim.x)
-        add_touch<ROWS>(c, g, c.touch[k], sum);
+        add_point<ROWS>(c, g, c.touch[k], sum);
     double total[6];
     for (int k = 0; k < 6; k++)
         total[k] = (double)sum[k];

@@ -85,7 +85,8 @@ static __global__ void count_touches(TakeOut t)
         return;
     const int32_t end = 2 * (t.op.blocks + t.op.general);
     uint32_t count = 0;
-    for (int32_t k = t.whole.touch_start[b]; b < t.op.bodies && k < t.whole.touch_start[b + 1]; k++)
+    for (int32_t k = t.whole.contact_start[b]; b < t.op.bodies && k < t.whole.contact_start[b + 1];
+         k++)
         count += t.whole.touch[k] < end;
     t.before[b] = count;
     if (b < t.op.bodies)
@@ -99,9 +100,9 @@ static __global__ void keep_touches(TakeOut t)
         t.vertex[t.vertex_body[b]] = (int32_t)b;
     if (b > t.op.bodies)
         return;
-    t.op.touch_start[b] = (int32_t)t.before[b];
+    t.op.contact_start[b] = (int32_t)t.before[b];
     for (uint32_t k = 0; b < t.op.bodies && k < t.before[b + 1] - t.before[b]; k++)
-        t.op.touch[t.before[b] + k] = t.whole.touch[t.whole.touch_start[b] + (int32_t)k];
+        t.op.touch[t.before[b] + k] = t.whole.touch[t.whole.contact_start[b] + (int32_t)k];
 }
 
 static __global__ void keep_contacts(TakeOut t)

@@ -9,7 +9,7 @@
 /* ---- the copy of a host's operator ---- */
 
 struct CuMirror {
-    CuArray<int32_t> pair, touch_start, touch, row_start, column;
+    CuArray<int32_t> pair, contact_start, touch, row_start, column;
     CuArray<double> frame, arm, body, inertia, bias, mu, compliance, diagonal, coupling;
     CuArray<double> values, offset, estimate, turning, lever, base;
     CuArray<TalusBlockModel> model;
@@ -52,9 +52,9 @@ static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, Talus
     what = "bodies of the problem";
     TALUS_TRY(upload(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
     TALUS_TRY(upload(op, &m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
-    TALUS_TRY(
-        upload(op, &m->touch_start, host->touch_start, bodies + 1, what, PLACE(op->touch_start)));
-    return upload(op, &m->touch, host->touch, host->touch_start[bodies], what, PLACE(op->touch));
+    TALUS_TRY(upload(op, &m->contact_start, host->contact_start, bodies + 1, what,
+                     PLACE(op->contact_start)));
+    return upload(op, &m->touch, host->touch, host->contact_start[bodies], what, PLACE(op->touch));
 }
 
 static TalusStatus upload_matrix(const TalusOperator *host, CuMirror *m, TalusOperator *op)
@@ -112,7 +112,7 @@ TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
 
 static void clear_mirror(CuMirror *m)
 {
-    CuArray<int32_t> *integers[] = {&m->pair, &m->touch_start, &m->touch, &m->row_start,
+    CuArray<int32_t> *integers[] = {&m->pair, &m->contact_start, &m->touch, &m->row_start,
                                     &m->column};
     CuArray<double> *reals[] = {&m->frame,  &m->arm,        &m->body,     &m->inertia,  &m->bias,
                                 &m->mu,     &m->compliance, &m->diagonal, &m->coupling, &m->values,
@@ -151,11 +151,11 @@ void cu_mirror_clear(TalusOperator *op)
 
 /* ---- scratch ---- */
 
-static __global__ void find_heavy(int bodies, const int32_t *touch_start, int32_t *heavy,
+static __global__ void find_heavy(int bodies, const int32_t *contact_start, int32_t *heavy,
                                   int32_t *found)
 {
     int64_t b = item();
-    if (b < bodies && touch_start[b + 1] - touch_start[b] > HEAVY)
+    if (b < bodies && contact_start[b + 1] - contact_start[b] > HEAVY)
         heavy[atomicAdd(found, 1)] = (int32_t)b;
 }
 
@@ -166,7 +166,7 @@ static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
     int32_t *found = (int32_t *)(cu_of(op)->totals + CU_TOTALS - 1);
     TALUS_TRY(s->heavy.reserve(2 * (int64_t)op->blocks / HEAVY, "bodies with many contacts"));
     cu_zero(cu_of(op), found, sizeof(double));
-    launch(cu_of(op), find_heavy, blocks_for(op->bodies), THREADS, op->bodies, op->touch_start,
+    launch(cu_of(op), find_heavy, blocks_for(op->bodies), THREADS, op->bodies, op->contact_start,
            s->heavy.at, found);
     return TALUS_OK;
 }
@@ -220,7 +220,7 @@ CuView<double> cu_view(const TalusOperator *op)
     c.compliance = op->compliance;
     c.mu = op->mu;
     c.diagonal = op->diagonal;
-    c.touch_start = op->touch_start;
+    c.contact_start = op->contact_start;
     c.touch = op->touch;
     c.heavy = s->heavy.at;
     c.heavy_count = s->heavy_count;

@@ -14,7 +14,7 @@ static __device__ inline void add_sizes(const CuView<double> &c, const double *g
                                         double (&sum)[6])
 {
     double wrench[6] = {0.0};
-    add_touch<ROWS>(c, CuImpulses<double>{gamma, nullptr}, touch, wrench);
+    add_point<ROWS>(c, CuImpulses<double>{gamma, nullptr}, touch, wrench);
     talus_terms_add(wrench, sum);
 }
 
@@ -26,15 +26,15 @@ static __global__ void body_terms(CuView<double> c, const double *gamma, double 
     double sum[6] = {0.0};
     if (blockIdx.x < light) {
         int64_t b = item();
-        if (b >= c.bodies || c.touch_start[b + 1] - c.touch_start[b] > HEAVY)
+        if (b >= c.bodies || c.contact_start[b + 1] - c.contact_start[b] > HEAVY)
             return;
-        for (int32_t k = c.touch_start[b]; k < c.touch_start[b + 1]; k++)
+        for (int32_t k = c.contact_start[b]; k < c.contact_start[b + 1]; k++)
             add_sizes<ROWS>(c, gamma, c.touch[k], sum);
         talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
         return;
     }
     int b = c.heavy[blockIdx.x - light];
-    for (int32_t k = c.touch_start[b] + (int)threadIdx.x; k < c.touch_start[b + 1];
+    for (int32_t k = c.contact_start[b] + (int)threadIdx.x; k < c.contact_start[b + 1];
          k += (int)blockDim.x)
         add_sizes<ROWS>(c, gamma, c.touch[k], sum);
     reduce_block<6, 0>(sum);

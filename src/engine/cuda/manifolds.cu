@@ -1,4 +1,4 @@
-/* engine/cuda/touches.cu - each body's contacts, as backend/operator.h has them.
+/* engine/cuda/manifolds.cu - each body's contacts, as backend/operator.h has them.
  *
  *     begin     contacts that were found from a place are next to each other         8 bytes per place
  *     degrees   and the other ends are counted                                        8 per contact
@@ -111,7 +111,7 @@ static __global__ void rank_touches(Touches t)
         settle(t, pair.y, touch_of(t, i, 1));
 }
 
-TalusStatus cu_list_touches(const CuDetect *d, const CuList *list)
+TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list)
 {
     const TalusEngineCounts *n = &list->counts;
     Touches t = {list->pair.at,
@@ -123,7 +123,7 @@ TalusStatus cu_list_touches(const CuDetect *d, const CuList *list)
                  list->places,
                  d->count,
                  d->temp,
-                 list->touch_start.at,
+                 list->contact_start.at,
                  (uint32_t *)list->impulse.at,
                  list->touch.at};
     int64_t starts = (int64_t)list->places + 1;

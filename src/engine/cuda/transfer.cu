@@ -1,4 +1,4 @@
-/* engine/cuda/carry.cu - impulses of contacts that were there before.
+/* engine/cuda/transfer.cu - impulses of contacts that were there before.
  *
  * In each run the old contacts are ordered by one of their two places, the lower one (engine.h): from the
  * slots of a new contact follow the old places, from the lower one where to look. Small bodies come before
@@ -26,7 +26,7 @@ static __device__ inline int32_t lower_place(int32_t a, int32_t b)
 }
 
 /* The place that contact i is ordered by. */
-static __device__ inline int32_t key_place(const CuList &list, int64_t i)
+static __device__ inline int32_t key_location(const CuList &list, int64_t i)
 {
     int2 pair = list.pair[i];
     return lower_place(pair.x, pair.y >= 0 ? pair.y : list.place[list.other[i]]);
@@ -39,8 +39,8 @@ static __global__ void find_begins(Old old)
     if (i >= n.contacts)
         return;
     int run = run_of(n, i);
-    int32_t place = key_place(old.list, i);
-    if (i == 0 || run_of(n, i - 1) != run || key_place(old.list, i - 1) != place)
+    int32_t place = key_location(old.list, i);
+    if (i == 0 || run_of(n, i - 1) != run || key_location(old.list, i - 1) != place)
         old.begin[(int64_t)run * old.list.places + place] = (uint32_t)i + 1;
 }
 
@@ -67,7 +67,7 @@ static __device__ inline int64_t find_old(const Old &old, int run, uint32_t a, u
         if (list.pair[i].x == place_a && list.other[i] == b &&
             (run == 0 || list.feature[i - n.sphere_sphere] == feature))
             return i;
-        if (key_place(list, i) != place)
+        if (key_location(list, i) != place)
             return -1;
     }
     return -1;
@@ -85,7 +85,7 @@ static __global__ void carry(Old old, CuList list)
     list.impulse[i] = from < 0 ? talus_vec3(0.0, 0.0, 0.0) : old.list.impulse[from];
 }
 
-void cu_carry_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin)
+void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin)
 {
     Old o = {*old, begin};
     if (old->counts.contacts == 0) {

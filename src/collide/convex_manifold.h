@@ -1,15 +1,15 @@
-/* collide/convex_touch.h - convex bodies against each other and against planes; for host and device. Part of touch.h,
+/* collide/convex_manifold.h - convex bodies against each other and against planes; for host and device. Part of pair_table.h,
  * which includes it. */
-#ifndef TALUS_COLLIDE_CONVEX_TOUCH_H
-#define TALUS_COLLIDE_CONVEX_TOUCH_H
+#ifndef TALUS_COLLIDE_CONVEX_MANIFOLD_H
+#define TALUS_COLLIDE_CONVEX_MANIFOLD_H
 
 #include "collide/manifold.h"
-#include "collide/simple_touch.h"
+#include "collide/simple_manifold.h"
 
 /* The touches that belong to the nearest points of two cores, given in the frame of a. */
-TALUS_INLINE void talus_convex_touch(const TalusPose *a, const TalusPose *b,
-                                     const TalusConvexPair *p, const TalusNearest *near,
-                                     double reach, TALUS_TOUCH_SINK *sink)
+TALUS_INLINE void talus_convex_manifold(const TalusPose *a, const TalusPose *b,
+                                        const TalusConvexPair *p, const TalusNearest *near,
+                                        double reach, TALUS_MANIFOLD_SINK *sink)
 {
     double margin_a = talus_pose_margin(a), margin_b = talus_pose_margin(b);
     TalusSpot spot[TALUS_SPOTS];
@@ -21,24 +21,24 @@ TALUS_INLINE void talus_convex_touch(const TalusPose *a, const TalusPose *b,
         TalusVec3 arm_a = talus_madd(core_a, margin_a, n);
         TalusVec3 arm_b =
             talus_sub(talus_madd(core_a, margin_a + gap, n), talus_sub(b->position, a->position));
-        TalusTouch touch = {spot[k].feature, n, gap, arm_a, arm_b};
-        talus_touch_add(sink, &touch);
+        TalusManifoldPoint touch = {spot[k].feature, n, gap, arm_a, arm_b};
+        talus_manifold_add(sink, &touch);
     }
 }
 
 /* Any two convex bodies: distance by convex.h, touches by manifold.h. */
 TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, double reach,
-                                      TALUS_TOUCH_SINK *sink)
+                                      TALUS_MANIFOLD_SINK *sink)
 {
     TalusConvexPair p = talus_convex_pair(a, b);
     TalusNearest near;
     if (talus_convex_nearest(&p, reach + talus_pose_margin(a) + talus_pose_margin(b), &near))
-        talus_convex_touch(a, b, &p, &near, reach, sink);
+        talus_convex_manifold(a, b, &p, &near, reach, sink);
 }
 
 /* The part of a that looks down on the plane, and the lowest point where that is none of its corners. */
 TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, double reach,
-                                     TALUS_TOUCH_SINK *sink)
+                                     TALUS_MANIFOLD_SINK *sink)
 {
     TalusVec3 up = talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0));
     TalusVec3 n = talus_rotate_back(a->orientation, talus_neg(up));
@@ -74,8 +74,8 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
     for (int k = 0; k < count; k++) {
         TalusVec3 x = talus_scale(c[k].height, s.n);
         x = talus_madd(talus_madd(x, c[k].u, s.e), c[k].v, s.f);
-        talus_touch_plane(a, b, part.id << TALUS_FEATURE_BITS | c[k].id, up,
-                          talus_madd(talus_rotate(a->orientation, x), -margin, up), reach, sink);
+        talus_manifold_plane(a, b, part.id << TALUS_FEATURE_BITS | c[k].id, up,
+                             talus_madd(talus_rotate(a->orientation, x), -margin, up), reach, sink);
     }
 }
 

@@ -1,8 +1,8 @@
-/* sets/turning.h - the cone over a product: a section, an interval for the moment about the normal
+/* sets/moments.h - the cone over a product: a section, an interval for the moment about the normal
  * (spinning) and a disc for the moments about the tangents (rolling), all sized by one normal impulse; with
  * three rows the section alone. For host and device. */
-#ifndef TALUS_SETS_TURNING_H
-#define TALUS_SETS_TURNING_H
+#ifndef TALUS_SETS_MOMENTS_H
+#define TALUS_SETS_MOMENTS_H
 
 #include "sets/section.h"
 

@@ -1,4 +1,4 @@
-/* collide/look.c - a look around some bodies after a solve, for touches that the list does not have. */
+/* collide/missed.c - a look around some bodies after a solve, for touches that the list does not have. */
 #include "collide/detector.h"
 
 #include "base/memory.h"
@@ -60,7 +60,7 @@ static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3
 }
 
 /* Keeps a touch whose gap closes. The run of spheres, whose list has no features, is of one touch a pair. */
-static void look_at_touch(void *context, const TalusTouch *touch)
+static void check_point(void *context, const TalusManifoldPoint *touch)
 {
     const Looker *l = context;
     TalusDetector *d = l->d;
@@ -109,7 +109,7 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
             continue;
         l.a = pair.a;
         l.b = pair.b;
-        (void)talus_narrow(&a, &b, reach, look_at_touch,
+        (void)talus_narrow(&a, &b, reach, check_point,
                            &l); /* detection has refused what is unknown */
     }
 }
@@ -147,9 +147,10 @@ static TalusStatus reserve_merged(TalusDetector *d, int64_t missed)
     return TALUS_GROW(l->impulse, count + more, count, "impulses");
 }
 
-TalusStatus talus_detector_look(TalusDetector *d, TalusPool *pool, const TalusBodyView *bodies,
-                                const TalusDetectOptions *options, const TalusLook *look,
-                                int *missed)
+TalusStatus talus_detector_find_missed(TalusDetector *d, TalusPool *pool,
+                                       const TalusBodyView *bodies,
+                                       const TalusDetectOptions *options, const TalusLook *look,
+                                       int *missed)
 {
     *missed = 0;
     d->bodies = bodies;

@@ -1,4 +1,4 @@
-/* collide/mesh_touch.h - meshes and height fields against spheres; for host and device. Part of touch.h, which includes
+/* collide/mesh_manifold.h - meshes and height fields against spheres; for host and device. Part of pair_table.h, which includes
  * it. mesh_convex.h has the other convex bodies.
  *
  * A ball touches a surface where the distance of its centre from the surface has a minimum: at a face that it projects
@@ -8,11 +8,11 @@
  *
  * A solid (closed parts of a mesh, the ground of a field) is touched from outside; where the centre is inside, the
  * nearest point of the surface leads out. A thin wall is touched from the side that the centre is on. */
-#ifndef TALUS_COLLIDE_MESH_TOUCH_H
-#define TALUS_COLLIDE_MESH_TOUCH_H
+#ifndef TALUS_COLLIDE_MESH_MANIFOLD_H
+#define TALUS_COLLIDE_MESH_MANIFOLD_H
 
 #include "collide/gjk.h"
-#include "collide/simple_touch.h"
+#include "collide/simple_manifold.h"
 #include "geometry/facets.h"
 
 /* Features: a facet and what of it, 8 bits. Vertices of the surface have their own number with the highest bit set. */
@@ -31,7 +31,7 @@ typedef struct TalusBallOnFacets {
     const TalusPose *a, *b;
     TalusVec3 p; /* the centre, in the frame of the facets */
     double reach;
-    TALUS_TOUCH_SINK *sink;
+    TALUS_MANIFOLD_SINK *sink;
 } TalusBallOnFacets;
 
 typedef struct TalusNearestFacet {
@@ -48,7 +48,7 @@ TALUS_INLINE uint32_t talus_foot_feature(const TalusShape *s, int32_t t, int whe
 }
 
 /* `inside`: the way out leads against the foot's direction. */
-TALUS_OUTLINE void talus_ball_touch(const TalusBallOnFacets *q, int32_t t, const TalusFacet *f,
+TALUS_OUTLINE void talus_ball_point(const TalusBallOnFacets *q, int32_t t, const TalusFacet *f,
                                     const TalusFoot *foot, bool inside)
 {
     const TalusShape *s = q->b->shape;
@@ -60,9 +60,9 @@ TALUS_OUTLINE void talus_ball_touch(const TalusBallOnFacets *q, int32_t t, const
         out = talus_scale((inside ? -1.0 : 1.0) / distance, foot->from);
     else
         out = talus_normalize(talus_outward(s, t, f, foot->where), f->normal);
-    talus_touch_ball(q->a, q->b, talus_foot_feature(s, t, foot->where),
-                     talus_rotate(q->b->orientation, out), inside ? -distance : distance, q->reach,
-                     q->sink);
+    talus_manifold_ball(q->a, q->b, talus_foot_feature(s, t, foot->where),
+                        talus_rotate(q->b->orientation, out), inside ? -distance : distance,
+                        q->reach, q->sink);
 }
 
 /* The nearest point of the surface within `limit`. */
@@ -111,10 +111,10 @@ TALUS_INLINE void talus_ball_under(const TalusBallOnFacets *q, const TalusNeares
     const TalusShape *s = q->b->shape;
     TalusFacet f = talus_facet(&s->def, near->facet >= 0 ? near->facet : above);
     if (near->facet >= 0)
-        talus_ball_touch(q, near->facet, &f, &near->foot, true);
+        talus_ball_point(q, near->facet, &f, &near->foot, true);
     else
-        talus_touch_ball(q->a, q->b, (uint32_t)above << TALUS_FACET_BITS | TALUS_FACET_UNDER,
-                         talus_rotate(q->b->orientation, f.normal), height, q->reach, q->sink);
+        talus_manifold_ball(q->a, q->b, (uint32_t)above << TALUS_FACET_BITS | TALUS_FACET_UNDER,
+                            talus_rotate(q->b->orientation, f.normal), height, q->reach, q->sink);
 }
 
 TALUS_INLINE bool talus_nearest_inside(const TalusShape *s, const TalusNearestFacet *near)
@@ -137,17 +137,17 @@ TALUS_OUTLINE void talus_ball_outside(const TalusBallOnFacets *q, double limit,
         if (!(talus_dot(foot.from, foot.from) < limit * limit) ||
             !talus_foot_counts(s, t, &f, &foot))
             continue;
-        talus_ball_touch(q, t, &f, &foot, false);
+        talus_ball_point(q, t, &f, &foot, false);
         none = false;
     }
     if (none) { /* rounding has each of two neighbours leave the point to the other */
         TalusFacet f = talus_facet(&s->def, near->facet);
-        talus_ball_touch(q, near->facet, &f, &near->foot, false);
+        talus_ball_point(q, near->facet, &f, &near->foot, false);
     }
 }
 
 TALUS_OUTLINE void talus_sphere_facets(const TalusPose *a, const TalusPose *b, double reach,
-                                       TALUS_TOUCH_SINK *sink)
+                                       TALUS_MANIFOLD_SINK *sink)
 {
     const TalusShape *s = b->shape;
     double limit = a->radius + reach, height = 0.0;
@@ -164,7 +164,7 @@ TALUS_OUTLINE void talus_sphere_facets(const TalusPose *a, const TalusPose *b, d
         return;
     if (s->def.kind == TALUS_SHAPE_MESH && talus_nearest_inside(s, &near)) {
         TalusFacet f = talus_facet(&s->def, near.facet);
-        talus_ball_touch(&q, near.facet, &f, &near.foot, true);
+        talus_ball_point(&q, near.facet, &f, &near.foot, true);
         return;
     }
     talus_ball_outside(&q, limit, &near);

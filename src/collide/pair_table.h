@@ -1,17 +1,17 @@
-/* collide/touch.h - where two shapes touch, pair by pair of shapes; for host and device.
+/* collide/pair_table.h - where two shapes touch, pair by pair of shapes; for host and device.
  *
  * Who includes this says what takes the touches, so that no function is called through a pointer:
- *     TALUS_TOUCH_SINK                  a struct with, among its own, a member `TalusTouchRoute route`, zero
- *     TALUS_TOUCH_TAKE(sink, touch)     what happens to each touch */
-#ifndef TALUS_COLLIDE_TOUCH_H
-#define TALUS_COLLIDE_TOUCH_H
+ *     TALUS_MANIFOLD_SINK                  a struct with, among its own, a member `TalusManifoldRoute route`, zero
+ *     TALUS_MANIFOLD_TAKE(sink, touch)     what happens to each touch */
+#ifndef TALUS_COLLIDE_PAIR_TABLE_H
+#define TALUS_COLLIDE_PAIR_TABLE_H
 
 #include "collide/boxes.h"
 #include "collide/capsules.h"
-#include "collide/convex_touch.h"
+#include "collide/convex_manifold.h"
 #include "collide/mesh_convex.h"
-#include "collide/mesh_touch.h"
-#include "collide/simple_touch.h"
+#include "collide/mesh_manifold.h"
+#include "collide/simple_manifold.h"
 #include "geometry/bounds.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -19,8 +19,8 @@
 #define TALUS_SHAPE_PAIR(first, second) ((int)(first)*TALUS_SHAPE_KINDS + (int)(second))
 
 /* The closed forms of a sphere a; false if there is none. */
-TALUS_INLINE bool talus_touches_sphere(const TalusPose *a, const TalusPose *b, double reach,
-                                       TALUS_TOUCH_SINK *sink)
+TALUS_INLINE bool talus_manifold_sphere(const TalusPose *a, const TalusPose *b, double reach,
+                                        TALUS_MANIFOLD_SINK *sink)
 {
     switch (b->shape->def.kind) {
     case TALUS_SHAPE_SPHERE: talus_sphere_sphere(a, b, reach, sink); return true;
@@ -35,11 +35,11 @@ TALUS_INLINE bool talus_touches_sphere(const TalusPose *a, const TalusPose *b, d
 
 /* The function for the two shapes in this order, neither a compound; false if there is none. Convex shapes without
  * a row of their own meet by GJK. */
-TALUS_INLINE bool talus_touches_ordered(const TalusPose *a, const TalusPose *b, double reach,
-                                        TALUS_TOUCH_SINK *sink)
+TALUS_INLINE bool talus_manifold_ordered(const TalusPose *a, const TalusPose *b, double reach,
+                                         TALUS_MANIFOLD_SINK *sink)
 {
     TalusShapeKind kind_a = a->shape->def.kind, kind_b = b->shape->def.kind;
-    if (kind_a == TALUS_SHAPE_SPHERE && talus_touches_sphere(a, b, reach, sink))
+    if (kind_a == TALUS_SHAPE_SPHERE && talus_manifold_sphere(a, b, reach, sink))
         return true;
     switch (TALUS_SHAPE_PAIR(kind_a, kind_b)) {
     case TALUS_SHAPE_PAIR(TALUS_SHAPE_BOX, TALUS_SHAPE_PLANE):
@@ -111,13 +111,13 @@ TALUS_INLINE bool talus_table_swaps(TalusShapeKind a, TalusShapeKind b)
     return talus_shape_has(a, TALUS_TRAIT_WALL) || (!talus_shape_has(b, TALUS_TRAIT_WALL) && a > b);
 }
 
-TALUS_INLINE bool talus_touches_simple(const TalusPose *a, const TalusPose *b, double reach,
-                                       TALUS_TOUCH_SINK *sink)
+TALUS_INLINE bool talus_manifold_simple(const TalusPose *a, const TalusPose *b, double reach,
+                                        TALUS_MANIFOLD_SINK *sink)
 {
     bool swapped = talus_table_swaps(a->shape->def.kind, b->shape->def.kind);
     const TalusPose *first = swapped ? b : a, *second = swapped ? a : b;
     sink->route.swapped = swapped;
-    return talus_touches_ordered(first, second, reach, sink) || !talus_within(a, b, reach);
+    return talus_manifold_ordered(first, second, reach, sink) || !talus_within(a, b, reach);
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -142,8 +142,8 @@ TALUS_INLINE TalusPose talus_pose_part(const TalusPose *pose, int k)
 }
 
 /* Every part of one against every part of the other. */
-TALUS_INLINE bool talus_touches_parts(const TalusPose *a, const TalusPose *b, double reach,
-                                      TALUS_TOUCH_SINK *sink)
+TALUS_INLINE bool talus_manifold_parts(const TalusPose *a, const TalusPose *b, double reach,
+                                       TALUS_MANIFOLD_SINK *sink)
 {
     TalusAabb all_b = talus_pose_bounds(b);
     int parts_a = talus_pose_parts(a), parts_b = talus_pose_parts(b);
@@ -162,7 +162,7 @@ TALUS_INLINE bool talus_touches_parts(const TalusPose *a, const TalusPose *b, do
                 continue;
             sink->route.of_b = talus_sub(part_b.position, b->position);
             sink->route.part = (uint32_t)(i * parts_b + j) * 0x85ebca6bu;
-            known = talus_touches_simple(&part_a, &part_b, reach, sink) && known;
+            known = talus_manifold_simple(&part_a, &part_b, reach, sink) && known;
         }
     }
     sink->route.parts = false;
@@ -170,12 +170,12 @@ TALUS_INLINE bool talus_touches_parts(const TalusPose *a, const TalusPose *b, do
 }
 
 /* All touches with a gap below `reach`; false as talus_narrow (narrow.h). */
-TALUS_INLINE bool talus_touches(const TalusPose *a, const TalusPose *b, double reach,
-                                TALUS_TOUCH_SINK *sink)
+TALUS_INLINE bool talus_manifold_points(const TalusPose *a, const TalusPose *b, double reach,
+                                        TALUS_MANIFOLD_SINK *sink)
 {
     if (a->shape->def.kind == TALUS_SHAPE_COMPOUND || b->shape->def.kind == TALUS_SHAPE_COMPOUND)
-        return talus_touches_parts(a, b, reach, sink);
-    return talus_touches_simple(a, b, reach, sink);
+        return talus_manifold_parts(a, b, reach, sink);
+    return talus_manifold_simple(a, b, reach, sink);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* problem/place.c - where solvers find a problem: on the host, copied into a backend's memory, or lent by
+/* problem/location.c - where solvers find a problem: on the host, copied into a backend's memory, or lent by
  * whoever made it there. */
 #include "problem/problem.h"
 
