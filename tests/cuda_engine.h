@@ -3,6 +3,7 @@
 #define TALUS_TEST_CUDA_ENGINE_H
 
 #include "test_world_scene.h"
+#include "world/step/stages.h"
 
 #include "base/rng.h"
 #include "engine/engine.h"

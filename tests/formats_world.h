@@ -8,7 +8,7 @@
 #include "io/file/file.h"
 #include "io/formats/formats.h"
 #include "io/frames/frames.h"
-#include "world/internal.h"
+#include "world/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

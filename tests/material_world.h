@@ -4,7 +4,7 @@
 
 #include "support/test.h"
 
-#include "world/internal.h"
+#include "world/state.h"
 
 #include <math.h>
 #include <string.h>

@@ -86,8 +86,10 @@ TEST(a_period_as_short_as_can_be)
     TalusPeriod period = cube(0.0, 1.0, 7);
     scene_open(&s);
     s.options = (TalusDetectOptions){1e-3, 0.01, 1e-3, 0.4};
-    for (int k = 0; k < 12; k++)
-        add(&s, SPHERE, 0.2485, random_vector(&rng, 1.0), random_vector(&rng, 0.1));
+    for (int k = 0; k < 12; k++) {
+        TalusVec3 x = random_vector(&rng, 1.0), v = random_vector(&rng, 0.1);
+        add(&s, SPHERE, 0.2485, x, v);
+    }
     repeat(&s, &period);
     check_scene(&s, 20, 10);
 }
@@ -173,8 +175,10 @@ TEST(walls)
             s.velocity[i] = talus_vec3(0.5, -0.3, 0.2);
             s.spin[i] = talus_vec3(0.0, 0.0, 1.0);
         }
-        for (int n = 0; n < 400; n++)
-            add(&s, SPHERE, 0.25, random_vector(&rng, 9.0), random_vector(&rng, 3.0));
+        for (int n = 0; n < 400; n++) {
+            TalusVec3 x = random_vector(&rng, 9.0), v = random_vector(&rng, 3.0);
+            add(&s, SPHERE, 0.25, x, v);
+        }
         if (k != 2)
             add_bodies(&s, 80, 4.5, 0.0, &rng);
         repeat(&s, &period);
@@ -212,8 +216,10 @@ static void expect_refusal(int shape, double radius, const char *text)
     TalusPeriod period = cube(-3.0, 6.0, 1);
     TalusQuat across = {sqrt(0.5), 0.0, sqrt(0.5), 0.0};
     scene_open(&s);
-    for (int k = 0; k < 200; k++)
-        add(&s, SPHERE, 0.2, random_vector(&rng, 5.0), random_vector(&rng, 1.0));
+    for (int k = 0; k < 200; k++) {
+        TalusVec3 x = random_vector(&rng, 5.0), v = random_vector(&rng, 1.0);
+        add(&s, SPHERE, 0.2, x, v);
+    }
     repeat(&s, &period);
     if (open_both(&b, &s)) {
         detect(&b, &s);

@@ -1,6 +1,6 @@
 /* Scenes: defaults, overrides, every shipped scene, and the exact message of every bad one. */
 #include "io/scene/scene.h"
-#include "world/internal.h"
+#include "world/state.h"
 
 #include "base/memory.h"
 #include "support/test.h"

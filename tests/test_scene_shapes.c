@@ -2,7 +2,7 @@
 #include "geometry/shape.h"
 #include "io/scene/scene.h"
 #include "support/test.h"
-#include "world/internal.h"
+#include "world/state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "world/internal.h"
+#include "world/state.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -52,10 +52,7 @@ typedef struct CliCommand {
 #define CLI_OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
 
 extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cli_verify, cli_bench,
-    cli_list, cli_info, cli_extract, cli_help;
-
-/* All commands, in the order of the help; NULL ends. */
-extern const CliCommand *const cli_commands[];
+    cli_list, cli_info, cli_extract;
 
 /* Writes the values given into `values` (whose unset fields keep their preset) and the rest into
  * `operands`. False: the command is to end with *code (help was asked for, or wrong usage). */
@@ -63,7 +60,7 @@ bool cli_parse(const CliCommand *command, int argc, char **argv, void *values, C
                int *code);
 
 void cli_print_help(const CliCommand *command);
-void cli_print_overview(void);
+void cli_print_option(const char *name, char letter, const char *value, const char *help);
 
 /* "talus: MESSAGE" on standard error; the return value is the exit code. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);

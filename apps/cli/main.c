@@ -1,4 +1,4 @@
-/* main.c - finds the command and hands over. */
+/* main.c - finds the command and hands over; talus help [COMMAND]. */
 #include "cli.h"
 
 #include "base/param.h"
@@ -8,17 +8,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-const CliCommand *const cli_commands[] = {&cli_run,     &cli_view,   &cli_render, &cli_export,
-                                          &cli_solve,   &cli_bench,  &cli_list,   &cli_info,
-                                          &cli_extract, &cli_verify, &cli_help,   NULL};
+static int help_main(int argc, char **argv);
+
+static const CliCommand help = {.name = "help",
+                                .summary = "Shows the commands, or the help of one.",
+                                .operands = "[COMMAND]",
+                                .operands_max = 1,
+                                .details = "",
+                                .main = help_main};
+
+/* In the order of the help. */
+static const CliCommand *const commands[] = {&cli_run,     &cli_view,   &cli_render, &cli_export,
+                                             &cli_solve,   &cli_bench,  &cli_list,   &cli_info,
+                                             &cli_extract, &cli_verify, &help};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const CliCommand *find_command(const char *word)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, word) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static const char *nearest_command(const char *word)
+{
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = commands[i]->name;
+    return talus_nearest(word, names, COMMANDS);
+}
+
+static void print_overview(void)
+{
+    printf("usage: talus COMMAND [arguments]\n\n"
+           "Simulates large systems of rigid bodies in frictional contact.\n\ncommands:\n");
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  %-10s%s\n", commands[i]->name, commands[i]->summary);
+    printf("\noptions:\n");
+    cli_print_option("version", 0, NULL, "the version of the program");
+    cli_print_option("help", 'h', NULL, "this text; after a command, that command's");
+    printf("\nexit codes: 0 success, 1 failure, 2 wrong usage, 128 + N stopped by signal N\n"
+           "To begin with: talus run hourglass --out out/hourglass\n");
+}
+
+static int help_main(int argc, char **argv)
+{
+    CliList operands;
+    char none;
+    int code;
+    if (!cli_parse(&help, argc, argv, &none, &operands, &code))
+        return code;
+    const CliCommand *command = operands.count ? find_command(operands.item[0]) : NULL;
+    if (operands.count && !command) {
+        const char *near = nearest_command(operands.item[0]);
+        return cli_usage(&help, "no command '%s'%s%s%s", operands.item[0],
+                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
+    if (command)
+        cli_print_help(command);
+    else
+        print_overview();
+    return CLI_OK;
+}
 
 static int unknown_command(const char *word)
 {
-    const char *names[16];
-    int count = 0;
-    for (; cli_commands[count]; count++)
-        names[count] = cli_commands[count]->name;
-    const char *near = talus_nearest(word, names, count);
+    const char *near = nearest_command(word);
     if (near)
         cli_fail("unknown command '%s'; did you mean '%s'?", word, near);
     else
@@ -38,14 +94,12 @@ static int dispatch(int argc, char **argv)
         return CLI_OK;
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        cli_print_overview();
+        print_overview();
         return CLI_OK;
     }
     cli_show_warnings();
-    for (int i = 0; cli_commands[i]; i++)
-        if (strcmp(cli_commands[i]->name, word) == 0)
-            return cli_commands[i]->main(argc - 1, argv + 1);
-    return unknown_command(word);
+    const CliCommand *command = find_command(word);
+    return command ? command->main(argc - 1, argv + 1) : unknown_command(word);
 }
 
 /* Before any thread: OpenBLAS, should a package bring it, starts none of its own (linalg/package.h). */

@@ -196,7 +196,7 @@ bool cli_parse(const CliCommand *command, int argc, char **argv, void *values, C
 
 enum { HELP_COLUMN = 28 };
 
-static void print_option(const char *name, char letter, const char *value, const char *help)
+void cli_print_option(const char *name, char letter, const char *value, const char *help)
 {
     char left[64];
     int n = letter ? snprintf(left, sizeof left, "  -%c, --%s", letter, name)
@@ -220,22 +220,9 @@ void cli_print_help(const CliCommand *command)
            command->operands[0] ? " " : "", command->summary);
     for (int i = 0; i < command->option_count; i++) {
         const CliOption *o = &command->options[i];
-        print_option(o->name, o->letter, o->value, o->help);
+        cli_print_option(o->name, o->letter, o->value, o->help);
     }
-    print_option("help", 'h', NULL, "this text");
+    cli_print_option("help", 'h', NULL, "this text");
     if (command->details[0])
         printf("\n%s", command->details);
-}
-
-void cli_print_overview(void)
-{
-    printf("usage: talus COMMAND [arguments]\n\n"
-           "Simulates large systems of rigid bodies in frictional contact.\n\ncommands:\n");
-    for (int i = 0; cli_commands[i]; i++)
-        printf("  %-10s%s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    printf("\noptions:\n");
-    print_option("version", 0, NULL, "the version of the program");
-    print_option("help", 'h', NULL, "this text; after a command, that command's");
-    printf("\nexit codes: 0 success, 1 failure, 2 wrong usage, 128 + N stopped by signal N\n"
-           "To begin with: talus run hourglass --out out/hourglass\n");
 }

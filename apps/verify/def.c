@@ -113,7 +113,7 @@ static void turn_by(TalusSym3 m, const double *torque, double *r)
         r[k] = dot(full[k], torque);
 }
 
-/* ---- frames, and the circular cone ---- */
+/* ---- frames ---- */
 
 void verify_frame(TalusVec3 normal, double axis[3][3])
 {
@@ -126,22 +126,6 @@ void verify_frame(TalusVec3 normal, double axis[3][3])
         for (int c = 0; c < 3; c++)
             axis[k][c] = sign * ((c == k) - 2.0 * w[c] * w[k] / dot(w, w));
     }
-}
-
-void verify_project(int rows, double mu, double *block)
-{
-    if (rows == 1) {
-        block[0] = fmax(block[0], 0.0);
-        return;
-    }
-    double t = hypot(block[1], block[2]);
-    if (block[0] >= 0.0 && t <= mu * block[0])
-        return;
-    /* the nearest point lies on the generator (1, mu t / |t|), or is the apex */
-    double ray[3] = {1.0, t > 0.0 ? mu * block[1] / t : 0.0, t > 0.0 ? mu * block[2] / t : 0.0};
-    double along = fmax(dot(block, ray), 0.0) / dot(ray, ray);
-    for (int k = 0; k < 3; k++)
-        block[k] = along * ray[k];
 }
 
 /* ---- columns of D ---- */

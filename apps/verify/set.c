@@ -237,3 +237,22 @@ bool verify_set_slides(const VerifySet *set, const double *x)
     }
     return slides;
 }
+
+/* ---- the circular cone ---- */
+
+void verify_project(int rows, double mu, double *block)
+{
+    if (rows == 1) {
+        block[0] = fmax(block[0], 0.0);
+        return;
+    }
+    double t = hypot(block[1], block[2]);
+    if (block[0] >= 0.0 && t <= mu * block[0])
+        return;
+    /* the nearest point lies on the generator (1, mu t / |t|), or is the apex */
+    double ray[3] = {1.0, t > 0.0 ? mu * block[1] / t : 0.0, t > 0.0 ? mu * block[2] / t : 0.0};
+    double along = fmax(block[0] + ray[1] * block[1] + ray[2] * block[2], 0.0) /
+                   (1.0 + ray[1] * ray[1] + ray[2] * ray[2]);
+    for (int k = 0; k < 3; k++)
+        block[k] = along * ray[k];
+}

@@ -26,6 +26,9 @@ typedef struct VerifySet {
 /* Euclidean projection, in place. */
 void verify_set_project(const VerifySet *set, double *block);
 
+/* Euclidean projection of one block of 1 or 3 rows onto the half line or the circular cone, in place. */
+void verify_project(int rows, double mu, double *block);
+
 /* ---- any problem: its data at one gamma ---- */
 
 typedef struct VerifyPoint {
@@ -82,9 +85,6 @@ VerifySet verify_set(const TalusProblemDef *def, int block);
 /* The contact frame as three rows (normal, tangent 1, tangent 2): n = -s H e_x, t1 = H e_y,
  * t2 = s H e_z with H the reflection along w = n + s e_x, s = sign(n_x), s(0) = 1. */
 void verify_frame(TalusVec3 normal, double axis[3][3]);
-
-/* Euclidean projection of one block of 1 or 3 rows onto the half line or the circular cone, in place. */
-void verify_project(int rows, double mu, double *block);
 
 /* v = v_f + M^-1 D gamma, [6 bodies]; contacts only. gamma NULL is zero. */
 void verify_body_velocity(const TalusProblemDef *def, const double *gamma, double *v);

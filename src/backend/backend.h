@@ -335,8 +335,8 @@ typedef struct TalusJointOps {
                     double *gamma);
 } TalusJointOps;
 
-/* Many iterations in one call. Optional: where an entry is NULL, run.h and solvers/face/mprgp.c take steps one by
- * one. */
+/* Many iterations in one call, of matrix-free problems with at most 3 rows whose blocks are not varied. Optional: where an
+ * entry is NULL, and for other problems, run.h and solvers/face/mprgp.c take steps one by one. */
 typedef struct TalusRunOps {
     /* step.accelerate over and over with the rules of momentum.h. A backend tests the step length whenever it
      * measures the residual, or more often. On return x_prev is the iterate measured last. With `since`
@@ -346,8 +346,7 @@ typedef struct TalusRunOps {
     /* step.relax over and over, likewise; gamma on return is one step beyond what was measured last. */
     TalusStatus (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma,
                          TalusRun *run);
-    /* Iterations of mprgp, each measured. Matrix-free problems whose blocks are not varied, and
-     * without eliminated joints, alone. */
+    /* Iterations of mprgp, each measured; without eliminated joints alone. */
     TalusStatus (*proportion)(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
 } TalusRunOps;
 

@@ -32,8 +32,8 @@ static void begin(TalusRun *run)
     run->first2 = -1.0;
 }
 
-TalusStatus talus_accelerate_each(const TalusBackend *backend, const TalusOperator *op,
-                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
+static TalusStatus accelerate_each(const TalusBackend *backend, const TalusOperator *op,
+                                   TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
 {
     bool go = true;
     for (begin(run); go && run->done < run->iterations; run->done++) {
@@ -48,8 +48,8 @@ TalusStatus talus_accelerate_each(const TalusBackend *backend, const TalusOperat
     return backend->check(op->context);
 }
 
-TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,
-                             double lambda, double *gamma, TalusRun *run)
+static TalusStatus relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,
+                              double lambda, double *gamma, TalusRun *run)
 {
     bool go = true;
     for (begin(run); go && run->done < run->iterations; run->done++) {
@@ -61,18 +61,24 @@ TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *o
     return backend->check(op->context);
 }
 
+/* Runs know contacts with half lines or circular cones: other problems go step by step. */
+static bool takes_runs(const TalusOperator *op)
+{
+    return op->pair && op->rows <= 3 && !op->varied;
+}
+
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
 {
-    if (!backend->run.accelerate)
-        return talus_accelerate_each(backend, op, state, momentum, run);
+    if (!backend->run.accelerate || !takes_runs(op))
+        return accelerate_each(backend, op, state, momentum, run);
     return backend->run.accelerate(op, state, momentum, run);
 }
 
 TalusStatus talus_run_relax(const TalusBackend *backend, const TalusOperator *op, double omega,
                             double lambda, double *gamma, TalusRun *run)
 {
-    if (!backend->run.relax)
-        return talus_relax_each(backend, op, omega, lambda, gamma, run);
+    if (!backend->run.relax || !takes_runs(op))
+        return relax_each(backend, op, omega, lambda, gamma, run);
     return backend->run.relax(op, omega, lambda, gamma, run);
 }

@@ -17,12 +17,6 @@ TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperato
 TalusStatus talus_run_relax(const TalusBackend *backend, const TalusOperator *op, double omega,
                             double lambda, double *gamma, TalusRun *run);
 
-/* Step by step on any backend. */
-TalusStatus talus_accelerate_each(const TalusBackend *backend, const TalusOperator *op,
-                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run);
-TalusStatus talus_relax_each(const TalusBackend *backend, const TalusOperator *op, double omega,
-                             double lambda, double *gamma, TalusRun *run);
-
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,7 @@
 #define TALUS_COLLIDE_CAPSULES_H
 
 #include "collide/manifold.h"
-#include "collide/touch.h"
+#include "collide/simple_touch.h"
 
 /* sin^2 of the angle between capsules that lie along each other and touch in two points */
 #define TALUS_CAPSULE_PARALLEL 0x1p-10

@@ -4,7 +4,7 @@
 #define TALUS_COLLIDE_CONVEX_TOUCH_H
 
 #include "collide/manifold.h"
-#include "collide/touch.h"
+#include "collide/simple_touch.h"
 
 /* The touches that belong to the nearest points of two cores, given in the frame of a. */
 TALUS_INLINE void talus_convex_touch(const TalusPose *a, const TalusPose *b,

@@ -12,7 +12,7 @@
 #define TALUS_COLLIDE_MESH_TOUCH_H
 
 #include "collide/gjk.h"
-#include "collide/touch.h"
+#include "collide/simple_touch.h"
 #include "geometry/facets.h"
 
 /* Features: a facet and what of it, 8 bits. Vertices of the surface have their own number with the highest bit set. */

@@ -42,22 +42,6 @@ static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind
 
 /* ---- bodies ---- */
 
-/* Beyond this the squares of singles overflow. */
-#define FARTHEST 1e18
-
-bool talus_is_drawn_solid(const TalusPicture *picture, int row)
-{
-    const TalusSnapshot *s = picture->snapshot;
-    if (talus_is_wall(picture, row)) {
-        if (!talus_is_ground(picture, row))
-            return false;
-    } else if (s->fixed[row] && !picture->fixed_solid) {
-        return false;
-    }
-    return talus_norm(talus_sub(s->position[row], picture->origin)) < FARTHEST &&
-           s->radius[row] > 0.0;
-}
-
 /* Where a solid is to stand, and its colour. */
 typedef struct Place {
     TalusVec3 position; /* relative to the picture's origin */

@@ -89,8 +89,8 @@ static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int
 }
 
 /* Whether a body is drawn as solids or as the triangles of a ground; else it is panes. */
-bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* bodies.c */
-bool talus_is_ground(const TalusPicture *picture, int row);      /* looks.c */
+bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* looks.c */
+bool talus_is_ground(const TalusPicture *picture, int row);
 
 /* Each fills its part; the order matters. */
 void talus_picture_stand(TalusPicture *picture);            /* camera.c: up, east, north */

@@ -154,7 +154,7 @@ TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double war
         gamma[k] = 0.0;
 }
 
-/* ---- its share of the energy ledger (world/step/ledger.c says what the sums are) ---- */
+/* ---- its share of the energy ledger (engine/cpu/ledger.c says what the sums are) ---- */
 
 /* The impulses in gamma of contact i, three entries whatever the rows. */
 TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma, int64_t i,

@@ -36,7 +36,7 @@ typedef struct TalusLaw {
 /* How a body moves: by itself, not at all, as it is driven; or not for now (world/step/sleep.c). */
 enum { TALUS_MOTION_FREE, TALUS_MOTION_FIXED, TALUS_MOTION_DRIVEN, TALUS_MOTION_ASLEEP };
 
-/* The arrays of a world's bodies, by slot (world/internal.h). */
+/* The arrays of a world's bodies, by slot (world/bodies.h). */
 typedef struct TalusBodyArrays {
     int slots;
     const uint64_t *id; /* for messages; stays where it is until bodies are put again */

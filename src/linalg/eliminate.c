@@ -103,41 +103,6 @@ TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int b
 
 /* ---- solutions ---- */
 
-TalusMachines talus_elimination_machines(const TalusElimination *e)
-{
-    return (TalusMachines){.machines = e->machines,
-                           .nodes = e->nodes,
-                           .vertices = e->vertices,
-                           .rows = e->rows,
-                           .machine_start = e->machine_start,
-                           .machine_vertex = e->machine_vertex,
-                           .rounds = e->rounds,
-                           .place = e->place,
-                           .vertex = (const int32_t(*)[2])e->vertex,
-                           .body = (const int32_t(*)[2])e->body,
-                           .vertex_body = e->vertex_body,
-                           .list_start = e->list_start,
-                           .list = e->list,
-                           .start = e->start,
-                           .below = e->below,
-                           .diagonal_at = e->diagonal_at,
-                           .block_at = e->block_at,
-                           .row = e->ordered,
-                           .bias = e->bias,
-                           .value = e->value,
-                           .x = e->x,
-                           .y = e->y};
-}
-
-TalusMachines talus_machines_local(const TalusElimination *e, const double *bias)
-{
-    TalusMachines machines = talus_elimination_machines(e);
-    machines.body = machines.vertex;
-    machines.vertex_body = NULL;
-    machines.bias = bias;
-    return machines;
-}
-
 typedef struct Loop {
     TalusMachines machines;
     double (*velocity)[8];

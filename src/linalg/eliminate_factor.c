@@ -176,6 +176,41 @@ static void draw_motion(TalusElimination *e, int m)
     }
 }
 
+TalusMachines talus_elimination_machines(const TalusElimination *e)
+{
+    return (TalusMachines){.machines = e->machines,
+                           .nodes = e->nodes,
+                           .vertices = e->vertices,
+                           .rows = e->rows,
+                           .machine_start = e->machine_start,
+                           .machine_vertex = e->machine_vertex,
+                           .rounds = e->rounds,
+                           .place = e->place,
+                           .vertex = (const int32_t(*)[2])e->vertex,
+                           .body = (const int32_t(*)[2])e->body,
+                           .vertex_body = e->vertex_body,
+                           .list_start = e->list_start,
+                           .list = e->list,
+                           .start = e->start,
+                           .below = e->below,
+                           .diagonal_at = e->diagonal_at,
+                           .block_at = e->block_at,
+                           .row = e->ordered,
+                           .bias = e->bias,
+                           .value = e->value,
+                           .x = e->x,
+                           .y = e->y};
+}
+
+TalusMachines talus_machines_local(const TalusElimination *e, const double *bias)
+{
+    TalusMachines machines = talus_elimination_machines(e);
+    machines.body = machines.vertex;
+    machines.vertex_body = NULL;
+    machines.bias = bias;
+    return machines;
+}
+
 /* How many refinements velocities drawn at random need: the same for all, so that the operator is linear. */
 static int count_rounds(TalusElimination *e, int m)
 {

@@ -25,6 +25,7 @@ static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t co
     return TALUS_OK;
 }
 
+/* Room for bodies and contacts, with copies of def's; arrays that it does not have are zeros. */
 static TalusStatus copy_contacts(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t bodies = (size_t)def->body_count;
@@ -131,35 +132,29 @@ static void mark_spheres(const TalusProblem *p, double *radius)
     }
 }
 
+static TalusStatus make_def(TalusProblem *p)
+{
+    const TalusProblemDef sizes = {.body_count = p->op.bodies, .contact_count = p->op.blocks};
+    talus_problem_forget_def(p);
+    TALUS_TRY(copy_contacts(p, &sizes));
+    double *inv_mass = p->def_memory[0], *velocity = p->def_memory[3];
+    TalusSym3 *inv_inertia = p->def_memory[1];
+    TalusContactDef *contact = p->def_memory[4];
+    for (int i = 0; i < p->op.bodies; i++) {
+        inv_mass[i] = p->op.body[i][3];
+        export_body(p, i, &inv_inertia[i], velocity + 6 * i);
+    }
+    mark_spheres(p, p->def_memory[2]);
+    for (int i = 0; i < p->op.blocks; i++)
+        contact[i] = contact_def(p, i);
+    p->has_def = true;
+    return TALUS_OK;
+}
+
 TalusStatus talus_problem_export(TalusProblem *p, TalusProblemDef *def)
 {
-    if (!p->has_def) {
-        talus_problem_forget_def(p);
-        size_t bodies = (size_t)p->op.bodies, contacts = (size_t)p->op.blocks;
-        TALUS_TRY(keep(p, 0, NULL, bodies, sizeof(double)));
-        TALUS_TRY(keep(p, 1, NULL, bodies, sizeof(TalusSym3)));
-        TALUS_TRY(keep(p, 2, NULL, bodies, sizeof(double)));
-        TALUS_TRY(keep(p, 3, NULL, 6 * bodies, sizeof(double)));
-        TALUS_TRY(keep(p, 4, NULL, contacts, sizeof(TalusContactDef)));
-        double *inv_mass = p->def_memory[0], *velocity = p->def_memory[3];
-        TalusSym3 *inv_inertia = p->def_memory[1];
-        TalusContactDef *contact = p->def_memory[4];
-        for (size_t i = 0; i < bodies; i++) {
-            inv_mass[i] = p->op.body[i][3];
-            export_body(p, (int)i, &inv_inertia[i], velocity + 6 * i);
-        }
-        mark_spheres(p, p->def_memory[2]);
-        for (size_t i = 0; i < contacts; i++)
-            contact[i] = contact_def(p, (int)i);
-        p->def = (TalusProblemDef){.body_count = p->op.bodies,
-                                   .inv_mass = inv_mass,
-                                   .inv_inertia = inv_inertia,
-                                   .radius = p->def_memory[2],
-                                   .free_velocity = velocity,
-                                   .contact_count = p->op.blocks,
-                                   .contacts = contact};
-        p->has_def = true;
-    }
+    if (!p->has_def)
+        TALUS_TRY(make_def(p));
     *def = p->def;
     return TALUS_OK;
 }

@@ -56,15 +56,10 @@ static void drop_friction(TalusOperator *op, int i)
         op->turning[i][0] = op->turning[i][1] = 0.0;
 }
 
-static bool is_joint(const TalusOperator *op, int i)
-{
-    return op->model && op->model[i].section == TALUS_SECTION_JOINT;
-}
-
 /* Friction, or a joint: a set that the model makes. */
 static bool has_friction(const TalusOperator *op, int i)
 {
-    return is_joint(op, i) || op->mu[i] > 0.0 ||
+    return (op->model && op->model[i].section == TALUS_SECTION_JOINT) || op->mu[i] > 0.0 ||
            (op->turning && (op->turning[i][0] > 0.0 || op->turning[i][1] > 0.0));
 }
 
@@ -136,7 +131,7 @@ bool talus_problem_is_smooth(const TalusProblem *p)
     return true;
 }
 
-/* ---- asked and set by callers ---- */
+/* ---- asked by callers ---- */
 
 TalusFrictionModel talus_problem_friction(const TalusProblem *p, int block)
 {
@@ -155,61 +150,6 @@ TalusFrictionModel talus_problem_friction(const TalusProblem *p, int block)
 double *talus_problem_estimate(TalusProblem *p)
 {
     return p->op.estimate;
-}
-
-/* A problem like `def` takes the place of p's inside; p is as before if there is no memory for it. */
-static TalusStatus replace(TalusProblem *p, const TalusProblemDef *def)
-{
-    TalusProblem *fresh;
-    TALUS_TRY(talus_problem_create(def, p->op.pool, &fresh));
-    TalusProblem old = *p;
-    *p = *fresh;
-    *fresh = old;
-    p->backend = old.backend;
-    p->op.scratch = &p->scratch;
-    fresh->op.scratch = &fresh->scratch;
-    talus_problem_destroy(fresh);
-    return TALUS_OK;
-}
-
-static TalusStatus replace_contacts(TalusProblem *p, const TalusProblemDef *def,
-                                    TalusFrictionModel model)
-{
-    TalusProblemDef changed = *def;
-    size_t count = (size_t)def->contact_count;
-    TalusContactDef *contacts;
-    TALUS_TRY(TALUS_ALLOC(contacts, count, "contacts"));
-    memcpy(contacts, def->contacts, count * sizeof *contacts);
-    for (size_t i = 0; i < count; i++)
-        if (contacts[i].model.section != TALUS_SECTION_JOINT &&
-            (contacts[i].mu > 0.0 || contacts[i].spinning > 0.0 || contacts[i].rolling > 0.0))
-            contacts[i].model = model;
-    changed.contacts = contacts;
-    TalusStatus status = replace(p, &changed);
-    talus_release(contacts);
-    return status;
-}
-
-static TalusStatus replace_models(TalusProblem *p, const TalusProblemDef *def,
-                                  TalusFrictionModel model)
-{
-    TalusProblemDef changed = *def;
-    TalusFrictionModel *models;
-    TALUS_TRY(TALUS_ALLOC(models, (size_t)def->block_count, "friction models"));
-    for (int i = 0; i < def->block_count; i++)
-        models[i] = is_joint(&p->op, i) ? def->model[i] : model;
-    changed.model = models;
-    TalusStatus status = replace(p, &changed);
-    talus_release(models);
-    return status;
-}
-
-TalusStatus talus_problem_set_friction(TalusProblem *p, TalusFrictionModel model)
-{
-    TalusProblemDef def;
-    TALUS_TRY(talus_model_check(model));
-    TALUS_TRY(talus_problem_export(p, &def));
-    return def.contacts ? replace_contacts(p, &def, model) : replace_models(p, &def, model);
 }
 
 /* ---- during a solve ---- */

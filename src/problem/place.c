@@ -4,25 +4,6 @@
 
 #include "base/status.h"
 
-/* Solvers work on the host's own arrays. */
-static bool is_here(const TalusProblem *p)
-{
-    return talus_backend_can(p->backend, TALUS_CAP_HOST_MEMORY);
-}
-
-void talus_problem_drop_copy(TalusProblem *p)
-{
-    if (is_here(p))
-        return;
-    p->backend->op.mirror_clear(&p->copy);
-    p->backend->vector.release(p->copy_gamma);
-    p->backend->vector.release(p->lent_estimate);
-    p->backend->context_destroy(p->context);
-    p->op.context = p->context = NULL;
-    p->copy_gamma = p->lent_estimate = NULL;
-    p->copy_room = p->lent_room = 0;
-}
-
 static void move_to(TalusProblem *p, const TalusBackend *backend)
 {
     if (backend == p->backend)
@@ -54,10 +35,10 @@ TalusStatus talus_problem_send(TalusProblem *p)
     size_t n = (size_t)talus_problem_size(p);
     if (p->lent)
         return p->backend->op.scratch(p->there_op);
-    if (!is_here(p) && !p->context)
+    if (!talus_problem_is_here(p) && !p->context)
         TALUS_TRY(p->backend->context_create(&p->context));
     p->op.context = p->copy.context = p->context;
-    if (is_here(p) || n == 0) {
+    if (talus_problem_is_here(p) || n == 0) {
         p->there_op = &p->op;
         p->there_gamma = p->gamma;
         return TALUS_OK;
@@ -73,7 +54,7 @@ TalusStatus talus_problem_send(TalusProblem *p)
 
 void talus_problem_fetch(TalusProblem *p)
 {
-    if (p->lent || is_here(p))
+    if (p->lent || talus_problem_is_here(p))
         return;
     p->backend->vector.get(p->there_op, p->gamma, p->there_gamma, (size_t)talus_problem_size(p));
     if (p->op.estimate)

@@ -45,6 +45,8 @@ struct TalusProblem {
 
 /* problem/matrix.c: an explicit problem's arrays from its def. */
 TalusStatus talus_problem_fill_matrix(TalusProblem *problem, const TalusProblemDef *def);
+/* Gives the copy back. */
+void talus_problem_drop_copy(TalusProblem *problem);
 /* Room for gamma and what every block has. */
 TalusStatus talus_problem_reserve_vectors(TalusProblem *problem);
 
@@ -67,12 +69,16 @@ TalusStatus talus_problem_set_moving(TalusProblem *problem, bool moving);
 void talus_problem_hide_shifts(TalusProblem *problem, double *kept);
 void talus_problem_show_shifts(TalusProblem *problem, const double *kept, bool moving);
 
+/* Solvers work on the host's own arrays. */
+static inline bool talus_problem_is_here(const TalusProblem *problem)
+{
+    return talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY);
+}
+
 /* problem/place.c: before a solve, op and gamma where the backend works, at problem->there_*; after it,
  * the impulses back to where they are read. */
 TalusStatus talus_problem_send(TalusProblem *problem);
 void talus_problem_fetch(TalusProblem *problem);
-/* Gives the copy back. */
-void talus_problem_drop_copy(TalusProblem *problem);
 /* The operator whose counts are the problem's. */
 static inline const TalusOperator *talus_problem_counts(const TalusProblem *problem)
 {

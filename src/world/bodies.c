@@ -3,7 +3,16 @@
  * A batch is checked as a whole before anything changes, so a call that fails leaves the world as
  * it was. New bodies take dead slots in increasing order, then new ones: which slot a body gets
  * depends on what was added and removed, never on anything else. */
-#include "world/internal.h"
+#include "world/bodies.h"
+#include "engine/body.h"
+#include "world/drive.h"
+#include "world/filter.h"
+#include "world/force.h"
+#include "world/ids.h"
+#include "world/source/journal.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+#include "world/step/wake.h"
 
 #include "collide/period.h"
 
@@ -54,11 +63,6 @@ TalusBodyBatch talus_body_batch_default(void)
     return batch;
 }
 
-static bool finite3(TalusVec3 a)
-{
-    return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
-}
-
 static double batch_radius(const TalusWorld *world, const TalusBodyBatch *batch, int i)
 {
     const TalusShape *shape = &world->shape[batch->shape];
@@ -74,10 +78,10 @@ static double batch_density(const TalusWorld *world, const TalusBodyBatch *batch
 
 static TalusStatus check_item(const TalusWorld *world, const TalusBodyBatch *batch, int i)
 {
-    if (!finite3(batch->position[i]))
+    if (!talus_finite3(batch->position[i]))
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: position of body %d is not finite", i);
-    if ((batch->velocity && !finite3(batch->velocity[i])) ||
-        (batch->spin && !finite3(batch->spin[i])))
+    if ((batch->velocity && !talus_finite3(batch->velocity[i])) ||
+        (batch->spin && !talus_finite3(batch->spin[i])))
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: velocity of body %d is not finite", i);
     if (batch->orientation) {
         TalusQuat q = batch->orientation[i];
@@ -100,7 +104,7 @@ static TalusStatus check_force(const TalusBodyBatch *batch)
     TalusVec3 f = batch->force, t = batch->torque;
     if (talus_norm(f) == 0.0 && talus_norm(t) == 0.0)
         return TALUS_OK;
-    if (batch->fixed || !finite3(f) || !finite3(t))
+    if (batch->fixed || !talus_finite3(f) || !talus_finite3(t))
         return talus_fail(TALUS_ERR_ARGUMENT, "bodies: a force %s",
                           batch->fixed ? "acts on bodies that move" : "is not finite");
     return TALUS_OK;
@@ -271,9 +275,8 @@ void talus_slot_remove(TalusWorld *world, int slot)
 
 TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
 {
-    int slot = talus_slot_of(world, id);
-    if (slot < 0)
-        return talus_no_such_body(id);
+    int slot;
+    TALUS_TRY(talus_slot_find(world, id, &slot));
     TALUS_TRY(talus_world_touch(world));
     talus_world_forget(world, slot);
     talus_wake_all(world);
@@ -285,13 +288,12 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
 TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec3 velocity,
                                      TalusVec3 spin)
 {
-    int slot = talus_slot_of(world, id);
-    if (slot < 0)
-        return talus_no_such_body(id);
+    int slot;
+    TALUS_TRY(talus_slot_find(world, id, &slot));
     if (!talus_slot_loose(&world->bodies, slot))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 " is fixed and has no velocity",
                           id.number);
-    if (!finite3(velocity) || !finite3(spin))
+    if (!talus_finite3(velocity) || !talus_finite3(spin))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": the velocity is not finite",
                           id.number);
     TALUS_TRY(talus_world_touch(world));

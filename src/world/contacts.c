@@ -1,5 +1,7 @@
 /* world/contacts.c - the contacts of the last step, as a list and as sums. */
-#include "world/internal.h"
+#include "world/contacts.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
 
 #include "collide/arms.h"
 

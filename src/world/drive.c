@@ -3,7 +3,12 @@
  * A driven body has a record without inverse masses in the problem, and its velocity there: D'v_f holds what
  * its contacts need. Its pose at the end of a step is taken from a closed form in time, so nothing drifts; its
  * velocity is what leads there in one step, so that contacts and poses agree. */
-#include "world/internal.h"
+#include "world/drive.h"
+#include "engine/contact.h"
+#include "world/ids.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+#include "world/step/wake.h"
 
 #include "base/turn.h"
 #include "collide/period.h"
@@ -83,9 +88,8 @@ TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive)
 TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def)
 {
     TalusBodies *b = &world->bodies;
-    int slot = talus_slot_of(world, id);
-    if (slot < 0)
-        return talus_no_such_body(id);
+    int slot;
+    TALUS_TRY(talus_slot_find(world, id, &slot));
     if (talus_slot_loose(b, slot))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "body %" PRIu64 " moves freely; only a fixed one is driven", id.number);

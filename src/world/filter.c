@@ -1,5 +1,8 @@
 /* world/filter.c - which bodies meet: groups, and pairs that are left out. */
-#include "world/internal.h"
+#include "world/filter.h"
+#include "world/ids.h"
+#include "world/state.h"
+#include "world/step/wake.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -104,10 +107,8 @@ void talus_slot_include(TalusWorld *world, int slot)
 
 static TalusStatus find_slots(const TalusWorld *world, TalusBodyId a, TalusBodyId b, int slot[2])
 {
-    slot[0] = talus_slot_of(world, a);
-    slot[1] = talus_slot_of(world, b);
-    if (slot[0] < 0 || slot[1] < 0)
-        return talus_no_such_body(slot[0] < 0 ? a : b);
+    TALUS_TRY(talus_slot_find(world, a, &slot[0]));
+    TALUS_TRY(talus_slot_find(world, b, &slot[1]));
     if (slot[0] == slot[1])
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "body %" PRIu64 " does not meet itself; expected two bodies", a.number);

@@ -3,7 +3,10 @@
  * They enter the free velocities: v_f = v + h g + h f / m and w_f = w + h I^-1 t. The ledger has their work
  * along the motion, h f'v' + h t'w', as `applied`; what lies between that and their work on velocities,
  * h f'(v + v_f)/2 + h t'(w + w_f)/2, is of first order in h and joins that of gravity in `gravity_error`. */
-#include "world/internal.h"
+#include "world/force.h"
+#include "world/ids.h"
+#include "world/state.h"
+#include "world/step/wake.h"
 
 #include <inttypes.h>
 
@@ -35,9 +38,8 @@ TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusV
 TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 force,
                                   TalusVec3 torque)
 {
-    int slot = talus_slot_of(world, id);
-    if (slot < 0)
-        return talus_no_such_body(id);
+    int slot;
+    TALUS_TRY(talus_slot_find(world, id, &slot));
     if (!talus_slot_loose(&world->bodies, slot))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "body %" PRIu64 " does not move freely: no force acts on it", id.number);

@@ -3,7 +3,8 @@
  * Numbers are given in order of creation and never twice. Until a slot is used again, a body has the slot
  * number - 1. Bodies with another slot are in a list, which ascends because numbers only grow. A body that goes leaves
  * its entry behind; such entries are dropped when the list is full. */
-#include "world/internal.h"
+#include "world/ids.h"
+#include "world/state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,8 +35,11 @@ int talus_slot_of(const TalusWorld *world, TalusBodyId id)
     return find_slot(&world->bodies, id.number);
 }
 
-TalusStatus talus_no_such_body(TalusBodyId id)
+TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot)
 {
+    *slot = find_slot(&world->bodies, id.number);
+    if (*slot >= 0)
+        return TALUS_OK;
     return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": there is no such body now", id.number);
 }
 

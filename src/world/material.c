@@ -5,7 +5,8 @@
  * c = k^2 (c1/k1^2 + c2/k2^2), which is the damping the series of two spring-dashpots shows at low
  * frequency. Stiffness 0 is rigid, so a pair with one rigid material has the other's stiffness and
  * damping. */
-#include "world/internal.h"
+#include "world/material.h"
+#include "world/state.h"
 
 #include <string.h>
 

@@ -5,7 +5,10 @@
  * that a wall's force on the region is seen. Who is inside, and the arms of torques, are taken at
  * the start of the step, where the contacts are; momentum at its end. A halved step adds up the
  * impulses of its parts and divides by the whole length. Engines have the sums (engine/cpu/probe.c). */
-#include "world/internal.h"
+#include "world/probe.h"
+#include "world/ids.h"
+#include "world/material.h"
+#include "world/state.h"
 
 #include <inttypes.h>
 

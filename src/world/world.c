@@ -1,5 +1,14 @@
 /* world/world.c - making and destroying a world, its plain questions, its hash. */
-#include "world/internal.h"
+#include "world/bodies.h"
+#include "world/filter.h"
+#include "world/force.h"
+#include "world/material.h"
+#include "world/probe.h"
+#include "world/source/emit.h"
+#include "world/source/source.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+#include "world/step/sleep.h"
 
 #include "backend/backend.h"
 #include "base/hash.h"
@@ -215,8 +224,7 @@ void talus_world_set_log(TalusWorld *world, TalusLogFn *fn, void *user)
 
 double talus_world_time(const TalusWorld *world)
 {
-    /* a product does not drift as a sum would */
-    return world->grid_time + (double)(world->steps - world->grid_steps) * world->def.step;
+    return talus_time(world);
 }
 
 int64_t talus_world_steps(const TalusWorld *world)

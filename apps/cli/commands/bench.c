@@ -452,7 +452,7 @@ static int bench_session(Session *session, const char *name)
 {
     const Options *o = &session->options;
     LabSet *set = &session->set;
-    session->experiment = experiment_find(name);
+    session->experiment = experiment_find(&cli_bench, name);
     if (!session->experiment)
         return CLI_USAGE;
     const Experiment *e = session->experiment;

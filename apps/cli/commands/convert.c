@@ -141,12 +141,12 @@ static TalusStatus convert(Conversion *c, const RunPlace *place)
     return status;
 }
 
-int export_convert(const RunPlace *place, const char *kind, const char *out, ConvertRange range)
+int export_convert(const CliCommand *command, const RunPlace *place, const char *kind,
+                   const char *out, ConvertRange range)
 {
     Conversion c = {.kind = kind, .out = out, .range = range, .bar = isatty(STDERR_FILENO)};
     if (talus_format_find(kind) < 0)
-        return cli_usage(&cli_export, "--to %s: no such kind of files; there are " CONVERT_KINDS,
-                         kind);
+        return cli_usage(command, "--to %s: no such kind of files; there are " CONVERT_KINDS, kind);
     TalusStatus status = convert(&c, place);
     if (status == TALUS_OK)
         status = talus_format_close(c.writer);

@@ -2,6 +2,7 @@
 #ifndef TALUS_CLI_CONVERT_H
 #define TALUS_CLI_CONVERT_H
 
+#include "cli/cli.h"
 #include "cli/serve/serve_files.h"
 
 /* For the help of --to, as it continues "write another program's files instead of a page:". */
@@ -14,6 +15,7 @@ typedef struct ConvertRange {
 
 /* Writes the frames of `place` into the directory `out` and says how exact they are; returns the
  * exit code. */
-int export_convert(const RunPlace *place, const char *kind, const char *out, ConvertRange range);
+int export_convert(const CliCommand *command, const RunPlace *place, const char *kind,
+                   const char *out, ConvertRange range);
 
 #endif

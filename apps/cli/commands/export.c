@@ -382,7 +382,7 @@ static int export_main(int argc, char **argv)
         return cli_fail_library();
     if (o.to) {
         ConvertRange range = {o.every, o.from, o.until};
-        code = export_convert(&place, o.to, o.output, range);
+        code = export_convert(&cli_export, &place, o.to, o.output, range);
     } else {
         o.limit = isnan(o.limit) ? LIMIT_DEFAULT : o.limit;
         code = export_page(&place, &o);

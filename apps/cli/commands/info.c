@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,30 +21,6 @@
 /* The cone of a problem is examined up to so many blocks, which takes seconds; a polygon of so many sides stands
  * for a disc, 2 % smaller at most. */
 enum { TEXT_LIMIT = 1 << 30, CONE_BLOCKS = 20000, CONE_SIDES = 16 };
-
-void info_fact(const char *name, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    printf("  %-18s", name);
-    vprintf(format, args);
-    putchar('\n');
-    va_end(args);
-}
-
-void info_line(const char *name, const char *text)
-{
-    char line[80];
-    size_t n = 0;
-    if (!text)
-        return;
-    for (text += strspn(text, "\r\n\t "); *text && *text != '\n'; text++)
-        if (n + 1 < sizeof line)
-            line[n++] = (unsigned char)*text < 32 || *text == 127 ? ' ' : *text;
-    line[n] = '\0';
-    if (n)
-        info_fact(name, "%s", line);
-}
 
 /* ---- scenes ---- */
 
@@ -94,32 +69,7 @@ static int info_scene(const char *path)
     return code;
 }
 
-/* ---- checkpoints, problems ---- */
-
-static void print_note(char *note)
-{
-    char *rest;
-    for (char *line = strtok_r(note, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        char *value = strchr(line, ' ');
-        if (value)
-            *value++ = '\0';
-        info_fact(line, "%s", value ? value : "");
-    }
-}
-
-int info_checkpoint(const char *path)
-{
-    TalusCheckpointInfo info;
-    if (talus_checkpoint_inspect(path, &info) != TALUS_OK)
-        return cli_fail_library();
-    printf("%s: checkpoint, sound\n", path);
-    info_fact("number", "%" PRIu64, info.sequence);
-    info_fact("time", "%g s, step %" PRId64, info.time, info.steps);
-    info_fact("state", "%zu bytes", info.world_size);
-    print_note(info.note);
-    talus_free(info.note);
-    return CLI_OK;
-}
+/* ---- problems ---- */
 
 static bool is_joint(const TalusProblem *problem, int block)
 {

@@ -1,4 +1,4 @@
-/* cli/commands/info_run.c - what a run's directory and its frames hold. */
+/* cli/commands/info_run.c - what a run's directory, its frames and its checkpoints hold. */
 #include "cli/run/dir.h"
 #include "info.h"
 
@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---- frames ---- */
@@ -108,6 +109,31 @@ static bool has(const char *dir, const char *name)
     char path[CLI_PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return access(path, F_OK) == 0;
+}
+
+static void print_note(char *note)
+{
+    char *rest;
+    for (char *line = strtok_r(note, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *value = strchr(line, ' ');
+        if (value)
+            *value++ = '\0';
+        info_fact(line, "%s", value ? value : "");
+    }
+}
+
+int info_checkpoint(const char *path)
+{
+    TalusCheckpointInfo info;
+    if (talus_checkpoint_inspect(path, &info) != TALUS_OK)
+        return cli_fail_library();
+    printf("%s: checkpoint, sound\n", path);
+    info_fact("number", "%" PRIu64, info.sequence);
+    info_fact("time", "%g s, step %" PRId64, info.time, info.steps);
+    info_fact("state", "%zu bytes", info.world_size);
+    print_note(info.note);
+    talus_free(info.note);
+    return CLI_OK;
 }
 
 static bool checkpoint_in(const char *dir, const char *name)

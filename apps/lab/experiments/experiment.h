@@ -52,13 +52,13 @@ typedef struct Experiment {
 
 int experiment_count(void);
 const Experiment *experiment_row(int index);
-/* NULL with a message, the nearest name in it. */
-const Experiment *experiment_find(const char *name);
+/* NULL with a message of wrong usage, the nearest name in it. */
+const Experiment *experiment_find(const CliCommand *command, const char *name);
 
 /* What a run is called in results. */
 void experiment_label(const BenchRun *run, int divisor, char label[LAB_TEXT]);
 
-/* ---- reading results, for conclusions ---- */
+/* ---- for conclusions (conclusion.c) ---- */
 
 /* The result of that label; NULL: not run or not measured. */
 const LabResult *experiment_result(const LabSet *set, int problem, const char *label);

@@ -22,9 +22,6 @@ static const TalusFrictionModel models[MODELS] = {
     [CONVEX_CONE] = {TALUS_SECTION_DISC, TALUS_LAW_CCP, 0},
 };
 
-const char *const preclik_models[MODELS] = {
-    "frictionless", "box", "pyramid", "circular cone", "convex pyramid", "convex cone"};
-
 #define SCENE(bodies, mu, seed)                                 \
     {                                                           \
         "bodies=" bodies, "mu=" mu, "bodies[grains].seed=" seed \
@@ -77,41 +74,6 @@ static const BenchRun runs[] = {
     RUN("lbfgs-fb", 5000, ON(BOX) | PYRAMIDS | CONES | CONVEX),
 };
 
-/* ---- reading results ---- */
-
-static int case_of(int model, int state)
-{
-    return state * MODELS + model;
-}
-
-const LabResult *preclik_result(const LabSet *set, int model, int state, const char *solver)
-{
-    int problem = case_of(model, state);
-    return problem < set->problem_count ? experiment_result(set, problem, solver) : NULL;
-}
-
-const double preclik_marks[] = {1e-2, 1e-4, 1e-6}; /* of the residual of zero impulses */
-
-double preclik_iterations(const LabResult *r, double mark)
-{
-    const double *row =
-        r ? experiment_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX])
-          : NULL;
-    if (!r)
-        return NAN;
-    return row ? fmax(row[LAB_ITERATION], 1.0) : INFINITY;
-}
-
-int preclik_sweeps(const LabResult *r)
-{
-    return r->iterations - r->factorisations;
-}
-
-double preclik_end(const LabResult *r)
-{
-    return r->trace.row[r->trace.count - 1][LAB_NATURAL_MAX] / r->trace.row[0][LAB_NATURAL_MAX];
-}
-
 /* ---- Fig. 2 ---- */
 
 static void add_triple(LabTable *t, const LabSet *set, int model, const char *solver, double mark)
@@ -159,59 +121,6 @@ static void table_fig_2(LabSet *set)
 
 /* ---- Fig. 3: residual and velocity error on the box ---- */
 
-const char *const preclik_compared[] = {"pgs", "cpg", "ssn", SSN_PLAIN};
-
-/* Rows that are of use in logarithms, down to where a solution is as good as found. */
-static bool counts_in_fig_3(const LabResult *r, int k)
-{
-    static const double enough = 1e-6;
-    const double *first = r->trace.row[0], *row = r->trace.row[k];
-    return row[LAB_ITERATION] > 1.0 && row[LAB_VELOCITY_ERROR] > 0.0 &&
-           row[LAB_NATURAL_MAX] > enough * first[LAB_NATURAL_MAX];
-}
-
-typedef struct Sums {
-    double n, x, y, xx, xy, yy;
-} Sums;
-
-static void add_point(Sums *s, double x, double y)
-{
-    s->n += 1.0;
-    s->x += x;
-    s->y += y;
-    s->xx += x * x;
-    s->xy += x * y;
-    s->yy += y * y;
-}
-
-static double correlation(const Sums *s)
-{
-    double xy = s->n * s->xy - s->x * s->y;
-    double xx = s->n * s->xx - s->x * s->x, yy = s->n * s->yy - s->y * s->y;
-    return xx > 0.0 && yy > 0.0 ? xy / sqrt(xx * yy) : NAN;
-}
-
-Coupling preclik_couple(const LabResult *r)
-{
-    Sums levels = {0}, changes = {0};
-    double least = INFINITY, most = 0.0, before[2] = {NAN, NAN};
-    for (int k = 0; k < r->trace.count; k++) {
-        if (!counts_in_fig_3(r, k))
-            continue;
-        double residual = r->trace.row[k][LAB_NATURAL_MAX];
-        double error = r->trace.row[k][LAB_VELOCITY_ERROR];
-        double x = log10(residual), y = log10(error);
-        add_point(&levels, x, y);
-        if (!isnan(before[0]))
-            add_point(&changes, x - before[0], y - before[1]);
-        before[0] = x;
-        before[1] = y;
-        least = fmin(least, error / residual);
-        most = fmax(most, error / residual);
-    }
-    return (Coupling){correlation(&levels), correlation(&changes), most / least};
-}
-
 static double error_at(const LabResult *r, double mark)
 {
     const double *row =
@@ -254,22 +163,6 @@ static double changes_between(const LabResult *r, int from, int to)
         at = row[LAB_ITERATION];
     }
     return changes / (at - last);
-}
-
-/* The course of the changes from the second step on, while each iteration has its row. */
-Decay preclik_decay(const LabResult *r)
-{
-    enum { FIRST = 3, LAST = 50 };
-    Sums logs = {0}, plain = {0};
-    for (int k = 1; k < r->trace.count; k++) {
-        const double *row = r->trace.row[k];
-        if (row[LAB_ITERATION] < FIRST || row[LAB_ITERATION] > LAST)
-            continue;
-        add_point(&plain, row[LAB_ITERATION], row[LAB_ACTIVE_CHANGES]);
-        add_point(&logs, row[LAB_ITERATION], log(row[LAB_ACTIVE_CHANGES] + 0.5));
-    }
-    double e = correlation(&logs), l = correlation(&plain);
-    return (Decay){e * e, l * l};
 }
 
 static void table_fig_4(LabSet *set)
@@ -338,9 +231,9 @@ static void conclude(LabSet *set, int divisor)
         return;
     preclik_claims(set);
     lab_set_note(set, "Contacts: %d, %d and %d here, 1,702 in the paper.",
-                 talus_problem_blocks(set->problems[case_of(BOX, 0)].problem),
-                 talus_problem_blocks(set->problems[case_of(BOX, 1)].problem),
-                 talus_problem_blocks(set->problems[case_of(BOX, 2)].problem));
+                 talus_problem_blocks(set->problems[preclik_case(BOX, 0)].problem),
+                 talus_problem_blocks(set->problems[preclik_case(BOX, 1)].problem),
+                 talus_problem_blocks(set->problems[preclik_case(BOX, 2)].problem));
 }
 
 const Experiment preclik = {.name = "preclik",

@@ -8,6 +8,11 @@ enum { FRICTIONLESS, BOX, PYRAMID, CONE, CONVEX_PYRAMID, CONVEX_CONE, MODELS, ST
 /* Strong friction, one state. */
 enum { STRONG_PYRAMID = MODELS * STATES, STRONG_CONE };
 
+static inline int preclik_case(int model, int state)
+{
+    return state * MODELS + model;
+}
+
 #define CPG_PAPER "cpg:variant=two,metric=none"
 #define SSN_PLAIN "ssn:metric=none,regularise=1e-10,step_min=0.01" /* with the least of our own */
 
@@ -15,6 +20,8 @@ extern const char *const preclik_models[MODELS];
 
 enum { PRECLIK_MARKS = 3 };
 extern const double preclik_marks[PRECLIK_MARKS]; /* of the residual of zero impulses */
+
+/* ---- preclik_claims.c: what is read from results ---- */
 
 /* NULL: there is none. */
 const LabResult *preclik_result(const LabSet *set, int model, int state, const char *solver);
@@ -45,7 +52,7 @@ typedef struct Decay {
 
 Decay preclik_decay(const LabResult *r);
 
-/* preclik_claims.c: the paper's statements, each with what is found here. */
+/* The paper's statements, each with what is found here. */
 void preclik_claims(LabSet *set);
 
 #endif

@@ -64,7 +64,7 @@ const WorldsRow *worlds_find(const char *name);
  * code. */
 int worlds_main(Worlds *w, const WorldsRow *const *rows, int count);
 
-/* ---- for the rows ---- */
+/* ---- for the rows (worlds_measure.c) ---- */
 
 /* NAME=VALUE, as for --set. */
 typedef struct WorldsSets {
@@ -123,6 +123,9 @@ void worlds_judge(Worlds *w, const char *what, double measured, double target, c
 /* The same for a figure of `steps` steps of which only `done` were taken within the row's time: missed. */
 void worlds_judge_steps(Worlds *w, const char *what, double measured, double target, int done,
                         int steps, const WorldsStep *step);
+
+/* The row ended with talus_error(). */
+void worlds_judge_failure(Worlds *w, const char *row);
 
 /* Quick or full. */
 static inline int worlds_size(const Worlds *w, int full, int quick)

@@ -36,6 +36,21 @@ void talus_cpu_dots(const TalusOperator *op, int count, const double *const *x, 
 void talus_cpu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
                        double *out);
 
+/* operator.c */
+TalusStatus talus_cpu_scratch(const TalusOperator *op);
+void talus_cpu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
+                      double (*velocity)[8]);
+void talus_cpu_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
+                       double *out);
+void talus_cpu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                        bool offset, double *out);
+void talus_cpu_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums);
+void talus_cpu_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
+                     double *sum2, double *max);
+void talus_cpu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out);
+void talus_cpu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     TalusSizes *out);
+
 /* joints.c */
 TalusStatus talus_cpu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *count);
 TalusStatus talus_cpu_joint_take_out(const TalusOperator *whole, TalusOperator *op);

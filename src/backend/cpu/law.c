@@ -116,7 +116,7 @@ void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double sh
     Pass pass = {.op = op, .gamma = gamma, .share = share};
     double total[LAW_SUMS] = {0.0};
     if (op->pair)
-        talus_backend_cpu.op.bodies(op, gamma, true, op->scratch->velocity);
+        talus_cpu_bodies(op, gamma, true, op->scratch->velocity);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, measure_chunk, &pass);
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
         const double *partial = op->scratch->partial + PARTIALS * c;

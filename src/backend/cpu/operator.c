@@ -1,4 +1,4 @@
-/* backend/cpu/operator.c - whole-problem operations: product, residual, Jacobi step; the table. */
+/* backend/cpu/operator.c - whole-problem operations: product, residual, Jacobi step, metric. */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/general.h"
 #include "linalg/eliminate.h"
@@ -8,56 +8,7 @@
 
 #include <string.h>
 
-static TalusStatus vector_reserve(const TalusOperator *op, double **vector, size_t *capacity,
-                                  size_t n, const char *what)
-{
-    (void)op;
-    TalusStatus status = TALUS_GROW(*vector, n, 0, what);
-    *capacity = TALUS_CAPACITY(*vector);
-    return status;
-}
-
-static void vector_release(double *vector)
-{
-    talus_release(vector);
-}
-
-static void vector_copy(const TalusOperator *op, double *to, const double *from, size_t n)
-{
-    (void)op;
-    memcpy(to, from, n * sizeof *to);
-}
-
-static void vector_zero(const TalusOperator *op, double *vector, size_t n)
-{
-    (void)op;
-    memset(vector, 0, n * sizeof *vector);
-}
-
-static TalusStatus fine(void)
-{
-    return TALUS_OK;
-}
-
-/* Pool and scratch are the operator's: there is nothing else to keep. */
-static TalusStatus context_create(TalusContext **out)
-{
-    *out = NULL;
-    return TALUS_OK;
-}
-
-static void context_destroy(TalusContext *context)
-{
-    (void)context;
-}
-
-static TalusStatus check(TalusContext *context)
-{
-    (void)context;
-    return TALUS_OK;
-}
-
-static TalusStatus scratch(const TalusOperator *op)
+TalusStatus talus_cpu_scratch(const TalusOperator *op)
 {
     TalusHostScratch *s = op->scratch;
     size_t records = (size_t)op->blocks + (size_t)op->general;
@@ -96,8 +47,8 @@ static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chun
                      p->op->scratch->record);
 }
 
-static void bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-                   double (*velocity)[8])
+void talus_cpu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
+                      double (*velocity)[8])
 {
     Product p = {.op = op, .gamma = gamma};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
@@ -140,8 +91,8 @@ static void product_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     gradient_of(p, begin, end, p->out + begin * p->op->rows);
 }
 
-static void product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
-                    double *out)
+void talus_cpu_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
+                       double *out)
 {
     Product p = {.op = op, .gamma = gamma, .out = out, .compliant = compliant, .offset = offset};
     if (op->pair && !gamma && !op->elimination) {
@@ -150,7 +101,7 @@ static void product(const TalusOperator *op, const double *gamma, bool compliant
         free_bodies(op);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (op->pair) {
-        bodies(op, gamma, offset, op->scratch->velocity);
+        talus_cpu_bodies(op, gamma, offset, op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, product_chunk, &p);
@@ -196,11 +147,11 @@ static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-static void gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                     bool offset, double *out)
+void talus_cpu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                        bool offset, double *out)
 {
     if (!metric) {
-        product(op, x, true, offset, out);
+        talus_cpu_product(op, x, true, offset, out);
         return;
     }
     Product p = {.op = op, .out = out, .offset = offset, .metric = metric, .x = x};
@@ -294,7 +245,7 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
 {
     const TalusOperator *op = pass->product.op;
     if (op->pair) {
-        bodies(op, pass->product.gamma, true, op->scratch->velocity);
+        talus_cpu_bodies(op, pass->product.gamma, true, op->scratch->velocity);
         pass->product.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (pass->relaxed) { /* rows read gamma of all blocks: keep the old values */
         memcpy(op->scratch->unscaled, pass->relaxed,
@@ -311,14 +262,14 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
     out->residual_max = sqrt(out->residual_max);
 }
 
-static void residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
+void talus_cpu_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
 {
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true}};
     run_blocks(&pass, sums);
 }
 
-static void relax(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
-                  double *max)
+void talus_cpu_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
+                     double *sum2, double *max)
 {
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true},
                       .relaxed = gamma,
@@ -351,15 +302,15 @@ static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-static void metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+void talus_cpu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
     MetricPass pass = {op, out, kind == TALUS_METRIC_TRACE};
     talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
 }
 
 /* Asked for a few times in a long solve: one thread. */
-static void sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                  TalusSizes *out)
+void talus_cpu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                     TalusSizes *out)
 {
     const int rows = op->rows;
     *out = (TalusSizes){0.0, 0.0, 0.0};
@@ -381,79 +332,3 @@ static void sizes(const TalusOperator *op, const TalusMetricBlock *metric, const
         }
     }
 }
-
-const TalusBackend talus_backend_cpu = {
-    .name = "cpu",
-    .summary = "threads and vector units of this machine, double precision, bitwise reproducible",
-    .capabilities = TALUS_CAP_HOST_MEMORY | TALUS_CAP_SEES_ITERATES | TALUS_CAP_FACTORISES,
-    .open = fine,
-    .context_create = context_create,
-    .context_destroy = context_destroy,
-    .check = check,
-    .vector =
-        {
-            .reserve = vector_reserve,
-            .release = vector_release,
-            .put = vector_copy,
-            .get = vector_copy,
-            .copy = vector_copy,
-            .zero = vector_zero,
-            .dot = talus_cpu_dot,
-            .dots = talus_cpu_dots,
-            .axpby = talus_cpu_axpby,
-            .combine = talus_cpu_combine,
-        },
-    .op =
-        {
-            .scratch = scratch,
-            .bodies = bodies,
-            .product = product,
-            .gradient = gradient,
-            .residual = residual,
-            .terms = talus_cpu_terms,
-            .metric = metric,
-            .scale = talus_cpu_scale,
-            .sizes = sizes,
-        },
-    .block =
-        {
-            .project = talus_cpu_project,
-            .forward_backward = talus_cpu_forward_backward,
-            .split = talus_cpu_split,
-            .mask = talus_cpu_mask,
-            .tangent = talus_cpu_tangent,
-            .feasible_step = talus_cpu_feasible_step,
-            .compare = talus_cpu_compare,
-            .recede = talus_cpu_recede,
-            .recede_span = talus_cpu_recede_span,
-        },
-    .law =
-        {
-            .measure = talus_cpu_law_measure,
-            .shift = talus_cpu_law_shift,
-            .unshift = talus_cpu_law_unshift,
-            .estimate = talus_cpu_law_estimate,
-        },
-    .sweep =
-        {
-            .begin = talus_cpu_sweep_begin,
-            .run = talus_cpu_sweep_run,
-            .end = talus_cpu_sweep_end,
-            .destroy = talus_cpu_sweep_destroy,
-        },
-    .step =
-        {
-            .relax = relax,
-            .accelerate = talus_cpu_accelerate,
-            .quasi_direction = talus_cpu_quasi_direction,
-            .quasi_step = talus_cpu_quasi_step,
-            .quasi_smooth = talus_cpu_quasi_smooth,
-            .ogm = talus_cpu_ogm_step,
-        },
-    .joint =
-        {
-            .rows = talus_cpu_joint_rows,
-            .take_out = talus_cpu_joint_take_out,
-            .recover = talus_cpu_joint_recover,
-        },
-};

@@ -302,17 +302,6 @@ static double run_coloured(TalusSweep *sweep)
     return sum + sweep_heavy(sweep);
 }
 
-/* Fisher-Yates over the last order: each sweep a new permutation. */
-void talus_sweep_shuffle(TalusSweep *sweep)
-{
-    for (int i = sweep->op->blocks - 1; i > 0; i--) {
-        int j = (int)talus_rng_below(&sweep->rng, (uint64_t)i + 1);
-        int32_t swap = sweep->order[i];
-        sweep->order[i] = sweep->order[j];
-        sweep->order[j] = swap;
-    }
-}
-
 static double run_sequence(TalusSweep *sweep)
 {
     double sum = 0.0;
@@ -347,7 +336,7 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
     (*sweep)->rng = talus_rng(options->seed);
     if (op->pair) {
         (*sweep)->velocity = op->scratch->velocity;
-        talus_backend_cpu.op.bodies(op, gamma, true, op->scratch->velocity);
+        talus_cpu_bodies(op, gamma, true, op->scratch->velocity);
     }
     if (options->local != TALUS_ONE_PROJECT)
         return talus_sweep_local_begin(*sweep, gamma);
@@ -358,7 +347,7 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
 static double run_once(TalusSweep *sweep)
 {
     if (sweep->op->pair && sweep->ended)
-        talus_backend_cpu.op.bodies(sweep->op, sweep->ended, true, sweep->velocity);
+        talus_cpu_bodies(sweep->op, sweep->ended, true, sweep->velocity);
     sweep->ended = NULL;
     if (talus_sweep_by_block(sweep))
         return talus_sweep_sparse_run(sweep);

@@ -100,9 +100,6 @@ TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses back, block by block. */
 void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
 
-/* Draws the next permutation of a random sweep. */
-void talus_sweep_shuffle(TalusSweep *sweep);
-
 /* Whether a sweep goes block by block on impulses in the contact frames: an explicit operator, contacts
  * whose sets need their tangents, and those whose own problem is solved, unless packs do that. */
 static inline bool talus_sweep_by_block(const TalusSweep *sweep)
@@ -112,9 +109,10 @@ static inline bool talus_sweep_by_block(const TalusSweep *sweep)
     return !op->pair || op->varied || local;
 }
 
-/* sweep_block.c: the block of N + E of contact i; with one row the first entry alone. */
+/* sweep_sparse.c: the block of N + E of contact i; with one row the first entry alone. */
 void talus_sweep_block(const TalusOperator *op, int i, double a[3][3]);
-
+/* Draws the next permutation of a random sweep. */
+void talus_sweep_shuffle(TalusSweep *sweep);
 TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma);
 double talus_sweep_sparse_run(TalusSweep *sweep);
 /* sweep_block.c: the same with solvers of one contact; run as above. */

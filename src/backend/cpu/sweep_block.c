@@ -11,7 +11,7 @@
  * written, mostly cached; about 110 flop and, where it slides, a root and a division. */
 #include "backend/cpu/sweep.h"
 
-#include "backend/block.h"
+#include "backend/frame.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "sets/one_solve.h"
@@ -22,38 +22,6 @@ static TalusFrictionLaw law_of(const TalusOperator *op, int i)
 {
     TalusFrictionLaw law = op->model ? (TalusFrictionLaw)op->model[i].law : TALUS_LAW_CCP;
     return law == TALUS_LAW_COULOMB && op->moving ? TALUS_LAW_FIXED : law;
-}
-
-static void contact_block(const TalusOperator *op, int i, double a[3][3])
-{
-    if (i < op->sphere_sphere + op->sphere_fixed) {
-        memset(a, 0, 9 * sizeof(double));
-        a[0][0] = op->diagonal[i][0];
-        a[1][1] = a[2][2] = op->diagonal[i][1];
-        return;
-    }
-    double block[9];
-    talus_block_general(op, i, 3, block);
-    memcpy(a, block, sizeof block);
-    a[0][0] += op->compliance ? op->compliance[i] : 0.0;
-}
-
-static void matrix_block(const TalusOperator *op, int i, double a[3][3])
-{
-    memset(a, 0, 9 * sizeof(double));
-    for (int k = 0; k < op->rows; k++)
-        for (int32_t e = op->row_start[i * op->rows + k]; e < op->row_start[i * op->rows + k + 1];
-             e++)
-            if (op->column[e] / op->rows == i)
-                a[k][op->column[e] % op->rows] += op->values[e];
-}
-
-void talus_sweep_block(const TalusOperator *op, int i, double a[3][3])
-{
-    if (op->pair)
-        contact_block(op, i, a);
-    else
-        matrix_block(op, i, a);
 }
 
 static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)

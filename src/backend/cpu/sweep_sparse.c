@@ -6,6 +6,7 @@
  * sequence. */
 #include "backend/cpu/sweep.h"
 
+#include "backend/block.h"
 #include "backend/cpu/general.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -92,6 +93,38 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
     } else {
         next[0] = talus_project_nonneg(next[0]);
     }
+}
+
+static void contact_block(const TalusOperator *op, int i, double a[3][3])
+{
+    if (i < op->sphere_sphere + op->sphere_fixed) {
+        memset(a, 0, 9 * sizeof(double));
+        a[0][0] = op->diagonal[i][0];
+        a[1][1] = a[2][2] = op->diagonal[i][1];
+        return;
+    }
+    double block[9];
+    talus_block_general(op, i, 3, block);
+    memcpy(a, block, sizeof block);
+    a[0][0] += op->compliance ? op->compliance[i] : 0.0;
+}
+
+static void matrix_block(const TalusOperator *op, int i, double a[3][3])
+{
+    memset(a, 0, 9 * sizeof(double));
+    for (int k = 0; k < op->rows; k++)
+        for (int32_t e = op->row_start[i * op->rows + k]; e < op->row_start[i * op->rows + k + 1];
+             e++)
+            if (op->column[e] / op->rows == i)
+                a[k][op->column[e] % op->rows] += op->values[e];
+}
+
+void talus_sweep_block(const TalusOperator *op, int i, double a[3][3])
+{
+    if (op->pair)
+        contact_block(op, i, a);
+    else
+        matrix_block(op, i, a);
 }
 
 /* A joint's block is solved, not stepped: between its rows A is far from diagonal. */
@@ -215,6 +248,17 @@ static double run_colours(TalusSweep *sweep)
     for (int i = sweep->colour_start[COLOURS]; i < sweep->colour_start[COLOURS + 1]; i++)
         sum += sweep->step(sweep, sweep->order[i]);
     return sum;
+}
+
+/* Fisher-Yates over the last order: each sweep a new permutation. */
+void talus_sweep_shuffle(TalusSweep *sweep)
+{
+    for (int i = sweep->op->blocks - 1; i > 0; i--) {
+        int j = (int)talus_rng_below(&sweep->rng, (uint64_t)i + 1);
+        int32_t swap = sweep->order[i];
+        sweep->order[i] = sweep->order[j];
+        sweep->order[j] = swap;
+    }
 }
 
 double talus_sweep_sparse_run(TalusSweep *sweep)

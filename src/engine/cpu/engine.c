@@ -40,22 +40,6 @@ static TalusStatus create(const TalusEngineSetup *setup, TalusEngine **out)
     return TALUS_OK;
 }
 
-/* ---- sums ---- */
-
-TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t count)
-{
-    return TALUS_GROW(e->partial, (size_t)talus_chunks(count, CPU_GRAIN), 0, "partial sums");
-}
-
-void cpu_sum_partials(const CpuEngine *e, int64_t count, int columns, double *sum)
-{
-    for (int j = 0; j < columns; j++)
-        sum[j] = 0.0;
-    for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
-        for (int j = 0; j < columns; j++)
-            sum[j] += e->partial[i][j];
-}
-
 /* ---- what the world gives ---- */
 
 static TalusStatus tables(TalusEngine *engine, const TalusTables *tables)

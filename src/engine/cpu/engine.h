@@ -113,10 +113,20 @@ static inline double cpu_attraction(const CpuEngine *e, int64_t i)
     return talus_contact_pull(cpu_law(e, c), &e->built, c->gap, cpu_contact_size(e, c));
 }
 
-/* ---- engine.c ---- */
+static inline TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t count)
+{
+    return TALUS_GROW(e->partial, (size_t)talus_chunks(count, CPU_GRAIN), 0, "partial sums");
+}
+
 /* Sums the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */
-void cpu_sum_partials(const CpuEngine *e, int64_t count, int columns, double *sum);
-TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t count);
+static inline void cpu_sum_partials(const CpuEngine *e, int64_t count, int columns, double *sum)
+{
+    for (int j = 0; j < columns; j++)
+        sum[j] = 0.0;
+    for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
+        for (int j = 0; j < columns; j++)
+            sum[j] += e->partial[i][j];
+}
 
 /* ---- detect.c ---- */
 TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,

@@ -13,11 +13,6 @@ extern "C" {
 #include "engine/body.h"
 }
 
-const CuRecord *cu_solved(const TalusEngine *e)
-{
-    return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;
-}
-
 /* ---- surprises ---- */
 
 static __global__ void count_changes(CuBodies b, const TalusVec3 *seen, const CuRecord *solved,

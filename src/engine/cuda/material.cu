@@ -96,6 +96,11 @@ static __global__ void fill_warm(CuScene s, int rows, double *gamma)
 }
 
 /* v_f <- v_f - M^-1 D (c h e_n): each body adds up its touches in order. */
+const CuRecord *cu_solved(const TalusEngine *e)
+{
+    return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;
+}
+
 void cu_attract(TalusEngine *e)
 {
     CuStep *s = &e->step;

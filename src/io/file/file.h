@@ -30,6 +30,8 @@ TalusStatus talus_file_commit_unsynced(TalusFile *file);
 /* Instead of a commit: removes what was written. Frees `file`. */
 void talus_file_abandon(TalusFile *file);
 
+/* ---- read.c ---- */
+
 /* Writes all bytes to a descriptor, from offset *at on or, where `at` is NULL, where it stands; 0, or the error. */
 int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at);
 /* Brings what was written to a descriptor to the disk; 0, or the error. */

@@ -112,33 +112,6 @@ int talus_frames_at(const TalusFrames *frames, double time)
     return low;
 }
 
-/* ---- chunks ---- */
-
-/* Sizes first, then memory, then the checksum. */
-TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, TalusChunk *chunk)
-{
-    struct stat about;
-    TALUS_TRY(talus_frames_bytes(f, offset, chunk, sizeof *chunk));
-    if (fstat(f->fd, &about) != 0)
-        return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
-    uint64_t start = offset + sizeof *chunk, size = (uint64_t)about.st_size;
-    if (chunk->magic != TALUS_CHUNK_MAGIC || chunk->kind != kind)
-        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
-                               "damaged: byte %" PRIu64 " starts no such chunk", offset);
-    if (start > size || chunk->size > size - start)
-        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
-                               "damaged: the chunk at byte %" PRIu64 " claims %" PRIu64
-                               " bytes of the %" PRIu64 " after it",
-                               offset, chunk->size, start > size ? 0 : size - start);
-    TALUS_TRY(TALUS_GROW(f->payload, (size_t)chunk->size, 0, "frame"));
-    TALUS_TRY(talus_frames_bytes(f, start, f->payload, (size_t)chunk->size));
-    if (talus_chunk_crc(chunk, f->payload) != chunk->crc)
-        return talus_fail_file(f->path, TALUS_ERR_FORMAT,
-                               "damaged: the chunk at byte %" PRIu64 " does not match its checksum",
-                               offset);
-    return TALUS_OK;
-}
-
 /* ---- heads ---- */
 
 static TalusStatus check_index(const TalusFrames *f, int index)
@@ -174,13 +147,6 @@ TalusStatus talus_frames_load_head(TalusFrames *f, int index)
 const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index)
 {
     return talus_frames_load_head(frames, index) == TALUS_OK ? &frames->loaded.head : NULL;
-}
-
-void talus_frames_head_place(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size)
-{
-    int head = index >= 0 && index < frames->count ? frames->frame_head[index] : -1;
-    *offset = head < 0 ? 0 : frames->head[head].offset;
-    *size = head < 0 ? 0 : frames->head[head].size;
 }
 
 /* ---- frames ---- */

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "io/file/growing.h"
 #include "io/frames/frames.h"
-#include "world/internal.h"
+#include "world/state.h"
 
 #include <errno.h>
 #include <string.h>

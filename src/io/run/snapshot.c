@@ -2,7 +2,9 @@
  * those of contacts in another, for which contacts are kept may depend on the forces on bodies. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
-#include "world/internal.h"
+#include "world/contacts.h"
+#include "world/ids.h"
+#include "world/state.h"
 
 #include <string.h>
 

@@ -2,12 +2,8 @@
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
-#include "base/param.h"
-#include "geometry/shape.h"
 #include "io/file/file.h"
-#include "world/source/generate.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- loading ---- */
@@ -106,122 +102,4 @@ const char *talus_scene_param_name(const TalusScene *scene, int index)
 double talus_scene_param_value(const TalusScene *scene, int index)
 {
     return scene->scope.values[index];
-}
-
-/* ---- names ---- */
-
-/* Index of the child of `map` with this key; a failure at `json` names the nearest one. */
-static TalusStatus find_name(const TalusJson *scene, const char *map, const char *what,
-                             const TalusJson *json, const char *name, int *index)
-{
-    const TalusJson *names = talus_json_get(scene, map);
-    const char *near[TALUS_JSON_KEYS] = {0};
-    int n = 0;
-    for (const TalusJson *c = names ? names->first : NULL; c; c = c->next) {
-        if (strcmp(c->key, name) == 0) {
-            *index = c->index;
-            return TALUS_OK;
-        }
-        near[n++] = c->key;
-    }
-    char shown[TALUS_JSON_SHOWN];
-    const char *best = talus_nearest(name, near, n);
-    return talus_json_fail(json, 0, "no %s '%s' in `%s`%s%s%s", what, talus_json_show(name, shown),
-                           map, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
-}
-
-TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json, const char *name,
-                                 int *index)
-{
-    *index = scene->materials.count > 0 ? 0 : -1;
-    if (!name)
-        return TALUS_OK;
-    return find_name(scene->json, "materials", "material", json, name, index);
-}
-
-static TalusStatus named_shape(const TalusScene *scene, const TalusJson *json, const char *name,
-                               const SceneShape **shape)
-{
-    int index = 0;
-    TALUS_TRY(find_name(scene->json, "shapes", "shape", json, name, &index));
-    *shape = (const SceneShape *)scene->shapes.items + index;
-    return TALUS_OK;
-}
-
-TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
-                              const SceneShape **shape)
-{
-    *shape = given;
-    return given->name ? named_shape(scene, given->json, given->name, shape) : TALUS_OK;
-}
-
-int talus_scene_shapes(const SceneBody *body)
-{
-    return body->shapes.count > 0 ? body->shapes.count : 1;
-}
-
-TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
-                                   const SceneShape **shape)
-{
-    if (body->shapes.count == 0)
-        return talus_scene_shape(scene, body->shape, shape);
-    const TalusJson *json = talus_json_get(body->json, "shapes")->first;
-    for (int i = 0; i < k; i++)
-        json = json->next;
-    return named_shape(scene, json, ((const char *const *)body->shapes.items)[k], shape);
-}
-
-bool talus_scene_is_wall(const SceneShape *shape)
-{
-    return shape->kind != SCENE_ROCK &&
-           talus_shape_has((TalusShapeKind)shape->kind, TALUS_TRAIT_WALL);
-}
-
-TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
-                             char **path)
-{
-    /* A path typed after --set means what it means in the shell. */
-    const char *folder = json->line == 0 || file[0] == '/' ? "" : scene->folder;
-    return talus_path(path, "%s%s", folder, file);
-}
-
-/* What to multiply numbers with so that their squares neither overflow nor vanish; 1 for all but extreme ones, which
- * leaves them their bits. A power of 2, so that nothing is rounded. */
-static double taming(const double *v, int n)
-{
-    double most = 0.0;
-    int exponent;
-    for (int k = 0; k < n; k++)
-        most = fmax(most, fabs(v[k]));
-    (void)frexp(most, &exponent);
-    return most > 1e-140 && most < 1e140 ? 1.0 : ldexp(1.0, -exponent / 2);
-}
-
-TalusVec3 talus_scene_direction(TalusVec3 v)
-{
-    double s = taming((const double[]){v.x, v.y, v.z}, 3); /* twice: 2^1074 is out of range */
-    return talus_scale(s, talus_scale(s, v));
-}
-
-TalusQuat talus_scene_turn(const SceneOrientation *o)
-{
-    const double *v = o->quaternion;
-    if (talus_json_get(o->json, "axis"))
-        return talus_quat_turn(talus_scene_direction(scene_vec3(o->axis)), o->degrees / 360.0);
-    double s = taming(v, 4);
-    TalusQuat q = {s * v[0] * s, s * v[1] * s, s * v[2] * s, s * v[3] * s};
-    return talus_quat_normalize(q);
-}
-
-void talus_scene_sizes(const SceneSize *size, const SceneShape *shape, double *min, double *max)
-{
-    if (!size) {
-        *min = *max = shape ? shape->radius : 0.0;
-    } else if (size->min > 0.0) {
-        *min = size->min;
-        *max = size->max;
-    } else {
-        *min = size->mean * (1.0 - size->spread);
-        *max = size->mean * (1.0 + size->spread);
-    }
 }

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "geometry/bounds.h"
-#include "world/internal.h"
 #include "world/source/generate.h"
+#include "world/state.h"
 
 #include <string.h>
 

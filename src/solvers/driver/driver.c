@@ -4,7 +4,7 @@
  * stage brings the problem to where its backend works (problem/place.c), eliminates free joints where the solver allows it,
  * and measures the result with the backend's residual, in double precision. An algorithm stops on its own estimate; if the
  * truth is worse than promised, it is sent back to work with a stricter one, within the same limits. Counts, clock,
- * observers and the infeasibility monitor are the session's. */
+ * observers and the infeasibility monitor are the session's (session.c). */
 #include "solvers/driver/session.h"
 
 #include "base/memory.h"
@@ -35,116 +35,7 @@ const char *talus_outcome_name(TalusOutcome outcome)
     return names[outcome];
 }
 
-/* ---- during a solve ---- */
-
-void talus_solve_count(TalusSolve *solve, int products)
-{
-    solve->info->iterations++;
-    solve->info->products += products;
-}
-
-void talus_solve_note_start(TalusSolve *solve, double rms)
-{
-    if (!solve->started)
-        solve->info->start_residual = rms;
-    solve->started = true;
-}
-
-static double elapsed(const TalusSolve *solve)
-{
-    return talus_now() - solve->began - solve->paused;
-}
-
-static bool is_late(const TalusSolve *solve)
-{
-    return solve->options->max_seconds > 0.0 && elapsed(solve) > solve->options->max_seconds;
-}
-
-bool talus_solve_within_budget(TalusSolve *solve)
-{
-    if (solve->info->iterations >= solve->options->max_iterations || is_late(solve)) {
-        solve->info->outcome = TALUS_OUTCOME_BUDGET;
-        return false;
-    }
-    return true;
-}
-
-bool talus_solve_continue(TalusSolve *solve, double rms, double max)
-{
-    const TalusSolveOptions *options = solve->options;
-    double reached = options->norm == TALUS_NORM_MAX && !isnan(max) ? max : rms;
-    talus_solve_note_start(solve, rms);
-    if (!isfinite(rms)) {
-        solve->info->outcome = TALUS_OUTCOME_DIVERGED;
-        return false;
-    }
-    if (options->tolerance > 0.0 && reached <= options->tolerance * solve->strictness) {
-        solve->info->outcome = TALUS_OUTCOME_CONVERGED;
-        return false;
-    }
-    if (options->monitor && !options->monitor(options->monitor_user, solve->info->iterations,
-                                              solve->info->products, reached)) {
-        solve->info->outcome = TALUS_OUTCOME_BUDGET;
-        solve->stopped = true;
-        return false;
-    }
-    return talus_solve_within_budget(solve);
-}
-
-bool talus_solve_next(TalusSolve *solve, int products, const double *x,
-                      const TalusMetricBlock *metric, double residual2, double residual_max)
-{
-    double rms = sqrt(residual2 / solve->op->blocks);
-    talus_solve_count(solve, products);
-    return talus_solve_observe(solve, x, metric, rms) &&
-           talus_solve_continue(solve, rms, residual_max);
-}
-
-bool talus_solve_wants_iterate(const TalusSolve *solve)
-{
-    return talus_observe_due(solve) || talus_infeasibility_due(solve);
-}
-
-void talus_solve_suspect(TalusSolve *solve)
-{
-    solve->infeasibility->next = 0;
-}
-
-bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
-                         double rms)
-{
-    if (talus_observe_due(solve) && !talus_observe_iterate(solve, x, metric)) {
-        solve->info->outcome = TALUS_OUTCOME_BUDGET;
-        solve->stopped = true;
-        return false;
-    }
-    return !talus_infeasibility_check(solve, x, metric, rms);
-}
-
-/* ---- which solver runs ---- */
-
-static void enter(TalusSolve *solve, TalusSolver *s)
-{
-    solve->solver = s;
-    solve->type = s->type;
-    solve->params = s->params;
-    solve->state = s->state;
-    solve->work = s->work;
-}
-
-TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed)
-{
-    TalusSolver *from = solve->solver, *to = from->part[part];
-    bool was_resumed = solve->resumed;
-    if (!resumed && !from->type->parts[part].keeps_state)
-        memset(to->state, 0, to->type->state_size);
-    enter(solve, to);
-    solve->resumed = resumed;
-    TalusStatus status = to->type->solve(solve);
-    solve->resumed = was_resumed;
-    enter(solve, from);
-    return status;
-}
+/* ---- what solvers take ---- */
 
 static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
                               TalusOuterKind kind, TalusOuterPlan *plan)
@@ -334,7 +225,7 @@ static void set_limits(TalusSolve *solve, int limit)
 static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
 {
     double before = talus_now();
-    enter(solve, s);
+    talus_solve_enter(solve, s);
     solve->infeasibility = &s->infeasibility;
     solve->observed = &s->observed;
     solve->strictness = 1.0;
@@ -382,7 +273,7 @@ static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
         status = solve->backend->check(solve->op->context);
     }
     fetch(solve);
-    solve->info->seconds = elapsed(solve);
+    solve->info->seconds = talus_solve_elapsed(solve);
     return status;
 }
 
@@ -397,7 +288,7 @@ static bool is_over(const TalusSolve *solve)
 {
     const int done = solve->info->iterations;
     return solve->stopped || is_solved(solve) || done >= solve->wanted->max_iterations ||
-           (done > 0 && is_late(solve));
+           (done > 0 && talus_solve_is_late(solve));
 }
 
 /* Takes back the impulses from before a stage that ended with worse ones; an observer sees them as the

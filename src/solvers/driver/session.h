@@ -1,4 +1,5 @@
-/* solvers/driver/session.h - a solver as an object, which solver.c creates and driver.c runs. */
+/* solvers/driver/session.h - a solver as an object, which solver.c creates and driver.c runs; the clock of a session,
+ * and who runs in it. */
 #ifndef TALUS_SOLVERS_DRIVER_SESSION_H
 #define TALUS_SOLVERS_DRIVER_SESSION_H
 
@@ -24,5 +25,11 @@ struct TalusSolver {
 
 /* Releases the memory of stages and workspaces if it is of another backend. NULL: in any case. */
 void talus_solver_set_backend(TalusSolver *solver, const TalusBackend *backend);
+
+/* session.c: seconds since the session began, without those the clock was stopped for; whether they are over the limit. */
+double talus_solve_elapsed(const TalusSolve *solve);
+bool talus_solve_is_late(const TalusSolve *solve);
+/* Makes a solver the one that runs. */
+void talus_solve_enter(TalusSolve *solve, TalusSolver *solver);
 
 #endif

@@ -4,7 +4,12 @@
  * its slot is given back at the start of the next step. So a step that fails and brings a body back brings
  * back its joints. */
 #include "world/joint/joint.h"
-#include "world/internal.h"
+#include "world/filter.h"
+#include "world/ids.h"
+#include "world/material.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+#include "world/step/wake.h"
 
 #include "collide/period.h"
 
@@ -34,11 +39,6 @@ TalusJointDef talus_joint_def_default(void)
 }
 
 /* ---- checks ---- */
-
-static bool finite3(TalusVec3 a)
-{
-    return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
-}
 
 static bool finite_direction(TalusVec3 a)
 {
@@ -76,7 +76,7 @@ static TalusStatus check_bodies(const TalusWorld *world, const char *name, const
 static TalusStatus check_axes(const char *name, const TalusJointDef *def)
 {
     bool line = talus_joint_is_line(def->kind);
-    if (!finite3(def->point) || (line && !finite3(def->point_b)))
+    if (!talus_finite3(def->point) || (line && !talus_finite3(def->point_b)))
         return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": its point is not finite", name);
     bool axis = !line && def->kind != TALUS_JOINT_BALL && def->kind != TALUS_JOINT_FIXED;
     bool second = def->kind == TALUS_JOINT_UNIVERSAL;
@@ -288,7 +288,7 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     *joint = (TalusJoint){.def = *def,
                           .used = true,
                           .generation = joint->generation + 1,
-                          .since = talus_world_time(world),
+                          .since = talus_time(world),
                           .length = offset_length(world, def)};
     joint->def.name = name;
     attach(world, joint);
@@ -304,13 +304,6 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
 }
 
 /* ---- removing ---- */
-
-bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
-{
-    TalusBodyId a = joint->def.a, b = joint->def.b;
-    return joint->used && (a.number == 0 || talus_slot_of(world, a) >= 0) &&
-           (b.number == 0 || talus_slot_of(world, b) >= 0);
-}
 
 static TalusStatus find(const TalusWorld *world, TalusJointId id, TalusJoint **out)
 {
@@ -416,7 +409,7 @@ TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const Talu
     TALUS_TRY(find(world, id, &joint));
     TALUS_TRY(check_motor(joint->def.name, joint->def.kind, motor));
     joint->def.motor = *motor;
-    joint->since = talus_world_time(world);
+    joint->since = talus_time(world);
     return TALUS_OK;
 }
 

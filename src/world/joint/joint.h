@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "engine/engine.h"
+#include "world/ids.h"
 
 #include <talus/joint.h>
 
@@ -100,9 +101,15 @@ typedef struct TalusJoints {
     TalusJointExchange exchange;
 } TalusJoints;
 
-/* ---- joint.c ---- */
 /* Whether both bodies are there. */
-bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint);
+static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
+{
+    TalusBodyId a = joint->def.a, b = joint->def.b;
+    return joint->used && (a.number == 0 || talus_slot_of(world, a) >= 0) &&
+           (b.number == 0 || talus_slot_of(world, b) >= 0);
+}
+
+/* ---- joint.c ---- */
 /* Whether a loaded joint makes sense. */
 TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
@@ -164,9 +171,5 @@ TalusStatus talus_exchange_send(TalusWorld *world, double h);
 TalusStatus talus_exchange_store(TalusWorld *world);
 TalusStatus talus_exchange_close(TalusWorld *world, double h);
 void talus_exchange_clear(TalusJointExchange *exchange);
-
-/* ---- joint_save.c ---- */
-struct TalusArchive;
-void talus_archive_joints(struct TalusArchive *archive, TalusWorld *world);
 
 #endif

@@ -11,8 +11,10 @@
  * With E = 1/(h (h k + c)) the soft ones are u + E gamma + b = 0, b = (k (y - target) - c rate)/(h k + c).
  *
  * A torque motor has no row: its impulse is added to the free velocities. */
-#include "world/internal.h"
+#include "engine/body.h"
+#include "engine/contact.h"
 #include "world/joint/joint.h"
+#include "world/state.h"
 
 #include <float.h>
 #include <string.h>

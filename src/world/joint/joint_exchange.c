@@ -3,7 +3,9 @@
  * The engine gives the states of the bodies that joints hold; the host makes their blocks and counts their works in
  * a problem of its own, which has no contacts, and projects positions. What goes back and forth is some hundred
  * bytes for each block and body, in each part of a step; states only where the engine has memory of its own. */
-#include "world/internal.h"
+#include "world/drive.h"
+#include "world/ids.h"
+#include "world/state.h"
 
 #include <stdlib.h>
 

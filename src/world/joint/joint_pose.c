@@ -2,8 +2,9 @@
  *
  * Rows are velocities of points. That the velocity of a block's rows is the rate of change of its `error`
  * holds where the joint is closed, which is where it is used. */
-#include "world/internal.h"
+#include "world/ids.h"
 #include "world/joint/joint.h"
+#include "world/state.h"
 
 #include "collide/period.h"
 

@@ -18,6 +18,8 @@
  *
  * What kinetic and potential energy change by is the ledger's `projection`. */
 #include "world/joint/joint_project.h"
+#include "engine/body.h"
+#include "world/bodies.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #ifndef TALUS_WORLD_JOINT_JOINT_PROJECT_H
 #define TALUS_WORLD_JOINT_JOINT_PROJECT_H
 
-#include "world/internal.h"
 #include "world/joint/joint.h"
+#include "world/state.h"
 
 #include "linalg/eliminate.h"
 

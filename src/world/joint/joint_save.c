@@ -1,8 +1,8 @@
 /* world/joint/joint_save.c - joints in a saved state: what they are, how they hold their bodies, and what goes from
  * step to step. Slots keep their places and generations, so that ids stay what they were; a joint whose body
  * has gone is saved as a slot that is empty. */
-#include "world/internal.h"
-#include "world/save/archive.h"
+#include "world/save/save.h"
+#include "world/state.h"
 
 /* A number that may be infinite. */
 static void transfer_bound(TalusArchive *a, double *value, double infinite)

@@ -8,8 +8,14 @@
  * A loaded world goes on bitwise as the saved one would have. Loading trusts nothing: the hash
  * finds damage by accident, and every count, index and number is checked as well, so that not even
  * bytes with a valid hash can do harm. What is refused gives TALUS_ERR_FORMAT with the offset. */
-#include "world/internal.h"
-#include "world/save/archive.h"
+#include "world/save/save.h"
+#include "world/bodies.h"
+#include "world/ids.h"
+#include "world/material.h"
+#include "world/probe.h"
+#include "world/source/source.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
 
 #include <string.h>
 
@@ -384,28 +390,18 @@ static void transfer_solver(TalusArchive *a, TalusWorld *world)
 
 /* ---- everything ---- */
 
-typedef void TransferFn(TalusArchive *archive, TalusWorld *world, int index);
-
-static void transfer_list(TalusArchive *a, TalusWorld *world, int count, size_t least,
-                          TransferFn *transfer)
-{
-    talus_archive_count(a, &count, least);
-    for (int i = 0; i < count && a->status == TALUS_OK; i++)
-        transfer(a, world, i);
-}
-
 static void transfer_world(TalusArchive *a, TalusWorld *world)
 {
     transfer_counters(a, world);
-    transfer_list(a, world, world->shapes, 48, talus_archive_shape);
+    talus_archive_list(a, world, world->shapes, 48, talus_archive_shape);
     transfer_materials(a, world);
     transfer_bodies(a, world);
     talus_archive_motion(a, world);
     talus_archive_joints(a, world);
-    transfer_list(a, world, world->probes, 152, transfer_probe);
-    transfer_list(a, world, world->sources.sinks, 12, transfer_sink);
-    transfer_list(a, world, world->sources.emitters, 140, transfer_emitter);
-    transfer_list(a, world, world->sources.pendings, 44, transfer_pending);
+    talus_archive_list(a, world, world->probes, 152, transfer_probe);
+    talus_archive_list(a, world, world->sources.sinks, 12, transfer_sink);
+    talus_archive_list(a, world, world->sources.emitters, 140, transfer_emitter);
+    talus_archive_list(a, world, world->sources.pendings, 44, transfer_pending);
     talus_archive_contacts(a, world);
     transfer_solver(a, world);
 }

@@ -1,7 +1,11 @@
 /* world/save/save_motion.c - what moves bodies and keeps them apart, in a saved state: groups that meet, excluded
  * pairs, applied forces, drives, what sleeps. */
-#include "world/internal.h"
-#include "world/save/archive.h"
+#include "world/drive.h"
+#include "world/filter.h"
+#include "world/force.h"
+#include "world/save/save.h"
+#include "world/state.h"
+#include "world/step/sleep.h"
 
 static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
 {
@@ -117,23 +121,13 @@ static void transfer_drive(TalusArchive *a, TalusWorld *world, int i)
         talus_archive_take(a, talus_drive_admit(world, &drive));
 }
 
-typedef void TransferFn(TalusArchive *archive, TalusWorld *world, int index);
-
-static void transfer_list(TalusArchive *a, TalusWorld *world, int count, size_t least,
-                          TransferFn *transfer)
-{
-    talus_archive_count(a, &count, least);
-    for (int i = 0; i < count && a->status == TALUS_OK; i++)
-        transfer(a, world, i);
-}
-
 void talus_archive_motion(TalusArchive *a, TalusWorld *world)
 {
     int driven = 0;
     transfer_groups(a, world);
-    transfer_list(a, world, world->filters.count, 12, transfer_exclusion);
-    transfer_list(a, world, world->forces.count, 48, transfer_force);
-    transfer_list(a, world, world->drives, 200, transfer_drive);
+    talus_archive_list(a, world, world->filters.count, 12, transfer_exclusion);
+    talus_archive_list(a, world, world->forces.count, 48, transfer_force);
+    talus_archive_list(a, world, world->drives, 200, transfer_drive);
     for (int i = 0; i < world->bodies.counts.slots; i++)
         driven += talus_slot_driven(&world->bodies, i);
     if (a->loading && a->status == TALUS_OK && driven != world->drives)

@@ -2,8 +2,8 @@
  *
  *     kind u32, half, radius, half_height, spacing, counts, then the arrays that are there
  *     parts of a compound: each the same, then position and orientation */
-#include "world/internal.h"
-#include "world/save/archive.h"
+#include "world/save/save.h"
+#include "world/state.h"
 
 #include <string.h>
 

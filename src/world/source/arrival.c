@@ -2,8 +2,12 @@
  *
  * Where the bodies that move will be by then is not known, so only what is fixed counts, and what arrives together. At
  * the step in which a batch arrives, the contacts of that step tell the rest. */
+#include "base/rng.h"
+#include "world/source/emit.h"
 #include "world/source/overlap.h"
+#include "world/source/source.h"
 #include "world/source/survey.h"
+#include "world/step/mirror.h"
 
 #include "collide/period.h"
 

@@ -6,7 +6,10 @@
  * candidate that overlaps a body or a candidate before it is drawn again, a few rounds, then waits
  * for the next step with its radius kept. All of it depends on the emitter's random state and the
  * bodies alone, not on threads. */
-#include "world/internal.h"
+#include "world/source/emit.h"
+#include "base/rng.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
 
 #include "collide/period.h"
 
@@ -90,7 +93,7 @@ static int region_room(const TalusEmitterDef *def)
 /* Draws the radii that are due by the end of this step, as many as there may be room for. */
 static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
 {
-    double elapsed = talus_world_time(world) + world->info.length - e->def.start;
+    double elapsed = talus_time(world) + world->info.length - e->def.start;
     double asked = floor(e->def.rate * elapsed * (1.0 + 1e-12));
     int64_t due = asked < (double)e->def.count ? (int64_t)asked : e->def.count;
     int64_t missing = due - e->drawn;

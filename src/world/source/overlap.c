@@ -8,6 +8,8 @@
  * centre lies inside one are found here by the faces above the centre: those that look up less those that look down,
  * which is 1 inside and 0 outside. */
 #include "world/source/overlap.h"
+#include "world/step/mirror.h"
+#include "world/step/stages.h"
 
 #include "collide/envelope.h"
 #include "geometry/bounds.h"

@@ -2,7 +2,7 @@
 #ifndef TALUS_WORLD_SOURCE_OVERLAP_H
 #define TALUS_WORLD_SOURCE_OVERLAP_H
 
-#include "world/internal.h"
+#include "world/state.h"
 
 /* Overlap over size from which on it is no start that a step should be given. */
 #define TALUS_DEEP_OVERLAP 0.5

@@ -4,7 +4,14 @@
  * change is noted in a journal until the step has succeeded, so that a failed step leaves no
  * trace. Sinks come last, so a slot they free is not used again before the detector has seen it
  * empty, and no impulse can pass from the body that left to one that comes. */
-#include "world/internal.h"
+#include "world/source/source.h"
+#include "base/rng.h"
+#include "world/bodies.h"
+#include "world/material.h"
+#include "world/source/emit.h"
+#include "world/source/journal.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
 
 #include "backend/backend.h"
 
@@ -12,23 +19,7 @@
 
 enum { EMITTER_COOKIE = 0x7a10e317 };
 
-/* ---- journal ---- */
-
-TalusStatus talus_journal_reserve(TalusWorld *world, int entries)
-{
-    TalusSources *s = &world->sources;
-    if (!s->recording)
-        return TALUS_OK;
-    size_t used = (size_t)s->journal_count;
-    return TALUS_GROW(s->journal, used + (size_t)entries, used, "arrivals");
-}
-
-void talus_journal_note(TalusWorld *world, int slot, int shape_before)
-{
-    TalusSources *s = &world->sources;
-    if (s->recording)
-        s->journal[s->journal_count++] = (TalusJournalEntry){slot, shape_before};
-}
+/* ---- a step that fails ---- */
 
 static TalusStatus begin_emitter(TalusEmitter *e)
 {
@@ -47,31 +38,16 @@ static TalusStatus begin(TalusWorld *world)
     TalusSources *s = &world->sources;
     for (int i = 0; i < s->emitters; i++)
         TALUS_TRY(begin_emitter(&s->emitter[i]));
-    s->recording = true;
-    s->journal_count = 0;
-    s->counts_before = world->bodies.counts;
-    s->kinetic_before = world->exchange_kinetic;
-    s->potential_before = world->exchange_potential;
+    talus_journal_begin(world);
     return TALUS_OK;
 }
 
 void talus_sources_undo(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
-    if (!s->recording)
+    if (!world->journal.recording)
         return;
-    if (s->journal_count > 0)
-        (void)talus_world_touch(world); /* fails where the device does, as all that follows then */
-    for (int i = s->journal_count - 1; i >= 0; i--) {
-        TalusJournalEntry entry = s->journal[i];
-        world->bodies.shape[entry.slot] = entry.shape;
-        if (entry.shape < 0)
-            talus_world_forget(world, entry.slot);
-    }
-    world->bodies.counts = s->counts_before;
-    talus_ids_undo(&world->bodies);
-    world->exchange_kinetic = s->kinetic_before;
-    world->exchange_potential = s->potential_before;
+    talus_journal_undo(world);
     for (int i = 0; i < s->emitters; i++) {
         TalusEmitter *e = &s->emitter[i];
         e->rng = e->rng_before;
@@ -82,7 +58,6 @@ void talus_sources_undo(TalusWorld *world)
     }
     for (int i = 0; i < s->pendings; i++)
         s->pending[i].added = false;
-    s->recording = false;
 }
 
 void talus_sources_keep(TalusWorld *world)
@@ -96,7 +71,7 @@ void talus_sources_keep(TalusWorld *world)
             s->pending[left++] = s->pending[i];
     }
     s->pendings = left;
-    s->recording = false;
+    world->journal.recording = false;
 }
 
 /* ---- delayed batches ---- */
@@ -156,7 +131,7 @@ TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const Talu
 /* Times are compared with a millionth of a step to spare: step counts times h round either way. */
 static bool is_due(const TalusWorld *world, double time)
 {
-    return time <= talus_world_time(world) + 1e-6 * world->def.step;
+    return time <= talus_time(world) + 1e-6 * world->def.step;
 }
 
 static TalusStatus add_due_batches(TalusWorld *world)
@@ -259,7 +234,7 @@ static void count_below(void *context, int64_t begin, int64_t end, int64_t chunk
     double number = 0.0;
     for (int64_t i = begin; i < end; i++)
         number += is_below(world, (int)i);
-    world->partial[chunk][0] = number;
+    world->partial[chunk] = number;
 }
 
 /* Whether it is worth looking at the bodies: an engine that has them all can count by itself. */
@@ -289,8 +264,9 @@ static TalusStatus apply_sinks(TalusWorld *world)
     size_t chunks = (size_t)talus_chunks(slots, TALUS_GRAIN);
     TALUS_TRY(TALUS_GROW(world->partial, chunks, 0, "partial sums"));
     talus_parallel(world->pool, slots, TALUS_GRAIN, count_below, world);
-    double total;
-    talus_sum_partials(world, slots, 1, &total);
+    double total = 0.0;
+    for (size_t k = 0; k < chunks; k++)
+        total += world->partial[k];
     if (total == 0.0)
         return TALUS_OK;
     TALUS_TRY(talus_journal_reserve(world, (int)total));
@@ -324,6 +300,7 @@ void talus_sources_clear(TalusWorld *world)
     }
     for (int i = 0; i < s->pendings; i++)
         talus_pending_clear(&s->pending[i]);
-    TALUS_RELEASE(s->emitter, s->pending, s->sink, s->journal);
+    TALUS_RELEASE(s->emitter, s->pending, s->sink, world->journal.entry);
     *s = (TalusSources){0};
+    world->journal = (TalusJournal){0};
 }

@@ -1,5 +1,7 @@
 /* world/source/survey.c - bounds, sizes and masses of a world's bodies, and which of them nothing will hold. */
 #include "world/source/survey.h"
+#include "world/ids.h"
+#include "world/step/mirror.h"
 
 #include "collide/period.h"
 #include "geometry/bounds.h"

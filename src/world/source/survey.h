@@ -3,7 +3,7 @@
 #ifndef TALUS_WORLD_SOURCE_SURVEY_H
 #define TALUS_WORLD_SOURCE_SURVEY_H
 
-#include "world/internal.h"
+#include "world/state.h"
 
 /* A body: a slot, or one of a batch that waits for its time. */
 typedef struct TalusWho {

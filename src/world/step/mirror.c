@@ -3,7 +3,9 @@
  * What the engine has computed is fetched when someone asks for it, and what the host has changed is
  * sent before the next step: a world that nobody looks at copies nothing. An engine that shares the host's memory
  * is given the arrays themselves before every step, and nothing is ever fetched. */
-#include "world/internal.h"
+#include "world/step/mirror.h"
+#include "world/filter.h"
+#include "world/state.h"
 
 #include <string.h>
 

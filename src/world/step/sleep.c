@@ -8,7 +8,11 @@
  * What is neglected: motion slower than that speed, which is reported as the bound of the error in velocity;
  * and the load that calm bodies put on sleeping ones until they fall asleep as well. A body without contacts
  * never sleeps, nor does one of a joint. */
-#include "world/internal.h"
+#include "world/step/sleep.h"
+#include "world/bodies.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+#include "world/step/wake.h"
 
 #include "collide/period.h"
 #include "geometry/bounds.h"
@@ -48,37 +52,6 @@ void talus_sleep_clear(TalusWorld *world)
 }
 
 /* ---- waking ---- */
-
-static void wake_slot(TalusWorld *world, int slot)
-{
-    world->bodies.fixed[slot] = TALUS_MOTION_FREE;
-    /* the mirror is up to date: a world with sleeping bodies is downloaded after every step */
-    world->mirror.bodies_ahead = true;
-    world->sleep.calm[slot] = 0;
-    world->sleep.asleep--;
-}
-
-static void wake_island(TalusWorld *world, int island)
-{
-    for (int i = 0; i < world->bodies.counts.slots; i++)
-        if (talus_slot_asleep(&world->bodies, i) && world->sleep.island[i] == island)
-            wake_slot(world, i);
-}
-
-void talus_slot_wake(TalusWorld *world, int slot)
-{
-    if (slot < world->sleep.slots)
-        world->sleep.calm[slot] = 0;
-    if (talus_slot_asleep(&world->bodies, slot))
-        wake_island(world, world->sleep.island[slot]);
-}
-
-void talus_wake_all(TalusWorld *world)
-{
-    for (int i = 0; world->sleep.asleep > 0 && i < world->bodies.counts.slots; i++)
-        if (talus_slot_asleep(&world->bodies, i))
-            wake_slot(world, i);
-}
 
 /* Whether a driven body that moves may reach the slot within a step: by their bounds. */
 static bool near_drive(const TalusWorld *world, int slot)
@@ -129,7 +102,7 @@ TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
             stirred[s->island[i]] = 1;
     for (int i = 0; i < s->slots; i++)
         if (talus_slot_asleep(b, i) && stirred[s->island[i]])
-            wake_slot(world, i);
+            talus_slot_wake_alone(world, i);
     *woken = s->asleep < before;
     return TALUS_OK;
 }

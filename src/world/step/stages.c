@@ -2,7 +2,13 @@
  *
  * What belongs to the world and not to an engine is done here in between: driven bodies, joints, sleeping bodies,
  * the energy ledger. Times are wall times. */
-#include "world/internal.h"
+#include "world/step/stages.h"
+#include "world/drive.h"
+#include "world/filter.h"
+#include "world/probe.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+#include "world/step/sleep.h"
 
 #include "base/timer.h"
 #include "collide/period.h"
@@ -255,7 +261,7 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
     *problem = NULL;
     TALUS_TRY(talus_world_look(world));
     TALUS_TRY(talus_world_look_contacts(world));
-    world->part_time = talus_world_time(world);
+    world->part_time = talus_time(world);
     talus_drives_begin(world);
     TalusStatus status = build_on_host(world);
     talus_drives_undo(world); /* the problem has their velocities; the state keeps its own */

@@ -17,7 +17,12 @@
  * Whatever the policy, a step is halved in which a body moves farther than one image of a period allows
  * (grid_images.c): two halves see contacts that the whole would miss. What a sixteenth may still have missed is
  * reported. */
-#include "world/internal.h"
+#include "world/drive.h"
+#include "world/probe.h"
+#include "world/source/source.h"
+#include "world/state.h"
+#include "world/step/sleep.h"
+#include "world/step/stages.h"
 
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4 };
 
@@ -243,7 +248,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
     world->info = (TalusStepInfo){.length = length,
                                   .reference_speed = world->reference_speed,
                                   .tolerance = world->def.tolerance * world->reference_speed};
-    world->part_time = talus_world_time(world);
+    world->part_time = talus_time(world);
     talus_probes_begin(world);
     talus_joints_begin(world);
     talus_drives_begin(world);
@@ -277,12 +282,25 @@ static void warn_fallback(TalusWorld *world)
     world->said_fallback |= info->projection_fallbacks > 0;
 }
 
+static void close_ledger(TalusWorld *world)
+{
+    TalusLedger *l = &world->info.ledger;
+    /* before arrivals join: next to the energy of bodies that came, rounding says nothing */
+    l->imbalance = l->kinetic_change + l->potential_change -
+                   (l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error +
+                    l->spin + l->joints + l->driven + l->applied + l->projection + l->exchange);
+    l->kinetic_change += world->exchange_kinetic;
+    l->potential_change += world->exchange_potential;
+    l->exchange += world->exchange_kinetic + world->exchange_potential;
+    world->exchange_kinetic = world->exchange_potential = 0.0;
+}
+
 /* `end` is where a shortened step ends, and where whole ones begin again; NAN: this one was whole. */
 static void report_step(TalusWorld *world, double end)
 {
     TalusStepInfo *info = &world->info;
     talus_sleep_update(world);
-    talus_ledger_close(world);
+    close_ledger(world);
     talus_probes_close(world, info->length);
     talus_joints_close(world, info->length);
     info->step = ++world->steps;
@@ -290,7 +308,7 @@ static void report_step(TalusWorld *world, double end)
         world->grid_time = end;
         world->grid_steps = world->steps;
     }
-    info->time = talus_world_time(world);
+    info->time = talus_time(world);
     info->bodies = world->bodies.counts.living;
     warn_fallback(world);
     if (!info->missed)
@@ -332,7 +350,7 @@ TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
 double talus_world_next_length(const TalusWorld *world, double time)
 {
     const double slack = 1e-6;
-    double left = time - talus_world_time(world), h = world->def.step;
+    double left = time - talus_time(world), h = world->def.step;
     if (!(left > 2.0 * slack * h)) /* more than a whole step may leave, with its rounding */
         return 0.0;
     if (left < (1.0 - slack) * h)
@@ -342,7 +360,7 @@ double talus_world_next_length(const TalusWorld *world, double time)
 
 TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info)
 {
-    double now = talus_world_time(world), length = talus_world_next_length(world, time);
+    double now = talus_time(world), length = talus_world_next_length(world, time);
     if (length == 0.0)
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "talus_world_step_to: time %g; expected one after the world's, %g", time,

@@ -519,12 +519,6 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     return cu_check(cu_of(op));
 }
 
-/* The kernels know contacts with half lines or circular cones: other problems go step by step. */
-static bool runs_here(const TalusOperator *op)
-{
-    return op->pair && op->rows <= 3 && !op->varied;
-}
-
 /* Joints are satisfied in double precision: single would leave them open by what rounding makes of velocities. */
 static bool is_mixed(const TalusOperator *op, bool mixed)
 {
@@ -535,8 +529,6 @@ static TalusStatus accelerate_run(const TalusOperator *op, bool mixed, TalusAcce
                                   TalusMomentum *momentum, TalusRun *run)
 {
     Iterate *w;
-    if (!runs_here(op))
-        return talus_accelerate_each(&talus_backend_cuda, op, a, momentum, run);
     mixed = is_mixed(op, mixed);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, true));
@@ -600,8 +592,6 @@ static TalusStatus relax_run(const TalusOperator *op, bool mixed, double omega, 
                              double *gamma, TalusRun *run)
 {
     Iterate *w;
-    if (!runs_here(op))
-        return talus_relax_each(&talus_backend_cuda, op, omega, lambda, gamma, run);
     mixed = is_mixed(op, mixed);
     TALUS_TRY(iterate_of(op, &w));
     TALUS_TRY(prepare_operator(op, w, mixed, false));

@@ -10,17 +10,6 @@ extern "C" {
 #include "linalg/eliminate.h"
 }
 
-/* What an operator without its free joints keeps. */
-struct CuMachines {
-    TalusMachines view;   /* with device pointers */
-    char *staging;        /* on the host: all arrays of a factorisation, one behind the other */
-    CuArray<char> arrays; /* the same here */
-    CuArray<double> x, y;
-    CuArray<uint32_t> before; /* touches of the bodies before each one */
-    CuArray<int32_t> vertex;  /* by body; -1: joints do not hold it */
-    CuArray<double> taken;
-};
-
 static void clear_machines(void *at)
 {
     CuMachines *m = (CuMachines *)at;
@@ -208,25 +197,6 @@ TalusStatus cu_machines_put(const TalusOperator *op)
     view.y = m->y;
     m->view = view;
     return TALUS_OK;
-}
-
-TalusMachines cu_machines(const TalusOperator *op)
-{
-    return op->elimination ? ((CuMachines *)cu_scratch_of(op)->machines.at)->view : TalusMachines{};
-}
-
-static __global__ void apply_machines(TalusMachines e, double (*velocity)[8])
-{
-    talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_team());
-}
-
-void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8])
-{
-    if (!op->elimination)
-        return;
-    TalusMachines e = cu_machines(op);
-    e.bias = offset ? e.bias : nullptr;
-    launch_block(cu_of(op), apply_machines, (unsigned)e.machines, MACHINE_THREADS, e, velocity);
 }
 
 /* ---- impulses ---- */

@@ -27,10 +27,24 @@ static __device__ inline TalusTeam cu_team()
                      MACHINE_MEMBERS};
 }
 
-/* machines.cu. The operator's factorisation, brought here by cu_machines_put; no machines where it has none. */
+/* What an operator without its free joints keeps. */
+struct CuMachines {
+    TalusMachines view;   /* with device pointers */
+    char *staging;        /* on the host: all arrays of a factorisation, one behind the other */
+    CuArray<char> arrays; /* the same here */
+    CuArray<double> x, y;
+    CuArray<uint32_t> before; /* touches of the bodies before each one */
+    CuArray<int32_t> vertex;  /* by body; -1: joints do not hold it */
+    CuArray<double> taken;
+};
+
+/* machines.cu: brings the operator's factorisation here. */
 TalusStatus cu_machines_put(const TalusOperator *op);
-TalusMachines cu_machines(const TalusOperator *op);
-/* Nothing where the operator has no elimination. */
-void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8]);
+
+/* No machines where the operator has no elimination. */
+static inline TalusMachines cu_machines(const TalusOperator *op)
+{
+    return op->elimination ? ((CuMachines *)cu_scratch_of(op)->machines.at)->view : TalusMachines{};
+}
 
 #endif

@@ -241,6 +241,21 @@ unsigned cu_gather_blocks(const TalusOperator *op)
     return blocks_for(op->bodies) + (unsigned)cu_scratch_of(op)->heavy_count;
 }
 
+static __global__ void apply_machines(TalusMachines e, double (*velocity)[8])
+{
+    talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_team());
+}
+
+/* Nothing where the operator has no elimination. */
+static void machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8])
+{
+    if (!op->elimination)
+        return;
+    TalusMachines e = cu_machines(op);
+    e.bias = offset ? e.bias : nullptr;
+    launch_block(cu_of(op), apply_machines, (unsigned)e.machines, MACHINE_THREADS, e, velocity);
+}
+
 static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
                         double (*velocity)[8])
 {
@@ -250,7 +265,7 @@ static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free
                     velocity);
     else
         LAUNCH_ROWS(launch, op, gather, blocks, THREADS, cu_view(op), g, free_motion, velocity);
-    cu_machines_apply(op, free_motion, velocity);
+    machines_apply(op, free_motion, velocity);
 }
 
 /* v_f, as eliminated joints leave it. */
@@ -259,7 +274,7 @@ static const double (*free_bodies(const TalusOperator *op, double (*velocity)[8]
     if (!op->elimination)
         return op->body;
     cu_copy(cu_of(op), velocity, op->body, (size_t)op->bodies * sizeof *velocity);
-    cu_machines_apply(op, true, velocity);
+    machines_apply(op, true, velocity);
     return velocity;
 }
 

@@ -1,0 +1,247 @@
+/* lab/experiments/worlds_measure.c - what the benchmarks that run worlds share: worlds, steps, numbers, verdicts. */
+#include "worlds.h"
+
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "base/order.h"
+#include "base/timer.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void worlds_set(WorldsSets *sets, const char *format, ...)
+{
+    TALUS_FORMAT(sets->text[sets->count], format);
+    sets->count++;
+}
+
+TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out)
+{
+    TalusScene *scene = NULL;
+    const char *sets[WORLDS_SETS];
+    char path[CLI_PATH_MAX];
+    *out = NULL;
+    if (!cli_has_scene(c->scene, path, sizeof path))
+        return talus_fail(TALUS_ERR_IO, "the scene %s is missing", c->scene);
+    for (int i = 0; i < c->sets.count; i++)
+        sets[i] = c->sets.text[i];
+    TalusSceneChoice choice = {
+        .solver = c->solver, .backend = c->backend, .threads = cli_threads(w->threads)};
+    TALUS_TRY(talus_scene_load(path, sets, c->sets.count, &scene));
+    TalusStatus status = talus_scene_build(scene, &choice, out);
+    talus_scene_destroy(scene);
+    return status;
+}
+
+void worlds_say(const Worlds *w, const char *format, ...)
+{
+    if (w->quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    fputs("talus: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+bool worlds_over(const Worlds *w)
+{
+    return talus_now() > w->until;
+}
+
+TalusStatus worlds_stopped(const Worlds *w)
+{
+    if (cli_stop_signal())
+        return talus_fail(TALUS_ERR_CANCELLED, "stopped by %s", cli_stop_name());
+    if (worlds_over(w))
+        return talus_fail(
+            TALUS_ERR_CANCELLED,
+            "stopped: its share of the %.0f s of `talus bench gpu` is used up; alone, "
+            "as `talus bench ROW`, it has no limit",
+            w->limit);
+    return TALUS_OK;
+}
+
+enum { COLUMNS = sizeof(WorldsStep) / sizeof(double) };
+
+static void take_step(const TalusStepInfo *info, double wall, WorldsStep *out)
+{
+    *out = (WorldsStep){.wall = wall,
+                        .detect = info->detect_seconds,
+                        .build = info->build_seconds,
+                        .solve = info->solve_seconds,
+                        .integrate = info->integrate_seconds,
+                        .iterations = info->solve.iterations,
+                        .products = info->solve.products,
+                        .contacts = info->contacts,
+                        .rms = info->solve.residual.rms,
+                        .relative = info->solve.residual.rms / info->reference_speed};
+}
+
+double worlds_median(double *values, int count)
+{
+    if (count == 0)
+        return NAN;
+    qsort(values, (size_t)count, sizeof *values, talus_ascending);
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+}
+
+static TalusStatus sum_up(const WorldsStep *step, int count, WorldsStep *median, WorldsStep *most)
+{
+    double *column;
+    TALUS_TRY(TALUS_ALLOC(column, (size_t)count + 1, "steps"));
+    for (int c = 0; c < COLUMNS; c++) {
+        for (int i = 0; i < count; i++)
+            memcpy(&column[i], (const char *)&step[i] + (size_t)c * sizeof(double), sizeof(double));
+        double middle = worlds_median(column, count), last = count > 0 ? column[count - 1] : NAN;
+        if (median)
+            memcpy((char *)median + (size_t)c * sizeof(double), &middle, sizeof middle);
+        if (most)
+            memcpy((char *)most + (size_t)c * sizeof(double), &last, sizeof last);
+    }
+    talus_release(column);
+    return TALUS_OK;
+}
+
+TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
+                           WorldsStep *median, WorldsStep *most, int *done)
+{
+    static const double every = 5.0; /* seconds between words */
+    WorldsStep *step;
+    int count = 0;
+    double begun = talus_now(), said = begun;
+    TalusStatus status = TALUS_ALLOC(step, (size_t)steps + 1, "steps");
+    while (status == TALUS_OK && count < steps) {
+        TalusStepInfo info;
+        double start = talus_now();
+        status = talus_world_step(world, &info);
+        if (status != TALUS_OK)
+            break;
+        take_step(&info, talus_now() - start, &step[count++]);
+        if (done && worlds_over(w) && !cli_stop_signal())
+            break;
+        status = worlds_stopped(w);
+        if (talus_now() - said > every) {
+            said = talus_now();
+            worlds_say(w, "%s: step %d of %d, %.1f s", label, count, steps, said - begun);
+        }
+    }
+    if (done)
+        *done = count;
+    if (status == TALUS_OK && (median || most))
+        status = sum_up(step, count, median, most);
+    talus_release(step);
+    return status;
+}
+
+double worlds_memory(const char *backend)
+{
+    const TalusBackend *b = talus_backend_find(backend);
+    return (double)(b && b->memory ? b->memory() : talus_memory_now());
+}
+
+double worlds_mean(const double *values, int count)
+{
+    double sum = 0.0;
+    for (int i = 0; i < count; i++)
+        sum += values[i];
+    return sum / count;
+}
+
+double worlds_deviation(const double *values, int count)
+{
+    double mean = worlds_mean(values, count), sum = 0.0;
+    for (int i = 0; i < count; i++)
+        sum += (values[i] - mean) * (values[i] - mean);
+    return count > 1 ? sqrt(sum / (count - 1)) : NAN;
+}
+
+double worlds_core_volume(const WorldsCore *core)
+{
+    return 4.0 * core->half * core->half * (core->high - core->low);
+}
+
+TalusStatus worlds_centres(const TalusWorld *world, TalusVec3 **centre, int *count)
+{
+    int n = talus_world_body_count(world);
+    TalusBodyState state = {0};
+    *count = 0;
+    TALUS_TRY(TALUS_ALLOC(state.position, (size_t)n, "positions"));
+    TalusStatus status = TALUS_ALLOC(state.fixed, (size_t)n, "positions");
+    if (status != TALUS_OK) {
+        talus_release(state.position);
+        return status;
+    }
+    talus_world_get_state(world, &state);
+    for (int i = 0; i < n; i++)
+        if (!state.fixed[i])
+            state.position[(*count)++] = state.position[i];
+    talus_release(state.fixed);
+    *centre = state.position;
+    return TALUS_OK;
+}
+
+/* By columns of an eighth of the radius: exact along z. */
+double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
+{
+    int columns = (int)ceil(16.0 * core->half / radius);
+    double width = 2.0 * core->half / columns, sum = 0.0;
+    int reach = (int)ceil(2.0 * radius / width) + 1;
+    int i0 = (int)floor((x.x - radius + core->half) / width);
+    int j0 = (int)floor((x.y - radius + core->half) / width);
+    for (int i = i0 < 0 ? 0 : i0; i < columns && i <= i0 + reach; i++)
+        for (int j = j0 < 0 ? 0 : j0; j < columns && j <= j0 + reach; j++) {
+            double dx = (i + 0.5) * width - core->half - x.x;
+            double dy = (j + 0.5) * width - core->half - x.y;
+            double chord = sqrt(fmax(0.0, radius * radius - dx * dx - dy * dy));
+            sum += fmax(0.0, fmin(core->high, x.z + chord) - fmax(core->low, x.z - chord));
+        }
+    return sum * width * width;
+}
+
+static Verdict *new_verdict(Worlds *w, const char *what)
+{
+    static Verdict beyond;
+    Verdict *v = w->verdicts < WORLDS_VERDICTS ? &w->verdict[w->verdicts++] : &beyond;
+    *v = (Verdict){.unit = "", .target = NAN, .measured = NAN, .rms = NAN, .relative = NAN};
+    snprintf(v->what, sizeof v->what, "%s", what);
+    return v;
+}
+
+static Verdict *judge(Worlds *w, const char *what, double measured, double target, const char *unit,
+                      const WorldsStep *step)
+{
+    Verdict *v = new_verdict(w, what);
+    v->measured = measured;
+    v->target = target;
+    v->unit = unit;
+    if (step) {
+        v->rms = step->rms;
+        v->relative = step->relative;
+    }
+    return v;
+}
+
+void worlds_judge(Worlds *w, const char *what, double measured, double target, const char *unit,
+                  const WorldsStep *step)
+{
+    judge(w, what, measured, target, unit, step);
+}
+
+void worlds_judge_steps(Worlds *w, const char *what, double measured, double target, int done,
+                        int steps, const WorldsStep *step)
+{
+    Verdict *v = judge(w, what, measured, target, "s", step);
+    if (done < steps)
+        snprintf(v->found, sizeof v->found, "missed: %d of %d steps", done, steps);
+}
+
+void worlds_judge_failure(Worlds *w, const char *row)
+{
+    Verdict *v = new_verdict(w, row);
+    v->failed = true;
+    snprintf(v->found, sizeof v->found, "%s", talus_error());
+}

@@ -1,2 +1,0 @@
-#include "io/scene/scene.h"
-#include "verify/verify.h"

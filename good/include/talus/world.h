@@ -1,1 +1,0 @@
-#include <talus/base.h>

@@ -1,1 +1,0 @@
-#include "backend/cpu/b.h"

@@ -1,0 +1,173 @@
+/* collide/simple_touch.h - the way of a touch to its sink; spheres and planes against simple shapes. Part of touch.h, which
+ * includes it. */
+#ifndef TALUS_COLLIDE_SIMPLE_TOUCH_H
+#define TALUS_COLLIDE_SIMPLE_TOUCH_H
+
+#include "collide/narrow.h"
+#include "geometry/closest.h"
+
+#if !defined(TALUS_TOUCH_SINK) || !defined(TALUS_TOUCH_TAKE)
+#error "define TALUS_TOUCH_SINK and TALUS_TOUCH_TAKE before including collide/touch.h"
+#endif
+
+/* Touches of (b, a) are turned round into those of (a, b), those of parts become those of the bodies. Parts are told
+ * apart by an odd multiplier: features of one pair of parts stay distinct, those of two meet by chance once in
+ * 2^32. */
+TALUS_INLINE void talus_touch_add(TALUS_TOUCH_SINK *sink, const TalusTouch *touch)
+{
+    const TalusTouchRoute *r = &sink->route;
+    if (!r->swapped && !r->parts) {
+        TALUS_TOUCH_TAKE(sink, touch);
+        return;
+    }
+    TalusTouch t = *touch;
+    if (r->swapped) {
+        t.normal = talus_neg(touch->normal);
+        t.arm_a = touch->arm_b;
+        t.arm_b = touch->arm_a;
+    }
+    if (r->parts) {
+        t.feature = (touch->feature + 1) * 0x9e3779b1u ^ r->part;
+        t.arm_a = talus_add(r->of_a, t.arm_a);
+        t.arm_b = talus_add(r->of_b, t.arm_b);
+    }
+    TALUS_TOUCH_TAKE(sink, &t);
+}
+
+/* ---- sphere ---------------------------------------------------------------------------------- */
+
+/* The sphere a against a surface whose outward normal at the nearest point is `out` (world frame),
+ * `distance` from the sphere's centre. */
+TALUS_INLINE void talus_touch_ball(const TalusPose *a, const TalusPose *b, uint32_t feature,
+                                   TalusVec3 out, double distance, double reach,
+                                   TALUS_TOUCH_SINK *sink)
+{
+    double gap = distance - a->radius;
+    if (!(gap < reach))
+        return;
+    TalusVec3 on_b = talus_madd(a->position, -distance, out);
+    TalusTouch touch = {feature, talus_neg(out), gap, talus_scale(-a->radius, out),
+                        talus_sub(on_b, b->position)};
+    talus_touch_add(sink, &touch);
+}
+
+/* What geometry/revolve.h finds for a sphere. */
+typedef struct TalusRingTouch {
+    const TalusPose *a, *b;
+    double reach;
+    TALUS_TOUCH_SINK *sink;
+} TalusRingTouch;
+
+TALUS_INLINE void talus_touch_ring(const TalusRingTouch *ring, uint32_t feature, TalusVec3 normal,
+                                   double distance)
+{
+    talus_touch_ball(ring->a, ring->b, feature, talus_rotate(ring->b->orientation, normal),
+                     distance, ring->reach, ring->sink);
+}
+
+#define TALUS_RING_SINK const TalusRingTouch
+#define TALUS_RING_TAKE talus_touch_ring
+#include "geometry/revolve.h"
+
+TALUS_INLINE void talus_sphere_sphere(const TalusPose *a, const TalusPose *b, double reach,
+                                      TALUS_TOUCH_SINK *sink)
+{
+    TalusVec3 d = talus_sub(a->position, b->position);
+    TalusVec3 out = talus_normalize(d, talus_vec3(0.0, 0.0, 1.0));
+    talus_touch_ball(a, b, 0, out, talus_norm(d) - b->radius, reach, sink);
+}
+
+TALUS_INLINE void talus_sphere_plane(const TalusPose *a, const TalusPose *b, double reach,
+                                     TALUS_TOUCH_SINK *sink)
+{
+    TalusVec3 out = talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0));
+    double height = talus_dot(out, talus_sub(a->position, b->position));
+    talus_touch_ball(a, b, 0, out, height, reach, sink);
+}
+
+TALUS_INLINE TalusVec3 talus_into_frame(const TalusPose *frame, TalusVec3 x)
+{
+    return talus_rotate_back(frame->orientation, talus_sub(x, frame->position));
+}
+
+TALUS_INLINE void talus_sphere_box(const TalusPose *a, const TalusPose *b, double reach,
+                                   TALUS_TOUCH_SINK *sink)
+{
+    TalusVec3 out;
+    double distance =
+        talus_box_distance(b->shape->def.half, talus_into_frame(b, a->position), &out);
+    talus_touch_ball(a, b, 0, talus_rotate(b->orientation, out), distance, reach, sink);
+}
+
+TALUS_INLINE void talus_sphere_cylinder(const TalusPose *a, const TalusPose *b, double reach,
+                                        TALUS_TOUCH_SINK *sink)
+{
+    const TalusShapeDef *def = &b->shape->def;
+    TalusVec3 out;
+    double distance = talus_cylinder_distance(def->radius, def->half_height,
+                                              talus_into_frame(b, a->position), &out);
+    talus_touch_ball(a, b, 0, talus_rotate(b->orientation, out), distance, reach, sink);
+}
+
+TALUS_INLINE void talus_sphere_revolve(const TalusPose *a, const TalusPose *b, double reach,
+                                       TALUS_TOUCH_SINK *sink)
+{
+    const TalusShapeDef *def = &b->shape->def;
+    TalusRingTouch ring = {a, b, reach, sink};
+    talus_revolve_visit(def->profile, def->point_count, talus_into_frame(b, a->position),
+                        a->radius + reach, &ring);
+}
+
+/* ---- plane ----------------------------------------------------------------------------------- */
+
+/* A point of body a, given by its arm, against the plane b. */
+TALUS_INLINE void talus_touch_plane(const TalusPose *a, const TalusPose *b, uint32_t feature,
+                                    TalusVec3 up, TalusVec3 arm, double reach,
+                                    TALUS_TOUCH_SINK *sink)
+{
+    TalusVec3 from_b = talus_add(talus_sub(a->position, b->position), arm);
+    double gap = talus_dot(up, from_b);
+    if (!(gap < reach))
+        return;
+    TalusTouch touch = {feature, talus_neg(up), gap, arm, talus_madd(from_b, -gap, up)};
+    talus_touch_add(sink, &touch);
+}
+
+/* The feature is the vertex: bits 0, 1, 2 tell the positive x, y, z side. */
+TALUS_INLINE void talus_box_plane(const TalusPose *a, const TalusPose *b, double reach,
+                                  TALUS_TOUCH_SINK *sink)
+{
+    TalusVec3 up = talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0));
+    TalusVec3 h = a->shape->def.half;
+    for (uint32_t v = 0; v < 8; v++) {
+        TalusVec3 corner = talus_vec3(v & 1 ? h.x : -h.x, v & 2 ? h.y : -h.y, v & 4 ? h.z : -h.z);
+        talus_touch_plane(a, b, v, up, talus_rotate(a->orientation, corner), reach, sink);
+    }
+}
+
+/* Four points of each rim: its lowest and the three a quarter turn apart from there. A cylinder
+ * that lies touches with one point per rim, one that stands with four. Upright the lowest point is
+ * lost in rounding, and points fixed to the body take its place. The feature is 4 rim + quarter. */
+TALUS_INLINE void talus_cylinder_plane(const TalusPose *a, const TalusPose *b, double reach,
+                                       TALUS_TOUCH_SINK *sink)
+{
+    const double upright = 0x1p-16; /* sine of the tilt */
+    const TalusShapeDef *def = &a->shape->def;
+    TalusVec3 up = talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0));
+    TalusVec3 axis = talus_rotate(a->orientation, talus_vec3(0.0, 0.0, 1.0));
+    TalusVec3 down = talus_sub(talus_scale(talus_dot(up, axis), axis), up);
+    double tilt = talus_norm(down);
+    TalusVec3 lowest = tilt > upright ? talus_scale(1.0 / tilt, down)
+                                      : talus_rotate(a->orientation, talus_vec3(1.0, 0.0, 0.0));
+    TalusVec3 across = talus_cross(axis, lowest);
+    for (uint32_t rim = 0; rim < 2; rim++) {
+        TalusVec3 centre = talus_scale(rim ? def->half_height : -def->half_height, axis);
+        for (uint32_t quarter = 0; quarter < 4; quarter++) {
+            double r = quarter < 2 ? def->radius : -def->radius;
+            TalusVec3 arm = talus_madd(centre, r, quarter & 1 ? across : lowest);
+            talus_touch_plane(a, b, 4 * rim + quarter, up, arm, reach, sink);
+        }
+    }
+}
+
+#endif

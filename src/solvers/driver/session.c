@@ -1,0 +1,115 @@
+/* solvers/driver/session.c - what algorithms and outer loops ask of a solve session (solver.h). */
+#include "solvers/driver/session.h"
+
+#include "base/timer.h"
+
+#include <math.h>
+#include <string.h>
+
+void talus_solve_count(TalusSolve *solve, int products)
+{
+    solve->info->iterations++;
+    solve->info->products += products;
+}
+
+void talus_solve_note_start(TalusSolve *solve, double rms)
+{
+    if (!solve->started)
+        solve->info->start_residual = rms;
+    solve->started = true;
+}
+
+double talus_solve_elapsed(const TalusSolve *solve)
+{
+    return talus_now() - solve->began - solve->paused;
+}
+
+bool talus_solve_is_late(const TalusSolve *solve)
+{
+    return solve->options->max_seconds > 0.0 &&
+           talus_solve_elapsed(solve) > solve->options->max_seconds;
+}
+
+bool talus_solve_within_budget(TalusSolve *solve)
+{
+    if (solve->info->iterations >= solve->options->max_iterations || talus_solve_is_late(solve)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        return false;
+    }
+    return true;
+}
+
+bool talus_solve_continue(TalusSolve *solve, double rms, double max)
+{
+    const TalusSolveOptions *options = solve->options;
+    double reached = options->norm == TALUS_NORM_MAX && !isnan(max) ? max : rms;
+    talus_solve_note_start(solve, rms);
+    if (!isfinite(rms)) {
+        solve->info->outcome = TALUS_OUTCOME_DIVERGED;
+        return false;
+    }
+    if (options->tolerance > 0.0 && reached <= options->tolerance * solve->strictness) {
+        solve->info->outcome = TALUS_OUTCOME_CONVERGED;
+        return false;
+    }
+    if (options->monitor && !options->monitor(options->monitor_user, solve->info->iterations,
+                                              solve->info->products, reached)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        solve->stopped = true;
+        return false;
+    }
+    return talus_solve_within_budget(solve);
+}
+
+bool talus_solve_next(TalusSolve *solve, int products, const double *x,
+                      const TalusMetricBlock *metric, double residual2, double residual_max)
+{
+    double rms = sqrt(residual2 / solve->op->blocks);
+    talus_solve_count(solve, products);
+    return talus_solve_observe(solve, x, metric, rms) &&
+           talus_solve_continue(solve, rms, residual_max);
+}
+
+bool talus_solve_wants_iterate(const TalusSolve *solve)
+{
+    return talus_observe_due(solve) || talus_infeasibility_due(solve);
+}
+
+void talus_solve_suspect(TalusSolve *solve)
+{
+    solve->infeasibility->next = 0;
+}
+
+bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                         double rms)
+{
+    if (talus_observe_due(solve) && !talus_observe_iterate(solve, x, metric)) {
+        solve->info->outcome = TALUS_OUTCOME_BUDGET;
+        solve->stopped = true;
+        return false;
+    }
+    return !talus_infeasibility_check(solve, x, metric, rms);
+}
+
+void talus_solve_enter(TalusSolve *solve, TalusSolver *s)
+{
+    solve->solver = s;
+    solve->type = s->type;
+    solve->params = s->params;
+    solve->state = s->state;
+    solve->work = s->work;
+}
+
+TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed)
+{
+    TalusSolver *from = solve->solver, *to = from->part[part];
+    bool was_resumed = solve->resumed;
+    if (!resumed && !from->type->parts[part].keeps_state)
+        memset(to->state, 0, to->type->state_size);
+    talus_solve_enter(solve, to);
+    solve->resumed = resumed;
+    TalusStatus status = to->type->solve(solve);
+    solve->resumed = was_resumed;
+    talus_solve_enter(solve, from);
+    return status;
+}

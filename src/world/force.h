@@ -1,0 +1,17 @@
+/* world/force.h - applied forces. */
+#ifndef TALUS_WORLD_FORCE_H
+#define TALUS_WORLD_FORCE_H
+
+#include <talus/world.h>
+
+/* Applied forces (force.c), by slot; of slots beyond `count` there are none. */
+typedef struct TalusForces {
+    TalusVec3 *force, *torque;
+    int count;
+} TalusForces;
+
+TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots);
+TalusStatus talus_slot_push(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
+void talus_forces_clear(TalusWorld *world);
+
+#endif

@@ -1,0 +1,27 @@
+/* world/save/save.h - the parts of a saved state: save_motion.c, save_contacts.c, save_shape.c, joint/joint_save.c. */
+#ifndef TALUS_WORLD_SAVE_SAVE_H
+#define TALUS_WORLD_SAVE_SAVE_H
+
+#include "world/save/archive.h"
+
+#include <talus/world.h>
+
+typedef void TalusTransferFn(TalusArchive *archive, TalusWorld *world, int index);
+
+/* A number of things of at least `least` bytes each, and each of them. */
+static inline void talus_archive_list(TalusArchive *a, TalusWorld *world, int count, size_t least,
+                                      TalusTransferFn *transfer)
+{
+    talus_archive_count(a, &count, least);
+    for (int i = 0; i < count && a->status == TALUS_OK; i++)
+        transfer(a, world, i);
+}
+
+/* Groups, exclusions, applied forces, drives. */
+void talus_archive_motion(TalusArchive *archive, TalusWorld *world);
+void talus_archive_contacts(TalusArchive *archive, TalusWorld *world);
+/* Shape `index`, which loading adds. */
+void talus_archive_shape(TalusArchive *archive, TalusWorld *world, int index);
+void talus_archive_joints(TalusArchive *archive, TalusWorld *world);
+
+#endif

@@ -1,0 +1,55 @@
+/* world/source/source.h - arrivals and sinks, as one change that can be taken back. */
+#ifndef TALUS_WORLD_SOURCE_SOURCE_H
+#define TALUS_WORLD_SOURCE_SOURCE_H
+
+#include "base/rng.h"
+#include <talus/world.h>
+
+typedef struct TalusEmitter {
+    TalusEmitterDef def;
+    int shape;
+    /* Radii are drawn in order and wait until a free spot is found, so that a crowded region does
+     * not favour small bodies. drawn - waiting bodies have been placed. */
+    TalusRng rng;
+    int64_t drawn;
+    int waiting;
+    double *radius; /* [waiting] */
+    /* as above at the start of the step, for a step that fails */
+    TalusRng rng_before;
+    int64_t drawn_before;
+    int waiting_before;
+    double *radius_before;
+} TalusEmitter;
+
+/* A batch that waits for its time, with copies of its arrays. */
+typedef struct TalusPending {
+    double time;
+    TalusBodyBatch batch;
+    bool added; /* in the step now under way; dropped when that step succeeds */
+} TalusPending;
+
+typedef struct TalusSink {
+    int axis;
+    double below;
+} TalusSink;
+
+typedef struct TalusSources {
+    TalusEmitter *emitter;
+    int emitters;
+    TalusPending *pending;
+    int pendings;
+    TalusSink *sink;
+    int sinks;
+} TalusSources;
+
+TalusStatus talus_sources_apply(TalusWorld *world);
+void talus_sources_keep(TalusWorld *world);
+void talus_sources_undo(TalusWorld *world);
+void talus_sources_clear(TalusWorld *world);
+void talus_pending_clear(TalusPending *pending);
+
+/* ---- arrival.c ---- */
+/* At the end of a step that succeeded: tells of batches that arrived deep inside other bodies, once. */
+void talus_arrivals_tell(TalusWorld *world);
+
+#endif

@@ -1,0 +1,34 @@
+/* world/step/wake.c - sleeping bodies (sleep.c) wake. */
+#include "world/step/wake.h"
+#include "world/state.h"
+
+void talus_slot_wake_alone(TalusWorld *world, int slot)
+{
+    world->bodies.fixed[slot] = TALUS_MOTION_FREE;
+    /* the mirror is up to date: a world with sleeping bodies is downloaded after every step */
+    world->mirror.bodies_ahead = true;
+    world->sleep.calm[slot] = 0;
+    world->sleep.asleep--;
+}
+
+static void wake_island(TalusWorld *world, int island)
+{
+    for (int i = 0; i < world->bodies.counts.slots; i++)
+        if (talus_slot_asleep(&world->bodies, i) && world->sleep.island[i] == island)
+            talus_slot_wake_alone(world, i);
+}
+
+void talus_slot_wake(TalusWorld *world, int slot)
+{
+    if (slot < world->sleep.slots)
+        world->sleep.calm[slot] = 0;
+    if (talus_slot_asleep(&world->bodies, slot))
+        wake_island(world, world->sleep.island[slot]);
+}
+
+void talus_wake_all(TalusWorld *world)
+{
+    for (int i = 0; world->sleep.asleep > 0 && i < world->bodies.counts.slots; i++)
+        if (talus_slot_asleep(&world->bodies, i))
+            talus_slot_wake_alone(world, i);
+}
