@@ -296,7 +296,8 @@ TEST(errors_of_calls)
     TalusFrictionModel model = {0};
     def.step = 0.0;
     check(talus_world_create(&def, &world),
-          (Expected){TALUS_ERR_ARGUMENT, TALUS_DOMAIN_WORLD, .reason = "world: step is 0"});
+          (Expected){TALUS_ERR_ARGUMENT, TALUS_DOMAIN_WORLD, .key = "step",
+                     .reason = "world: step is 0"});
     check(
         talus_section_parse("polygon:2", &model),
         (Expected){TALUS_ERR_ARGUMENT, TALUS_DOMAIN_PROBLEM, .key = "section", .reason = "'polyg"});

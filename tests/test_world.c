@@ -19,11 +19,12 @@ TEST(a_zeroed_def_is_caught)
     talus_world_destroy(NULL);
 }
 
-static void refuse_def(TalusWorldDef def, TalusStatus status, const char *text)
+static void refuse_def(TalusWorldDef def, TalusStatus status, const char *key, const char *text)
 {
     TalusWorld *world;
     CHECK_INT(talus_world_create(&def, &world), status);
     CHECK(world == NULL);
+    CHECK_STR(talus_error_record()->key, key);
     if (!said(text))
         CHECK_STR(talus_error(), text);
 }
@@ -32,35 +33,35 @@ TEST(bad_defs_are_refused_by_name)
 {
     TalusWorldDef def = quick_def(1), bad = def;
     bad.step = 0.0;
-    refuse_def(bad, TALUS_ERR_ARGUMENT, "step is 0");
+    refuse_def(bad, TALUS_ERR_ARGUMENT, "step", "step is 0");
     bad = def;
     bad.tolerance = -1.0;
-    refuse_def(bad, TALUS_ERR_ARGUMENT, "tolerance is -1");
+    refuse_def(bad, TALUS_ERR_ARGUMENT, "tolerance", "tolerance is -1");
     bad = def;
     bad.gravity.x = NAN;
-    refuse_def(bad, TALUS_ERR_ARGUMENT, "gravity");
+    refuse_def(bad, TALUS_ERR_ARGUMENT, "gravity", "gravity");
     bad = def;
     bad.gravity.z = -1e300; /* finite, but not its square */
-    refuse_def(bad, TALUS_ERR_ARGUMENT,
+    refuse_def(bad, TALUS_ERR_ARGUMENT, "gravity",
                "gravity is (0, 0, -1e+300) m/s2; expected numbers from -1e+100 to 1e+100");
     bad = def;
     bad.gravity = zero;
-    refuse_def(bad, TALUS_ERR_ARGUMENT, "reference_speed");
+    refuse_def(bad, TALUS_ERR_ARGUMENT, "reference_speed", "reference_speed");
     bad = def;
     bad.max_iterations = 0;
-    refuse_def(bad, TALUS_ERR_ARGUMENT, "max_iterations");
+    refuse_def(bad, TALUS_ERR_ARGUMENT, "max_iterations", "max_iterations");
     bad = def;
     bad.on_miss = (TalusMissPolicy)7;
-    refuse_def(bad, TALUS_ERR_ARGUMENT, "on_miss");
+    refuse_def(bad, TALUS_ERR_ARGUMENT, "on_miss", "on_miss");
     bad = def;
     bad.solver = "aqgd";
-    refuse_def(bad, TALUS_ERR_ARGUMENT, "apgd");
+    refuse_def(bad, TALUS_ERR_ARGUMENT, "aqgd", "apgd");
     bad = def;
     bad.backend = "abacus";
-    refuse_def(bad, TALUS_ERR_UNSUPPORTED, "backend");
+    refuse_def(bad, TALUS_ERR_UNSUPPORTED, "abacus", "backend");
     bad = def;
     bad.threads = -1;
-    refuse_def(bad, TALUS_ERR_ARGUMENT, "threads");
+    refuse_def(bad, TALUS_ERR_ARGUMENT, "threads", "threads");
 }
 
 TEST(bad_bodies_are_refused_and_nothing_is_added)

@@ -116,6 +116,23 @@ TEST(a_backend_is_chosen)
     talus_world_destroy(out);
 }
 
+/* The key of what is wrong in a state is that of the def. */
+TEST(what_is_refused_has_its_key)
+{
+    TalusWorld *world = make_heap(1, 4), *out;
+    void *bytes;
+    size_t size;
+    world->def.step = 0.0;
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    CHECK_INT(talus_world_load(bytes, size, 1, NULL, &out), TALUS_ERR_FORMAT);
+    CHECK(out == NULL && said("saved state, byte "));
+    CHECK(said(": world: step is 0; expected seconds, more than 0"));
+    CHECK_STR(talus_error_record()->key, "step");
+    CHECK_INT(talus_error_record()->code, TALUS_ERR_FORMAT);
+    talus_free(bytes);
+    talus_world_destroy(world);
+}
+
 TEST(an_older_version_is_refused_by_name)
 {
     TalusWorld *world = make_heap(1, 4), *out;
@@ -167,6 +184,7 @@ int main(void)
     RUN(a_world_saved_after_a_removal_goes_on_the_same);
     RUN(damaged_bytes_are_refused_and_never_harm);
     RUN(a_backend_is_chosen);
+    RUN(what_is_refused_has_its_key);
     RUN(an_older_version_is_refused_by_name);
     RUN(saving_and_loading_survive_failed_allocations);
     return talus_test_result();

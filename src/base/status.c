@@ -147,6 +147,17 @@ TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *form
     return status;
 }
 
+TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const char *format, ...)
+{
+    char key[sizeof last.key];
+    memcpy(key, last.key, sizeof key);
+    va_list args;
+    va_start(args, format);
+    fail(talus_locate(domain, NULL, 0, NULL), status, format, args);
+    va_end(args);
+    return talus_error_key(key, status);
+}
+
 /* How much of `names`, the part of a text between file and reason, a path around it says already: "backend" of
  * "backend cuda: ", "section" of "section: ". */
 static size_t said_by(const char *path, const char *names, size_t length)

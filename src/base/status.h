@@ -54,6 +54,10 @@ TalusStatus talus_fail_in(TalusDomain domain, TalusStatus status, const char *fo
     TALUS_PRINTF(3, 4);
 TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *format, ...)
     TALUS_PRINTF(3, 4);
+/* As talus_fail, around the error of an inner call: its key stays. */
+#define talus_fail_around(...) talus_fail_around_in(TALUS_DOMAIN_HERE, __VA_ARGS__)
+TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const char *format, ...)
+    TALUS_PRINTF(3, 4);
 
 /* What follows adds to the error of a call that has failed with `status`, returns it, and does nothing for
  * TALUS_OK. */

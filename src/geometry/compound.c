@@ -61,7 +61,7 @@ static TalusStatus make_parts(const TalusShapeDef *def, TalusChild *child)
         if (status == TALUS_ERR_MEMORY)
             return status;
         if (status != TALUS_OK)
-            return talus_fail(status, "compound: part %d: %s", k, talus_error());
+            return talus_fail_around(status, "compound: part %d: %s", k, talus_error());
         child[k].orientation = unit(part->orientation);
         child[k].position =
             talus_add(part->position, talus_rotate(child[k].orientation, child[k].shape.centre));

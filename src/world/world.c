@@ -41,10 +41,13 @@ TalusWorldDef talus_world_def_default(void)
     return def;
 }
 
+/* Of a def whose member `key` cannot be. */
+#define REFUSE(key, ...) talus_error_key(key, talus_fail(TALUS_ERR_ARGUMENT, "world: " __VA_ARGS__))
+
 static TalusStatus check_number(const char *key, double value, double min, const char *want)
 {
     if (!isfinite(value) || value < min)
-        return talus_fail(TALUS_ERR_ARGUMENT, "world: %s is %g; expected %s", key, value, want);
+        return REFUSE(key, "%s is %g; expected %s", key, value, want);
     return TALUS_OK;
 }
 
@@ -53,10 +56,10 @@ static TalusStatus check_period(const TalusPeriod *p)
     const double lo[3] = {p->lo.x, p->lo.y, p->lo.z}, hi[3] = {p->hi.x, p->hi.y, p->hi.z};
     for (int k = 0; k < 3; k++)
         if (p->on[k] && (!(lo[k] < hi[k]) || !isfinite(hi[k] - lo[k])))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "world: the period along %c is from %g to %g; expected from a "
-                              "smaller to a larger number",
-                              "xyz"[k], lo[k], hi[k]);
+            return REFUSE("period",
+                          "the period along %c is from %g to %g; expected from a "
+                          "smaller to a larger number",
+                          "xyz"[k], lo[k], hi[k]);
     return TALUS_OK;
 }
 
@@ -68,12 +71,10 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TalusVec3 g = def->gravity;
     if (!(fmax(fabs(g.x), fmax(fabs(g.y), fabs(g.z))) <= TALUS_GRAVITY_MAX) ||
         !isfinite(g.x + g.y + g.z))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "world: gravity is (%g, %g, %g) m/s2; expected numbers from %g to %g",
-                          g.x, g.y, g.z, -TALUS_GRAVITY_MAX, TALUS_GRAVITY_MAX);
+        return REFUSE("gravity", "gravity is (%g, %g, %g) m/s2; expected numbers from %g to %g",
+                      g.x, g.y, g.z, -TALUS_GRAVITY_MAX, TALUS_GRAVITY_MAX);
     if (!(def->step > 0.0) || !isfinite(def->step))
-        return talus_fail(TALUS_ERR_ARGUMENT, "world: step is %g; expected seconds, more than 0",
-                          def->step);
+        return REFUSE("step", "step is %g; expected seconds, more than 0", def->step);
     TALUS_TRY(check_number("tolerance", def->tolerance, 0.0, "a fraction of the reference speed"));
     TALUS_TRY(check_number("reference_speed", def->reference_speed, 0.0, "m/s, 0 or more"));
     TALUS_TRY(check_number("envelope", def->envelope, 0.0, "a fraction of the body size"));
@@ -87,25 +88,22 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TALUS_TRY(check_number("sleep_speed", def->sleep_speed, 0.0,
                            "a multiple of the reference speed, 0 for never"));
     if (def->sleep_steps < 1)
-        return talus_fail(TALUS_ERR_ARGUMENT, "world: sleep_steps is %d; expected 1 or more",
-                          def->sleep_steps);
+        return REFUSE("sleep_steps", "sleep_steps is %d; expected 1 or more", def->sleep_steps);
     if (def->max_iterations <= 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "world: max_iterations is %d; expected 1 or more",
-                          def->max_iterations);
+        return REFUSE("max_iterations", "max_iterations is %d; expected 1 or more",
+                      def->max_iterations);
     if ((unsigned)def->norm > TALUS_NORM_MAX)
-        return talus_fail(TALUS_ERR_ARGUMENT, "world: norm is %d; expected rms (0) or max (1)",
-                          (int)def->norm);
+        return REFUSE("norm", "norm is %d; expected rms (0) or max (1)", (int)def->norm);
     if ((unsigned)def->on_miss > TALUS_MISS_HALVE)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "world: on_miss is %d; expected continue (0), stop (1) or halve (2)",
-                          (int)def->on_miss);
+        return REFUSE("on_miss", "on_miss is %d; expected continue (0), stop (1) or halve (2)",
+                      (int)def->on_miss);
     if (!def->solver)
-        return talus_fail(TALUS_ERR_ARGUMENT, "world: solver is NULL; \"auto\" is the default");
+        return REFUSE("solver", "solver is NULL; \"auto\" is the default");
     if (!def->backend)
-        return talus_fail(TALUS_ERR_ARGUMENT, "world: backend is NULL; \"cpu\" is the default");
+        return REFUSE("backend", "backend is NULL; \"cpu\" is the default");
     if (talus_norm(def->gravity) == 0.0 && def->reference_speed == 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "world: without gravity reference_speed must be more "
-                                              "than 0: it scales tolerances and envelopes");
+        return REFUSE("reference_speed", "without gravity reference_speed must be more "
+                                         "than 0: it scales tolerances and envelopes");
     return TALUS_OK;
 }
 

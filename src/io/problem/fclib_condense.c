@@ -39,9 +39,10 @@ static TalusStatus factor_mass(TalusCondenser *c)
 {
     TalusStatus status = factor(&c->mass, &c->fclib->M, &c->mass_transposed, 0.0);
     if (status == TALUS_ERR_NUMERIC)
-        return talus_fail(TALUS_ERR_NUMERIC,
-                          "M: degree of freedom %d: M is not positive definite (%s)",
-                          c->mass.failed, talus_error());
+        return talus_error_key(
+            "M", talus_fail(TALUS_ERR_NUMERIC,
+                            "M: degree of freedom %d: M is not positive definite (%s)",
+                            c->mass.failed, talus_error()));
     return status;
 }
 

@@ -22,14 +22,10 @@ void talus_archive_take(TalusArchive *archive, TalusStatus status)
 {
     if (status == TALUS_OK || archive->status != TALUS_OK)
         return;
-    if (status == TALUS_ERR_MEMORY) {
-        archive->status = status;
-        return;
-    }
-    TalusError inner = *talus_error_record();
-    talus_archive_refuse(archive, inner.text);
-    if (inner.key[0])
-        talus_error_key(inner.key, archive->status);
+    archive->status = status == TALUS_ERR_MEMORY
+                          ? status
+                          : talus_fail_around(TALUS_ERR_FORMAT, "saved state, byte %zu: %s",
+                                              archive->at, talus_error());
 }
 
 void talus_archive_bytes(TalusArchive *a, void *data, size_t size)

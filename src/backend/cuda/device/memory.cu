@@ -27,7 +27,8 @@ TalusStatus cu_check(CuContext *cu)
     cu_note(cu, cudaGetLastError(), "launch");
     if (!cu->first_error[0])
         return TALUS_OK;
-    TalusStatus status = talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s", cu->first_error);
+    TalusStatus status =
+        talus_error_key("cuda", talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s", cu->first_error));
     cu->first_error[0] = '\0';
     return status;
 }
@@ -126,13 +127,15 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
         *array = nullptr;
         if (error !=
             cudaErrorMemoryAllocation) /* the device has failed and is not short of memory */
-            return talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s: %s", what,
-                              cudaGetErrorString(error));
+            return talus_error_key("cuda", talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s: %s", what,
+                                                      cudaGetErrorString(error)));
         cudaMemGetInfo(&free, &total);
-        return talus_fail(TALUS_ERR_MEMORY,
-                          "cuda: %s: %.3f GiB are needed, %.3f of the device's %.3f GiB are free",
-                          what, (double)(need * element) * GIB, (double)free * GIB,
-                          (double)total * GIB);
+        return talus_error_key(
+            "cuda",
+            talus_fail(TALUS_ERR_MEMORY,
+                       "cuda: %s: %.3f GiB are needed, %.3f of the device's %.3f GiB are free",
+                       what, (double)(need * element) * GIB, (double)free * GIB,
+                       (double)total * GIB));
     }
     *capacity = count;
     return TALUS_OK;
