@@ -88,9 +88,9 @@ struct IterateArgs {
     const double *mu_range; /* largest mu and largest -mu */
     double *partial;
     IterateState *state;
-    TalusMachines machines; /* double precision alone */
-    double omega, lambda;   /* Jacobi */
-    double stop2;           /* sum of squares at which to stop; 0: never */
+    CuMachinesView machines; /* double precision alone */
+    double omega, lambda;    /* Jacobi */
+    double stop2;            /* sum of squares at which to stop; 0: never */
     double stop_max2;
     int refine_after; /* steps after which to stop for refinement, */
     int steps_before; /*   of which so many were done before this stretch */

@@ -279,11 +279,12 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
 }
 
 /* W of a machine's bodies. */
-static __device__ inline void move_machine_ahead(int m, int parity, double beta)
+static __device__ inline void move_machine_ahead(const TalusMachines *e, int m, int parity,
+                                                 double beta)
 {
-    for (int k = args.machines.machine_vertex[m] + (int)threadIdx.x;
-         k < args.machines.machine_vertex[m + 1]; k += MACHINE_THREADS) {
-        const int b = args.machines.vertex_body[k];
+    for (int k = e->machine_vertex[m] + (int)threadIdx.x; k < e->machine_vertex[m + 1];
+         k += MACHINE_THREADS) {
+        const int b = e->vertex_body[k];
         double v[8], before[8];
         load_packs<8>((const double *)args.v[parity] + 8 * (int64_t)b, v);
         load_packs<8>((const double *)args.v[1 - parity] + 8 * (int64_t)b, before);
@@ -298,10 +299,12 @@ template <bool MOMENTUM> static __global__ void iterate_machines(int parity, int
     const bool start = seen == SEEN_START;
     if (!start && args.state[parity].stop)
         return;
-    for (int m = (int)blockIdx.x; m < args.machines.machines; m += MACHINE_BLOCKS) {
-        talus_machine_apply(&args.machines, m, (double(*)[8])args.v[parity], cu_team());
+    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
+    const TalusMachines e = cu_machines_near(&args.machines, shared);
+    for (int m = (int)blockIdx.x; m < e.machines; m += MACHINE_BLOCKS) {
+        talus_machine_apply(&e, m, (double(*)[8])args.v[parity], cu_team());
         if (MOMENTUM && !start)
-            move_machine_ahead(m, parity, args.state[parity].beta);
+            move_machine_ahead(&e, m, parity, args.state[parity].beta);
     }
 }
 

@@ -15,7 +15,7 @@ static __device__ inline Weights<T> weights_of(int i, T compliance, const T (&va
 {
     T nn = va[3] + vb[3], tt = nn + va[7] + vb[7];
     nn += compliance;
-    if (GENERAL && (i >= args.op.spheres || args.machines.machines)) {
+    if (GENERAL && (i >= args.op.spheres || args.machines.machines.machines)) {
         nn = (T)args.op.diagonal[i][0];
         tt = (T)args.op.diagonal[i][1];
     }

@@ -183,6 +183,7 @@ TalusStatus cu_machines_put(const TalusOperator *op)
     size_t bytes = 0;
     for (const Part &p : part)
         bytes += p.bytes;
+    bytes = (bytes + 7) / 8 * 8;
     TALUS_TRY(TALUS_GROW(m->staging, bytes, 0, "machines"));
     TALUS_TRY(m->arrays.reserve((int64_t)bytes, "machines"));
     TALUS_TRY(m->x.reserve(view.rows, "impulses of joints"));
@@ -197,6 +198,7 @@ TalusStatus cu_machines_put(const TalusOperator *op)
     view.x = m->x;
     view.y = m->y;
     m->view = view;
+    m->bytes = bytes;
     return TALUS_OK;
 }
 
@@ -212,7 +214,7 @@ static __global__ void write_impulses(TalusMachines e, double *joints)
 void cu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
                       double *gamma)
 {
-    const TalusMachines e = cu_machines(op);
+    const TalusMachines e = cu_machines(op).machines;
     double *joints = gamma + (int64_t)op->rows * op->blocks;
     cu_bodies(op, gamma, offset, (double(*)[8])cu_scratch_of(op)->velocity.at);
     cu_zero(cu_of(op), joints, (size_t)op->rows * (size_t)whole->joints * sizeof *joints);

@@ -241,8 +241,10 @@ unsigned cu_gather_blocks(const TalusOperator *op)
     return blocks_for(op->bodies) + (unsigned)cu_scratch_of(op)->heavy_count;
 }
 
-static __global__ void apply_machines(TalusMachines e, double (*velocity)[8])
+static __global__ void apply_machines(CuMachinesView view, double (*velocity)[8])
 {
+    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
+    const TalusMachines e = cu_machines_near(&view, shared);
     talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_team());
 }
 
@@ -251,9 +253,10 @@ static void machines_apply(const TalusOperator *op, bool offset, double (*veloci
 {
     if (!op->elimination)
         return;
-    TalusMachines e = cu_machines(op);
-    e.bias = offset ? e.bias : nullptr;
-    launch_block(cu_of(op), apply_machines, (unsigned)e.machines, MACHINE_THREADS, e, velocity);
+    CuMachinesView view = cu_machines(op);
+    TalusMachines *e = &view.machines;
+    e->bias = offset ? e->bias : nullptr;
+    launch_block(cu_of(op), apply_machines, (unsigned)e->machines, MACHINE_THREADS, view, velocity);
 }
 
 static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
