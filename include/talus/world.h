@@ -59,8 +59,8 @@ typedef struct TalusWorldDef {
     bool projection;
     /* Bodies slower than this times the reference speed may sleep; 0 disables. */
     double sleep_speed;
-    /* Steps after which a slow island falls asleep, until something disturbs it; 0 disables. Probes and contact
-     * lists omit contacts between sleeping bodies. */
+    /* Steps after which a slow island falls asleep, until something disturbs it. Probes and contact lists omit contacts
+     * between sleeping bodies. */
     int sleep_steps;
     /* "cpu" or another name of talus_backend_row. A backend with memory of its own keeps the world there; data is
      * downloaded on demand. */
@@ -224,7 +224,7 @@ typedef struct TalusLedger {
     double kinetic, potential; /* at the end of the step */
     double kinetic_change, potential_change;
     double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
-    double impact;   /* work of normal impulses, less the next two */
+    double impact;   /* work of normal impulses, less `stabilisation` */
     double stabilisation; /* work of undoing overlap */
     double cohesion;      /* work of attractive impulses */
     double gravity_error; /* error of the first-order scheme in gravity and applied forces */
