@@ -166,7 +166,7 @@ TalusStatus talus_error_at(TalusLocation at, TalusStatus status)
     TalusLocation old = {
         .file = inner.file[0] ? inner.file : NULL, .line = inner.line, .column = inner.column};
     size_t skip = 0, reason = (size_t)inner.reason;
-    /* A line number without one in `at` refers to a text inside the file, not to the file: it stays as it is. */
+    /* If only the inner error has a line, it is a line of a text inside the file, not of the file itself: it stays. */
     bool same = at.file && strcmp(at.file, inner.file) == 0 && (at.line || !inner.line);
     if (!at.file || same) {
         char file[sizeof inner.file + 64];
