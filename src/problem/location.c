@@ -1,5 +1,5 @@
-/* problem/location.c - where solvers find a problem: on the host, copied into a backend's memory, or lent by
- * whoever made it there. */
+/* problem/location.c - location of a problem's data for solvers: on the host, copied into a backend's memory, or lent
+ * by its maker there. */
 #include "problem/problem.h"
 
 #include "base/status.h"
