@@ -37,8 +37,7 @@ const char *talus_version(void);
 /* A short stable name, such as "argument". */
 const char *talus_status_name(TalusStatus status);
 
-/* The part of the library, or the input, in which an error lies. It tells a wrong argument of a scene from one of
- * the caller. */
+/* Part of the library, or input, in which an error lies; it tells a scene's wrong argument from the caller's. */
 typedef enum TalusDomain {
     TALUS_DOMAIN_PROGRAM, /* the program around the library */
     TALUS_DOMAIN_BASE,    /* memory, threads, parameters */
@@ -69,8 +68,7 @@ typedef struct TalusError {
     char text[1024];
 } TalusError;
 
-/* Returns the error of the last failed call on this thread, valid until the next failure; TALUS_OK and empty texts
- * if no call failed. */
+/* Returns the error of the last failed call on this thread, valid until the next failure; TALUS_OK if none failed. */
 const TalusError *talus_error_record(void);
 
 /* Returns its text, for people; "" if no call failed. Programs decide by the record. */

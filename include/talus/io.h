@@ -15,8 +15,8 @@ extern "C" {
 typedef struct TalusScene TalusScene;
 
 /* Loads a scene. `overrides` are "name=value": a name of the params block or a key path such as "solver.tolerance" or
- * "bodies[1].material". The error of a wrong file has FILE:LINE:COLUMN, the key path, what was expected and the nearest
- * valid key. */
+ * "bodies[1].material". The error of a wrong file has FILE:LINE:COLUMN, key path, expected value and nearest valid
+ * key. */
 TalusStatus talus_scene_load(const char *path, const char *const *overrides, int override_count,
                              TalusScene **out);
 TalusStatus talus_scene_parse(const char *text, size_t length, const char *name,
@@ -65,8 +65,7 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info);
-/* Fails with TALUS_ERR_IO if the directory, frames.talus or a table was removed, renamed or replaced by another
- * program. */
+/* Fails with TALUS_ERR_IO if another program removed, renamed or replaced the directory, frames.talus or a table. */
 TalusStatus talus_output_check(const TalusOutput *output);
 /* Checks as above and flushes all rows and frames to the disk. */
 TalusStatus talus_output_sync(TalusOutput *output);
@@ -122,8 +121,7 @@ typedef struct TalusSurface {
 } TalusSurface;
 
 /* Reads a surface. The format is recognised by content, else by name. Fails with TALUS_ERR_FORMAT and the line or byte
- * if numbers are not finite, indices are out of range, counts disagree with the file's length, or no triangle is
- * left. */
+ * for numbers not finite, indices out of range, counts that disagree with the file's length, or no triangle left. */
 TalusStatus talus_surface_read(const char *path, TalusSurface *out);
 /* The same from memory; `name` is for messages. */
 TalusStatus talus_surface_parse(const char *name, const void *bytes, size_t size,

@@ -61,8 +61,8 @@ typedef struct TalusProblemDef {
 TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, TalusProblem **out);
 void talus_problem_destroy(TalusProblem *problem);
 
-/* Selects the backend of solves: "cpu" (the default) or another name of talus_backend_row. Data and impulses stay
- * readable on the host. */
+/* Selects the backend of solves: "cpu" (default) or another name of talus_backend_row. Data stays readable on the
+ * host. */
 TalusStatus talus_problem_set_backend(TalusProblem *problem, const char *backend);
 
 /* Sets the friction model of all contacts with friction; TALUS_SECTION_NONE makes them frictionless, with one row each.
@@ -74,8 +74,7 @@ TalusFrictionModel talus_problem_friction(const TalusProblem *problem, int block
 double *talus_problem_estimate(TalusProblem *problem);
 
 /* Proof that the problem has no solution, [size], from a solve with the outcome infeasible or from the problem's file;
- * NULL: none. It is a direction delta in K, frictionless under the laws fixed and coulomb, with N delta = 0 and q'delta
- * < 0. */
+ * NULL: none. A direction delta in K, frictionless under fixed and coulomb, with N delta = 0 and q'delta < 0. */
 const double *talus_problem_certificate(const TalusProblem *problem);
 /* Sets that proof, to be written with the problem; NULL removes it. */
 TalusStatus talus_problem_set_certificate(TalusProblem *problem, const double *certificate);
@@ -86,8 +85,7 @@ int talus_problem_size(const TalusProblem *problem); /* rows times blocks */
 int talus_problem_bodies(const TalusProblem *problem);
 double talus_problem_mu(const TalusProblem *problem, int block);
 
-/* Writes the data as a def for talus_problem_create. The problem owns its arrays, valid until it changes or is
- * destroyed. */
+/* Writes the data as a def for talus_problem_create. Its arrays are the problem's, valid until that changes. */
 TalusStatus talus_problem_export(TalusProblem *problem, TalusProblemDef *def);
 
 /* The impulses, [size]; the caller may write a starting point. */

@@ -56,8 +56,7 @@ TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model);
 /* Formats the section as talus_section_parse takes it, such as "polygon:6"; a joint as "joint:7". */
 void talus_section_format(TalusFrictionModel model, char *text, size_t size);
 
-/* Fails if the model is not one of friction: a value outside the enumerations, wrong sides for the section, or a
- * joint. */
+/* Fails if the model is not one of friction: a value outside the enumerations, wrong sides, or a joint. */
 TalusStatus talus_model_check(TalusFrictionModel model);
 
 /* Projects one block of 1, 3 or 6 rows in place (Euclidean): onto the cone (ccp, coulomb), onto the prism with the

@@ -41,8 +41,7 @@ typedef struct TalusSolveInfo {
     bool jammed;
     double start_residual; /* rms of the first estimate: at the start; for gs, of the first sweep */
     double seconds;        /* without the time of observers */
-    /* Peak memory of the solve beside the problem: vectors, plans, factors. Includes what other threads allocate
-     * meanwhile. */
+    /* Peak memory of the solve beside the problem: vectors, plans, factors; with that of other threads meanwhile. */
     size_t memory_bytes;
 } TalusSolveInfo;
 
@@ -51,9 +50,8 @@ typedef struct TalusSolveInfo {
 typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
 
 /* An iterate of a running solve: reported at the start, at first after every iteration, later after every 2 % more of
- * them, and at the end; methods that measure themselves less often report at those iterations. The clock stands still
- * meanwhile. The observer may query the problem (talus_problem_measure) but must not change gamma. Returning false
- * stops the solve. */
+ * them, and at the end; methods that measure themselves less often report at those iterations. The clock is stopped
+ * meanwhile. The observer may query the problem (talus_problem_measure) but not change gamma. False stops the solve. */
 typedef struct TalusObservation {
     int iteration, products;
     double seconds;

@@ -18,8 +18,7 @@ extern "C" {
 
 typedef struct TalusWorld TalusWorld;
 
-/* Bodies are numbered from 1 in the order of creation; numbers are never reused. 0: no body; in a joint, the fixed
- * world. */
+/* Bodies are numbered from 1 in order of creation, without reuse. 0: no body; in a joint, the fixed world. */
 typedef struct TalusBodyId {
     uint64_t number;
 } TalusBodyId;
@@ -40,11 +39,9 @@ typedef struct TalusWorldDef {
     int max_iterations;
     const char *solver; /* NAME[:key=value,...], copied */
     TalusMissPolicy on_miss;
-    /* Largest gap of a contact: this fraction of the smaller size, plus the distance that the pair can close in a
-     * step. */
+    /* Largest gap of a contact: this fraction of the smaller size, plus what the pair can close in a step. */
     double envelope;
-    /* Largest speed at which overlap is undone, in units of sqrt(|gravity| size), or of the reference speed without
-     * gravity; 0: no limit. */
+    /* Largest speed of undoing overlap, in sqrt(|gravity| size), without gravity in reference speeds; 0: no limit. */
     double recovery;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* In units of |gravity| h: contacts that close more slowly do not rebound. */
@@ -54,16 +51,15 @@ typedef struct TalusWorldDef {
     /* Axes along which the world repeats itself: what leaves on one side enters on the other. A period is longer
      * than four times the radius of every body, margins included. */
     TalusPeriod period;
-    /* Joints are closed after each step (talus/joint.h). Without it they drift apart by (w h)^2/2 of their size per
-     * step. */
+    /* Joints are closed after each step (talus/joint.h); else they drift by (w h)^2/2 of their size per step. */
     bool projection;
     /* Bodies slower than this times the reference speed may sleep; 0 disables. */
     double sleep_speed;
     /* Steps after which a slow island falls asleep, until something disturbs it. Probes and contact lists omit contacts
      * between sleeping bodies. */
     int sleep_steps;
-    /* "cpu" or another name of talus_backend_row. A backend with memory of its own keeps the world there; data is
-     * downloaded on demand. */
+    /* "cpu" or another name of talus_backend_row. One with its own memory keeps the world there; downloads on
+     * demand. */
     const char *backend;
     int threads; /* 0: one per processor */
 } TalusWorldDef;
@@ -86,7 +82,7 @@ typedef struct TalusMaterialDef {
     double friction;
     double density;            /* kg/m3, for bodies that give neither mass nor density */
     double stiffness, damping; /* per contact, N/m and N s/m; 0: rigid */
-    /* Newton's coefficient, 0 to 1, of rigid contacts; soft contacts rebound by their spring */
+    /* Newton's coefficient, 0 to 1, of rigid contacts; soft contacts rebound by their spring. */
     double restitution;
     /* Bounds of the moments about the normal and about the tangents, over L times the normal force. L is the size of
      * the round body (a sphere's radius), r_a r_b / (r_a + r_b) of two round bodies, else the smaller size. */
@@ -145,8 +141,7 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
 /* Sets whether bodies of two groups, or of one group, collide; by default all do. */
 enum { TALUS_GROUPS = 32 };
 TalusStatus talus_world_set_groups(TalusWorld *world, int group_a, int group_b, bool meet);
-/* Excludes or includes collisions of two bodies. Exclusions are counted: a pair excluded twice must be included
- * twice. */
+/* Excludes or includes collisions of two bodies. Exclusions are counted: as many inclusions undo them. */
 TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 
@@ -271,8 +266,7 @@ TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *i
 /* Length of that step, s; 0 if `time` is reached, within 2e-6 of a step. */
 double talus_world_next_length(const TalusWorld *world, double time);
 
-/* Detects and builds the problem of the next step. The world owns the problem, which is valid until the world
- * changes. */
+/* Detects and builds the problem of the next step, owned by the world and valid until the world changes. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
 
 /* Sets the def's tolerance and max_iterations from the next step on. */
@@ -289,8 +283,7 @@ const char *talus_world_backend(const TalusWorld *world); /* owned by the world 
 TalusVec3 talus_world_gravity(const TalusWorld *world);
 TalusPeriod talus_world_period(const TalusWorld *world);
 
-/* State as arrays over living bodies, any of which may be NULL. The order is the same in all calls until a body is
- * added or removed. */
+/* State as arrays over living bodies; any may be NULL. The order is fixed until a body is added or removed. */
 typedef struct TalusBodyState {
     TalusBodyId *id;
     TalusVec3 *position, *velocity, *spin;

@@ -43,8 +43,7 @@ KERNEL void lane_store(double *p, Lane a)
     memcpy(p, &a, sizeof a);
 }
 
-/* Writes one lane only. r[k] = a would not do: clang loads and stores both lanes, which loses a write by another thread
- * to the other lane. */
+/* Writes one lane only. For r[k] = a clang loads and stores both, which loses another thread's write to the other. */
 KERNEL void lane_set(Lane *r, int k, double a)
 {
     memcpy((char *)r + (size_t)k * sizeof a, &a, sizeof a);
@@ -66,8 +65,7 @@ KERNEL Lane lane_sqrt(Lane a)
 #endif
 }
 
-/* Convert two floats to doubles, and back with rounding. By intrinsics, as gcc converts vectors one element at a
- * time. */
+/* Convert two floats to doubles, and back with rounding. By intrinsics, as gcc converts elements one by one. */
 KERNEL Lane lane_widen(const float *p)
 {
 #if defined(__aarch64__)

@@ -23,8 +23,8 @@ size_t talus_capacity(const void *block);
 #define TALUS_CAPACITY(pointer) (talus_capacity(pointer) / sizeof *(pointer))
 
 /* Functions behind TALUS_ALLOC and TALUS_GROW. talus_new returns a zeroed block, or NULL with the error set. talus_grow
- * returns a block with capacity for `need` elements; on failure the old block, or NULL if `keep` is 0. talus_fits
- * checks that capacity. */
+ * returns a block for `need` elements; on failure the old block, or NULL if `keep` is 0. talus_fits checks the
+ * capacity. */
 void *talus_new(size_t count, size_t element, const char *what);
 void *talus_grow(void *block, size_t need, size_t keep, size_t element, const char *what);
 TalusStatus talus_fits(const void *block, size_t need, size_t element);
@@ -56,8 +56,7 @@ void talus_memory_reset_peak(void);
 /* Counts memory that another library holds for this one: it was `before` bytes and is `now` bytes. */
 void talus_memory_note(size_t before, size_t now);
 
-/* Fails if `bytes` cannot be allocated now: a check before calling a library that does not handle a failed
- * allocation. */
+/* Fails if `bytes` cannot be allocated now: for use before a library that does not handle failed allocations. */
 TalusStatus talus_memory_probe(size_t bytes, const char *what);
 
 /* For tests: makes the n-th allocation from now fail (1 = the next); 0 disables. */

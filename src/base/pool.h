@@ -1,8 +1,7 @@
 /* base/pool.h - parallel loops whose results do not depend on the number of threads.
  *
  * The pool has its own threads instead of OpenMP: these loops are all that Talus needs, ThreadSanitizer understands
- * them (it reports false races inside gcc's OpenMP runtime), and the threading of an embedding program stays
- * untouched. */
+ * them (it reports false races inside gcc's OpenMP runtime), and an embedding program keeps its own threading. */
 #ifndef TALUS_BASE_POOL_H
 #define TALUS_BASE_POOL_H
 
@@ -12,8 +11,8 @@
  * the same sum for any number of threads. */
 typedef void TalusLoopFn(void *context, int64_t begin, int64_t end, int64_t chunk);
 
-/* Calls fn on consecutive chunks of `grain` items (> 0) and returns when all are done. A NULL pool runs serially. Loops
- * may not nest. */
+/* Calls fn on consecutive chunks of `grain` items (> 0) and waits for all. A NULL pool runs serially. Loops may not
+ * nest. */
 void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn, void *context);
 
 static inline int64_t talus_chunks(int64_t count, int64_t grain)

@@ -57,8 +57,7 @@ TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *form
 /* The next two add to the error of a call that failed with `status` and return it; TALUS_OK passes unchanged. */
 
 /* Adds the caller's location: sets domain and code, and the text begins with the location. A file already named is not
- * repeated, nor a word that the key says already ("backend" before "backend cuda: "). A key of the same domain stays as
- * the end of the path. */
+ * repeated, nor a word that the key has ("backend" before "backend cuda: "). A key of the same domain ends the path. */
 TalusStatus talus_error_at(TalusLocation at, TalusStatus status);
 #define talus_error_in_file(file, status) \
     talus_error_at(talus_locate(TALUS_DOMAIN_HERE, file, 0, NULL), status)

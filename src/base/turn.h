@@ -2,8 +2,8 @@
 #ifndef TALUS_BASE_TURN_H
 #define TALUS_BASE_TURN_H
 
-/* cos and sin of a number of full turns without libm, to a few units in the last place; exact at multiples of a quarter
- * turn. |turns| < 2^50. */
+/* cos and sin of `turns` full turns, |turns| < 2^50, without libm: to a few units in the last place, exact at
+ * quarters. */
 void talus_turn(double turns, double *c, double *s);
 
 #endif

@@ -305,8 +305,7 @@ static void sort_rising(int32_t *a, int count)
     }
 }
 
-/* `old` has the starts in the order in which nodes were taken. That order is final within a machine, so whole lists
- * move into `sorted`. */
+/* `old` has the starts in the order taken. That order is final within a machine, so whole lists move to `sorted`. */
 static void place_pattern(Order *o, const int32_t *old, const int32_t *list, int32_t *sorted)
 {
     TalusElimination *e = o->e;

@@ -92,8 +92,7 @@ static int invert(int n, Matrix a)
     return replaced;
 }
 
-/* Eliminates panel by panel. With A11 the panel's square: A11 becomes its inverse, A21 becomes A21 A11^-1, and A22
- * loses A21 A11^-1 A12. */
+/* Eliminates panel by panel, A11 the panel's square: A11 = A11^-1, A21 = A21 A11^-1, then A22 -= A21 A12. */
 static int eliminate_front(Matrix a, int order, int pivots, double *work)
 {
     int replaced = 0;

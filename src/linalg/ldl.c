@@ -266,8 +266,7 @@ static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
     return top;
 }
 
-/* Computes row k of L from z U D = a and column k of U from L D z = a, on the same pattern; returns what the pivot
- * loses. */
+/* Computes row k of L from z U D = a, column k of U from L D z = a, on the same pattern; returns the pivot's loss. */
 static double eliminate(TalusLdl *ldl, int k, const int32_t *pattern, int count)
 {
     double loss = 0.0;

@@ -8,8 +8,7 @@
 typedef void SetCount(int count);
 typedef int GetCount(void);
 
-/* Set, set_levels last, when a package with OpenMP is loaded; another thread may then be factorising with one
- * without. */
+/* Set, set_levels last, when a package with OpenMP is loaded; another thread may be factorising without it. */
 static _Atomic(SetCount *) set_levels;
 static _Atomic(GetCount *) get_levels;
 

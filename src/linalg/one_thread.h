@@ -12,8 +12,7 @@
  * worlds have threads of their own. Not undone, as another thread may be factorising. */
 void talus_one_thread_blas(void *library);
 
-/* Between the two calls OpenMP parallel regions, as in CHOLMOD, run on this thread only. The first returns the argument
- * of the second. */
+/* Between the two calls OpenMP regions, as in CHOLMOD, run on this thread only. The second takes the first's result. */
 int talus_one_thread_begin(void);
 void talus_one_thread_end(int before);
 

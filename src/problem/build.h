@@ -41,13 +41,11 @@ TalusStatus talus_problem_reserve_certificate(TalusProblem *problem, double **ou
 TalusBlockModel talus_block_model(TalusFrictionModel model);
 
 /* Lends a problem made in a backend's memory (engine/engine.h): solvers work on `op` and `gamma`, owned by the lender,
- * until the next call of this or of talus_problem_resize. Meanwhile only the problem's counts may be read on the
- * host. */
+ * until the next call of this or of talus_problem_resize. Meanwhile the host may read only the problem's counts. */
 void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, TalusOperator *op,
                         double *gamma);
 
-/* Lengths l that scale angular velocities, [bodies]. The filler writes them too, for conversion back to physical
- * units. */
+/* Lengths l that scale angular velocities, [bodies]; written by the filler, for conversion to physical units. */
 double *talus_problem_lengths(TalusProblem *problem);
 
 /* After a solve: v = v_f + M^-1 D gamma of all bodies, as records like op->body. */

@@ -1,5 +1,5 @@
-/* problem/location.c - location of a problem's data for solvers: on the host, copied into a backend's memory, or lent
- * by its maker there. */
+/* problem/location.c - location of a problem's data for solvers: on the host, copied to a backend's memory, or lent
+ * there. */
 #include "problem/problem.h"
 
 #include "base/status.h"

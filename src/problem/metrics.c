@@ -113,8 +113,7 @@ static void count_state(const TalusProblem *p, int i, const double *gamma, Talus
 /* ---- sums over blocks ---- */
 
 /* Distance of g from the velocities at which the set's support function at -g is finite. For a cone these are its dual,
- * and the distance is that of -g from the polar cone, |P(-g)|. For a prism they are g_n >= 0, for a joint g = 0 in the
- * rows without bounds. */
+ * and the distance is |P(-g)|, that of -g from the polar cone. For a prism g_n >= 0, for a joint g = 0 in free rows. */
 static double dual_distance(const Block *b, const double *g)
 {
     double y[TALUS_ROWS];

@@ -76,8 +76,7 @@ static inline bool talus_problem_is_here(const TalusProblem *problem)
     return talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY);
 }
 
-/* problem/location.c: uploads op and gamma to the backend before a solve, as problem->there_*, and downloads the
- * impulses after it. */
+/* problem/location.c: uploads op and gamma before a solve, as problem->there_*, and downloads impulses after it. */
 TalusStatus talus_problem_send(TalusProblem *problem);
 void talus_problem_fetch(TalusProblem *problem);
 /* The operator that has the problem's counts. */

@@ -1,4 +1,4 @@
-/* sets/disc.h - disc and interval as sections (sets/wedge.h), for host and device. The circular cone is in
+/* sets/disc.h - disc and interval as sections (sets/wedge.h), for host and device; for the circular cone see
  * sets/cone.h. */
 #ifndef TALUS_SETS_DISC_H
 #define TALUS_SETS_DISC_H

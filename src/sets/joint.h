@@ -1,6 +1,6 @@
 /* sets/joint.h - set of a joint's block, a box about zero; for host and device. Rows of its mask are within +-mu,
- * infinite where the joint is free; other rows, and rows 3 to 5, are 0. Bounds are never multiplied, so an infinite one
- * makes no NaN. */
+ * infinite for a free joint; other rows, and rows 3 to 5, are 0. Bounds are never multiplied, so infinite ones make no
+ * NaN. */
 #ifndef TALUS_SETS_JOINT_H
 #define TALUS_SETS_JOINT_H
 

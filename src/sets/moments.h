@@ -33,8 +33,7 @@ TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x
     }
 }
 
-/* Projects d onto the tangent cone at x. Away from the apex it has the bounds that x meets, and 0 in parts that are
- * points. */
+/* Projects d onto the tangent cone at x: off the apex, the bounds that x meets, and 0 in parts that are points. */
 TALUS_INLINE void talus_product_tangent(int rows, const TalusSet *set, const double *x, double *d)
 {
     TalusFold fold[TALUS_PARTS];

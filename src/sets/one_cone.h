@@ -12,8 +12,7 @@
 
 #include "sets/one_slide.h"
 
-/* F'(n), t and F''(n). A slope below `noise` times its terms is returned as 0: with a singular A any larger n is a
- * minimum too. */
+/* F'(n), t and F''(n). A slope below `noise` times its terms is 0: with a singular A larger n are minima too. */
 TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3], double noise,
                                            double n, double t[2], double *curve)
 {

@@ -18,8 +18,7 @@
 #include <stdbool.h>
 #include <talus/set.h>
 
-/* Longer functions of these solvers, not inlined on the device: one kernel has all of them and would take minutes to
- * compile. */
+/* Longer functions, not inlined on the device: one kernel has all of them and would take minutes to compile. */
 #ifdef __CUDACC__
 #define TALUS_ONE_FUNCTION static __host__ __device__ __noinline__
 #else

@@ -3,7 +3,7 @@
  * As in the NSCD method (Jean 1999), on Alart and Curnier's function
  *     F_n = gamma_n - max(0, z),   F_t = gamma_t - P(y),   z = gamma_n - rho_n u_n,  y = gamma_t - rho_t u_t,
  * P onto the disc of radius mu max(0, z): a root solves the contact's problem. A step is halved until |F|, in
- * velocities, decreases. If it does not, or if Newton's matrix is singular, the exact solver is used
+ * velocities, decreases. If it does not, or Newton's matrix is singular, the exact solver takes over
  * (one_coulomb.h). */
 #ifndef TALUS_SETS_ONE_NEWTON_H
 #define TALUS_SETS_ONE_NEWTON_H

@@ -93,15 +93,14 @@ TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
         x[column[i]] = y[i] / unit[column[i]];
 }
 
-/* A case: whether the normal impulse is free (u_n = 0) or 0, and whether each tangential component is free or at a
- * bound. */
+/* A case: the normal impulse is free (u_n = 0) or 0, and each tangential component is free or at a bound. */
 typedef struct TalusCase {
     bool bears;
     int side[2]; /* 0 free, -1 or 1 at a bound */
 } TalusCase;
 
-/* Computes gamma of a case. Under Coulomb's law components at a bound are proportional to n, so their columns are added
- * to that of n. */
+/* Computes gamma of a case. Under Coulomb's law, columns of components at a bound, proportional to n, are added to
+ * n's. */
 TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], TalusCase c,
                                    double gamma[3])
 {

@@ -40,8 +40,7 @@ TALUS_INLINE void talus_section_fold(const TalusSet *set, const double t[2], Tal
         talus_disc_fold(talus_section_mu(set), t, fold);
 }
 
-/* Bounds that t meets in the section of size n, as bounds on a direction d from t. A section of size 0 is a point and
- * has none. */
+/* Bounds that t meets in the section of size n, as bounds on a direction d from t; none if the size is 0. */
 TALUS_INLINE void talus_section_face(const TalusSet *set, double n, const double t[2],
                                      const double d[2], TalusFold *fold)
 {
@@ -80,8 +79,7 @@ TALUS_INLINE double talus_section_support(const TalusSet *set, const double v[2]
 
 /* ---- moments: rows 3 to 5 ---- */
 
-/* Parts of all rows but the first: section (rows 1 and 2), spinning (row 3), a disc on a line, and rolling (rows 4 and
- * 5). */
+/* Parts of rows 1 to 5: section (rows 1 and 2), spinning (row 3, a disc on a line) and rolling (rows 4 and 5). */
 enum { TALUS_PARTS = TALUS_FOLDS };
 
 TALUS_INLINE int talus_parts(int rows)

@@ -1,6 +1,5 @@
 /* sets/set.h - operations on one block's set, for host and device: projection, boundary, tangent cone, feasible step,
- * facets, and the support function of De Saxce's shift. `rows` is 1 (the half line, whatever the set), 3 or 6. NaNs
- * propagate. */
+ * facets, support function of De Saxce's shift. `rows` is 1 (the half line for every set), 3 or 6. NaNs propagate. */
 #ifndef TALUS_SETS_SET_H
 #define TALUS_SETS_SET_H
 
@@ -45,8 +44,7 @@ TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
         talus_block_project(rows, set, x);
 }
 
-/* True if x is on the boundary: no normal impulse, or a bound of the other rows met. A part that is a point (mu = 0)
- * has no boundary. */
+/* True if x is on the boundary: no normal impulse, or a bound of other rows met. Parts that are points have none. */
 TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double *x)
 {
     const double none[2] = {0.0, 0.0};

@@ -18,8 +18,7 @@ typedef struct TalusFold {
     bool met[2]; /* the bound exists; after talus_wedge: it holds with equality */
 } TalusFold;
 
-/* Relative size at which a bound counts as met, up to the rounding of projections; talus_cone_state compares
- * squares. */
+/* Fraction of a bound at which it counts as met: projections round. talus_cone_state compares squares. */
 #define TALUS_SET_MET (1.0 - 5e-13)
 
 /* A fold without bounds. */
