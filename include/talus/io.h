@@ -15,8 +15,7 @@ extern "C" {
 typedef struct TalusScene TalusScene;
 
 /* Loads a scene. `overrides` are "name=value": a name of the params block or a key path such as "solver.tolerance" or
- * "bodies[1].material". The error of a wrong file has FILE:LINE:COLUMN, key path, expected value and nearest valid
- * key. */
+ * "bodies[1].material". Errors have FILE:LINE:COLUMN, the key path, what was expected and the nearest valid key. */
 TalusStatus talus_scene_load(const char *path, const char *const *overrides, int override_count,
                              TalusScene **out);
 TalusStatus talus_scene_parse(const char *text, size_t length, const char *name,

@@ -61,8 +61,7 @@ typedef struct TalusProblemDef {
 TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, TalusProblem **out);
 void talus_problem_destroy(TalusProblem *problem);
 
-/* Selects the backend of solves: "cpu" (default) or another name of talus_backend_row. Data stays readable on the
- * host. */
+/* Selects the backend of solves: "cpu" (default) or another of talus_backend_row. Data stays readable on the host. */
 TalusStatus talus_problem_set_backend(TalusProblem *problem, const char *backend);
 
 /* Sets the friction model of all contacts with friction; TALUS_SECTION_NONE makes them frictionless, with one row each.

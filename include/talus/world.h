@@ -58,8 +58,7 @@ typedef struct TalusWorldDef {
     /* Steps after which a slow island falls asleep, until something disturbs it. Probes and contact lists omit contacts
      * between sleeping bodies. */
     int sleep_steps;
-    /* "cpu" or another name of talus_backend_row. One with its own memory keeps the world there; downloads on
-     * demand. */
+    /* "cpu" or another of talus_backend_row. One with its own memory keeps the world there; downloads on demand. */
     const char *backend;
     int threads; /* 0: one per processor */
 } TalusWorldDef;

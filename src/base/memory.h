@@ -23,8 +23,7 @@ size_t talus_capacity(const void *block);
 #define TALUS_CAPACITY(pointer) (talus_capacity(pointer) / sizeof *(pointer))
 
 /* Functions behind TALUS_ALLOC and TALUS_GROW. talus_new returns a zeroed block, or NULL with the error set. talus_grow
- * returns a block for `need` elements; on failure the old block, or NULL if `keep` is 0. talus_fits checks the
- * capacity. */
+ * returns a block for `need` elements; on failure the old one, or NULL if `keep` is 0. talus_fits checks capacity. */
 void *talus_new(size_t count, size_t element, const char *what);
 void *talus_grow(void *block, size_t need, size_t keep, size_t element, const char *what);
 TalusStatus talus_fits(const void *block, size_t need, size_t element);

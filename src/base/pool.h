@@ -11,8 +11,7 @@
  * the same sum for any number of threads. */
 typedef void TalusLoopFn(void *context, int64_t begin, int64_t end, int64_t chunk);
 
-/* Calls fn on consecutive chunks of `grain` items (> 0) and waits for all. A NULL pool runs serially. Loops may not
- * nest. */
+/* Calls fn on chunks of `grain` consecutive items (> 0) and waits for all. NULL pool: serial. Loops may not nest. */
 void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn, void *context);
 
 static inline int64_t talus_chunks(int64_t count, int64_t grain)

@@ -2,8 +2,7 @@
 #ifndef TALUS_BASE_TURN_H
 #define TALUS_BASE_TURN_H
 
-/* cos and sin of `turns` full turns, |turns| < 2^50, without libm: to a few units in the last place, exact at
- * quarters. */
+/* cos and sin of `turns` full turns, |turns| < 2^50, without libm: to a few last digits, exact at quarter turns. */
 void talus_turn(double turns, double *c, double *s);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct TalusBlockMatrix {
     double *value;   /* size x size per entry, by rows */
 } TalusBlockMatrix;
 
-/* Creates the block matrix of `a`, of blocks * size rows, with the pattern of A + A' and the diagonal. */
+/* Creates the block matrix of `a`, with the pattern of A + A' and the diagonal, zero where A has no entry. */
 TalusStatus talus_block_matrix_create(const TalusSparse *a, int size, TalusBlockMatrix *out);
 void talus_block_matrix_clear(TalusBlockMatrix *a);
 

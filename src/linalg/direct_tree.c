@@ -205,8 +205,7 @@ static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **star
     return TALUS_OK;
 }
 
-/* Appends blocks, in order of elimination, to the fronts that contain them, so that a front's rows are in that
- * order. */
+/* Appends blocks, in order of elimination, to the fronts that contain them: a front's rows are in that order. */
 static TalusStatus fill_rows(const Blocks *b, const TalusFrontTree *f, const int32_t *start,
                              const int32_t *use, TalusRowTree *t)
 {

@@ -28,8 +28,7 @@ void talus_sparse_add(const TalusSparse *a, double s, const double *x, double *y
 void talus_sparse_add_transposed(const TalusSparse *a, double s, const double *x, double *y);
 
 /* Extracts the `count` rows and columns of `a` listed in `row` (place[row[i]] = i, -1 elsewhere), diagonal entries
- * times 1 + regularise. `out` has arrays as large as those of `a`. Returns the largest of these entries,
- * unregularised. */
+ * times 1 + regularise. `out` has arrays as large as those of `a`. Returns the largest of these entries in `a`. */
 double talus_sparse_face(const TalusSparse *a, const int32_t *place, const int32_t *row, int count,
                          double regularise, TalusSparse *out);
 

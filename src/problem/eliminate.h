@@ -25,8 +25,7 @@ typedef struct TalusReduced {
     size_t start_capacity, touch_capacity, diagonal_capacity;
 } TalusReduced;
 
-/* Fills r, zeros at first, from op, which has joints and must not change meanwhile. Memory is kept for the same
- * backend. */
+/* Fills r, zeros at first, from op, which has joints and must not change meanwhile. Memory stays with the backend. */
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
                                const TalusOperator *op);
 /* Computes gamma_j from gamma_c; gamma has the size of the whole problem. Uses the operator's scratch. */

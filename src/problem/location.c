@@ -1,5 +1,4 @@
-/* problem/location.c - location of a problem's data for solvers: on the host, copied to a backend's memory, or lent
- * there. */
+/* problem/location.c - where solvers find a problem: on the host, copied to a backend's memory, or lent there. */
 #include "problem/problem.h"
 
 #include "base/status.h"

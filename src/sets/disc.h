@@ -1,5 +1,4 @@
-/* sets/disc.h - disc and interval as sections (sets/wedge.h), for host and device; for the circular cone see
- * sets/cone.h. */
+/* sets/disc.h - disc and interval as sections (sets/wedge.h), for host and device. Circular cone: sets/cone.h. */
 #ifndef TALUS_SETS_DISC_H
 #define TALUS_SETS_DISC_H
 

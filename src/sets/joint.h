@@ -1,5 +1,5 @@
 /* sets/joint.h - set of a joint's block, a box about zero; for host and device. Rows of its mask are within +-mu,
- * infinite for a free joint; other rows, and rows 3 to 5, are 0. Bounds are never multiplied, so infinite ones make no
+ * infinite for a free joint; other rows, and rows 3 to 5, are 0. Bounds are not multiplied: infinite ones make no
  * NaN. */
 #ifndef TALUS_SETS_JOINT_H
 #define TALUS_SETS_JOINT_H

@@ -99,8 +99,7 @@ typedef struct TalusCase {
     int side[2]; /* 0 free, -1 or 1 at a bound */
 } TalusCase;
 
-/* Computes gamma of a case. Under Coulomb's law, columns of components at a bound, proportional to n, are added to
- * n's. */
+/* Computes gamma of a case. Under Coulomb's law components at a bound follow n: their columns are added to n's. */
 TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], TalusCase c,
                                    double gamma[3])
 {
