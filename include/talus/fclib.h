@@ -2,9 +2,8 @@
  *
  *     local    u = W r + q
  *     global   M v = f + H r + G l,   u = H' v + w,   G' v + b = 0    (l: impulses of joints)
- * Contact k owns `dimension` consecutive rows: normal, tangent 1 and, in space, tangent 2. Numbers are kept as in
- * the file; talus_fclib_problem forms the problem that a solver takes. HDF5 is not thread-safe: read and write from
- * one thread at a time. */
+ * Contact k owns `dimension` consecutive rows: normal, tangent 1 and, in space, tangent 2. Numbers are as in the file;
+ * talus_fclib_problem forms the problem that a solver takes. HDF5 is not thread-safe: use one thread at a time. */
 #ifndef TALUS_FCLIB_H
 #define TALUS_FCLIB_H
 

@@ -1,9 +1,8 @@
 /* talus/joint.h - joints between two bodies, or a body and the fixed world.
  *
  * A joint adds one to three blocks to the step's problem (docs/how-to/joints.md), solved with the contacts: heyn-2012
- * Eq. (5). Its definition is in the world frame, at the bodies' poses when the joint is added. Coordinate and speed are
- * those of body a relative to body b, 0 at the pose of creation; DISTANCE and SPRING have a length instead. Force and
- * torque act on a. */
+ * Eq. (5). It is defined in the world frame, at the bodies' poses when added. Coordinate and speed are those of body a
+ * relative to body b, 0 at that pose; DISTANCE and SPRING have a length instead. Force and torque act on a. */
 #ifndef TALUS_JOINT_H
 #define TALUS_JOINT_H
 

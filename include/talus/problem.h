@@ -47,14 +47,14 @@ typedef struct TalusProblemDef {
     int contact_count;
     const TalusContactDef *contacts;
     /* explicit form: values != NULL; compressed rows, blocks of `rows` (1 or 3). N is symmetric, unless all friction is
-     * Coulomb's: then only the pattern of blocks must be. */
+     * Coulomb's: then only the pattern of blocks must be symmetric. */
     int block_count;
     int rows;
     const int32_t *row_start; /* [rows * block_count + 1] */
     const int32_t *column;
     const double *values;
     const double *offset;            /* q, [rows * block_count] */
-    const double *mu;                /* [block_count] when rows is 3 */
+    const double *mu;                /* [block_count] if rows is 3 */
     const TalusFrictionModel *model; /* [block_count]; NULL: all zeros */
 } TalusProblemDef;
 
@@ -114,9 +114,9 @@ typedef struct TalusResidual {
 void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
 
 /* Estimate of the rounding error of that residual: TALUS_ROUNDING times |N| |gamma| + |q|, the size of the terms of the
- * gradient (docs/reference/metrics.md), as root mean square over blocks; the maximum is twice that, as single blocks
- * scatter. Not a bound: measured errors were mostly below 0.4 of it, at most 1.8. Impulses so large that rounding hides
- * the velocities are no solution, however small the residual. */
+ * gradient (docs/reference/metrics.md), as root mean square over blocks, and twice the largest block's as maximum, as
+ * single blocks scatter. Not a bound: measured errors were mostly below 0.4 of it, at most 1.8. Impulses so large that
+ * rounding hides the velocities are no solution, however small the residual. */
 #define TALUS_ROUNDING 0x1p-52
 
 /* Computes the objective that the problem minimises. */

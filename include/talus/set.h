@@ -14,8 +14,8 @@ typedef enum TalusSection {
     TALUS_SECTION_SQUARE,  /* |t1| <= n and |t2| <= n: circumscribes the disc (preclik-2009) */
     TALUS_SECTION_POLYGON, /* regular, corners on the disc's rim, the first along t1 (petra-2009) */
     TALUS_SECTION_NONE,    /* no tangential impulses */
-    /* A joint, not friction: |gamma_k| <= mu, which may be infinite, in the rows k with bit k in `sides` (0 is the
-     * normal, to 2); gamma_k = 0 in the others. Under TALUS_LAW_CCP only. All sections before it are friction. */
+    /* A joint, not friction: |gamma_k| <= mu, which may be infinite, in the rows k = 0 (normal) to 2 with bit k in
+     * `sides`; gamma_k = 0 in the others. Under TALUS_LAW_CCP only. All sections before it are friction. */
     TALUS_SECTION_JOINT,
     TALUS_SECTIONS
 } TalusSection;

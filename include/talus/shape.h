@@ -41,7 +41,7 @@ typedef struct TalusShapeDef {
     int vertex_count;
     const int32_t *triangle; /* mesh: three vertices each */
     int triangle_count;
-    const double *height; /* Field: columns (x) times rows (y), x fastest, centred on the origin. */
+    const double *height; /* field: columns (x) times rows (y), x fastest, centred on the origin */
     int columns, rows;
     double spacing;             /* field: distance of neighbouring heights */
     const TalusShapePart *part; /* compound */

@@ -99,14 +99,14 @@ const char *talus_outcome_name(TalusOutcome outcome);
 /* Creates a solver from `spec`, NAME or NAME:key=value,key=value. The error of a wrong name or key has the nearest
  * valid one; that of a solver missing in this build (TALUS_ERR_UNSUPPORTED) says how to get it.
  *
- * "auto" is gs with omega 1.5 if the tolerance is at least 10 % of the reference speed, and apgd if it is at least 0.01
- * %. For a smaller tolerance or an unknown speed it is lbfgs-fb, under Coulomb's law apgd. On the host, after as many
- * iterations as a direct method is worth, ipm-soc (no friction, ccp on the disc), ipm-chol (ccp on squares and
- * polygons) or prox (coulomb on the disc) takes over within the same budget; fixed bounds go to lbfgs-fb in the same
- * way. The direct method begins if the speed is unknown, there are at most 300 blocks, and the tolerance is below 1e-7
- * of the residual at the start; also under Coulomb's law for matrices of at most 1,000 blocks. A direct method that
- * fails returns to the iterative one. With tolerance 0 none is tried. Problems with free joints begin with apgd or
- * lbfgs-fb on the host at any tolerance, as these have joints eliminated. */
+ * "auto" begins with gs (omega 1.5) if the tolerance is at least 10 % of the reference speed, with apgd if it is at
+ * least 1e-4 of it, else, or if the speed is unknown, with lbfgs-fb; under Coulomb's law always with apgd, and with
+ * free joints never with gs, which does not have them eliminated. On the host, for a tolerance above 0, a direct method
+ * takes over within the same budget after as many iterations as it is worth: ipm-soc (no friction, ccp on the disc),
+ * ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc); fixed bounds go to lbfgs-fb in the same way.
+ * The direct method comes first if the speed is unknown, there are at most 300 blocks and the tolerance is below 1e-7
+ * of the residual at the start; under Coulomb's law, for matrices of at most 1,000 blocks. If it fails, the first
+ * method continues. Small steps with very different masses have other rules (docs/explanation/default-solver.md). */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 

@@ -8,7 +8,7 @@
 #include "problem/build.h"
 
 struct TalusProblem {
-    TalusOperator op; /* On the host, with the CPU backend's scratch; public functions read it. */
+    TalusOperator op; /* on the host, with the CPU backend's scratch; read by public functions */
     TalusHostScratch scratch;
     double *gamma, *gradient; /* gradient: work space */
 

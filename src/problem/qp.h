@@ -1,7 +1,7 @@
 /* problem/qp.h - a problem with polygonal cones as a quadratic program, petra-2009.
  *
- * A polygonal cone is the set of non-negative combinations of its edges: block i has gamma_i = G_i lambda_i, lambda_i
- * >= 0, with the columns of G_i
+ * A polygonal cone is the set of non-negative combinations of its edges: gamma_i = G_i lambda_i with lambda_i >= 0 in
+ * block i, with the columns of G_i
  *     (1)                                     one row, or no friction
  *     (1, mu cos 2 pi k / m, mu sin ...)      polygon:m, inscribed; m = 3 in the paper (Eq. 2 and 6)
  *     (1, +-mu, +-mu)                         square, circumscribed.
