@@ -45,12 +45,12 @@ typedef struct TalusSnapshot {
     double *force;  /* sum of the normal contact forces on the body, N */
     int *touching;  /* number of contacts with a normal impulse; NULL from lean frames */
     int *shape, *material, *tag;
-    int *layer; /* start of the body: diameters above the head's floor, 0 to 255 */
+    int *layer; /* height at which the body started: diameters above the head's floor, 0 to 255 */
     bool *fixed;
     int contact_count; /* in `contact` */
     int contact_total; /* contacts of the step, stored or not */
-    /* Chains from a file have gap 0, a point on the line of centres where b moves, a normal that
-     * points from the centre of a to that point, and an impulse along it. */
+    /* Chains from a file have gap 0, a point on the line of centres if b moves, a normal from the centre of a to that
+     * point, and an impulse along it. */
     TalusContactState *contact;
     int *contact_a, *contact_b; /* indices of the two bodies in the arrays above */
     void *body_memory, *contact_memory;

@@ -55,7 +55,7 @@ typedef struct TalusOutputDef {
 } TalusOutputDef;
 
 /* Creates the directory, removes an earlier run's files from it, or resumes. The directory stays open: files are
- * written there even if it is renamed. A link, pipe or device in the location of a file is refused.
+ * written there even if it is renamed. A link, pipe or device in place of a file is refused.
  *
  * Resuming compares the files with the lengths and contents recorded by the checkpoint of that time, if the directory
  * has one. If files are missing or changed, the call fails with TALUS_ERR_FORMAT, names them and changes nothing; with

@@ -64,7 +64,7 @@ static inline int64_t block_of(const TalusElimination *e, int q, int p)
 /* talus_elimination_machines with `motion` for velocities and the offsets `bias`. */
 TalusMachines talus_machines_local(const TalusElimination *e, const double *bias);
 
-/* Sets rounds[machine] < 0 if something is not finite. */
+/* Factorise a machine (rounds[machine] < 0 afterwards: something is not finite); compute its parts of A^-1. */
 void talus_elimination_factor_machine(TalusElimination *e, int machine);
 void talus_elimination_invert_machine(TalusElimination *e, int machine);
 

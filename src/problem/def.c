@@ -138,7 +138,7 @@ static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
     }
 }
 
-/* Length of a contact. Without a given one, any that keeps rows at zero by the set in the scale of the others. */
+/* Length of a contact. If none is given, its moments stay zero; the length only keeps their scale near the others'. */
 static double length_of(const TalusContactDef *c)
 {
     double a = talus_norm(c->arm_a), b = c->b >= 0 ? talus_norm(c->arm_b) : 0.0;

@@ -25,7 +25,7 @@ typedef struct TalusReduced {
     size_t start_capacity, touch_capacity, diagonal_capacity;
 } TalusReduced;
 
-/* Fills r, zeros at first, from op, which has joints and must not change meanwhile. Memory stays with the backend. */
+/* Fills r, zeros at first, from op, which has joints and must not change meanwhile. One backend's memory is reused. */
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
                                const TalusOperator *op);
 /* Computes gamma_j from gamma_c; gamma has the size of the whole problem. Uses the operator's scratch. */
