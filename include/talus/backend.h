@@ -1,4 +1,4 @@
-/* talus/backend.h - where the work runs. */
+/* talus/backend.h - worker threads and the table of backends. */
 #ifndef TALUS_BACKEND_H
 #define TALUS_BACKEND_H
 
@@ -16,12 +16,12 @@ TalusStatus talus_pool_create(int threads, TalusPool **out);
 void talus_pool_destroy(TalusPool *pool);
 int talus_pool_threads(const TalusPool *pool);
 
-/* The cuda backends share one device and its work space among all worlds, problems and solvers of the
- * process: call what uses them from one thread at a time. */
+/* A backend. The cuda backends share one device and its work space among all worlds, problems and solvers of the
+ * process: use them from one thread at a time. */
 typedef struct TalusBackendRow {
     const char *name, *summary;
     bool available;
-    const char *how; /* how to get it, when it is not available */
+    const char *how; /* how to get it; set if not available */
 } TalusBackendRow;
 
 int talus_backend_count(void);

@@ -1,9 +1,8 @@
 /* talus/base.h - status codes, errors as data and as text, logging, version.
  *
- * Every call that can fail returns a TalusStatus. On failure the calling thread's error says what was
- * wrong, where, and what would be right: as text by talus_error(), as data by talus_error_record(). The
- * library never prints, exits or aborts; what it wants to say on the way goes to the log function, if one
- * is set. */
+ * Every call that can fail returns a TalusStatus. On failure the calling thread's error says what was wrong, where,
+ * and what would be right: talus_error() has the text, talus_error_record() the data. The library never prints,
+ * exits or aborts; warnings and information go to the log function, if one is set. */
 #ifndef TALUS_BASE_H
 #define TALUS_BASE_H
 
@@ -25,8 +24,9 @@ typedef enum TalusStatus {
     TALUS_ERR_MEMORY,   /* an allocation failed; the message names the size */
     TALUS_ERR_IO,       /* the operating system refused a read or a write */
     TALUS_ERR_FORMAT,   /* a file's content is wrong; the message has file:line:column or offset */
-    TALUS_ERR_UNSUPPORTED, /* this build, backend or solver cannot do that; the message says who can */
-    TALUS_ERR_NUMERIC,     /* a NaN or infinity appeared in the state */
+    /* this build, backend or solver cannot do it; the message says what can */
+    TALUS_ERR_UNSUPPORTED,
+    TALUS_ERR_NUMERIC,   /* a NaN or infinity appeared in the state */
     TALUS_ERR_TOLERANCE, /* a step missed its tolerance and the policy is to stop */
     TALUS_ERR_CANCELLED  /* a callback asked to stop */
 } TalusStatus;
@@ -37,8 +37,7 @@ const char *talus_version(void);
 /* A short stable name, such as "argument". */
 const char *talus_status_name(TalusStatus status);
 
-/* The part of the library, or the input, that an error lies in. Together with the status it decides what a
- * program does: a wrong argument in a scene is the scene's, elsewhere it is the caller's. */
+/* Part of the library, or input, in which an error lies; it tells a scene's wrong argument from the caller's. */
 typedef enum TalusDomain {
     TALUS_DOMAIN_PROGRAM, /* the program around the library */
     TALUS_DOMAIN_BASE,    /* memory, threads, parameters */
@@ -57,23 +56,22 @@ typedef enum TalusDomain {
 /* A short stable name, such as "scene". */
 const char *talus_domain_name(TalusDomain domain);
 
-/* An error. Its text is "FILE:LINE:COLUMN: KEY: REASON", without the parts that are not known. */
+/* An error. Its text is "FILE:LINE:COLUMN: KEY: REASON", without the unknown parts. */
 typedef struct TalusError {
     TalusStatus code; /* what the failed call returned */
     TalusDomain domain;
     int line, column; /* in the file, from 1; 0: not known */
-    int reason;       /* where in the text the reason begins, behind file and key */
+    int reason;       /* index in `text` at which the reason begins, after file and key */
     char file[1024];  /* "": none; of an override all of it, "--set name=value" */
-    char key
-        [256]; /* path of a key ("bodies[1].radius"), name of a solver, backend or parameter; "": none */
+    /* Path of a key ("bodies[1].radius"), or name of a solver, backend or parameter; "": none. */
+    char key[256];
     char text[1024];
 } TalusError;
 
-/* The error of the last failed call on this thread; TALUS_OK and empty texts if none failed yet. Valid until
- * the next call fails. */
+/* Returns the error of the last failed call on this thread, valid until the next failure; TALUS_OK if none failed. */
 const TalusError *talus_error_record(void);
 
-/* Its text, for people; "" if none failed yet. Programs decide by the record. */
+/* Returns its text, for people; "" if no call failed. Programs decide by the record. */
 const char *talus_error(void);
 
 typedef enum TalusLogLevel { TALUS_LOG_INFO, TALUS_LOG_WARNING } TalusLogLevel;
@@ -81,8 +79,8 @@ typedef enum TalusLogLevel { TALUS_LOG_INFO, TALUS_LOG_WARNING } TalusLogLevel;
 /* `id` is stable across versions ("solver.missed-tolerance"); `text` is for people. */
 typedef void TalusLogFn(void *user, TalusLogLevel level, const char *id, const char *text);
 
-/* Sets the log function of the calling thread; NULL silences the library there (the default). A world may
- * have one of its own (talus_world_set_log). */
+/* Sets the log function of the calling thread; NULL, the default, silences the library there. A world may have a log
+ * function of its own (talus_world_set_log). */
 void talus_set_log(TalusLogFn *fn, void *user);
 
 /* Number of heap allocations the library has made so far, for tests of allocation-free steps. */

@@ -35,7 +35,7 @@ typedef struct TalusAabb {
     TalusVec3 lo, hi;
 } TalusAabb;
 
-/* Space that repeats itself along the axes that are on, from lo to hi. */
+/* Space that repeats itself from lo to hi along the axes in `on`. */
 typedef struct TalusPeriod {
     TalusVec3 lo, hi;
     int on[3];
@@ -123,8 +123,8 @@ TALUS_INLINE TalusQuat talus_quat_normalize(TalusQuat q)
     return r;
 }
 
-/* Rotation by the small vector `angle` (axis times radians), by the Cayley map: exact axis, angle
- * 2 atan(|angle|/2), hence an error of |angle|^3/12 and no transcendental function. */
+/* Rotation by the small vector `angle` (axis times radians) by the Cayley map: exact axis, angle 2 atan(|angle|/2). The
+ * error is |angle|^3/12, and no transcendental function is needed. */
 TALUS_INLINE TalusQuat talus_quat_cayley(TalusVec3 angle)
 {
     TalusQuat r = {1.0, 0.5 * angle.x, 0.5 * angle.y, 0.5 * angle.z};

@@ -8,21 +8,21 @@
 extern "C" {
 #endif
 
-/* The section of a friction set: the tangential impulses that a normal impulse allows, for mu = 1. */
+/* Section of a friction set: tangential impulses t allowed by a normal impulse n, for mu = 1. */
 typedef enum TalusSection {
-    TALUS_SECTION_DISC,   /* |t| <= n */
-    TALUS_SECTION_SQUARE, /* |t1| <= n and |t2| <= n: circumscribes the disc (preclik-2009) */
-    TALUS_SECTION_POLYGON, /* regular, its corners on the disc's rim, the first along t1 (petra-2009) */
-    TALUS_SECTION_NONE, /* no tangential impulses */
-    TALUS_SECTION_JOINT, /* no friction but a joint: |gamma_k| <= mu, which may be infinite, in the rows
-                            that `sides` has the bit k of, 0 (normal) to 2; 0 in the others. Under
-                            TALUS_LAW_CCP only. The sections of friction are those before it */
+    TALUS_SECTION_DISC,    /* |t| <= n */
+    TALUS_SECTION_SQUARE,  /* |t1| <= n and |t2| <= n: circumscribes the disc (preclik-2009) */
+    TALUS_SECTION_POLYGON, /* regular, corners on the disc's rim, the first along t1 (petra-2009) */
+    TALUS_SECTION_NONE,    /* no tangential impulses */
+    /* A joint, not friction: |gamma_k| <= mu, which may be infinite, in the rows k = 0 (normal) to 2 with bit k in
+     * `sides`; gamma_k = 0 in the others. Under TALUS_LAW_CCP only. All sections before it are friction. */
+    TALUS_SECTION_JOINT,
     TALUS_SECTIONS
 } TalusSection;
 
-/* How tangential impulses are tied to the normal one. */
+/* How the normal impulse bounds the tangential ones. */
 typedef enum TalusFrictionLaw {
-    TALUS_LAW_CCP,     /* convex relaxation over the cone on the section: dilates by mu |u_t| */
+    TALUS_LAW_CCP,     /* convex relaxation, cone over the section: dilates by mu |u_t| */
     TALUS_LAW_FIXED,   /* bounds from an estimate of the normal impulse: box, prism, cylinder */
     TALUS_LAW_COULOMB, /* exact: bounds from the normal impulse itself, no dilation */
     TALUS_LAWS
@@ -31,11 +31,11 @@ typedef enum TalusFrictionLaw {
 /* Law and section as one bit. */
 #define TALUS_KIND(law, section) (1u << ((law)*TALUS_SECTIONS + (section)))
 
-/* The friction of a contact but for its coefficient. All zeros: the circular cone of the relaxation. */
+/* Friction of a contact without its coefficient. All zeros: the circular cone of the relaxation. */
 typedef struct TalusFrictionModel {
     TalusSection section;
     TalusFrictionLaw law;
-    int sides; /* of the polygon, 3 to 64; the rows of a joint, 1 to 7; 0 for the others */
+    int sides; /* sides of a polygon, 3 to 64; row bits of a joint, 1 to 7; else 0 */
 } TalusFrictionModel;
 
 enum { TALUS_SIDES_MIN = 3, TALUS_SIDES_MAX = 64 };
@@ -43,26 +43,25 @@ enum { TALUS_SIDES_MIN = 3, TALUS_SIDES_MAX = 64 };
 /* All rows of a joint. */
 enum { TALUS_JOINT_ROWS = 7 };
 
-/* "disc", "square", "polygon", "none", "joint"; "ccp", "fixed", "coulomb"; and what they are in one line. */
+/* Names ("disc", "square", "polygon", "none", "joint"; "ccp", "fixed", "coulomb") and one-line summaries. */
 const char *talus_section_name(TalusSection section);
 const char *talus_section_summary(TalusSection section);
 const char *talus_law_name(TalusFrictionLaw law);
 const char *talus_law_summary(TalusFrictionLaw law);
 
-/* "disc", "square", "polygon:6" or "none" into section and sides, joints being no friction; "ccp", "fixed"
- * or "coulomb" into law. The rest of the model stays. */
+/* Parse "disc", "square", "polygon:6" or "none" into section and sides, and "ccp", "fixed" or "coulomb" into law. The
+ * rest of the model stays. */
 TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model);
 TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model);
-/* The section as talus_section_parse takes it, such as "polygon:6"; "joint:7" of a joint. */
+/* Formats the section as talus_section_parse takes it, such as "polygon:6"; a joint as "joint:7". */
 void talus_section_format(TalusFrictionModel model, char *text, size_t size);
 
-/* Fails where the model is none of friction: a name outside the enumerations, sides that the section has not,
- * a joint. */
+/* Fails if the model is not one of friction: a value outside the enumerations, wrong sides, or a joint. */
 TalusStatus talus_model_check(TalusFrictionModel model);
 
-/* Euclidean projection of one block of 1, 3 or 6 rows, in place: onto the cone (ccp, coulomb), onto the
- * prism whose bounds are those of the normal impulse `estimate` (fixed), or onto the box of a joint. `turning`: coefficients of spinning
- * and rolling friction, for 6 rows; else NULL. One row is the half line, whatever the model. */
+/* Projects one block of 1, 3 or 6 rows in place (Euclidean): onto the cone (ccp, coulomb), onto the prism with the
+ * bounds of the normal impulse `estimate` (fixed), or onto the box of a joint. `turning`: coefficients of spinning and
+ * rolling friction for 6 rows, else NULL. One row is projected onto the half line under every model. */
 void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *turning,
                        double estimate, double *gamma);
 

@@ -12,48 +12,46 @@ extern "C" {
 typedef struct TalusSolver TalusSolver;
 
 typedef enum TalusOutcome {
-    TALUS_OUTCOME_CONVERGED, /* the recomputed residual and what rounding may hide of it are, added,
-                                within the tolerance */
-    TALUS_OUTCOME_BUDGET,    /* iterations or time used up; the residual says what was reached */
-    TALUS_OUTCOME_INFEASIBLE, /* the constraints contradict each other (a wedged body); the proof is in
-                                 talus_problem_certificate */
-    TALUS_OUTCOME_DIVERGED    /* a NaN, an infinity or a residual a thousand times that of zero
-                                 impulses; gamma is set to zero */
+    /* the recomputed residual plus its estimated rounding error is within the tolerance */
+    TALUS_OUTCOME_CONVERGED,
+    TALUS_OUTCOME_BUDGET, /* iterations or time used up; see the residual */
+    /* the constraints contradict each other (a wedged body); see talus_problem_certificate */
+    TALUS_OUTCOME_INFEASIBLE,
+    /* a NaN, an infinity or a residual 1,000 times that of zero impulses; gamma is set to zero */
+    TALUS_OUTCOME_DIVERGED
 } TalusOutcome;
 
 typedef enum TalusNorm {
     TALUS_NORM_RMS,
     TALUS_NORM_MAX,
-    TALUS_NORM_SICONOS /* TalusMetrics.siconos, which has no unit; coulomb x disc alone */
+    TALUS_NORM_SICONOS /* TalusMetrics.siconos, dimensionless; coulomb x disc only */
 } TalusNorm;
 
 typedef struct TalusSolveInfo {
     TalusOutcome outcome;
-    const char *solver; /* the algorithm that ran, last; differs from the request only for "auto" */
+    const char *solver; /* the algorithm that ran last; differs from the request only for "auto" */
     int iterations;
     int products;           /* operator products or sweeps */
-    int updates;            /* of shifts or bounds; 0 where the law needs none */
-    int factorisations;     /* of matrices of the problem's size; 0 in methods without */
+    int updates;            /* updates of shifts or bounds; 0 if the law needs none */
+    int factorisations;     /* factorisations of matrices of the problem's size */
     TalusResidual residual; /* recomputed from gamma, in double precision */
-    double rounding;        /* what rounding may hide of it, in the norm of the tolerance */
-    /* Under Coulomb's law: the relaxation has no solution, bodies being held between others by friction. The law may
-     * have one, in which they slide. */
+    double rounding;        /* its estimated rounding error, in the norm of the tolerance */
+    /* Under Coulomb's law: true if the relaxation has no solution, as friction clamps bodies between others. The law
+     * itself may have a solution, in which they slide. */
     bool jammed;
-    double start_residual; /* the first estimate: rms at the start; for gs, of the first sweep */
-    double seconds;        /* without what an observer took */
-    size_t memory_bytes; /* most the solve held beside the problem: vectors, plans, factors; counts
-                               what other threads allocate meanwhile */
+    double start_residual; /* rms of the first estimate: at the start; for gs, of the first sweep */
+    double seconds;        /* without the time of observers */
+    /* Peak memory of the solve beside the problem: vectors, plans, factors; with that of other threads meanwhile. */
+    size_t memory_bytes;
 } TalusSolveInfo;
 
-/* Called after each iteration whose residual is known, within an outer loop that of its present convex
- * problem; returning false stops the solve (budget). It
- * must not call the problem: the solve is using its work space. */
+/* Called after each iteration with a known residual; in an outer loop, that of the current convex problem. Returning
+ * false stops the solve (outcome budget). The monitor must not call the problem, whose work space is in use. */
 typedef bool TalusMonitor(void *user, int iteration, int products, double residual);
 
-/* An iterate on its way, shown at the start, then at every iteration at first and later at every
- * 2 % more of them, and at the end. Meanwhile the clock stands still, and the observer may ask the
- * problem anything (talus_problem_measure); gamma must stay as it is. Methods that measure
- * themselves only now and then are shown at those iterations. Returning false stops the solve. */
+/* An iterate of a running solve: reported at the start, at first after every iteration, later after every 2 % more of
+ * them, and at the end; methods that measure themselves less often report at those iterations. The clock is stopped
+ * meanwhile. The observer may query the problem (talus_problem_measure) but not change gamma. False stops the solve. */
 typedef struct TalusObservation {
     int iteration, products;
     double seconds;
@@ -62,26 +60,28 @@ typedef struct TalusObservation {
 
 typedef bool TalusObserver(void *user, const TalusObservation *observation);
 
-/* How a solver of convex problems is brought to the laws beyond ccp. */
+/* How a solver of convex problems treats the laws beyond ccp. */
 typedef enum TalusOuterKind {
-    TALUS_OUTER_AUTO, /* none where the solver takes Coulomb's law itself; else shift or, where it takes
-                         prisms alone, Tresca */
-    TALUS_OUTER_SHIFT, /* De Saxce's shift in the offsets of Coulomb blocks, moved while the solver runs */
-    TALUS_OUTER_TRESCA /* Coulomb blocks as prisms whose bounds are refreshed after each inner solve */
+    /* none if the solver takes Coulomb's law itself; else shift, or Tresca if it takes only prisms */
+    TALUS_OUTER_AUTO,
+    /* De Saxce's shift in the offsets of Coulomb blocks, updated while the solver runs */
+    TALUS_OUTER_SHIFT,
+    TALUS_OUTER_TRESCA /* Coulomb blocks as prisms with bounds updated after each inner solve */
 } TalusOuterKind;
 
 typedef struct TalusOuter {
     TalusOuterKind kind;
-    int every;    /* inner iterations between two updates; 0: the solver's own choice */
-    double share; /* of the way that an update moves shifts or bounds, (0, 1]; 0: all of it */
-    int refresh; /* blocks under TALUS_LAW_FIXED: how often their bounds are estimated anew after the
-                    presolve; -1: no presolve, bounds as they are in talus_problem_estimate */
+    int every; /* inner iterations between two updates; 0: chosen by the solver */
+    /* Fraction (0, 1] of the change of shifts or bounds that an update applies; 0: all of it. */
+    double share;
+    /* Blocks under TALUS_LAW_FIXED: number of new estimates of the bounds after the presolve; -1: no presolve, bounds
+     * from talus_problem_estimate. */
+    int refresh;
 } TalusOuter;
 
 typedef struct TalusSolveOptions {
-    double tolerance; /* m/s (Siconos's measure: no unit), in `norm`; 0 runs the whole budget */
-    double
-        reference_speed; /* what the tolerance is small against, m/s; 0: unknown. Only "auto" asks */
+    double tolerance;       /* m/s (SICONOS: no unit), in `norm`; 0 runs the whole budget */
+    double reference_speed; /* m/s, to which "auto" compares the tolerance; 0: unknown */
     TalusNorm norm;
     int max_iterations; /* > 0 */
     double max_seconds; /* 0: no limit (a limit makes results depend on the machine) */
@@ -90,39 +90,40 @@ typedef struct TalusSolveOptions {
     TalusObserver *observer;
     void *observer_user;
     TalusOuter outer;
-    bool keep_joints; /* free joints stay among the unknowns of every solver: for comparison */
+    bool keep_joints; /* no elimination of free joints, for comparison */
 } TalusSolveOptions;
 
 TalusSolveOptions talus_solve_options_default(void);
 const char *talus_outcome_name(TalusOutcome outcome);
 
-/* `spec` is NAME or NAME:key=value,key=value. A wrong name or key fails with the nearest valid one in
- * the message, a solver that this build lacks with how to get it (TALUS_ERR_UNSUPPORTED).
- * "auto" is gs with omega 1.5 where the tolerance is at least 10 % of the reference speed and apgd where it is
- * at least 0.01 %. Below, or where that speed is not known, it is lbfgs-fb, under Coulomb's law apgd, and
- * on the host, once that has taken as many iterations as a direct method is worth, ipm-soc (no friction, ccp on
- * the disc), ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc), within the same budget; fixed
- * bounds go to lbfgs-fb in the same way. The direct method begins where the speed is not known, there are at most
- * 300 blocks, and the tolerance is below 1e-7 of the residual at the start; and under Coulomb's law for matrices of
- * at most 1,000 blocks. One that fails hands back. With tolerance 0 none is tried. Problems with free joints
- * begin with apgd or lbfgs-fb on the host whatever the tolerance: these have joints eliminated. */
+/* Creates a solver from `spec`, NAME or NAME:key=value,key=value. The error of a wrong name or key has the nearest
+ * valid one; that of a solver missing in this build (TALUS_ERR_UNSUPPORTED) says how to get it.
+ *
+ * "auto" begins with gs (omega 1.5) if the tolerance is at least 10 % of the reference speed, with apgd if it is at
+ * least 1e-4 of it, else, or if the speed is unknown, with lbfgs-fb; under Coulomb's law always with apgd, and with
+ * free joints never with gs, which does not have them eliminated. On the host, for a tolerance above 0, a direct method
+ * takes over within the same budget after as many iterations as it is worth: ipm-soc (no friction, ccp on the disc),
+ * ipm-chol (ccp on squares and polygons) or prox (coulomb on the disc); fixed bounds go to lbfgs-fb in the same way.
+ * The direct method comes first if the speed is unknown, there are at most 300 blocks and the tolerance is below 1e-7
+ * of the residual at the start; under Coulomb's law, for matrices of at most 1,000 blocks. If it fails, the first
+ * method continues. Small steps with very different masses have other rules (docs/explanation/default-solver.md). */
 TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
 void talus_solver_destroy(TalusSolver *solver);
 
-/* Whether the solver takes this problem; if not, talus_error() has the reason. */
+/* TALUS_OK if the solver takes this problem; else talus_error() has the reason. */
 TalusStatus talus_solver_supports(const TalusSolver *solver, const TalusProblem *problem);
 
 TalusStatus talus_solver_solve(TalusSolver *solver, TalusProblem *problem,
                                const TalusSolveOptions *options, TalusSolveInfo *info);
 
-/* What a solver carries from step to step (norm estimates, random state), for exact restart. */
+/* State of a solver that persists from step to step (norm estimates, random state), for exact restart. */
 size_t talus_solver_state_size(const TalusSolver *solver);
 void talus_solver_state_save(const TalusSolver *solver, void *bytes);
 TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size_t size);
 
-/* What a solver takes, as bits: problems without friction, moments against spinning and rolling, and friction by
- * law and section, where fixed stands for prisms with given bounds. What a solver lacks under `coulomb` outer loops
- * make of cones under ccp, by shifts, or of prisms. */
+/* Problems that a solver takes, as bits: without friction, with moments against spinning and rolling, with friction by
+ * law and section; fixed means prisms with given bounds. For a solver without `coulomb`, outer loops replace it by
+ * cones under ccp with shifts, or by prisms. */
 #define TALUS_TAKES_NONNEG (1u << 16)
 #define TALUS_TAKES_TURNING (1u << 17)
 #define TALUS_TAKES(law, section) TALUS_KIND(TALUS_LAW_##law, TALUS_SECTION_##section)
@@ -131,7 +132,7 @@ TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size
 #define TALUS_TAKES_CONE TALUS_TAKES(CCP, DISC)    /* circular cones */
 #define TALUS_TAKES_BOX TALUS_TAKES(FIXED, SQUARE) /* boxes */
 #define TALUS_TAKES_JOINT TALUS_TAKES(CCP, JOINT)  /* joints, free and with bounds */
-/* Every problem, for those under coulomb are brought to these. */
+/* Every problem, as outer loops reduce `coulomb` to these. */
 #define TALUS_TAKES_CONVEX                                                  \
     (TALUS_TAKES_NONNEG | TALUS_TAKES_TURNING | TALUS_TAKES_SECTIONS(CCP) | \
      TALUS_TAKES_SECTIONS(FIXED) | TALUS_TAKES_JOINT)
@@ -141,15 +142,15 @@ TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size
 typedef struct TalusSolverRow {
     const char *name, *summary, *reference;
     uint32_t takes;      /* bits TALUS_TAKES_... */
-    char accepts[96];    /* these in words */
-    const char *missing; /* what this build lacks for it and how to get it; NULL: it can run */
+    char accepts[96];    /* `takes` in words */
+    const char *missing; /* what this build lacks and how to get it; NULL: available */
 } TalusSolverRow;
 
 int talus_solver_count(void);
 TalusSolverRow talus_solver_row(int index);
-/* The index of the solver that a spec, NAME or NAME:key=value, names; -1: there is none. */
+/* Index of the solver that a spec, NAME or NAME:key=value, names; -1: none. */
 int talus_solver_find(const char *spec);
-/* Writes one line per parameter of solver `index` into the callback. */
+/* Calls `line` once per parameter of solver `index`. */
 void talus_solver_describe(int index, void (*line)(void *user, const char *text), void *user);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* base/crc.h - CRC-32 as in PNG, zlib and Ethernet: against damage, not against intent. */
+/* base/crc.h - CRC-32 as in PNG, zlib and Ethernet: detects damage, not tampering. */
 #ifndef TALUS_BASE_CRC_H
 #define TALUS_BASE_CRC_H
 

@@ -1,4 +1,4 @@
-/* base/deflate.c - the only file that knows zlib. Its memory is the library's, counted as all else. */
+/* base/deflate.c - the only file that uses zlib. Its memory comes from the library's counted heap. */
 #include "base/deflate.h"
 
 #include "base/memory.h"
@@ -14,7 +14,7 @@ bool talus_deflate_available(void)
     return true;
 }
 
-/* zlib's own figure for any settings, in size_t whatever the width of a long. */
+/* zlib's bound for any settings, in size_t rather than long. */
 size_t talus_deflate_bound(size_t size)
 {
     return size + size / 8 + size / 64 + 64;
@@ -33,7 +33,7 @@ static void zlib_free(void *opaque, void *block)
     talus_release(block);
 }
 
-/* What is left to read and to write: zlib counts in unsigned int, so it is handed over in parts. */
+/* Bytes left to read and to write. zlib counts in unsigned int, so it gets them in parts. */
 typedef struct Rest {
     size_t in, out;
 } Rest;
@@ -60,8 +60,8 @@ static z_stream start(const void *bytes, void *out)
     return z;
 }
 
-/* A window just beyond the data finds the same matches as the largest, whose quarter of a megabyte is
- * cleared every time: for the arrays of a small frame that was most of the work. */
+/* A window just larger than the data finds the same matches as the largest window, which clears 256 KiB in each call:
+ * for the arrays of a small frame that was most of the work. */
 static int window_bits(size_t size)
 {
     enum { LEAST = 9, MOST = 15, LOOKAHEAD = 262 };
@@ -77,7 +77,7 @@ TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes,
     static const int strategy[] = {Z_DEFAULT_STRATEGY, Z_RLE, Z_HUFFMAN_ONLY};
     z_stream z = start(bytes, out);
     Rest rest = {size, room};
-    int bits = window_bits(size); /* and room for as many symbols */
+    int bits = window_bits(size); /* also sizes the table of symbols */
     if (deflateInit2(&z, level, Z_DEFLATED, bits, bits - 6, strategy[match]) != Z_OK)
         return talus_fail(TALUS_ERR_MEMORY, "zlib: out of memory for deflating");
     int code;
@@ -103,7 +103,7 @@ static int inflate_all(z_stream *z, Rest *rest)
     return code;
 }
 
-/* The buffer may be full before the end of the stream is seen: one more byte must not come. */
+/* True if the stream ends here: `out` may be full before zlib sees the end, so one more byte is asked for. */
 static bool at_end(z_stream *z, Rest *rest)
 {
     unsigned char beyond;

@@ -5,19 +5,19 @@
 #include <talus/base.h>
 
 typedef enum TalusDeflateMatch {
-    TALUS_DEFLATE_ANY,    /* look for repeats anywhere */
-    TALUS_DEFLATE_RUNS,   /* runs of one byte alone */
-    TALUS_DEFLATE_ENTROPY /* no repeats: shorter codes for frequent bytes alone */
+    TALUS_DEFLATE_ANY,    /* matches anywhere */
+    TALUS_DEFLATE_RUNS,   /* only runs of one byte */
+    TALUS_DEFLATE_ENTROPY /* no matches: Huffman codes only */
 } TalusDeflateMatch;
 
-/* False in a build without zlib: nothing can be deflated or inflated then. */
+/* False in a build without zlib, where the other calls fail. */
 bool talus_deflate_available(void);
-/* Room that is always enough for `size` bytes deflated. */
+/* Capacity that always suffices for `size` bytes deflated. */
 size_t talus_deflate_bound(size_t size);
-/* `level` is 1 (fast) to 9 (small). *used is the size of the stream. */
+/* Compresses; `level` is 1 (fast) to 9 (small). *used is the size of the stream. */
 TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes, size_t size,
                           void *out, size_t room, size_t *used);
-/* The stream must hold exactly `expected` bytes; a message says what it holds instead. */
+/* Decompresses a stream, which must hold exactly `expected` bytes; otherwise the error says what it holds. */
 TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t expected);
 
 #endif

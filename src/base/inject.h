@@ -1,10 +1,10 @@
-/* base/inject.h - the failures of talus_fail_allocation_in, for memory that is not the heap's. */
+/* base/inject.h - injected failures of talus_fail_allocation_in, for memory outside the heap. */
 #ifndef TALUS_BASE_INJECT_H
 #define TALUS_BASE_INJECT_H
 
 #include <stdbool.h>
 
-/* To be asked once for every allocation: whether a test wants this one to fail. */
+/* True if a test wants the present allocation to fail. Call once per allocation. */
 bool talus_inject_failure(void);
 
 #endif

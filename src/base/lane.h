@@ -1,6 +1,6 @@
-/* base/lane.h - two doubles at a time, the width every 64-bit machine has.
+/* base/lane.h - vectors of two doubles, the width of every 64-bit machine.
  *
- * Plain IEEE operations on each lane: results are those of scalar code in the same order. */
+ * Each lane has plain IEEE operations: results are those of scalar code in the same order. */
 #ifndef TALUS_BASE_LANE_H
 #define TALUS_BASE_LANE_H
 
@@ -15,7 +15,7 @@
 #include <math.h>
 #endif
 
-/* Kernels are inlined into their loops, so that constants such as `fixed` fold away. */
+/* Kernels are inlined into their loops so that constant arguments such as `fixed` fold away. */
 #define KERNEL static inline __attribute__((always_inline))
 
 enum { LANES = 2 };
@@ -23,7 +23,7 @@ enum { LANES = 2 };
 typedef double Lane __attribute__((vector_size(16)));
 typedef int64_t Mask __attribute__((vector_size(16)));
 
-/* Squared tangential impulses below this count as none: mu / t^2 would overflow. */
+/* Squared tangential impulses below this count as zero: mu / t^2 would overflow. */
 #define TINY2 1e-280
 
 KERNEL Lane lane(double a)
@@ -43,8 +43,7 @@ KERNEL void lane_store(double *p, Lane a)
     memcpy(p, &a, sizeof a);
 }
 
-/* Writes one lane and leaves the other alone. Not r[k] = a: clang makes that a load and a store of
- * both lanes, which loses what another thread writes to the other. */
+/* Writes one lane only. For r[k] = a clang loads and stores both, which loses another thread's write to the other. */
 KERNEL void lane_set(Lane *r, int k, double a)
 {
     memcpy((char *)r + (size_t)k * sizeof a, &a, sizeof a);
@@ -66,7 +65,7 @@ KERNEL Lane lane_sqrt(Lane a)
 #endif
 }
 
-/* Two floats as doubles, and back, rounded. Intrinsics: gcc converts vectors one by one. */
+/* Convert two floats to doubles, and back with rounding. By intrinsics, as gcc converts elements one by one. */
 KERNEL Lane lane_widen(const float *p)
 {
 #if defined(__aarch64__)
@@ -91,7 +90,7 @@ KERNEL void lane_narrow(float *p, Lane a)
 #endif
 }
 
-/* Lanes 0 of both, lanes 1 of both. */
+/* Lane 0 of both; lane 1 of both. */
 KERNEL Lane lane_low(Lane a, Lane b)
 {
     return __builtin_shufflevector(a, b, 0, 2);
@@ -102,7 +101,7 @@ KERNEL Lane lane_high(Lane a, Lane b)
     return __builtin_shufflevector(a, b, 1, 3);
 }
 
-/* Two records of 3 doubles that follow each other, as three lanes and back. */
+/* Two consecutive records of 3 doubles, as three lanes and back. */
 KERNEL void lane_load3(const double *p, Lane r[3])
 {
     Lane a = lane_load(p), b = lane_load(p + 2), c = lane_load(p + 4);
@@ -118,7 +117,7 @@ KERNEL void lane_store3(double *p, const Lane r[3])
     lane_store(p + 4, lane_high(r[1], r[2]));
 }
 
-/* Two records of 2k doubles anywhere, as 2k lanes. */
+/* Two records of 2 `pairs` doubles at any address, as 2 `pairs` lanes. */
 KERNEL void lane_gather(const double *p, const double *q, int pairs, Lane *r)
 {
     for (int i = 0; i < pairs; i++) {

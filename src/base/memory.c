@@ -14,7 +14,7 @@
 
 enum { ALIGNMENT = 64 };
 
-/* In front of every block, one line of its own: how many bytes it holds. */
+/* Precedes every block, on a cache line of its own: the block's capacity. */
 typedef struct Header {
     size_t bytes;
 } Header;
@@ -56,7 +56,7 @@ void talus_memory_note(size_t before, size_t now)
     count_bytes(now);
 }
 
-/* Not by malloc: AddressSanitizer marks every byte of a block that comes and goes. */
+/* By mmap: with malloc, AddressSanitizer marks every byte of the block. */
 TalusStatus talus_memory_probe(size_t bytes, const char *what)
 {
     void *block = talus_inject_failure() ? MAP_FAILED

@@ -27,7 +27,7 @@ void talus_params_default(const TalusParam *table, int count, void *values)
         store(&table[i], values, table[i].preset);
 }
 
-/* Edit distance with insertions, deletions and substitutions; words are cut at MAX_WORD. */
+/* Edit distance with insertions, deletions and substitutions, of the first MAX_WORD characters. */
 static int edit_distance(const char *a, const char *b)
 {
     int m = (int)strnlen(a, MAX_WORD), n = (int)strnlen(b, MAX_WORD);
@@ -47,8 +47,8 @@ static int edit_distance(const char *a, const char *b)
     return row[n];
 }
 
-/* The name that the word lengthens or shortens, as "tolerance" does "tol"; the one nearest in length.
- * Fewer than PREFIX letters in common tell nothing. */
+/* The name, nearest in length, of which `word` is an extension or abbreviation ("tol" of "tolerance"). Requires at
+ * least PREFIX common letters. */
 static const char *nearest_by_prefix(const char *word, const char *const *names, int count)
 {
     enum { PREFIX = 3 };
@@ -75,7 +75,7 @@ const char *talus_nearest(const char *word, const char *const *names, int count)
     for (int i = 0; i < count; i++) {
         int d = edit_distance(word, names[i]);
         if (d <= limit) {
-            limit = d - 1; /* the first of equals stays */
+            limit = d - 1; /* of equal distances, the first wins */
             best = names[i];
         }
     }

@@ -26,8 +26,8 @@ typedef struct TalusParam {
 /* Writes every preset into `values`. */
 void talus_params_default(const TalusParam *table, int count, void *values);
 
-/* Reads "key=value,key=value" (may be empty or NULL) over the values. `owner` names the solver in
- * messages. Unknown keys fail naming the nearest valid key; bad values say what is expected. */
+/* Reads "key=value,key=value" (may be empty or NULL) into `values`. `owner` names the solver in messages. The error of
+ * an unknown key names the nearest valid key, that of a bad value what is expected. */
 TalusStatus talus_params_parse(const TalusParam *table, int count, const char *owner,
                                const char *text, void *values);
 

@@ -1,10 +1,9 @@
 /* base/pool.c - a fork-join pool.
  *
- * A loop is published by raising `generation`; the caller returns when all workers have checked out.
- * Each thread has its own share of the chunks, a contiguous one and the same in every loop of a
- * size, so that what a thread wrote in one loop is in its cache for the next; who is done helps the
- * others. Waiters spin briefly, because the gaps between loops of one step are microseconds, then
- * sleep on a condition variable. */
+ * The caller publishes a loop by raising `generation` and returns when all workers have checked out. Each thread has a
+ * contiguous share of the chunks, the same in every loop of a size, so that data a thread wrote in one loop is in its
+ * cache for the next. A thread that has finished helps the others. Waiting threads spin briefly, because the gaps
+ * between loops of one step are microseconds, then sleep on a condition variable. */
 #include "base/pool.h"
 
 #include "base/memory.h"
@@ -14,7 +13,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* SPINS: some 50 us. ThreadSanitizer makes a look at an atomic much longer. */
+/* SPINS: about 50 us. ThreadSanitizer makes an atomic load much slower. */
 #ifdef __SANITIZE_THREAD__
 enum { SPINS = 200 };
 #else
@@ -45,7 +44,7 @@ struct TalusPool {
     void *context;
     int64_t count, grain;
 
-    atomic_uint generation; /* odd or even does not matter: a change is a new loop */
+    atomic_uint generation; /* a change announces a new loop */
     atomic_int busy;        /* workers that have not checked out of the current loop */
     atomic_bool quit;
     atomic_int sleepers;
@@ -69,7 +68,7 @@ static void run_chunk(const TalusPool *pool, int64_t chunk)
     pool->fn(pool->context, begin, end, chunk);
 }
 
-/* The own share first, then what is left of the others'. */
+/* Runs the thread's own share, then what is left of the others'. */
 static void take_chunks(TalusPool *pool, int index)
 {
     for (int k = 0; k < pool->threads; k++) {
@@ -194,7 +193,8 @@ TalusStatus talus_pool_create(int threads, TalusPool **out)
     TalusPool *pool;
     TALUS_TRY(TALUS_ALLOC(pool, 1, "thread pool"));
     pool->threads = threads;
-    pool->spins = threads <= processors ? SPINS : 0; /* spinning only steals from a busy machine */
+    /* with more threads than processors spinning wastes time */
+    pool->spins = threads <= processors ? SPINS : 0;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);

@@ -1,4 +1,4 @@
-/* base/rng.h - a counter-based random generator: state is one 64-bit number, easy to save. */
+/* base/rng.h - a counter-based random generator whose state is one 64-bit number. */
 #ifndef TALUS_BASE_RNG_H
 #define TALUS_BASE_RNG_H
 

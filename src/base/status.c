@@ -65,7 +65,7 @@ void talus_error_restore(const TalusError *error)
     last = *error;
 }
 
-/* As much of it as fits. */
+/* Appends as much as fits. */
 static void append(char *text, size_t size, const char *more)
 {
     size_t used = strlen(text), n = strnlen(more, size - used - 1);
@@ -86,7 +86,7 @@ static size_t put_file(TalusLocation at, char *text, size_t size)
     return strlen(text);
 }
 
-/* A name alone would not say what it is the name of; a path of keys in a file does. */
+/* Noun before a name without a file, which alone would not say what it names. */
 static const char *noun_of(TalusLocation at)
 {
     if (at.file)
@@ -104,7 +104,7 @@ size_t talus_location_text(TalusLocation at, char *text, size_t size)
     return strlen(text);
 }
 
-/* Makes `e`, which has its code and its key, the thread's error: location and `rest`, whose reason begins at `reason`. */
+/* Makes `e` (code and key set) the thread's error: the location, then `rest`, whose reason begins at `reason`. */
 static void record(TalusError *e, TalusLocation at, const char *rest, size_t reason)
 {
     char where[sizeof e->file + sizeof e->key + 64];
@@ -158,8 +158,8 @@ TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const c
     return talus_error_key(key, status);
 }
 
-/* How much of `names`, the part of a text between file and reason, a path around it says already: "backend" of
- * "backend cuda: ", "section" of "section: ". */
+/* Length of the beginning of `names` (the text between file and reason) that the last word of `path` already says:
+ * "backend" of "backend cuda: ", "section" of "section: ". */
 static size_t said_by(const char *path, const char *names, size_t length)
 {
     const char *dot = path ? strrchr(path, '.') : NULL, *word = dot ? dot + 1 : path;
@@ -177,12 +177,12 @@ TalusStatus talus_error_at(TalusLocation at, TalusStatus status)
     TalusLocation old = {
         .file = inner.file[0] ? inner.file : NULL, .line = inner.line, .column = inner.column};
     size_t skip = 0, reason = (size_t)inner.reason;
-    /* A line of some text inside a file is told as it is: it is none of the file's own. */
+    /* If only the inner error has a line, it is a line of a text inside the file, not of the file itself: it stays. */
     bool same = at.file && strcmp(at.file, inner.file) == 0 && (at.line || !inner.line);
     if (!at.file || same) {
         char file[sizeof inner.file + 64];
         size_t head = put_file(old, file, sizeof file);
-        skip = head < reason ? head : reason; /* a long text is cut off */
+        skip = head < reason ? head : reason; /* long texts are truncated */
         at.file = old.file;
         at.line = at.line ? at.line : old.line;
         at.column = at.column ? at.column : old.column;

@@ -1,9 +1,8 @@
-/* base/turn.h - cosines and sines of parts of a turn, the same on every IEEE platform. */
+/* base/turn.h - cosine and sine of fractions of a turn, the same on every IEEE platform. */
 #ifndef TALUS_BASE_TURN_H
 #define TALUS_BASE_TURN_H
 
-/* cos and sin of a number of full turns, to a few units in the last place without libm; multiples
- * of a quarter turn are exact. |turns| below 2^50. */
+/* cos and sin of `turns` full turns, |turns| < 2^50, without libm: to a few last digits, exact at quarter turns. */
 void talus_turn(double turns, double *c, double *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* linalg/block_matrix.c - scalar rows gathered into blocks. */
+/* linalg/block_matrix.c - gathers scalar rows into blocks. */
 #include "linalg/block_matrix.h"
 
 #include "base/memory.h"
@@ -28,7 +28,7 @@ static TalusStatus alloc_pattern(Pattern *p, int n, size_t room)
     return TALUS_ALLOC(p->column, room, "block pattern");
 }
 
-/* Which blocks the rows of each block touch, and the diagonal; columns in any order. */
+/* Finds the block columns of each block row, and the diagonal; columns in any order. */
 static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark, Pattern *out)
 {
     int n = a->rows / size;
@@ -51,7 +51,7 @@ static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark,
     return TALUS_OK;
 }
 
-/* Transposed, which also sorts the columns. */
+/* Transposes, which also sorts the columns. */
 static TalusStatus turn_pattern(const Pattern *p, int n, Pattern *out)
 {
     TALUS_TRY(alloc_pattern(out, n, (size_t)p->start[n]));
@@ -67,7 +67,7 @@ static TalusStatus turn_pattern(const Pattern *p, int n, Pattern *out)
     return TALUS_OK;
 }
 
-/* Every column of a and of b once, in any order. */
+/* Union of the columns of a and b, in any order. */
 static TalusStatus unite_patterns(const Pattern *a, const Pattern *b, int n, int32_t *mark,
                                   Pattern *out)
 {
@@ -99,14 +99,14 @@ static TalusStatus find_pattern(const TalusSparse *a, int size, int32_t *mark, P
     TALUS_THEN(status, turn_pattern(&own, n, &turned));
     TALUS_THEN(status, unite_patterns(&own, &turned, n, mark, &united));
     if (status == TALUS_OK)
-        status = turn_pattern(&united, n, out); /* symmetric: only sorted by this */
+        status = turn_pattern(&united, n, out); /* symmetric: this only sorts */
     drop_pattern(&own);
     drop_pattern(&turned);
     drop_pattern(&united);
     return status;
 }
 
-/* Block row by block row, each row j is asked for its columns in rising order. */
+/* Rows are visited in order, so each row j meets its columns in rising order. */
 static void find_mirrors(TalusBlockMatrix *m, int32_t *met)
 {
     memset(met, 0, (size_t)m->blocks * sizeof *met);

@@ -8,12 +8,12 @@
 typedef struct TalusBlockMatrix {
     int blocks, size; /* block rows; scalar rows of each */
     int32_t *start,
-        *column;     /* compressed block rows, columns rising; every diagonal block is there */
-    int32_t *mirror; /* of the entry (i, j): the entry (j, i) */
+        *column;     /* Compressed block rows, columns rising; every diagonal block is present. */
+    int32_t *mirror; /* index of the entry (j, i), for the entry (i, j) */
     double *value;   /* size x size per entry, by rows */
 } TalusBlockMatrix;
 
-/* `a` has blocks * size rows. The pattern is that of A + A' and the diagonal; what A lacks is zero. */
+/* Creates the block matrix of `a`, with the pattern of A + A' and the diagonal, zero where A has no entry. */
 TalusStatus talus_block_matrix_create(const TalusSparse *a, int size, TalusBlockMatrix *out);
 void talus_block_matrix_clear(TalusBlockMatrix *a);
 

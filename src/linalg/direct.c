@@ -1,4 +1,4 @@
-/* linalg/direct.c - the table of makes, the pattern that is kept, refinement. */
+/* linalg/direct.c - table of direct solvers, the stored pattern, refinement. */
 #include "linalg/direct.h"
 
 #include "base/memory.h"
@@ -18,10 +18,10 @@ struct TalusDirect {
     const TalusDirectMake *make;
     void *state;
     TalusDirectFacts facts;
-    double most;                  /* entries of a factor; 0: TALUS_DIRECT_MOST */
-    size_t noted;                 /* bytes of the package that memory.h knows of */
-    bool analysed;                /* there is an analysis of the pattern kept here */
-    bool factored;                /* and a factor */
+    double most;                  /* limit of entries of a factor; 0: TALUS_DIRECT_MOST */
+    size_t noted;                 /* bytes of the package reported to memory.h */
+    bool analysed;                /* `pattern` has been analysed */
+    bool factored;                /* there is a factor */
     TalusSparse pattern;          /* without values */
     int8_t *sign;                 /* [rows] */
     double *right, *rest, *trial; /* [rows] each: for refinement */
@@ -37,7 +37,7 @@ const char *talus_direct_missing(TalusDirectKind kind)
     return makes[kind]->missing;
 }
 
-/* What the package holds now, into the count of the library's memory. */
+/* Counts the package's memory with the library's. */
 static void note_foreign(TalusDirect *d)
 {
     size_t now = d->make->foreign ? d->make->bytes(d->state) : 0;
@@ -137,8 +137,8 @@ static TalusStatus keep_pattern(TalusDirect *d, const TalusSparse *a, const int8
     return TALUS_OK;
 }
 
-/* The packages' orderings print or end the process where memory runs out. They need, in integers, about ten
- * times the couplings and fifty times the rows (CHOLMOD's estimate for METIS), twice that to be sure. */
+/* Checks memory first, as the packages' orderings print or end the process without it. They need about ten times the
+ * couplings plus fifty times the rows, in integers (CHOLMOD's estimate for METIS); twice that is safe. */
 static TalusStatus probe_analysis(const TalusDirect *d, const TalusSparse *a)
 {
     size_t couplings = 2 * (size_t)a->start[a->rows], rows = (size_t)a->rows;
@@ -166,7 +166,7 @@ TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const
     return TALUS_OK;
 }
 
-/* The packages would go on with them, and some do not come back. */
+/* Packages would continue with such values, and some would not return. */
 static TalusStatus check_values(const TalusSparse *a)
 {
     for (int i = 0; i < a->rows; i++)
@@ -178,7 +178,7 @@ static TalusStatus check_values(const TalusSparse *a)
     return TALUS_OK;
 }
 
-/* The system might grant memory that it has not. */
+/* Refuses large factors, as the system may grant memory that it does not have. */
 static TalusStatus check_fill(const TalusDirect *d)
 {
     double most = d->most > 0.0 ? d->most : TALUS_DIRECT_MOST;
@@ -231,7 +231,7 @@ static double largest(int n, const double *x)
     return most;
 }
 
-/* rest = b - A x; returns its largest entry. */
+/* Computes rest = b - A x and returns its largest magnitude. */
 static double set_rest(TalusDirect *d, const TalusSparse *a, const double *x)
 {
     memcpy(d->rest, d->right, (size_t)a->rows * sizeof *x);

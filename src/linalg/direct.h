@@ -1,13 +1,13 @@
-/* linalg/direct.h - sparse symmetric systems A x = b by a direct method, of three makes.
+/* linalg/direct.h - sparse symmetric systems A x = b by one of three direct solvers.
  *
- *     ldl       of our own: L D L' without exchange of rows, in an order of least degree. For matrices that
- *               are quasi-definite: the sign of every pivot is known beforehand, whatever the order
- *     cholmod   SuiteSparse's Cholesky factorisation: positive definite matrices. Its supernodal part is
- *               under the GPL, so a program with it is, too
- *     mumps     multifrontal, with exchange of rows: any symmetric matrix
+ *     ldl       built in: L D L' without row exchanges, in minimum degree order. For quasi-definite matrices: the
+ *               sign of every pivot is known beforehand, in any order
+ *     cholmod   SuiteSparse's Cholesky factorisation: positive definite matrices. Its supernodal part is under the
+ *               GPL, hence so is a program with it
+ *     mumps     multifrontal with row exchanges: any symmetric matrix
  *
- * A is given by its lower triangle with the diagonal, compressed rows, columns rising. The analysis of a
- * pattern is kept: the same pattern again costs nothing. One thread; the same bits each time.
+ * A is given by its lower triangle with the diagonal, compressed rows, columns rising. The analysis is kept: the same
+ * pattern again costs nothing. Single-threaded; results are bitwise reproducible.
  *
  *     TalusDirect *d;
  *     talus_direct_create(TALUS_DIRECT_LDL, &d);
@@ -32,40 +32,38 @@ typedef enum TalusDirectKind {
 } TalusDirectKind;
 
 const char *talus_direct_name(TalusDirectKind kind);
-/* NULL where this build has it; else how to get it. */
+/* NULL if this build has it; else how to get it. */
 const char *talus_direct_missing(TalusDirectKind kind);
 
-/* Fails with TALUS_ERR_UNSUPPORTED where it is missing. */
+/* Fails with TALUS_ERR_UNSUPPORTED if it is missing. */
 TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out);
 void talus_direct_destroy(TalusDirect *d);
 
-/* `sign`: of each pivot, 1 or -1; NULL: all 1. Other makes than ldl do not need it. TALUS_ERR_UNSUPPORTED: beyond
- * what can be ordered, or for ldl what TALUS_DIRECT_MOST allows with its fronts. */
+/* Analyses a pattern. `sign`: of each pivot, 1 or -1; NULL: all 1; only ldl needs it. TALUS_ERR_UNSUPPORTED: too large
+ * to be ordered, or for ldl beyond TALUS_DIRECT_MOST with its fronts. */
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign);
 
-/* Factors with more entries are refused before memory is asked for; 0: that many. */
+/* Limits the entries of a factor; larger factors are refused before memory is allocated. 0: TALUS_DIRECT_MOST. */
 #define TALUS_DIRECT_MOST 5e8
 void talus_direct_limit(TalusDirect *d, double most);
 
-/* `lower` has the pattern analysed last; it is compared.
- * TALUS_ERR_NUMERIC: an entry is not finite, or a pivot is zero or of the wrong sign, and talus_error says in
- * which row (mumps: after how many). Zero is what is below 2^-52 of the row's diagonal entry for ldl, exactly
- * that for cholmod and mumps: a matrix that is singular but for rounding may get a factor, and
- * talus_direct_refine tells how little it is worth.
- * TALUS_ERR_MEMORY, TALUS_ERR_UNSUPPORTED: the factor does not fit or is beyond what is allowed.
- * After a failure another matrix of the same pattern may be tried. */
+/* Factorises `lower`, whose pattern must be the one analysed last (checked). TALUS_ERR_NUMERIC: an entry is not finite,
+ * or a pivot is zero or has the wrong sign; talus_error names the row (mumps: the number of pivots before). Zero means
+ * below 2^-52 of the row's diagonal entry for ldl, exactly zero for cholmod and mumps: a numerically singular matrix
+ * may get a factor, and talus_direct_refine shows its poor accuracy. TALUS_ERR_MEMORY, TALUS_ERR_UNSUPPORTED: the
+ * factor does not fit or exceeds the limit. After a failure another matrix of the same pattern may be tried. */
 TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower);
 /* x becomes A^-1 x. */
 TalusStatus talus_direct_solve(TalusDirect *d, double *x);
-/* The same, then up to `steps` rounds of refinement against `lower`, as long as the residual falls by half.
- * *residual, if not NULL: |b - A x| / |b| at the end, maximum norms. TALUS_ERR_NUMERIC: x is not finite. */
+/* The same, then up to `steps` rounds of refinement against `lower`, while the residual falls by half. *residual, if
+ * not NULL: final |b - A x| / |b|, maximum norms. TALUS_ERR_NUMERIC: x is not finite. */
 TalusStatus talus_direct_refine(TalusDirect *d, const TalusSparse *lower, double *x, int steps,
                                 double *residual);
 
 typedef struct TalusDirectFacts {
     int analyses, factorisations; /* done so far */
-    int64_t fill;                 /* entries of the factor with the diagonal, from the analysis */
-    size_t bytes;                 /* held for analysis and factor, as the make tells */
+    int64_t fill;                 /* entries of the factor with the diagonal, by the analysis */
+    size_t bytes;                 /* held for analysis and factor, as the solver reports */
 } TalusDirectFacts;
 
 TalusDirectFacts talus_direct_facts(const TalusDirect *d);

@@ -1,7 +1,7 @@
-/* linalg/direct_cholmod.c - Cholesky factors of SuiteSparse: the make `cholmod`.
+/* linalg/direct_cholmod.c - the direct solver `cholmod`: SuiteSparse's Cholesky factors.
  *
- * CHOLMOD chooses the order (AMD, and METIS where that fills in much) and between supernodes and single
- * columns. The lower triangle by rows is its upper triangle by columns. */
+ * CHOLMOD chooses the order (AMD, or METIS if AMD fills in much) and between supernodes and single columns. Our lower
+ * triangle by rows is its upper triangle by columns. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "linalg/direct_make.h"
@@ -52,12 +52,12 @@ static TalusPackage package = {.name = "cholmod",
                                .count = SYMBOLS,
                                .functions = &cholmod};
 
-/* ---- the make ---- */
+/* ---- the solver ---- */
 
 typedef struct Cholmod {
     cholmod_common common;
     cholmod_factor *factor;
-    cholmod_dense *x, *y, *e; /* solution, and what cholmod_solve2 keeps from call to call */
+    cholmod_dense *x, *y, *e; /* solution, and work space of cholmod_solve2 */
     int rows;
 } Cholmod;
 
@@ -77,7 +77,7 @@ static TalusStatus create(void **out)
     cholmod.start(&c->common);
     c->common.print = 0;
     c->common.error_handler = NULL;
-    c->common.final_ll = 1; /* L L', so that a pivot that is not positive is an error */
+    c->common.final_ll = 1; /* L L': a pivot that is not positive is an error */
     *out = c;
     return TALUS_OK;
 }

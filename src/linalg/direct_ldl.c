@@ -1,10 +1,9 @@
-/* linalg/direct_ldl.c - A = L D L' by fronts, without exchange of rows: the make `ldl`.
+/* linalg/direct_ldl.c - the direct solver `ldl`: A = L D L' by fronts, without row exchanges.
  *
- * Quasi-definite matrices have such a factorisation in any order (Vanderbei 1995), and the sign of each
- * pivot is that of its diagonal entry's block. A front is a dense symmetric matrix of which the lower part
- * is kept, by rows: entries of A and what the children leave. Its pivots are eliminated PANEL at a time; what
- * remains goes to the parent (Duff & Reid 1983). Of each front the factor holds the pivots' columns, by
- * rows. */
+ * Quasi-definite matrices have such a factorisation in any order (Vanderbei 1995), and the sign of each pivot is that
+ * of its diagonal entry's block. A front is a dense symmetric matrix, stored as its lower part by rows: entries of A
+ * and contributions of the children. Its pivots are eliminated PANEL at a time; the rest goes to the parent (Duff &
+ * Reid 1983). The factor holds the pivot columns of each front, by rows. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "linalg/direct_make.h"
@@ -16,11 +15,11 @@
 
 enum { PANEL = 24, STRIP = 32 };
 
-/* A pivot that is no larger than this share of its row's diagonal entry is zero but for rounding. */
+/* A pivot not above this fraction of its row's diagonal entry counts as zero. */
 static const double VANISHED = 0x1p-52;
 
 typedef struct Room {
-    size_t order, stack; /* rows of the largest front, entries of the stack */
+    size_t order, stack; /* rows of the largest front; entries of the stack */
     int64_t fill;
 } Room;
 
@@ -29,18 +28,18 @@ typedef struct Ldl {
     Room room;
     TalusRowTree tree;
     int8_t *sign;          /* [rows] */
-    int32_t *entry_start;  /* [count + 1]: entries of A that a front takes up, */
-    int32_t *entry, *goal; /* and where in the front they go */
+    int32_t *entry_start;  /* [count + 1]: start of a front's entries of A */
+    int32_t *entry, *goal; /* entry of A; its index in the front */
     int64_t *factor_start; /* [count + 1] */
     double *factor;        /* columns of L, by rows; the diagonal holds 1 / D */
-    double *front,
-        *stack;        /* the front at work; what children leave for their parents, lower parts */
-    double *panel;     /* D L' of the panel at work */
+    /* The current front; contributions of children to their parents, lower parts. */
+    double *front, *stack;
+    double *panel;     /* D L' of the current panel */
     double *x;         /* a front's part of the solution */
     int32_t *waiting;  /* [count]: fronts on the stack */
-    int32_t *children; /* [count]: how many */
-    int32_t *local;    /* [rows]: place in the front at work */
-    size_t bytes;      /* of the five arrays of numbers; 0: not there */
+    int32_t *children; /* [count]: number of children */
+    int32_t *local;    /* [rows]: index in the current front */
+    size_t bytes;      /* of the five arrays of numbers; 0: not allocated */
 } Ldl;
 
 static int front_order(const Ldl *f, int k)
@@ -82,7 +81,7 @@ static void set_local(Ldl *f, int k)
         f->local[list[i]] = i;
 }
 
-/* The front that takes up an entry: where the first of its two rows is eliminated. */
+/* Front of an entry: the one that eliminates the first of its two rows. */
 static int front_of_entry(const Ldl *f, int i, int j)
 {
     int one = f->tree.front_of[i], other = f->tree.front_of[j];
@@ -119,7 +118,7 @@ static TalusStatus place_entries(Ldl *f, const TalusSparse *a)
     return TALUS_OK;
 }
 
-/* Entries of the lower part of a matrix by rows. */
+/* Number of entries of the lower part of an n x n matrix. */
 static size_t triangle(size_t n)
 {
     return n * (n + 1) / 2;
@@ -160,7 +159,7 @@ static void release_numbers(Ldl *f)
     f->bytes = 0;
 }
 
-/* Of numbers, for what reserve_numbers asks for. Places in a front are within 32 bits then. */
+/* Checks the size that reserve_numbers allocates. It also keeps indices in a front within 32 bits. */
 static TalusStatus check_room(const Ldl *f)
 {
     double order = (double)f->room.order, factor = (double)f->factor_start[f->tree.count];
@@ -173,7 +172,7 @@ static TalusStatus check_room(const Ldl *f)
                       f->rows, size, TALUS_DIRECT_MOST);
 }
 
-/* Before the first factorisation of a pattern. */
+/* Called before the first factorisation of a pattern. */
 static TalusStatus reserve_numbers(Ldl *f)
 {
     size_t factor = (size_t)f->factor_start[f->tree.count], order = f->room.order;
@@ -225,13 +224,13 @@ static TalusStatus check_pivot(const Ldl *f, const TalusSparse *a, int row, doub
                       row, pivot, diagonal, f->sign[row] > 0 ? "positive" : "negative");
 }
 
-/* The square of a panel: L below the diagonal, D on it. */
+/* Factorises the square of a panel: L below the diagonal, D on it. */
 static TalusStatus factor_square(const Ldl *f, const TalusSparse *a, const int32_t *row, int width,
                                  Matrix m)
 {
     for (int k = 0; k < width; k++) {
         double *to = part(m, k, 0).at, scaled[PANEL];
-        for (int j = 0; j < k; j++) { /* to[j] is L_kj D_j for a while */
+        for (int j = 0; j < k; j++) { /* to[j] is L_kj D_j for now */
             for (int i = 0; i < j; i++)
                 to[j] -= to[i] * *part(m, j, i).at;
         }
@@ -260,7 +259,7 @@ static void factor_below(int rows, int width, Matrix square, Matrix below, Matri
     }
 }
 
-/* A22 loses L21 W, in strips of rows up to the diagonal. */
+/* A22 -= L21 W, in strips of rows up to the diagonal. */
 static void update_rest(int rows, int width, Matrix below, Matrix w, Matrix rest)
 {
     for (int i = 0; i < rows; i += STRIP) {

@@ -1,5 +1,5 @@
-/* linalg/direct_make.h - what a make of direct solver answers for; direct.c does what all share. Matrices
- * have at least one row here, and factors are those of the pattern that was analysed last. */
+/* linalg/direct_make.h - interface of one direct solver; direct.c has the common part. Matrices have at least one row
+ * here, and factors are those of the pattern analysed last. */
 #ifndef TALUS_LINALG_DIRECT_MAKE_H
 #define TALUS_LINALG_DIRECT_MAKE_H
 
@@ -7,17 +7,17 @@
 
 typedef struct TalusDirectMake {
     const char *name;
-    const char *missing; /* NULL, or how to get it: then there are no functions */
+    const char *missing; /* NULL, or how to get it; then there are no functions */
     TalusStatus (*create)(void **out);
     void (*destroy)(void *state);
-    /* A pattern that differs from the last one; *fill: entries of the factor with the diagonal. */
+    /* Analyses a new pattern; *fill: entries of the factor with the diagonal. */
     TalusStatus (*analyse)(void *state, const TalusSparse *lower, const int8_t *sign,
                            int64_t *fill);
-    /* After a failure this may be called again, with the pattern analysed last. */
+    /* May be called again after a failure, with the pattern analysed last. */
     TalusStatus (*factor)(void *state, const TalusSparse *lower);
     TalusStatus (*solve)(void *state, double *x);
     size_t (*bytes)(const void *state); /* held for analysis and factor */
-    bool foreign;                       /* by a package, beside the library's own memory */
+    bool foreign;                       /* memory belongs to a package, not to the library's heap */
 } TalusDirectMake;
 
 extern const TalusDirectMake talus_direct_ldl, talus_direct_cholmod, talus_direct_mumps;

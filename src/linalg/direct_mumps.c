@@ -1,7 +1,7 @@
-/* linalg/direct_mumps.c - factors with exchange of rows by MUMPS: the make `mumps`.
+/* linalg/direct_mumps.c - the direct solver `mumps`: factors with row exchanges by MUMPS.
  *
- * The analysis sees the pattern alone (no matching by values), so that keeping it changes no result. MUMPS
- * has variables that all its instances share: one call at a time. */
+ * The analysis uses the pattern only (no matching by values), so reusing it changes no result. MUMPS shares variables
+ * among all instances, so calls are serialised. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "linalg/direct_make.h"
@@ -20,9 +20,9 @@ enum {
     JOB_ANALYSE = 1,
     JOB_FACTOR = 2,
     JOB_SOLVE = 3,
-    NO_MPI = -987654, /* the communicator that stands for none */
-    ROOM = 30,        /* per cent beyond its estimate, for exchanged rows; */
-    MOST_ROOM = 4000  /* doubled up to this where that is not enough */
+    NO_MPI = -987654, /* stands for no communicator */
+    ROOM = 30,        /* per cent of memory beyond the estimate, for exchanged rows */
+    MOST_ROOM = 4000  /* limit up to which ROOM is doubled */
 };
 
 typedef void CallFn(DMUMPS_STRUC_C *);
@@ -42,7 +42,7 @@ typedef struct Mumps {
     DMUMPS_STRUC_C id;
     bool started;
     int rows;
-    int32_t *row, *column; /* of the entries, from 1 */
+    int32_t *row, *column; /* indices of the entries, from 1 */
 } Mumps;
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -56,7 +56,7 @@ static int call(Mumps *m, int job)
     return m->id.infog[0];
 }
 
-/* As the manual numbers them, from 1. */
+/* Parameter `number` of the manual, from 1. */
 static MUMPS_INT *setting(Mumps *m, int number)
 {
     return &m->id.icntl[number - 1];
@@ -65,7 +65,7 @@ static MUMPS_INT *setting(Mumps *m, int number)
 static int64_t told(const Mumps *m, int number)
 {
     int64_t value = m->id.infog[number - 1];
-    return value < 0 ? -value * 1000000 : value; /* large numbers come in millions */
+    return value < 0 ? -value * 1000000 : value; /* negative: in millions */
 }
 
 static TalusStatus fail(const Mumps *m)
@@ -100,7 +100,7 @@ static void stop(Mumps *m)
     m->row = m->column = NULL;
 }
 
-/* An instance of its own for each pattern: what the last one left must not show. */
+/* Starts a new instance for each pattern, so that the previous one has no effect. */
 static TalusStatus start(Mumps *m)
 {
     m->id = (DMUMPS_STRUC_C){.par = 1, .sym = 2, .comm_fortran = NO_MPI};
@@ -111,9 +111,9 @@ static TalusStatus start(Mumps *m)
         *setting(m, stream) = -1;
     *setting(m, 4) = 0;     /* prints nothing */
     *setting(m, 6) = 0;     /* no permutation by values */
-    *setting(m, 7) = 0;     /* order by AMD: that of SCOTCH differs from run to run */
+    *setting(m, 7) = 0;     /* order by AMD: SCOTCH's differs from run to run */
     *setting(m, 8) = 7;     /* rows and columns scaled in the factorisation, by values */
-    *setting(m, 12) = 1;    /* order of the pattern as it is */
+    *setting(m, 12) = 1;    /* order by the pattern only */
     *setting(m, 14) = ROOM; /* per cent */
     return TALUS_OK;
 }
@@ -184,7 +184,7 @@ static TalusStatus solve(void *state, double *x)
     return call(m, JOB_SOLVE) < 0 ? fail(m) : TALUS_OK;
 }
 
-/* In megabytes, all that the last phase allocated. */
+/* MUMPS reports the memory of the last phase in megabytes. */
 static size_t bytes(const void *state)
 {
     const Mumps *m = state;

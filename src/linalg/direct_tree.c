@@ -1,4 +1,4 @@
-/* linalg/direct_tree.c - rows of the same pattern as blocks, their tree, and back to rows. */
+/* linalg/direct_tree.c - groups rows of the same pattern into blocks, builds their tree and expands it to rows. */
 #include "linalg/direct_tree.h"
 
 #include "base/memory.h"
@@ -9,13 +9,13 @@
 
 typedef struct Blocks {
     int rows, count;
-    int32_t *near_start, *near; /* [rows + 1]: neighbours of each row, itself not among them */
+    int32_t *near_start, *near; /* [rows + 1]: neighbours of each row, without itself */
     int32_t *block;             /* [rows] */
-    int32_t *weight, *first;    /* [count]: rows of a block; one of them */
+    int32_t *weight, *first;    /* [count]: number of rows of a block; its first row */
     int32_t *member_start, *member;
     int32_t *mark, *next, *head; /* [rows] each */
     uint32_t *key;               /* [rows] */
-    TalusBlockMatrix graph;      /* start and column alone */
+    TalusBlockMatrix graph;      /* start and column only */
 } Blocks;
 
 static void close_blocks(Blocks *b)
@@ -47,7 +47,7 @@ static TalusStatus open_blocks(Blocks *b, const TalusSparse *lower)
     return TALUS_ALLOC(b->graph.column, 2 * entries, "elimination order");
 }
 
-/* Counts at start[i + 1] become starts. */
+/* Turns counts at start[i + 1] into starts. */
 static void accumulate(int count, int32_t *start)
 {
     for (int i = 0; i < count; i++)
@@ -83,7 +83,7 @@ static uint32_t scramble(uint32_t x)
     return x ^ x >> 15;
 }
 
-/* Whether i has the neighbours of j; with `closed`, i and j being neighbours of themselves. */
+/* True if i has the neighbours of j; with `closed`, i and j count as their own neighbours. */
 static bool same_neighbours(const Blocks *b, int i, int j, bool closed)
 {
     int32_t begin = b->near_start[j], count = b->near_start[j + 1] - begin;
@@ -103,7 +103,7 @@ static void mark_neighbours(const Blocks *b, int j, bool closed)
         b->mark[j] = j;
 }
 
-/* Rows without a block are put together where they agree: lists by key, each in rising order. */
+/* Joins rows without a block that agree: lists by key, each in rising order. */
 static void join_rows(Blocks *b, bool closed)
 {
     for (int i = 0; i < b->rows; i++) {
@@ -142,8 +142,8 @@ static void find_blocks(Blocks *b)
 {
     for (int i = 0; i < b->rows; i++)
         b->block[i] = -1;
-    join_rows(b, true);  /* coupled to one another as to the rest */
-    join_rows(b, false); /* not coupled to one another: the zeros between them are few */
+    join_rows(b, true);  /* rows coupled to one another */
+    join_rows(b, false); /* rows not coupled: few zeros are stored */
     for (int i = 0; i < b->rows; i++) {
         if (b->block[i] < 0) {
             b->first[b->count] = i;
@@ -186,7 +186,7 @@ static void append_rows(const Blocks *b, int block, TalusRowTree *t, int64_t *at
         t->list[(*at)++] = b->member[m];
 }
 
-/* Fronts that a block is bound to but not eliminated in, by block. */
+/* Lists, by block, the fronts that contain it but do not eliminate it. */
 static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **start, int32_t **use)
 {
     TALUS_TRY(TALUS_ALLOC(*start, (size_t)blocks + 1, "fronts"));
@@ -197,7 +197,7 @@ static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **star
             fill[f->list[e] + 1]++;
     accumulate(blocks, fill);
     int32_t total = fill[blocks];
-    for (int k = f->count - 1; k >= 0; k--) /* from each end down to the start */
+    for (int k = f->count - 1; k >= 0; k--) /* fills each list from its end */
         for (int32_t e = f->list_start[k] + f->pivots[k]; e < f->list_start[k + 1]; e++)
             (*use)[--fill[f->list[e] + 1]] = k;
     memmove(fill, fill + 1, (size_t)blocks * sizeof *fill);
@@ -205,8 +205,7 @@ static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **star
     return TALUS_OK;
 }
 
-/* Blocks in the order of elimination, each appended to the fronts that it is bound to: so the rows of a
- * front rise in that order. */
+/* Appends blocks, in order of elimination, to the fronts that contain them: a front's rows are in that order. */
 static TalusStatus fill_rows(const Blocks *b, const TalusFrontTree *f, const int32_t *start,
                              const int32_t *use, TalusRowTree *t)
 {

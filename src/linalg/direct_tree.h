@@ -1,7 +1,7 @@
-/* linalg/direct_tree.h - the tree of fronts of a symmetric matrix, row by row.
+/* linalg/direct_tree.h - tree of fronts of a symmetric matrix, row by row.
  *
- * Rows that have the same neighbours are ordered as one block, by least degree (fronts_order.c): the three
- * components of a body's velocity, or the multipliers of one contact. */
+ * Rows with the same neighbours, such as the three components of a body's velocity or the multipliers of one contact,
+ * are ordered as one block, by minimum degree (fronts_order.c). */
 #ifndef TALUS_LINALG_DIRECT_TREE_H
 #define TALUS_LINALG_DIRECT_TREE_H
 
@@ -9,12 +9,12 @@
 #include <talus/sparse.h>
 
 typedef struct TalusRowTree {
-    int count;           /* fronts, children before parents, each subtree in one piece */
+    int count;           /* number of fronts; children before parents, each subtree contiguous */
     int32_t *parent;     /* [count], -1 at a root */
-    int32_t *pivots;     /* [count]: rows eliminated in a front */
+    int32_t *pivots;     /* [count]: number of rows eliminated in a front */
     int64_t *list_start; /* [count + 1] */
-    int32_t *list;       /* rows of each front in the order of elimination, so pivots first */
-    int32_t *front_of;   /* [rows]: where a row is eliminated */
+    int32_t *list;       /* rows of each front in the order of elimination, pivots first */
+    int32_t *front_of;   /* [rows]: front in which a row is eliminated */
 } TalusRowTree;
 
 /* `lower`: lower triangle, with or without the diagonal. */

@@ -1,4 +1,4 @@
-/* linalg/eliminate.c - memory of an elimination, its solutions, and what a body has left of M^-1. */
+/* linalg/eliminate.c - memory of an elimination, solutions, and its reduction of the bodies' M^-1. */
 #include "linalg/eliminate_parts.h"
 
 #include "base/memory.h"
@@ -124,7 +124,7 @@ void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity
     talus_parallel(e->pool, e->machines, MACHINE_GRAIN, apply_chunk, &loop);
 }
 
-/* As above from velocities 0, the right-hand side being the offset. */
+/* As above from zero velocities, with the right-hand side as offset. */
 void talus_elimination_solve(TalusElimination *e, double *x)
 {
     Loop loop = {talus_machines_local(e, e->right), e->motion};
@@ -141,9 +141,9 @@ void talus_elimination_solution(const TalusElimination *e, double *x)
         memcpy(x + e->given[p], e->x + e->place[p], (size_t)node_size(e, p) * sizeof *x);
 }
 
-/* ---- what bodies have left ---- */
+/* ---- reduction of M^-1 ---- */
 
-/* Entry (k, l) of A^-1 of nodes p and q. */
+/* Entry (k, l) of the block of nodes p and q of A^-1. */
 static double inverse_entry(const TalusElimination *e, const double *block, int p, int q, int k,
                             int l)
 {

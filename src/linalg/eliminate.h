@@ -1,15 +1,14 @@
-/* linalg/eliminate.h - joints solved for directly: A x = r with A = D' M^-1 D + E over rows of joints.
+/* linalg/eliminate.h - direct solution for joints: A x = r with A = D' M^-1 D + E over the rows of joints.
  *
- * Rows that follow each other between the same two bodies, up to six, are a node. Bodies are vertices and
- * nodes edges of a graph; eliminating a node merges its two vertices, and what it then couples are the
- * nodes left at the merged one. Order: least degree. A chain or a tree of bodies with few joints each takes
- * memory and time in proportion to its length (Baraff 1996 gets there with bodies among the unknowns). The
- * factorisation is L L' in blocks, machine by machine; a machine is what hangs together by bodies that move.
+ * Up to six consecutive rows between the same two bodies are a node. Bodies are the vertices and nodes the edges of a
+ * graph. Eliminating a node merges its two vertices and couples the nodes left at the merged vertex. The order is
+ * minimum degree. A chain or tree of bodies with few joints each takes memory and time proportional to its length
+ * (Baraff 1996 achieves this with bodies among the unknowns). The factorisation is L L' in blocks, per machine; a
+ * machine is a set of moving bodies connected by joints.
  *
- * Redundant rows (closed loops of hinges, two hinges of one door) make A singular: a machine with such rows
- * is factored with A_kk (1 + 1e-10) and each solution is refined, which for consistent right-hand sides
- * leads to rounding in D'v and to nearly the least of the impulses that do it. A row that no body moves for,
- * without compliance, has x = 0.
+ * Redundant rows (closed loops of hinges, two hinges of one door) make A singular. Such a machine is factored with A_kk
+ * (1 + 1e-10) and each solution is refined, which for consistent right-hand sides reaches rounding in D'v and nearly
+ * the smallest impulses. A row without compliance that moves no body has x = 0.
  *
  *     TalusElimination *e;
  *     talus_elimination_create(&e);
@@ -19,7 +18,7 @@
  *     talus_elimination_solve(e, x);               x = A^-1 x, in the order of the rows
  *     talus_elimination_destroy(e);
  *
- * The same bits for any number of threads. */
+ * Results are bitwise the same for any number of threads. */
 #ifndef TALUS_LINALG_ELIMINATE_H
 #define TALUS_LINALG_ELIMINATE_H
 
@@ -34,32 +33,32 @@ TalusStatus talus_elimination_create(TalusElimination **out);
 /* Accepts NULL. */
 void talus_elimination_destroy(TalusElimination *e);
 
-/* Room for so many rows, which the caller fills. */
+/* Allocates `count` rows, which the caller fills. */
 TalusStatus talus_elimination_rows(TalusElimination *e, int count, TalusJointRow **row);
-/* Bodies of rows are below `bodies`. TALUS_ERR_NUMERIC: something is not finite. The pool is kept. */
+/* Factorises. Bodies of rows are below `bodies`; the pool is stored. TALUS_ERR_NUMERIC: a row is not finite. */
 TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int bodies);
 
 /* x = A^-1 x. */
 void talus_elimination_solve(TalusElimination *e, double *x);
-/* velocity -= M^-1 D x with x = A^-1 (D' velocity + b), b only where `offset`; records as in operator.h. */
+/* velocity -= M^-1 D x with x = A^-1 (D' velocity + b), b only if `offset`; records as in operator.h. */
 void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity)[8]);
-/* The x of the last of these two, in the order of the rows. */
+/* Returns x of the last solve or apply, in the order of the rows. */
 void talus_elimination_solution(const TalusElimination *e, double *x);
-/* What applying takes (machine.h), until the next factorisation. */
+/* Data for applying the factors (machine.h), valid until the next factorisation. */
 TalusMachines talus_elimination_machines(const TalusElimination *e);
 
-/* Once after a factorisation, before the next: the entries of A^-1 that it has room for (Takahashi's
- * equations), those of any two rows on one moving body among them. */
+/* Computes the entries of A^-1 within the factor's pattern (Takahashi's equations), which has those of any two rows on
+ * one moving body. Call once per factorisation. */
 void talus_elimination_invert(TalusElimination *e);
-/* By body: its number among the moving ones that joints hold, -1: it is none of them; */
+/* By body: its index among the moving bodies with joints; -1: none. */
 const int32_t *talus_elimination_vertices(const TalusElimination *e);
-/* and by that number, what joints take from a body's M^-1, 6 x 6: M^-1 D A^-1 D' M^-1. */
+/* By that index: the reduction of the body's M^-1 by joints, 6 x 6: M^-1 D A^-1 D' M^-1. */
 const double (*talus_elimination_taken(const TalusElimination *e))[36];
 
 typedef struct TalusEliminationFacts {
     int nodes, machines, vertices;
-    int redundant;   /* machines with rows that others imply */
-    int rounds;      /* most refinements of a solution */
+    int redundant;   /* machines with redundant rows */
+    int rounds;      /* maximum number of refinements of a solution */
     int analyses;    /* done so far */
     int64_t entries; /* of the factor */
 } TalusEliminationFacts;

@@ -1,4 +1,4 @@
-/* linalg/eliminate_factor.c - one machine: A = L L' in blocks, parts of A^-1. */
+/* linalg/eliminate_factor.c - A = L L' in blocks, and parts of A^-1, of one machine. */
 #include "linalg/eliminate_parts.h"
 
 #include "base/rng.h"
@@ -6,19 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot below RANK of its row's A_kk is a redundant row; the machine is then factored with the share SHIFT
- * of A_kk added. A direction in which rows move by s of what each moves alone has the eigenvalue s^2 in these
- * units, and a refinement leaves SHIFT / s^2 of its error. A larger SHIFT needs more of them; a smaller one
- * lets rounding, 2^-52 / SHIFT, into the share of each of the redundant rows. */
+/* A pivot below RANK times its row's A_kk marks a redundant row; the machine is then factored with SHIFT A_kk added. A
+ * direction in which the rows' combined motion is s times that of each row alone has the eigenvalue s^2 in these units,
+ * and a refinement leaves SHIFT / s^2 of its error. A larger SHIFT needs more refinements; a smaller one lets rounding,
+ * 2^-52 / SHIFT, into the distribution over redundant rows. */
 static const double RANK = 1e-12, SHIFT = 1e-10;
 
-/* Refinements end when D'v is this small beside what it was, or does not fall by half. */
+/* Refinement ends when D'v is this fraction of its first value, or does not fall by half. */
 static const double SOLVED = 1e-14;
 enum { MOST_ROUNDS = 8 };
 
 /* ---- A ---- */
 
-/* Adds what two nodes have in common at a vertex, p <= q, to block (q, p). */
+/* Adds the coupling of two nodes at a vertex, p <= q, to block (q, p). */
 static void add_common(TalusElimination *e, int vertex, int q, int p)
 {
     double *block = e->value + block_of(e, q, p);
@@ -34,7 +34,7 @@ static void add_common(TalusElimination *e, int vertex, int q, int p)
         }
 }
 
-/* False: an entry of the diagonal is not finite. */
+/* False if an entry of the diagonal is not finite. */
 static bool fill_machine(TalusElimination *e, int m, double shift)
 {
     int first = e->machine_start[m], last = e->machine_start[m + 1];
@@ -59,8 +59,8 @@ static bool fill_machine(TalusElimination *e, int m, double shift)
 
 /* ---- L ---- */
 
-/* The square block of node p. A pivot that is none, but for the shift, has 1 / L_kk = 0, so x_k = 0. False:
- * there is one though its row moves something, and no shift yet. */
+/* Factorises the square block of node p. A vanishing pivot gets 1 / L_kk = 0, hence x_k = 0. False if a row that moves
+ * something has one and there is no shift yet. */
 static bool factor_square(TalusElimination *e, int p, double shift)
 {
     const int size = node_size(e, p);
@@ -109,7 +109,7 @@ static void subtract_outer(const double *a, const double *b, int rows, int colum
         }
 }
 
-/* What eliminating p takes from the blocks among the nodes below it. */
+/* Subtracts the contribution of p from the blocks among the nodes below it. */
 static void update_below(TalusElimination *e, int p)
 {
     const int size = node_size(e, p);
@@ -149,8 +149,8 @@ static double largest(const TalusElimination *e, int m)
     return most;
 }
 
-/* How much impulses on a vertex's rows move and turn it: spins are drawn in proportion, so that units of
- * length and mass do not matter. */
+/* Sums of the linear and angular responses to unit impulses on a vertex's rows: random spins are scaled by their ratio,
+ * so that units of length and mass do not matter. */
 static void response_of(const TalusElimination *e, int vertex, double *moves, double *turns)
 {
     *moves = *turns = 0.0;
@@ -211,7 +211,7 @@ TalusMachines talus_machines_local(const TalusElimination *e, const double *bias
     return machines;
 }
 
-/* How many refinements velocities drawn at random need: the same for all, so that the operator is linear. */
+/* Counts the refinements that random velocities need. The number is then fixed, so that the operator is linear. */
 static int count_rounds(TalusElimination *e, int m)
 {
     const TalusMachines machines = talus_machines_local(e, NULL);
@@ -245,7 +245,7 @@ void talus_elimination_factor_machine(TalusElimination *e, int m)
 
 /* ---- parts of Z = A^-1 ---- */
 
-/* `unit` becomes L_qp L_pp^-1 for all q below p. */
+/* Sets `unit` to L_qp L_pp^-1 for all q below p. */
 static void fill_unit(TalusElimination *e, int p)
 {
     const int size = node_size(e, p);
@@ -263,7 +263,7 @@ static void fill_unit(TalusElimination *e, int p)
     }
 }
 
-/* to -= Z_qr b, or with `turned` Z_rq' b: Z has `rows` and `inner` rows of b. */
+/* to -= Z_qr b, or with `turned` Z_rq' b; b has `inner` rows. */
 static void subtract_product(const double *z, bool turned, const double *b, int rows, int inner,
                              int size, double *to)
 {

@@ -1,8 +1,8 @@
 /* linalg/eliminate_order.c - the order in which nodes are eliminated, and the pattern of L.
  *
- * Vertices are bodies, nodes edges between two of them, or at one where the other body does not move. To
- * eliminate a node merges its vertices: the nodes that remain there are those L couples it to. So a node
- * has two vertices at most, always, and the number of nodes at them is its degree. */
+ * Vertices are bodies; nodes are edges between two of them, or at one if the other body does not move. Eliminating a
+ * node merges its vertices, and L couples it to the nodes that remain there. So a node always has at most two vertices,
+ * and its degree is the number of nodes at them. */
 #include "linalg/eliminate_parts.h"
 
 #include "base/memory.h"
@@ -10,22 +10,24 @@
 
 #include <string.h>
 
-/* Half-edges 2 node + side hang in a list at each vertex; nodes wait in a list per degree. */
+/* Half-edges 2 node + side are in a list per vertex, waiting nodes in a list per degree. */
 typedef struct Order {
     TalusElimination *e;
     int nodes, vertices, taken;
-    int32_t filled;                /* of what is below the nodes taken */
-    int32_t *row, *size;           /* [nodes]: first row and rows, nodes in the order given */
-    int32_t (*end)[2];             /* [nodes]: vertices, -1: none; merged ones by `merged` */
-    int32_t *merged;               /* [vertices]: itself, or the vertex it went into */
+    int32_t filled; /* entries below the nodes taken */
+    /* [nodes]: first row and number of rows, in the caller's order */
+    int32_t *row, *size;
+    int32_t (*end)[2];             /* [nodes]: vertices, -1: none; see `merged` */
+    int32_t *merged;               /* [vertices]: itself, or the vertex it was merged into */
     int32_t *head, *tail, *count;  /* [vertices]: list of half-edges */
     int32_t *after;                /* [2 nodes] */
     int32_t *degree, *next, *last; /* [nodes] */
     int32_t *waiting;              /* [2 nodes + 1]: first node of a degree */
-    int32_t *mark;                 /* [nodes]: which node taken has seen it last, from 1 on */
-    int32_t *sequence;             /* [nodes]: as they are taken */
-    int32_t *machine, *position;   /* [nodes]: and where they end up, machine by machine */
-    int32_t *old;                  /* [nodes + 1] */
+    /* [nodes]: stamp of the last node taken that met it, from 1 on */
+    int32_t *mark;
+    int32_t *sequence;           /* [nodes]: in the order taken */
+    int32_t *machine, *position; /* [nodes]: machine; final index, machine by machine */
+    int32_t *old;                /* [nodes + 1] */
 } Order;
 
 /* ---- rows, nodes, vertices ---- */
@@ -53,7 +55,7 @@ static int32_t key_of(const TalusElimination *e, int row, int side)
     return body >= 0 && e->moving[body] ? body : -2 - body;
 }
 
-/* Whether the keys are those of the last analysis; they are from now on. */
+/* True if the keys are those of the last analysis; stores the new keys. */
 static bool same_keys(TalusElimination *e)
 {
     bool same = e->keyed == e->rows;
@@ -85,7 +87,7 @@ static void number_nodes(Order *o)
     }
 }
 
-/* In the order in which nodes name them. */
+/* Numbers vertices in the order in which nodes name them. */
 static void number_vertices(Order *o)
 {
     TalusElimination *e = o->e;
@@ -163,7 +165,7 @@ static void fill_lists(Order *o)
 
 /* ---- elimination ---- */
 
-/* Nodes of a list, but p, go to vertex `to` and below p. One that comes by both its ends keeps one. */
+/* Moves the nodes of a list, except p, to vertex `to` and below p. A node that arrives by both ends keeps one. */
 static void move_nodes(Order *o, int p, int32_t half, int32_t to)
 {
     while (half >= 0) {
@@ -197,7 +199,7 @@ static TalusStatus take_node(Order *o, int p)
     unwait(o, p);
     for (int side = 0; side < 2; side++)
         if (ends[side] >= 0) {
-            heads[side] = o->head[ends[side]]; /* -1 the second time, where both are one */
+            heads[side] = o->head[ends[side]]; /* -1 the second time if both are the same */
             o->head[ends[side]] = -1;
             o->count[ends[side]] = 0;
             o->merged[ends[side]] = to;
@@ -228,11 +230,11 @@ static TalusStatus take_all(Order *o)
 
 /* ---- machines ---- */
 
-/* Machines are numbered in the order of their first nodes. One that no moving body has is its own. */
+/* Numbers machines in the order of their first nodes. A node without moving bodies is a machine of its own. */
 static void number_machines(Order *o)
 {
     TalusElimination *e = o->e;
-    int32_t *of_root = o->head; /* lists are at their end */
+    int32_t *of_root = o->head; /* the lists are no longer needed */
     e->machines = 0;
     for (int v = 0; v < o->vertices; v++)
         of_root[v] = -1;
@@ -251,7 +253,7 @@ static void number_machines(Order *o)
         o->count[v] = of_root[vertex_of(o, v)];
 }
 
-/* start[m] of m in [0, machines]: where counting sort puts the first item of machine m. */
+/* start[m], m in [0, machines]: index of the first item of machine m after a counting sort. */
 static void count_items(const int32_t *machine, int items, int machines, int32_t *start)
 {
     memset(start, 0, ((size_t)machines + 1) * sizeof *start);
@@ -261,7 +263,7 @@ static void count_items(const int32_t *machine, int items, int machines, int32_t
         start[m + 1] += start[m];
 }
 
-/* position[i]: the place of the i-th item taken, by machine, `taken` NULL standing for 0, 1, 2... */
+/* position[item]: index of an item in order by machine; `taken` NULL: items are taken as 0, 1, 2... */
 static void place_items(const int32_t *machine, const int32_t *taken, int items, int machines,
                         int32_t *start, int32_t *position)
 {
@@ -303,8 +305,7 @@ static void sort_rising(int32_t *a, int count)
     }
 }
 
-/* `old` are the starts in the order in which nodes were taken. Within a machine that order is final, so the
- * lists move as wholes, into `sorted`. */
+/* `old` has the starts in the order taken. That order is final within a machine, so whole lists move to `sorted`. */
 static void place_pattern(Order *o, const int32_t *old, const int32_t *list, int32_t *sorted)
 {
     TalusElimination *e = o->e;
@@ -362,7 +363,7 @@ static TalusStatus place_blocks(TalusElimination *e)
     return TALUS_OK;
 }
 
-/* Nodes at each vertex, rising. */
+/* Lists the nodes at each vertex, rising. */
 static void list_nodes(TalusElimination *e)
 {
     int32_t *start = e->list_start;
@@ -382,9 +383,9 @@ static void list_nodes(TalusElimination *e)
     start[0] = 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole analysis ---- */
 
-/* Arrays of the analysis, cut from one; there are at most as many nodes as rows, and twice the vertices. */
+/* Cuts the arrays of the analysis from one block. Nodes are at most as many as rows, vertices at most twice as many. */
 static TalusStatus reserve_work(Order *o, size_t n)
 {
     TalusElimination *e = o->e;

@@ -1,4 +1,4 @@
-/* linalg/eliminate_parts.h - the inside of an elimination (eliminate.h), for its files. */
+/* linalg/eliminate_parts.h - internals of an elimination (eliminate.h). */
 #ifndef TALUS_LINALG_ELIMINATE_PARTS_H
 #define TALUS_LINALG_ELIMINATE_PARTS_H
 
@@ -8,22 +8,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Rows of a node at most. */
+/* Maximum number of rows of a node. */
 enum { NODE_ROWS = 6 };
 
-/* Arrays that TalusMachines has too are described there. */
+/* Arrays also in TalusMachines are described there. */
 struct TalusElimination {
     TalusPool *pool;
     int rows, bodies;
     TalusJointRow *row; /* [rows]: as given */
 
-    /* the pattern, and what it was made from */
-    int32_t (*key)[2];       /* [rows]: bodies; -2 - body for those that do not move */
-    int keyed, keyed_bodies; /* rows and bodies then; -1: none */
+    /* the pattern, and its source */
+    int32_t (*key)[2];       /* [rows]: bodies; -2 - body if it does not move */
+    int keyed, keyed_bodies; /* rows and bodies of the last analysis; -1: none */
     int analyses;
     bool *moving; /* [bodies] */
     int nodes, vertices, machines;
-    int32_t *given; /* [nodes]: its first row in the order given */
+    int32_t *given; /* [nodes]: first row in the caller's order */
     int32_t *place, *start, *below, (*vertex)[2], (*body)[2], *vertex_body;
     int64_t *diagonal_at, *block_at;
     int32_t *machine_start, *machine_vertex, *list_start, *list;
@@ -31,8 +31,8 @@ struct TalusElimination {
 
     /* numbers */
     TalusJointRow *ordered;         /* [rows] */
-    double *bias, *scale;           /* [rows]: b, and A_kk, by which a pivot is measured */
-    double *value, *inverse, *unit; /* L, with 1 / L_kk on diagonals; of A^-1; L_qp L_pp^-1 */
+    double *bias, *scale;           /* [rows]: b; A_kk, the scale of a pivot */
+    double *value, *inverse, *unit; /* L, with 1 / L_kk on diagonals; parts of A^-1; L_qp L_pp^-1 */
     double *right, *x, *y;          /* [rows] */
     double (*motion)[8];            /* [vertices] */
     double (*taken)[36];            /* [vertices] */
@@ -48,27 +48,27 @@ static inline int node_size(const TalusElimination *e, int node)
     return e->place[node + 1] - e->place[node];
 }
 
-/* The side of a node that a vertex is on. */
+/* Side of a node on which a vertex is. */
 static inline int node_side(const TalusElimination *e, int node, int vertex)
 {
     return e->vertex[node][0] == vertex ? 0 : 1;
 }
 
-/* Where in `value` the block of two nodes is, p <= q, which share a vertex or are coupled by L. */
+/* Index in `value` of the block of two nodes, p <= q, that share a vertex or are coupled by L. */
 static inline int64_t block_of(const TalusElimination *e, int q, int p)
 {
     return q == p ? e->diagonal_at[p]
                   : e->block_at[talus_place_of(e->below, e->start[p], e->start[p + 1], q)];
 }
 
-/* As talus_elimination_machines, with `motion` for velocities and these offsets. */
+/* talus_elimination_machines with `motion` for velocities and the offsets `bias`. */
 TalusMachines talus_machines_local(const TalusElimination *e, const double *bias);
 
-/* rounds[machine] < 0 afterwards: something is not finite. */
+/* Factorise a machine (rounds[machine] < 0 afterwards: something is not finite); compute its parts of A^-1. */
 void talus_elimination_factor_machine(TalusElimination *e, int machine);
 void talus_elimination_invert_machine(TalusElimination *e, int machine);
 
-/* Order and pattern for the rows as given, or those of the last time where they still hold. */
+/* Finds order and pattern of the rows, or keeps the last ones if they still hold. */
 TalusStatus talus_elimination_analyse(TalusElimination *e);
 
 #endif

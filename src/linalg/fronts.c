@@ -1,9 +1,8 @@
-/* linalg/fronts.c - numbers of the multifrontal factorisation, and solutions with it.
+/* linalg/fronts.c - numerical multifrontal factorisation and solution.
  *
- * A front is a dense matrix by rows over its list of blocks: the pivots' rows and columns of the
- * matrix, and what the children leave. Its pivots are eliminated PANEL rows and columns at a time, by the
- * inverse of that square, so that all other work is products of dense matrices. What remains beyond the
- * pivots goes to the parent. */
+ * A front is a dense matrix by rows over its list of blocks: the pivots' rows and columns of the matrix, and
+ * contributions of the children. Its pivots are eliminated PANEL rows and columns at a time by the inverse of that
+ * square, so that all other work is products of dense matrices. The rest beyond the pivots goes to the parent. */
 #include "linalg/fronts.h"
 
 #include "base/memory.h"
@@ -15,10 +14,10 @@
 
 enum { PANEL = 24 };
 
-/* Entries of the factor and of the fronts at work. */
+/* Limit of the entries of the factor and of the current fronts. */
 static const double MOST_ENTRIES = 5e8;
 
-/* A pivot below this share of the largest entry of its panel's square counts as zero. */
+/* A pivot below this fraction of the largest entry of its panel's square counts as zero. */
 static const double VANISHED = 1e-14;
 
 /* ---- one dense front ---- */
@@ -55,8 +54,8 @@ static void exchange_columns(int n, Matrix a, int i, int j)
     }
 }
 
-/* a = a^-1 in place, by elimination with exchange of rows (Gauss-Jordan). Returns how many pivots were
- * zero but for rounding and were made small instead. */
+/* Inverts a in place by Gauss-Jordan elimination with row exchanges. Returns the number of pivots that vanished up to
+ * rounding and were replaced by small ones. */
 static int invert(int n, Matrix a)
 {
     int chosen[PANEL], replaced = 0;
@@ -93,8 +92,7 @@ static int invert(int n, Matrix a)
     return replaced;
 }
 
-/* Panel by panel: with A11 the panel's square, A11 becomes its inverse, A21 becomes A21 A11^-1, and
- * A22 loses A21 A11^-1 A12. */
+/* Eliminates panel by panel, A11 the panel's square: A11 = A11^-1, A21 = A21 A11^-1, then A22 -= A21 A12. */
 static int eliminate_front(Matrix a, int order, int pivots, double *work)
 {
     int replaced = 0;
@@ -123,7 +121,7 @@ static size_t rest_of(const TalusFronts *f, int k)
     return (size_t)(front_blocks(&f->tree, k) - f->tree.pivots[k]) * (size_t)f->size;
 }
 
-/* Sizes of all that the factorisation needs: the largest front, and the most that waits on the stack. */
+/* Computes the order of the largest front and the maximum number of entries on the stack. */
 static void count_room(TalusFronts *f, size_t *front, size_t *stack)
 {
     const TalusFrontTree *t = &f->tree;
@@ -193,8 +191,8 @@ void talus_fronts_clear(TalusFronts *f)
 
 /* ---- factorisation ---- */
 
-/* Block (i, j) of the matrix into the front: L_i A_ij, and M_i on the diagonal. In what follows `s` is
- * the size of blocks, written out as a constant where it is 3. */
+/* Adds block (i, j) of the matrix to the front: L_i A_ij, and M_i on the diagonal. Here and below `s` is the size of
+ * blocks, a compile-time constant if it is 3. */
 KERNEL void add_entry(const int s, const TalusFronts *f, int order, const double *left,
                       const double *value, const double *own, int i, int j)
 {
@@ -227,7 +225,7 @@ KERNEL void add_matrix(const int s, const TalusFronts *f, int k, int order,
     }
 }
 
-/* What child c has left, at `from`, by rows. */
+/* Adds the contribution of child c, at `from`, by rows. */
 KERNEL void add_child(const int s, const TalusFronts *f, int c, int order, const double *from)
 {
     const TalusFrontTree *t = &f->tree;
@@ -244,7 +242,7 @@ KERNEL void add_child(const int s, const TalusFronts *f, int c, int order, const
         }
 }
 
-/* The pivot rows and the columns below them are kept, the rest goes to `left`. */
+/* Stores the pivot rows and the columns below them in the factor, the rest in `left`. */
 static void store_front(const TalusFronts *f, int k, double *left)
 {
     double *to = f->factor + f->factor_start[k];
@@ -314,7 +312,7 @@ static void scatter(const TalusFronts *f, int k, int blocks, double *x)
                (size_t)s * sizeof *x);
 }
 
-/* Panels in order: what lies below each loses A21 A11^-1 times its part. */
+/* In the order of panels: rows below a panel lose A21 A11^-1 times its part. */
 static void substitute_forward(const TalusFronts *f, int k)
 {
     const double *rows = f->factor + f->factor_start[k];

@@ -1,12 +1,11 @@
-/* linalg/fronts_order.c - elimination of least degree, and the tree of fronts that it gives.
+/* linalg/fronts_order.c - minimum degree elimination, and the resulting tree of fronts.
  *
- * The quotient graph holds, for every block that is left, its neighbours: other blocks, and elements,
- * each the list of blocks that a block eliminated before has tied together. Eliminating p makes one
- * element of all its neighbours, which takes up the elements that p was in: they are the children of
- * p's front. A neighbour that is left with that element alone has no other coupling and is eliminated
- * in the same front. Neighbours that have become alike, coupled to the same blocks and elements, stay so:
- * one stands for all from then on, and its degree counts others than these (Liu 1985; Amestoy, Davis & Duff
- * 1996). Which blocks a front holds is found afterwards, from the pattern and the tree. */
+ * The quotient graph holds the neighbours of every remaining block: other blocks, and elements, each the list of blocks
+ * coupled by an eliminated block. Eliminating p turns all its neighbours into one element. It absorbs the elements that
+ * contain p, which are the children of p's front. A neighbour left with that element alone has no other coupling and is
+ * eliminated in the same front. Neighbours that have become indistinguishable, coupled to the same blocks and elements,
+ * stay so: one represents all from then on, and its degree does not count them (Liu 1985; Amestoy, Davis & Duff 1996).
+ * The blocks of a front are found afterwards, from the pattern and the tree. */
 #include "linalg/fronts.h"
 
 #include "base/memory.h"
@@ -14,27 +13,27 @@
 
 #include <string.h>
 
-/* A front takes up a child when the zeros that it stores for that are no more than this share of
- * the two. */
+/* A front absorbs a child if the zeros stored for that are at most this fraction of the two. */
 static const double MERGE_SHARE = 0.05;
 
 typedef struct Graph {
     const TalusBlockMatrix *a;
     int n;
     int32_t *near;                   /* per block at a->start: elements, then blocks */
-    int32_t *elements, *total;       /* [n]: how many of each kind, and of both */
-    int32_t *weight, *members;       /* [n]: rows and blocks that a block stands for */
-    int32_t *like;                   /* [n]: the block that stands for it, or -1 */
-    int32_t *degree;                 /* [n]; -1 once eliminated or stood for */
+    int32_t *elements, *total;       /* [n]: number of elements; number of both kinds */
+    int32_t *weight, *members;       /* [n]: number of rows and blocks that a block represents */
+    int32_t *like;                   /* [n]: the block that represents it, or -1 */
+    int32_t *degree;                 /* [n]; -1 once eliminated or represented */
     int32_t *head, *next, *previous; /* blocks by degree */
-    int32_t *mark, *member; /* [2 n]: stamps of blocks and elements; [n]: the new element */
-    int32_t *bucket;        /* [n]: first of the blocks whose lists have the same sum */
+    /* [2 n]: stamps of blocks and elements; [n]: last element that has it */
+    int32_t *mark, *member;
+    int32_t *bucket; /* [n]: first of the blocks whose lists have the same sum */
     int32_t stamp;
-    int least; /* no block has a lower degree */
+    int least; /* lower bound of all degrees */
 
-    int count;                                      /* fronts so far */
+    int count;                                      /* number of fronts so far */
     int32_t *bound_start, *bound, *parent, *pivots; /* fronts are elements */
-    int32_t *bound_rows;                            /* [n]: of a front, beyond its pivots */
+    int32_t *bound_rows;                            /* [n]: rows of a front beyond its pivots */
     int32_t *front_of;                              /* [n] */
 } Graph;
 
@@ -48,7 +47,7 @@ static void close_graph(Graph *g)
         talus_release(owned[i]);
 }
 
-/* ---- blocks by degree: rows of all their neighbours ---- */
+/* ---- blocks by degree: number of rows of all their neighbours ---- */
 
 static void enlist(Graph *g, int i)
 {
@@ -92,7 +91,7 @@ static TalusStatus open_graph(Graph *g, const int32_t *weight)
     TALUS_TRY(TALUS_ALLOC(g->near, (size_t)g->a->start[g->n], "elimination order"));
     for (size_t d = 0; d <= rows; d++)
         g->head[d] = -1;
-    for (int i = g->n - 1; i >= 0; i--) { /* the first block first among equals */
+    for (int i = g->n - 1; i >= 0; i--) { /* ties: the first block first */
         int32_t *near = g->near + g->a->start[i];
         for (int32_t k = g->a->start[i]; k < g->a->start[i + 1]; k++)
             if (g->a->column[k] != i) {
@@ -114,12 +113,12 @@ static void add_bound(Graph *g, int i, int32_t *count)
     g->bound[(*count)++] = i;
 }
 
-/* The element that eliminating p makes; the elements that it takes up become its children. */
+/* Makes the element of p; the elements that it absorbs become its children. */
 static TalusStatus make_element(Graph *g, int p)
 {
     const int32_t *near = g->near + g->a->start[p];
     int32_t count = g->bound_start[g->count];
-    if ((int64_t)count + g->n > INT32_MAX / 2) /* a block in an element takes two stamps at most */
+    if ((int64_t)count + g->n > INT32_MAX / 2) /* at most two stamps per block of an element */
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "factor: %d blocks have elements of more than %d in all", g->n,
                           INT32_MAX / 2);
@@ -140,8 +139,8 @@ static TalusStatus make_element(Graph *g, int p)
     return TALUS_OK;
 }
 
-/* Neighbours of i that the new element holds too go, and the element comes. There is room for it: i
- * got into the element by one of those that go. */
+/* Removes the neighbours of i that are in the new element, and adds the element. The list has capacity for it: i got
+ * into the element by one of those removed. */
 static void rewrite_neighbours(Graph *g, int i)
 {
     int32_t *near = g->near + g->a->start[i], kept = 0;
@@ -158,7 +157,7 @@ static void rewrite_neighbours(Graph *g, int i)
     g->total[i] = total + 1;
 }
 
-/* Rows coupled to i beyond the new element. */
+/* Number of rows coupled to i outside the new element. */
 static int count_others(Graph *g, int i)
 {
     const int32_t *near = g->near + g->a->start[i];
@@ -168,7 +167,7 @@ static int count_others(Graph *g, int i)
         g->mark[near[k]] = g->stamp;
         others += g->weight[near[k]];
     }
-    for (int32_t k = 0; k + 1 < g->elements[i]; k++) /* the last one is the new */
+    for (int32_t k = 0; k + 1 < g->elements[i]; k++) /* the last one is the new element */
         for (int32_t b = g->bound_start[near[k]]; b < g->bound_start[near[k] + 1]; b++) {
             int j = g->bound[b];
             if (g->mark[j] != g->stamp && g->member[j] != g->count && g->degree[j] >= 0) {
@@ -179,7 +178,7 @@ static int count_others(Graph *g, int i)
     return others;
 }
 
-/* ---- blocks that have become alike ---- */
+/* ---- indistinguishable blocks ---- */
 
 static void mark_neighbours(Graph *g, int i)
 {
@@ -215,8 +214,8 @@ static void stand_for(Graph *g, int i, int j)
     g->degree[j] = -1;
 }
 
-/* Of the blocks of the new element from `begin` to `end`, which are in no list of degrees now; returns
- * where those end that are left. The links of these lists serve for the buckets. */
+/* Joins indistinguishable blocks of the new element from `begin` to `end`, which are in no list of degrees now; returns
+ * the end of those left. The links of these lists serve as buckets. */
 static int32_t join_alike(Graph *g, int32_t begin, int32_t end)
 {
     int32_t kept = begin;
@@ -296,7 +295,7 @@ static TalusStatus eliminate_all(Graph *g)
 
 /* ---- the tree ---- */
 
-/* Blocks that others stand for are eliminated with these. */
+/* Assigns represented blocks to the fronts of their representatives. */
 static void resolve_likes(Graph *g)
 {
     for (int i = 0; i < g->n; i++) {
@@ -311,8 +310,8 @@ static void resolve_likes(Graph *g)
     }
 }
 
-/* Children come before parents, so a front has all its own pivots when its turn comes. `into` is the
- * front that has taken up another, or that itself; `rows` those of a front's pivots. */
+/* Children come before parents, so a front has all its pivots when it is visited. `into`: the front that absorbed a
+ * front, or itself; `rows`: number of rows of a front's pivots. */
 static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t *rows)
 {
     for (int f = 0; f < g->count; f++) {
@@ -336,7 +335,7 @@ static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t
         into[f] = into[into[f]];
 }
 
-/* Numbers the fronts that are left so that every subtree is one run; `number` of the others is -1. */
+/* Numbers the remaining fronts so that every subtree is contiguous; absorbed fronts get -1. */
 static int number_fronts(const Graph *g, const int32_t *into, int32_t *number, int32_t *work)
 {
     int32_t *child = work, *sibling = work + g->count, *stack = work + 2 * g->count;
@@ -370,7 +369,7 @@ static int number_fronts(const Graph *g, const int32_t *into, int32_t *number, i
 }
 
 typedef struct List {
-    int32_t *mark; /* [n]: the front that has listed a block last */
+    int32_t *mark; /* [n]: last front that listed a block */
     size_t count, room;
 } List;
 
@@ -382,7 +381,7 @@ static void enter(TalusFrontTree *t, List *l, int front, int block)
     }
 }
 
-/* Blocks of front k: its pivots, and those that come later of their neighbours and of the children's. */
+/* Lists the blocks of front k: its pivots, and the later ones among their neighbours and the children's blocks. */
 static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int k,
                               const int32_t *pivot, const int32_t *child, const int32_t *sibling,
                               List *l)
@@ -404,7 +403,7 @@ static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int 
     return TALUS_OK;
 }
 
-/* `work`: three times the fronts and twice the blocks. */
+/* `work` has 3 fronts + 2 blocks elements. */
 static TalusStatus fill_lists(TalusFrontTree *t, const TalusBlockMatrix *a, int32_t *work)
 {
     int32_t *child = work, *sibling = child + t->count, *first = sibling + t->count;

@@ -22,7 +22,7 @@ void talus_ldl_clear(TalusLdl *ldl)
 
 /* ---- memory ---- */
 
-/* Arrays of n share one capacity, so all are made anew together. */
+/* Arrays of size n share one capacity, so all are allocated together. */
 static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
 {
     if (n + 1 <= ldl->n_room)
@@ -42,7 +42,7 @@ static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
     return TALUS_OK;
 }
 
-/* As of fronts.c: entries of each triangle of a factor. */
+/* Limit of the entries of each triangle of a factor, as in fronts.c. */
 static const double MOST_ENTRIES = 5e8;
 
 static TalusStatus reserve_factor(TalusLdl *ldl, double most)
@@ -107,7 +107,7 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Appends the neighbours of i that have no mark yet, of low degree first. */
+/* Appends the unmarked neighbours of i, in order of rising degree. */
 static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t stamp,
                              int32_t *queue, int count, uint64_t *keys)
 {
@@ -126,7 +126,7 @@ static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t 
     return count + found;
 }
 
-/* Breadth-first from `root`; returns the number of nodes, and where the last level begins. */
+/* Breadth-first search from `root`; returns the number of nodes, and in *last the start of the last level. */
 static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *queue, uint64_t *keys,
                        int *last, int *depth)
 {
@@ -146,7 +146,7 @@ static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *qu
     return count;
 }
 
-/* A node far from `root`: to the least connected one of the last level while that goes deeper. */
+/* A node far from `root`: moves to the node of lowest degree in the last level while that increases the depth. */
 static int far_node(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queue, uint64_t *keys)
 {
     int last, depth, next_depth;
@@ -233,7 +233,7 @@ int64_t talus_ldl_fill(const TalusLdl *ldl)
 
 /* ---- numbers ---- */
 
-/* Scatters the part of a row left of the diagonal into x, by place; returns the diagonal entry. */
+/* Scatters the part of a row left of the diagonal into x, in elimination order; returns the diagonal entry. */
 static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double *x)
 {
     double diagonal = 0.0;
@@ -248,8 +248,8 @@ static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double
     return diagonal;
 }
 
-/* The places left of k in row k of L, in an order in which they can be eliminated: paths of the
- * tree, put from the end of work backwards. Returns where they begin. */
+/* Columns left of k in row k of L, in a valid order of elimination: paths of the tree, stored from the end of `out`
+ * backwards. Returns the index of the first. */
 static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
 {
     int top = ldl->n, row = ldl->order[k];
@@ -266,8 +266,7 @@ static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
     return top;
 }
 
-/* Row k of L from z U D = a, column k of U from L D z = a, on the same pattern; returns what the
- * pivot loses. */
+/* Computes row k of L from z U D = a, column k of U from L D z = a, on the same pattern; returns the pivot's loss. */
 static double eliminate(TalusLdl *ldl, int k, const int32_t *pattern, int count)
 {
     double loss = 0.0;

@@ -1,11 +1,9 @@
-/* linalg/ldl.h - sparse factorisation A = L D U without exchange of rows.
+/* linalg/ldl.h - sparse factorisation A = L D U without row exchanges.
  *
- * U = L' when A is symmetric. For matrices whose symmetric part is positive definite (no exchange
- * is needed then), or semidefinite with a rule for pivots that vanish. Rows are eliminated in the
- * reverse Cuthill-McKee order of the pattern of A + A'; the elimination tree gives the pattern of
- * each row of L, which is computed row by row (up-looking; Davis, Direct Methods for Sparse Linear
- * Systems, ch. 4). Everything is serial, and ties are broken by index, so the result is the same
- * everywhere.
+ * U = L' if A is symmetric. For matrices with positive definite symmetric part (no exchange is needed then), or
+ * semidefinite with a rule for vanishing pivots. Rows are eliminated in reverse Cuthill-McKee order of the pattern of A
+ * + A'. The elimination tree gives the pattern of each row of L, which is computed row by row (up-looking; Davis,
+ * Direct Methods for Sparse Linear Systems, ch. 4). Serial, with ties broken by index: results are reproducible.
  *
  *     TalusLdl ldl = {0};
  *     talus_ldl_analyse(&ldl, &a, NULL);                 order, tree, fill: from the pattern alone
@@ -13,7 +11,7 @@
  *     talus_ldl_solve(&ldl, x);                          x becomes A^-1 x
  *     talus_ldl_clear(&ldl);
  *
- * The same object takes one matrix after another; memory is kept and grows. */
+ * One object takes any sequence of matrices; its memory is kept and grows. */
 #ifndef TALUS_LINALG_LDL_H
 #define TALUS_LINALG_LDL_H
 
@@ -24,13 +22,13 @@ typedef struct TalusLdl {
     int n;
     bool symmetric;
     int32_t *order, *place; /* [n]: row of A eliminated k-th; its inverse */
-    int32_t *parent;        /* [n]: elimination tree over places; -1 at a root */
+    int32_t *parent;        /* [n]: elimination tree over the order; -1 at a root */
     int64_t *start;         /* [n + 1]: columns of L and rows of U, same pattern */
     int32_t *row;           /* rising within a column */
     double *lower, *upper;  /* unit diagonals not stored; upper is lower when symmetric */
     double *pivot;          /* [n]: D */
-    int replaced;           /* pivots that the rule made positive */
-    int failed;             /* row of A whose pivot was refused; -1 if none was */
+    int replaced;           /* number of pivots replaced by the rule */
+    int failed;             /* row of A whose pivot was refused; -1: none */
 
     int32_t *work, *fill; /* [n] each: marks; entries so far in a column */
     double *x, *y;        /* [n] each, all zero between calls */
@@ -39,10 +37,9 @@ typedef struct TalusLdl {
     size_t n_room;
 } TalusLdl;
 
-/* A pivot is bad when it is not above `relative` times its row's diagonal entry of A. A bad one
- * becomes `replacement`, or, if that is 0, ends the factorisation with TALUS_ERR_NUMERIC. A factor of
- * more than `most` entries (0: 5e8) is refused with TALUS_ERR_UNSUPPORTED: the system might grant memory
- * that it has not. */
+/* A pivot is bad if it is not above `relative` times its row's diagonal entry of A. It becomes `replacement` or, if
+ * that is 0, ends the factorisation with TALUS_ERR_NUMERIC. A factor of more than `most` entries (0: 5e8) is refused
+ * with TALUS_ERR_UNSUPPORTED, as the system may grant memory that it does not have. */
 typedef struct TalusPivots {
     double relative;
     double replacement;
@@ -58,9 +55,8 @@ TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSpa
 void talus_ldl_solve(TalusLdl *ldl, double *x);
 void talus_ldl_clear(TalusLdl *ldl);
 
-/* The form B' A^-1 C of sparse B and C with as many rows as A, given transposed: row j of `bt` is
- * column j of B. Exactly symmetric when A is symmetric and both are the same matrix. Needs positive
- * pivots. */
+/* Computes B' A^-1 C for sparse B and C with as many rows as A, given transposed: row j of `bt` is column j of B. The
+ * result is exactly symmetric if A is and both are the same matrix. Needs positive pivots. */
 TalusStatus talus_ldl_form(TalusLdl *ldl, const TalusSparse *bt, const TalusSparse *ct,
                            TalusSparse *out);
 

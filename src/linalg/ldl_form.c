@@ -1,10 +1,9 @@
 /* linalg/ldl_form.c - B' A^-1 C of sparse B and C.
  *
- * With A = L D U it is (U'^-1 B)' D^-1 (L^-1 C): forward substitution alone. A column of the
- * right-hand side fills in only along paths of the elimination tree, so that for a mass matrix of
- * many small blocks the cost is that of the blocks. The two factors are scaled by D^-1/2 and each
- * entry is summed in order of elimination, so that entry (i, j) and entry (j, i) are the same sum
- * when A is symmetric. */
+ * With A = L D U it is (U'^-1 B)' D^-1 (L^-1 C): forward substitution only. A column of the right-hand side fills in
+ * only along paths of the elimination tree, so for a mass matrix of many small blocks the cost is that of the blocks.
+ * The two factors are scaled by D^-1/2 and each entry is summed in order of elimination, so that entries (i, j) and (j,
+ * i) are the same sum if A is symmetric. */
 #include "linalg/ldl.h"
 
 #include "base/memory.h"
@@ -20,7 +19,7 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The places that row j of the right-hand sides touches, ascending, as elimination wants them. */
+/* Nonzeros of the solution for row j of the right-hand sides, in order of elimination. */
 static int touched(TalusLdl *ldl, const TalusSparse *rhs, int j, int32_t *out)
 {
     int count = 0;
@@ -51,7 +50,7 @@ static void substitute(TalusLdl *ldl, const TalusSparse *rhs, int j, const doubl
     }
 }
 
-typedef struct Half { /* growing rows of a sparse matrix, one per right-hand side */
+typedef struct Half { /* a sparse matrix that grows by rows, one per right-hand side */
     TalusSparse m;
 } Half;
 
@@ -71,7 +70,7 @@ static TalusStatus add_half_row(TalusLdl *ldl, const TalusSparse *rhs, int j, co
     return TALUS_OK;
 }
 
-/* Row j of `out` is D^-1/2 L^-1 applied to row j of rhs, in places. */
+/* Row j of `out` is D^-1/2 L^-1 applied to row j of rhs, in elimination order. */
 static TalusStatus make_half(TalusLdl *ldl, const TalusSparse *rhs, const double *factor,
                              TalusSparse *out)
 {
@@ -90,7 +89,7 @@ static TalusStatus make_half(TalusLdl *ldl, const TalusSparse *rhs, const double
     return status;
 }
 
-/* One row of left * right', given right' in rows; the columns come unsorted. */
+/* Computes one row of left * right', given right' in rows; columns are unsorted. */
 static int32_t product_row(const TalusSparse *left, const TalusSparse *right_t, int i, double *sum,
                            int32_t *mark, int32_t *columns)
 {
@@ -143,7 +142,7 @@ static TalusStatus multiply_rows(const TalusSparse *left, const TalusSparse *rig
     return TALUS_OK;
 }
 
-/* out = left right'; two transpositions sort its rows. */
+/* out = left right'; two transpositions sort the rows. */
 static TalusStatus multiply(const TalusSparse *left, const TalusSparse *right, TalusSparse *out)
 {
     TalusSparse right_t, turned = {0};

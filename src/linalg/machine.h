@@ -1,7 +1,7 @@
-/* linalg/machine.h - joints satisfied in the velocities of bodies, machine by machine, for host and device: what a
- * factorisation (eliminate.h) is applied by.
+/* linalg/machine.h - application of a factorisation (eliminate.h), for host and device: makes the velocities of bodies
+ * satisfy their joints, machine by machine.
  *
- * A team takes a machine: one thread on the host, a block of threads on the device. Every number is formed by one
+ * A team processes a machine: one thread on the host, a block of threads on the device. Every number is computed by one
  * thread, in an order that does not depend on the size of the team. */
 #ifndef TALUS_LINALG_MACHINE_H
 #define TALUS_LINALG_MACHINE_H
@@ -11,45 +11,46 @@
 #include <stdint.h>
 #include <talus/math.h>
 
-/* One row of D': what multiplies velocity and spin of its two bodies, in any units that agree with M^-1. */
+/* One row of D': coefficients of velocity and spin of its two bodies, in any units that agree with M^-1. */
 typedef struct TalusJointRow {
-    int32_t body[2];   /* two that differ; -1: the fixed world */
-    double arm[2][6];  /* on v, then on the spin */
-    double push[2][6]; /* M^-1 times that; all zeros: the body does not move */
+    int32_t body[2];   /* two different bodies; -1: the fixed world */
+    double arm[2][6];  /* coefficients of v, then of the spin */
+    double push[2][6]; /* M^-1 times arm; all zeros: the body does not move */
     double compliance; /* E */
     double bias;       /* b, for talus_elimination_apply */
-    int64_t entry;     /* the caller's: where the row's impulse belongs */
+    int64_t entry;     /* for the caller: index of the row's impulse */
 } TalusJointRow;
 
-/* A factored elimination. "Vertex": a body that moves, numbered among those that joints hold, machine by machine.
- * Nodes are in the order of elimination, machine by machine, too, and so are rows. */
+/* A factored elimination. A vertex is a moving body with joints. Vertices, nodes (in order of elimination) and rows are
+ * numbered machine by machine. */
 typedef struct TalusMachines {
     int machines, nodes, vertices, rows;
     const int32_t *machine_start, *machine_vertex; /* [machines + 1]: first node, first vertex */
     const int32_t *rounds;                         /* [machines]: refinements of a solution */
-    const int32_t *place;                          /* [nodes + 1]: a node's first row */
-    const int32_t (*vertex)[2];                    /* [nodes]: of its bodies; -1: does not move */
-    const int32_t (*body)[2];         /* [nodes]: records of its bodies' velocities; -1: none */
-    const int32_t *vertex_body;       /* [vertices]: the same; NULL: vertices are records */
+    const int32_t *place;                          /* [nodes + 1]: first row of a node */
+    /* [nodes]: vertices of its bodies; -1: does not move */
+    const int32_t (*vertex)[2];
+    const int32_t (*body)[2];         /* [nodes]: velocity records of its bodies; -1: none */
+    const int32_t *vertex_body;       /* [vertices]: velocity record; NULL: vertices are records */
     const int32_t *list_start, *list; /* [vertices + 1]: nodes at a vertex, rising */
-    const int32_t *start, *below;     /* [nodes + 1]: later nodes that L couples it to, rising */
-    const int64_t *diagonal_at;       /* [nodes + 1]: where its square block is in `value`, */
-    const int64_t *block_at;          /* [start[nodes]]: and the blocks below it */
+    const int32_t *start, *below;     /* [nodes + 1]: later nodes coupled to it by L, rising */
+    const int64_t *diagonal_at;       /* [nodes + 1]: index of its square block in `value` */
+    const int64_t *block_at;          /* [start[nodes]]: index of the blocks below it */
     const TalusJointRow *row;         /* [rows] */
     const double *bias;               /* [rows]: offsets b; NULL: none */
     const double *value;              /* L, with 1 / L_kk on diagonals */
     double *x, *y;                    /* [rows]: impulses found; work */
 } TalusMachines;
 
-/* Thread `lane` of `lanes`; these are also `groups` with `members` each, of which the thread is member `member` of
- * group `group`. Work goes by lanes, or by groups and, within, members. */
+/* Thread `lane` of `lanes`. The threads also form `groups` of `members` each; this is member `member` of group `group`.
+ * Work is divided by lanes, or by groups and then members. */
 typedef struct TalusTeam {
     int lane, lanes, group, groups, member, members;
 } TalusTeam;
 
 static const TalusTeam talus_team_of_one = {0, 1, 0, 1, 0, 1};
 
-/* Until all threads of the team are here. */
+/* Waits for all threads of the team. */
 TALUS_INLINE void talus_team_wait(TalusTeam team)
 {
 #if defined(__CUDA_ARCH__) || (defined(TALUS_EMULATED) && defined(__cplusplus))
@@ -67,7 +68,7 @@ TALUS_INLINE int talus_node_size(const TalusMachines *e, int node)
 
 /* ---- y = A^-1 y ---- */
 
-/* L_pp y_p = y_p; the nodes below lose L_qp y_p. */
+/* Solves L_pp y_p = y_p and subtracts L_qp y_p from the nodes q below. */
 TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam team)
 {
     const int size = talus_node_size(e, p);
@@ -94,7 +95,7 @@ TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam te
     talus_team_wait(team);
 }
 
-/* y_p loses what L' couples it to; L_pp' y_p = y_p. */
+/* Subtracts from y_p the later nodes' parts by L', then solves L_pp' y_p = y_p. */
 TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam team)
 {
     const int size = talus_node_size(e, p);
@@ -122,7 +123,7 @@ TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam t
 
 /* ---- velocities ---- */
 
-/* y = D' velocity + bias, and `again`, less E x, x being what has been taken so far. */
+/* y = D' velocity + bias, less E x if `again`, with x the impulses applied so far. */
 TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (*velocity)[8],
                                          bool again, TalusTeam team)
 {
@@ -143,13 +144,13 @@ TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (
     talus_team_wait(team);
 }
 
-/* The velocity record of a vertex. */
+/* Velocity record of a vertex. */
 TALUS_INLINE int talus_vertex_body(const TalusMachines *e, int vertex)
 {
     return e->vertex_body ? e->vertex_body[vertex] : vertex;
 }
 
-/* v of a vertex loses M^-1 D y, a member's components at a time. */
+/* Subtracts M^-1 D y from v of a vertex, each member its components. */
 TALUS_INLINE void talus_vertex_push(const TalusMachines *e, int vertex, double v[8], TalusTeam team)
 {
     for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++) {

@@ -1,5 +1,4 @@
-/* linalg/one_thread.c - which of the libraries are there shows when the process runs, not when it is
- * linked: BLAS is exchangeable. */
+/* linalg/one_thread.c - BLAS is exchangeable, so its functions are looked up at run time, not linked. */
 #include "linalg/one_thread.h"
 
 #include <dlfcn.h>
@@ -9,12 +8,11 @@
 typedef void SetCount(int count);
 typedef int GetCount(void);
 
-/* Both are set, the first of them last, when a package is loaded that brings OpenMP; another thread may be factorising
- * with one that does not. */
+/* Set, set_levels last, when a package with OpenMP is loaded; another thread may be factorising without it. */
 static _Atomic(SetCount *) set_levels;
 static _Atomic(GetCount *) get_levels;
 
-/* A function pointer of that name, or NULL. ISO C knows no conversion from void *. */
+/* Writes the function pointer of that name, or NULL. ISO C has no conversion from void *. */
 static void find(void *library, const char *name, void *pointer)
 {
     void *symbol = dlsym(library, name);

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a package with all it needs takes, and more: libraries end the process where they get no memory to start. */
+/* Upper estimate for a package with its dependencies: libraries end the process if they get no memory at start. */
 static const size_t load_bytes = (size_t)128 << 20;
 
-/* Of each thread that OpenBLAS starts: a stack and a buffer. */
+/* Stack and buffer of each thread that OpenBLAS starts. */
 static const size_t thread_bytes = (size_t)40 << 20;
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -26,7 +26,7 @@ static TalusStatus refuse(const TalusPackage *package)
                       package->library, reason ? reason : "no reason is given");
 }
 
-/* The threads that OpenBLAS is going to have. */
+/* Number of threads that OpenBLAS will start. */
 static size_t count_threads(void)
 {
     const char *chosen = getenv("OPENBLAS_NUM_THREADS");
@@ -36,7 +36,7 @@ static size_t count_threads(void)
     return count > 1 ? (size_t)count : 1;
 }
 
-/* ISO C knows no conversion from void * to a function pointer. */
+/* By memcpy, as ISO C has no conversion from void * to a function pointer. */
 static TalusStatus load(TalusPackage *package)
 {
     size_t threads = (count_threads() - 1) * thread_bytes;

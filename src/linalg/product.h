@@ -1,4 +1,4 @@
-/* linalg/product.h - products of dense matrices by rows, tile by tile: for the fronts of sparse factors. */
+/* linalg/product.h - products of dense matrices by rows, in tiles, for the fronts of sparse factors. */
 #ifndef TALUS_LINALG_PRODUCT_H
 #define TALUS_LINALG_PRODUCT_H
 
@@ -19,7 +19,7 @@ static Matrix part(Matrix m, int row, int column)
     return (Matrix){m.at + (size_t)row * (size_t)m.stride + (size_t)column, m.stride};
 }
 
-/* c -= a b, or with `anew` c = a b, on a tile of `rows` rows and `lanes` lanes: these three are constants. */
+/* c -= a b, or with `anew` c = a b, on a tile; `rows`, `lanes` and `anew` are compile-time constants. */
 KERNEL void multiply_tile(const int rows, const int lanes, const bool anew, int inner, Matrix a,
                           Matrix b, Matrix c)
 {

@@ -32,14 +32,14 @@ int32_t talus_sparse_entries(const TalusSparse *a)
     return a->start ? a->start[a->rows] : 0;
 }
 
-/* Counts in start[i + 1] become the places where rows begin. */
+/* Turns counts in start[i + 1] into the starts of rows. */
 static void accumulate(int32_t *start, int rows)
 {
     for (int i = 0; i < rows; i++)
         start[i + 1] += start[i];
 }
 
-/* After a fill that moved every start to its end. */
+/* Restores the starts after a fill that moved each to its end. */
 static void shift_back(int32_t *start, int rows)
 {
     memmove(start + 1, start, (size_t)rows * sizeof *start);
@@ -63,7 +63,7 @@ TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out)
     return TALUS_OK;
 }
 
-/* Equal neighbours of a sorted row become one entry. */
+/* Merges equal neighbours of a sorted row. */
 static void sum_duplicates(TalusSparse *a)
 {
     int32_t kept = 0, begin = 0;

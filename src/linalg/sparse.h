@@ -1,11 +1,11 @@
-/* linalg/sparse.h - what is done with sparse matrices outside the operator. */
+/* linalg/sparse.h - sparse matrices: allocation, conversion, products, submatrices. */
 #ifndef TALUS_LINALG_SPARSE_H
 #define TALUS_LINALG_SPARSE_H
 
 #include <talus/base.h>
 #include <talus/sparse.h>
 
-/* Entries as they come, in any order: duplicates are summed in the order given. */
+/* Entries in any order; duplicates are summed in the order given. */
 typedef struct TalusTriplets {
     int rows, columns;
     size_t count;
@@ -13,26 +13,26 @@ typedef struct TalusTriplets {
     const double *value;
 } TalusTriplets;
 
-/* Room for `entries` entries; start is all zero. */
+/* Allocates `entries` entries; start is all zero. */
 TalusStatus talus_sparse_alloc(TalusSparse *out, int rows, int columns, size_t entries,
                                const char *what);
 void talus_sparse_clear(TalusSparse *a);
 int32_t talus_sparse_entries(const TalusSparse *a);
 
 TalusStatus talus_sparse_from_triplets(const TalusTriplets *t, TalusSparse *out, const char *what);
-/* Also sorts the columns of each row: those of `a` may come in any order. */
+/* Transposes and sorts the columns of each row; those of `a` may be in any order. */
 TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out);
 
 /* y += s A x and y += s A' x. */
 void talus_sparse_add(const TalusSparse *a, double s, const double *x, double *y);
 void talus_sparse_add_transposed(const TalusSparse *a, double s, const double *x, double *y);
 
-/* The `count` rows and columns of `a` that `row` lists, place[row[i]] = i and -1 elsewhere, each diagonal entry
- * times 1 + regularise. `out` has arrays as large as those of `a`. Returns a's largest diagonal entry there. */
+/* Extracts the `count` rows and columns of `a` listed in `row` (place[row[i]] = i, -1 elsewhere), diagonal entries
+ * times 1 + regularise. `out` has arrays as large as those of `a`. Returns the largest of these entries in `a`. */
 double talus_sparse_face(const TalusSparse *a, const int32_t *place, const int32_t *row, int count,
                          double regularise, TalusSparse *out);
 
-/* True when `a` and its transpose `t` are the same to the bit. */
+/* True if `a` and its transpose `t` are bitwise equal. */
 bool talus_sparse_same(const TalusSparse *a, const TalusSparse *t);
 
 #endif

@@ -1,13 +1,12 @@
-/* problem/assemble.c - N + E written out as a sparse matrix.
+/* problem/assemble.c - N + E as a sparse matrix.
  *
- * Of a matrix-free problem, N = D' M^-1 D: row k of contact i has on each of its two bodies the six
- * numbers (e_k, arm x e_k), negative on body a, with e_k the k-th axis of the contact's frame and arms
- * and spins in the units of operator.h; the row of a moment about e_k has (0, lever e_k). Two rows
- * couple through every body that their contacts share:
+ * For a matrix-free problem N = D' M^-1 D: row k of contact i has on each of its two bodies the six numbers (e_k, arm x
+ * e_k), negative on body a, with e_k the k-th axis of the contact's frame and arms and spins in the units of
+ * operator.h. The row of a moment about e_k has (0, lever e_k). Two rows couple through every body that their contacts
+ * share:
  *     N_ij = sum over shared bodies of  l_i.l_j / m + t_i.(inertia t_j).
- * Each row of blocks is found by merging the contact lists of its two bodies, which are in order. An
- * entry is computed from the earlier row to the later one whichever of the two is being filled, so the
- * matrix is symmetric to the bit. */
+ * Each row of blocks is found by merging the sorted contact lists of its two bodies. An entry is always computed from
+ * the earlier row to the later one, so the matrix is bitwise symmetric. */
 #include "problem/problem.h"
 
 #include "problem/jacobian.h"
@@ -19,7 +18,7 @@
 
 typedef struct Assembly {
     const TalusOperator *op;
-    TalusArm *arm; /* [2 blocks * rows]: of side a, then of side b */
+    TalusArm *arm; /* [2 blocks * rows]: side a, then side b */
     TalusSparse *out;
 } Assembly;
 
@@ -30,7 +29,7 @@ static double couple(const TalusOperator *op, int body, const TalusArm x, const 
     return op->body[body][3] * dot3(x, y) + dot3(x + 3, turn);
 }
 
-/* ---- which blocks a block couples to ---- */
+/* ---- coupled blocks ---- */
 
 static bool moves(const TalusOperator *op, int body)
 {
@@ -43,7 +42,7 @@ static int contact_of(const TalusOperator *op, int32_t touch)
     return record < spheres ? record : spheres + (record - spheres) / 2;
 }
 
-/* The contacts of block i's bodies, one after the other in rising order. */
+/* Iterator over the contacts of block i's bodies, in rising order. */
 typedef struct Neighbours {
     const TalusOperator *op;
     int32_t at[2], end[2];
@@ -60,7 +59,7 @@ static Neighbours neighbours_of(const TalusOperator *op, int i)
     return n;
 }
 
-/* The next one, or -1. */
+/* Next contact, or -1. */
 static int next_neighbour(Neighbours *n)
 {
     int next = -1, found[2] = {-1, -1};
@@ -77,7 +76,7 @@ static int next_neighbour(Neighbours *n)
 
 /* ---- rows of the matrix ---- */
 
-/* Entry (row k of block i, row l of block j), i before j or the same with k <= l. */
+/* Entry (row k of block i, row l of block j), for i < j, or i = j and k <= l. */
 static double entry(const Assembly *a, int i, int k, int j, int l)
 {
     const TalusOperator *op = a->op;
@@ -146,7 +145,7 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
     return TALUS_OK;
 }
 
-/* A matrix that was given may have its columns in any order, and some of them twice. */
+/* A given matrix may have its columns in any order and with duplicates. */
 static TalusStatus assemble_rows(const TalusOperator *op, TalusSparse *out)
 {
     const int n = op->rows * op->blocks;

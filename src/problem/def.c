@@ -1,4 +1,4 @@
-/* problem/def.c - a Problem from its def, with bodies or as a matrix; and once more, with other friction. */
+/* problem/def.c - a problem from its def, with bodies or as a matrix; replacement of its friction. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -21,7 +21,7 @@ static int class_of_contact(const TalusProblemDef *def, const TalusContactDef *c
     return compact_a && rb > 0.0 && memcmp(&arm_b, &c->arm_b, sizeof arm_b) == 0 ? 0 : 2;
 }
 
-/* Rows that a contact needs; without a section it has no friction of any kind. */
+/* Number of rows that a contact needs; without a section it has no friction of any kind. */
 static int rows_of(const TalusContactDef *c)
 {
     if (c->model.section == TALUS_SECTION_NONE)
@@ -41,8 +41,8 @@ static bool is_plain(TalusFrictionModel m)
     return m.section == TALUS_SECTION_DISC && m.law == TALUS_LAW_CCP;
 }
 
-/* Contacts of the compact form must come first, pairs before fixed ones, to stay compact: blocks
- * keep the caller's order. Otherwise all take the general form, which is right for any contact. */
+/* Blocks keep the caller's order, so contacts of the compact form stay compact only if they come first, sphere pairs
+ * before spheres on fixed bodies. Otherwise all take the general form, which is valid for any contact. */
 static TalusProblemSizes sizes_of(const TalusProblemDef *def)
 {
     TalusProblemSizes sizes = {.bodies = def->body_count, .rows = 1};
@@ -81,7 +81,7 @@ static TalusStatus check_moments(const TalusContactDef *c, int i)
     return TALUS_OK;
 }
 
-/* Free joints come last, so that those who eliminate them find them; blocks keep the caller's order. */
+/* Free joints must come last, where elimination expects them; blocks keep the caller's order. */
 static TalusStatus check_joint(const TalusProblemDef *def, int i)
 {
     const TalusContactDef *c = &def->contacts[i];
@@ -138,8 +138,7 @@ static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
     }
 }
 
-/* The length of a contact that was given none, for rows that its set keeps at zero: it only has to keep
- * their scale near that of the others. */
+/* Length of a contact. If none is given, its moments stay zero; the length only keeps their scale near the others'. */
 static double length_of(const TalusContactDef *c)
 {
     double a = talus_norm(c->arm_a), b = c->b >= 0 ? talus_norm(c->arm_b) : 0.0;
@@ -214,9 +213,9 @@ TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, Ta
     return TALUS_OK;
 }
 
-/* ---- with other friction ---- */
+/* ---- replacement of friction ---- */
 
-/* A problem like `def` takes the place of p's inside; p is as before if there is no memory for it. */
+/* Replaces p's content by a problem of `def`; p is unchanged on failure. */
 static TalusStatus replace(TalusProblem *p, const TalusProblemDef *def)
 {
     TalusProblem *fresh;

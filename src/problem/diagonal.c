@@ -1,4 +1,4 @@
-/* problem/diagonal.c - each block's own part of N: its diagonal, and a bound on the rest. */
+/* problem/diagonal.c - the diagonal of each block of N, and a bound on its other entries. */
 #include "problem/problem.h"
 
 #include "backend/block.h"
@@ -23,7 +23,7 @@ static void explicit_block(const TalusOperator *op, int i, int size, double *blo
 static void block_diagonal(TalusOperator *op, int i, double *coupling)
 {
     double block[36];
-    if (op->pair && op->rows == 6) /* sizes are constants, so that loops over them go away */
+    if (op->pair && op->rows == 6) /* constant sizes, so that loops are unrolled */
         talus_block_general(op, i, 6, block);
     else if (op->pair)
         talus_block_general(op, i, 3, block);

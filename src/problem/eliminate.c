@@ -18,7 +18,7 @@ static TalusStatus factor(TalusReduced *r)
     return TALUS_OK;
 }
 
-/* Vectors of the backend also hold indices, two to a number. */
+/* Vectors of the backend also hold 32-bit indices, two per element. */
 static TalusStatus reserve(TalusReduced *r)
 {
     const TalusVectorOps *vector = &r->backend->vector;
@@ -36,7 +36,7 @@ static TalusStatus reserve(TalusReduced *r)
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
                                const TalusOperator *op)
 {
-    void *device = r->op.device; /* its own, kept */
+    void *device = r->op.device; /* r's own, kept */
     r->backend = backend;
     r->whole = op;
     r->op = *op;

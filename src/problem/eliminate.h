@@ -1,15 +1,15 @@
-/* problem/eliminate.h - a problem without its free joints, which are solved for directly.
+/* problem/eliminate.h - a problem with its free joints eliminated by a direct solution.
  *
- * With c the contacts (and whatever else has bounds) and j the trailing free joints, N = [Ncc Ncj; Njc Njj]:
+ * With c the contacts (and all other blocks with bounds) and j the trailing free joints, N = [Ncc Ncj; Njc Njj]:
  *     gamma_j = -A^-1 (q_j + Njc gamma_c),   A = Njj + Ej,
- * so that contacts alone remain, with Ncc - Ncj A^-1 Njc for N. As an operator it is the problem's own, its
- * arrays shortened by the joints; whenever bodies' velocities have been gathered, joints are satisfied in
- * them: v -= M^-1 Dj A^-1 (Dj' v + b_j) (linalg/eliminate.h). Every product of a solver is then of the
- * reduced problem, and its velocities are those of the whole.
+ * so that only contacts remain, with Ncc - Ncj A^-1 Njc for N. The reduced operator is the problem's own with its
+ * arrays shortened by the joints. Whenever the bodies' velocities have been gathered, they are made to satisfy the
+ * joints: v -= M^-1 Dj A^-1 (Dj' v + b_j) (linalg/eliminate.h). Every product of a solver is then of the reduced
+ * problem, and its velocities are those of the whole.
  *
- * Diagonals are those of the reduced operator, exactly, but for a contact between two bodies of one machine,
- * where what joints carry from one to the other is left out: at most the double of that is true. `coupling`
- * is not there: no sweeps. Factors are made on the host; arrays are where the backend keeps its memory. */
+ * Diagonals are exactly those of the reduced operator, except for a contact between two bodies of one machine, where
+ * the coupling of the two through joints is left out: the true value is at most twice as large. There is no `coupling`,
+ * hence no sweeps. Factors are computed on the host; arrays are in the backend's memory. */
 #ifndef TALUS_PROBLEM_ELIMINATE_H
 #define TALUS_PROBLEM_ELIMINATE_H
 
@@ -17,19 +17,18 @@
 #include "problem/problem.h"
 
 typedef struct TalusReduced {
-    TalusOperator op; /* for solvers that see it through products and sets alone */
+    TalusOperator op; /* for solvers that use only products and sets */
     const TalusOperator *whole;
-    const TalusBackend *backend; /* whose the following vectors are; NULL: none yet */
+    const TalusBackend *backend; /* owner of the vectors below; NULL: none yet */
     TalusElimination *joints;
-    double *contact_start, *touch, *diagonal; /* memory of op's arrays of these names */
+    double *contact_start, *touch, *diagonal; /* memory of op's arrays of the same names */
     size_t start_capacity, touch_capacity, diagonal_capacity;
 } TalusReduced;
 
-/* Of op, which has joints and stays as it is while this is in use. Starts as zeros; memory is kept, for the same
- * backend. */
+/* Fills r, zeros at first, from op, which has joints and must not change meanwhile. One backend's memory is reused. */
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
                                const TalusOperator *op);
-/* gamma_j from gamma_c; gamma has room for all of the problem. Uses the operator's scratch. */
+/* Computes gamma_j from gamma_c; gamma has the size of the whole problem. Uses the operator's scratch. */
 void talus_reduced_recover(TalusReduced *r, double *gamma);
 /* The same for a direction: delta_j = -A^-1 Njc delta_c. */
 void talus_reduced_extend(TalusReduced *r, double *delta);

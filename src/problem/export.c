@@ -1,4 +1,4 @@
-/* problem/export.c - a Problem's data as a def, in physical units. */
+/* problem/export.c - a problem's data as a def, in physical units. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -16,7 +16,7 @@ void talus_problem_forget_def(TalusProblem *p)
     p->has_def = false;
 }
 
-/* A copy of count elements kept in slot; the caller assigns it to the def. */
+/* Copies `count` elements into a slot; the caller assigns it to the def. */
 static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t count, size_t element)
 {
     TALUS_TRY(talus_alloc(&p->def_memory[slot], count, element, "problem data"));
@@ -25,7 +25,7 @@ static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t co
     return TALUS_OK;
 }
 
-/* Room for bodies and contacts, with copies of def's; arrays that it does not have are zeros. */
+/* Allocates bodies and contacts and copies those of def; arrays that it lacks are zeros. */
 static TalusStatus copy_contacts(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t bodies = (size_t)def->body_count;
@@ -72,7 +72,7 @@ TalusStatus talus_problem_copy_def(TalusProblem *p, const TalusProblemDef *def)
     return TALUS_OK;
 }
 
-/* ---- a problem that was filled in place ---- */
+/* ---- a problem filled in place ---- */
 
 static TalusContactDef contact_def(const TalusProblem *p, int i)
 {

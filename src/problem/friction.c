@@ -1,7 +1,7 @@
-/* problem/friction.c - the friction models of a problem's blocks, and what follows from them.
+/* problem/friction.c - friction models of a problem's blocks, and the data derived from them.
  *
- * A block without a section (TALUS_SECTION_NONE), and every block of one row, has no friction: its model is
- * made all zeros here and its coefficients 0, so kernels never meet it. */
+ * A block without a section (TALUS_SECTION_NONE), and every block of one row, has no friction: its model is set to all
+ * zeros and its coefficients to 0, so that kernels never meet it. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -35,7 +35,7 @@ int talus_model_corners(const TalusBlockModel *m)
     return m->section == TALUS_SECTION_SQUARE ? 4 : m->sides;
 }
 
-/* Those of a polygon begin on the first axis; of a square they are at odd eighths of a turn, (+-1, +-1). */
+/* Corners of a polygon begin on the first axis; those of a square, (+-1, +-1), are at odd eighths of a turn. */
 void talus_model_corner(const TalusBlockModel *m, int k, double c[2])
 {
     if (m->section == TALUS_SECTION_SQUARE) {
@@ -46,7 +46,7 @@ void talus_model_corner(const TalusBlockModel *m, int k, double c[2])
     }
 }
 
-/* ---- what follows from the models ---- */
+/* ---- data derived from the models ---- */
 
 static void drop_friction(TalusOperator *op, int i)
 {
@@ -56,7 +56,7 @@ static void drop_friction(TalusOperator *op, int i)
         op->turning[i][0] = op->turning[i][1] = 0.0;
 }
 
-/* Friction, or a joint: a set that the model makes. */
+/* True if the block has friction or is a joint, so that the model defines its set. */
 static bool has_friction(const TalusOperator *op, int i)
 {
     return (op->model && op->model[i].section == TALUS_SECTION_JOINT) || op->mu[i] > 0.0 ||
@@ -78,7 +78,7 @@ static double *normal_offset(const TalusOperator *op, int i)
     return op->pair ? &op->bias[i] : &op->offset[(size_t)i * (size_t)op->rows];
 }
 
-/* Models of blocks that have no friction count as ccp: an estimate or a shift would have no effect. */
+/* Settles the models and returns the kinds in use. Blocks without friction count as ccp: estimates have no effect. */
 static uint32_t settle_models(TalusOperator *op)
 {
     uint32_t kinds = 0;
@@ -131,7 +131,7 @@ bool talus_problem_is_smooth(const TalusProblem *p)
     return true;
 }
 
-/* ---- asked by callers ---- */
+/* ---- queries ---- */
 
 TalusFrictionModel talus_problem_friction(const TalusProblem *p, int block)
 {

@@ -19,7 +19,7 @@ static TalusSym3 spin_inverse(const TalusOperator *op, int body)
     return m;
 }
 
-/* By leading minors: none of an inverse inertia may vanish. */
+/* Tests the leading minors. */
 static bool is_positive(TalusSym3 m)
 {
     double second = m.xx * m.yy - m.xy * m.xy;
@@ -45,7 +45,7 @@ static void add_group(TalusJacobian *j, const TalusOperator *op, int body, bool 
         j->free_velocity[3 * g + c] = op->body[body][turns ? 4 + c : c];
 }
 
-/* place[2 body + turns]: its group, or -1. */
+/* place[2 body + turns]: group of the body's velocity or spin, or -1. */
 static TalusStatus set_groups(TalusJacobian *j, const TalusOperator *op, int32_t *place)
 {
     j->groups = 0;
@@ -69,8 +69,7 @@ static TalusStatus set_groups(TalusJacobian *j, const TalusOperator *op, int32_t
 
 /* ---- the matrix ---- */
 
-/* Entries of row k of a contact on one group of body `side`; none where they vanish for every contact of
- * its kind. */
+/* Adds the entries of a contact's row on one group, if it exists. Normal rows of spheres have none on the spin. */
 static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *at)
 {
     for (int c = 0; c < 3 && group >= 0; c++) {

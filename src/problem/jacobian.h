@@ -1,14 +1,14 @@
 /* problem/jacobian.h - D' of a problem with bodies as a sparse matrix, and the bodies' masses.
  *
- * Unknowns are velocities in the units of operator.h, v and s = l w, all in m/s, in groups of three: one of
- * each body that can be moved, one of each that can be turned, bodies in order. Others have none.
+ * Unknowns are velocities in the units of operator.h, v and s = l w, all in m/s, in groups of three: one group per body
+ * that can translate, one per body that can rotate, bodies in order.
  *     u = D'v + bias,   N = D' M^-1 D,   v = v_f + M^-1 D gamma. */
 #ifndef TALUS_PROBLEM_JACOBIAN_H
 #define TALUS_PROBLEM_JACOBIAN_H
 
 #include "problem/problem.h"
 
-/* The rows of contact i on its body a (side 0) or b (side 1). */
+/* Rows of D' of contact i on its body a (side 0) or b (side 1). */
 static inline void talus_jacobian_arms(const TalusOperator *op, int i, int side, TalusArm *arm)
 {
     for (int k = 0; k < op->rows; k++)
@@ -16,20 +16,20 @@ static inline void talus_jacobian_arms(const TalusOperator *op, int i, int side,
 }
 
 typedef struct TalusJacobian {
-    int groups;                /* 3 unknowns each */
+    int groups;                /* number of groups of 3 unknowns */
     int32_t *body;             /* [groups] */
-    uint8_t *turns;            /* [groups]: whether it is the spin */
-    TalusSym3 *mass, *inverse; /* [groups]: of M and of M^-1 */
+    uint8_t *turns;            /* [groups]: 1 for the spin, 0 for the velocity */
+    TalusSym3 *mass, *inverse; /* [groups]: blocks of M and M^-1 */
     double *free_velocity;     /* [3 groups] */
     TalusSparse transposed;    /* D': a row per entry of gamma, columns rising */
 } TalusJacobian;
 
-/* Of a matrix-free problem, from the host's arrays; one given as a matrix is refused, as is a body with an
- * inverse inertia that is singular but not zero. May be filled again. */
+/* Fills j from the host's arrays of a matrix-free problem; may be called again. Fails for a problem given as a matrix
+ * and for a body whose inverse inertia is singular but not zero. */
 TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem);
 void talus_jacobian_clear(TalusJacobian *j);
 
-/* y = M^-1 x, y = M x; in place as well. */
+/* y = M^-1 x and y = M x; x and y may be the same. */
 void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y);
 void talus_jacobian_weigh(const TalusJacobian *j, const double *x, double *y);
 

@@ -1,5 +1,4 @@
-/* problem/location.c - where solvers find a problem: on the host, copied into a backend's memory, or lent by
- * whoever made it there. */
+/* problem/location.c - where solvers find a problem: on the host, copied to a backend's memory, or lent there. */
 #include "problem/problem.h"
 
 #include "base/status.h"

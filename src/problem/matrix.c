@@ -52,7 +52,7 @@ static TalusStatus check_friction(const TalusProblemDef *def)
     return TALUS_OK;
 }
 
-/* Where no block has a section the tangential rows are left out. */
+/* True if no block has a section, so that tangential rows are left out. */
 static bool only_normal_rows(const TalusProblemDef *def)
 {
     bool none = def->rows == 3 && def->model && def->block_count > 0;

@@ -1,4 +1,4 @@
-/* problem/metrics.c - all figures by which an iterate is judged, from one gradient. */
+/* problem/metrics.c - all metrics of an iterate, from one gradient. */
 #include "problem/problem.h"
 
 #include "backend/sets.h"
@@ -12,7 +12,7 @@ typedef struct Sums {
     double gradient2, zero2, gap, gap_abs, gap2, gap_max, infeasible, outside;
     double siconos2, q2, gamma2, u2, datum;
     double dilation2, mismatch2;
-    int coulomb, fixed; /* blocks under these laws */
+    int coulomb, fixed; /* number of blocks under these laws */
 } Sums;
 
 /* One block: its rows, set and law. */
@@ -34,7 +34,7 @@ static double norm_of(const double *x, int rows)
     return sqrt(sum);
 }
 
-/* Length of x - P(x - tau step). */
+/* |x - P(x - tau step)| */
 static double moved(int rows, const TalusSet *set, const double *x, double tau, const double *step)
 {
     double y[TALUS_ROWS];
@@ -46,7 +46,7 @@ static double moved(int rows, const TalusSet *set, const double *x, double tau, 
     return norm_of(y, rows);
 }
 
-/* What the law pairs with gamma: g, under Coulomb's with De Saxce's shift. */
+/* The velocity that the law pairs with gamma: g, with De Saxce's shift under Coulomb's law. */
 static void paired(const Block *b, const double *g, double *out)
 {
     memcpy(out, g, (size_t)b->rows * sizeof *out);
@@ -56,7 +56,7 @@ static void paired(const Block *b, const double *g, double *out)
 
 /* ---- the block's state ---- */
 
-/* A joint with a row at its bound, or beyond it: a motor that gives all it can. */
+/* True if a row of a joint is at its bound or beyond, such as a motor at its maximum effort. */
 static bool joint_is_full(const TalusSet *set, const double *x)
 {
     for (int k = 0; k < 3; k++) {
@@ -67,7 +67,7 @@ static bool joint_is_full(const TalusSet *set, const double *x)
     return false;
 }
 
-/* On a bound of some part, or beyond it. A part without friction is no bound to slide on. */
+/* True if x is on a bound of some part or beyond it. Parts without friction do not count. */
 static bool slides(int rows, const TalusSet *set, const double *x)
 {
     if (set->section == TALUS_SECTION_JOINT)
@@ -112,9 +112,8 @@ static void count_state(const TalusProblem *p, int i, const double *gamma, Talus
 
 /* ---- sums over blocks ---- */
 
-/* Distance from the velocities at which the set's support function at -g is finite. For a cone these are
- * its dual, and the distance is that of -g from the polar cone: the length of P(-g). For a prism they are
- * g_n >= 0, for a joint g = 0 in the rows without bounds. */
+/* Distance of g from the velocities at which the set's support function at -g is finite. For a cone these are its dual,
+ * and the distance is |P(-g)|, that of -g from the polar cone. For a prism g_n >= 0, for a joint g = 0 in free rows. */
 static double dual_distance(const Block *b, const double *g)
 {
     double y[TALUS_ROWS];
@@ -126,7 +125,7 @@ static double dual_distance(const Block *b, const double *g)
     return norm_of(y, b->rows);
 }
 
-/* The support function at -g of a joint's rows that have bounds. */
+/* Support function at -g of a joint's rows with bounds. */
 static double joint_support(const TalusSet *set, const double *g)
 {
     double sum = 0.0;
@@ -137,8 +136,7 @@ static double joint_support(const TalusSet *set, const double *g)
     return sum;
 }
 
-/* gamma . g plus the finite part of the support function at -g: 0 for a cone, what the bounds allow for a
- * prism or a joint. */
+/* gamma . g plus the finite part of the support function at -g, which is 0 for a cone. */
 static void add_complementarity(const Block *b, const double *g, Sums *s)
 {
     double gap = 0.0;
@@ -156,8 +154,8 @@ static void add_complementarity(const Block *b, const double *g, Sums *s)
     s->outside = fmax(s->outside, moved(b->rows, &b->set, b->gamma, 0.0, zeros));
 }
 
-/* Exact Coulomb on the cone of the section, whatever the block's law. Siconos has one matrix, which holds
- * compliance too: its velocities are the gradient. */
+/* Exact Coulomb on the cone of the section, under every law. Siconos has one matrix, compliance included: its
+ * velocities are the gradient. */
 static void add_siconos(const Block *b, Sums *s)
 {
     double u[TALUS_ROWS];
@@ -270,7 +268,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     out->objective = 0.5 * (cpu->vector.dot(op, gamma, q) + cpu->vector.dot(op, gamma, g));
     talus_problem_residuals(p, gamma, &out->natural, &out->rounding);
     finish(&sums, op->blocks, out);
-    /* 0 over 0 is 0: zero impulses solve the problem, and so do these */
+    /* 0 / 0 counts as 0: zero impulses solve the problem, and so do these */
     out->natural_relative = out->natural.rms == 0.0 ? 0.0 : out->natural.rms / out->natural_at_zero;
     return TALUS_OK;
 }

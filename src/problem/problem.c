@@ -1,4 +1,4 @@
-/* problem/problem.c - a Problem filled in place, and asked. */
+/* problem/problem.c - filling a problem in place, and queries. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -62,7 +62,7 @@ TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
     return TALUS_GROW(op->diagonal, blocks, 0, "diagonal");
 }
 
-/* Rooms that only some problems need; op's pointers are NULL in the others. */
+/* Allocates optional arrays; op's pointers are NULL without them. */
 static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *sizes)
 {
     TalusOperator *op = &p->op;
@@ -142,8 +142,8 @@ static int record_of(const TalusOperator *op, int i, int side)
     return general < 0 ? i : i + general + side;
 }
 
-/* Counting sort by body; contacts keep their order within a body. Bodies that no impulse moves have none: a
- * drum would have thousands, for nothing. */
+/* Counting sort by body; contacts keep their order within a body. Bodies that no impulse moves get no list: a drum
+ * would have thousands of contacts in it, unused. */
 static void list_touches(TalusOperator *op)
 {
     int32_t *start = op->contact_start;
@@ -158,12 +158,12 @@ static void list_touches(TalusOperator *op)
         for (int side = 0; side < 2; side++)
             if (talus_body_yields(op, op->pair[i][side]))
                 op->touch[start[op->pair[i][side]]++] = 2 * record_of(op, i, side) + side;
-    for (int b = op->bodies; b > 0; b--) /* the fill moved every start to its end */
+    for (int b = op->bodies; b > 0; b--) /* the fill moved each start to its end */
         start[b] = start[b - 1];
     start[0] = 0;
 }
 
-/* The filler's models against the number of joints it announced. */
+/* Checks the models against the announced number of joints. */
 static TalusStatus check_joints(const TalusOperator *op)
 {
     for (int i = op->blocks - op->joints; i < op->blocks; i++)
@@ -177,14 +177,14 @@ static TalusStatus check_joints(const TalusOperator *op)
 
 TalusStatus talus_problem_finish(TalusProblem *p)
 {
-    p->has_certificate = false; /* of a problem that was here before */
+    p->has_certificate = false; /* that of the previous problem */
     TALUS_TRY(check_joints(&p->op));
     list_touches(&p->op);
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_diagonals(p);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 int talus_problem_blocks(const TalusProblem *p)
 {
@@ -286,7 +286,8 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     return TALUS_OK;
 }
 
-/* Zero impulses of which the residual is 0 solve the problem whatever the last digits of velocities. */
+/* Estimated rounding error of the residual. It is 0 for zero impulses with residual 0, which solve the problem whatever
+ * the last digits of velocities. */
 static TalusResidual hidden_by_rounding(const TalusBackend *backend, const TalusOperator *op,
                                         const double *gamma, const TalusResidual *residual)
 {

@@ -1,4 +1,4 @@
-/* problem/qp.c - both views of a problem with polygonal cones, and what leads from one to the other. */
+/* problem/qp.c - primal and dual form of a problem with polygonal cones, and the conversions between them. */
 #include "problem/qp.h"
 
 #include "base/memory.h"
@@ -94,7 +94,7 @@ static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
     return TALUS_OK;
 }
 
-/* ---- the primal view ---- */
+/* ---- the primal form ---- */
 
 /* Row of A for one edge: the combination of the contact's rows of D', whose columns rise. */
 static void add_row(const TalusSparse *d, int rows, int i, const double *edge, TalusSparse *a,
@@ -143,7 +143,7 @@ static TalusStatus fill_primal(TalusQp *qp, const TalusProblem *problem)
     return TALUS_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the quadratic program ---- */
 
 static TalusStatus fill_compliance(TalusQp *qp, const TalusOperator *op)
 {
@@ -186,7 +186,7 @@ void talus_qp_clear(TalusQp *qp)
     memset(qp, 0, sizeof *qp);
 }
 
-/* ---- from view to view ---- */
+/* ---- conversions ---- */
 
 void talus_qp_slacks(const TalusQp *qp, const double *u, double *out)
 {
@@ -212,7 +212,7 @@ void talus_qp_impulses(const TalusQp *qp, const double *lambda, double *gamma)
     }
 }
 
-/* share[0] c + share[1] d = t; neither is negative where t lies between the corners c and d. */
+/* Solves share[0] c + share[1] d = t; neither share is negative if t lies between the corners c and d. */
 static void share_between(const double *c, const double *d, const double *t, double share[2])
 {
     double det = c[0] * d[1] - c[1] * d[0];
@@ -220,9 +220,9 @@ static void share_between(const double *c, const double *d, const double *t, dou
     share[1] = (c[0] * t[1] - c[1] * t[0]) / det;
 }
 
-/* The tangential part from the two corners of its sector; what is left of the normal part goes to all
- * edges alike, for the corners add up to zero. Rounding may leave t outside by a little, or, on the border of
- * two sectors, in neither: then the sector with the least negative share is it. */
+/* Splits the tangential part between the two corners of its sector. The rest of the normal part goes to all edges
+ * equally, as the corners add up to zero. By rounding t may lie slightly outside or, on the border of two sectors, in
+ * neither: the sector whose smaller share is largest is taken. */
 static void split_impulse(double (*const edge)[3], int count, const double *gamma, double *lambda)
 {
     double best = -INFINITY, share[2] = {0.0, 0.0};
@@ -267,8 +267,8 @@ void talus_qp_velocity(const TalusQp *qp, const double *lambda, double *v)
 
 /* ---- P ---- */
 
-/* Entries of block row i's first row in `out`, those above the diagonal left out where `lower`; the rows
- * after it have one more each there. */
+/* Number of entries of the first row of block row i in `out`, without those above the diagonal if `lower`; each further
+ * row then has one more. */
 static int64_t row_entries(const TalusQp *qp, const TalusBlockMatrix *n, int i, bool lower)
 {
     int64_t count = 0;
@@ -315,7 +315,7 @@ static TalusStatus multiply_edges(const TalusQp *qp, const TalusBlockMatrix *n, 
     return TALUS_OK;
 }
 
-/* N becomes (N + N') / 2, which leaves a symmetric one as it is. */
+/* Replaces N by (N + N') / 2, which leaves a symmetric N unchanged. */
 static void take_mean(const TalusBlockMatrix *n)
 {
     const int size = n->size;
@@ -372,7 +372,7 @@ double talus_qp_datum(const TalusQp *qp, const TalusSparse *p)
     return most;
 }
 
-/* x'M x; `x` is the only thing it reads of the unknowns. */
+/* x'M x. */
 static double weigh(const TalusJacobian *j, const double *x)
 {
     double sum = 0.0;

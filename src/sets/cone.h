@@ -6,7 +6,7 @@
 
 #include <talus/math.h>
 
-/* Projection onto the nonnegative half line. A NaN stays one: a residual must show it. */
+/* Projection onto the nonnegative half line. A NaN stays NaN, so that residuals reveal it. */
 TALUS_INLINE double talus_project_nonneg(double n)
 {
     return n <= 0.0 ? 0.0 : n;
@@ -16,8 +16,8 @@ TALUS_INLINE double talus_project_nonneg(double n)
  *
  * Three cases: inside; in the polar cone, to the apex; otherwise onto the mantle, where
  *     n' = (n + kappa |t|) / (1 + mu kappa),   t' = mu n' t / |t|,   kappa = mu b_t / b_n.
- * kappa = mu is the Euclidean projection. mu = 0 leaves the half line; there, and where mu n
- * underflows, t <= mu n alone would let a negative n pass. */
+ * kappa = mu is the Euclidean projection. mu = 0 leaves the half line. The test n >= 0 is needed there and where mu n
+ * underflows, as t <= mu n would accept a negative n. */
 TALUS_INLINE void talus_project_cone(double mu, double kappa, double *n, double *t1, double *t2)
 {
     double t = sqrt(*t1 * *t1 + *t2 * *t2);
@@ -34,8 +34,8 @@ TALUS_INLINE void talus_project_cone(double mu, double kappa, double *n, double 
     *t2 *= shrink;
 }
 
-/* Where a block stands in its cone. Impulses come from projections, so the mantle is met up to
- * rounding. Without friction the cone is a half line, which has no mantle to stand on. */
+/* Location of a block in its cone. Impulses come from projections, so the mantle is met up to rounding. Without
+ * friction the cone is a half line, which has no mantle. */
 typedef enum TalusConeState {
     TALUS_CONE_APEX,
     TALUS_CONE_MANTLE,
@@ -52,8 +52,8 @@ TALUS_INLINE TalusConeState talus_cone_state(double mu, double n, double t1, dou
     return TALUS_CONE_INSIDE;
 }
 
-/* Projection of d onto the tangent cone at x: the cone itself at the apex, a half space on the
- * mantle, everything inside (the axis without friction). */
+/* Projection of d onto the tangent cone at x: the cone itself at the apex, a half space on the mantle, everything
+ * inside (the axis without friction). */
 TALUS_INLINE void talus_tangent_cone(double mu, const double x[3], double d[3])
 {
     TalusConeState state = talus_cone_state(mu, x[0], x[1], x[2]);
@@ -73,7 +73,7 @@ TALUS_INLINE void talus_tangent_cone(double mu, const double x[3], double d[3])
     }
 }
 
-/* The largest a >= 0 with x - a p in the cone, x being in it: where the path first meets
+/* Largest a >= 0 with x - a p in the cone, for x in it: the first root of
  *     f(a) = |t - a p_t|^2 - mu^2 (n - a p_n)^2 = c - 2 b a + s a^2 = 0, or n - a p_n = 0. */
 TALUS_INLINE double talus_cone_step(double mu, const double x[3], const double p[3])
 {

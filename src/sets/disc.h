@@ -1,5 +1,4 @@
-/* sets/disc.h - disc and interval as sections (sets/wedge.h), for host and device. The circular cone by
- * itself is sets/cone.h. */
+/* sets/disc.h - disc and interval as sections (sets/wedge.h), for host and device. Circular cone: sets/cone.h. */
 #ifndef TALUS_SETS_DISC_H
 #define TALUS_SETS_DISC_H
 
@@ -18,7 +17,7 @@ TALUS_INLINE void talus_disc_fold(double mu, const double t[2], TalusFold *fold)
     fold->z[0] = length;
 }
 
-/* The bounds that t meets in the section of the given radius, as bounds on a direction d from there. */
+/* Bounds that t meets in the section of the given radius, as bounds on a direction d from t. */
 TALUS_INLINE void talus_disc_face(double mu, double radius, const double t[2], const double d[2],
                                   TalusFold *fold)
 {
@@ -28,7 +27,7 @@ TALUS_INLINE void talus_disc_face(double mu, double radius, const double t[2], c
         talus_fold_bound(fold, 0, t[0] / length, t[1] / length, mu, d);
 }
 
-/* The largest a >= 0 with t - a p in the section of radius mu (n - a pn). */
+/* Largest a >= 0 with t - a p in the section of radius mu (n - a pn). */
 TALUS_INLINE double talus_disc_step(double mu, double n, double pn, const double t[2],
                                     const double p[2])
 {

@@ -1,6 +1,6 @@
-/* sets/joint.h - the set of a joint's block, for host and device: a box about zero. Rows of its mask are
- * within +-mu, which is infinite where the joint is free; rows outside it, and rows 3 to 5, are 0. No
- * arithmetic multiplies a bound, so an infinite one makes no NaN. */
+/* sets/joint.h - set of a joint's block, a box about zero; for host and device. Rows of its mask are within +-mu,
+ * infinite for a free joint; other rows, and rows 3 to 5, are 0. Bounds are not multiplied: infinite ones make no
+ * NaN. */
 #ifndef TALUS_SETS_JOINT_H
 #define TALUS_SETS_JOINT_H
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Row k is within +- this. */
+/* Bound of |x_k|. */
 TALUS_INLINE double talus_joint_bound(const TalusSet *set, int k)
 {
     if (k > 2 || !(set->sides >> k & 1))
@@ -27,7 +27,7 @@ TALUS_INLINE void talus_joint_project(int rows, const TalusSet *set, double *x)
         x[k] = talus_joint_clip(x[k], talus_joint_bound(set, k));
 }
 
-/* 0 in the rows that have bounds. */
+/* Sets the rows with finite bounds to 0. */
 TALUS_INLINE void talus_joint_recede(int rows, const TalusSet *set, double *x)
 {
     for (int k = 0; k < rows; k++)
@@ -35,7 +35,7 @@ TALUS_INLINE void talus_joint_recede(int rows, const TalusSet *set, double *x)
             x[k] = 0.0;
 }
 
-/* Some row that can move is at its bound. */
+/* True if some row that can move is at its bound. */
 TALUS_INLINE bool talus_joint_active(int rows, const TalusSet *set, const double *x)
 {
     for (int k = 0; k < rows; k++) {
@@ -46,7 +46,7 @@ TALUS_INLINE bool talus_joint_active(int rows, const TalusSet *set, const double
     return false;
 }
 
-/* 0 in the rows that cannot move. */
+/* Sets the rows that cannot move to 0. */
 TALUS_INLINE void talus_joint_free(int rows, const TalusSet *set, double *g)
 {
     for (int k = 0; k < rows; k++)
@@ -63,7 +63,7 @@ TALUS_INLINE void talus_joint_tangent(int rows, const TalusSet *set, const doubl
     }
 }
 
-/* The largest a >= 0 with x - a p in the set. */
+/* Largest a >= 0 with x - a p in the set. */
 TALUS_INLINE double talus_joint_step(int rows, const TalusSet *set, const double *x,
                                      const double *p)
 {

@@ -1,6 +1,6 @@
-/* sets/moments.h - the cone over a product: a section, an interval for the moment about the normal
- * (spinning) and a disc for the moments about the tangents (rolling), all sized by one normal impulse; with
- * three rows the section alone. For host and device. */
+/* sets/moments.h - cone over the product of a section, an interval for the moment about the normal (spinning) and a
+ * disc for the moments about the tangents (rolling), all scaled by one normal impulse; with three rows, over the
+ * section alone. For host and device. */
 #ifndef TALUS_SETS_MOMENTS_H
 #define TALUS_SETS_MOMENTS_H
 
@@ -33,7 +33,7 @@ TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x
     }
 }
 
-/* Away from the apex: the bounds that x meets, and 0 where a part is a point. */
+/* Projects d onto the tangent cone at x: off the apex, the bounds that x meets, and 0 in parts that are points. */
 TALUS_INLINE void talus_product_tangent(int rows, const TalusSet *set, const double *x, double *d)
 {
     TalusFold fold[TALUS_PARTS];

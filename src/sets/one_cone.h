@@ -1,18 +1,18 @@
-/* sets/one_cone.h - one contact of the convex relaxation on the disc, exactly; for host and device.
+/* sets/one_cone.h - exact solution of one contact of the convex relaxation on the disc; for host and device.
  *
  *     minimise 1/2 gamma'A gamma + b'gamma  over |t| <= mu n
- * For a given n the tangential impulse is that of one_disc.h with the radius mu n. What is left is convex in
- * n alone, with the slope
+ * For a given n the tangential impulse is that of one_disc.h with radius mu n. The objective is then convex in n, with
+ * the slope
  *     F'(n) = u_n - mu s,   s = |u_t| where t is on the rim, else 0,
- * whose root is found by Newton's method within brackets. A contact with b in the dual cone stays open; one
- * whose objective falls without end, A being singular, gets a projected gradient step from zero: where A is
- * singular its diagonal is raised by 2e-14 of itself, which shows that as a large impulse. */
+ * whose root is found by Newton's method within brackets. A contact with b in the dual cone stays open. For a singular
+ * A the diagonal is raised by 2e-14 of itself; an objective without lower bound then shows as a large impulse, and the
+ * contact gets a projected gradient step from zero instead. */
 #ifndef TALUS_SETS_ONE_CONE_H
 #define TALUS_SETS_ONE_CONE_H
 
 #include "sets/one_slide.h"
 
-/* F'(n), t and F''(n). A slope that is `noise` beside its terms is 0: with a singular A any n from there on will do. */
+/* F'(n), t and F''(n). A slope below `noise` times its terms is 0: with a singular A larger n are minima too. */
 TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3], double noise,
                                            double n, double t[2], double *curve)
 {
@@ -27,7 +27,7 @@ TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3
     bool rim = size2 >= r * r * (1.0 - 1e-14) && pull > 0.0;
     double lambda = rim ? pull / size2 : 0.0;
     *curve = a[0][0];
-    if (talus_solve2(block, lambda, down, x)) { /* t moves with n by x + y dlambda */
+    if (talus_solve2(block, lambda, down, x)) { /* dt/dn = x + y dlambda */
         *curve += a[0][1] * x[0] + a[0][2] * x[1];
         if (rim && talus_solve2(block, lambda, t, y)) {
             double dlambda =
@@ -42,7 +42,7 @@ TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3
     return fabs(slope) <= noise * terms ? 0.0 : slope;
 }
 
-/* The root of F' between lo, where it is negative, and hi, where it is not. */
+/* Finds the root of F' between lo, where F' < 0, and hi, where F' >= 0. */
 TALUS_ONE_FUNCTION void talus_cone_root(const TalusOne *one, const double b[3], double noise,
                                         double lo, double hi, double gamma[3])
 {
@@ -65,8 +65,8 @@ TALUS_ONE_FUNCTION void talus_cone_root(const TalusOne *one, const double b[3], 
     }
 }
 
-/* Whether the contact is on the rim, but for digits that the root has lost. One that sticks close to it has no
- * velocity but rounding, and must not be moved onto it. */
+/* True if the contact is on the rim, up to digits that the root has lost. A contact that sticks close to the rim has
+ * only rounding for a velocity and must not be moved onto it. */
 TALUS_INLINE bool talus_cone_slides(const TalusOne *one, const double b[3], const double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), r = one->mu * gamma[0], u[3];
@@ -76,7 +76,7 @@ TALUS_INLINE bool talus_cone_slides(const TalusOne *one, const double b[3], cons
     return size >= r * (1.0 - (slips ? 1e-6 : 1e-13));
 }
 
-/* As talus_one_cone, A being regular and b not in the dual cone; false where no n is large enough. */
+/* talus_one_cone for regular A and b outside the dual cone; false if no n is large enough. */
 TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3], double noise,
                                            double gamma[3])
 {

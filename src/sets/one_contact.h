@@ -1,16 +1,15 @@
 /* sets/one_contact.h - the problem of one contact, for host and device.
  *
- * Given the block A of N + E and b, the velocity the contact would have without its own impulse, find
- * gamma with u = A gamma + b such that
+ * Given the block A of N + E and b, the contact's velocity without its own impulse, find gamma with u = A gamma + b
+ * such that
  *     gamma_n >= 0,  u_n >= 0,  gamma_n u_n = 0                                   (preclik-2009 Eq. 3)
- * and the tangential impulse dissipates most among those its bound allows, radius or half side
- * mu gamma_n (coulomb) or `reach` (fixed); or, for the relaxation (ccp), gamma in the cone minimises
- * 1/2 gamma'A gamma + b'gamma. A is positive semidefinite up to rounding, its normal entry positive; it
- * need not be regular nor, for blocks that come from files, quite symmetric.
+ * and the tangential impulse has the largest dissipation within its bound, a radius or half side of mu gamma_n
+ * (coulomb) or `reach` (fixed). For the relaxation (ccp), gamma in the cone minimises 1/2 gamma'A gamma + b'gamma. A is
+ * positive semidefinite up to rounding with a positive normal entry; it may be singular and, for blocks from files,
+ * slightly unsymmetric.
  *
- * Solvers, one header each: one_disc.h (normal, then the disc), one_square.h (component by component; all
- * cases), one_coulomb.h and one_cone.h (exact), one_newton.h (Alart and Curnier's function); one_solve.h
- * chooses. */
+ * Solvers, one header each: one_disc.h (normal, then the disc), one_square.h (component by component; all cases),
+ * one_coulomb.h and one_cone.h (exact), one_newton.h (Alart and Curnier's function). one_solve.h selects. */
 #ifndef TALUS_SETS_ONE_CONTACT_H
 #define TALUS_SETS_ONE_CONTACT_H
 
@@ -19,8 +18,7 @@
 #include <stdbool.h>
 #include <talus/set.h>
 
-/* The longer functions of these solvers. Not inlined on the device, where one kernel has all of them: that
- * would take minutes to compile. */
+/* Longer functions, not inlined on the device: one kernel has all of them and would take minutes to compile. */
 #ifdef __CUDACC__
 #define TALUS_ONE_FUNCTION static __host__ __device__ __noinline__
 #else
@@ -29,8 +27,8 @@
 
 /* How the problem of one contact is solved within a sweep. */
 typedef enum TalusOneSolver {
-    TALUS_ONE_PROJECT, /* not at all: a projected gradient step (gs) */
-    TALUS_ONE_ROWS,    /* component by component, bounds moved with the normal impulse (pgs) */
+    TALUS_ONE_PROJECT, /* one projected gradient step (gs) */
+    TALUS_ONE_ROWS,    /* component by component, bounds from the new normal impulse (pgs) */
     TALUS_ONE_DISC,    /* the normal impulse, then the disc of the tangential one (gs-disc) */
     TALUS_ONE_CASES,   /* all cases of bounds (bgs-enum) */
     TALUS_ONE_NEWTON,  /* generalised Newton, exact where that fails (nscd) */
@@ -39,7 +37,7 @@ typedef enum TalusOneSolver {
 
 typedef struct TalusOne {
     double a[3][3];
-    double mu;    /* 0 for a contact without friction, whatever its law */
+    double mu;    /* 0 without friction, under every law */
     double reach; /* fixed: mu times the estimate of the normal impulse */
     TalusFrictionLaw law;
     TalusSection section; /* disc or square */
@@ -70,7 +68,7 @@ TALUS_INLINE void talus_one_velocity(const TalusOne *one, const double b[3], con
         u[k] = talus_one_dot(one->a[k], gamma) + b[k];
 }
 
-/* The largest tangential impulse, or half the square's side, beside the normal impulse n. */
+/* Bound of the tangential impulse (radius or half side) at the normal impulse n. */
 TALUS_INLINE double talus_one_bound(const TalusOne *one, double n)
 {
     return one->law == TALUS_LAW_FIXED ? one->reach : one->mu * n;
@@ -81,7 +79,7 @@ TALUS_INLINE double talus_one_clamp(double t, double bound)
     return t > bound ? bound : t < -bound ? -bound : t;
 }
 
-/* t shortened to the disc. */
+/* Shortens t to the disc. */
 TALUS_INLINE void talus_one_shorten(double bound, double t[2])
 {
     double size2 = t[0] * t[0] + t[1] * t[1];
@@ -92,7 +90,7 @@ TALUS_INLINE void talus_one_shorten(double bound, double t[2])
     }
 }
 
-/* gamma brought into its set: first the normal impulse, then the tangential one to its bound. */
+/* Restricts gamma to its set: first the normal impulse, then the tangential one to its bound. */
 TALUS_INLINE void talus_one_restrict(const TalusOne *one, double gamma[3])
 {
     gamma[0] = talus_project_nonneg(gamma[0]);
@@ -105,8 +103,8 @@ TALUS_INLINE void talus_one_restrict(const TalusOne *one, double gamma[3])
     }
 }
 
-/* Squares of numbers below about 1e-154 are zero, and all laws are homogeneous: what is as small as that is
- * multiplied by this power of two, solved, and multiplied back. */
+/* Squares of numbers below about 1e-154 underflow. As all laws are homogeneous, smaller data is multiplied by this
+ * power of two, and the solution divided by it. */
 static const double TALUS_ONE_SMALL = 0x1p-400, TALUS_ONE_LIFT = 0x1p600;
 
 #endif

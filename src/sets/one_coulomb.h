@@ -1,17 +1,19 @@
-/* sets/one_coulomb.h - one contact under Coulomb's law on the disc, exactly; for host and device.
+/* sets/one_coulomb.h - exact solution of one contact under Coulomb's law on the disc; for host and device.
  *
- * Open, gamma = 0, is a solution where b_n >= 0. In others u_n = 0 gives n = n0 - r't with n0 = -b_n / A_nn,
- * r = A_nt / A_nn, and what is left, with S = A_tt - A_tn r' and c = b_t + A_tn n0, is S t + c = u_t. Sticking
- * is u_t = 0. Sliding is u_t = -lambda t with lambda > 0, so that
- *     t(lambda) = -(S + lambda)^-1 c,    f(lambda) = mu n(lambda) / |t(lambda)| - 1 = 0:
- * one equation, nearly a straight line for large lambda, by Newton's method within brackets.
+ * Open, gamma = 0, is a solution if b_n >= 0. All others have u_n = 0, which gives n = n0 - r't with n0 = -b_n / A_nn,
+ * r = A_nt / A_nn, and with S = A_tt - A_tn r' and c = b_t + A_tn n0 there remains S t + c = u_t. Sticking is u_t = 0.
+ * Sliding is u_t = -lambda t with lambda > 0, so that
+ *     t(lambda) = -(S + lambda)^-1 c,    f(lambda) = mu n(lambda) / |t(lambda)| - 1 = 0,
+ * one equation, nearly linear for large lambda, solved by Newton's method within brackets.
  *
- * Where mu |r| < 1, a contact with b_n >= 0 can only be open, and one with b_n < 0 sticks or, f being negative
- * at 0 and positive for large lambda, slides. That such a solution is the only one is certain for mu^2 tr A <
- * det A / det A_tt alone; beyond, one that can stick is taken to stick, though it might slide as well.
- * Otherwise there may be several solutions, or none if A is singular and b incompatible with it. Then f is looked at in 32 values of lambda from small to large, with
- * the extrema between them, and of all solutions found the one next to the impulse before is taken: a sweep
- * would else jump from one to the other for ever. Without any, the contact gets n0 and no friction. */
+ * If mu |r| < 1, a contact with b_n >= 0 can only be open. One with b_n < 0 sticks if f(0) >= 0, else it slides, as f
+ * is positive for large lambda. The solution is known to be unique only for mu^2 tr A < det A / det A_tt; beyond, a
+ * contact that can stick is taken to stick, although sliding may be a solution too.
+ *
+ * Otherwise there may be several solutions, or none if A is singular and b incompatible with it. f is then evaluated at
+ * 32 values of lambda from small to large, with the extrema between them. Of all solutions found, the one nearest to
+ * the previous impulse is taken, as a sweep could otherwise alternate between them for ever. Without a solution the
+ * contact gets n0 and no friction. */
 #ifndef TALUS_SETS_ONE_COULOMB_H
 #define TALUS_SETS_ONE_COULOMB_H
 
@@ -34,13 +36,12 @@ TALUS_INLINE TalusSlide talus_slide(const TalusOne *one, const double b[3])
         for (int l = 0; l < 2; l++)
             slide.s[k][l] = a[k + 1][l + 1] - a[k + 1][0] * slide.r[l];
         double moved = a[k + 1][0] * slide.n0, sum = b[k + 1] + moved;
-        slide.c[k] =
-            fabs(sum) <= 4e-16 * fabs(moved) ? 0.0 : sum; /* what cancels but for rounding */
+        slide.c[k] = fabs(sum) <= 4e-16 * fabs(moved) ? 0.0 : sum; /* cancels up to rounding */
     }
     return slide;
 }
 
-/* t and n at lambda; returns f, and its derivative in `slope` unless that is NULL. */
+/* Computes t and n at lambda. Returns f, and its derivative in `slope` unless that is NULL. */
 TALUS_ONE_FUNCTION double talus_slide_at(TalusSlide *slide, double lambda, double t[2], double *n,
                                          double *slope)
 {
@@ -58,7 +59,7 @@ TALUS_ONE_FUNCTION double talus_slide_at(TalusSlide *slide, double lambda, doubl
     return slide->mu * *n / size - 1.0;
 }
 
-/* The root of f between lo and hi, where it has other signs; at lo it is that of -rise. */
+/* Finds the root of f between lo and hi, where f changes sign; at lo f has the sign of -rise. */
 TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double hi, double rise)
 {
     double size = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]), t[2], n, slope = 0.0;
@@ -73,7 +74,7 @@ TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double 
             hi = lambda;
         double next = lambda - f / slope;
         if (fabs(next - lambda) <=
-            1e-9 * lambda) /* the step after would be of its square's order */
+            1e-9 * lambda) /* the next step would be of the order of its square */
             return next;
         if (!(next > lo && next < hi) || k % 8 == 7)
             next = lo > 0.0 && hi > 4.0 * lo ? sqrt(lo) * sqrt(hi) : 0.5 * (lo + hi);
@@ -84,8 +85,8 @@ TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double 
     return lambda;
 }
 
-/* The least of sign * f between lo, where it falls, and hi, where it rises, or a place before where it is
- * negative; its value is left in `least`. */
+/* Finds the minimum of sign * f between lo, where it falls, and hi, where it rises, or stops at a negative value.
+ * `least` is the value there. */
 TALUS_ONE_FUNCTION double talus_slide_extreme(TalusSlide *slide, double lo, double hi, double sign,
                                               double *least)
 {
@@ -103,7 +104,7 @@ TALUS_ONE_FUNCTION double talus_slide_extreme(TalusSlide *slide, double lo, doub
     return lambda;
 }
 
-/* The solution next to the impulse before, of those offered. */
+/* The solution nearest to the previous impulse, of those offered so far. */
 typedef struct TalusPick {
     const TalusOne *one;
     const double *b;
@@ -135,11 +136,11 @@ TALUS_ONE_FUNCTION void talus_pick_slide(TalusPick *pick, TalusSlide *slide, dou
     talus_pick(pick, gamma);
 }
 
-/* All sliding solutions with lambda between lo and hi. An extremum that is 0 but for rounding counts. */
+/* Offers all sliding solutions with lambda between lo and hi. An extremum that is 0 up to rounding counts as one. */
 TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, double lo, double hi)
 {
     double det = slide->s[0][0] * slide->s[1][1] - slide->s[0][1] * slide->s[1][0];
-    double t[2], n, slope = 0.0, last = lo; /* below `from` f is as at 0 */
+    double t[2], n, slope = 0.0, last = lo; /* below `from`, f equals its value at 0 */
     double from = fmax(lo, fmin(1e-3 * det / (slide->s[0][0] + slide->s[1][1]), 0.5 * hi));
     double step = sqrt(sqrt(sqrt(sqrt(sqrt(hi / from)))));
     double f = talus_slide_at(slide, last, t, &n, &slope);
@@ -162,17 +163,17 @@ TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, do
     }
 }
 
-/* lambda above which f keeps the sign of n0: |t| <= |c| / lambda. */
+/* lambda above which f has the sign of n0: |t| <= |c| / lambda. */
 TALUS_INLINE double talus_slide_end(const TalusSlide *slide, double size)
 {
     double c = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]);
     double r = sqrt(slide->r[0] * slide->r[0] + slide->r[1] * slide->r[1]);
     double end = 4.0 * (c / fabs(slide->n0) * (1.0 / slide->mu + r));
-    return end <= 1e60 * size ? end : 1e8 * size; /* n0 = 0: f has a limit, and t goes to 0 there */
+    return end <= 1e60 * size ? end : 1e8 * size; /* n0 = 0: f has a limit, t tends to 0 */
 }
 
-/* All solutions. With a singular A what sticks may leave a velocity, left2 its square: such a one is taken if
- * it is rounding or, if it is small, where there is no other. */
+/* Takes the nearest of all solutions. With a singular A a sticking contact may keep a velocity, with square left2. It
+ * is a candidate if left2 is rounding, and a fallback if left2 is small. */
 TALUS_ONE_FUNCTION void talus_one_nearest(const TalusOne *one, const double b[3], double gamma[3])
 {
     TalusSlide slide = talus_slide(one, b);
@@ -196,13 +197,13 @@ TALUS_ONE_FUNCTION void talus_one_nearest(const TalusOne *one, const double b[3]
         gamma[k] = pick.gamma[k];
 }
 
-/* As talus_one_coulomb where b_n < 0 and mu |r| < 1. */
+/* talus_one_coulomb for b_n < 0 and mu |r| < 1. */
 TALUS_ONE_FUNCTION void talus_one_bearing(const TalusOne *one, const double b[3], double gamma[3])
 {
     TalusSlide slide = talus_slide(one, b);
     double size = one->a[1][1] + one->a[2][2], lo = talus_raise2(slide.s, size), n = slide.n0;
     double c2 = slide.c[0] * slide.c[0] + slide.c[1] * slide.c[1], t[2] = {0.0, 0.0}, f = 0.0;
-    if (c2 > 0.0) /* without size nothing resists along the tangents */
+    if (c2 > 0.0) /* size 0: nothing resists along the tangents */
         f = size > 0.0 ? talus_slide_at(&slide, lo, t, &n, NULL) : -1.0;
     bool sticks = f >= 0.0;
     if (sticks && lo * lo * (t[0] * t[0] + t[1] * t[1]) > 1e-24 * c2) {

@@ -1,20 +1,19 @@
 /* sets/one_disc.h - the tangential impulse on a disc of given radius, for host and device.
  *
  *     minimise 1/2 x'B x + c'x  over |x| <= r                                   (preclik-2009 Eq. 14)
- * By Newton's method in the polar angle, Eqs. 15 and 16, from the unconstrained minimum shortened to the
- * disc. The angle is a unit vector e, turned by d as (e + d e_perp) / |...|: the same to second order, and
- * no trigonometric function. A point r e on the circle where the slope along it vanishes is the minimum
- * over the disc exactly if its multiplier
+ * By Newton's method in the polar angle, Eqs. 15 and 16, from the unconstrained minimum shortened to the disc. The
+ * angle is a unit vector e, rotated by d as (e + d e_perp) / |...|, which is equal to second order and needs no
+ * trigonometric function. A stationary point r e of the circle is the minimum over the disc exactly if its multiplier
  *     lambda = -e'(B r e + c) / r
- * is not negative (B being positive semidefinite); where Newton ends elsewhere, or not at all, lambda is
- * found from |(B + lambda)^-1 c| = r instead, whose left side falls. */
+ * is not negative (B is positive semidefinite). If Newton ends elsewhere or does not converge, lambda is found from
+ *     |(B + lambda)^-1 c| = r, whose left side decreases. */
 #ifndef TALUS_SETS_ONE_DISC_H
 #define TALUS_SETS_ONE_DISC_H
 
 #include "sets/one_contact.h"
 
-/* x = -(B + lambda)^-1 c by elimination from the larger diagonal entry, which leaves a small residual also
- * where the matrix is nearly singular, as Cramer's rule would not; false where it is singular. */
+/* x = -(B + lambda)^-1 c by elimination from the larger diagonal entry. Unlike Cramer's rule this leaves a small
+ * residual also if the matrix is nearly singular. False if it is singular. */
 TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2], double x[2])
 {
     int i = b[0][0] >= b[1][1] ? 0 : 1, j = 1 - i;
@@ -27,9 +26,9 @@ TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2],
     return true;
 }
 
-/* What has to be added to the diagonal of a 2x2 matrix to have its eigenvalues at or above 1e-13 `size`; 0
- * for all but matrices that are singular to rounding. There the component of x along what A maps to zero
- * would be made of rounding errors; with it, it is small beside x, and the velocity it leaves beside A x. */
+/* Shift of the diagonal of a 2x2 matrix that makes its eigenvalues at least 1e-13 `size`; 0 except for matrices
+ * singular to rounding. Without it the component of x in the null space would consist of rounding errors; with it that
+ * component is small against x, and its velocity against A x. */
 TALUS_INLINE double talus_raise2(double b[2][2], double size)
 {
     double det = b[0][0] * b[1][1] - b[0][1] * b[1][0], half = 0.5 * (b[0][0] + b[1][1]);
@@ -40,8 +39,8 @@ TALUS_INLINE double talus_raise2(double b[2][2], double size)
     return fmax(1e-13 * size - least, 0.0);
 }
 
-/* |x| = r by the secular equation: 1/|x(lambda)| is concave and rises, so Newton's steps on
- * 1/|x| - 1/r from the left never pass the root. */
+/* Solves |x| = r by the secular equation: 1/|x(lambda)| is concave and increasing, so Newton steps on 1/|x| - 1/r from
+ * the left never pass the root. */
 TALUS_ONE_FUNCTION void talus_disc_secular(double b[2][2], const double c[2], double r, double x[2])
 {
     double trace = b[0][0] + b[1][1], lambda = talus_raise2(b, trace), size = 1.0;
@@ -59,7 +58,7 @@ TALUS_ONE_FUNCTION void talus_disc_secular(double b[2][2], const double c[2], do
     x[1] *= r / size;
 }
 
-/* Newton in the polar angle from the direction of x; false unless it ends in the minimum. */
+/* Newton's method in the polar angle from the direction of x; false unless it ends in the minimum. */
 TALUS_ONE_FUNCTION bool talus_disc_polar(double b[2][2], const double c[2], double r, double x[2])
 {
     double size = sqrt(x[0] * x[0] + x[1] * x[1]), e[2] = {x[0] / size, x[1] / size};
@@ -76,7 +75,7 @@ TALUS_ONE_FUNCTION bool talus_disc_polar(double b[2][2], const double c[2], doub
         size = sqrt(1.0 + turn * turn);
         e[0] = turned[0] / size;
         e[1] = turned[1] / size;
-        if (fabs(turn) < 1e-9) { /* the next one would be of the order of its square */
+        if (fabs(turn) < 1e-9) { /* the next rotation would be of the order of its square */
             x[0] = r * e[0];
             x[1] = r * e[1];
             return pull >= 0.0;
@@ -85,7 +84,7 @@ TALUS_ONE_FUNCTION bool talus_disc_polar(double b[2][2], const double c[2], doub
     return false;
 }
 
-/* As talus_one_disc, c being neither zero nor so small that its square is, r > 0. */
+/* talus_one_disc for r > 0 and c whose square does not underflow. */
 TALUS_ONE_FUNCTION void talus_disc_minimum(double b[2][2], const double c[2], double r, double x[2])
 {
     double trace = b[0][0] + b[1][1];
@@ -107,7 +106,7 @@ TALUS_ONE_FUNCTION void talus_disc_minimum(double b[2][2], const double c[2], do
     }
 }
 
-/* The minimum of Eq. 14. Of spheres, where B is a multiple of the identity, shortening gives it. */
+/* The minimum of Eq. 14. For spheres, where B is a multiple of the identity, shortening suffices. */
 TALUS_ONE_FUNCTION void talus_one_disc(double b[2][2], const double c[2], double r, double x[2])
 {
     double size = fmax(fabs(c[0]), fabs(c[1]));
@@ -123,8 +122,8 @@ TALUS_ONE_FUNCTION void talus_one_disc(double b[2][2], const double c[2], double
     }
 }
 
-/* gs-disc: the normal impulse for the tangential one as it is, then that for its bound. Solves the contact's
- * problem where A has no entries between normal and tangents; else the contact is visited again anyway. */
+/* gs-disc: the normal impulse for the present tangential one, then the tangential one for its new bound. Exact if A
+ * does not couple normal and tangents; otherwise later sweeps correct it. */
 TALUS_ONE_FUNCTION void talus_one_by_disc(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double(*a)[3] = one->a;

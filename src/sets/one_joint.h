@@ -1,19 +1,18 @@
 /* sets/one_joint.h - the problem of one joint's block within a sweep, for host and device.
  *
- * Given the block A of N + E and the block's velocity g, gamma moves to the least 1/2 d'A d + g'd, d the
- * change of gamma: one solution with the rows of the joint, and it stays where its bounds allow it. Where they
- * do not, each row in turn goes to its least within them; sweeps make that exact, and either way the energy
- * falls. */
+ * Given the block A of N + E and the block's velocity g, the change d of gamma minimises 1/2 d'A d + g'd: one linear
+ * solve over the joint's rows, accepted if it respects the bounds. Otherwise each row in turn is minimised within its
+ * bounds; sweeps make that exact. Either way the energy decreases. */
 #ifndef TALUS_SETS_ONE_JOINT_H
 #define TALUS_SETS_ONE_JOINT_H
 
 #include "sets/joint.h"
 
-/* step = A^-1 g in the rows that can move, 0 in the others, by L D L'; false where A is singular there. */
+/* step = A^-1 g in the rows that can move, 0 in the others, by L D L'; false if A is singular there. */
 TALUS_INLINE bool talus_joint_solve(const TalusSet *set, const double a[3][3], const double g[3],
                                     double step[3])
 {
-    const double flat = 1e-12; /* of the diagonal entry: A is no better than that */
+    const double flat = 1e-12; /* relative to the diagonal entry: the accuracy of A */
     double l[3][3], d[3];
     for (int k = 0; k < 3; k++) {
         bool moves = talus_joint_bound(set, k) > 0.0;
@@ -40,7 +39,7 @@ TALUS_INLINE bool talus_joint_solve(const TalusSet *set, const double a[3][3], c
     return true;
 }
 
-/* gamma moves by omega of the way to the least; its first three rows. */
+/* Moves the first three rows of gamma by omega times the step to the minimum. */
 TALUS_INLINE void talus_one_joint(const TalusSet *set, const double a[3][3], const double g[3],
                                   double omega, double gamma[3])
 {

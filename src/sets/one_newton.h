@@ -2,9 +2,9 @@
  *
  * As in the NSCD method (Jean 1999), on Alart and Curnier's function
  *     F_n = gamma_n - max(0, z),   F_t = gamma_t - P(y),   z = gamma_n - rho_n u_n,  y = gamma_t - rho_t u_t,
- * P onto the disc of radius mu max(0, z): a root solves the contact's problem. A step is halved until |F|,
- * in velocities, falls. Where it does not, or Newton's matrix is singular, the exact solver has the last
- * word (one_coulomb.h). */
+ * P onto the disc of radius mu max(0, z): a root solves the contact's problem. A step is halved until |F|, in
+ * velocities, decreases. If it does not, or Newton's matrix is singular, the exact solver takes over
+ * (one_coulomb.h). */
 #ifndef TALUS_SETS_ONE_NEWTON_H
 #define TALUS_SETS_ONE_NEWTON_H
 
@@ -15,7 +15,7 @@ typedef struct TalusAlart {
     double f[3], z, y[2], radius, size;
 } TalusAlart;
 
-/* F at gamma, divided by rho, and its square. */
+/* Computes F / rho at gamma and returns its square. */
 TALUS_ONE_FUNCTION double talus_alart(const TalusOne *one, const double b[3], const double gamma[3],
                                       TalusAlart *f)
 {
@@ -33,7 +33,7 @@ TALUS_ONE_FUNCTION double talus_alart(const TalusOne *one, const double b[3], co
     return talus_one_dot(f->f, f->f);
 }
 
-/* An element of F's generalised derivative, divided by rho. */
+/* An element of the generalised derivative of F, divided by rho. */
 TALUS_INLINE void talus_alart_matrix(const TalusOne *one, const TalusAlart *f, double m[3][3])
 {
     bool open = f->z <= 0.0, slides = !open && f->size > f->radius;
@@ -57,7 +57,7 @@ TALUS_INLINE void talus_alart_matrix(const TalusOne *one, const TalusAlart *f, d
     }
 }
 
-/* Whether F is rounding: of the terms of u or, where the impulse is on the rim, of the impulse. */
+/* True if F is rounding: of the terms of u or, for an impulse on the rim, of the impulse. */
 TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], const double gamma[3],
                                      const TalusAlart *f)
 {
@@ -72,7 +72,7 @@ TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], con
     return true;
 }
 
-/* x + d, d halved until |F|^2 falls below `merit`; false where it does not. */
+/* Moves x by d, halved until |F|^2 falls below `merit`; false if it does not. */
 TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOne *one, const double b[3],
                                            const double d[3], double x[3], double *merit,
                                            TalusAlart *f)

@@ -1,12 +1,12 @@
-/* sets/one_slide.h - the last digits of one sliding contact on the disc, for host and device. */
+/* sets/one_slide.h - refinement of one sliding contact on the disc to full precision, for host and device. */
 #ifndef TALUS_SETS_ONE_SLIDE_H
 #define TALUS_SETS_ONE_SLIDE_H
 
 #include "sets/one_disc.h"
 #include "sets/one_square.h"
 
-/* What is left of a sliding contact's own equations: u_n = 0, or mu |u_t| under the relaxation; |t| = mu n, as
- * a velocity; u_t along t. `along` is u_t't / |t|^2. */
+/* Residual of a sliding contact's equations: u_n = 0, or mu |u_t| under the relaxation; |t| = mu n, as a velocity; u_t
+ * along t. `along` is u_t't / |t|^2. */
 TALUS_INLINE double talus_slide_rest(const TalusOne *one, const double b[3], const double gamma[3],
                                      double weight, double r[3], double *along)
 {
@@ -20,8 +20,8 @@ TALUS_INLINE double talus_slide_rest(const TalusOne *one, const double b[3], con
     return fmax(fmax(fabs(r[0]), fabs(r[1])), fabs(r[2]));
 }
 
-/* One step of Newton's method on these, which recovers digits lost where n is a small difference; false
- * where none are lost or it does not help. */
+/* One Newton step on these equations, which recovers digits lost where n is a small difference; false if none are lost
+ * or the step does not help. */
 TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3], double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), m[3][3], r[3], d[3], along;
@@ -39,7 +39,7 @@ TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3
     m[1][0] = -one->mu * weight;
     m[1][1] = e[0] * weight;
     m[1][2] = e[1] * weight;
-    m[2][1] += e[1] * along; /* e turns with t */
+    m[2][1] += e[1] * along; /* e rotates with t */
     m[2][2] -= e[0] * along;
     talus_solve3(m, r, d);
     for (int k = 0; k < 3; k++)
@@ -51,7 +51,7 @@ TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3
     return true;
 }
 
-/* |t| = mu n to the last digit, by a change of the one that moves the contact less. */
+/* Makes |t| = mu n to the last digit by changing the one that affects the contact's velocity less. */
 TALUS_INLINE void talus_slide_point(const TalusOne *one, double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), mu = one->mu;

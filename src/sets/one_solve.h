@@ -5,7 +5,7 @@
 #include "sets/one_cone.h"
 #include "sets/one_newton.h"
 
-/* Whether a solver takes this law on this section. */
+/* True if a solver takes this law on this section. */
 TALUS_INLINE bool talus_one_takes(TalusOneSolver solver, TalusFrictionLaw law, TalusSection section)
 {
     bool disc = section == TALUS_SECTION_DISC, square = section == TALUS_SECTION_SQUARE;
@@ -19,7 +19,7 @@ TALUS_INLINE bool talus_one_takes(TalusOneSolver solver, TalusFrictionLaw law, T
     }
 }
 
-/* Spheres: nothing couples the three components but the bound, and every solver comes to the same. */
+/* Spheres: only the bound couples the three components, and every solver has the same solution. */
 TALUS_INLINE void talus_one_apart(const TalusOne *one, const double b[3], double gamma[3])
 {
     double nn = one->a[0][0], tt = one->a[1][1];
@@ -47,9 +47,9 @@ TALUS_ONE_FUNCTION void talus_one_coupled(TalusOneSolver solver, const TalusOne 
     }
 }
 
-/* gamma, in: the impulse before, from which one_by_rows, one_by_disc and Newton start, and next to which
- * the others choose where there are several solutions; out: the contact's. The solver takes the law and section
- * (talus_one_takes). */
+/* Solves the problem of one contact. On input gamma is the previous impulse: the start of one_by_rows, one_by_disc and
+ * Newton, and the reference by which the others choose among several solutions. The solver must take the law and
+ * section (talus_one_takes). */
 TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, const double b[3],
                                   double gamma[3])
 {
@@ -57,7 +57,7 @@ TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, co
     bool small = fabs(b[0]) < TALUS_ONE_SMALL && fabs(b[1]) < TALUS_ONE_SMALL &&
                  fabs(b[2]) < TALUS_ONE_SMALL;
     double sum = b[0] + b[1] + b[2];
-    if (sum != sum) { /* a NaN is to be seen */
+    if (sum != sum) { /* a NaN must propagate */
         gamma[0] = gamma[1] = gamma[2] = sum;
     } else if (talus_one_smooth(one)) {
         gamma[0] = talus_project_nonneg(-b[0] / one->a[0][0]);

@@ -1,13 +1,13 @@
-/* sets/one_square.h - one contact whose tangential impulses are bounded one by one, for host and device.
+/* sets/one_square.h - one contact with separate bounds on its tangential impulses, for host and device.
  *
- * The bounds are +-mu gamma_n (coulomb) or +-reach (fixed); preclik-2009, section 3.1, has both ways below. */
+ * The bounds are +-mu gamma_n (coulomb) or +-reach (fixed). Both methods below are in preclik-2009, section 3.1. */
 #ifndef TALUS_SETS_ONE_SQUARE_H
 #define TALUS_SETS_ONE_SQUARE_H
 
 #include "sets/one_contact.h"
 
-/* One tangential component: diagonal t + rest >= 0 at the lower bound, <= 0 at the upper one, else 0. Where
- * the diagonal is 0, so is its row of A. */
+/* One tangential component: diagonal t + rest is >= 0 at the lower bound, <= 0 at the upper one, else 0. If the
+ * diagonal is 0, so is its row of A. */
 TALUS_INLINE double talus_one_component(double diagonal, double rest, double bound, double old)
 {
     if (diagonal > 0.0)
@@ -15,7 +15,7 @@ TALUS_INLINE double talus_one_component(double diagonal, double rest, double bou
     return rest > 0.0 ? -bound : rest < 0.0 ? bound : talus_one_clamp(old, bound);
 }
 
-/* pgs: component by component, each for the others as they are. */
+/* pgs: component by component, each for the present values of the others. */
 TALUS_ONE_FUNCTION void talus_one_by_rows(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double(*a)[3] = one->a;
@@ -34,7 +34,7 @@ TALUS_INLINE void talus_swap(double *x, double *y)
     *y = kept;
 }
 
-/* Divides the rows, then the columns of m by their largest entries; unit has what the columns had. */
+/* Divides the rows, then the columns of m by their largest entries; `unit` returns those of the columns. */
 TALUS_ONE_FUNCTION void talus_equilibrate3(double m[3][3], double r[3], double unit[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -51,8 +51,8 @@ TALUS_ONE_FUNCTION void talus_equilibrate3(double m[3][3], double r[3], double u
     }
 }
 
-/* x with m x = r by elimination with full pivoting. From a pivot on that is rounding the unknowns are 0: one
- * solution of a singular system if it has any, and the caller looks whether it has. */
+/* Solves m x = r by elimination with full pivoting. From the first pivot that is rounding on, unknowns are 0: one
+ * solution of a singular system if it has any, which the caller checks. */
 TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
 {
     int column[3] = {0, 1, 2}, rank = 0;
@@ -93,14 +93,13 @@ TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
         x[column[i]] = y[i] / unit[column[i]];
 }
 
-/* A case says of the normal impulse whether it is free (its row of u is 0) or 0, and of each tangential
- * component whether it is free or at which bound. */
+/* A case: the normal impulse is free (u_n = 0) or 0, and each tangential component is free or at a bound. */
 typedef struct TalusCase {
     bool bears;
     int side[2]; /* 0 free, -1 or 1 at a bound */
 } TalusCase;
 
-/* gamma of a case. Under Coulomb's law what is at a bound goes with n, so its columns are added to n's. */
+/* Computes gamma of a case. Under Coulomb's law components at a bound follow n: their columns are added to n's. */
 TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], TalusCase c,
                                    double gamma[3])
 {
@@ -123,7 +122,7 @@ TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], Talus
             gamma[k] = c.side[k - 1] * talus_one_bound(one, gamma[0]);
 }
 
-/* The same, brought into its bounds, and by how much it breaks the law, in velocities over their terms. */
+/* The same, restricted to the bounds. Returns the violation of the law, as a velocity relative to its terms. */
 TALUS_ONE_FUNCTION double talus_try_case(const TalusOne *one, const double b[3], TalusCase c,
                                          double gamma[3])
 {
@@ -146,11 +145,11 @@ TALUS_ONE_FUNCTION double talus_try_case(const TalusOne *one, const double b[3],
     return size > 0.0 ? worst / size : 0.0;
 }
 
-/* bgs-enum: all cases in a fixed order, open, sticking, one component at a bound, both; the first that
- * holds to rounding or, if none does, the one that breaks the law least. Of the 27 combinations of three
- * components with two bounds each, the nine with an infinite normal impulse are none, and under Coulomb's
- * law the nine with none are one. Where mu (|A_n1| + |A_n2|) >= A_nn, a contact that law lets open may bear as
- * well: then all cases are tried, and of those that hold the one next to the impulse before is taken. */
+/* bgs-enum: tries all cases in a fixed order: open, sticking, one component at a bound, both. Takes the first that
+ * holds to rounding, else the one with the smallest violation. Of the 27 combinations of three components with two
+ * bounds each, the nine with an infinite normal impulse do not occur, and under Coulomb's law the nine with a zero one
+ * are one case. If mu (|A_n1| + |A_n2|) >= A_nn, a contact that Coulomb's law lets open may also be loaded: then all
+ * cases are tried, and of those that hold the one nearest to the previous impulse is taken. */
 TALUS_ONE_FUNCTION void talus_one_by_cases(const TalusOne *one, const double b[3], double gamma[3])
 {
     static const signed char sides[9][2] = {{0, 0}, {1, 0},  {-1, 0}, {0, 1},  {0, -1},

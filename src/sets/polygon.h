@@ -1,20 +1,20 @@
-/* sets/polygon.h - the regular polygon with its corners on the circle of radius mu n, the first along t1,
- * and the cone over it (petra-2009), for host and device.
+/* sets/polygon.h - the regular polygon with corners on the circle of radius mu n, the first along t1, and the cone over
+ * it (petra-2009), for host and device.
  *
- * The normals of its facets are at odd multiples of pi / sides, their distance is mu n cos(pi / sides) and
- * the corners are mu n sin(pi / sides) away from their middles; `c` and `s` are these two. A vector is brought into
- * the frame of the facet whose sector it lies in, mirrored to the half of it where the corner is ahead.
- * Projection onto a set that is symmetric about the mirrors of its sectors does not leave the sector, and
- * there the polygon is the rectangle |t . e| <= mu n c, |t . f| <= mu n s. */
+ * Facet normals are at odd multiples of pi / sides. Facets are at the distance mu n cos(pi / sides), with half lengths
+ * mu n sin(pi / sides); `c` and `s` are this cosine and sine. A vector is transformed to the frame of the facet in
+ * whose sector it lies, mirrored to the half with the corner ahead. Projection onto a set that is symmetric about the
+ * mirrors of its sectors does not leave the sector, and there the polygon is the rectangle |t . e| <= mu n c, |t . f|
+ * <= mu n s. */
 #ifndef TALUS_SETS_POLYGON_H
 #define TALUS_SETS_POLYGON_H
 
 #include "sets/pyramid.h"
 
-/* Of the number of a facet above t2 = 0, with TALUS_SIDES_MAX sides at most. */
+/* Bits of the index of a facet above t2 = 0, for TALUS_SIDES_MAX sides. */
 enum { TALUS_POLYGON_BITS = 5 };
 
-/* r = r times the rotation by (c, s). */
+/* Rotates r by (c, s). */
 TALUS_INLINE void talus_turn_by(double c, double s, double r[2])
 {
     double x = c * r[0] - s * r[1];
@@ -37,7 +37,7 @@ TALUS_INLINE void talus_polygon_normal(int sides, double c, double s, int k, dou
     e[1] = below ? -e[1] : e[1];
 }
 
-/* The facet in whose sector t lies: the turns of 2^j sectors, the largest first, that leave t2 >= 0. */
+/* Facet in whose sector t lies: the sum of the rotations by 2^j sectors, the largest first, that leave t2 >= 0. */
 TALUS_INLINE int talus_polygon_sector(int sides, double c, double s, const double t[2])
 {
     double turn[TALUS_POLYGON_BITS][2], power[2] = {c, s}, left[2] = {t[0], fabs(t[1])};
@@ -81,7 +81,7 @@ TALUS_INLINE void talus_polygon_fold(double mu, int sides, double c, double s, c
     talus_fold_bound(fold, 1, f[0], f[1], mu * s, t);
 }
 
-/* At a corner d is mirrored to the facet on whose side it points, w being the direction across. */
+/* At a corner d is mirrored to the facet on whose side it points; w is the direction across. */
 TALUS_INLINE void talus_polygon_face(double mu, double radius, int sides, double c, double s,
                                      const double t[2], const double d[2], TalusFold *fold)
 {

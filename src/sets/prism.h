@@ -1,6 +1,5 @@
-/* sets/prism.h - prisms: n >= 0 and the other rows in a section whose size does not depend on n. Over the
- * square a box, over the disc a cylinder; with six rows the product with an interval and a disc. For host
- * and device. */
+/* sets/prism.h - prisms, for host and device: n >= 0 and the other rows in a section whose size does not depend on n. A
+ * box over the square, a cylinder over the disc; with six rows the product with an interval and a disc. */
 #ifndef TALUS_SETS_PRISM_H
 #define TALUS_SETS_PRISM_H
 

@@ -1,5 +1,5 @@
-/* sets/pyramid.h - the square section |t1|, |t2| <= mu n, which circumscribes the disc (preclik-2009), and
- * the pyramid over it, for host and device. */
+/* sets/pyramid.h - the square section |t1|, |t2| <= mu n, which circumscribes the disc (preclik-2009), and the pyramid
+ * over it, for host and device. */
 #ifndef TALUS_SETS_PYRAMID_H
 #define TALUS_SETS_PYRAMID_H
 
@@ -43,7 +43,7 @@ TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2],
         talus_fold_bound(fold, 1, f[0], f[1], mu, d);
 }
 
-/* Where the path t - a p meets one facet, e . t <= r n, of the section of size n - a pn. */
+/* Step a at which the path t - a p meets one facet, e . t <= r n, of the section of size n - a pn. */
 TALUS_INLINE double talus_facet_step(const double e[2], double r, double n, double pn,
                                      const double t[2], const double p[2])
 {

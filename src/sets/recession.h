@@ -1,10 +1,9 @@
-/* sets/recession.h - the recession cone of a block under its law, for host and device: the directions along
- * which the impulses of a block may grow without end.
+/* sets/recession.h - recession cone of a block under its law, for host and device: the directions along which the
+ * impulses of a block may grow without bound.
  *
- * Under ccp the set is a cone and its own recession cone. Under `fixed` the tangential rows are bounded, and
- * what is left is the normal. Under `coulomb` the directions that prove something (solvers/driver/certificate.h) are
- * those without friction, the normal again. Both laws come as prisms here. Of a joint it is the rows without
- * bounds. */
+ * Under ccp the set is a cone and its own recession cone. Under `fixed` the tangential rows are bounded and only the
+ * normal remains. Under `coulomb` the directions that prove infeasibility (solvers/driver/certificate.h) are those
+ * without friction, the normal again. Both laws come as prisms here. For a joint it is the rows without bounds. */
 #ifndef TALUS_SETS_RECESSION_H
 #define TALUS_SETS_RECESSION_H
 

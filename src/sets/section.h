@@ -1,4 +1,4 @@
-/* sets/section.h - one block's set, and its section by kind, for host and device. */
+/* sets/section.h - one block's set and its section, for host and device. */
 #ifndef TALUS_SETS_SECTION_H
 #define TALUS_SETS_SECTION_H
 
@@ -8,28 +8,28 @@
 
 #include <talus/set.h>
 
-/* The set of one block: n >= 0, t in mu n times the section and, with six rows, |moment about n| <=
- * spinning n and |moments about t| <= rolling n. A prism has `estimate` for n in these bounds.
- * In the metric x = gamma / s, s_n for the normal row and s_t for all others, it is a set of the same
- * form with mu, spinning and rolling times s_n / s_t and estimate / s_n. A joint (sets/joint.h) has bounds
- * of its own, mu / s_t and, in `estimate`, mu / s_n. */
+/* The set of one block: n >= 0, t in mu n times the section and, with six rows, |moment about n| <= spinning n and
+ * |moments about t| <= rolling n. In a prism `estimate` replaces n in these bounds. In the metric x = gamma / s, with
+ * s_n for the normal row and s_t for all others, the set has the same form with mu, spinning and rolling times s_n /
+ * s_t and estimate / s_n. A joint (sets/joint.h) has the bounds mu / s_t and, in `estimate`, mu / s_n. */
 typedef struct TalusSet {
     int section;              /* TalusSection */
-    int sides;                /* of the polygon; rows of a joint */
+    int sides;                /* sides of the polygon; row bits of a joint */
     bool prism;               /* bounds from `estimate`; else the cone, or a joint's box */
-    double mu;                /* all of these >= 0 */
+    double mu;                /* mu, spinning and rolling are >= 0 */
     double spinning, rolling; /* six rows only */
-    double estimate;          /* prism only; below 0 is 0. Joint: the bound of the normal row */
-    double cos, sin;          /* of pi / sides; polygon only */
+    /* prism: normal impulse, negative counts as 0; joint: bound of the normal row */
+    double estimate;
+    double cos, sin; /* of pi / sides; polygon only */
 } TalusSet;
 
-/* Without a section, t = 0: a disc of no size. */
+/* TALUS_SECTION_NONE is a disc of size 0. */
 TALUS_INLINE double talus_section_mu(const TalusSet *set)
 {
     return set->section == TALUS_SECTION_NONE ? 0.0 : set->mu;
 }
 
-/* t in axes that span it and in which the section is bounds (sets/wedge.h). */
+/* Writes t in axes that span it and in which the section consists of bounds (sets/wedge.h). */
 TALUS_INLINE void talus_section_fold(const TalusSet *set, const double t[2], TalusFold *fold)
 {
     if (set->section == TALUS_SECTION_SQUARE)
@@ -40,8 +40,7 @@ TALUS_INLINE void talus_section_fold(const TalusSet *set, const double t[2], Tal
         talus_disc_fold(talus_section_mu(set), t, fold);
 }
 
-/* The bounds that t, in the section of size n, meets, as bounds on a direction d from there. A section of
- * no size is a point and meets none. */
+/* Bounds that t meets in the section of size n, as bounds on a direction d from t; none if the size is 0. */
 TALUS_INLINE void talus_section_face(const TalusSet *set, double n, const double t[2],
                                      const double d[2], TalusFold *fold)
 {
@@ -57,7 +56,7 @@ TALUS_INLINE void talus_section_face(const TalusSet *set, double n, const double
         talus_disc_face(set->mu, radius, t, d, fold);
 }
 
-/* The largest a >= 0 with t - a p in the section of size n - a pn. */
+/* Largest a >= 0 with t - a p in the section of size n - a pn. */
 TALUS_INLINE double talus_section_step(const TalusSet *set, double n, double pn, const double t[2],
                                        const double p[2])
 {
@@ -78,10 +77,9 @@ TALUS_INLINE double talus_section_support(const TalusSet *set, const double v[2]
     return talus_section_mu(set) * talus_disc_support(v);
 }
 
-/* ---- the other rows of six ---- */
+/* ---- moments: rows 3 to 5 ---- */
 
-/* The bounds of all rows but the first, by part: section (rows 1 and 2), spinning (row 3) and rolling
- * (rows 4 and 5). Spinning is a disc on a line. */
+/* Parts of rows 1 to 5: section (rows 1 and 2), spinning (row 3, a disc on a line) and rolling (rows 4 and 5). */
 enum { TALUS_PARTS = TALUS_FOLDS };
 
 TALUS_INLINE int talus_parts(int rows)
@@ -102,7 +100,7 @@ TALUS_INLINE void talus_part_put(int part, const double t[2], double *x)
         x[part == 0 ? 2 : 5] = t[1];
 }
 
-/* The part's set on its own. */
+/* Set of one part alone. */
 TALUS_INLINE TalusSet talus_part_set(const TalusSet *set, int part)
 {
     TalusSet r = *set;

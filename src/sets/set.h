@@ -1,6 +1,5 @@
-/* sets/set.h - what every general loop needs of one block's set, for host and device: projection, boundary,
- * tangent cone, feasible step, facets, and the support function behind De Saxce's shift. `rows` is 1 (the
- * half line, whatever the set says), 3 or 6. A NaN that goes in comes out. */
+/* sets/set.h - operations on one block's set, for host and device: projection, boundary, tangent cone, feasible step,
+ * facets, support function of De Saxce's shift. `rows` is 1 (the half line for every set), 3 or 6. NaNs propagate. */
 #ifndef TALUS_SETS_SET_H
 #define TALUS_SETS_SET_H
 
@@ -8,13 +7,13 @@
 #include "sets/moments.h"
 #include "sets/prism.h"
 
-/* The one set that loops of their own know. */
+/* True for the circular cone, for which some loops have special code. */
 TALUS_INLINE bool talus_block_is_cone(int rows, const TalusSet *set)
 {
     return rows == 3 && !set->prism && set->section == TALUS_SECTION_DISC;
 }
 
-/* What sizes the section at x. */
+/* Normal impulse that scales the section at x. */
 TALUS_INLINE double talus_block_size(const TalusSet *set, const double *x)
 {
     return set->prism ? talus_prism_size(set) : x[0];
@@ -35,8 +34,8 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
         talus_product_project(rows, set, x);
 }
 
-/* Onto the directions along which impulses can grow for ever: a cone itself, the free rows of a joint. Prisms
- * keep their bounds, for solvers/driver/infeasibility.c. */
+/* Projects onto the directions along which impulses can grow without bound: a cone itself, the free rows of a joint.
+ * Prisms keep their bounds, for solvers/driver/infeasibility.c. */
 TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
 {
     if (rows > 1 && set->section == TALUS_SECTION_JOINT)
@@ -45,8 +44,7 @@ TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
         talus_block_project(rows, set, x);
 }
 
-/* Whether x is on the boundary: no normal impulse, or some bound of the other rows met. A part that is a
- * point (mu = 0) has no boundary to be on. */
+/* True if x is on the boundary: no normal impulse, or a bound of other rows met. Parts that are points have none. */
 TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double *x)
 {
     const double none[2] = {0.0, 0.0};
@@ -68,7 +66,7 @@ TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double
     return false;
 }
 
-/* 0 in the rows that cannot move: those of parts that are points. */
+/* Sets the rows that cannot move to 0: those of parts that are points. */
 TALUS_INLINE void talus_block_free(int rows, const TalusSet *set, double *g)
 {
     const double none[2] = {0.0, 0.0};
@@ -99,7 +97,7 @@ TALUS_INLINE void talus_block_tangent(int rows, const TalusSet *set, const doubl
         talus_product_tangent(rows, set, x, d);
 }
 
-/* The largest a >= 0 with x - a p in the set, x being in it; infinite if there is none. */
+/* Largest a >= 0 with x - a p in the set, for x in the set; may be infinite. */
 TALUS_INLINE double talus_block_step(int rows, const TalusSet *set, const double *x,
                                      const double *p)
 {
@@ -117,8 +115,8 @@ TALUS_INLINE double talus_block_step(int rows, const TalusSet *set, const double
     return least;
 }
 
-/* De Saxce's shift: the support function at -u of what one unit of normal impulse allows in the rows but
- * the first. Under Coulomb's law -(u + shift e_n) is in the polar cone of K (desaxce-1998). A joint has none. */
+/* De Saxce's shift: the support function, at -u, of the rows after the first for a unit normal impulse. Under Coulomb's
+ * law -(u + shift e_n) is in the polar cone of K (desaxce-1998). A joint has none. */
 TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const double *u)
 {
     double shift = 0.0;
@@ -135,8 +133,8 @@ TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const doubl
     return shift;
 }
 
-/* Facets of the section: rows . (n, t1, t2) <= bound with n >= 0 make up the set of rows 0 to 2. A disc has
- * none; no section has those of a square of no size. Joints are not given by facets. */
+/* Number of facets, row . (n, t1, t2) <= bound; with n >= 0 they define the set of rows 0 to 2. A disc and a joint have
+ * none; TALUS_SECTION_NONE has those of a square of size 0. */
 TALUS_INLINE int talus_block_facets(const TalusSet *set)
 {
     if (set->section == TALUS_SECTION_DISC || set->section == TALUS_SECTION_JOINT)
@@ -161,14 +159,13 @@ TALUS_INLINE void talus_block_facet(const TalusSet *set, int k, double row[3], d
 extern "C" {
 #endif
 
-/* cos and sin of pi / sides, without libm; 0 where the section is no polygon. On the host. */
+/* cos and sin of pi / sides without libm; 0 for other sections. Host only. */
 void talus_section_angle(TalusFrictionModel model, double *c, double *s);
 
-/* What talus_model_check says of friction, and whether a joint's rows and law are such. On the host. */
+/* talus_model_check for friction, or a check of a joint's rows and law. Host only. */
 TalusStatus talus_set_check(TalusFrictionModel model);
 
-/* The set of a block of this model, a prism under TALUS_LAW_FIXED; estimate, spinning and rolling are 0. On
- * the host. */
+/* Set of a block of this model, a prism under TALUS_LAW_FIXED, with estimate, spinning and rolling 0. Host only. */
 TalusSet talus_set_of(TalusFrictionModel model, double mu);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
-/* sets/wedge.h - the nearest point of a cone over a product of sections, for host and device.
+/* sets/wedge.h - projection onto a cone over a product of sections, for host and device.
  *
- * A friction section is a disc, a square, a regular polygon or an interval. In axes that suit the point at
- * hand (talus_*_fold) the distance of t from the section of size n is in all of them
+ * A section is a disc, a square, a regular polygon or an interval. In axes chosen for the given point (talus_*_fold),
+ * the distance of t from each of these sections at size n is
  *     dist^2 = sum over k of max(z_k - m_k n, 0)^2,   z_k = t . axis_k,
- * with one bound k for discs and intervals and two for the others, so the projection of (n, t) onto the
- * cone is a piecewise quadratic in one unknown, the new n, with as many breakpoints as bounds. */
+ * with one bound k for discs and intervals and two for the others. The projection of (n, t) onto the cone thus
+ * minimises a piecewise quadratic of one unknown, the new n, with as many breakpoints as bounds. */
 #ifndef TALUS_SETS_WEDGE_H
 #define TALUS_SETS_WEDGE_H
 
@@ -15,11 +15,10 @@
 /* A tangential vector t = sum of z_k axis_k and the bounds z_k <= slope_k n on it. */
 typedef struct TalusFold {
     double axis[2][2], slope[2], z[2];
-    bool met[2]; /* the bound is there; after talus_wedge: and is met with equality */
+    bool met[2]; /* the bound exists; after talus_wedge: it holds with equality */
 } TalusFold;
 
-/* On a bound up to rounding: impulses come from projections (as talus_cone_state has it, whose
- * comparison is of squares). */
+/* Fraction of a bound at which it counts as met: projections round. talus_cone_state compares squares. */
 #define TALUS_SET_MET (1.0 - 5e-13)
 
 /* A fold without bounds. */
@@ -42,9 +41,9 @@ TALUS_INLINE void talus_fold_bound(TalusFold *fold, int k, double e0, double e1,
     fold->met[k] = true;
 }
 
-enum { TALUS_FOLDS = 3 }; /* at most */
+enum { TALUS_FOLDS = 3 };
 
-/* Half the derivative at n' = `at` of (n' - n)^2 + sum of max(z_k - m_k n', 0)^2, which rises with n'. */
+/* Half the derivative at n' = `at` of (n' - n)^2 + sum of max(z_k - m_k n', 0)^2, which increases with n'. */
 TALUS_INLINE double talus_wedge_pull(int folds, const TalusFold *fold, double n, double at)
 {
     double pull = at - n;
@@ -57,10 +56,9 @@ TALUS_INLINE double talus_wedge_pull(int folds, const TalusFold *fold, double n,
     return pull;
 }
 
-/* The n' that minimises that sum. A bound is met there where the derivative is positive at its breakpoint
- * z_k / m_k. (To take all bounds for met and drop those that turn out not to be fails for steep ones: with
- * m = 1e6 the others are lost in the rounding of the sum.) What follows from the bounds that are met lies
- * between the breakpoints of the two kinds. A NaN counts as met. */
+/* The n' that minimises that sum. A bound is met if the derivative is positive at its breakpoint z_k / m_k, and the
+ * minimum lies between the breakpoints of unmet and met bounds. (Assuming all bounds met and dropping those that are
+ * not fails for steep ones: with m = 1e6 the others are lost in the rounding of the sum.) A NaN counts as met. */
 TALUS_INLINE double talus_wedge(int folds, TalusFold *fold, double n)
 {
     bool met[TALUS_FOLDS][2];
@@ -85,7 +83,7 @@ TALUS_INLINE double talus_wedge(int folds, TalusFold *fold, double n)
     return best > high ? high : best;
 }
 
-/* Whether every bound holds at n. */
+/* True if every bound holds at n. */
 TALUS_INLINE bool talus_wedge_holds(int folds, const TalusFold *fold, double n)
 {
     bool holds = n >= 0.0;
@@ -95,7 +93,7 @@ TALUS_INLINE bool talus_wedge_holds(int folds, const TalusFold *fold, double n)
     return holds;
 }
 
-/* t with the bounds that are met at equality, from a fold that spans t. */
+/* Writes t with the met bounds at equality, from a fold that spans t. */
 TALUS_INLINE void talus_unfold(const TalusFold *fold, double n, double t[2])
 {
     if (!fold->met[0] && !fold->met[1])
