@@ -36,7 +36,7 @@ static bool sampled(const TalusBodyView *v, int i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Samples slots at random, the same for the same number of slots; a regular stride could resonate with bodies made in
+/* Samples slots at random, the same for the same number of slots; a regular stride could alias with bodies made in
  * rows. */
 static int sample_some(const TalusBodyView *v, uint32_t *out)
 {
