@@ -62,8 +62,7 @@ TALUS_INLINE void talus_epa_add_face(TalusEpa *e, int i, int j, int k)
 
 /* ---- the first tetrahedron ------------------------------------------------------------------- */
 
-/* Squared measure of how far w is from the present simplex: distance from a point, area beside a line, volume over a
- * triangle. */
+/* Squared measure of w's distance from the simplex: length from a point, area with a line, volume with a triangle. */
 TALUS_INLINE double talus_epa_off_line(const TalusEpa *e, TalusVec3 w)
 {
     TalusVec3 d = talus_sub(w, e->w[0]);
@@ -89,8 +88,7 @@ TALUS_INLINE TalusVec3 talus_smallest_axis(TalusVec3 d)
     return talus_axis_vector(x <= y && x <= z ? 0 : y <= z ? 1 : 2);
 }
 
-/* Direction k in which the next point is searched: the axes for one point, two normals of a line, the normal of a
- * triangle. */
+/* Direction k of the search for the next point: axes for one point, two normals of a line, normal of a triangle. */
 TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
 {
     if (e->points == 1)

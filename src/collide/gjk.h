@@ -191,7 +191,7 @@ TALUS_INLINE bool talus_gjk_has(const TalusGjk *g, TalusVec3 w)
     return false;
 }
 
-/* Adds a point of C and updates v. False if v is the nearest point or does not improve. */
+/* Adds a point of C and updates v. False at the end of the iteration: the origin is inside, or v does not improve. */
 TALUS_INLINE bool talus_gjk_add(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
 {
     g->w[g->count] = w;

@@ -18,7 +18,7 @@
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
 /* Factor by which a candidate must spread farther than an earlier one, so that rounding does not choose. */
 #define TALUS_MANIFOLD_ALIKE (1.0 + 0x1p-8)
-/* Minimum area of a fourth point's triangle, relative to that of the first three points. */
+/* Ratio of the triangles on either side of the longest line below which the smaller one does not count. */
 #define TALUS_MANIFOLD_THIN 0x1p-8
 
 enum {
@@ -138,8 +138,8 @@ TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusC
     return c;
 }
 
-/* Keeps what lies inside of a border, or within the tolerance outside: such a corner stays where it is, and the edge
- * beyond it is not cut. Of the two equal edges of a line only the first is cut. */
+/* Keeps what lies inside of a border. A corner outside by less than the tolerance stays, and the edge beyond it is not
+ * cut. A line counts as two equal edges, of which only the first is cut. */
 TALUS_INLINE int talus_clip(const TalusSeen *s, int border, const TalusCandidate *in, int count,
                             bool line, TalusCandidate *out)
 {
@@ -198,8 +198,8 @@ TALUS_INLINE double talus_spread_off(const TalusCandidate *p, double u, double v
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
 }
 
-/* Returns the candidate that adds the largest area to the triangle p, q, r, beyond its sides q r and r p, and more than
- * `least`; -1: none. */
+/* Returns the candidate that adds most, and more than `least`, to triangle p q r beyond its sides q r and r p; -1:
+ * none. */
 TALUS_INLINE int talus_spread_beyond(const TalusCandidate *c, int count, int p, int q, int r,
                                      double least)
 {
@@ -353,8 +353,7 @@ TALUS_INLINE uint32_t talus_manifold_feature(const TalusFacing *a, const TalusFa
     return parts << TALUS_FEATURE_BITS | id;
 }
 
-/* Finds up to four manifold points of the two cores with a gap below `limit`, from their nearest points. Returns their
- * number. */
+/* Finds up to four manifold points of the two cores with a gap below `limit`. Returns their number. */
 TALUS_OUTLINE int talus_manifold(const TalusConvexPair *p, const TalusNearest *near, double limit,
                                  TalusSpot spot[TALUS_SPOTS])
 {
