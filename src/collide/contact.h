@@ -111,8 +111,8 @@ int talus_detector_clipped(const TalusDetector *detector);
 
 /* Subset of bodies to redetect. */
 typedef struct TalusLook {
-    const uint8_t *around; /* by body */
-    double tolerance;
+    const uint8_t *around; /* by body: nonzero for bodies of the subset */
+    double tolerance;      /* overlap that is allowed at the end of the step, over h; m/s */
 } TalusLook;
 
 /* Finds contacts that are missing from the list of the last talus_detect: points at which a body of `look`, with the

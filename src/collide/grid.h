@@ -1,17 +1,15 @@
 /* collide/grid.h - bodies sorted into the cells of a hierarchical grid.
  *
- * Every bounded body has a fat radius
- *     fat = radius + envelope size / 2 + h (|v - drift| + spin + reference speed)
- * so that the envelope of a pair is at most the sum of its two margins. `drift` is a common velocity of the bodies, on
- * which no envelope depends. Bodies are divided into levels by size: the cells of a level are at least as wide as the
- * fat diameters of its bodies, so partners of one level are in neighbouring cells.
+ * Every bounded body has a fat radius, its radius plus a margin (talus_body_margin)
+ *     envelope size / 2 + h (|v - d| + |d| / 2 + friction (|v - d| + surface speed) + spin + reference speed)
+ * so that the envelope of a pair is at most the sum of its two margins. The drift d is the mean velocity of a sample.
+ * Bodies are divided into levels by size: the cells of a level are at least as wide as the fat diameters of its bodies,
+ * so partners of one level are in neighbouring cells.
  *
  * The cells of a level form a box of about as many cells as bodies, periodic in all directions. Bodies outside fold
  * back into it, so a body far away costs nothing, and the cells of a row are contiguous in memory. Edges are one number
- * times powers of two; that number and the box are chosen from a sample of the bodies. These choices affect the speed
- * of the search, never its result.
- *
- * Walls (wall.h) are not in the grid. */
+ * times powers of two; that number and the box are chosen from the sample. These choices affect the speed of the
+ * search, never its result. Walls (wall.h) are not in the grid. */
 #ifndef TALUS_COLLIDE_GRID_H
 #define TALUS_COLLIDE_GRID_H
 
