@@ -1,4 +1,4 @@
-/* geometry/capsule.c - all points within a radius of a line along z: a cylinder with two half balls. */
+/* geometry/capsule.c - all points within a radius of a segment along z: a cylinder with two half balls. */
 #include "base/status.h"
 #include "geometry/kinds.h"
 

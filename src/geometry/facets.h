@@ -100,7 +100,7 @@ TALUS_INLINE int32_t talus_facet_across(const TalusShape *s, int32_t side)
                                            : talus_field_across(&s->def, side / 3, side % 3);
 }
 
-/* True if the facet represents the edge of its side k; the next function: the vertex at its corner k. */
+/* True if the facet represents the edge of its side k, or (talus_facet_has_corner) the vertex at its corner k. */
 TALUS_INLINE bool talus_facet_has_edge(const TalusShape *s, int32_t t, int k)
 {
     if (s->def.kind == TALUS_SHAPE_MESH)
