@@ -19,15 +19,12 @@
 
 enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
-/* Relative to the smallest half extent: preference of faces; distance outside of a face up to which a corner counts as
- * over it, if the face is parallel to the side; the same for other faces and for edges. */
-#define TALUS_BOX_BIAS 0x1p-8
-#define TALUS_BOX_CLIP 0x1p-10
-#define TALUS_BOX_TINY 0x1p-21
-/* Cosine of the angle, 2^-11, below which axes count as equal; cosine between the normals of an edge contact and a face
- * from which on the face contributes to the manifold. */
-#define TALUS_BOX_HAIR (1.0 - 0x1p-23)
-#define TALUS_BOX_LEAN 0.875
+/* Tolerances are relative to the smallest half extent. */
+#define TALUS_BOX_BIAS 0x1p-8          /* preference of faces over nearly equal axes */
+#define TALUS_BOX_CLIP 0x1p-10         /* corners this far outside of a parallel face are over it */
+#define TALUS_BOX_TINY 0x1p-21         /* the same for other faces, and for edges */
+#define TALUS_BOX_HAIR (1.0 - 0x1p-23) /* cosine of 2^-11, the angle of nearly equal axes */
+#define TALUS_BOX_LEAN 0.875           /* cosine above which a face adds to an edge contact */
 /* sin^2 of the angle below which two edges count as parallel: their product adds nothing to the face normals. */
 #define TALUS_BOX_PARALLEL 0x1p-20
 

@@ -17,9 +17,9 @@
 #include "collide/epa.h"
 #include "collide/narrow.h"
 
-/* Relative to the smaller size: distance of cores below which they count as touching, and clearance of step 3. */
-#define TALUS_CONVEX_TOUCHING 0x1p-22
-#define TALUS_CONVEX_CLEARANCE 0x1p-10
+/* Relative to the smaller size. */
+#define TALUS_CONVEX_TOUCHING 0x1p-22  /* distance of cores below which they count as touching */
+#define TALUS_CONVEX_CLEARANCE 0x1p-10 /* clearance of step 3 */
 
 enum { TALUS_CONVEX_ROUNDS = 48 };
 

@@ -39,7 +39,7 @@ void talus_detector_destroy(TalusDetector *d)
     talus_release(d);
 }
 
-/* ---- forgetting ------------------------------------------------------------------------------ */
+/* ---- dropped impulses ------------------------------------------------------------------------ */
 
 static void apply_forgotten(TalusDetector *d)
 {
@@ -328,7 +328,7 @@ static void match_general(void *context, int64_t begin, int64_t end, int64_t chu
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Reserves the new list beside what is still needed of the old one, and the keys of both. */
+/* Reserves the new list in addition to the part of the old one still in use, and the keys of both. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
 {
     int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;

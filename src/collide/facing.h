@@ -23,7 +23,7 @@ typedef struct TalusFacing {
 
 /* Sine of the tilt below which the points of a disc are fixed to the body instead of starting at the lowest. */
 #define TALUS_FACING_UPRIGHT 0x1p-16
-/* A face or an edge inclined by more than 60 degrees does not count. */
+/* Limit of inclination: cosine of a face's (60 degrees), sine of a hull edge's (30 degrees). */
 #define TALUS_FACING_LEAN 0.5
 
 TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)

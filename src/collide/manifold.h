@@ -10,10 +10,9 @@
 #include "collide/convex.h"
 #include "collide/facing.h"
 
-/* Relative to the smaller size: distance outside of the other part up to which a corner counts as over it, and by how
- * much the nearest points must be nearer than all corners to be a candidate. */
-#define TALUS_MANIFOLD_CLIP 0x1p-10
-#define TALUS_MANIFOLD_NEAREST 0x1p-22
+/* Tolerances are relative to the smaller size. */
+#define TALUS_MANIFOLD_CLIP 0x1p-10    /* corners this far outside of the other part are over it */
+#define TALUS_MANIFOLD_NEAREST 0x1p-22 /* nearest points nearer by this than corners count */
 /* sin^2 of the angle below which two lines count as parallel */
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
 /* Factor by which a candidate must spread farther than an earlier one, so that rounding does not choose. */

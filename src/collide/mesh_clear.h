@@ -97,7 +97,7 @@ typedef struct TalusWayOut {
     bool hidden;  /* that point is not over the facet, so another direction may be shorter */
 } TalusWayOut;
 
-/* Finds the way out of the facet above a body that lies below a field and cuts it hardly or not at all. */
+/* Finds the way out through the facet above a body that lies below a field and barely cuts it, if at all. */
 TALUS_INLINE bool talus_way_up(const TalusBeside *q, TalusWayOut *way)
 {
     double height;
@@ -165,7 +165,7 @@ TALUS_OUTLINE bool talus_nearest_up(const TalusBeside *q, TalusVec3 *up, double 
 }
 
 /* Shortens the way of a body that one facet's plane has cleared, over an edge or a vertex. As in convex.h, the nearest
- * point seen from the clear position gives a shorter way to a clear position, until that gains nothing. */
+ * point in the clear position gives a shorter way to a clear position. Repeated while that gains. */
 TALUS_INLINE void talus_shorten_way(TalusBeside *q)
 {
     double clearance = TALUS_CONVEX_CLEARANCE * q->size, gap, next_gap;

@@ -104,8 +104,8 @@ TALUS_OUTLINE void talus_patch_emit(const TalusOnFacets *q, TalusPatchPoints *p)
     }
 }
 
-/* Adds a candidate. Two facets of a patch both find a corner over their common edge. Cut corners of different facets
- * may have the same number. */
+/* Adds a candidate once: two facets of a patch both find a corner over their common edge. A cut corner whose number is
+ * taken by another facet's gets the next one. */
 TALUS_INLINE void talus_patch_add(TalusPatchPoints *p, TalusCandidate c)
 {
     bool cut = c.id >= TALUS_FACING_MOST && c.id != TALUS_FACET_LOWEST;

@@ -14,7 +14,7 @@
 #include "collide/simple_manifold.h"
 #include "geometry/facets.h"
 
-/* Features: a facet and, in 8 bits, its part. Vertices of the surface have their own number with the highest bit set. */
+/* Features: a facet and, in 8 bits, its part. A vertex of the surface has its own number with the highest bit set. */
 enum {
     TALUS_FACET_BITS = 8,
     TALUS_FACET_BALL = 190, /* plus TalusFoot.where, faces and sides only */
@@ -102,7 +102,7 @@ TALUS_OUTLINE bool talus_foot_counts(const TalusShape *s, int32_t t, const Talus
            talus_dot(talus_outward(s, t, f, foot->where), foot->from) >= 0.0;
 }
 
-/* Adds the contact of a centre below the ground: out at the nearest point, or at the facet above if none is in reach. */
+/* Adds the contact of a centre below the ground: at the nearest point, or at the facet above if none is in reach. */
 TALUS_INLINE void talus_ball_under(const TalusBallOnFacets *q, const TalusNearestFacet *near,
                                    int32_t above, double height)
 {

@@ -16,17 +16,15 @@
 #include "collide/manifold.h"
 #include "collide/mesh_clear.h"
 
-/* Relative to the body's size: distance outside of a facet up to which a corner counts as over it, and by how much the
- * nearest point must be nearer than all corners over a facet to count. */
-#define TALUS_FACET_CLIP 0x1p-40
-#define TALUS_FACET_BESIDE 0x1p-21
-/* 1 - cosine up to which a direction counts as the facet's normal; tolerance of standing out from the facets around. */
-#define TALUS_FACET_NORMAL 0x1p-21
-#define TALUS_FACET_LEAN 0x1p-14
+/* Tolerances of lengths are relative to the body's size. */
+#define TALUS_FACET_CLIP 0x1p-40   /* corners this far outside of a facet are over it */
+#define TALUS_FACET_BESIDE 0x1p-21 /* a nearest point nearer by this than corners counts */
+#define TALUS_FACET_NORMAL 0x1p-21 /* 1 - cosine up to which a direction is the facet's normal */
+#define TALUS_FACET_LEAN 0x1p-14   /* tolerance of standing out from the facets around */
 /* Barycentric coordinate below which a point lies on a side. */
 #define TALUS_FACET_SIDE 0x1p-16
 
-enum { TALUS_FACET_LOWEST = 180 }; /* id of the lowest point where that is no corner */
+enum { TALUS_FACET_LOWEST = 180 }; /* id of the lowest point if that is no corner */
 
 /* Candidates over one facet. All facets of a flat patch have the same `up`. */
 typedef struct TalusFacePoints {

@@ -115,7 +115,7 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
-/* ---- into the list ---- */
+/* ---- merge into the list ---- */
 
 static int compare_missed(const void *x, const void *y)
 {

@@ -39,7 +39,7 @@ typedef struct TalusManifoldPoint {
 /* Transformation of manifold points on their way to the sink: bodies swapped, or parts of compounds. */
 typedef struct TalusManifoldRoute {
     bool swapped;
-    bool parts;    /* the point is of two parts, whose origins are of_a and of_b */
+    bool parts;    /* the point is of two parts, with origins at arms of_a, of_b */
     uint32_t part; /* distinguishes the pair of parts */
     TalusVec3 of_a, of_b;
 } TalusManifoldRoute;

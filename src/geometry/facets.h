@@ -155,7 +155,7 @@ TALUS_INLINE bool talus_side_flat(const TalusShape *s, int32_t t, int k, TalusVe
     return talus_normals_agree(normal, talus_facet(&s->def, other / 3).normal);
 }
 
-/* ---- where a facet is nearest to a point ---- */
+/* ---- nearest point of a facet ---- */
 
 /* 0: within the facet; 1 + k: on side k; 4 + k: at corner k. */
 enum { TALUS_ON_FACE = 0, TALUS_ON_SIDE = 1, TALUS_ON_CORNER = 4 };
@@ -296,7 +296,7 @@ TALUS_INLINE TalusVec3 talus_outward(const TalusShape *s, int32_t t, const Talus
     return talus_vec3(lean[0], lean[1], lean[2]);
 }
 
-/* ---- those in a box ---- */
+/* ---- facets in a box ---- */
 
 /* Iterator over the facets whose bounds meet a box: of a mesh in the order of the tree; of a field in the order of
  * their indices, including those above the box. */

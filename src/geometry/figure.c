@@ -34,7 +34,7 @@ static TalusDrawn drawn_as(TalusShapeKind kind)
                                                          : TALUS_DRAWN_SHEET;
 }
 
-/* ---- numbers as files keep them ---- */
+/* ---- rounding as in files ---- */
 
 static double step(double x)
 {
@@ -54,7 +54,7 @@ static TalusStatus round_mesh(TalusMesh *mesh)
     return TALUS_OK;
 }
 
-/* ---- equal vertices ---- */
+/* ---- duplicate vertices ---- */
 
 static bool same_vertex(const TalusMesh *mesh, int a, int b)
 {

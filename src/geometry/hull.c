@@ -146,7 +146,7 @@ static TalusVec3 middle(const Draft *d)
     return talus_madd(d->lo, 1.0 / d->count, sum);
 }
 
-/* ---- the hull of the points as they are ---- */
+/* ---- hull of the present points ---- */
 
 /* True if the hull is flat along the normal of the first face, the largest. This keeps hulls with almost no volume from
  * the integrals; half_width tests all faces later. */

@@ -239,7 +239,7 @@ static void make_faces(Work *w)
     }
 }
 
-/* ---- corners to do without ---- */
+/* ---- redundant corners ---- */
 
 static double distance_to_segment(TalusVec3 v, TalusVec3 p, TalusVec3 q)
 {

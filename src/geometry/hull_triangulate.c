@@ -185,7 +185,7 @@ static TalusStatus start(Hull *h, bool *flat)
     return TALUS_OK;
 }
 
-/* ---- one point more ---- */
+/* ---- insertion of a point ---- */
 
 static int32_t take_farthest(Hull *h, Face *face)
 {
@@ -280,7 +280,7 @@ static TalusStatus insert(Hull *h, int32_t from)
     return TALUS_OK;
 }
 
-/* ---- what is left ---- */
+/* ---- result ---- */
 
 static TalusStatus collect(Hull *h, TalusTriangulation *out)
 {

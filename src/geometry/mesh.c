@@ -326,7 +326,7 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
     return status;
 }
 
-/* ---- planes among planes ---- */
+/* ---- parts of planes ---- */
 
 typedef struct Polygon {
     TalusVec3 *corner, *spare; /* `spare` receives the result of a cut: at most one corner more */

@@ -72,7 +72,7 @@ typedef struct TalusMeshing {
 /* Makes the mesh of a checked shape by the function of its kind, with the pieces of a solid. */
 TalusStatus talus_mesh_of_checked(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 
-/* ---- kinds: mesh.c, mesh_kinds.c; `mesh` of their rows in kinds.h ---- */
+/* ---- by kind, in mesh.c and mesh_kinds.c: member `mesh` of TalusShapeOps ---- */
 
 TalusStatus talus_mesh_sphere(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
