@@ -78,8 +78,8 @@ static void add_other(Search *s, uint32_t a, uint32_t b)
 }
 
 /* Adds two entries of the grid with overlapping fat spheres if they are in contact. Most pairs of spheres are so near
- * that speeds need no evaluation; the margin of 2^-18 guards that shortcut against rounding, and the exact test decides
- * the others. */
+ * that speeds need no evaluation; the margin of 2^-18 guards that shortcut against rounding. The exact test decides
+ * others. */
 static inline void meet(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
@@ -97,8 +97,7 @@ static inline void meet(Search *s, uint32_t i, uint32_t j)
         add(s, TALUS_RUN_SPHERES, a < b ? a : b, a < b ? b : a);
 }
 
-/* As meet, in periodic space. Of the entries that represent one pair in one relative position, all but one are shifted
- * alike along some axis. */
+/* As meet, in periodic space. Of the entries of one pair in one relative position, all but one share a shifted axis. */
 static void meet_image(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
@@ -300,8 +299,7 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         flush(&s, run);
 }
 
-/* Bodies of the subset search all cells of their level. Others search only for larger bodies, which do not search for
- * them. */
+/* Bodies of the subset search all cells of their level. Others only search for larger bodies, which do not find them. */
 static void search_around_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;

@@ -23,8 +23,7 @@ TALUS_INLINE double talus_clamp_one(double t)
     return fmin(fmax(t, -1.0), 1.0);
 }
 
-/* Adds the contact of two balls of the given radii about points given by their arms. If the points coincide, the normal
- * is `fallback`. */
+/* Adds the contact of two balls about points given by their arms. If the points coincide, the normal is `fallback`. */
 TALUS_INLINE void talus_manifold_balls(const TalusPose *a, const TalusPose *b, TalusVec3 arm_a,
                                        TalusVec3 arm_b, double radius_a, double radius_b,
                                        TalusVec3 fallback, uint32_t feature, double reach,

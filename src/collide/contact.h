@@ -104,9 +104,8 @@ void talus_detector_destroy(TalusDetector *detector);
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 
-/* In periodic space: number of bodies that moved so far within h, in the last talus_detect or
- * talus_detector_find_missed, that a contact of theirs may be missing, because two bodies meet as nearest images only.
- * A shorter h has fewer. */
+/* Number of bodies that, in the last talus_detect or talus_detector_find_missed, moved so far within h that a contact
+ * may be missing, because two bodies meet as nearest images only in periodic space. A shorter h has fewer. */
 int talus_detector_clipped(const TalusDetector *detector);
 
 /* Subset of bodies to redetect. */

@@ -1,10 +1,10 @@
-/* collide/fit.h - limits of fat radii in periodic space; for host and device.
+/* collide/fit.h - limits of fat radii in periodic space; for host and device. Lengths are in metres.
  *
  * Two bodies meet as nearest images only, so two fat radii must stay below half of every period, and so must a wall
  * with its margin and the body beside it. Radii and resting envelopes that violate this are refused. The share of
  * speeds is clipped, and bodies that may miss a contact for that reason are counted: the step is then halved
- * (world/step/step.c). A clipped share of sliding is not counted, because sliding closes no gap. Lengths are in
- * metres. */
+ * (world/step/step.c). A clipped share of sliding is not counted: it only keeps contacts from appearing and
+ * disappearing, and closes no gap. */
 #ifndef TALUS_COLLIDE_FIT_H
 #define TALUS_COLLIDE_FIT_H
 

@@ -36,8 +36,7 @@ static bool sampled(const TalusBodyView *v, int i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Samples slots at random, the same for the same number of slots; a regular stride could alias with bodies made in
- * rows. */
+/* Samples slots at random, the same for the same number of slots; a regular stride could alias with rows of bodies. */
 static int sample_some(const TalusBodyView *v, uint32_t *out)
 {
     TalusRng rng = talus_rng((uint64_t)v->count);
@@ -105,8 +104,8 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
         grid->large = fmin(grid->large, 0.25 * talus_shortest_period(grid->bodies->period));
 }
 
-/* Mean -+ four mean deviations, cut at the outermost bodies: all of a uniform bed, and little more when some bodies
- * have left it. */
+/* Mean -+ four mean deviations, cut at the outermost bodies: all of a uniform bed, little more if some bodies left
+ * it. */
 static void choose_range(const TalusGrid *grid, const uint32_t *sample, int count, int axis,
                          double *low, double *high)
 {

@@ -1,5 +1,4 @@
-/* collide/level.h - parts of the hierarchical grid (grid.h) that host and device share: fat radii, size classes and
- * cells of a level. */
+/* collide/level.h - parts of the hierarchical grid (grid.h) for host and device: fat radii, size classes, cells. */
 #ifndef TALUS_COLLIDE_LEVEL_H
 #define TALUS_COLLIDE_LEVEL_H
 

@@ -197,8 +197,7 @@ TALUS_INLINE double talus_spread_off(const TalusCandidate *p, double u, double v
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
 }
 
-/* Returns the candidate that adds most, and more than `least`, to triangle p q r beyond its sides q r and r p; -1:
- * none. */
+/* Returns the candidate that adds most to triangle p q r beyond its sides q r and r p, if more than `least`; else -1. */
 TALUS_INLINE int talus_spread_beyond(const TalusCandidate *c, int count, int p, int q, int r,
                                      double least)
 {
@@ -283,8 +282,7 @@ TALUS_INLINE void talus_spread_keep(TalusCandidate *c, int count, const TalusCan
     c[beside] = *nearest;
 }
 
-/* Drops candidates with a gap below `least`. Nothing is nearer than the nearest points: such a corner lies barely
- * outside of an inclined part. */
+/* Drops candidates nearer than `least`, the nearest points: such a corner lies barely outside of an inclined part. */
 TALUS_INLINE int talus_drop_below(TalusCandidate *c, int count, double least)
 {
     int kept = 0;

@@ -1,9 +1,8 @@
 /* collide/mesh_clear.h - moves a convex body clear of a mesh or height field; for host and device. mesh_convex.h finds
- * the contacts there.
+ * the contacts there. Everything is in the frame of the mesh.
  *
  * A body that overlaps the surface is moved out of the cut facet whose plane it is least below, and so on until it cuts
- * none. A body entirely under a field is moved out of the facet above its position. Everything is in the frame of the
- * mesh. */
+ * none. A body entirely under a field is moved out of the facet above its position. */
 #ifndef TALUS_COLLIDE_MESH_CLEAR_H
 #define TALUS_COLLIDE_MESH_CLEAR_H
 
@@ -114,8 +113,7 @@ TALUS_INLINE bool talus_way_up(const TalusBeside *q, TalusWayOut *way)
     return true;
 }
 
-/* Finds the cut facet whose plane the body is least below. False if the body is in no facet by more than
- * TALUS_FACET_HAIR. */
+/* Finds the cut facet whose plane the body is least below. False if no facet is cut by more than TALUS_FACET_HAIR. */
 TALUS_OUTLINE bool talus_way_out(const TalusBeside *q, TalusWayOut *way)
 {
     TalusFacetWalk walk = talus_facets_around(q);

@@ -83,8 +83,7 @@ TALUS_OUTLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVe
     return best;
 }
 
-/* True if the distance from the ball's centre has a minimum at the foot. Of the facets that share an edge or a vertex
- * only one counts. */
+/* True if the distance to the ball's centre has a minimum at the foot. One facet counts for a shared edge or vertex. */
 TALUS_OUTLINE bool talus_foot_counts(const TalusShape *s, int32_t t, const TalusFacet *f,
                                      const TalusFoot *foot)
 {

@@ -42,7 +42,7 @@ static bool is_convex(const TalusBodyView *v, uint32_t body)
     return talus_shape_has(talus_body_kind(v, body), TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE);
 }
 
-/* True if two convex bodies have a contact in the list: one prevents that they pass through each other elsewhere. */
+/* True if two convex bodies have a contact in the list, which keeps them from passing through each other elsewhere. */
 static bool is_watched(const TalusDetector *d, TalusPair pair)
 {
     TalusKey key = {pair.a, pair.b, 0};
@@ -59,8 +59,7 @@ static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3
     return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
 }
 
-/* Stores a manifold point whose gap closes and that is not in the list. Points of the run of spheres have no
- * features. */
+/* Stores a manifold point whose gap closes and that is not in the list. Points of the first run have no features. */
 static void check_point(void *context, const TalusManifoldPoint *touch)
 {
     const Looker *l = context;

@@ -11,8 +11,7 @@
 #endif
 
 /* Passes a point to the sink. Points of (b, a) become points of (a, b), points of parts become points of the bodies. An
- * odd multiplier distinguishes parts: features of one pair of parts stay distinct, and those of two pairs collide with
- * probability 2^-32. */
+ * odd multiplier keeps features of one pair of parts distinct; those of two pairs collide with probability 2^-32. */
 TALUS_INLINE void talus_manifold_add(TALUS_MANIFOLD_SINK *sink, const TalusManifoldPoint *touch)
 {
     const TalusManifoldRoute *r = &sink->route;

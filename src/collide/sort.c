@@ -110,8 +110,7 @@ void talus_sorter_clear(TalusSorter *sorter)
     memset(sorter, 0, sizeof *sorter);
 }
 
-/* Shell sort: insertion sort for the few partners of a grain, and still fast for the thousands of a body the size of
- * the bed. */
+/* Shell sort: insertion sort for the few partners of a grain, still fast for the thousands of a bed-sized body. */
 static void order(TalusPair *pairs, int64_t count)
 {
     int64_t gap = 1;

@@ -43,8 +43,7 @@ TALUS_INLINE TalusVec3 talus_cylinder_extent(double r, double h, TalusQuat orien
                       talus_cylinder_reach(u.z, r, h));
 }
 
-/* Along a world axis whose component on the shape's axis is u, the circle (r, z) spans
- * u z -+ r sqrt(1 - u^2). */
+/* Along a world axis whose component on the shape's axis is u, the circle (r, z) spans u z -+ r sqrt(1 - u^2). */
 TALUS_INLINE void talus_revolve_span(const TalusShape *shape, double u, double *lo, double *hi)
 {
     double across = sqrt(fmax(0.0, 1.0 - u * u));

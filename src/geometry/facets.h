@@ -398,8 +398,7 @@ TALUS_INLINE TalusAabb talus_box_around(TalusVec3 p, double reach)
     return box;
 }
 
-/* True if a facet's bounds are within reach of p along each axis, in the shape's frame. Points below a field always
- * are. */
+/* True if a facet's bounds are within reach of p along each axis, in the shape's frame, or if p is below a field. */
 TALUS_INLINE bool talus_facets_near(const TalusShape *shape, TalusVec3 p, double reach)
 {
     TalusFacetWalk walk = talus_facets_in(shape, talus_box_around(p, reach));

@@ -1,11 +1,11 @@
 /* geometry/hull.c - convex hull of points as a polyhedron with faces, edges and exact mass properties.
  *
  * Points are rounded to a grid of 2^-40 of their extent, where the hull is exact (hull_triangulate.c), and triangles
- * are merged to faces (hull_faces.c). Points within 2^-22 of the extent of the hull of the others are dropped: files of
+ * are merged to faces (hull_faces.c). Points within 2^-22 extents of the hull of the others are dropped: files of
  * triangles have single precision, which is no better. The remaining vertices keep their coordinates except for the
  * shift of the centre of mass to the origin. This is repeated until nothing changes, so that the hull of a hull's
- * vertices is the same bit for bit. All lengths are compared with the extent: a hull scaled by a power of two has the
- * same bits. */
+ * vertices has the same bits. All lengths are compared with the extent, so a hull scaled by a power of two has the same
+ * bits. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/hull_work.h"
@@ -101,8 +101,8 @@ static bool drop_points(Draft *d)
 
 /* Computes volume, centre and inertia about it by the divergence theorem: sums over the tetrahedra between the origin
  * and the triangles. One with corners a, b, c has the volume V = det(a, b, c)/6, the first moment V (a + b + c)/4 and
- * the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c. `from`, near the centre, serves as the origin, so
- * that nothing cancels. */
+ * the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c. The origin is `from`, near the centre, to avoid
+ * cancellation. */
 static TalusVec3 integrate(Draft *d, TalusVec3 from)
 {
     double volume = 0.0;

@@ -5,8 +5,7 @@
 #include <talus/base.h>
 #include <talus/math.h>
 
-/* A point on a grid of 2^40 steps along each axis: differences and determinants of three of them are exact in 128
- * bits. */
+/* A point on a grid of 2^40 steps per axis: differences and determinants of three of them are exact in 128 bits. */
 enum { TALUS_GRID_BITS = 40 };
 
 typedef struct TalusGridPoint {
@@ -21,8 +20,8 @@ typedef struct TalusTriangulation {
 } TalusTriangulation;
 
 /* Computes the exact hull of points on the grid: every point lies on or below the plane of every triangle. Points in
- * the plane of a face or on an edge may or may not be corners. Sets `flat` if all points lie in one plane: there are no
- * triangles then. */
+ * the plane of a face or on an edge may or may not be corners. Sets `flat`, without triangles, if all points are
+ * coplanar. */
 TalusStatus talus_triangulate(const TalusGridPoint *point, int count, TalusTriangulation *out,
                               bool *flat);
 void talus_triangulation_free(TalusTriangulation *triangulation);

@@ -27,9 +27,9 @@ typedef struct TalusMeshPlane {
     TalusVec3 point, normal; /* unit */
 } TalusMeshPlane;
 
-/* Makes the part of planes[which], within `bounds`, that bounds the free space of all planes, which is convex; world
- * frame. Five planes give the five faces of an open box instead of five intersecting squares. The mesh has no triangle
- * if nothing is left. */
+/* Makes the part of planes[which], within `bounds`, that bounds the free space of all planes, in the world frame. Five
+ * planes give the five faces of an open box instead of five intersecting squares. The mesh is empty if nothing is
+ * left. */
 TalusStatus talus_mesh_of_plane(const TalusMeshPlane *planes, int count, int which,
                                 TalusAabb bounds, TalusMesh *out);
 

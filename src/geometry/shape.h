@@ -6,19 +6,16 @@
 
 #include <talus/shape.h>
 
-/* Topology of a convex polyhedron; vertices are def.vertex. Faces are maximal planar polygons, anticlockwise seen from
- * outside. */
+/* Topology of a convex polyhedron of def.vertex. Faces are maximal planar polygons, anticlockwise seen from outside. */
 typedef struct TalusHull {
     int faces, edges;
-    /* [faces]: outward unit normal n and d. The face lies on n.x = d up to 2^-22 of the extent, and no vertex is beyond
-     * it by more than 2^-37. */
+    /* [faces]: outward unit normal n and d. A face lies on n.x = d up to 2^-22 extents, vertices beyond up to 2^-37. */
     const double (*plane)[4];
     const int32_t *loop_start; /* [faces + 1] into loop */
     const int32_t *loop;       /* vertices of each face in order */
     /* [edges]: two vertices and the two faces that share them; the first face has the vertices in this order. */
     const int32_t (*edge)[4];
-    /* [vertices + 1] into neighbour: vertices along edges and, in faces of more than three corners, across them, for
-     * hill climbing. */
+    /* [vertices + 1] into neighbour: vertices along edges and across faces of more than three corners, for climbing. */
     const int32_t *neighbour_start;
     const int32_t *neighbour;
 } TalusHull;
@@ -35,8 +32,7 @@ typedef struct TalusTree {
     const TalusTreeNode *node;
 } TalusTree;
 
-/* Topology of a mesh for contacts. A side 3 t + k is edge k of triangle t, from its corner k to the next
- * (adjacency.h). */
+/* Topology of a mesh for contacts. Side 3 t + k is edge k of triangle t, from its corner k to the next (adjacency.h). */
 typedef struct TalusMeshTopology {
     const int32_t *across;     /* [3 triangles]: the next side on the same edge; -1: free edge */
     const uint8_t *mark;       /* [triangles]: TALUS_MARK_* */
@@ -79,8 +75,8 @@ typedef struct TalusChild {
     TalusQuat orientation;
 } TalusChild;
 
-/* Checks and copies the def: positive sizes, at least two profile points, no two equal neighbours, radii not negative,
- * everything finite. */
+/* Checks and copies the def: positive sizes, at least two profile points, neighbours not equal, radii >= 0, all
+ * finite. */
 TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def);
 void talus_shape_clear(TalusShape *shape);
 

@@ -1,8 +1,7 @@
 /* geometry/support.h - support function: the point of a convex shape farthest along a direction; for host and device.
  *
  * In the body's frame. The direction must not be zero and need not be a unit vector; a scaled direction gives the same
- * point. Shapes that are not convex (plane, revolve, compound, mesh, field) have none, but the parts of a compound
- * do. */
+ * point. Shapes that are not convex (plane, revolve, compound, mesh, field) have none. */
 #ifndef TALUS_GEOMETRY_SUPPORT_H
 #define TALUS_GEOMETRY_SUPPORT_H
 
@@ -92,8 +91,8 @@ TALUS_INLINE TalusVec3 talus_ellipsoid_support(TalusVec3 half, TalusVec3 d)
 
 /* ---- all of them ---- */
 
-/* A sphere or a capsule is the set of points within this distance of its core, a point or a line. All other shapes are
- * their own core. */
+/* A sphere or a capsule is the set of points within this distance of its core, a point or a line; others are their
+ * core. */
 TALUS_INLINE double talus_core_margin(const TalusShape *shape, double radius)
 {
     return shape->def.kind == TALUS_SHAPE_SPHERE    ? radius
