@@ -126,8 +126,7 @@ TALUS_INLINE double talus_spheres_at_rest(const TalusBodyView *bodies,
                              sliding + turning);
 }
 
-/* True if two moving spheres, d apart from a to b, are in contact. Swapping a and b and negating d gives the same
- * bits. */
+/* True if two moving spheres, d from a to b, are in contact. Swapping a and b and negating d gives the same bits. */
 TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
                                       const TalusDetectOptions *options, TalusVec3 d, uint32_t a,
                                       uint32_t b)

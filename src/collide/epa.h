@@ -162,7 +162,7 @@ TALUS_INLINE int talus_epa_nearest_face(const TalusEpa *e)
     return best;
 }
 
-/* Adds an edge to the rim of the hole, or removes it if its other face is in the hole. False if capacity is exceeded. */
+/* Adds an edge to the rim of the hole, or removes it if its other face is in the hole. False if there are too many. */
 TALUS_INLINE bool talus_epa_rim(uint8_t edge[][2], int *count, uint8_t from, uint8_t to)
 {
     for (int k = 0; k < *count; k++) {

@@ -104,8 +104,7 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
         grid->large = fmin(grid->large, 0.25 * talus_shortest_period(grid->bodies->period));
 }
 
-/* Mean -+ four mean deviations, cut at the outermost bodies: all of a uniform bed, little more if some bodies left
- * it. */
+/* Mean -+ four mean deviations, cut at the outermost bodies: all of a uniform bed, hardly more if some bodies left. */
 static void choose_range(const TalusGrid *grid, const uint32_t *sample, int count, int axis,
                          double *low, double *high)
 {

@@ -197,7 +197,7 @@ TALUS_INLINE double talus_spread_off(const TalusCandidate *p, double u, double v
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
 }
 
-/* Returns the candidate that adds most to triangle p q r beyond its sides q r and r p, if more than `least`; else -1. */
+/* Returns the candidate that adds most, more than `least`, to triangle p q r beyond its sides q r and r p; else -1. */
 TALUS_INLINE int talus_spread_beyond(const TalusCandidate *c, int count, int p, int q, int r,
                                      double least)
 {

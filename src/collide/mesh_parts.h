@@ -72,8 +72,7 @@ TALUS_INLINE void talus_face_add(TalusFacePoints *face, TalusCandidate c)
     face->c[face->count++] = c;
 }
 
-/* Adds the body's lowest point if no corner of its part is as low: on a round body, or on a face with omitted
- * corners. */
+/* Adds the body's lowest point if no corner of its part is as low: of a round body, or a face with omitted corners. */
 TALUS_INLINE void talus_face_add_lowest(const TalusBeside *q, const TalusSeen *s,
                                         const TalusFacing *part, TalusVec3 lowest,
                                         TalusFacePoints *face)

@@ -124,7 +124,7 @@ static TalusStatus find_mass(TalusShape *shape, const TalusChild *child)
     return TALUS_OK;
 }
 
-/* Moves all parts so that the centre of mass is the origin; far from it a second round removes rounding of the first. */
+/* Moves all parts so that the centre of mass is the origin; far from it a second round removes rounding errors. */
 static TalusStatus centre_parts(TalusShape *shape, TalusChild *child)
 {
     int count = shape->def.part_count;

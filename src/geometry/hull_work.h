@@ -20,8 +20,7 @@ typedef struct TalusTriangulation {
 } TalusTriangulation;
 
 /* Computes the exact hull of points on the grid: every point lies on or below the plane of every triangle. Points in
- * the plane of a face or on an edge may or may not be corners. Sets `flat`, without triangles, if all points are
- * coplanar. */
+ * the plane of a face or on an edge may or may not be corners. Coplanar points set `flat` and give no triangles. */
 TalusStatus talus_triangulate(const TalusGridPoint *point, int count, TalusTriangulation *out,
                               bool *flat);
 void talus_triangulation_free(TalusTriangulation *triangulation);

@@ -28,8 +28,7 @@ typedef struct TalusMeshPlane {
 } TalusMeshPlane;
 
 /* Makes the part of planes[which], within `bounds`, that bounds the free space of all planes, in the world frame. Five
- * planes give the five faces of an open box instead of five intersecting squares. The mesh is empty if nothing is
- * left. */
+ * planes give the five faces of an open box instead of five intersecting squares. The mesh may be empty. */
 TalusStatus talus_mesh_of_plane(const TalusMeshPlane *planes, int count, int which,
                                 TalusAabb bounds, TalusMesh *out);
 

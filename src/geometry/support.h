@@ -91,8 +91,7 @@ TALUS_INLINE TalusVec3 talus_ellipsoid_support(TalusVec3 half, TalusVec3 d)
 
 /* ---- all of them ---- */
 
-/* A sphere or a capsule is the set of points within this distance of its core, a point or a line; others are their
- * core. */
+/* A sphere or a capsule is all within this distance of its core, a point or a line. Other shapes are their own core. */
 TALUS_INLINE double talus_core_margin(const TalusShape *shape, double radius)
 {
     return shape->def.kind == TALUS_SHAPE_SPHERE    ? radius

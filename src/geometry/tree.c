@@ -32,8 +32,7 @@ static void swap(Item *p, Item *q)
     *q = item;
 }
 
-/* Moves the item of rank k of begin .. end - 1 to index k, smaller ones before it (Hoare's selection, median of
- * three). */
+/* Moves the item of rank k of begin .. end - 1 to index k, smaller ones before it (Hoare's selection). */
 static void select_rank(Item *item, int begin, int end, int k, int axis)
 {
     while (end - begin > 2) {
