@@ -302,8 +302,7 @@ TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double dis
 
 /* ---- edge against edge ----------------------------------------------------------------------- */
 
-/* Returns the centre of the edge along `axis` farthest in `direction`, relative to the first box, and its id in
- * *which. */
+/* Returns the centre of the edge along `axis` farthest in `direction`, relative to the first box; *which: its bits. */
 TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusBoxAt *box, int axis, TalusVec3 direction,
                                                uint32_t *which)
 {

@@ -78,8 +78,7 @@ static void add_other(Search *s, uint32_t a, uint32_t b)
 }
 
 /* Adds two entries of the grid with overlapping fat spheres if they are in contact. Most pairs of spheres are so near
- * that speeds need no evaluation; the margin of 2^-18 guards that shortcut against rounding. Others are tested
- * exactly. */
+ * that speeds need no evaluation; the margin of 2^-18 guards that shortcut against rounding. */
 static inline void meet(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
@@ -299,8 +298,8 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         flush(&s, run);
 }
 
-/* Bodies of the subset search all cells of their level. Others search only for larger ones, which ignore smaller
- * ones. */
+/* Bodies of the subset search all cells of their level. Others search only for larger ones, which search none
+ * smaller. */
 static void search_around_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;

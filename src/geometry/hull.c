@@ -4,7 +4,7 @@
  * are merged to faces (hull_faces.c). Points within 2^-22 extents of the hull of the others are dropped: files of
  * triangles have single precision, which is no better. The remaining vertices keep their coordinates except for the
  * shift of the centre of mass to the origin. This is repeated until nothing changes, so that the hull of a hull's
- * vertices has the same bits. Lengths are compared with the extent only, so scaling by a power of two keeps the bits. */
+ * vertices has the same bits. Lengths are compared with the extent only, so scaling by a power of two is exact. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/hull_work.h"
@@ -100,8 +100,8 @@ static bool drop_points(Draft *d)
 
 /* Computes volume, centre and inertia about it by the divergence theorem: sums over the tetrahedra between the origin
  * and the triangles. One with corners a, b, c has the volume V = det(a, b, c)/6, the first moment V (a + b + c)/4 and
- * the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c. The origin `from` is near the centre: nothing
- * cancels. */
+ * the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c. An origin `from` near the centre avoids
+ * cancellation. */
 static TalusVec3 integrate(Draft *d, TalusVec3 from)
 {
     double volume = 0.0;

@@ -15,8 +15,7 @@
 
 __extension__ typedef __int128 Wide; /* available in GCC and clang on 64-bit machines */
 
-/* Products of three 40-bit numbers and their sums stay below 127 bits. clang's check of such products would call a
- * function that libgcc lacks. */
+/* Products of three 40-bit numbers and their sums stay below 127 bits; clang's check calls a function libgcc lacks. */
 #define NEVER_OVERFLOWS __attribute__((no_sanitize("signed-integer-overflow")))
 
 typedef struct Normal {
