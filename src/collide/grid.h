@@ -84,7 +84,7 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
 void talus_grid_clear(TalusGrid *grid);
 
 /* ---- grid_images.c ---- */
-/* Computes the limit of fat radii (fit.h). Fails if a body or wall at rest is so large that it could meet two images. */
+/* Computes the limit of fat radii (fit.h). Fails if a body or wall at rest is large enough to meet two images. */
 TalusStatus talus_grid_fit(TalusGrid *grid);
 /* Clips fat radii to the limit, counts the bodies that move farther, then makes all images and counts their sizes. */
 TalusStatus talus_grid_images(TalusGrid *grid);

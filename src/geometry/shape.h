@@ -32,7 +32,7 @@ typedef struct TalusTree {
     const TalusTreeNode *node;
 } TalusTree;
 
-/* Topology of a mesh for contacts. Side 3 t + k is edge k of triangle t, from its corner k to the next (adjacency.h). */
+/* Topology of a mesh, for contacts. Side 3 t + k: edge k of triangle t, from its corner k to the next (adjacency.h). */
 typedef struct TalusMeshTopology {
     const int32_t *across;     /* [3 triangles]: the next side on the same edge; -1: free edge */
     const uint8_t *mark;       /* [triangles]: TALUS_MARK_* */
