@@ -1,4 +1,4 @@
-/* collide/arms.h - where a contact is on each of its bodies, whatever run it belongs to. */
+/* collide/arms.h - arms of a contact of any run: computed for the two sphere runs, stored for the general one. */
 #ifndef TALUS_COLLIDE_ARMS_H
 #define TALUS_COLLIDE_ARMS_H
 

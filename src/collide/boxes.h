@@ -1,17 +1,17 @@
 /* collide/boxes.h - two boxes; for host and device. Part of pair_table.h, which includes it.
  *
- * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 products of edges) the one with
- * the largest separation is the normal. Where it is a face normal, the facing side of the other box
- * is clipped to the face, and of the corners that remain four well-spread ones touch, their height
- * over the face being the gap. Where it is a product of edges, the two edges touch in one point.
+ * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 products of edges) the one with the largest
+ * separation is the normal. For a face normal, the facing side of the other box is clipped to the face, and four
+ * well-spread corners of the result are the manifold; their height over the face is the gap. For a product of edges,
+ * the two edges touch in one point.
  *
- * Where boxes overlap that is all. Where they are apart it is, if the corner nearest to the face lies over
- * it, or the nearest points of the two edges on them. Else corners or edges face each other, no axis tells
- * their distance, and the boxes meet as any convex bodies do.
+ * This suffices for overlapping boxes. It suffices for separate boxes if the corner nearest to the face lies over it,
+ * or if the nearest points of the two lines of edges are on the edges. Otherwise corners or edges face each other, no
+ * axis gives their distance, and the boxes are handled as general convex bodies.
  *
- * Of axes that are the same but for a hair, faces are preferred, and those of the first box most, by a small
- * fraction of the boxes' size: a stack at rest then keeps its features from step to step although rounding
- * moves the boxes. What is over the face decides the gap, so it is wrong by the square of that angle alone. */
+ * Of nearly equal axes, faces are preferred, first those of the first box, by a small fraction of the boxes' size: a
+ * stack at rest then keeps its features from step to step although rounding moves the boxes. The gap is measured over
+ * the face, so its error is only the square of that angle. */
 #ifndef TALUS_COLLIDE_BOXES_H
 #define TALUS_COLLIDE_BOXES_H
 
@@ -19,17 +19,13 @@
 
 enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
-/* Relative to the smallest half extent: the preference, and how far outside of a face that is parallel to the
- * side a corner still counts as over it; of other faces, and of edges. */
-#define TALUS_BOX_BIAS 0x1p-8
-#define TALUS_BOX_CLIP 0x1p-10
-#define TALUS_BOX_TINY 0x1p-21
-/* Cosines of a hair, an angle of 2^-11, and of that between an edge contact's normal and a face's up to which the
- * face plays a part. */
-#define TALUS_BOX_HAIR (1.0 - 0x1p-23)
-#define TALUS_BOX_LEAN 0.875
-/* sin^2 of the angle below which two edges count as parallel: their product says nothing that the
- * face normals do not. */
+/* Tolerances are relative to the smallest half extent. */
+#define TALUS_BOX_BIAS 0x1p-8          /* preference of faces over nearly equal axes */
+#define TALUS_BOX_CLIP 0x1p-10         /* corners this far outside of a parallel face are over it */
+#define TALUS_BOX_TINY 0x1p-21         /* the same for other faces, and for edges */
+#define TALUS_BOX_HAIR (1.0 - 0x1p-23) /* cosine of 2^-11, the angle of nearly equal axes */
+#define TALUS_BOX_LEAN 0.875           /* cosine above which a face adds to an edge contact */
+/* sin^2 of the angle below which two edges count as parallel: their product adds nothing to the face normals. */
 #define TALUS_BOX_PARALLEL 0x1p-20
 
 typedef struct TalusBoxAt {
@@ -38,7 +34,7 @@ typedef struct TalusBoxAt {
     TalusVec3 centre; /* relative to the first box */
 } TalusBoxAt;
 
-/* The axes are what talus_rotate makes of unit vectors. */
+/* The axes are the unit vectors rotated by talus_rotate. */
 TALUS_INLINE void talus_box_at(const TalusPose *pose, TalusVec3 centre, TalusBoxAt *box)
 {
     TalusQuat q = pose->orientation;
@@ -52,28 +48,28 @@ TALUS_INLINE void talus_box_at(const TalusPose *pose, TalusVec3 centre, TalusBox
     box->centre = centre;
 }
 
-/* Two boxes as either sees the other. */
+/* Two boxes, with the quantities that the tests of axes share. */
 typedef struct TalusBoxes {
     TalusBoxAt a, b;
-    double cosine[3][3], size[3][3]; /* of axis i of a and axis j of b, and its absolute value */
-    double from_a[3], from_b[3]; /* the second centre seen from the first, along the axes of each */
+    double cosine[3][3], size[3][3]; /* cosine of axes i of a and j of b; its absolute value */
+    double from_a[3], from_b[3];     /* centre of b relative to a, along the axes of each */
 } TalusBoxes;
 
-/* The axis found so far. The normal points from the first box to the second. */
+/* Best axis so far. The normal points from the first box to the second. */
 typedef struct TalusSeparation {
     double distance;
     TalusVec3 normal;
     int first_axis, second_axis; /* -1: not involved */
 } TalusSeparation;
 
-/* What another axis must separate better than the best so far: `bias` where it is the same but for a hair, and the boxes
- * are not deep in each other, so that the square of a hair's angle remains small beside their size. */
+/* Returns by how much another axis must separate better than the best so far: `bias` if the two are nearly equal and
+ * the boxes do not overlap deeply, so that the squared angle remains small beside their size. */
 TALUS_INLINE double talus_box_bias(double cosine, double distance, double bias)
 {
     return cosine > TALUS_BOX_HAIR && distance > -64.0 * bias ? bias : 0.0;
 }
 
-/* How far apart the boxes are along face normal i of the first, and what is needed for it. */
+/* Separation along face normal i of the first box. Sets from_a[i], cosine[i] and size[i]. */
 TALUS_INLINE double talus_box_along_first(TalusBoxes *p, int i)
 {
     double shadow = p->a.half[i];
@@ -95,7 +91,7 @@ TALUS_INLINE double talus_box_along_second(TalusBoxes *p, int j)
     return fabs(p->from_b[j]) - shadow;
 }
 
-/* The face normal with the largest distance, or the first whose distance is not below `reach`. */
+/* Returns the face normal with the largest distance, or the first whose distance is not below `reach`. */
 TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias, double reach)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
@@ -123,8 +119,8 @@ TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias
     return best;
 }
 
-/* The product of edges with the largest distance, if that is above `least`, else one with the distance -INFINITY.
- * Seen from a, e_i x b_j has no part along i, and |b_k . (a_i x b_j)| = |a_i . b_l| with l the third. */
+/* Returns the product of edges with the largest distance if that is above `least`, else one with distance -INFINITY. In
+ * the frame of a, e_i x b_j has no component i, and |b_k . (a_i x b_j)| = |a_i . b_l| with l the third. */
 TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, double least)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
@@ -138,7 +134,7 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
             double between = p->from_a[i2] * x - p->from_a[i1] * y;
             double over = fabs(between) - (of_a[i1] * p->size[i2][j] + of_a[i2] * p->size[i1][j]) -
                           (of_b[j1] * p->size[i][j2] + of_b[j2] * p->size[i][j1]);
-            /* over > least sine, without the root */
+            /* over > least sine, without a square root */
             bool beyond = over < 0.0 ? least < 0.0 && over * over < least * least * sine2
                                      : least < 0.0 || over * over > least * least * sine2;
             if (!(sine2 > TALUS_BOX_PARALLEL && beyond))
@@ -158,9 +154,9 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
 
 /* ---- face against face ----------------------------------------------------------------------- */
 
-/* Corners of the clipped side are candidates as in manifold.h: u, v along the face, height over it. `id` names
- * one: a corner of the side, or where one of its edges meets a border of the face. `edge` is the edge that leaves
- * it (0 .. 3: of the side, 4 .. 7: along border 0 .. 3). */
+/* Corners of the clipped side are candidates as in manifold.h: u, v along the face, height over it. `id`: a corner of
+ * the side, or the intersection of an edge of it with a border of the face. `edge`: the edge that leaves the corner (0
+ * .. 3: of the side, 4 .. 7: along border 0 .. 3). */
 TALUS_INLINE double talus_box_outside(const TalusCandidate *c, int border, const double half[2])
 {
     double x = border & 1 ? c->v : c->u;
@@ -180,7 +176,7 @@ TALUS_INLINE TalusCandidate talus_box_cut(const TalusCandidate *p, const TalusCa
     return c;
 }
 
-/* Sutherland and Hodgman: what lies inside one border. Returns the number of corners. */
+/* Clips to one border (Sutherland and Hodgman). Returns the number of corners. */
 TALUS_INLINE int talus_box_clip(const TalusCandidate *in, int count, int border,
                                 const double half[2], TalusCandidate *out)
 {
@@ -200,14 +196,14 @@ TALUS_INLINE int talus_box_clip(const TalusCandidate *in, int count, int border,
 /* The face of one box and the box that touches it. */
 typedef struct TalusFaceContact {
     const TalusBoxAt *face, *other;
-    int axis;         /* of the face */
+    int axis;         /* axis of the face normal */
     TalusVec3 normal; /* out of the face */
     double size;
     bool second; /* the face belongs to the second box */
     double reach;
 } TalusFaceContact;
 
-/* The side of the other box that looks most against the normal. */
+/* Returns the axis of the side of the other box that faces the normal most. */
 TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, bool *positive,
                                        bool *parallel)
 {
@@ -258,7 +254,7 @@ TALUS_INLINE void talus_box_manifold_face(const TalusFaceContact *c, const Talus
     talus_manifold_add(sink, &touch);
 }
 
-/* Whether the middle of what is left is over the face, and not only hardly outside of it. */
+/* True if the centre of the remaining corners is over the face itself, without the margin. */
 TALUS_INLINE bool talus_box_over(const TalusCandidate *corner, int count, const double half[2])
 {
     double u = 0.0, v = 0.0;
@@ -269,7 +265,8 @@ TALUS_INLINE bool talus_box_over(const TalusCandidate *corner, int count, const 
     return fabs(u) <= count * half[0] && fabs(v) <= count * half[1];
 }
 
-/* False where the face's distance is not the boxes': they are apart, and what is nearest is not over the face. */
+/* Adds the manifold of a face. False if the face's distance is not that of the boxes: they are apart, and their nearest
+ * points are not over the face. */
 TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double distance,
                                            TALUS_MANIFOLD_SINK *sink)
 {
@@ -305,8 +302,7 @@ TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double dis
 
 /* ---- edge against edge ----------------------------------------------------------------------- */
 
-/* The middle of the edge along `axis` that lies farthest in `direction`, relative to the first box;
- * bits of *which tell the edge. */
+/* Returns the centre of the edge along `axis` farthest in `direction`, relative to the first box; *which: its bits. */
 TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusBoxAt *box, int axis, TalusVec3 direction,
                                                uint32_t *which)
 {
@@ -321,14 +317,14 @@ TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusBoxAt *box, int axis, 
     return x;
 }
 
-/* The two edges, where they are nearest. */
+/* Nearest points of two edges. */
 typedef struct TalusEdges {
     TalusVec3 on_a, on_b; /* relative to the first box */
     uint32_t feature;
 } TalusEdges;
 
-/* The nearest points p + s d and q + t e of the two edges; false if one is not on its edge. With
- * d, e of length 1, c = d . e and r = q - p:  s = (d.r - c e.r) / (1 - c^2),  t = c s - e.r. */
+/* Finds the nearest points p + s d and q + t e of the lines of two edges; false if one is not on its edge. With d, e of
+ * length 1, c = d . e and r = q - p:  s = (d.r - c e.r) / (1 - c^2),  t = c s - e.r. */
 TALUS_INLINE bool talus_box_nearest_edges(const TalusBoxAt *a, const TalusBoxAt *b,
                                           const TalusSeparation *edge, double tolerance,
                                           TalusEdges *out)

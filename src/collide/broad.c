@@ -8,27 +8,26 @@
 
 #include <string.h>
 
-/* Nine rows, each of them cut in two where the grid folds; one to spare for an empty range. */
+/* MAX_RANGES: nine rows, each cut in two where the grid folds, and a spare one for an empty range. */
 enum { GRAIN = 512, BUFFER = 128, HITS = 256, BATCH = 128, MAX_RANGES = 19 };
 
-/* One chunk of bodies looking for partners. Pairs go through small buffers into the shared lists,
- * in an order that depends on the threads; sorting removes that. */
+/* Search of one chunk of bodies. Pairs go through small buffers into the shared lists, in an order that depends on the
+ * threads; sorting removes that. */
 typedef struct Search {
     TalusBroad *broad;
     const TalusGrid *grid;
-    double envelope,
-        rest; /* rest: the speed-free part of the envelope that has no size, in units */
+    double envelope, rest; /* rest: h times 2 reference speed, in units */
     TalusPair buffer[TALUS_RUNS][BUFFER];
     int buffered[TALUS_RUNS];
     uint32_t hit[HITS]; /* bodies that overlap the one in question */
 } Search;
 
-/* Bodies of the grid that lie side by side. */
+/* Contiguous entries of the grid. */
 typedef struct Range {
     uint32_t begin, end;
 } Range;
 
-/* Takes what does not meet out of a buffer. */
+/* Removes pairs that do not meet from a buffer. */
 static void filter_buffer(Search *s, int run)
 {
     const TalusFilter *f = s->grid->bodies->filter;
@@ -50,7 +49,7 @@ static void flush(Search *s, int run)
     s->buffered[run] = 0;
     size_t capacity = TALUS_CAPACITY(list->pair);
     if (at >= capacity)
-        return; /* counted all the same: the search is repeated with enough room */
+        return; /* still counted: the search is repeated with enough capacity */
     size_t room = capacity - at;
     memcpy(list->pair + at, s->buffer[run], (count < room ? count : room) * sizeof(TalusPair));
 }
@@ -78,9 +77,8 @@ static void add_other(Search *s, uint32_t a, uint32_t b)
     add(s, sphere_fixed ? TALUS_RUN_SPHERE_FIXED : TALUS_RUN_GENERAL, a, b);
 }
 
-/* Two entries of the grid whose fat spheres overlap. Most pairs of spheres are so near that speeds
- * need not be looked at; the margin of 2^-18 keeps rounding out of that shortcut, and what it
- * leaves open is decided exactly. */
+/* Adds two entries of the grid with overlapping fat spheres if they are in contact. Most pairs of spheres are so near
+ * that speeds need no evaluation; the margin of 2^-18 guards that shortcut against rounding. */
 static inline void meet(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
@@ -98,8 +96,7 @@ static inline void meet(Search *s, uint32_t i, uint32_t j)
         add(s, TALUS_RUN_SPHERES, a < b ? a : b, a < b ? b : a);
 }
 
-/* The same in space that repeats itself. Of the entries that show one pair in one relative place, all but
- * one are shifted alike along some axis. */
+/* As meet, in periodic space. Of the entries of one pair in one relative position, all but one share a shifted axis. */
 static void meet_image(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
@@ -124,8 +121,8 @@ static inline void meet_hits(Search *s, uint32_t i, int hits)
         meet(s, i, s->hit[k]);
 }
 
-/* Finds which of the bodies in the ranges overlap body i. No branch depends on the outcome, which
- * is not predictable; hits are looked at when all ranges are through. */
+/* Finds the bodies in the ranges that overlap body i. No branch depends on the outcome, which is not predictable; hits
+ * are evaluated after all ranges. */
 static void scan(Search *s, uint32_t i, const Range *range, int ranges)
 {
     const TalusGridBody *body = s->grid->body;
@@ -157,7 +154,7 @@ static int add_range(Range *range, int ranges, uint32_t begin, uint32_t end)
     return ranges + (begin < end);
 }
 
-/* The bodies in the cells x_low .. x_high (folded, x_low may exceed x_high) of row (y, z). */
+/* Adds the bodies in the cells x_low .. x_high (folded, x_low may exceed x_high) of row (y, z). */
 static int add_row(const TalusGrid *grid, const TalusLevel *level, int64_t y, int64_t z,
                    int64_t x_low, int64_t x_high, Range *range, int ranges)
 {
@@ -169,8 +166,8 @@ static int add_row(const TalusGrid *grid, const TalusLevel *level, int64_t y, in
     return add_range(range, ranges, start[0], start[x_high + 1]);
 }
 
-/* Half of the cells around a cell: the next one in the row, the next row, and three rows of the
- * next layer. The first range is the cell itself with, mostly, the next one. */
+/* Finds half of the cells around a cell: the next one in the row, the next row, and three rows of the next layer. The
+ * first range is the cell itself, mostly with the next one. */
 static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t cell,
                       Range range[MAX_RANGES])
 {
@@ -187,7 +184,7 @@ static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t c
     return add_row(grid, level, y_high, z_high, x_low, x_high, range, ranges);
 }
 
-/* All of the cells around a cell. */
+/* Finds all cells around a cell. */
 static int surroundings(const TalusGrid *grid, const TalusLevel *level, uint32_t cell,
                         Range range[MAX_RANGES])
 {
@@ -229,8 +226,8 @@ static bool near_wall(const TalusGrid *grid, const TalusWall *wall, TalusVec3 x,
     return talus_near_wall(grid->bodies, wall, x, reach + wall->margin, grid->unit, true);
 }
 
-/* A wall has no size to take the smaller of, so the body's margin counts twice: fat contains half
- * of envelope times size, and size <= fat. */
+/* Adds the walls near body i. The smaller size is the body's, as a wall has none, so the body's margin counts twice:
+ * fat contains half of envelope times size, and size <= fat. */
 static void search_walls(Search *s, uint32_t i)
 {
     const TalusGrid *grid = s->grid;
@@ -242,7 +239,7 @@ static void search_walls(Search *s, uint32_t i)
     }
 }
 
-/* Where space repeats itself, the image of the body that is nearest to the wall. */
+/* As search_walls, in periodic space, for the image of the body that is nearest to the wall. */
 static void search_walls_around(Search *s, uint32_t i)
 {
     const TalusGrid *grid = s->grid;
@@ -288,7 +285,7 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
             level = level_of_cell(s.grid, cell);
             ranges = neighbours(s.grid, &s.grid->level[level], cell, range);
         }
-        range[0].begin = i + 1; /* those before have met i */
+        range[0].begin = i + 1; /* earlier bodies have been tested against i */
         scan(&s, i, range, ranges);
         for (int l = 0; l < level; l++)
             search_coarser_level(&s, i, &s.grid->level[l]);
@@ -301,8 +298,8 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         flush(&s, run);
 }
 
-/* The bodies that are asked about look in all cells of their level; others only for larger ones, which do not look
- * for them. */
+/* Bodies of the subset search all cells of their level. Others search only for larger ones, which search none
+ * smaller. */
 static void search_around_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -326,7 +323,7 @@ static void search_around_chunk(void *context, int64_t begin, int64_t end, int64
         flush(&s, run);
 }
 
-/* Searches once with the room there is, and again if that was too little. */
+/* Searches with the present capacity, and again if that was too small. */
 static TalusStatus search(TalusBroad *broad, TalusPool *pool)
 {
     for (bool enough = false; !enough;) {
@@ -346,7 +343,7 @@ static TalusStatus search(TalusBroad *broad, TalusPool *pool)
     return TALUS_OK;
 }
 
-/* The grid is done with: its scratch memory and cell starts serve the sorting. */
+/* Sorts a run. The grid is no longer needed: its scratch memory and cell starts are reused. */
 static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *list)
 {
     TalusScratch *scratch = &broad->scratch;

@@ -1,11 +1,11 @@
-/* collide/broad.h - which pairs of bodies touch or may touch.
+/* collide/broad.h - broad phase: pairs of bodies that touch or may touch.
  *
- * A body looks for partners in the grid cells around it: in its own level in half of them (the
- * other half looks back), and in all coarser levels. Every wall is tested against every body
- * through its bounds. Pairs of fixed bodies are never made.
+ * A body is tested against the bodies in the grid cells around it: in half of the cells of its own level (the other
+ * half tests against it), and in all coarser levels. Every wall is tested against every body through its bounds. Pairs
+ * of fixed bodies are never made.
  *
- * Cost per body in a bed of spheres: about 20 partners tested, 32 bytes each, read from the cache
- * because neighbours in space are neighbours in the sorted array. */
+ * Cost per body in a bed of spheres: about 20 tests of 32 bytes each, read from the cache because neighbours in space
+ * are neighbours in the sorted array. */
 #ifndef TALUS_COLLIDE_BROAD_H
 #define TALUS_COLLIDE_BROAD_H
 
@@ -16,14 +16,14 @@ enum { TALUS_RUN_SPHERES, TALUS_RUN_SPHERE_FIXED, TALUS_RUN_GENERAL, TALUS_RUNS 
 typedef struct TalusPairList {
     TalusPair *pair;
     int64_t count;
-    atomic_llong found; /* while searching; may exceed the capacity */
+    atomic_llong found; /* during the search; may exceed the capacity */
 } TalusPairList;
 
 typedef struct TalusBroad {
-    /* The result, in order of (a, b). All pairs of the first run are contacts; those of the others
-     * may be: narrow phase decides. a and b are as in TalusContact. */
+    /* The result, sorted by (a, b), which are as in TalusContact. All pairs of the first run are contacts. The narrow
+     * phase decides about the others. */
     TalusPairList run[TALUS_RUNS];
-    const uint8_t *around; /* while searching: the bodies that are asked about; NULL: all */
+    const uint8_t *around; /* subset to search around, by body; NULL: all bodies */
     TalusGrid grid;
     TalusScratch scratch;
 } TalusBroad;
@@ -31,8 +31,8 @@ typedef struct TalusBroad {
 TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                              const TalusDetectOptions *options);
 
-/* The same for pairs with a body of `around`, a flag for each, in no order; some come twice,
- * and bodies with themselves. */
+/* Finds the pairs with a body of the subset `around`, a flag per body. They are not sorted; some occur twice, and a
+ * body may be paired with itself. */
 TalusStatus talus_broad_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                                const TalusDetectOptions *options, const uint8_t *around);
 void talus_broad_clear(TalusBroad *broad);

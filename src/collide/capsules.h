@@ -1,18 +1,18 @@
 /* collide/capsules.h - capsules against spheres, planes and each other, by closed forms; for host and device. Part of
  * pair_table.h, which includes it.
  *
- * A capsule is all that lies within its radius of a line. The feature is the end of the line (0: low, 1: high) where
- * the touch belongs to one, 2 where it lies between. */
+ * A capsule is the set of points within its radius of a line segment. The feature is the end of the segment (0: low, 1:
+ * high) at which the contact is, 2 between the ends. */
 #ifndef TALUS_COLLIDE_CAPSULES_H
 #define TALUS_COLLIDE_CAPSULES_H
 
 #include "collide/manifold.h"
 #include "collide/simple_manifold.h"
 
-/* sin^2 of the angle between capsules that lie along each other and touch in two points */
+/* sin^2 of the angle below which capsules count as parallel and touch in two points */
 #define TALUS_CAPSULE_PARALLEL 0x1p-10
 
-/* Half of the line, world frame. */
+/* Half of the segment, world frame. */
 TALUS_INLINE TalusVec3 talus_capsule_line(const TalusPose *pose)
 {
     return talus_rotate(pose->orientation, talus_vec3(0.0, 0.0, pose->shape->def.half_height));
@@ -23,8 +23,7 @@ TALUS_INLINE double talus_clamp_one(double t)
     return fmin(fmax(t, -1.0), 1.0);
 }
 
-/* Two balls of the given radii about points given by their arms. Where these coincide the bodies part along
- * `fallback`. */
+/* Adds the contact of two balls about points given by their arms. If the points coincide, the normal is `fallback`. */
 TALUS_INLINE void talus_manifold_balls(const TalusPose *a, const TalusPose *b, TalusVec3 arm_a,
                                        TalusVec3 arm_b, double radius_a, double radius_b,
                                        TalusVec3 fallback, uint32_t feature, double reach,
@@ -62,8 +61,8 @@ TALUS_INLINE void talus_capsule_plane(const TalusPose *a, const TalusPose *b, do
     }
 }
 
-/* The points s p of one line and d + t q of the other, s and t within -1 .. 1, that are nearest to each other: of
- * the lines' own nearest points where both are within, else one of them is an end. */
+/* Finds the nearest points s p and d + t q of two segments, s and t within -1 .. 1: the nearest points of the lines if
+ * both are within, else one of them is an end. */
 TALUS_INLINE void talus_lines_nearest(TalusVec3 p, TalusVec3 q, TalusVec3 d, double *s, double *t)
 {
     double pp = talus_dot(p, p), qq = talus_dot(q, q), pq = talus_dot(p, q);
@@ -74,17 +73,16 @@ TALUS_INLINE void talus_lines_nearest(TalusVec3 p, TalusVec3 q, TalusVec3 d, dou
     *s = talus_clamp_one((pd + pq * *t) / pp);
 }
 
-/* The gap of two balls whose middles are d apart. */
 TALUS_INLINE double talus_balls_gap(TalusVec3 d, double radii)
 {
     return talus_norm(d) - radii;
 }
 
-/* Two capsules: their lines, and where the second is. */
+/* Two capsules: their segments, and the position of the second. */
 typedef struct TalusCapsules {
     const TalusPose *a, *b;
-    TalusVec3 p, q, d; /* points of the lines: s p and d + t q */
-    TalusVec3 apart;   /* the way where lines meet */
+    TalusVec3 p, q, d; /* points of the segments: s p and d + t q */
+    TalusVec3 apart;   /* normal if the segments intersect */
     double reach;
     TALUS_MANIFOLD_SINK *sink;
 } TalusCapsules;
@@ -103,8 +101,7 @@ TALUS_INLINE void talus_capsules_manifold(const TalusCapsules *c, double s, doub
                          c->reach, c->sink);
 }
 
-/* Lines that run along each other touch at the ends of what they have in common, seen along a's. Returns the smaller
- * gap. */
+/* Adds the contacts of parallel segments, at the ends of their common part along a's. Returns the smaller gap. */
 TALUS_INLINE double talus_capsules_along(const TalusCapsules *c)
 {
     double pp = talus_dot(c->p, c->p), pq = talus_dot(c->p, c->q);

@@ -1,10 +1,10 @@
-/* collide/contact.h - what collision detection reads and what it makes.
+/* collide/contact.h - input and output of collision detection.
  *
- * Contacts come in three runs, each in the canonical order (a, b, feature), so that their order,
- * and with it every sum over them, depends on the state alone: not on threads, not on history.
+ * Contacts come in three runs, each in the canonical order (a, b, feature). Their order, and every sum over them,
+ * therefore depends on the state alone, not on threads or history.
  *   1. sphere-sphere  both bodies move and are spheres          } compact form: the arms are
  *   2. sphere-fixed   a is a moving sphere, b a fixed body      } radius times the normal
- *   3. general        everything else, driven bodies among it; arms stored
+ *   3. general        all others, including driven bodies; arms are stored
  * a < b in runs 1 and 3 unless b is fixed or driven; a always moves freely. The normal points from a to b. */
 #ifndef TALUS_COLLIDE_CONTACT_H
 #define TALUS_COLLIDE_CONTACT_H
@@ -14,11 +14,11 @@
 
 #include <talus/math.h>
 
-/* Which pairs are left out. */
+/* Pairs of bodies that detection ignores. */
 typedef struct TalusFilter {
     const uint8_t *group;          /* by body */
-    const uint32_t *meets;         /* by group: bit g for the groups that it meets */
-    const uint32_t (*excluded)[2]; /* pairs of bodies, smaller one first, in order */
+    const uint32_t *meets;         /* by group: bit g is set if the group meets group g */
+    const uint32_t (*excluded)[2]; /* pairs of bodies, smaller index first, sorted */
     int excluded_count;
 } TalusFilter;
 
@@ -42,27 +42,26 @@ TALUS_INLINE bool talus_may_meet(const TalusFilter *f, uint32_t a, uint32_t b)
     return (f->meets[f->group[a]] >> f->group[b] & 1) && !talus_is_excluded(f, a, b);
 }
 
-/* Bodies as collision detection sees them: arrays owned by the world, indexed by body slot. */
+/* Bodies as collision detection sees them. The world owns the arrays, which are indexed by body slot. */
 typedef struct TalusBodyView {
     int count; /* slots, dead ones included */
     const TalusVec3 *position;
     const TalusQuat *orientation;
-    const TalusVec3 *velocity; /* linear, at the start of the step, gravity added: v + h g */
-    const TalusVec3 *spin;     /* angular velocity; NULL: nothing spins */
-    const double *radius;      /* sphere radius or bounding radius; 0 where unbounded */
-    const double *size;        /* the length that scales a body's margins: sphere radius, smallest
-                                  half extent of other shapes */
+    const TalusVec3 *velocity; /* v + h g: linear velocity at the start of the step plus gravity */
+    const TalusVec3 *spin;     /* angular velocity; NULL: no body rotates */
+    const double *radius;      /* sphere radius or bounding radius; 0: unbounded */
+    const double *size;        /* scale of margins: sphere radius, else smallest half extent */
     const int32_t *shape;      /* index into shapes, -1 for a dead slot */
-    const uint8_t *fixed;      /* 0 moves freely, 1 is at rest, 2 moves as it is driven */
+    const uint8_t *fixed;      /* 0: free, 1: at rest, 2: driven */
     const TalusShape *shapes;
     int shape_count;
-    const TalusFilter *filter; /* NULL: all meet */
-    const TalusPeriod *period; /* NULL: space does not repeat itself */
+    const TalusFilter *filter; /* NULL: all pairs meet */
+    const TalusPeriod *period; /* NULL: space is not periodic */
 } TalusBodyView;
 
 typedef struct TalusContact {
     uint32_t a, b;
-    uint32_t feature; /* tells contacts of one pair apart, stable from step to step */
+    uint32_t feature; /* distinguishes the contacts of a pair; stable from step to step */
     uint32_t general; /* index into arms for run 3 */
     TalusVec3 normal;
     double gap; /* signed distance phi along the normal */
@@ -77,14 +76,14 @@ typedef struct TalusContactList {
     int count;                                /* their sum */
     TalusContact *contact;                    /* [count] */
     TalusArms *arms;                          /* [general] */
-    TalusVec3 *impulse; /* [count]: warm start, on b, world frame; the world stores results here */
+    TalusVec3 *impulse; /* [count]: on b, world frame; warm start, then the result of the solve */
 } TalusContactList;
 
 typedef struct TalusDetectOptions {
     double h;
     double envelope;        /* fraction of the smaller size */
-    double reference_speed; /* max(g h, the scene's) */
-    double friction;        /* the largest coefficient of any pair */
+    double reference_speed; /* max(g h, the speed given by the scene) */
+    double friction;        /* largest friction coefficient of all pairs */
 } TalusDetectOptions;
 
 typedef struct TalusDetector TalusDetector;
@@ -92,48 +91,47 @@ typedef struct TalusDetector TalusDetector;
 TalusStatus talus_detector_create(TalusDetector **out);
 void talus_detector_destroy(TalusDetector *detector);
 
-/* Finds every contact whose gap is below its envelope
- *     envelope * min(size) + h * (closing speed of the bodies along the contact's normal, now or
- *                                 should one of them be stopped (envelope.h), plus spin surface speeds of non-spheres, plus
- *                                 friction times the sliding speed, plus 2 reference_speed)
- * where sizes of 0 (plane, revolve) do not count, and carries over impulses of contacts with the
- * same key (a, b, feature) from the list of the call before. The list belongs to the detector until
- * the next call. Nothing is allocated once capacities have been reached.
+/* Finds every contact whose gap is below its envelope (envelope.h)
+ *     envelope * min(size) + h * (closing speed along the contact's normal, now or if one body is stopped,
+ *                                 + surface speeds by spin of non-spheres + friction * sliding speed
+ *                                 + 2 reference_speed)
+ * where sizes of 0 (plane, revolve) do not count. Transfers the impulses of contacts with the same key (a, b, feature)
+ * from the list of the previous call. The detector owns the list, which is valid until the next call. Allocates nothing
+ * once capacities suffice.
  *
- * Fails, leaving the last list as it was, with TALUS_ERR_NUMERIC where a body's numbers are not
- * finite, and TALUS_ERR_UNSUPPORTED where two shapes come within reach that have no contact
- * function or where more than INT32_MAX contacts are needed. */
+ * Fails with TALUS_ERR_NUMERIC if a body's numbers are not finite, and with TALUS_ERR_UNSUPPORTED if two shapes within
+ * reach have no contact function or more than INT32_MAX contacts are needed. The previous list is then unchanged. */
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 
-/* In space that repeats itself: bodies that the last talus_detect or talus_detector_find_missed saw moving so far within h
- * that some of their contacts may be missing, for two bodies meet as nearest images alone. A shorter h has fewer. */
+/* Number of bodies that, in the last talus_detect or talus_detector_find_missed, moved so far within h that a contact
+ * may be missing, because two bodies meet as nearest images only in periodic space. A shorter h has fewer. */
 int talus_detector_clipped(const TalusDetector *detector);
 
-/* Where another look is wanted, and how fast a gap may close beyond contact without being one. */
+/* Subset of bodies to redetect. */
 typedef struct TalusLook {
-    const uint8_t *around; /* by body */
-    double tolerance;
+    const uint8_t *around; /* by body: nonzero for bodies of the subset */
+    double tolerance;      /* overlap that is allowed at the end of the step, over h; m/s */
 } TalusLook;
 
-/* Finds where bodies of `look`, with the velocities and spins of `bodies`, would come to overlap another body within
- * the step without a contact in the list of the last talus_detect; for two convex bodies any contact of theirs will
- * do. Tells how many such touches there are. The list stays as it is until they are taken into it, without
- * impulses. */
+/* Finds contacts that are missing from the list of the last talus_detect: points at which a body of `look`, with the
+ * velocities and spins of `bodies`, would overlap another body within the step by more than h times the tolerance. A
+ * pair of convex bodies with any contact in the list is not searched. Sets *missed to their number. The list does not
+ * change until talus_detector_take_missed adds them, with zero impulses. */
 TalusStatus talus_detector_find_missed(TalusDetector *detector, TalusPool *pool,
                                        const TalusBodyView *bodies,
                                        const TalusDetectOptions *options, const TalusLook *look,
                                        int *missed);
 void talus_detector_take_missed(TalusDetector *detector);
 
-/* The list of the last talus_detect (count 0 before the first), without dropped impulses. */
+/* Returns the list of the last talus_detect (count 0 before the first), dropped impulses set to zero. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 
-/* Forgets the impulses of a body's contacts: its slot may be used by another body next. Takes
- * effect with the next of these calls; any number of bodies costs one pass over the list. */
+/* Drops the impulses of a body's contacts, because another body may use its slot next. Takes effect with the next of
+ * these calls, in one pass over the list for any number of bodies. */
 void talus_detector_drop_impulses(TalusDetector *detector, uint32_t body);
 
-/* For restart: puts a list back as if the last talus_detect had made it (arrays are copied). */
+/* For restart: copies a list as if the last talus_detect had made it. */
 TalusStatus talus_detector_restore(TalusDetector *detector, const TalusContactList *list);
 
 #endif

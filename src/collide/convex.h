@@ -1,29 +1,29 @@
-/* collide/convex.h - the signed distance of two convex bodies, and where; for host and device.
+/* collide/convex.h - signed distance and nearest points of two convex bodies; for host and device.
  *
- * With s(n) = min n.b - max n.a, the free space between the bodies along a direction n of length 1, the signed
- * distance is the largest s(n): the distance where they are apart, minus the least translation that parts them
- * where they overlap. Three steps find the n:
- *   1. GJK (gjk.h). Apart by more than a tiny part of their size, that is all.
- *   2. The polytope (epa.h) says which way leads out, for curved bodies roughly.
- *   3. b is moved that way until it is clear of a by `clearance`, and GJK finds the nearest points of the two again:
+ * With s(n) = min n.b - max n.a, the free space between the bodies along a unit direction n, the signed distance is the
+ * maximum of s(n): the distance if the bodies are apart, minus the shortest translation that separates them if they
+ * overlap. Three steps find n:
+ *   1. GJK (gjk.h). It suffices if the bodies are apart by more than a tiny part of their size.
+ *   2. The polytope (epa.h) finds the direction of that translation, roughly for curved bodies.
+ *   3. b is moved in that direction until it is clear of a by `clearance`, and GJK finds the nearest points of the two:
  *      its n' has s(n') >= s(n), as the distance so found is s(n') + t.n' for a translation t of length t.n, and is
  *      not below s(n) + t.n. Repeated while s grows; each time an error of the direction shrinks by
  *      (depth + clearance) / (radius of curvature of C + clearance).
- * Bodies that just touch are therefore looked at while they are apart, and their normal is as sharp as that of any
- * others: it never is the direction of a vector of length zero. */
+ * Bodies that barely touch are therefore evaluated while apart, so their normal is as accurate as that of any others:
+ * it is never the direction of a vector of length zero. */
 #ifndef TALUS_COLLIDE_CONVEX_H
 #define TALUS_COLLIDE_CONVEX_H
 
 #include "collide/epa.h"
 #include "collide/narrow.h"
 
-/* Distance of cores below which they count as touching, and the clearance of step 3, relative to the smaller size. */
-#define TALUS_CONVEX_TOUCHING 0x1p-22
-#define TALUS_CONVEX_CLEARANCE 0x1p-10
+/* Relative to the smaller size. */
+#define TALUS_CONVEX_TOUCHING 0x1p-22  /* distance of cores below which they count as touching */
+#define TALUS_CONVEX_CLEARANCE 0x1p-10 /* clearance of step 3 */
 
 enum { TALUS_CONVEX_ROUNDS = 48 };
 
-/* Nearest points and the normal from a to b; on_b = on_a + gap normal. */
+/* Nearest points and the normal from a to b: on_b = on_a + gap normal. */
 typedef struct TalusNearest {
     TalusVec3 normal;
     double gap;
@@ -35,8 +35,8 @@ TALUS_INLINE double talus_convex_space(const TalusConvexPair *p, TalusVec3 n)
     return -talus_dot(n, talus_epa_support(p, n));
 }
 
-/* Further the way that a direction has turned, twice as far each time, while that gains: for a body in the middle of
- * another, where (depth + clearance) / (radius + clearance) is nearly 1. Returns s of what *turned becomes. */
+/* Extrapolates the rotation of a direction, in doubling steps, while s grows: for a body in the middle of another,
+ * where (depth + clearance) / (radius + clearance) is nearly 1. Returns s of the new *turned. */
 TALUS_INLINE double talus_convex_overshoot(const TalusConvexPair *p, TalusVec3 from,
                                            TalusVec3 *turned, double space)
 {
@@ -74,7 +74,7 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
             out->normal = n;
             out->gap = found;
         }
-        /* halfway between both points: neither is favoured */
+        /* the midpoint of both points favours neither */
         double off = talus_dot(out->normal, talus_sub(on_b, on_a)) - out->gap;
         out->on_a = talus_madd(on_a, 0.5 * off, out->normal);
         if (!better)
@@ -83,7 +83,7 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
     out->on_b = talus_madd(out->on_a, out->gap, out->normal);
 }
 
-/* Steps 2 and 3. The polytope being rough, another way out may turn out to be the shorter one. */
+/* Steps 2 and 3. The polytope is rough, so another direction may lead to a shorter translation. */
 TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g, TalusNearest *out)
 {
     TalusEpa e;
@@ -106,7 +106,7 @@ TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g,
     }
 }
 
-/* Of the two cores, in the frame of a. False if they are not nearer than `limit`. */
+/* Finds the nearest points of the two cores, in the frame of a. False if the gap is not below `limit`. */
 TALUS_OUTLINE bool talus_convex_nearest(const TalusConvexPair *p, double limit, TalusNearest *out)
 {
     TalusGjk g;
@@ -152,9 +152,9 @@ TALUS_INLINE double talus_pose_margin(const TalusPose *pose)
     return talus_core_margin(pose->shape, pose->radius);
 }
 
-/* A convex body x, that may have a margin, against a triangle. Corners, and the points found, are relative to x's
- * position, in world axes; the normal points from x to the triangle. Deep: whichever way out is shortest. False
- * if the gap is not below `reach`. */
+/* Finds the nearest points of a convex body x, with its margin, and a triangle. Corners and results are relative to x's
+ * position, in world axes; the normal points from x to the triangle. If they overlap, the shortest translation counts,
+ * to either side. False if the gap is not below `reach`. */
 TALUS_INLINE bool talus_convex_triangle(const TalusPose *x, const TalusVec3 corner[3], double reach,
                                         TalusNearest *out)
 {

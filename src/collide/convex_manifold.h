@@ -1,12 +1,12 @@
-/* collide/convex_manifold.h - convex bodies against each other and against planes; for host and device. Part of pair_table.h,
- * which includes it. */
+/* collide/convex_manifold.h - convex bodies against each other and against planes; for host and device. Part of
+ * pair_table.h, which includes it. */
 #ifndef TALUS_COLLIDE_CONVEX_MANIFOLD_H
 #define TALUS_COLLIDE_CONVEX_MANIFOLD_H
 
 #include "collide/manifold.h"
 #include "collide/simple_manifold.h"
 
-/* The touches that belong to the nearest points of two cores, given in the frame of a. */
+/* Adds the manifold of two bodies whose cores have the nearest points `near`, in the frame of a. */
 TALUS_INLINE void talus_convex_manifold(const TalusPose *a, const TalusPose *b,
                                         const TalusConvexPair *p, const TalusNearest *near,
                                         double reach, TALUS_MANIFOLD_SINK *sink)
@@ -26,7 +26,7 @@ TALUS_INLINE void talus_convex_manifold(const TalusPose *a, const TalusPose *b,
     }
 }
 
-/* Any two convex bodies: distance by convex.h, touches by manifold.h. */
+/* Any two convex bodies: distance by convex.h, manifold by manifold.h. */
 TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, double reach,
                                       TALUS_MANIFOLD_SINK *sink)
 {
@@ -36,7 +36,7 @@ TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, do
         talus_convex_manifold(a, b, &p, &near, reach, sink);
 }
 
-/* The part of a that looks down on the plane, and the lowest point where that is none of its corners. */
+/* Adds the corners of a's part that faces the plane, and the lowest point if it is not among them. */
 TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, double reach,
                                      TALUS_MANIFOLD_SINK *sink)
 {

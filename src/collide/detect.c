@@ -1,13 +1,13 @@
-/* collide/detect.c - from bodies to a contact list in canonical order.
+/* collide/detect.c - makes a contact list in canonical order from bodies.
  *
- *   1. broad phase: sorted pairs for the three runs; the first holds exactly the contacts
- *   2. count the touches of each chunk of the other pairs, so that every chunk knows its place
+ *   1. broad phase: sorted pairs for the three runs; every pair of the first run is a contact
+ *   2. count the manifold points of each chunk of the other pairs, which gives the index of its first contact
  *   3. match the first run with the old list, then overwrite that list in place
- *   4. write the touches; match them with the old list's keys
- * Touches of the third run are dear, so what step 2 finds is kept for step 4, as far as there is room for it:
- * two touches for each pair, of the first million pairs. All other touches are computed twice.
+ *   4. write the contacts of the other runs; match them with the old list's keys
+ * Manifold points of the third run are expensive, so step 4 reuses those of step 2 as far as the drafts hold them: two
+ * points per pair, of the first million pairs. All others are computed twice.
  *
- * Up to step 3 the old list is untouched, so a failed call leaves it as it was. */
+ * The old list is unchanged up to step 3, so a failed call leaves it as it was. */
 #include "collide/detector.h"
 #include "collide/envelope.h"
 #include "collide/refuse.h"
@@ -20,8 +20,8 @@
 enum {
     PAIR_GRAIN = 64,
     CONTACT_GRAIN = 4096,
-    DRAFT = 2 * PAIR_GRAIN, /* touches of a chunk of the third run that are kept */
-    DRAFT_CHUNKS = 1 << 14  /* chunks whose touches are */
+    DRAFT = 2 * PAIR_GRAIN, /* capacity of the draft of a chunk of the third run */
+    DRAFT_CHUNKS = 1 << 14  /* maximum number of chunks with a draft */
 };
 
 TalusStatus talus_detector_create(TalusDetector **out)
@@ -39,9 +39,8 @@ void talus_detector_destroy(TalusDetector *d)
     talus_release(d);
 }
 
-/* ---- forgetting ------------------------------------------------------------------------------ */
+/* ---- dropped impulses ------------------------------------------------------------------------ */
 
-/* Drops impulses in one pass, however many bodies are dropped. */
 static void apply_forgotten(TalusDetector *d)
 {
     if (!d->any_dropped)
@@ -69,7 +68,7 @@ int talus_detector_clipped(const TalusDetector *d)
 void talus_detector_drop_impulses(TalusDetector *d, uint32_t body)
 {
     if (body >= TALUS_CAPACITY(d->dropped))
-        return; /* no contact of the list knows that body */
+        return; /* no contact of the list has that body */
     d->dropped[body] = 1;
     d->any_dropped = true;
 }
@@ -123,7 +122,7 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
 
 /* ---- other runs ------------------------------------------------------------------------------ */
 
-/* Counts the touches of a pair within the envelope, and writes them as far as there is room. */
+/* Counts the manifold points of a pair within the envelope, and writes them as far as capacity allows. */
 typedef struct Writer {
     const TalusDetector *d;
     uint32_t a, b;
@@ -165,7 +164,7 @@ static bool write_pair(Writer *w, TalusPair pair)
     return talus_narrow(&a, &b, reach, take_point, w);
 }
 
-/* Puts a pair's few contacts in order of features. */
+/* Sorts the contacts of a pair by feature. */
 static void order_features(TalusContact *contact, TalusArms *arms, int64_t count)
 {
     for (int64_t i = 1; i < count; i++) {
@@ -189,8 +188,8 @@ static void note_unsupported(TalusDetector *d, long long pair)
         ;
 }
 
-/* Finds the touches of pairs begin .. end - 1 of the run, and writes them in canonical order if all fit into the room
- * that the writer has. Returns their number. */
+/* Finds the contacts of pairs begin .. end - 1 of the run, and writes them in canonical order if all fit into the
+ * writer's capacity. Returns their number. */
 static int64_t find_touches(Writer *w, TalusDetector *d, int64_t begin, int64_t end)
 {
     int64_t total = 0;
@@ -262,7 +261,7 @@ static void select_run(TalusDetector *d, int run)
     d->run_chunk = d->chunk + (run == TALUS_RUN_GENERAL ? before : 0);
 }
 
-/* Counts a run's touches and finds the place of every chunk's first. */
+/* Counts a run's contacts and finds the index of each chunk's first. */
 static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t *count)
 {
     const TalusPairList *pairs = &d->broad.run[run];
@@ -295,7 +294,7 @@ static void match_keys(const TalusDetector *d, int64_t begin, int64_t end, int64
     const TalusKey *old = d->old_key;
     const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
     TalusKey first = talus_key_of(&d->list.contact[begin]);
-    for (int64_t step = high; low < step;) { /* first old key that is not before ours */
+    for (int64_t step = high; low < step;) { /* first old key that is not below the first new one */
         int64_t middle = low + (step - low) / 2;
         if (talus_key_less(old[middle], first))
             low = middle + 1;
@@ -329,7 +328,7 @@ static void match_general(void *context, int64_t begin, int64_t end, int64_t chu
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Room for the new list beside what is still needed of the old one, and for the keys of either. */
+/* Reserves the new list in addition to the part of the old one still in use, and the keys of both. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
 {
     int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;
@@ -343,7 +342,7 @@ static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general
     return TALUS_GROW(d->old_key, keys > old_keys ? keys : old_keys, 0, "contact keys");
 }
 
-/* Counts of chunks, with one more for the end of each run, and drafts. */
+/* Reserves the counts of chunks, with one more for the end of each run, and the drafts. */
 static TalusStatus reserve_chunks(TalusDetector *d)
 {
     int64_t fixed = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN);

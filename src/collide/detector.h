@@ -1,4 +1,4 @@
-/* collide/detector.h - the detector as its files see it. */
+/* collide/detector.h - internals of the detector. */
 #ifndef TALUS_COLLIDE_DETECTOR_H
 #define TALUS_COLLIDE_DETECTOR_H
 
@@ -11,7 +11,7 @@ typedef struct TalusKey {
     uint32_t a, b, feature;
 } TalusKey;
 
-/* A touch that is not in the list. */
+/* A contact that is missing from the list. */
 typedef struct TalusMissed {
     int run;
     TalusContact contact;
@@ -21,26 +21,26 @@ typedef struct TalusMissed {
 struct TalusDetector {
     TalusContactList list;
     TalusVec3 *spare;    /* impulses of the next list */
-    TalusKey *old_key;   /* of the old list without its first run */
-    int64_t *chunk;      /* touches of each chunk of pairs, then the place of its first */
+    TalusKey *old_key;   /* keys of the old list without its first run */
+    int64_t *chunk;      /* contacts of each chunk of pairs, then the index of its first contact */
     TalusContact *draft; /* [DRAFT] for each chunk of the third run */
     TalusArms *draft_arms;
-    uint8_t *dropped; /* by body: its impulses are to be dropped */
+    uint8_t *dropped; /* by body: its impulses will be dropped */
     bool any_dropped;
-    TalusMissed *missed; /* by another look */
+    TalusMissed *missed; /* found by redetection */
     int64_t missed_count;
     TalusBroad broad;
 
-    /* Set for the time of a call. */
+    /* Valid during a call. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
     TalusContactList old;     /* lengths of the old runs */
-    atomic_llong unsupported; /* lowest pair of the run without a function */
-    int run;                  /* that is counted or written */
-    int64_t *run_chunk;       /* its part of chunk */
-    int64_t drafts;           /* chunks of the third run that have one */
+    atomic_llong unsupported; /* index of the first pair of the run without a contact function */
+    int run;                  /* run that is counted or written */
+    int64_t *run_chunk;       /* part of chunk for this run */
+    int64_t drafts;           /* number of chunks of the third run with a draft */
     const TalusLook *look;
-    atomic_llong found; /* touches that another look has found; may exceed the capacity */
+    atomic_llong found; /* missing contacts found so far; may exceed the capacity */
 };
 
 /* ---- keys ---- */
@@ -62,7 +62,7 @@ static inline bool talus_key_equal(TalusKey x, TalusKey y)
     return x.a == y.a && x.b == y.b && x.feature == y.feature;
 }
 
-/* First of the contacts low .. high - 1 whose pair is not before (a, b). */
+/* Returns the first of the contacts low .. high - 1 whose key is not below `key`, or high. */
 static inline int64_t talus_find_key(const TalusContact *old, int64_t low, int64_t high,
                                      TalusKey key)
 {

@@ -1,15 +1,14 @@
-/* collide/envelope.h - how near two bodies must be for a contact; for host and device.
+/* collide/envelope.h - envelope of a pair, the largest gap at which it is kept as a contact; for host and device.
  *
  *     envelope min(size) + h (closing + spin + friction sliding + 2 reference speed)
  *
- * closing is the largest of three speeds along the contact's normal n, which for spheres is the line
- * of centres: (v_a - v_b).n, at which the bodies approach now; v_a.n, should b be stopped within the
- * step; -v_b.n, should a be. The last two matter when a falling bed meets the floor: its bodies do
- * not approach each other until the first of them is stopped. A fast body widens only the envelopes
- * of what it flies at.
+ * closing is the largest of three speeds along the contact's normal n, which for spheres is the line of centres: (v_a -
+ * v_b).n, at which the bodies approach now; v_a.n, if b is stopped within the step; -v_b.n, if a is stopped. The last
+ * two matter when a falling bed reaches the floor: its bodies do not approach each other until the first of them is
+ * stopped. A fast body widens only the envelopes of the bodies ahead of it.
  *
- * The convex law of friction holds a sliding contact open by h mu |u_t|; were the envelope narrower,
- * such a contact would come and go. Sliding is bounded by |v_a - v_b| plus both surface speeds. */
+ * The convex law of friction holds a sliding contact open by h mu |u_t|. With a narrower envelope such a contact would
+ * appear and disappear. Sliding is bounded by |v_a - v_b| plus both surface speeds. */
 #ifndef TALUS_COLLIDE_ENVELOPE_H
 #define TALUS_COLLIDE_ENVELOPE_H
 
@@ -26,8 +25,8 @@ TALUS_INLINE TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_t
     return bodies->fixed[i] == 1 ? talus_vec3(0.0, 0.0, 0.0) : bodies->velocity[i];
 }
 
-/* How far from a body's centre its surface may be; a revolve, whose radius is 0 as that of a wall, is
- * asked for it only while it is driven. Planes do not turn. */
+/* Largest distance of a body's surface from its centre. A revolve has radius 0, as walls do, and needs this only while
+ * it is driven. Planes do not rotate. */
 TALUS_INLINE double talus_farthest(const TalusBodyView *bodies, uint32_t i)
 {
     const TalusShapeDef *def = &bodies->shapes[bodies->shape[i]].def;
@@ -40,7 +39,7 @@ TALUS_INLINE double talus_farthest(const TalusBodyView *bodies, uint32_t i)
     return sqrt(most);
 }
 
-/* Largest speed of the surface by rotation. */
+/* Largest surface speed by rotation; m/s. */
 TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
 {
     if (!bodies->spin || bodies->fixed[i] == 1)
@@ -49,8 +48,8 @@ TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
            (bodies->fixed[i] ? talus_farthest(bodies, i) : bodies->radius[i]);
 }
 
-/* The part of it that may close a gap; a sphere's surface moves along itself, and so does that of a
- * revolve that turns about its axis. */
+/* The part of the surface speed that may close a gap. Rotation moves the surface of a sphere, and that of a revolve
+ * about its axis, along itself. */
 TALUS_INLINE double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
 {
     TalusShapeKind kind = talus_body_kind(bodies, i);
@@ -64,26 +63,26 @@ TALUS_INLINE double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
     return talus_norm(across) * talus_farthest(bodies, i);
 }
 
-/* A bound on the sliding speed of two bodies. */
+/* Upper bound on the sliding speed of two bodies. */
 TALUS_INLINE double talus_sliding_speed(const TalusBodyView *bodies, uint32_t a, uint32_t b)
 {
     TalusVec3 v = talus_sub(talus_body_velocity(bodies, a), talus_body_velocity(bodies, b));
     return talus_norm(v) + (talus_surface_speed(bodies, a) + talus_surface_speed(bodies, b));
 }
 
-/* The smaller size; 0 stands for a wall, which has none. */
+/* The smaller size; a wall has size 0, which does not count. */
 TALUS_INLINE double talus_smaller_size(double a, double b)
 {
     return a > 0.0 && (a < b || !(b > 0.0)) ? a : b;
 }
 
-/* The closing speed, given both velocities along the normal. */
+/* Closing speed from the velocities of a and b along the normal. */
 TALUS_INLINE double talus_closing_speed(double a, double b)
 {
     return fmax(fmax(a - b, 0.0), fmax(a, -b));
 }
 
-/* The envelope without the closing speed, given the smaller size, the speed of spins and that of sliding. */
+/* Envelope without the closing speed, from the smaller size and the speeds by spin and sliding. */
 TALUS_INLINE double talus_envelope_of(const TalusDetectOptions *options, double size, double spin,
                                       double sliding)
 {
@@ -100,7 +99,7 @@ TALUS_INLINE double talus_envelope_at_rest(const TalusBodyView *bodies,
                              talus_sliding_speed(bodies, a, b));
 }
 
-/* The envelope with the largest closing speed along any normal; rounding cuts nothing off. */
+/* Envelope with the largest closing speed along any normal, rounded up. */
 TALUS_INLINE double talus_envelope_reach(double rest, double h, TalusVec3 va, TalusVec3 vb)
 {
     TalusVec3 u = talus_sub(va, vb);
@@ -108,14 +107,14 @@ TALUS_INLINE double talus_envelope_reach(double rest, double h, TalusVec3 va, Ta
     return rest + h * sqrt(speed2) * (1.0 + 0x1p-40);
 }
 
-/* The vector from a body to another, in space that repeats itself to the nearest of its images. */
+/* Vector from a to b; in periodic space to the nearest image of b. */
 TALUS_INLINE TalusVec3 talus_body_distance(const TalusBodyView *bodies, uint32_t a, uint32_t b)
 {
     TalusVec3 d = talus_sub(bodies->position[b], bodies->position[a]);
     return bodies->period ? talus_image(bodies->period, d) : d;
 }
 
-/* The same of two moving spheres, whose spins close no gap. */
+/* Envelope without the closing speed of two moving spheres, whose spins close no gap. */
 TALUS_INLINE double talus_spheres_at_rest(const TalusBodyView *bodies,
                                           const TalusDetectOptions *options, uint32_t a, uint32_t b)
 {
@@ -127,8 +126,7 @@ TALUS_INLINE double talus_spheres_at_rest(const TalusBodyView *bodies,
                              sliding + turning);
 }
 
-/* Whether two moving spheres are in contact, d being the vector between their centres. Swapping a and b,
- * and the sign of d, changes no bit. */
+/* True if two moving spheres, d from a to b, are in contact. Swapping a and b and negating d gives the same bits. */
 TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
                                       const TalusDetectOptions *options, TalusVec3 d, uint32_t a,
                                       uint32_t b)

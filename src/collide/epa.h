@@ -1,11 +1,11 @@
-/* collide/epa.h - which way out of each other two overlapping convex bodies have the shortest; for host and device.
+/* collide/epa.h - shortest translation that separates two overlapping convex bodies; for host and device.
  *
- * The origin lies in C = {a - b}, or hardly outside of it, and the least translation that parts the bodies leads
- * to the nearest point of C's surface. A polytope inside C grows towards it (van den Bergen 2001): the face
- * nearest to the origin is lifted to the point of C farthest along its normal, until there is none.
+ * The origin lies in C = {a - b}, or barely outside, and the shortest translation leads to the nearest point of C's
+ * surface. A polytope inside C grows towards it (van den Bergen 2001): the face nearest to the origin is lifted to the
+ * point of C farthest along its normal, until no point lies farther.
  *
- * Memory is bounded, as a thread of a device has little, and the polytope stays rough: convex.h refines what it
- * finds. Every normal tried gives a bound, the depth along it; the best of all is the result. */
+ * Memory is bounded, because a device thread has little, and the polytope stays rough: convex.h refines its result.
+ * Every normal tried gives an upper bound, the depth along it; the smallest bound is the result. */
 #ifndef TALUS_COLLIDE_EPA_H
 #define TALUS_COLLIDE_EPA_H
 
@@ -18,12 +18,12 @@ enum {
     TALUS_EPA_RIVALS = 5
 };
 
-/* How well the depth is known in the end, relative to the smaller size: curved bodies have no end of faces. */
+/* Tolerance of the depth, relative to the smaller size; without it curved bodies would need faces without end. */
 #define TALUS_EPA_ROUGH 0x1p-16
 
 typedef struct TalusEpaFace {
     TalusVec3 normal; /* outward, length 1 */
-    double height;    /* of its plane over the origin; infinite where the face is a needle */
+    double height;    /* height of its plane over the origin; infinite for a needle */
     uint8_t at[3];
 } TalusEpaFace;
 
@@ -32,12 +32,12 @@ typedef struct TalusEpa {
     int points, faces;
     TalusVec3 w[TALUS_EPA_POINTS];
     TalusEpaFace face[TALUS_EPA_FACES];
-    double extent; /* the farthest point's */
+    double extent; /* distance of the farthest point from the origin */
     TalusVec3 normal;
-    double depth; /* along it; the least so far */
+    double depth; /* depth along the normal; the smallest so far */
 } TalusEpa;
 
-/* The point of C farthest along a direction; one of length 1 is a candidate for the way out. */
+/* Point of C farthest along d. */
 TALUS_INLINE TalusVec3 talus_epa_support(const TalusConvexPair *p, TalusVec3 d)
 {
     return talus_sub(talus_support_core(p->a, d), talus_pair_support_b(p, talus_neg(d)));
@@ -62,7 +62,7 @@ TALUS_INLINE void talus_epa_add_face(TalusEpa *e, int i, int j, int k)
 
 /* ---- the first tetrahedron ------------------------------------------------------------------- */
 
-/* Of the points of C farthest along d and -d the one that `measure` (its square) finds farther off. */
+/* Squared measure of w's distance from the simplex: length from a point, area with a line, volume with a triangle. */
 TALUS_INLINE double talus_epa_off_line(const TalusEpa *e, TalusVec3 w)
 {
     TalusVec3 d = talus_sub(w, e->w[0]);
@@ -81,15 +81,14 @@ TALUS_INLINE TalusVec3 talus_axis_vector(int k)
     return talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
 }
 
-/* The axis along which |d| is least. */
+/* Axis along which |d| is smallest. */
 TALUS_INLINE TalusVec3 talus_smallest_axis(TalusVec3 d)
 {
     double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
     return talus_axis_vector(x <= y && x <= z ? 0 : y <= z ? 1 : 2);
 }
 
-/* Directions in which a further point is looked for: all axes from one point, two across a line, the normal of
- * a triangle. */
+/* Direction k of the search for the next point: axes for one point, two normals of a line, normal of a triangle. */
 TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
 {
     if (e->points == 1)
@@ -101,7 +100,7 @@ TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
     return k == 0 ? across : talus_cross(line, across);
 }
 
-/* False where C is flat. */
+/* Extends the simplex to a tetrahedron. False if C is flat. */
 TALUS_INLINE bool talus_epa_widen(TalusEpa *e)
 {
     while (e->points < 4) {
@@ -144,7 +143,7 @@ TALUS_INLINE bool talus_epa_begin(TalusEpa *e, const TalusConvexPair *p, const T
         return false;
     TalusVec3 n = talus_cross(talus_sub(e->w[1], e->w[0]), talus_sub(e->w[2], e->w[0]));
     bool below = talus_dot(n, talus_sub(e->w[3], e->w[0])) < 0.0;
-    for (int f = 0; f < 4; f++) { /* faces 012, 031, 023, 132, turned outwards */
+    for (int f = 0; f < 4; f++) { /* faces 012, 031, 023, 132, oriented outwards */
         const int corner[4][3] = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
         talus_epa_add_face(e, corner[f][0], corner[f][below ? 1 : 2], corner[f][below ? 2 : 1]);
     }
@@ -163,7 +162,7 @@ TALUS_INLINE int talus_epa_nearest_face(const TalusEpa *e)
     return best;
 }
 
-/* An edge seen from both of its faces is inside of the hole, and not on its rim. False where there is no room. */
+/* Adds an edge to the rim of the hole, or removes it if its other face is in the hole. False if there are too many. */
 TALUS_INLINE bool talus_epa_rim(uint8_t edge[][2], int *count, uint8_t from, uint8_t to)
 {
     for (int k = 0; k < *count; k++) {
@@ -182,7 +181,7 @@ TALUS_INLINE bool talus_epa_rim(uint8_t edge[][2], int *count, uint8_t from, uin
     return true;
 }
 
-/* Replaces the faces that w is above of, among them `top`, by faces from their rim to w. */
+/* Replaces the faces visible from w, among them `top`, by faces from their rim to w. False if capacity is exceeded. */
 TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
 {
     uint8_t edge[TALUS_EPA_EDGES][2];
@@ -211,7 +210,7 @@ TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
     return true;
 }
 
-/* A flat C is left across, by nothing. */
+/* Separates a flat C along its normal, by depth 0 up to rounding. */
 TALUS_INLINE void talus_epa_flat(TalusEpa *e)
 {
     TalusVec3 d = e->points == 1 ? talus_axis_vector(2) : talus_epa_direction(e, 0);
@@ -219,8 +218,8 @@ TALUS_INLINE void talus_epa_flat(TalusEpa *e)
     e->depth = talus_dot(e->normal, talus_epa_support(e->pair, e->normal));
 }
 
-/* From where GJK ended: sets `normal`, out of a, and `depth`, by how much b has to move along it; negative where
- * they are hardly apart. */
+/* Starts from the simplex of GJK. Sets `normal`, out of a, and `depth`, the translation of b along it that separates
+ * the bodies; negative if they are barely apart. */
 TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
 {
     if (!talus_epa_begin(e, p, g)) {
@@ -246,7 +245,7 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
     }
 }
 
-/* Directions that have been followed. */
+/* Directions already refined. */
 typedef struct TalusWays {
     int count;
     TalusVec3 way[2 * TALUS_EPA_RIVALS];
@@ -261,7 +260,7 @@ TALUS_INLINE bool talus_ways_near(const TalusWays *ways, TalusVec3 n)
     return false;
 }
 
-/* The face through which a way out may lead that is shorter than `depth` and not near those followed; -1: none. */
+/* Returns the nearest face that may give a depth below `depth` and is not near the refined directions; -1: none. */
 TALUS_INLINE int talus_epa_rival(const TalusEpa *e, const TalusWays *ways, double depth)
 {
     int best = -1;

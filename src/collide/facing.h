@@ -1,9 +1,8 @@
-/* collide/facing.h - the part of a convex body that looks along a direction, and where two such parts meet; for host
- * and device.
+/* collide/facing.h - part of a convex body that faces a direction; for host and device.
  *
- * Seen along the normal of a contact, the facing parts of both bodies are polygons, lines or points in a plane. What
- * of one lies over the other are the candidates for touches, each with its own gap along the normal; of these
- * four well-spread ones are kept. */
+ * Projected along the normal of a contact, the facing parts of both bodies are polygons, lines or points in a plane.
+ * Their overlap gives the candidates for manifold points, each with its own gap along the normal, of which four
+ * well-spread ones are kept (manifold.h). */
 #ifndef TALUS_COLLIDE_FACING_H
 #define TALUS_COLLIDE_FACING_H
 
@@ -13,18 +12,18 @@
 
 enum { TALUS_FACING_MOST = 8 };
 
-/* A face (count >= 3, anticlockwise seen from outside; a disc by eight points of its rim, a face of more corners by
- * eight of them), a line (2) or a point (1). */
+/* A face (count >= 3, anticlockwise seen from outside; eight points of a disc's rim, eight corners of a face that has
+ * more), a line (2) or a point (1). */
 typedef struct TalusFacing {
     int count;
-    TalusVec3 point[TALUS_FACING_MOST + 1]; /* room for one more */
+    TalusVec3 point[TALUS_FACING_MOST + 1]; /* capacity for one more */
     TalusVec3 normal;                       /* of a face, outward */
-    uint32_t id;                            /* tells the parts of one body apart */
+    uint32_t id;                            /* distinguishes the parts of a body */
 } TalusFacing;
 
-/* sine of the tilt below which points of a disc are fixed to the body rather than led by the lowest */
+/* Sine of the tilt below which the points of a disc are fixed to the body instead of starting at the lowest. */
 #define TALUS_FACING_UPRIGHT 0x1p-16
-/* A face or an edge that leans away by more than 60 degrees plays no part. */
+/* Limit of inclination: cosine of a face's (60 degrees), sine of a hull edge's (30 degrees). */
 #define TALUS_FACING_LEAN 0.5
 
 TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
@@ -45,7 +44,7 @@ TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
     }
 }
 
-/* Eight points of a circle about z, the first farthest along d. */
+/* Eight points of a circle about z; the first is the farthest along d. */
 TALUS_INLINE void talus_facing_disc(double radius, double z, double up, TalusVec3 d, TalusFacing *f)
 {
     const double diagonal = 0.70710678118654752440;
@@ -69,7 +68,7 @@ TALUS_INLINE void talus_facing_line(TalusVec3 from, TalusVec3 to, TalusFacing *f
     f->point[1] = to;
 }
 
-/* Whether a line leans away by less than 60 degrees. */
+/* True if a line is inclined by at most 60 degrees. */
 TALUS_INLINE bool talus_facing_lies(TalusVec3 from, TalusVec3 to, TalusVec3 d)
 {
     TalusVec3 along = talus_sub(to, from);
@@ -117,7 +116,7 @@ TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusF
         talus_facing_line(rim, apex, f);
 }
 
-/* The edge from vertex `top` that descends least along d. */
+/* Finds the edge at vertex `top` that descends least along d. */
 TALUS_INLINE void talus_facing_edge(const TalusShape *shape, int top, TalusVec3 d, TalusFacing *f)
 {
     const TalusHull *hull = &shape->hull;
@@ -140,7 +139,7 @@ TALUS_INLINE void talus_facing_edge(const TalusShape *shape, int top, TalusVec3 
     talus_facing_line(vertex[low], vertex[high], f);
 }
 
-/* Of the faces at the farthest vertex the one that looks most along d. */
+/* Finds the face at the farthest vertex whose normal is nearest to d. */
 TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
 {
     const TalusHull *hull = &shape->hull;
@@ -168,7 +167,8 @@ TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusF
         f->point[k] = shape->def.vertex[hull->loop[first + k * corners / f->count]];
 }
 
-/* In the body's frame; d has length 1. Of the core: spheres and capsules lie talus_core_margin further out. */
+/* Finds the part that faces d, a unit vector, in the body's frame. The part is that of the core: the surface of a
+ * sphere or capsule is talus_core_margin farther out. */
 TALUS_INLINE void talus_facing(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
 {
     const TalusShapeDef *def = &shape->def;

@@ -1,10 +1,10 @@
-/* collide/fit.h - what one image allows, in space that repeats itself; for host and device.
+/* collide/fit.h - limits of fat radii in periodic space; for host and device. Lengths are in metres.
  *
- * Two bodies meet as nearest images alone, so two fat radii must stay below half of every period, and so must a
- * wall with its margin and the body beside it. Radii and resting envelopes that do not are refused. What speeds
- * add to them is clipped, and the bodies are counted of which a contact may be missed for that: the step is then
- * taken in parts (world/step/step.c). A clipped share of sliding is not counted. It keeps contacts from coming and going,
- * and no gap closes by it. Lengths are in metres. */
+ * Two bodies meet as nearest images only, so two fat radii must stay below half of every period, and so must a wall
+ * with its margin and the body beside it. Radii and resting envelopes that violate this are refused. The share of
+ * speeds is clipped, and bodies that may miss a contact for that reason are counted: the step is then halved
+ * (world/step/step.c). A clipped share of sliding is not counted: it only keeps contacts from appearing and
+ * disappearing, and closes no gap. */
 #ifndef TALUS_COLLIDE_FIT_H
 #define TALUS_COLLIDE_FIT_H
 
@@ -18,12 +18,11 @@ typedef enum TalusMisfit {
 } TalusMisfit;
 
 typedef struct TalusFit {
-    double largest; /* fat radius of the bodies in the grid */
-    double
-        at_rest;  /* the largest of their radii with its resting envelope (talus_radius_at_rest) */
-    double limit; /* of fat radii with which bodies meet nearest images alone */
-    int clipped;  /* bodies and walls whose way within the step is longer than one image allows */
-    /* What is too large even at rest, and where. */
+    double largest; /* largest fat radius of the bodies in the grid */
+    double at_rest; /* largest talus_radius_at_rest of the bodies in the grid */
+    double limit;   /* upper bound of fat radii with which bodies meet nearest images only */
+    int clipped;    /* bodies and walls that move farther within the step than one image allows */
+    /* Body or wall that is too large even at rest, and the axis. */
     TalusMisfit misfit;
     int axis;
     uint32_t body;
@@ -43,7 +42,7 @@ TALUS_INLINE double talus_radius_at_rest(const TalusBodyView *v, const TalusDete
     return (v->radius[i] + talus_resting_margin(v, o, i)) * TALUS_GRID_SLACK;
 }
 
-/* The margin without its share of sliding (level.h): how far the body may come within the step. */
+/* Margin without its share of sliding (level.h): how far the body may move within the step. */
 TALUS_INLINE double talus_closing_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                          TalusVec3 drift, uint32_t i)
 {
@@ -64,9 +63,9 @@ TALUS_INLINE bool talus_misfits(TalusFit *fit, TalusMisfit misfit, const TalusWa
     return false;
 }
 
-/* A plane along the period is its own image. Any other wall has less than half of the length for itself, its margin
- * and a body beside it. The wall's margin may take half of what resting bodies leave; the limit of fat radii is
- * lowered to the rest. */
+/* True if the wall fits. A plane along the period is its own image. Any other wall has less than half of the length for
+ * itself, its margin and a body beside it. The wall's margin may take half of what resting bodies leave free; the limit
+ * of fat radii is lowered to the remainder. */
 TALUS_INLINE bool talus_fit_wall(TalusFit *fit, const TalusBodyView *v, const TalusDetectOptions *o,
                                  TalusVec3 drift, TalusWall *wall, double unit)
 {
@@ -91,7 +90,7 @@ TALUS_INLINE bool talus_fit_wall(TalusFit *fit, const TalusBodyView *v, const Ta
     return true;
 }
 
-/* Finds the limit from `largest` and `at_rest`. Margins of walls that are too wide are clipped. */
+/* Computes the limit from `largest` and `at_rest`, and clips margins of walls that are too wide. */
 TALUS_INLINE void talus_fit(TalusFit *fit, const TalusBodyView *v, const TalusDetectOptions *o,
                             TalusVec3 drift, TalusWall *wall, int walls, double unit)
 {
@@ -114,19 +113,19 @@ TALUS_INLINE void talus_fit(TalusFit *fit, const TalusBodyView *v, const TalusDe
     }
 }
 
-/* Whether bodies, or the margin of a wall, are clipped. */
+/* True if bodies or the margin of a wall are clipped. */
 TALUS_INLINE bool talus_fit_clips(const TalusFit *fit)
 {
     return !(fit->largest < fit->limit) || fit->clipped > 0;
 }
 
-/* What a clipped fat radius becomes: strictly below the limit, rounding included. */
+/* Clipped fat radius, strictly below the limit after rounding. */
 TALUS_INLINE double talus_clipped_fat(const TalusFit *fit)
 {
     return fit->limit * (2.0 - TALUS_GRID_SLACK);
 }
 
-/* Whether a contact of the clipped body may be missed. */
+/* True if the clipped body may miss a contact. */
 TALUS_INLINE bool talus_fit_misses(const TalusFit *fit, const TalusBodyView *v,
                                    const TalusDetectOptions *o, TalusVec3 drift, uint32_t i)
 {

@@ -1,12 +1,12 @@
-/* collide/gjk.h - how far two convex bodies are apart; for host and device.
+/* collide/gjk.h - distance of two convex bodies; for host and device.
  *
- * The difference C = {a - b} of two convex bodies is convex, and its point v nearest to the origin joins the two
- * nearest points of the bodies. Gilbert, Johnson and Keerthi (1988) find it from support points alone: v is the
- * nearest point of the hull of at most four points of C; w, the point of C farthest along -v, bounds the distance
- * from below by v.w / |v|; it is added, and points that v does not need are dropped.
+ * The difference C = {a - b} of two convex bodies is convex, and its point v nearest to the origin joins the nearest
+ * points of the bodies. Gilbert, Johnson and Keerthi (1988) find it from support points alone: v is the nearest point
+ * of the hull of at most four points of C; w, the point of C farthest along -v, bounds the distance from below by v.w /
+ * |v|. w is added, and points that v does not need are dropped.
  *
- * Everything is in the frame of body a. Bodies stand for their cores (geometry/support.h). Lengths are compared
- * with lengths of the pair alone, so a power of two in scale changes no bit of the course. */
+ * Everything is in the frame of body a. Bodies are represented by their cores (geometry/support.h). Lengths are
+ * compared only with lengths of the pair, so scaling by a power of two changes no bit of the iteration. */
 #ifndef TALUS_COLLIDE_GJK_H
 #define TALUS_COLLIDE_GJK_H
 
@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* For what is too large to be copied into every caller. */
+/* For functions too large to be inlined into every caller. */
 #ifdef __CUDACC__
 #define TALUS_OUTLINE static __host__ __device__ __noinline__
 #else
@@ -23,11 +23,11 @@
 
 /* Two convex bodies; the second may be a triangle. */
 typedef struct TalusConvexPair {
-    const TalusShape *a, *b; /* b NULL: the triangle `corner` */
+    const TalusShape *a, *b; /* b NULL: b is the triangle `corner` */
     TalusVec3 axis[3];       /* of b */
     TalusVec3 centre;        /* of b */
     TalusVec3 corner[3];
-    double size; /* of the smaller body: what tolerances are relative to */
+    double size; /* size of the smaller body, the scale of tolerances */
 } TalusConvexPair;
 
 TALUS_INLINE TalusVec3 talus_pair_into_b(const TalusConvexPair *p, TalusVec3 d)
@@ -35,7 +35,7 @@ TALUS_INLINE TalusVec3 talus_pair_into_b(const TalusConvexPair *p, TalusVec3 d)
     return talus_vec3(talus_dot(p->axis[0], d), talus_dot(p->axis[1], d), talus_dot(p->axis[2], d));
 }
 
-/* A direction of b's frame, and a point. */
+/* Rotates a direction of b's frame into the frame of a. */
 TALUS_INLINE TalusVec3 talus_pair_turn_b(const TalusConvexPair *p, TalusVec3 d)
 {
     return talus_madd(talus_madd(talus_scale(d.x, p->axis[0]), d.y, p->axis[1]), d.z, p->axis[2]);
@@ -61,7 +61,7 @@ TALUS_INLINE TalusVec3 talus_pair_support_b(const TalusConvexPair *p, TalusVec3 
 
 /* ---- the nearest point of a simplex ---------------------------------------------------------- */
 
-/* Weights that are not negative and add up to 1, of the points with these indices. */
+/* Nearest point v to the origin, as a convex combination of the points with indices `at`. */
 typedef struct TalusNear {
     int count;
     int at[3];
@@ -96,9 +96,9 @@ TALUS_INLINE void talus_near_keep(TalusNear *best, TalusNear other)
         *best = other;
 }
 
-/* Where the origin's foot lies outside of the triangle, the nearest point is on an edge that separates the two.
- * Areas come from differences of corners, so that rounding is relative to the triangle and not to its distance;
- * and inside v is a multiple of the triangle's own normal, whose direction holds however short v is. */
+/* If the origin projects outside the triangle, the nearest point is on an edge that separates the two. Areas come from
+ * differences of corners, so that rounding is relative to the triangle and not to its distance. Inside, v is a multiple
+ * of the triangle's normal, whose direction is accurate however short v is. */
 TALUS_INLINE TalusNear talus_near_triangle(const TalusVec3 *w, int i, int j, int k)
 {
     TalusVec3 a = w[i], b = w[j], c = w[k];
@@ -128,7 +128,7 @@ TALUS_INLINE TalusNear talus_near_triangle(const TalusVec3 *w, int i, int j, int
     return best;
 }
 
-/* Likewise for the four faces; count 0 where the origin is inside. A flat tetrahedron has no inside. */
+/* As talus_near_triangle, for the four faces; count 0 if the origin is inside. A flat tetrahedron has no inside. */
 TALUS_INLINE TalusNear talus_near_tetrahedron(const TalusVec3 *w)
 {
     TalusVec3 x = talus_sub(w[1], w[0]), y = talus_sub(w[2], w[0]), z = talus_sub(w[3], w[0]);
@@ -156,9 +156,9 @@ typedef enum TalusGjkResult {
 
 typedef struct TalusGjk {
     TalusGjkResult result;
-    int count; /* of points of C */
+    int count; /* number of points of C */
     TalusVec3 w[4], on_a[4];
-    double weight[4]; /* of v; not where the origin is inside of all four */
+    double weight[4]; /* weights of v; unset if the origin is inside the tetrahedron */
     TalusVec3 v;
     double norm2;
 } TalusGjk;
@@ -191,7 +191,7 @@ TALUS_INLINE bool talus_gjk_has(const TalusGjk *g, TalusVec3 w)
     return false;
 }
 
-/* One more point of C and what v becomes. False when v is the nearest point, or as near as it gets. */
+/* Adds a point of C and updates v. False at the end of the iteration: the origin is inside, or v does not improve. */
 TALUS_INLINE bool talus_gjk_add(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
 {
     g->w[g->count] = w;
@@ -213,8 +213,8 @@ TALUS_INLINE bool talus_gjk_add(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
     return true;
 }
 
-/* Of a and of b moved by `shift`. `start` is about where v will be, not zero. The distance found is the true one
- * within 2^-40 of itself, 2^-47 of the bodies' extent or 2^-36 of the smaller size. */
+/* Computes the distance of a and of b moved by `shift`. `start` is a nonzero estimate of v. The result is exact within
+ * 2^-40 of itself, 2^-47 of the bodies' extent or 2^-36 of the smaller size. */
 TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec3 start,
                              double limit, double touching, TalusGjk *g)
 {
@@ -246,7 +246,7 @@ TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec
     }
 }
 
-/* The point of a that v comes from. */
+/* Nearest point on a. */
 TALUS_INLINE TalusVec3 talus_gjk_on_a(const TalusGjk *g)
 {
     TalusVec3 x = talus_scale(g->weight[0], g->on_a[0]);

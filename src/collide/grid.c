@@ -10,7 +10,7 @@
 #include <float.h>
 
 enum {
-    SMALL_SAMPLE = 16, /* fewer moving bodies than this in it: take the first there are */
+    SMALL_SAMPLE = 16, /* if the sample has fewer moving bodies, the first ones are taken */
     GRAIN = 8192
 };
 
@@ -36,8 +36,7 @@ static bool sampled(const TalusBodyView *v, int i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Slots at random, the same for the same number of slots; regular steps would fall into step with
- * bodies made in rows. */
+/* Samples slots at random, the same for the same number of slots; a regular stride could alias with rows of bodies. */
 static int sample_some(const TalusBodyView *v, uint32_t *out)
 {
     TalusRng rng = talus_rng((uint64_t)v->count);
@@ -68,7 +67,7 @@ static void choose_drift(TalusGrid *grid, const uint32_t *sample, int count)
     grid->drift = talus_scale(1.0 / count, sum);
 }
 
-/* The phase is the candidate that makes the cells least wasteful. */
+/* Returns the candidate with the lowest cost. */
 static double choose_phase(const int histogram[TALUS_PHASES])
 {
     double best = INFINITY, phase = 1.0;
@@ -101,12 +100,11 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
     grid->per_unit = 1.0 / grid->unit;
     grid->large = sum < INFINITY ? TALUS_GRID_LARGE * sum / count : INFINITY;
     grid->phase = choose_phase(histogram);
-    if (grid->bodies->period) /* a wall may be larger than what moves (fit.h) */
+    if (grid->bodies->period) /* a wall may be larger than a moving body (fit.h) */
         grid->large = fmin(grid->large, 0.25 * talus_shortest_period(grid->bodies->period));
 }
 
-/* Mean -+ four mean deviations, as far as bodies go: all of a uniform bed, and little more when a
- * few bodies have left it. */
+/* Mean -+ four mean deviations, cut at the outermost bodies: all of a uniform bed, hardly more if some bodies left. */
 static void choose_range(const TalusGrid *grid, const uint32_t *sample, int count, int axis,
                          double *low, double *high)
 {
@@ -165,7 +163,7 @@ static TalusStatus collect_walls(TalusGrid *grid)
     const TalusBodyView *v = grid->bodies;
     int unbounded_walls, large_walls;
     TALUS_TRY(count_walls(grid, &unbounded_walls, &large_walls));
-    if (large_walls > TALUS_LARGE_WALLS) { /* so many are better off in the grid */
+    if (large_walls > TALUS_LARGE_WALLS) { /* too many to test against every body */
         grid->large = INFINITY;
         large_walls = 0;
     }
@@ -189,7 +187,7 @@ static void lower_to(atomic_llong *value, long long candidate)
         ;
 }
 
-/* Whether the body goes into the grid, and its fat radius as TalusGrid.fat has it. */
+/* Returns the fat radius as TalusGrid.fat stores it, 0 for a body outside the grid; records bad numbers. */
 static float measure(TalusGrid *grid, uint32_t i)
 {
     const TalusBodyView *v = grid->bodies;
@@ -232,8 +230,8 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
-/* From the largest size class down; more classes than levels share the last, which is safe because
- * cells may be too large for a body but never too small. */
+/* Makes levels from the largest size class down. If there are more classes than levels, they share the last level,
+ * because a cell may be too large for a body but never too small. */
 static TalusStatus lay_out_levels(TalusGrid *grid)
 {
     grid->levels = 0;
@@ -276,7 +274,6 @@ static uint32_t cell_of_body(const TalusGrid *grid, const TalusLevel *level, Tal
     return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
 }
 
-/* Of a body, or of an image. */
 static inline TalusVec3 position_of(const TalusGrid *grid, int64_t i)
 {
     const TalusBodyView *v = grid->bodies;
@@ -292,7 +289,7 @@ static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     const TalusGrid *grid = context;
     double per_phase = 1.0 / grid->phase;
     for (int64_t i = begin; i < end; i++) {
-        uint32_t cell = grid->cells; /* the one past all others */
+        uint32_t cell = grid->cells; /* the one after all others */
         if (grid->fat[i] != 0.0f) {
             int class = talus_size_class(fabs((double)grid->fat[i]), per_phase);
             cell =
@@ -303,7 +300,7 @@ static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     }
 }
 
-/* The body of entry k, which is body or image i. */
+/* Stores the shift of entry k, which is body or image i, and returns its body. */
 static uint32_t note_image(const TalusGrid *grid, int64_t k, uint32_t i)
 {
     uint32_t count = (uint32_t)grid->bodies->count;
@@ -313,7 +310,7 @@ static uint32_t note_image(const TalusGrid *grid, int64_t k, uint32_t i)
     return i;
 }
 
-/* Copies what the search reads into the order of cells. */
+/* Copies the data of the search in the order of cells. */
 static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -373,8 +370,8 @@ static TalusStatus measure_all(TalusGrid *grid, TalusPool *pool)
     return measure_bodies(grid, pool);
 }
 
-/* A drift widens the margins of bodies that do not have it. So where some are too wide for the period, all are measured
- * again without. */
+/* Makes images. A drift widens the margins of bodies that do not share it, so if some are too wide for the period, all
+ * are measured again without drift. */
 static TalusStatus enter_images(TalusGrid *grid, TalusPool *pool)
 {
     TALUS_TRY(talus_grid_fit(grid));

@@ -1,11 +1,11 @@
-/* collide/grid_images.c - bodies once more beyond the upper sides of a period (grid.h).
+/* collide/grid_images.c - images of bodies beyond the upper sides of a period (grid.h).
  *
- * Bodies lie between lo and hi. Two of them that are near each other across a side are one near the lower
- * side, whose image lies beyond the upper, and one near the upper. At an edge or a corner, where two or three
- * sides meet, each of the two may be shifted, along different axes: so every subset of the axes along which a
- * body is near the lower side gives an image, and broad.c takes pairs of entries that have no shift in common.
+ * Bodies lie between lo and hi. If two bodies are near each other across a side, one is near the lower side, with an
+ * image beyond the upper, and the other is near the upper. At an edge or a corner, where two or three sides meet, each
+ * of the two may be shifted, along different axes. So every subset of the axes along which a body is near the lower
+ * side gives an image, and broad.c takes pairs of entries that have no shifted axis in common.
  *
- * A body is near a side if it is within its fat radius and the largest of all. */
+ * A body is near a side if its distance is below its fat radius plus the largest of all. */
 #include "collide/grid.h"
 
 #include "base/memory.h"

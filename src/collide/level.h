@@ -1,5 +1,4 @@
-/* collide/level.h - the parts of the hierarchical grid (grid.h) that host and device share: fat radii,
- * size classes, and the cells of a level. */
+/* collide/level.h - parts of the hierarchical grid (grid.h) for host and device: fat radii, size classes, cells. */
 #ifndef TALUS_COLLIDE_LEVEL_H
 #define TALUS_COLLIDE_LEVEL_H
 
@@ -10,23 +9,23 @@
 enum {
     TALUS_MAX_LEVELS = 32,
     TALUS_SIZE_CLASSES = 2048,
-    TALUS_PHASES = 32,        /* candidates for the phase, and bins for sizes within an octave */
-    TALUS_GRID_SAMPLE = 1024, /* slots looked at to choose unit, phase, drift and box */
-    TALUS_LARGE_WALLS = 64    /* more large fixed bodies than this are better off in the grid */
+    TALUS_PHASES = 32,        /* candidates for the phase; bins for sizes within an octave */
+    TALUS_GRID_SAMPLE = 1024, /* sampled slots from which unit, phase, drift and box are chosen */
+    TALUS_LARGE_WALLS = 64    /* if more fixed bodies are large, they go into the grid */
 };
 
-/* A fixed body so many times larger than the typical moving one is a wall. */
+/* A fixed body this many times larger than the mean moving one is a wall. */
 #define TALUS_GRID_LARGE 8.0
-/* Keeps rounding out of the grid: fat radii are larger by one part in a million. */
+/* Guard against rounding: fat radii are larger by one part in a million. */
 #define TALUS_GRID_SLACK (1.0 + 0x1p-20)
 
-/* Lengths are in one unit, that of the fat radii. */
+/* Lengths are in the unit of the fat radii. */
 typedef struct TalusLevel {
     double edge;       /* of a cell */
     double per_edge;   /* 1 / edge */
     int64_t origin[3]; /* cell coordinates of the box's first cell */
     int64_t cells[3];  /* size of the box; at least 3 each, so that all neighbours differ */
-    uint32_t first;    /* number of its first cell; x runs fastest, then y, then z */
+    uint32_t first;    /* index of its first cell; x runs fastest, then y, then z */
     uint32_t bodies;
 } TalusLevel;
 
@@ -37,7 +36,7 @@ TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
     TalusVec3 x = v->position[i], u = v->velocity[i];
     double sum =
         fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
-    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* whose turns are never read */
+    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* a sphere's is never read */
         TalusQuat q = v->orientation[i];
         sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
     }
@@ -46,8 +45,8 @@ TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
     return sum < INFINITY;
 }
 
-/* What a fat radius adds to the radius. Two margins hold any closing speed (envelope.h): with the
- * drift d, |v_a - v_b| and |v_a| are at most |v_a - d| + |v_b - d| + |d|. */
+/* Difference of fat radius and radius. Two margins cover any closing speed (envelope.h): with the drift d, |v_a - v_b|
+ * and |v_a| are at most |v_a - d| + |v_b - d| + |d|. */
 TALUS_INLINE double talus_body_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                       TalusVec3 drift, uint32_t i)
 {
@@ -75,8 +74,8 @@ TALUS_INLINE int talus_size_class(double fat, double per_phase)
     return size_class < 1 || size_class >= TALUS_SIZE_CLASSES ? 1 : size_class;
 }
 
-/* What the phase of candidate k costs: the number of bodies met in the search grows as the cube of
- * edge / (2 fat). The histogram counts bodies by the fraction of their fat radius within an octave. */
+/* Cost of phase candidate k: the number of bodies tested in the search grows as the cube of edge / (2 fat). The
+ * histogram counts bodies by the fraction of their fat radius within an octave. */
 TALUS_INLINE double talus_phase_edge(int k)
 {
     return 1.0 + (k + 1.0) / TALUS_PHASES;
@@ -94,7 +93,7 @@ TALUS_INLINE double talus_phase_cost(const int histogram[TALUS_PHASES], int k)
 
 /* ---- cells ---- */
 
-/* Cell coordinate of x in a level; not folded. */
+/* Cell coordinate of x in a level, not folded. */
 TALUS_INLINE int64_t talus_cell_of(const TalusLevel *level, double x)
 {
     const double limit = 0x1p52;
@@ -127,8 +126,8 @@ TALUS_INLINE void talus_shrink_box(int64_t cells[3], double budget)
     }
 }
 
-/* Origin and size of the box of a level whose edges and number of bodies are known; most bodies are
- * between low and high. At most two cells per body, or 27. */
+/* Sets origin and size of a level's box from its edge and number of bodies; most bodies are between low and high. The
+ * box has at most two cells per body, or 27. */
 TALUS_INLINE void talus_lay_out_level(TalusLevel *level, TalusVec3 low, TalusVec3 high)
 {
     const double from[3] = {low.x, low.y, low.z}, to[3] = {high.x, high.y, high.z};

@@ -1,24 +1,23 @@
-/* collide/manifold.h - the touches of two convex bodies whose nearest points are known; for host and device.
+/* collide/manifold.h - manifold of two convex bodies whose nearest points are known; for host and device.
  *
- * The facing parts of both (facing.h) are projected along the normal. The one with fewer corners is clipped to the
- * other (Sutherland and Hodgman), and each corner that remains is a candidate; its gap is what lies along the normal
- * between the two parts there, and so not below that of the nearest points. These are a candidate of their own
- * where no corner comes as near. All in the frame of a. */
+ * The facing parts of both (facing.h) are projected along the normal. The part with fewer corners is clipped to the
+ * other (Sutherland and Hodgman), and each remaining corner is a candidate. Its gap is the distance of the two parts
+ * along the normal there, and so not below that of the nearest points. The nearest points are a candidate themselves if
+ * no corner is as near. Everything is in the frame of a. */
 #ifndef TALUS_COLLIDE_MANIFOLD_H
 #define TALUS_COLLIDE_MANIFOLD_H
 
 #include "collide/convex.h"
 #include "collide/facing.h"
 
-/* Relative to the smaller size: how far outside of the other part a corner still counts as over it, and how much
- * nearer than all corners the nearest points must be to count beside them. */
-#define TALUS_MANIFOLD_CLIP 0x1p-10
-#define TALUS_MANIFOLD_NEAREST 0x1p-22
-/* sin^2 of the angle between two lines that lie along each other */
+/* Tolerances are relative to the smaller size. */
+#define TALUS_MANIFOLD_CLIP 0x1p-10    /* corners this far outside of the other part are over it */
+#define TALUS_MANIFOLD_NEAREST 0x1p-22 /* nearest points nearer by this than corners count */
+/* sin^2 of the angle below which two lines count as parallel */
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
-/* Of several candidates that spread alike the first is taken, not that which rounding favours. */
+/* Factor by which a candidate must spread farther than an earlier one, so that rounding does not choose. */
 #define TALUS_MANIFOLD_ALIKE (1.0 + 0x1p-8)
-/* Part of a triangle that one beside it must have to count. */
+/* Ratio of the triangles on either side of the longest line below which the smaller one does not count. */
 #define TALUS_MANIFOLD_THIN 0x1p-8
 
 enum {
@@ -28,27 +27,27 @@ enum {
     TALUS_FEATURE_BITS = 9
 };
 
-/* u, v across the normal, height along it. `id`: a corner, or where an edge meets a border; `edge`: the one that
- * leaves the corner (0 .. 7: its own, 8 .. 15: along a border). */
+/* u, v across the normal, height along it. `id`: a corner, or the intersection of an edge and a border. `edge`: the one
+ * that leaves the corner (0 .. 7: its own, 8 .. 15: along a border). */
 typedef struct TalusCandidate {
     double u, v, height, gap;
     uint32_t id, edge;
 } TalusCandidate;
 
-/* One touch: a point of the core of a, the gap of the cores along the normal. */
+/* One manifold point of two cores: point on the core of a, gap of the cores along the normal. */
 typedef struct TalusSpot {
     TalusVec3 on_a;
     double gap;
     uint32_t feature;
 } TalusSpot;
 
-/* Axes across the normal, u x v = n, and the part that is clipped to, seen along it. */
+/* Axes across the normal, e x f = n, and the projection of the clipping part. */
 typedef struct TalusSeen {
     TalusVec3 n, e, f;
     int count;
     double u[TALUS_FACING_MOST], v[TALUS_FACING_MOST];
-    double turn;               /* 1: its corners run anticlockwise */
-    double base, per_u, per_v; /* its height over (u, v) */
+    double turn;               /* 1: corners run anticlockwise */
+    double base, per_u, per_v; /* height of the part over (u, v) */
     double tolerance;
 } TalusSeen;
 
@@ -59,7 +58,7 @@ TALUS_INLINE void talus_seen_axes(TalusSeen *s, TalusVec3 n)
     s->f = talus_cross(n, s->e);
 }
 
-/* The clipping part: its corners and its plane. False where it leans too much to be seen as one. */
+/* Sets the corners and the plane of the clipping part. False if it is inclined too much. */
 TALUS_INLINE bool talus_seen_face(TalusSeen *s, const TalusFacing *part)
 {
     double cosine = talus_dot(part->normal, s->n);
@@ -77,7 +76,7 @@ TALUS_INLINE bool talus_seen_face(TalusSeen *s, const TalusFacing *part)
     return true;
 }
 
-/* A line instead of a face: two borders, at its ends. False where `other` does not run along it. */
+/* As talus_seen_face for a line: two borders, at its ends. False if `other` is not parallel to it. */
 TALUS_INLINE bool talus_seen_line(TalusSeen *s, const TalusFacing *part, const TalusFacing *other)
 {
     TalusVec3 d = talus_sub(part->point[1], part->point[0]);
@@ -90,8 +89,7 @@ TALUS_INLINE bool talus_seen_line(TalusSeen *s, const TalusFacing *part, const T
     double slope = talus_dot(d, s->n) / length2;
     s->count = 2;
     s->turn = 1.0;
-    for (int k = 0; k < 2;
-         k++) { /* the ends, seen as the first corners of borders across the line */
+    for (int k = 0; k < 2; k++) { /* the ends are the first corners of borders across the line */
         s->u[k] = talus_dot(part->point[k], s->e);
         s->v[k] = talus_dot(part->point[k], s->f);
     }
@@ -101,10 +99,10 @@ TALUS_INLINE bool talus_seen_line(TalusSeen *s, const TalusFacing *part, const T
     return true;
 }
 
-/* Border k of the clipping part: from corner k to the next; of a line, across its end k. */
+/* Border k of the clipping part: from corner k to the next; for a line, across its end k. */
 typedef struct TalusBorder {
-    double u, v, x, y, length; /* where it begins, where it goes */
-    double turn;               /* 0: of a line */
+    double u, v, x, y, length; /* start, direction and length */
+    double turn;               /* 0: border of a line */
 } TalusBorder;
 
 TALUS_INLINE TalusBorder talus_seen_border(const TalusSeen *s, int k)
@@ -116,7 +114,7 @@ TALUS_INLINE TalusBorder talus_seen_border(const TalusSeen *s, int k)
     return border;
 }
 
-/* How far a point is outside of a border. */
+/* Signed distance of a point outside of a border. */
 TALUS_INLINE double talus_seen_outside(const TalusBorder *b, const TalusCandidate *c)
 {
     if (!(b->length > 0.0))
@@ -139,8 +137,8 @@ TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusC
     return c;
 }
 
-/* What lies inside of one border, or hardly outside: such a corner stays where it is, and the edge beyond it goes
- * without a cut. A line is its own way there and back, of which one suffices. */
+/* Keeps what lies inside of a border. A corner outside by less than the tolerance stays, and the edge beyond it is not
+ * cut. A line counts as two equal edges, of which only the first is cut. */
 TALUS_INLINE int talus_clip(const TalusSeen *s, int border, const TalusCandidate *in, int count,
                             bool line, TalusCandidate *out)
 {
@@ -159,7 +157,7 @@ TALUS_INLINE int talus_clip(const TalusSeen *s, int border, const TalusCandidate
     return kept;
 }
 
-/* Candidates with a gap below `limit`. */
+/* Clips the subject to all borders. Returns the number of candidates with a gap below `limit`. */
 TALUS_INLINE int talus_clip_all(const TalusSeen *s, const TalusFacing *subject, bool subject_is_b,
                                 double limit, TalusCandidate *out)
 {
@@ -199,8 +197,7 @@ TALUS_INLINE double talus_spread_off(const TalusCandidate *p, double u, double v
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
 }
 
-/* The candidate that adds most to the triangle with corners p, q and r, beyond its sides q r and r p, and more than
- * `least`; -1: none does. */
+/* Returns the candidate that adds most, more than `least`, to triangle p q r beyond its sides q r and r p; else -1. */
 TALUS_INLINE int talus_spread_beyond(const TalusCandidate *c, int count, int p, int q, int r,
                                      double least)
 {
@@ -217,10 +214,10 @@ TALUS_INLINE int talus_spread_beyond(const TalusCandidate *c, int count, int p, 
     return best;
 }
 
-/* Moves to the front, in this order: the one farthest from the middle, the one farthest from that, and to either
- * side of the line between them the one that spans the largest triangle; where all lie to one side, the one that
- * adds most to the triangle of the others. Gaps play no part, so the choice holds while bodies at rest breathe.
- * Returns how many. */
+/* Moves to the front, in this order: the candidate farthest from the centre, the one farthest from that, and on either
+ * side of the line between them the one with the largest triangle; if all lie on one side, the one that adds most to
+ * the triangle of the others. Gaps have no influence, so the choice is stable while gaps of resting bodies fluctuate.
+ * Returns the number of chosen candidates. */
 TALUS_INLINE int talus_spread(TalusCandidate *c, int count)
 {
     if (count <= TALUS_SPOTS)
@@ -270,7 +267,7 @@ TALUS_INLINE int talus_spread(TalusCandidate *c, int count)
     return kept;
 }
 
-/* The nearest candidate must be among the chosen, if need be in place of the one beside it. */
+/* Ensures that the nearest candidate is among the chosen: if need be it replaces the chosen one closest to it. */
 TALUS_INLINE void talus_spread_keep(TalusCandidate *c, int count, const TalusCandidate *nearest,
                                     double tolerance)
 {
@@ -285,7 +282,7 @@ TALUS_INLINE void talus_spread_keep(TalusCandidate *c, int count, const TalusCan
     c[beside] = *nearest;
 }
 
-/* Nothing is nearer than the nearest points: a corner with a smaller gap lies hardly outside of a part that leans. */
+/* Drops candidates nearer than `least`, the nearest points: such a corner lies barely outside of an inclined part. */
 TALUS_INLINE int talus_drop_below(TalusCandidate *c, int count, double least)
 {
     int kept = 0;
@@ -319,7 +316,7 @@ TALUS_INLINE void talus_facing_triangle(const TalusVec3 corner[3], TalusVec3 d, 
         f->point[k] = corner[front ? k : 2 - k];
 }
 
-/* The part of b that looks along d, in the frame of a. */
+/* Finds the part of b that faces d, in the frame of a. */
 TALUS_INLINE void talus_facing_b(const TalusConvexPair *p, TalusVec3 d, TalusFacing *f)
 {
     if (!p->b) {
@@ -333,7 +330,7 @@ TALUS_INLINE void talus_facing_b(const TalusConvexPair *p, TalusVec3 d, TalusFac
         f->normal = talus_pair_turn_b(p, f->normal);
 }
 
-/* Candidates from the two parts; none where one of them is a point, or two lines cross. */
+/* Finds candidates from the two parts; none if one of them is a point, or if two lines cross. */
 TALUS_INLINE int talus_manifold_clip(const TalusConvexPair *p, TalusSeen *s, const TalusFacing *a,
                                      const TalusFacing *b, double limit, TalusCandidate *c)
 {
@@ -353,7 +350,7 @@ TALUS_INLINE uint32_t talus_manifold_feature(const TalusFacing *a, const TalusFa
     return parts << TALUS_FEATURE_BITS | id;
 }
 
-/* Up to four touches of the two cores with a gap below `limit`, given their nearest points. */
+/* Finds up to four manifold points of the two cores with a gap below `limit`. Returns their number. */
 TALUS_OUTLINE int talus_manifold(const TalusConvexPair *p, const TalusNearest *near, double limit,
                                  TalusSpot spot[TALUS_SPOTS])
 {

@@ -1,9 +1,8 @@
-/* collide/mesh_clear.h - a convex body beside a mesh or a height field, moved to where it is clear of it; for host and
- * device. What it touches there: mesh_convex.h.
+/* collide/mesh_clear.h - moves a convex body clear of a mesh or height field; for host and device. mesh_convex.h finds
+ * the contacts there. Everything is in the frame of the mesh.
  *
- * A body that overlaps the surface is moved out of the facet, of those that it cuts, whose plane it is least below,
- * and so on until it cuts none. One that lies under a field altogether is moved out of the facet above its position.
- * Everything is in the frame of the mesh. */
+ * A body that overlaps the surface is moved out of the cut facet whose plane it is least below, and so on until it cuts
+ * none. A body entirely under a field is moved out of the facet above its position. */
 #ifndef TALUS_COLLIDE_MESH_CLEAR_H
 #define TALUS_COLLIDE_MESH_CLEAR_H
 
@@ -11,29 +10,28 @@
 #include "geometry/bounds.h"
 #include "geometry/facets.h"
 
-/* Relative to the body's size: how far below a plane, or how deep in a facet, it still counts as clear. */
+/* Relative to the body's size: depth below a plane or in a facet up to which the body counts as clear. */
 #define TALUS_FACET_HAIR 0x1p-12
-/* Part of a way out that a shorter one must save. */
+/* Relative saving that a shorter way out must have. */
 #define TALUS_FACET_GAIN 0x1p-16
 
-enum { TALUS_FACET_ROUNDS = 4 }; /* facets that a body is moved out of, one after the other */
+enum { TALUS_FACET_ROUNDS = 4 }; /* maximum number of facets that a body is moved out of */
 
 typedef struct TalusBeside {
     const TalusShape *surface; /* mesh or field */
     TalusPose x;               /* the body, in the frame of the surface, clear of it */
-    TalusVec3 moved;           /* by this */
-    double reach;              /* of the body, and of x, where it may be wider by what it moved */
-    double clear_reach;
+    TalusVec3 moved;           /* translation of the body to x */
+    double reach;              /* limit of gaps of the body */
+    double clear_reach;        /* limit of gaps of x: reach plus the length of moved */
     double margin, size;
 } TalusBeside;
 
-/* One facet as the body sees it: corners relative to the body's position. */
+/* One facet, its corners relative to the body's position. */
 typedef struct TalusSeenFacet {
     int32_t t;
     TalusFacet f;
     bool solid;
-    TalusVec3
-        up; /* its normal on the body's side, which is that of its position before it was moved */
+    TalusVec3 up; /* normal on the side of the body's original position */
 } TalusSeenFacet;
 
 TALUS_INLINE TalusSeenFacet talus_see_facet(const TalusBeside *q, int32_t t)
@@ -60,7 +58,7 @@ TALUS_INLINE TalusFacetWalk talus_facets_around(const TalusBeside *q)
     return talus_facets_in(q->surface, box);
 }
 
-/* The body's surface farthest along d. */
+/* Point of the body's surface farthest along d. */
 TALUS_INLINE TalusVec3 talus_beside_support(const TalusBeside *q, TalusVec3 d)
 {
     TalusVec3 own = talus_rotate_back(q->x.orientation, d);
@@ -78,8 +76,8 @@ TALUS_INLINE bool talus_over_facet(const TalusSeenFacet *g, TalusVec3 x)
     return true;
 }
 
-/* The body's lowest point over the facet, and its gap to the plane; false where the plane is out of reach, or all of the
- * body behind it. */
+/* Finds the body's lowest point and its gap to the facet's plane. False if the plane is out of reach, or the whole body
+ * is behind the plane of a solid. */
 TALUS_INLINE bool talus_lowest_over(const TalusBeside *q, const TalusSeenFacet *g,
                                     TalusVec3 *lowest, double *gap)
 {
@@ -94,11 +92,11 @@ TALUS_INLINE bool talus_lowest_over(const TalusBeside *q, const TalusSeenFacet *
 
 typedef struct TalusWayOut {
     TalusVec3 up;
-    double depth; /* of the body's lowest point below a facet's plane */
-    bool hidden;  /* that point is not over the facet: another direction may be shorter */
+    double depth; /* depth of the body's lowest point below a facet's plane */
+    bool hidden;  /* that point is not over the facet, so another direction may be shorter */
 } TalusWayOut;
 
-/* Out of the facet above a body that lies below a field and cuts nothing of it, or next to nothing. */
+/* Finds the way out through the facet above a body that lies below a field and barely cuts it, if at all. */
 TALUS_INLINE bool talus_way_up(const TalusBeside *q, TalusWayOut *way)
 {
     double height;
@@ -115,8 +113,7 @@ TALUS_INLINE bool talus_way_up(const TalusBeside *q, TalusWayOut *way)
     return true;
 }
 
-/* Of the facets that the body cuts the one whose plane it is least below; false if it is in none by more than a
- * hair. */
+/* Finds the cut facet whose plane the body is least below. False if no facet is cut by more than TALUS_FACET_HAIR. */
 TALUS_OUTLINE bool talus_way_out(const TalusBeside *q, TalusWayOut *way)
 {
     TalusFacetWalk walk = talus_facets_around(q);
@@ -148,7 +145,7 @@ TALUS_INLINE void talus_move_by(TalusBeside *q, TalusVec3 step)
     q->clear_reach = q->reach + talus_norm(q->moved);
 }
 
-/* The direction and the distance at which the surface is nearest; false if it is cut or out of reach. */
+/* Finds direction and distance of the nearest point of the surface. False if the surface is cut or out of reach. */
 TALUS_OUTLINE bool talus_nearest_up(const TalusBeside *q, TalusVec3 *up, double *gap)
 {
     TalusFacetWalk walk = talus_facets_around(q);
@@ -165,8 +162,8 @@ TALUS_OUTLINE bool talus_nearest_up(const TalusBeside *q, TalusVec3 *up, double 
     return *gap > 0.0 && *gap < INFINITY;
 }
 
-/* A body that one facet's plane has cleared may have a shorter way, over an edge or a vertex: as in convex.h, what is
- * nearest in the clear shows it, and leads to a nearer place in the clear, until that is nothing new. */
+/* Shortens the way of a body that one facet's plane has cleared, over an edge or a vertex. As in convex.h, the nearest
+ * point in the clear position gives a shorter way to a clear position. Repeated while that gains. */
 TALUS_INLINE void talus_shorten_way(TalusBeside *q)
 {
     double clearance = TALUS_CONVEX_CLEARANCE * q->size, gap, next_gap;
@@ -179,7 +176,7 @@ TALUS_INLINE void talus_shorten_way(TalusBeside *q)
         TalusVec3 back = talus_sub(talus_scale(depth + clearance, up), q->moved);
         talus_move_by(q, back);
         clear = talus_nearest_up(q, &next_up, &next_gap);
-        if (!clear) /* in a hollow: not this way */
+        if (!clear) /* not clear there, as in a hollow: undo */
             talus_move_by(q, talus_neg(back));
         up = next_up;
         gap = next_gap;
@@ -209,7 +206,7 @@ TALUS_INLINE TalusPose talus_pose_within(const TalusPose *a, const TalusPose *fr
     return x;
 }
 
-/* The body a beside b, a mesh or field, moved clear of it. */
+/* Places body a in the frame of b, a mesh or field, and moves it clear of b. */
 TALUS_OUTLINE void talus_beside(const TalusPose *a, const TalusPose *b, double reach,
                                 TalusBeside *q)
 {

@@ -1,33 +1,32 @@
-/* collide/mesh_convex.h - meshes and height fields against convex bodies; for host and device. Part of pair_table.h, which
- * includes it.
+/* collide/mesh_convex.h - meshes and height fields against convex bodies; for host and device. Part of pair_table.h,
+ * which includes it.
  *
- * Facet by facet, in the frame of the mesh, everything relative to the body's position. What of a facet is touched
- * (mesh_parts.h) is known for bodies that are apart from the surface. One that overlaps it is therefore looked at
- * where it is clear (mesh_clear.h). By as much as that moved it along a touch's normal, the gap is less.
+ * Works facet by facet in the frame of the mesh, relative to the body's position. The touched parts of a facet
+ * (mesh_parts.h) are defined for bodies that are apart from the surface, so a body that overlaps it is first moved
+ * clear (mesh_clear.h). Its gaps are then reduced by that translation along each contact's normal.
  *
- * Several facets find the same edge or vertex; the first of them counts. The face touches of a flat patch are
- * gathered and thinned to four, so that a tessellated plane touches as a plane does. There are short lists of the
- * edges, vertices and patches that were met. However many there are: for those that the lists have no room for, the
- * facets before are asked again. */
+ * Several facets find the same edge or vertex; the first of them counts. The face contacts of a flat patch are
+ * collected and reduced to four, so that a tessellated plane touches as a plane. Short lists hold the edges, vertices
+ * and patches found. For those that exceed a list's capacity, the earlier facets are evaluated again. */
 #ifndef TALUS_COLLIDE_MESH_CONVEX_H
 #define TALUS_COLLIDE_MESH_CONVEX_H
 
 #include "collide/mesh_manifold.h"
 #include "collide/mesh_parts.h"
 
-/* Part of a side within which its end is looked for: cells of a field end there. */
+/* Half width of the search box at the end of a side, relative to its length: cells of a field end there. */
 #define TALUS_FACET_END 0x1p-16
 
 enum {
     TALUS_FACET_PATCHES = 3, /* in the list */
     TALUS_FACET_EDGES = 16,
-    TALUS_FACET_ON_EDGE = 200 /* features of touches of side k: 8 each */
+    TALUS_FACET_ON_EDGE = 200 /* features of contacts of side k: 8 each */
 };
 
 /* Candidates of one flat patch. */
 typedef struct TalusPatchPoints {
     int32_t patch;
-    TalusVec3 up; /* out of it, on the body's side */
+    TalusVec3 up; /* normal of the patch on the body's side */
     int count;
     TalusCandidate c[TALUS_CANDIDATES];
 } TalusPatchPoints;
@@ -58,8 +57,8 @@ TALUS_INLINE void talus_facets_manifold(const TalusOnFacets *q, uint32_t feature
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
-/* Makes room where a patch has more candidates than there is place for: those that lie farthest along eight directions
- * stay, and the nearest. In whichever order the facets come, that leaves the same outline. */
+/* Reduces the candidates of a full patch to those farthest along eight directions and the nearest. The outline that
+ * remains does not depend on the order of the facets. */
 TALUS_OUTLINE void talus_patch_outline(TalusPatchPoints *p)
 {
     uint32_t stay = UINT32_C(1) << talus_nearest_candidate(p->c, p->count);
@@ -105,8 +104,8 @@ TALUS_OUTLINE void talus_patch_emit(const TalusOnFacets *q, TalusPatchPoints *p)
     }
 }
 
-/* A corner over a common edge of two facets of a patch is found by both. Cut corners of different facets may have
- * the same number. */
+/* Adds a candidate once: two facets of a patch both find a corner over their common edge. A cut corner whose number is
+ * taken by another facet's gets the next one. */
 TALUS_INLINE void talus_patch_add(TalusPatchPoints *p, TalusCandidate c)
 {
     bool cut = c.id >= TALUS_FACING_MOST && c.id != TALUS_FACET_LOWEST;
@@ -115,7 +114,7 @@ TALUS_INLINE void talus_patch_add(TalusPatchPoints *p, TalusCandidate c)
             continue;
         if (!cut)
             return;
-        c.id = c.id % 160 + 8; /* the next number, and once more from the start */
+        c.id = c.id % 160 + 8; /* the next number, cyclically */
         k = -1;
     }
     if (p->count == TALUS_CANDIDATES)
@@ -129,7 +128,7 @@ TALUS_INLINE void talus_patch_add_all(TalusPatchPoints *p, const TalusFacePoints
         talus_patch_add(p, face->c[k]);
 }
 
-/* A patch without a place in the list: the first of its facets that finds something gathers what the others do. */
+/* Handles a patch that is not in the list: the first of its facets with candidates collects those of all. */
 TALUS_OUTLINE void talus_patch_alone(const TalusOnFacets *q, int32_t t, TalusPatchPoints *p)
 {
     TalusFacetWalk walk = talus_facets_around(&q->at);
@@ -172,7 +171,7 @@ TALUS_OUTLINE void talus_face_point(TalusOnFacets *q, int32_t t, const TalusFace
 
 /* ---- edges and vertices ---------------------------------------------------------------------- */
 
-/* The first side on the edge of a side. */
+/* Returns the lowest index of the sides that share the edge of `side`. */
 TALUS_INLINE int32_t talus_first_side(const TalusShape *s, int32_t side)
 {
     int32_t first = side;
@@ -182,7 +181,7 @@ TALUS_INLINE int32_t talus_first_side(const TalusShape *s, int32_t side)
     return first;
 }
 
-/* The feature of a side's edge, room for seven more after it, or of a corner's vertex. */
+/* Feature of a side's edge, followed by seven reserved numbers, or of a corner's vertex. */
 TALUS_INLINE uint32_t talus_part_feature(const TalusShape *s, int32_t t, int where)
 {
     if (where >= TALUS_ON_CORNER)
@@ -202,7 +201,7 @@ TALUS_INLINE bool talus_facet_shares(const TalusShape *s, int32_t t, uint32_t fe
     return false;
 }
 
-/* Whether a facet before g touches with this edge or vertex, of which corner k of g is one end. */
+/* True if a facet before g has a contact at this edge or vertex; corner k of g is one end of it. */
 TALUS_OUTLINE bool talus_part_before(const TalusOnFacets *q, const TalusSeenFacet *g, int k,
                                      uint32_t feature)
 {
@@ -223,7 +222,7 @@ TALUS_OUTLINE bool talus_part_before(const TalusOnFacets *q, const TalusSeenFace
     return false;
 }
 
-/* Notes an edge or a vertex; false if it has touched before. */
+/* Records an edge or a vertex; false if it already has a contact. */
 TALUS_INLINE bool talus_note_part(TalusOnFacets *q, const TalusSeenFacet *g, int k,
                                   uint32_t feature)
 {
@@ -237,7 +236,7 @@ TALUS_INLINE bool talus_note_part(TalusOnFacets *q, const TalusSeenFacet *g, int
     return true;
 }
 
-/* An edge against the part of the body that looks at it: two points where it lies along a face or a line. */
+/* Adds the contacts of an edge and the body's facing part: two if the edge is along a face or a line. */
 TALUS_OUTLINE void talus_edge_point(const TalusOnFacets *q, const TalusSeenFacet *g, int k,
                                     uint32_t feature, const TalusNearest *near)
 {
@@ -279,7 +278,7 @@ TALUS_INLINE void talus_part_manifold(TalusOnFacets *q, const TalusSeenFacet *g,
 
 /* ---- the body -------------------------------------------------------------------------------- */
 
-/* A convex body a, no sphere, against the mesh or field b. */
+/* A convex body a, not a sphere, against the mesh or field b. */
 TALUS_OUTLINE void talus_convex_facets(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
 {

@@ -1,13 +1,12 @@
-/* collide/mesh_manifold.h - meshes and height fields against spheres; for host and device. Part of pair_table.h, which includes
- * it. mesh_convex.h has the other convex bodies.
+/* collide/mesh_manifold.h - meshes and height fields against spheres; for host and device. Part of pair_table.h, which
+ * includes it. mesh_convex.h has the other convex bodies.
  *
- * A ball touches a surface where the distance of its centre from the surface has a minimum: at a face that it projects
- * onto, at an edge or a vertex that stands out towards it from all faces around. Where faces continue each other in a
- * plane their common edges never do, so a tessellated plane touches as a plane. In a concave corner there is one
- * touch for each face.
+ * A ball touches a surface where the distance of its centre from the surface has a minimum: at a face that the centre
+ * projects onto, or at an edge or a vertex that stands out towards it from all faces around. Common edges of coplanar
+ * faces never stand out, so a tessellated plane touches as a plane. In a concave corner each face has a contact.
  *
- * A solid (closed parts of a mesh, the ground of a field) is touched from outside; where the centre is inside, the
- * nearest point of the surface leads out. A thin wall is touched from the side that the centre is on. */
+ * A solid (closed parts of a mesh, the ground of a field) is touched from outside; if the centre is inside, the nearest
+ * point of the surface gives the way out. A thin wall is touched from the side of the centre. */
 #ifndef TALUS_COLLIDE_MESH_MANIFOLD_H
 #define TALUS_COLLIDE_MESH_MANIFOLD_H
 
@@ -15,21 +14,20 @@
 #include "collide/simple_manifold.h"
 #include "geometry/facets.h"
 
-/* Features: a facet and what of it, 8 bits. Vertices of the surface have their own number with the highest bit set. */
+/* Features: a facet and, in 8 bits, its part. A vertex of the surface has its own number with the highest bit set. */
 enum {
     TALUS_FACET_BITS = 8,
-    TALUS_FACET_BALL = 190, /* plus TalusFoot.where, without corners */
+    TALUS_FACET_BALL = 190, /* plus TalusFoot.where, faces and sides only */
     TALUS_FACET_UNDER = 199 /* the facet of a field above the centre */
 };
 #define TALUS_FACET_VERTEX UINT32_C(0x80000000)
 
-/* Distance of a ball's centre from the surface, relative to its radius, below which the direction comes from the
- * surface. */
+/* Distance of a ball's centre from the surface, relative to its radius, below which the surface defines the normal. */
 #define TALUS_FACET_CLOSE 0x1p-30
 
 typedef struct TalusBallOnFacets {
     const TalusPose *a, *b;
-    TalusVec3 p; /* the centre, in the frame of the facets */
+    TalusVec3 p; /* centre of the ball, in the frame of the facets */
     double reach;
     TALUS_MANIFOLD_SINK *sink;
 } TalusBallOnFacets;
@@ -47,7 +45,7 @@ TALUS_INLINE uint32_t talus_foot_feature(const TalusShape *s, int32_t t, int whe
     return (uint32_t)t << TALUS_FACET_BITS | (uint32_t)(TALUS_FACET_BALL + where);
 }
 
-/* `inside`: the way out leads against the foot's direction. */
+/* Adds the contact at a foot. `inside`: the way out is opposite to the foot's direction. */
 TALUS_OUTLINE void talus_ball_point(const TalusBallOnFacets *q, int32_t t, const TalusFacet *f,
                                     const TalusFoot *foot, bool inside)
 {
@@ -65,7 +63,7 @@ TALUS_OUTLINE void talus_ball_point(const TalusBallOnFacets *q, int32_t t, const
                         q->reach, q->sink);
 }
 
-/* The nearest point of the surface within `limit`. */
+/* Finds the nearest point of the surface within `limit`. */
 TALUS_OUTLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVec3 p, double limit)
 {
     TalusNearestFacet best = {-1, {{0.0, 0.0, 0.0}, 0}};
@@ -85,8 +83,7 @@ TALUS_OUTLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVe
     return best;
 }
 
-/* Whether the surface as seen from p has a minimum of the distance at the foot; one of the facets that share an
- * edge or a vertex speaks for it. */
+/* True if the distance to the ball's centre has a minimum at the foot. One facet counts for a shared edge or vertex. */
 TALUS_OUTLINE bool talus_foot_counts(const TalusShape *s, int32_t t, const TalusFacet *f,
                                      const TalusFoot *foot)
 {
@@ -104,7 +101,7 @@ TALUS_OUTLINE bool talus_foot_counts(const TalusShape *s, int32_t t, const Talus
            talus_dot(talus_outward(s, t, f, foot->where), foot->from) >= 0.0;
 }
 
-/* The centre is below the ground: the nearest point leads out, or the facet above where none is in reach. */
+/* Adds the contact of a centre below the ground: at the nearest point, or at the facet above if none is in reach. */
 TALUS_INLINE void talus_ball_under(const TalusBallOnFacets *q, const TalusNearestFacet *near,
                                    int32_t above, double height)
 {
@@ -140,7 +137,7 @@ TALUS_OUTLINE void talus_ball_outside(const TalusBallOnFacets *q, double limit,
         talus_ball_point(q, t, &f, &foot, false);
         none = false;
     }
-    if (none) { /* rounding has each of two neighbours leave the point to the other */
+    if (none) { /* rounding made each of two neighbours leave the point to the other */
         TalusFacet f = talus_facet(&s->def, near->facet);
         talus_ball_point(q, near->facet, &f, &near->foot, false);
     }

@@ -1,43 +1,40 @@
-/* collide/mesh_parts.h - what of one facet of a mesh or height field a convex body touches that is clear of the surface
- * (mesh_clear.h); for host and device.
+/* collide/mesh_parts.h - parts of one facet of a mesh or height field that a convex body touches; the body is clear of
+ * the surface (mesh_clear.h). For host and device.
  *
- *   1. A body above the facet's plane, or no more than a hair below it: a face touch with what of it is over the
- *      facet. If its lowest point is, that is all.
- *   2. Otherwise the nearest points of body and facet (convex.h) say what touches. Where the foot is on an edge or at
- *      a vertex and the direction from there to the body stands out from all facets around (facets.h): that edge or
- *      vertex. Where the direction is the facet's normal, or the facet goes on in its plane beyond the foot: a face
- *      touch. Else the direction is one that the facet alone would give and the surface does not: a neighbour is
- *      nearer, and the facet is left out.
+ *   1. A body above the facet's plane, or at most TALUS_FACET_HAIR below it, has face contacts with its part over the
+ *      facet. If its lowest point is over the facet, these are all.
+ *   2. Otherwise the nearest points of body and facet (convex.h) decide. If the foot is on an edge or at a vertex and
+ *      the direction from there to the body stands out from all facets around (facets.h), that edge or vertex touches.
+ *      If the direction is the facet's normal, or the surface continues in the facet's plane beyond the foot, the face
+ *      touches. Else a neighbour is nearer, and the facet is skipped.
  *
- * A face touch is the facing part of the body, clipped to the facet. Corners that this makes at edges where the
- * surface goes on in the same plane are no corners of the whole and are dropped. */
+ * Face contacts are the corners of the body's facing part, clipped to the facet. Corners cut at edges across which the
+ * surface continues in the same plane are dropped, because they are no corners of the whole. */
 #ifndef TALUS_COLLIDE_MESH_PARTS_H
 #define TALUS_COLLIDE_MESH_PARTS_H
 
 #include "collide/manifold.h"
 #include "collide/mesh_clear.h"
 
-/* Relative to the body's size: what a corner may lie outside of a facet; how much nearer than all corners over a
- * facet the nearest point must be to count beside them. */
-#define TALUS_FACET_CLIP 0x1p-40
-#define TALUS_FACET_BESIDE 0x1p-21
-/* 1 - cosine up to which a direction is the facet's normal; what it may lean over a facet beside an edge. */
-#define TALUS_FACET_NORMAL 0x1p-21
-#define TALUS_FACET_LEAN 0x1p-14
+/* Tolerances of lengths are relative to the body's size. */
+#define TALUS_FACET_CLIP 0x1p-40   /* corners this far outside of a facet are over it */
+#define TALUS_FACET_BESIDE 0x1p-21 /* a nearest point nearer by this than corners counts */
+#define TALUS_FACET_NORMAL 0x1p-21 /* 1 - cosine up to which a direction is the facet's normal */
+#define TALUS_FACET_LEAN 0x1p-14   /* tolerance of standing out from the facets around */
 /* Barycentric coordinate below which a point lies on a side. */
 #define TALUS_FACET_SIDE 0x1p-16
 
-enum { TALUS_FACET_LOWEST = 180 }; /* id of the lowest point where that is no corner */
+enum { TALUS_FACET_LOWEST = 180 }; /* id of the lowest point if that is no corner */
 
-/* Candidates over one facet. All facets of a flat patch have the same direction up. */
+/* Candidates over one facet. All facets of a flat patch have the same `up`. */
 typedef struct TalusFacePoints {
     TalusVec3 up;
-    double least; /* gap */
+    double least; /* smallest gap */
     int count;
     TalusCandidate c[TALUS_CANDIDATES + 1];
 } TalusFacePoints;
 
-/* The body's part that looks along d, of its surface. */
+/* Finds the part of the body's surface that faces d. */
 TALUS_INLINE void talus_beside_facing(const TalusBeside *q, TalusVec3 d, TalusFacing *part)
 {
     talus_facing(q->x.shape, talus_rotate_back(q->x.orientation, d), part);
@@ -58,8 +55,8 @@ TALUS_INLINE TalusVec3 talus_patch_up(const TalusBeside *q, const TalusSeenFacet
     return talus_dot(n, g->up) < 0.0 ? talus_neg(n) : n;
 }
 
-/* Whether a candidate is a corner where the surface goes on: one that side k has cut, or that two such sides make.
- * Bit k of `flat`: side k. */
+/* True if the surface continues in its plane at a candidate: one cut by side k, or made by two such sides. Bit k of
+ * `flat`: the surface continues across side k. */
 TALUS_INLINE bool talus_cut_within(uint32_t id, uint32_t flat)
 {
     if (id < TALUS_FACING_MOST)
@@ -75,8 +72,7 @@ TALUS_INLINE void talus_face_add(TalusFacePoints *face, TalusCandidate c)
     face->c[face->count++] = c;
 }
 
-/* The body's lowest point, where none of the corners of its part is as low: of a round body, or of a face that is
- * known by some of its corners. */
+/* Adds the body's lowest point if no corner of its part is as low: of a round body, or a face with omitted corners. */
 TALUS_INLINE void talus_face_add_lowest(const TalusBeside *q, const TalusSeen *s,
                                         const TalusFacing *part, TalusVec3 lowest,
                                         TalusFacePoints *face)
@@ -119,14 +115,14 @@ TALUS_OUTLINE void talus_face_find(const TalusBeside *q, const TalusSeenFacet *g
 
 /* ---- edges and vertices ---------------------------------------------------------------------- */
 
-/* Where on its facet a point lies, within a tolerance. */
+/* Part of the facet on which a point lies, within a tolerance. */
 TALUS_INLINE int talus_where_on(const TalusFacet *f, TalusVec3 x)
 {
     TalusVec3 n =
         talus_cross(talus_sub(f->corner[1], f->corner[0]), talus_sub(f->corner[2], f->corner[0]));
     double area2 = talus_dot(n, n);
     bool near[3];
-    for (int k = 0; k < 3; k++) { /* the part of the area that side k and x span */
+    for (int k = 0; k < 3; k++) { /* compares the area of side k and x with that of the facet */
         TalusVec3 edge = talus_sub(f->corner[k == 2 ? 0 : k + 1], f->corner[k]);
         near[k] =
             talus_dot(n, talus_cross(edge, talus_sub(x, f->corner[k]))) <= TALUS_FACET_SIDE * area2;
@@ -138,11 +134,11 @@ TALUS_INLINE int talus_where_on(const TalusFacet *f, TalusVec3 x)
     return near[0] ? TALUS_ON_SIDE : near[1] ? TALUS_ON_SIDE + 1 : near[2] ? TALUS_ON_SIDE + 2 : 0;
 }
 
-/* What a direction up from a part of a facet is to the surface. */
+/* Relation of a direction, from a part of a facet, to the surface. */
 enum {
     TALUS_UP_INNER,  /* leans over a facet around: the surface is touched elsewhere */
-    TALUS_UP_NORMAL, /* the normal of a facet around, which has its own touches */
-    TALUS_UP_OUT     /* stands out from all of them */
+    TALUS_UP_NORMAL, /* normal of a facet around, which has its own contacts */
+    TALUS_UP_OUT     /* stands out from all facets around */
 };
 
 TALUS_INLINE int talus_up_from_edge(const TalusShape *s, int32_t side, TalusVec3 up)
@@ -174,7 +170,7 @@ TALUS_OUTLINE int talus_up_from(const TalusBeside *q, const TalusSeenFacet *g, i
     return back ? TALUS_UP_INNER : is;
 }
 
-/* Whether the surface goes on in the plane of the facet beyond this part of its rim: the body is lower there. */
+/* True if the surface continues in the facet's plane beyond this part of its rim: the body is lower there. */
 TALUS_INLINE bool talus_goes_on(const TalusBeside *q, const TalusSeenFacet *g, int where)
 {
     for (int k = 0; k < 3; k++) {
@@ -188,8 +184,8 @@ TALUS_INLINE bool talus_goes_on(const TalusBeside *q, const TalusSeenFacet *g, i
 
 /* ---- one facet ------------------------------------------------------------------------------- */
 
-/* Face touches, and the edge or vertex that is touched (TALUS_ON_SIDE + k, TALUS_ON_CORNER + k; TALUS_ON_FACE: none),
- * with its nearest points. */
+/* Finds face contacts, and returns the touched edge or vertex (TALUS_ON_SIDE + k, TALUS_ON_CORNER + k; TALUS_ON_FACE:
+ * none), with its nearest points. */
 TALUS_OUTLINE int talus_facet_find(const TalusBeside *q, const TalusSeenFacet *g,
                                    TalusFacePoints *face, TalusNearest *near)
 {
@@ -213,7 +209,7 @@ TALUS_OUTLINE int talus_facet_find(const TalusBeside *q, const TalusSeenFacet *g
     int is = level ? TALUS_UP_NORMAL : talus_up_from(q, g, where, up);
     if (!above && (level || (is == TALUS_UP_INNER && (on || near->gap < 0.0))))
         talus_face_find(q, g, lowest, face);
-    /* beside what stands out: a face with its nearest point on the rim, a little off the body's lowest */
+    /* the nearest point of a face may also be on its rim, beside the body's lowest point */
     bool rim = level && !on && face->least > near->gap + TALUS_FACET_BESIDE * q->size;
     return is == TALUS_UP_OUT || rim ? where : TALUS_ON_FACE;
 }

@@ -1,4 +1,4 @@
-/* collide/missed.c - a look around some bodies after a solve, for touches that the list does not have. */
+/* collide/missed.c - redetection around a subset of bodies after a solve: finds contacts that the list lacks. */
 #include "collide/detector.h"
 
 #include "base/memory.h"
@@ -22,7 +22,7 @@ static void run_starts(const TalusContactList *l, int start[TALUS_RUNS + 1])
     start[TALUS_RUNS] = l->count;
 }
 
-/* The first contact of the list whose key is not before, NULL: there is none. */
+/* Returns the first contact of the run whose key is not below `key`; NULL: none. */
 static const TalusContact *find_listed(const TalusDetector *d, TalusKey key)
 {
     int start[TALUS_RUNS + 1];
@@ -42,7 +42,7 @@ static bool is_convex(const TalusBodyView *v, uint32_t body)
     return talus_shape_has(talus_body_kind(v, body), TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE);
 }
 
-/* Two convex bodies with a contact do not go through each other, wherever they touch next. */
+/* True if two convex bodies have a contact in the list, which keeps them from passing through each other elsewhere. */
 static bool is_watched(const TalusDetector *d, TalusPair pair)
 {
     TalusKey key = {pair.a, pair.b, 0};
@@ -59,7 +59,7 @@ static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3
     return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
 }
 
-/* Keeps a touch whose gap closes. The run of spheres, whose list has no features, is of one touch a pair. */
+/* Stores a manifold point whose gap closes and that is not in the list. Points of the first run have no features. */
 static void check_point(void *context, const TalusManifoldPoint *touch)
 {
     const Looker *l = context;
@@ -73,19 +73,19 @@ static void check_point(void *context, const TalusManifoldPoint *touch)
         return;
     size_t at = (size_t)atomic_fetch_add(&d->found, 1);
     if (at >= TALUS_CAPACITY(d->missed))
-        return; /* counted all the same: the look is repeated with enough room */
+        return; /* still counted: the search is repeated with enough capacity */
     TalusMissed missed = {d->run, contact, {touch->arm_a, touch->arm_b}};
     d->missed[at] = missed;
 }
 
-/* A gap closes no faster than this along any normal. */
+/* Upper bound on the speed at which a gap closes along any normal. */
 static double closing_speed(const TalusBodyView *v, TalusPair pair)
 {
     TalusVec3 u = talus_sub(talus_body_velocity(v, pair.a), talus_body_velocity(v, pair.b));
     return talus_norm(u) + talus_surface_speed(v, pair.a) + talus_surface_speed(v, pair.b);
 }
 
-/* By their bounding spheres, which walls do not have. */
+/* True if the bounding spheres, which walls lack, are farther apart than `reach`. */
 static bool are_apart(const TalusPose *a, const TalusPose *b, double reach)
 {
     TalusVec3 d = talus_sub(b->position, a->position);
@@ -110,11 +110,11 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
         l.a = pair.a;
         l.b = pair.b;
         (void)talus_narrow(&a, &b, reach, check_point,
-                           &l); /* detection has refused what is unknown */
+                           &l); /* detection has refused unsupported pairs */
     }
 }
 
-/* ---- into the list ---- */
+/* ---- merge into the list ---- */
 
 static int compare_missed(const void *x, const void *y)
 {
@@ -125,7 +125,7 @@ static int compare_missed(const void *x, const void *y)
     return talus_key_less(j, k) ? -1 : talus_key_less(k, j) ? 1 : 0;
 }
 
-/* In order of the list, each once. Returns their number. */
+/* Sorts missed contacts in the order of the list and removes duplicates. Returns their number. */
 static int64_t order_missed(TalusMissed *missed, int64_t count)
 {
     int64_t kept = 0;
@@ -173,14 +173,14 @@ TalusStatus talus_detector_find_missed(TalusDetector *d, TalusPool *pool,
     return TALUS_OK;
 }
 
-/* Whether a missed touch comes after a contact of the list, which is of `run`. */
+/* True if a missed contact comes after `contact`, a contact of `run` of the list. */
 static bool comes_after(const TalusMissed *m, const TalusContact *contact, int run)
 {
     return m->run != run ? m->run > run
                          : talus_key_less(talus_key_of(contact), talus_key_of(&m->contact));
 }
 
-/* From the end, so that every entry moves to where nothing is needed any more. */
+/* Merges from the end, so that every entry moves to a location that is no longer needed. */
 void talus_detector_take_missed(TalusDetector *d)
 {
     TalusContactList *l = &d->list;

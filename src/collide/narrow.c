@@ -1,4 +1,4 @@
-/* collide/narrow.c - touches of two shapes on the host: those of pair_table.h, handed to a function. */
+/* collide/narrow.c - narrow phase on the host: passes the points of pair_table.h to a function. */
 #include "collide/narrow.h"
 
 typedef struct Sink {

@@ -1,13 +1,13 @@
-/* collide/narrow.h - where two shapes touch. */
+/* collide/narrow.h - narrow phase: the manifold points of two shapes. */
 #ifndef TALUS_COLLIDE_NARROW_H
 #define TALUS_COLLIDE_NARROW_H
 
 #include "collide/envelope.h"
 
-/* A shape where it is. */
+/* A shape at a position. */
 typedef struct TalusPose {
     const TalusShape *shape;
-    double radius; /* of a sphere; bounding radius of others */
+    double radius; /* sphere radius, else bounding radius; m */
     TalusVec3 position;
     TalusQuat orientation;
 } TalusPose;
@@ -18,7 +18,7 @@ TALUS_INLINE TalusPose talus_pose_of(const TalusBodyView *v, uint32_t i)
     return pose;
 }
 
-/* The same of b beside a: its image that is nearest to a. */
+/* Pose of the image of b that is nearest to a. */
 TALUS_INLINE TalusPose talus_pose_beside(const TalusBodyView *v, uint32_t a, uint32_t b)
 {
     TalusPose pose = talus_pose_of(v, b);
@@ -27,8 +27,8 @@ TALUS_INLINE TalusPose talus_pose_beside(const TalusBodyView *v, uint32_t a, uin
     return pose;
 }
 
-/* One point of contact. The normal points from a to b; x_a + arm_a and x_b + arm_b are the points
- * on the two surfaces, `gap` apart along the normal. */
+/* One manifold point. The normal points from a to b. x_a + arm_a and x_b + arm_b are the points on the two surfaces,
+ * `gap` apart along the normal. */
 typedef struct TalusManifoldPoint {
     uint32_t feature;
     TalusVec3 normal;
@@ -36,20 +36,20 @@ typedef struct TalusManifoldPoint {
     TalusVec3 arm_a, arm_b;
 } TalusManifoldPoint;
 
-/* How touches reach the pair that is asked about: from its bodies in the other order, or from parts of them. */
+/* Transformation of manifold points on their way to the sink: bodies swapped, or parts of compounds. */
 typedef struct TalusManifoldRoute {
     bool swapped;
-    bool parts;    /* the touch is of the two parts, whose origins lie at these arms */
-    uint32_t part; /* tells them from others */
+    bool parts;    /* the point is of two parts, with origins at arms of_a, of_b */
+    uint32_t part; /* distinguishes the pair of parts */
     TalusVec3 of_a, of_b;
 } TalusManifoldRoute;
 
-/* Takes touches one at a time, so that a pair may have any number of them. */
+/* Receives manifold points one at a time, so that a pair may have any number. */
 typedef void TalusManifoldFn(void *context, const TalusManifoldPoint *touch);
 
-/* Reports all touches of the pair with a gap below `reach`, in either order of the two shapes.
- * Features are distinct and stay the same while the same parts of the bodies touch. False if the two
- * shapes have no contact function and are within reach of each other, as far as their bounds tell. */
+/* Passes all manifold points of the pair with a gap below `reach` to fn; the two shapes may come in either order.
+ * Features are distinct and stay the same while the same parts of the bodies touch. Returns false if the two shapes
+ * have no contact function and their bounds are within reach of each other. */
 bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusManifoldFn *fn,
                   void *context);
 

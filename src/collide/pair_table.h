@@ -1,8 +1,8 @@
-/* collide/pair_table.h - where two shapes touch, pair by pair of shapes; for host and device.
+/* collide/pair_table.h - contact functions by pair of shapes; for host and device.
  *
- * Who includes this says what takes the touches, so that no function is called through a pointer:
- *     TALUS_MANIFOLD_SINK                  a struct with, among its own, a member `TalusManifoldRoute route`, zero
- *     TALUS_MANIFOLD_TAKE(sink, touch)     what happens to each touch */
+ * The including file defines the sink of manifold points, so that no function is called through a pointer:
+ *     TALUS_MANIFOLD_SINK                  a struct with a member `TalusManifoldRoute route`, initially zero
+ *     TALUS_MANIFOLD_TAKE(sink, touch)     receives each point */
 #ifndef TALUS_COLLIDE_PAIR_TABLE_H
 #define TALUS_COLLIDE_PAIR_TABLE_H
 
@@ -18,7 +18,7 @@
 
 #define TALUS_SHAPE_PAIR(first, second) ((int)(first)*TALUS_SHAPE_KINDS + (int)(second))
 
-/* The closed forms of a sphere a; false if there is none. */
+/* Calls the closed form for a sphere a; false if there is none. */
 TALUS_INLINE bool talus_manifold_sphere(const TalusPose *a, const TalusPose *b, double reach,
                                         TALUS_MANIFOLD_SINK *sink)
 {
@@ -33,8 +33,8 @@ TALUS_INLINE bool talus_manifold_sphere(const TalusPose *a, const TalusPose *b, 
     }
 }
 
-/* The function for the two shapes in this order, neither a compound; false if there is none. Convex shapes without
- * a row of their own meet by GJK. */
+/* Calls the function for the two shapes in this order, neither a compound; false if there is none. Convex shapes
+ * without a row of their own use GJK. */
 TALUS_INLINE bool talus_manifold_ordered(const TalusPose *a, const TalusPose *b, double reach,
                                          TALUS_MANIFOLD_SINK *sink)
 {
@@ -94,7 +94,7 @@ TALUS_INLINE bool talus_boxes_near(const TalusAabb *p, const TalusAabb *q, doubl
            q->lo.y - p->hi.y < reach && p->lo.z - q->hi.z < reach && q->lo.z - p->hi.z < reach;
 }
 
-/* Whether two shapes without a function of their own may touch. */
+/* True if two shapes without a contact function may touch. */
 TALUS_INLINE bool talus_within(const TalusPose *a, const TalusPose *b, double reach)
 {
     if (a->shape->def.kind == TALUS_SHAPE_REVOLVE)
@@ -105,7 +105,7 @@ TALUS_INLINE bool talus_within(const TalusPose *a, const TalusPose *b, double re
     return talus_boxes_near(&p, &q, reach);
 }
 
-/* Neither a compound: the table has walls last, and of other kinds the lower one first. */
+/* True if the table has the two kinds, neither a compound, in the other order: walls are last, other kinds ascend. */
 TALUS_INLINE bool talus_table_swaps(TalusShapeKind a, TalusShapeKind b)
 {
     return talus_shape_has(a, TALUS_TRAIT_WALL) || (!talus_shape_has(b, TALUS_TRAIT_WALL) && a > b);
@@ -141,7 +141,7 @@ TALUS_INLINE TalusPose talus_pose_part(const TalusPose *pose, int k)
     return part;
 }
 
-/* Every part of one against every part of the other. */
+/* Tests every part of one against every part of the other. */
 TALUS_INLINE bool talus_manifold_parts(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
 {
@@ -169,7 +169,7 @@ TALUS_INLINE bool talus_manifold_parts(const TalusPose *a, const TalusPose *b, d
     return known;
 }
 
-/* All touches with a gap below `reach`; false as talus_narrow (narrow.h). */
+/* Passes all manifold points with a gap below `reach` to the sink; returns as talus_narrow (narrow.h). */
 TALUS_INLINE bool talus_manifold_points(const TalusPose *a, const TalusPose *b, double reach,
                                         TALUS_MANIFOLD_SINK *sink)
 {

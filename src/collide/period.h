@@ -1,7 +1,7 @@
-/* collide/period.h - space that repeats itself (TalusPeriod); for host and device.
+/* collide/period.h - periodic space (TalusPeriod); for host and device.
  *
- * Bodies are held between lo and hi. Two of them touch, if at all, as the images nearest to each other:
- * grid_images.c refuses bodies so large that there could be another. */
+ * Bodies are kept between lo and hi. Two bodies touch only as the images nearest to each other: fit.h refuses bodies so
+ * large that other images could touch. */
 #ifndef TALUS_COLLIDE_PERIOD_H
 #define TALUS_COLLIDE_PERIOD_H
 
@@ -12,7 +12,7 @@ TALUS_INLINE int talus_periodic(const TalusPeriod *p)
     return p->on[0] || p->on[1] || p->on[2];
 }
 
-/* lo and hi, both 0 along an axis without a period: as files have it. */
+/* Sets side to lo and hi, both 0 along an axis without a period, as files store them. */
 TALUS_INLINE void talus_period_sides(const TalusPeriod *p, TalusVec3 side[2])
 {
     side[0] =
@@ -21,7 +21,7 @@ TALUS_INLINE void talus_period_sides(const TalusPeriod *p, TalusVec3 side[2])
         talus_vec3(p->on[0] ? p->hi.x : 0.0, p->on[1] ? p->hi.y : 0.0, p->on[2] ? p->hi.z : 0.0);
 }
 
-/* Infinite where space does not repeat itself. */
+/* Infinite if no axis is periodic. */
 TALUS_INLINE double talus_shortest_period(const TalusPeriod *p)
 {
     double x = p->on[0] ? p->hi.x - p->lo.x : INFINITY;
@@ -35,7 +35,7 @@ TALUS_INLINE double talus_nearest_image(double d, double length)
     return d - length * floor(d / length + 0.5);
 }
 
-/* The shortest of the vectors that lead from one body to the images of another. */
+/* Shortest vector from one body to the images of another, d being that to the body itself. */
 TALUS_INLINE TalusVec3 talus_image(const TalusPeriod *p, TalusVec3 d)
 {
     if (p->on[0])
@@ -47,7 +47,7 @@ TALUS_INLINE TalusVec3 talus_image(const TalusPeriod *p, TalusVec3 d)
     return d;
 }
 
-/* The axes, as bits, along which x is within `reach` of the lower side. */
+/* Bits of the axes along which x is within `reach` of the lower side. */
 TALUS_INLINE unsigned talus_near_lower(const TalusPeriod *p, TalusVec3 x, double reach)
 {
     unsigned sides = 0;
@@ -66,7 +66,7 @@ TALUS_INLINE unsigned talus_near_upper(const TalusPeriod *p, TalusVec3 x, double
     return sides;
 }
 
-/* The image by `way` lengths along the axes whose bits are set. */
+/* Image of x, shifted by `way` periods along the axes whose bits are set. */
 TALUS_INLINE TalusVec3 talus_shifted(const TalusPeriod *p, TalusVec3 x, unsigned shift, double way)
 {
     if (shift & 1)
@@ -81,12 +81,12 @@ TALUS_INLINE TalusVec3 talus_shifted(const TalusPeriod *p, TalusVec3 x, unsigned
 TALUS_INLINE double talus_wrap_one(double x, double lo, double hi)
 {
     if (x >= lo && x < hi)
-        return x; /* no bit changes */
+        return x; /* exactly unchanged */
     x -= (hi - lo) * floor((x - lo) / (hi - lo));
     return x >= lo && x < hi ? x : lo; /* rounding may end on either side */
 }
 
-/* The image between lo and hi. */
+/* Image of x between lo and hi. */
 TALUS_INLINE TalusVec3 talus_wrap(const TalusPeriod *p, TalusVec3 x)
 {
     if (p->on[0])
@@ -98,7 +98,7 @@ TALUS_INLINE TalusVec3 talus_wrap(const TalusPeriod *p, TalusVec3 x)
     return x;
 }
 
-/* Brings a body back between lo and hi; returns what that adds to its potential energy. */
+/* Moves a body back between lo and hi. Returns the change of its potential energy. */
 TALUS_INLINE double talus_wrap_body(const TalusPeriod *p, double mass, TalusVec3 gravity,
                                     TalusVec3 *position)
 {

@@ -1,4 +1,4 @@
-/* collide/refuse.h - why a detection fails, in the same words wherever it runs. */
+/* collide/refuse.h - error messages of detection, the same for host and device. */
 #ifndef TALUS_COLLIDE_REFUSE_H
 #define TALUS_COLLIDE_REFUSE_H
 
@@ -16,7 +16,7 @@ TalusStatus talus_refuse_loose(long long body, TalusShapeKind kind);
 TalusStatus talus_check_fit(const TalusFit *fit);
 /* Two bodies within reach whose shapes have no contact function. */
 TalusStatus talus_refuse_pair(TalusShapeKind kind_a, uint32_t a, TalusShapeKind kind_b, uint32_t b);
-/* Fails where there are more pairs of near bodies, or more contacts, than `most`. */
+/* Fail if there are more pairs of near bodies, or more contacts, than `most`. */
 TalusStatus talus_check_pair_count(double count, int most);
 TalusStatus talus_check_contact_count(double count, int most);
 

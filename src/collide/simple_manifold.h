@@ -1,5 +1,5 @@
-/* collide/simple_manifold.h - the way of a touch to its sink; spheres and planes against simple shapes. Part of pair_table.h, which
- * includes it. */
+/* collide/simple_manifold.h - passes manifold points to their sink; spheres and planes against simple shapes. Part of
+ * pair_table.h, which includes it. */
 #ifndef TALUS_COLLIDE_SIMPLE_MANIFOLD_H
 #define TALUS_COLLIDE_SIMPLE_MANIFOLD_H
 
@@ -10,9 +10,8 @@
 #error "define TALUS_MANIFOLD_SINK and TALUS_MANIFOLD_TAKE before including collide/pair_table.h"
 #endif
 
-/* Touches of (b, a) are turned round into those of (a, b), those of parts become those of the bodies. Parts are told
- * apart by an odd multiplier: features of one pair of parts stay distinct, those of two meet by chance once in
- * 2^32. */
+/* Passes a point to the sink. Points of (b, a) become points of (a, b), points of parts become points of the bodies. An
+ * odd multiplier keeps features of one pair of parts distinct; those of two pairs collide with probability 2^-32. */
 TALUS_INLINE void talus_manifold_add(TALUS_MANIFOLD_SINK *sink, const TalusManifoldPoint *touch)
 {
     const TalusManifoldRoute *r = &sink->route;
@@ -51,7 +50,7 @@ TALUS_INLINE void talus_manifold_ball(const TalusPose *a, const TalusPose *b, ui
     talus_manifold_add(sink, &touch);
 }
 
-/* What geometry/revolve.h finds for a sphere. */
+/* Arguments for the points that geometry/revolve.h finds for a sphere. */
 typedef struct TalusRingPoint {
     const TalusPose *a, *b;
     double reach;
@@ -133,7 +132,7 @@ TALUS_INLINE void talus_manifold_plane(const TalusPose *a, const TalusPose *b, u
     talus_manifold_add(sink, &touch);
 }
 
-/* The feature is the vertex: bits 0, 1, 2 tell the positive x, y, z side. */
+/* The feature is the vertex: bits 0, 1, 2 are set on the positive x, y, z side. */
 TALUS_INLINE void talus_box_plane(const TalusPose *a, const TalusPose *b, double reach,
                                   TALUS_MANIFOLD_SINK *sink)
 {
@@ -145,9 +144,9 @@ TALUS_INLINE void talus_box_plane(const TalusPose *a, const TalusPose *b, double
     }
 }
 
-/* Four points of each rim: its lowest and the three a quarter turn apart from there. A cylinder
- * that lies touches with one point per rim, one that stands with four. Upright the lowest point is
- * lost in rounding, and points fixed to the body take its place. The feature is 4 rim + quarter. */
+/* Four points of each rim: the lowest and three at quarter turns from it. A lying cylinder touches with one point per
+ * rim, a standing one with four. Near upright, rounding hides the lowest point, and points fixed to the body replace
+ * it. The feature is 4 rim + quarter. */
 TALUS_INLINE void talus_cylinder_plane(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
 {

@@ -26,7 +26,7 @@ static void count_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
         histogram[job->pairs[i].a >> job->shift]++;
 }
 
-/* Turns counts into the place of each chunk's first pair in each bucket. */
+/* Replaces counts by the index of each chunk's first pair in each bucket. */
 static void place_chunks(const Job *job)
 {
     uint32_t sum = 0;
@@ -48,7 +48,7 @@ static void scatter_chunk(void *context, int64_t begin, int64_t end, int64_t chu
         job->scratch[place[job->pairs[i].a >> job->shift]++] = job->pairs[i];
 }
 
-/* After the scatter, the last chunk's place in a bucket is the bucket's end. */
+/* After the scatter, the last chunk's index in a bucket is the bucket's end. */
 static uint32_t bucket_end(const Job *job, int64_t bucket)
 {
     return bucket < 0 ? 0 : job->histogram[(job->chunks - 1) * job->buckets + bucket];
@@ -110,8 +110,7 @@ void talus_sorter_clear(TalusSorter *sorter)
     memset(sorter, 0, sizeof *sorter);
 }
 
-/* Shell sort: insertion sort for the few partners of a grain, and still fast for the thousands of a
- * body the size of the bed. */
+/* Shell sort: insertion sort for the few partners of a grain, still fast for the thousands of a bed-sized body. */
 static void order(TalusPair *pairs, int64_t count)
 {
     int64_t gap = 1;

@@ -1,5 +1,5 @@
-/* collide/wall.h - walls, which stay outside of the grid (grid.h): planes, revolves, meshes and fields, and a few fixed
- * bodies much larger than the moving ones; for host and device. Their lengths are in `unit` metres. */
+/* collide/wall.h - walls, which are not in the grid (grid.h): planes, revolves, meshes, fields, and a small number of
+ * fixed bodies much larger than the moving ones; for host and device. Lengths of walls are in `unit` metres. */
 #ifndef TALUS_COLLIDE_WALL_H
 #define TALUS_COLLIDE_WALL_H
 
@@ -12,9 +12,9 @@ typedef struct TalusWall {
     uint32_t body;
     TalusShapeKind kind;
     TalusAabb bounds;
-    TalusVec3 normal; /* plane: solid where normal . x < offset */
+    TalusVec3 normal; /* of a plane: solid where normal . x < offset */
     double offset;
-    double margin; /* what the wall adds to the envelope of a pair */
+    double margin; /* share of the wall in the envelope of a pair */
 } TalusWall;
 
 TALUS_INLINE TalusWall talus_make_wall(const TalusBodyView *v, const TalusDetectOptions *o,
@@ -33,14 +33,14 @@ TALUS_INLINE TalusWall talus_make_wall(const TalusBodyView *v, const TalusDetect
     return wall;
 }
 
-/* Whether x may be within `reach` of the wall. `facets`: some wall is a mesh or a field. */
+/* True if x may be within `reach` of the wall. `facets`: some wall is a mesh or a field. */
 TALUS_INLINE bool talus_near_wall(const TalusBodyView *v, const TalusWall *wall, TalusVec3 x,
                                   double reach, double unit, bool facets)
 {
     if (wall->kind == TALUS_SHAPE_PLANE)
         return talus_dot(wall->normal, x) - wall->offset < reach;
     const TalusAabb *box = &wall->bounds;
-    bool ground = facets && wall->kind == TALUS_SHAPE_FIELD; /* reaches down without end */
+    bool ground = facets && wall->kind == TALUS_SHAPE_FIELD; /* solid down to infinity */
     if (!ground && (x.x + reach < box->lo.x || x.x - reach > box->hi.x || x.y + reach < box->lo.y ||
                     x.y - reach > box->hi.y || x.z + reach < box->lo.z || x.z - reach > box->hi.z))
         return false;

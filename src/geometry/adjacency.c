@@ -39,7 +39,7 @@ static uint64_t edge_key(const int32_t *triangle, int32_t side)
     return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 }
 
-/* Sides of one edge lie side by side: each gets the next, the last the first. */
+/* Links the sides of each edge, which are adjacent in `item`, to a ring. */
 static void link_edges(const TalusKeyed *item, size_t count, int32_t *across)
 {
     for (size_t begin = 0; begin < count;) {

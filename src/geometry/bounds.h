@@ -1,4 +1,4 @@
-/* geometry/bounds.h - world-frame bounds of shapes where they are; for host and device. */
+/* geometry/bounds.h - bounds of shapes in the world frame; for host and device. */
 #ifndef TALUS_GEOMETRY_BOUNDS_H
 #define TALUS_GEOMETRY_BOUNDS_H
 
@@ -30,7 +30,7 @@ TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
                       fabs(x.z) + fabs(y.z) + fabs(z.z));
 }
 
-/* A disc with unit normal u reaches r sqrt(1 - u_x^2) along x. */
+/* A disc with unit normal u extends by r sqrt(1 - u_x^2) along x. */
 TALUS_INLINE double talus_cylinder_reach(double u, double radius, double half_height)
 {
     return half_height * fabs(u) + radius * sqrt(fmax(0.0, 1.0 - u * u));
@@ -43,8 +43,7 @@ TALUS_INLINE TalusVec3 talus_cylinder_extent(double r, double h, TalusQuat orien
                       talus_cylinder_reach(u.z, r, h));
 }
 
-/* Along a world axis whose component on the shape's axis is u, the circle (r, z) spans
- * u z -+ r sqrt(1 - u^2). */
+/* Along a world axis whose component on the shape's axis is u, the circle (r, z) spans u z -+ r sqrt(1 - u^2). */
 TALUS_INLINE void talus_revolve_span(const TalusShape *shape, double u, double *lo, double *hi)
 {
     double across = sqrt(fmax(0.0, 1.0 - u * u));
@@ -75,7 +74,7 @@ TALUS_INLINE TalusVec3 talus_capsule_extent(double r, double h, TalusQuat orient
     return talus_vec3(r + fabs(u.x), r + fabs(u.y), r + fabs(u.z));
 }
 
-/* An ellipsoid reaches |A d| along a unit vector d, in its own frame, A the semi-axes on the diagonal. */
+/* An ellipsoid extends by |A d| along a unit vector d of its own frame, with the semi-axes on the diagonal of A. */
 TALUS_INLINE TalusVec3 talus_ellipsoid_extent(TalusVec3 half, TalusQuat orientation)
 {
     TalusVec3 x = talus_rotate(orientation, talus_vec3(half.x, 0.0, 0.0));
@@ -86,7 +85,7 @@ TALUS_INLINE TalusVec3 talus_ellipsoid_extent(TalusVec3 half, TalusQuat orientat
                       sqrt(x.z * x.z + y.z * y.z + z.z * z.z));
 }
 
-/* Along a world axis whose component on the cone's axis is u. */
+/* Range of a cone along a world axis whose component on the cone's axis is u. */
 TALUS_INLINE void talus_cone_span(double r, double h, double u, double *lo, double *hi)
 {
     double across = r * sqrt(fmax(0.0, 1.0 - u * u)), apex = 1.5 * h * u, base = -0.5 * h * u;
@@ -106,7 +105,7 @@ TALUS_INLINE TalusAabb talus_cone_bounds(double r, double h, TalusVec3 position,
     return b;
 }
 
-/* Of a hull along a world axis, which is `axis` in the hull's frame. */
+/* Range of a hull along a world axis, which is `axis` in the hull's frame. */
 TALUS_INLINE void talus_hull_span(const TalusShape *shape, TalusVec3 axis, double *lo, double *hi)
 {
     const TalusVec3 *vertex = shape->def.vertex;
@@ -125,7 +124,7 @@ TALUS_INLINE TalusAabb talus_hull_bounds(const TalusShape *shape, TalusVec3 posi
     return b;
 }
 
-/* Of a box given in the body's frame: not tight where that is turned. */
+/* Bounds of a box given in the body's frame; not tight if the body is rotated. */
 TALUS_INLINE TalusAabb talus_turned_box(TalusAabb box, TalusVec3 position, TalusQuat orientation)
 {
     TalusVec3 middle = talus_scale(0.5, talus_add(box.lo, box.hi));
@@ -133,7 +132,7 @@ TALUS_INLINE TalusAabb talus_turned_box(TalusAabb box, TalusVec3 position, Talus
     return talus_aabb(talus_add(position, talus_rotate(orientation, middle)), extent);
 }
 
-/* Of a convex shape without a closed form: where the support function reaches along the axes of the world. */
+/* Bounds of a convex shape without a closed form, by its support function along the world axes. */
 TALUS_INLINE TalusAabb talus_support_bounds(const TalusShape *shape, TalusVec3 position,
                                             TalusQuat orientation)
 {
@@ -150,7 +149,7 @@ TALUS_INLINE TalusAabb talus_support_bounds(const TalusShape *shape, TalusVec3 p
     return b;
 }
 
-/* Of all but compounds. Planes are unbounded in all directions (+-infinity). */
+/* Bounds of all shapes but compounds. Planes are unbounded in all directions (+-infinity). */
 TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radius,
                                            TalusVec3 position, TalusQuat orientation)
 {
@@ -177,7 +176,7 @@ TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radiu
                : all;
 }
 
-/* The pose of part k of a compound whose pose is given. */
+/* Pose of a part of a compound from the compound's pose. */
 TALUS_INLINE TalusVec3 talus_child_position(const TalusChild *child, TalusVec3 position,
                                             TalusQuat orientation)
 {
@@ -197,7 +196,7 @@ TALUS_INLINE TalusAabb talus_child_bounds(const TalusChild *child, TalusVec3 pos
                                talus_child_orientation(child, orientation));
 }
 
-/* Tight, but for mesh and field where they are turned: then those of the turned box of their own frame. */
+/* Bounds of any shape; tight except for rotated meshes and fields, which have those of their rotated box. */
 TALUS_INLINE TalusAabb talus_shape_bounds(const TalusShape *shape, double radius,
                                           TalusVec3 position, TalusQuat orientation)
 {

@@ -1,4 +1,4 @@
-/* geometry/capsule.c - all points within a radius of a line along z: a cylinder with two half balls. */
+/* geometry/capsule.c - all points within a radius of a segment along z: a cylinder with two half balls. */
 #include "base/status.h"
 #include "geometry/kinds.h"
 
@@ -14,9 +14,8 @@ static void measure(TalusShape *shape)
     shape->size = shape->def.radius;
 }
 
-/* With half height h, the cylinder has c = 2 pi r^2 h and the two half balls b = 4/3 pi r^3 together. Izz = c r^2/2
- * + 2/5 b r^2; Ixx = c (r^2/4 + h^2/3) + b (2/5 r^2 + h^2 + 3/4 h r), as the centre of mass of a half ball is 3/8 r
- * above its base. */
+/* With half height h, the cylinder has c = 2 pi r^2 h, the two half balls b = 4/3 pi r^3. Izz = c r^2/2 + 2/5 b r^2;
+ * Ixx = c (r^2/4 + h^2/3) + b (2/5 r^2 + h^2 + 3/4 h r), as a half ball's centre of mass is 3/8 r above its base. */
 static TalusMassProperties mass(const TalusShapeDef *def, double radius)
 {
     (void)radius;

@@ -7,13 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Distances from p to the surface of a solid, negative inside; `normal` is the outward direction at
- * the nearest surface point, so that p - distance * normal lies on the surface. Inside, the face of
- * least depth counts. */
+/* Distances from p to the surface of a solid are negative inside. `normal` is the outward direction at the nearest
+ * surface point, so that p - distance * normal is on the surface. Inside, the face of smallest depth counts. */
 
 /* ---- box ---- */
 
-/* The nearest face from inside: the one with the least depth. */
 TALUS_INLINE double talus_box_leave(TalusVec3 half, TalusVec3 p, TalusVec3 *normal)
 {
     double depth_x = half.x - fabs(p.x), depth_y = half.y - fabs(p.y), depth_z = half.z - fabs(p.z);
@@ -48,7 +46,7 @@ TALUS_INLINE double talus_box_distance(TalusVec3 half, TalusVec3 p, TalusVec3 *n
 
 /* ---- cylinder ---- */
 
-/* The problem is plane: in (distance from the axis, height) the cylinder is a rectangle. */
+/* The problem is two-dimensional: in (distance from the axis, height) the cylinder is a rectangle. */
 TALUS_INLINE double talus_cylinder_distance(double radius, double half_height, TalusVec3 p,
                                             TalusVec3 *normal)
 {
@@ -95,8 +93,7 @@ TALUS_INLINE double talus_profile_cross(TalusProfilePoint a, TalusProfilePoint b
     return a.r * b.z - a.z * b.r;
 }
 
-/* True if some point of the wall is nearer to p than `reach`. `profile` holds `points` pairs (radius,
- * height). */
+/* True if some point of the wall is nearer to p than `reach`. `profile` has `points` pairs (radius, height). */
 TALUS_INLINE bool talus_revolve_near(const double *profile, int points, TalusVec3 p, double reach)
 {
     double limit = reach * reach;

@@ -1,7 +1,7 @@
 /* geometry/compound.c - several convex shapes as one body.
  *
- * Mass, centre of mass and inertia are the sums over the parts. Where parts overlap, what they share counts as often
- * as there are parts: give the body's mass where that matters. The parts' own arrays lie in the compound's block. */
+ * Mass, centre of mass and inertia are sums over the parts. Overlaps of parts count once per part: give the body's mass
+ * if that matters. The arrays of the parts are in the compound's block. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/bounds.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define CENTRED 0x1p-40 /* of the extent: a centre of mass so near the origin is there */
+#define CENTRED 0x1p-40 /* of the extent: tolerance of a centre of mass at the origin */
 
 static TalusStatus check_part(const TalusShapePart *part, int k)
 {
@@ -45,14 +45,14 @@ static TalusStatus check(const TalusShapeDef *def)
 
 /* ---- parts ---- */
 
-/* Leaves a quaternion alone that has been normalised before: what is made from a shape's own def has its bits. */
+/* Leaves a normalised quaternion unchanged, so that a shape made from another's own def has the same bits. */
 static TalusQuat unit(TalusQuat q)
 {
     double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     return fabs(length - 1.0) <= 0x1p-48 ? q : talus_quat_normalize(q);
 }
 
-/* Each with arrays of its own; the first failure is told with the part's number. */
+/* Makes the parts, each with its own arrays. A failure message names the part. */
 static TalusStatus make_parts(const TalusShapeDef *def, TalusChild *child)
 {
     for (int k = 0; k < def->part_count; k++) {
@@ -76,7 +76,7 @@ static TalusStatus part_mass(const TalusChild *child, TalusMassProperties *out)
 
 /* ---- mass ---- */
 
-/* Inertia of m at the offset x (parallel axes). */
+/* Inertia of a point mass m at x (parallel axis theorem). */
 static TalusSym3 offset_inertia(double m, TalusVec3 x)
 {
     TalusSym3 r = {m * (x.y * x.y + x.z * x.z),
@@ -124,8 +124,7 @@ static TalusStatus find_mass(TalusShape *shape, const TalusChild *child)
     return TALUS_OK;
 }
 
-/* Moves all parts so that the centre of mass is the origin; a second round takes away what rounding left of the
- * first far from the origin. */
+/* Moves all parts so that the centre of mass is the origin; far from it a second round removes rounding errors. */
 static TalusStatus centre_parts(TalusShape *shape, TalusChild *child)
 {
     int count = shape->def.part_count;
@@ -147,7 +146,7 @@ static TalusStatus centre_parts(TalusShape *shape, TalusChild *child)
 
 /* ---- the shape ---- */
 
-/* Takes the parts' arrays over into the compound's block. */
+/* Copies the parts' arrays into the compound's block. */
 static TalusStatus take_parts(TalusShape *shape, const TalusChild *from)
 {
     size_t count = (size_t)shape->def.part_count;
@@ -191,7 +190,7 @@ static TalusStatus build(TalusShape *shape, const TalusShapeDef *def)
 
 /* ---- sizes ---- */
 
-/* The distance of the farthest point of a part from p, in the part's frame; of an ellipsoid a bound. */
+/* Distance of the farthest point of a part from p, in the part's frame; for an ellipsoid an upper bound. */
 static double farthest(const TalusShape *shape, TalusVec3 p)
 {
     const TalusShapeDef *def = &shape->def;

@@ -1,6 +1,6 @@
 /* geometry/cone.c - a solid circular cone about z, apex up, its centre of mass at the origin.
  *
- * That lies a quarter of the height above the base: with half height h the base is at -h/2, the apex at 3h/2. */
+ * The centre of mass is a quarter of the height above the base: with half height h, base at -h/2, apex at 3h/2. */
 #include "base/status.h"
 #include "geometry/kinds.h"
 
@@ -10,7 +10,7 @@ static TalusStatus check(const TalusShapeDef *def)
     return talus_check_length("cone", "half_height", def->half_height);
 }
 
-/* The size is the radius of the ball that touches base and flank: r H / (r + sqrt(r^2 + H^2)), H the height. */
+/* The size is the radius of the ball that touches base and side: r H / (r + sqrt(r^2 + H^2)), H the height. */
 static void measure(TalusShape *shape)
 {
     double r = shape->def.radius, h = shape->def.half_height, height = 2.0 * h;

@@ -1,7 +1,7 @@
-/* geometry/facets.h - the triangles of meshes and height fields, seen alike; for host and device.
+/* geometry/facets.h - common access to the triangles of meshes and height fields; for host and device.
  *
- * A facet t has corners 0, 1, 2 and sides 3 t + k, from corner k to the next. A field has two facets for each cell
- * of its grid: 2 c, below the diagonal from its first corner to its last, and 2 c + 1. Their topology is
+ * A facet t has corners 0, 1, 2 and sides 3 t + k, from corner k to the next. A field has two facets for each cell of
+ * its grid: 2 c, below the diagonal from its first corner to its last, and 2 c + 1. The topology of a field is
  * computed; that of a mesh is stored (TalusMeshTopology). */
 #ifndef TALUS_GEOMETRY_FACETS_H
 #define TALUS_GEOMETRY_FACETS_H
@@ -10,11 +10,9 @@
 
 #include <stdbool.h>
 
-enum {
-    TALUS_FACETS = 1 << 23
-}; /* of one shape at most: contacts tell them apart by so many bits */
+enum { TALUS_FACETS = 1 << 23 }; /* maximum per shape: features of contacts have 23 bits for it */
 
-/* Coordinates at most: bounds are in single precision. */
+/* Largest coordinate: bounds are in single precision. */
 #define TALUS_FACET_REACH 1e30
 
 typedef struct TalusFacet {
@@ -89,20 +87,20 @@ TALUS_INLINE TalusFacet talus_facet(const TalusShapeDef *def, int32_t t)
         f.corner[k] = talus_vertex_at(def, talus_facet_vertex(def, t, k));
     TalusVec3 n =
         talus_cross(talus_sub(f.corner[1], f.corner[0]), talus_sub(f.corner[2], f.corner[0]));
-    double length = talus_norm(n); /* divided by it, that of a plane z = c is 1 to the last bit */
+    double length = talus_norm(n); /* division makes the normal of a plane z = c exactly 1 */
     f.normal = length > 0.0 ? talus_vec3(n.x / length, n.y / length, n.z / length)
                             : talus_vec3(0.0, 0.0, 1.0);
     return f;
 }
 
-/* The next side on the same edge; -1: free edge. */
+/* Next side on the same edge; -1: free edge. */
 TALUS_INLINE int32_t talus_facet_across(const TalusShape *s, int32_t side)
 {
     return s->def.kind == TALUS_SHAPE_MESH ? s->mesh.across[side]
                                            : talus_field_across(&s->def, side / 3, side % 3);
 }
 
-/* Whether the facet is the one that stands for the edge of its side k, or for the vertex at its corner k. */
+/* True if the facet represents the edge of its side k, or (talus_facet_has_corner) the vertex at its corner k. */
 TALUS_INLINE bool talus_facet_has_edge(const TalusShape *s, int32_t t, int k)
 {
     if (s->def.kind == TALUS_SHAPE_MESH)
@@ -125,7 +123,7 @@ TALUS_INLINE bool talus_facet_solid(const TalusShape *s, int32_t t)
     return s->def.kind == TALUS_SHAPE_FIELD || (s->mesh.mark[t] & TALUS_MARK_SOLID);
 }
 
-/* sin^2 of the angle between normals of facets that count as one plane. */
+/* sin^2 of the angle below which the normals of facets count as equal. */
 #define TALUS_FACET_FLAT 0x1p-30
 
 TALUS_INLINE bool talus_normals_agree(TalusVec3 n, TalusVec3 m)
@@ -134,19 +132,19 @@ TALUS_INLINE bool talus_normals_agree(TalusVec3 n, TalusVec3 m)
     return talus_dot(n, m) > 0.0 && talus_dot(sine, sine) <= TALUS_FACET_FLAT;
 }
 
-/* The first facet of the flat patch that t lies in; a field's facets stand alone. */
+/* First facet of the flat patch of t; facets of a field have patches of their own. */
 TALUS_INLINE int32_t talus_facet_patch(const TalusShape *s, int32_t t)
 {
     return s->def.kind == TALUS_SHAPE_MESH ? s->mesh.patch[t] : t;
 }
 
-/* Whether that has other facets. */
+/* True if the patch of t has other facets. */
 TALUS_INLINE bool talus_facet_in_patch(const TalusShape *s, int32_t t)
 {
     return s->def.kind == TALUS_SHAPE_MESH && (s->mesh.mark[t] & TALUS_MARK_MANY);
 }
 
-/* Whether the surface goes on beyond side k in the same plane. */
+/* True if the surface continues beyond side k in the same plane. */
 TALUS_INLINE bool talus_side_flat(const TalusShape *s, int32_t t, int k, TalusVec3 normal)
 {
     int32_t side = 3 * t + k, other = talus_facet_across(s, side);
@@ -157,7 +155,7 @@ TALUS_INLINE bool talus_side_flat(const TalusShape *s, int32_t t, int k, TalusVe
     return talus_normals_agree(normal, talus_facet(&s->def, other / 3).normal);
 }
 
-/* ---- where a facet is nearest to a point ---- */
+/* ---- nearest point of a facet ---- */
 
 /* 0: within the facet; 1 + k: on side k; 4 + k: at corner k. */
 enum { TALUS_ON_FACE = 0, TALUS_ON_SIDE = 1, TALUS_ON_CORNER = 4 };
@@ -181,7 +179,7 @@ TALUS_INLINE TalusFoot talus_foot_at_corner(const TalusFacet *f, int k, TalusVec
     return foot;
 }
 
-/* By the signs of p's coordinates along the sides and of the areas that p's shadow cuts off. */
+/* Decides by the signs of p's coordinates along the sides and of the areas that p's projection cuts off. */
 TALUS_INLINE TalusFoot talus_facet_foot(const TalusFacet *f, TalusVec3 p)
 {
     TalusVec3 ab = talus_sub(f->corner[1], f->corner[0]),
@@ -209,8 +207,8 @@ TALUS_INLINE TalusFoot talus_facet_foot(const TalusFacet *f, TalusVec3 p)
 
 /* ---- edges and vertices of the surface ---- */
 
-/* How far direction d from side k leans over its facet: the part of d towards the third corner, at a right angle
- * to the side; positive where a point there is nearer to the facet's inside than to the side. */
+/* Lean of direction d over the facet of a side: the component of d towards the third corner, perpendicular to the side.
+ * It is positive if a point there is nearer to the facet's interior than to the side. */
 TALUS_INLINE double talus_side_lean(const TalusShape *s, int32_t side, TalusVec3 d)
 {
     const TalusShapeDef *def = &s->def;
@@ -224,8 +222,8 @@ TALUS_INLINE double talus_side_lean(const TalusShape *s, int32_t side, TalusVec3
     return talus_dot(d, across) / talus_norm(across);
 }
 
-/* Whether a point at d from an edge or a vertex is nearer to it than to the rest of all facets around: the distance
- * to the surface has a minimum there. `slack` is what may be missing, as a length along d. */
+/* True if a point at d from an edge is nearer to it than to the rest of all facets around: the distance to the surface
+ * has a minimum there. `slack` is the tolerance, as a length along d. */
 TALUS_INLINE bool talus_edge_stands_out(const TalusShape *s, int32_t side, TalusVec3 d,
                                         double slack)
 {
@@ -238,11 +236,11 @@ TALUS_INLINE bool talus_edge_stands_out(const TalusShape *s, int32_t side, Talus
     return true;
 }
 
-/* Edges at a vertex as seen along d. */
+/* Edges at a vertex relative to a direction d. */
 typedef struct TalusRingSeen {
     double slack;
-    bool stands_out; /* none rises by more than the slack */
-    int level;       /* edges that neither rise nor fall by more */
+    bool stands_out; /* no edge rises along d by more than the slack */
+    int level;       /* number of edges that neither rise nor fall by more */
 } TalusRingSeen;
 
 TALUS_INLINE void talus_ring_see(TalusRingSeen *seen, TalusVec3 edge, TalusVec3 d)
@@ -287,7 +285,7 @@ TALUS_INLINE TalusVec3 talus_edge_normal(const TalusShape *s, int32_t side)
     return sum;
 }
 
-/* A vector that points to the outer side at a part of a facet. */
+/* Outward vector at a part of a facet. */
 TALUS_INLINE TalusVec3 talus_outward(const TalusShape *s, int32_t t, const TalusFacet *f, int where)
 {
     if (where == TALUS_ON_FACE || s->def.kind == TALUS_SHAPE_FIELD)
@@ -298,10 +296,10 @@ TALUS_INLINE TalusVec3 talus_outward(const TalusShape *s, int32_t t, const Talus
     return talus_vec3(lean[0], lean[1], lean[2]);
 }
 
-/* ---- those in a box ---- */
+/* ---- facets in a box ---- */
 
-/* Goes through the facets whose bounds meet a box, in order of the tree in a mesh; in a field, in order of their
- * numbers, and those above the box too. */
+/* Iterator over the facets whose bounds meet a box: of a mesh in the order of the tree; of a field in the order of
+ * their indices, including those above the box. */
 typedef struct TalusFacetWalk {
     const TalusShape *shape;
     TalusAabb box;
@@ -310,7 +308,7 @@ typedef struct TalusFacetWalk {
     bool upper;
 } TalusFacetWalk;
 
-/* Cells from .. to that meet lo .. hi along one axis of a field; false if there are none. */
+/* Finds the cells from .. to that meet lo .. hi along one axis of a field; false if there are none. */
 TALUS_INLINE bool talus_field_range(double lo, double hi, int points, double spacing, int *from,
                                     int *to)
 {
@@ -323,7 +321,7 @@ TALUS_INLINE bool talus_field_range(double lo, double hi, int points, double spa
     return true;
 }
 
-/* The facet of a field over or under p, and p's height over its plane; -1 beside the field. */
+/* Returns the facet of a field over or under p, and p's height over its plane; -1 beside the field. */
 TALUS_INLINE int32_t talus_field_under(const TalusShape *s, TalusVec3 p, double *height)
 {
     const TalusShapeDef *def = &s->def;
@@ -364,7 +362,7 @@ TALUS_INLINE int32_t talus_tree_next(TalusFacetWalk *w)
     return -1;
 }
 
-/* Whether a field's facet reaches up into the box. */
+/* True if a field's facet reaches up to the box or above. */
 TALUS_INLINE bool talus_field_rises(const TalusFacetWalk *w)
 {
     const TalusShapeDef *def = &w->shape->def;
@@ -400,8 +398,7 @@ TALUS_INLINE TalusAabb talus_box_around(TalusVec3 p, double reach)
     return box;
 }
 
-/* Whether a facet's bounds are within reach of p along each axis, in the shape's frame. What lies below a field is
- * always. */
+/* True if a facet's bounds are within reach of p along each axis, in the shape's frame, or if p is below a field. */
 TALUS_INLINE bool talus_facets_near(const TalusShape *shape, TalusVec3 p, double reach)
 {
     TalusFacetWalk walk = talus_facets_in(shape, talus_box_around(p, reach));

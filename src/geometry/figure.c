@@ -1,8 +1,8 @@
 /* geometry/figure.c - figures from the table of shapes.
  *
- * The level of a body is chosen by its size in the picture: with n segments a circle of r pixels is off by
- * r (1 - cos(pi / n)), so 16 do for 5 pixels, 64 for 200, 192 for 1800. A level that would have more triangles than
- * MOST is left out, and so is one that has no more than the level before: a box is a box at any level. */
+ * A viewer chooses the level of a body by its size in the picture: with n segments a circle of r pixels has the error r
+ * (1 - cos(pi / n)), so 16 suffice for 5 pixels, 64 for 200, 192 for 1800. A level with more than MOST triangles is
+ * omitted, and so is one with no more triangles than the level before: a box is the same at every level. */
 #include "geometry/figure.h"
 
 #include "base/hash.h"
@@ -34,7 +34,7 @@ static TalusDrawn drawn_as(TalusShapeKind kind)
                                                          : TALUS_DRAWN_SHEET;
 }
 
-/* ---- numbers as files keep them ---- */
+/* ---- rounding as in files ---- */
 
 static double step(double x)
 {
@@ -54,7 +54,7 @@ static TalusStatus round_mesh(TalusMesh *mesh)
     return TALUS_OK;
 }
 
-/* ---- equal vertices ---- */
+/* ---- duplicate vertices ---- */
 
 static bool same_vertex(const TalusMesh *mesh, int a, int b)
 {
@@ -62,7 +62,7 @@ static bool same_vertex(const TalusMesh *mesh, int a, int b)
            memcmp(&mesh->normal[a], &mesh->normal[b], sizeof *mesh->normal) == 0;
 }
 
-/* The first vertex that equals vertex k; `table` holds those known so far, or -1. */
+/* Returns the first vertex equal to vertex k; `table` has the vertices found so far, or -1. */
 static int find_vertex(const TalusMesh *mesh, int k, int *table, size_t slots)
 {
     uint64_t hash = talus_hash(TALUS_HASH_SEED, &mesh->vertex[k], sizeof *mesh->vertex);
@@ -74,7 +74,7 @@ static int find_vertex(const TalusMesh *mesh, int k, int *table, size_t slots)
     return table[at];
 }
 
-/* `number` becomes the new number of each vertex. */
+/* Removes duplicate vertices; sets `number` to the new index of each. */
 static void move_vertices(TalusMesh *mesh, int *number, int *table, size_t slots)
 {
     int count = 0;
@@ -111,7 +111,7 @@ static TalusStatus weld(TalusMesh *mesh)
 
 /* ---- levels ---- */
 
-/* Adds a level, unless it is no finer than the last or too fine. */
+/* Adds a level unless it is too fine or no finer than the last. */
 static TalusStatus add_level(const TalusShapeDef *shape, int segments, TalusFigure *out, bool *more)
 {
     TalusMesh *mesh = &out->level[out->levels];

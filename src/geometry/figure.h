@@ -1,17 +1,17 @@
-/* geometry/figure.h - all that drawing needs of a shape, whatever its kind: how it is seen, and its triangles at one
- * or more levels of detail. Frames files carry figures (io/frames/frames_figure.c), so that who draws knows no kinds. */
+/* geometry/figure.h - drawing data of a shape of any kind: how it is drawn, and its triangles at one or more levels of
+ * detail. Frames files contain figures (io/frames/frames_figure.c), so that a viewer needs no knowledge of kinds. */
 #ifndef TALUS_GEOMETRY_FIGURE_H
 #define TALUS_GEOMETRY_FIGURE_H
 
 #include "geometry/mesh.h"
 
 typedef enum TalusDrawn {
-    TALUS_DRAWN_SPHERE,     /* of the body's radius; no triangles */
+    TALUS_DRAWN_SPHERE,     /* sphere of the body's radius; no triangles */
     TALUS_DRAWN_HALF_SPACE, /* below z = 0; no triangles */
     TALUS_DRAWN_SOLID,      /* convex pieces */
-    TALUS_DRAWN_VESSEL,     /* a surface whose normals point away from what it holds */
+    TALUS_DRAWN_VESSEL,     /* a surface whose normals point away from its contents */
     TALUS_DRAWN_SHEET,      /* a surface of which either side may be the inner one */
-    TALUS_DRAWN_GROUND,     /* a surface that is stood on */
+    TALUS_DRAWN_GROUND,     /* a surface that supports bodies */
     TALUS_DRAWN_KINDS
 } TalusDrawn;
 
@@ -20,15 +20,15 @@ enum { TALUS_FIGURE_LEVELS = 4 };
 typedef struct TalusFigure {
     TalusDrawn drawn;
     int levels;
-    TalusMesh level[TALUS_FIGURE_LEVELS]; /* coarse to fine; equal vertices are one */
+    TalusMesh level[TALUS_FIGURE_LEVELS]; /* coarse to fine; without duplicate vertices */
     TalusAabb box;                        /* of the finest level, in the body's frame */
 } TalusFigure;
 
 /* "sphere", "half space", "solid", ... */
 const char *talus_drawn_name(TalusDrawn drawn);
 
-/* Coordinates are singles and normals have TALUS_NORMAL_STEPS to 1, as files keep them. On failure the figure is
- * empty. */
+/* Makes a figure. Coordinates are rounded to single precision and normals to 1 / TALUS_NORMAL_STEPS, as files store
+ * them. On failure the figure is empty. */
 TalusStatus talus_figure_of_shape(const TalusShapeDef *shape, TalusFigure *out);
 
 enum { TALUS_NORMAL_STEPS = 32767 };
@@ -36,7 +36,7 @@ enum { TALUS_NORMAL_STEPS = 32767 };
 /* Sets `box`. */
 void talus_figure_measure(TalusFigure *figure);
 
-/* A zeroed figure is fine. */
+/* Accepts a zeroed figure. */
 void talus_figure_free(TalusFigure *figure);
 
 #endif

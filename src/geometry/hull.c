@@ -1,11 +1,10 @@
-/* geometry/hull.c - the convex hull of points as a polyhedron with faces, edges and exact mass properties.
+/* geometry/hull.c - convex hull of points as a polyhedron with faces, edges and exact mass properties.
  *
- * Points go to a grid of 2^-40 of their extent, where the hull is exact (hull_triangulate.c), and triangles join to
- * faces (hull_faces.c). Points within 2^-22 of the extent of what others span are dropped: single precision, which
- * files of triangles have, is no better than that. The vertices that stay keep their coordinates but for the shift
- * that puts the centre of mass at the origin. This is repeated until nothing changes, so that the hull of a
- * hull's vertices is the same one, bit for bit. All lengths are compared with the extent: a hull scaled by a power of
- * two has the same bits. */
+ * Points are rounded to a grid of 2^-40 of their extent, where the hull is exact (hull_triangulate.c), and triangles
+ * are merged to faces (hull_faces.c). Points within 2^-22 extents of the hull of the others are dropped: files of
+ * triangles have single precision, which is no better. The remaining vertices keep their coordinates except for the
+ * shift of the centre of mass to the origin. This is repeated until nothing changes, so that the hull of a hull's
+ * vertices has the same bits. Lengths are compared with the extent only, so scaling by a power of two is exact. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/hull_work.h"
@@ -15,19 +14,19 @@
 #include <string.h>
 
 #define TOLERANCE 0x1p-22 /* of the extent */
-#define CENTRED 0x1p-40   /* of the extent: a centre of mass so near the origin is there */
-#define FLAT 0x1p-18      /* of the extent: less than this across is flat */
+#define CENTRED 0x1p-40   /* of the extent: tolerance of a centre of mass at the origin */
+#define FLAT 0x1p-18      /* of the extent: minimum thickness */
 
 typedef struct Draft {
     TalusVec3 *point;
     int count;
     TalusVec3 lo;
-    double extent; /* largest side of the points' box */
+    double extent; /* largest side of the bounding box */
     TalusGridPoint *grid;
     bool *keep;
     TalusTriangulation triangulation;
     TalusFaces faces;
-    TalusVec3 centre; /* what has been subtracted so far */
+    TalusVec3 centre; /* sum of the shifts so far */
     TalusMassProperties unit;
 } Draft;
 
@@ -85,7 +84,7 @@ static void set_grid(Draft *d)
     }
 }
 
-/* Whether any point went. */
+/* Drops the points that are not kept. True if there were any. */
 static bool drop_points(Draft *d)
 {
     int kept = 0;
@@ -99,10 +98,10 @@ static bool drop_points(Draft *d)
 
 /* ---- mass ---- */
 
-/* Volume, centre and inertia about it by the divergence theorem: the sum over the tetrahedra between the origin and
- * the triangles. With corners a, b, c one of them has the volume V = det(a, b, c)/6, the first moment V (a + b + c)/4
- * and the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c. `from` is near the centre and serves as the
- * origin, so that nothing cancels. */
+/* Computes volume, centre and inertia about it by the divergence theorem: sums over the tetrahedra between the origin
+ * and the triangles. One with corners a, b, c has the volume V = det(a, b, c)/6, the first moment V (a + b + c)/4 and
+ * the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c. An origin `from` near the centre avoids
+ * cancellation. */
 static TalusVec3 integrate(Draft *d, TalusVec3 from)
 {
     double volume = 0.0;
@@ -146,10 +145,10 @@ static TalusVec3 middle(const Draft *d)
     return talus_madd(d->lo, 1.0 / d->count, sum);
 }
 
-/* ---- the hull of the points as they are ---- */
+/* ---- hull of the present points ---- */
 
-/* Seen along the normal of the largest face, the first, which is enough to keep what has next to no volume away from
- * the integrals; half_width looks at all of them later. */
+/* True if the hull is flat along the normal of the first face, the largest. This keeps hulls with almost no volume from
+ * the integrals; half_width tests all faces later. */
 static bool is_flat(const Draft *d)
 {
     double lo = INFINITY, hi = -INFINITY;
@@ -185,8 +184,8 @@ static TalusStatus find_surface(Draft *d, const TalusShapeDef *def)
                             &d->faces, d->keep);
 }
 
-/* Until all points are vertices and their centre of mass is the origin. Points only ever go, so it ends; the
- * centre takes one round, two far from the origin. */
+/* Repeats until all points are vertices and their centre of mass is the origin. Points are only ever dropped, so this
+ * ends; the centre takes one round, two far from the origin. */
 static TalusStatus settle(Draft *d, const TalusShapeDef *def)
 {
     for (;;) {
@@ -212,7 +211,7 @@ static TalusStatus settle(Draft *d, const TalusShapeDef *def)
 
 /* ---- the shape ---- */
 
-/* Where everything is; called before and after there is a block. */
+/* Sets the pointers of all arrays; called before and after the allocation of the block. */
 static void lay_out(const Draft *d, TalusShape *shape, TalusLayout *layout)
 {
     size_t vertices = (size_t)d->count, faces = (size_t)d->faces.faces;
@@ -245,8 +244,8 @@ static void fill_edges(const Draft *d, TalusShape *shape)
         }
 }
 
-/* The edges of triangles: with those inside faces a climb reaches the farthest vertex of the surface as it
- * is, be its faces flat or only nearly so. */
+/* Neighbours are along edges of triangles. With those inside faces, hill climbing reaches the farthest vertex whether
+ * faces are exactly or only nearly flat. */
 static void fill_neighbours(const Draft *d, TalusShape *shape)
 {
     const TalusTriangulation *t = &d->triangulation;
@@ -265,7 +264,7 @@ static void fill_neighbours(const Draft *d, TalusShape *shape)
     start[0] = 0;
 }
 
-/* A plane that no vertex is beyond. */
+/* Sets planes that no vertex is beyond. */
 static void fill_planes(const Draft *d, TalusShape *shape)
 {
     double(*plane)[4] = (double(*)[4])shape->hull.plane;
@@ -301,7 +300,7 @@ static void fill(const Draft *d, TalusShape *shape)
     shape->unit = d->unit;
 }
 
-/* Half of the least distance between a face and the vertex opposite. */
+/* Half of the smallest distance between a face and the opposite vertex. */
 static double half_width(const TalusShape *shape)
 {
     double least = INFINITY;

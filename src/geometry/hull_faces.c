@@ -1,13 +1,13 @@
-/* geometry/hull_faces.c - the flat faces of a triangulated convex surface, and the corners it can do without.
+/* geometry/hull_faces.c - planar faces of a triangulated convex surface, and its redundant corners.
  *
- * Triangles join the face of a larger one whose plane has all their corners within the tolerance; the plane is that
- * of the first triangle, so that it cannot drift round a curve. What comes out is used only if it is a polygon: one
- * simple rim, convex up to the tolerance; else its triangles stay by themselves. So the faces always tile the
- * surface, whatever the points were.
+ * Triangles join the face of a larger one whose plane has all their corners within the tolerance. The plane is that of
+ * the first triangle, so that it cannot drift around a curve. The result is used only if it is a polygon: one simple
+ * rim, convex up to the tolerance; else its triangles stay separate. So the faces always tile the surface, whatever the
+ * points.
  *
- * A corner inside a face, on the straight edge between two faces, or within the tolerance of another corner adds
- * nothing but work and directions without meaning. They are named, not more than one of two neighbours along an
- * edge at a time, so that a finely divided curve loses no more than the tolerance. */
+ * A corner inside a face, on the straight edge between two faces, or within the tolerance of another corner adds only
+ * work and meaningless directions. Such corners are marked, at most one of two neighbours along an edge at a time, so
+ * that a finely divided curve loses no more than the tolerance. */
 #include "geometry/hull_work.h"
 
 #include "base/memory.h"
@@ -27,12 +27,12 @@ typedef struct Work {
     const TalusVec3 *point;
     int count;
     double tolerance;
-    TalusVec3 *normal; /* of triangles */
+    TalusVec3 *normal; /* normals of triangles */
     Seed *seed;
-    int32_t *stack;    /* triangles of the face under way */
-    int32_t *visit;    /* [count]: the last face whose rim had the point; afterwards its degree */
+    int32_t *stack;    /* triangles of the current face */
+    int32_t *visit;    /* [count]: last face with the point on its rim; later its degree */
     int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start there */
-    int32_t *rim;      /* corners of the rim under way */
+    int32_t *rim;      /* corners of the current rim */
     TalusFaces *out;
 } Work;
 
@@ -86,7 +86,7 @@ static bool in_plane(const Work *w, int32_t triangle, TalusVec3 normal, TalusVec
     return true;
 }
 
-/* Collects on the stack what belongs to the face of a triangle, and numbers it. */
+/* Collects the triangles of a face on the stack and sets their face index. Returns their number. */
 static int grow(Work *w, int32_t first, int32_t face)
 {
     TalusVec3 normal = w->normal[first], on = corner(w, first, 0);
@@ -117,7 +117,7 @@ static int corner_at(const Work *w, int32_t triangle, int32_t point)
     return c[0] == point ? 0 : c[1] == point ? 1 : 2;
 }
 
-/* From an edge of the rim to the one after it, turning about their common corner within the face. */
+/* Moves from an edge of the rim to the next, rotating about their common corner within the face. */
 static void next_rim(const Work *w, int32_t *triangle, int *edge)
 {
     *edge = (*edge + 1) % 3;
@@ -128,7 +128,7 @@ static void next_rim(const Work *w, int32_t *triangle, int *edge)
     }
 }
 
-/* The rim that starts at an edge of it, into w->rim: its length; 0 where it meets a corner twice. */
+/* Stores the rim that starts at an edge in w->rim. Returns its length; 0 if it visits a corner twice. */
 static int follow_rim(Work *w, int32_t triangle, int edge)
 {
     int32_t start = triangle, face = w->out->face[triangle];
@@ -156,7 +156,7 @@ static bool rim_is_convex(const Work *w, int length, TalusVec3 normal)
     return true;
 }
 
-/* The rim of the triangles on the stack if they are a polygon; else 0. */
+/* Returns the length of the rim of the triangles on the stack if they form a polygon; else 0. */
 static int polygon_of(Work *w, int found, TalusVec3 normal)
 {
     int edges = 0, length = 0;
@@ -172,7 +172,7 @@ static int polygon_of(Work *w, int found, TalusVec3 normal)
 
 /* ---- faces ---- */
 
-/* Twice the area of a polygon along its normal (Newell), from differences to its first corner. */
+/* Twice the area vector of a polygon (Newell), from differences to its first corner. */
 static TalusVec3 polygon_area(const Work *w, const int32_t *loop, int length)
 {
     TalusVec3 sum = talus_vec3(0, 0, 0), o = w->point[loop[0]];
@@ -182,7 +182,7 @@ static TalusVec3 polygon_area(const Work *w, const int32_t *loop, int length)
     return sum;
 }
 
-/* How far apart the corners of a polygon are along a direction. */
+/* Extent of the corners of a polygon along a direction. */
 static double spread(const Work *w, const int32_t *loop, int length, TalusVec3 along)
 {
     double lo = 0.0, hi = 0.0;
@@ -194,7 +194,7 @@ static double spread(const Work *w, const int32_t *loop, int length, TalusVec3 a
     return hi - lo;
 }
 
-/* Takes the rim as a face, from its corner of the lowest number on. */
+/* Adds the rim as a face, starting at its corner of lowest index. */
 static void add_face(Work *w, int length, TalusVec3 normal)
 {
     TalusFaces *out = w->out;
@@ -206,7 +206,7 @@ static void add_face(Work *w, int length, TalusVec3 normal)
     for (int k = 0; k < length; k++)
         loop[k] = w->rim[(first + k) % length];
     TalusVec3 own = talus_normalize(polygon_area(w, loop, length), normal);
-    /* A face so thin that its corners do not give its normal, or so bent that its mean one is worse, has that of
+    /* A face too thin for its corners to give a normal, or so bent that their mean normal is worse, has the normal of
      * its largest triangle on the grid. */
     bool sound = talus_dot(own, normal) > 0.5 && spread(w, loop, length, own) <= 0.5 * w->tolerance;
     out->normal[out->faces] = sound ? own : normal;
@@ -239,7 +239,7 @@ static void make_faces(Work *w)
     }
 }
 
-/* ---- corners to do without ---- */
+/* ---- redundant corners ---- */
 
 static double distance_to_segment(TalusVec3 v, TalusVec3 p, TalusVec3 q)
 {
@@ -249,7 +249,7 @@ static double distance_to_segment(TalusVec3 v, TalusVec3 p, TalusVec3 q)
     return talus_norm(talus_madd(from, -fmin(fmax(s, 0.0), 1.0), along));
 }
 
-/* Drops one of two corners that are nearly the same. */
+/* Drops one of two nearly equal corners. True if there were any. */
 static bool drop_doubles(const Work *w, bool *keep)
 {
     bool any = false;
@@ -265,7 +265,7 @@ static bool drop_doubles(const Work *w, bool *keep)
     return any;
 }
 
-/* How many edges of faces every point has, and where the first two lead. */
+/* Counts the edges of faces at every point, and stores the ends of the first two. */
 static void count_edges(Work *w)
 {
     const TalusFaces *f = w->out;
@@ -284,7 +284,7 @@ static void count_edges(Work *w)
 static bool is_needed(const Work *w, int32_t v, const bool *keep)
 {
     if (w->visit[v] != 2)
-        return w->visit[v] > 2; /* otherwise it is inside a face */
+        return w->visit[v] > 2; /* else the point is inside a face */
     int32_t p = w->end[v][0], q = w->end[v][1];
     return !keep[p] || !keep[q] ||
            distance_to_segment(w->point[v], w->point[p], w->point[q]) > w->tolerance;
@@ -298,7 +298,7 @@ static void name_corners(Work *w, bool *keep)
         for (int e = 0; e < 3; e++)
             keep[w->t->corner[t][e]] = true;
     if (drop_doubles(w, keep))
-        return; /* of such corners one may look needless because of the other */
+        return; /* one of two such corners may seem redundant because of the other */
     count_edges(w);
     for (int32_t v = 0; v < w->count; v++)
         keep[v] = keep[v] && is_needed(w, v, keep);

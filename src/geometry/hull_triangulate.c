@@ -1,11 +1,11 @@
-/* geometry/hull_triangulate.c - the convex hull of points on a grid, in exact arithmetic (quickhull: Barber, Dobkin
- * and Huhdanpaa 1996).
+/* geometry/hull_triangulate.c - convex hull of points on a grid, in exact arithmetic (quickhull: Barber, Dobkin and
+ * Huhdanpaa 1996).
  *
- * Each face keeps a list of points above it. The farthest of them joins the hull: the faces that it sees, a disc of
- * the surface, go, and new ones stand on the rim of that disc. Coordinates are whole numbers of 40 bits, so
- * that the side of a plane is decided exactly, which is what makes the surface closed and convex whatever the
- * points are. A point in the plane of a face does not see it. Then no new face is degenerate: a point on the line
- * of a rim's edge would lie in the plane of the face that goes. */
+ * Each face has a list of points above it. The farthest of them joins the hull: the faces visible from it, a disc of
+ * the surface, are removed, and new ones are made on the rim of that disc. Coordinates are integers of 40 bits, so that
+ * the side of a plane is decided exactly. This makes the surface closed and convex whatever the points are. A face is
+ * not visible from a point in its plane, so no new face is degenerate: a point on the line of a rim's edge would lie in
+ * the plane of the removed face. */
 #include "geometry/hull_work.h"
 
 #include "base/memory.h"
@@ -13,10 +13,9 @@
 
 #include <string.h>
 
-__extension__ typedef __int128 Wide; /* in GCC and clang on every 64-bit machine */
+__extension__ typedef __int128 Wide; /* available in GCC and clang on 64-bit machines */
 
-/* 40 bits each, three of them and a few more for sums are below 127; and clang's check of such products calls a
- * function that libgcc has not. */
+/* Products of three 40-bit numbers and their sums stay below 127 bits; clang's check calls a function libgcc lacks. */
 #define NEVER_OVERFLOWS __attribute__((no_sanitize("signed-integer-overflow")))
 
 typedef struct Normal {
@@ -26,12 +25,12 @@ typedef struct Normal {
 typedef struct Face {
     Normal normal;
     int32_t corner[3], across[3];
-    int32_t above; /* first of the points above it; -1: none */
-    int32_t seen;  /* number of the last point that saw it */
+    int32_t above; /* first point above the face; -1: none */
+    int32_t seen;  /* index of the last insertion that found it visible */
     bool dead;
 } Face;
 
-/* An edge of the rim of what a point sees: from a to b in the direction of the face that goes. */
+/* An edge of the rim of the visible faces: from a to b in the direction of the removed face. */
 typedef struct Rim {
     int32_t a, b, outside;
 } Rim;
@@ -41,9 +40,9 @@ typedef struct Hull {
     int count;
     Face *face;
     size_t faces;
-    int32_t *next;     /* [count]: of the lists of points above */
-    int32_t *starting; /* [count]: the new face whose rim starts at the point */
-    int32_t *stack;    /* faces to look at: those that the point sees stay in it */
+    int32_t *next;     /* [count]: links of the lists of points above faces */
+    int32_t *starting; /* [count]: new face whose rim edge starts at the point */
+    int32_t *stack;    /* visible faces, also the queue of the search */
     Rim *rim;
     size_t rims;
     int32_t insertion;
@@ -144,7 +143,7 @@ static TalusStatus add_face(Hull *h, int32_t a, int32_t b, int32_t c)
     return TALUS_OK;
 }
 
-/* Gives a point to the first of the faces from `from` on that it is above, if any. */
+/* Assigns a point to the first face from `from` on that it is above, if any. */
 static void assign(Hull *h, int32_t point, size_t from)
 {
     for (size_t f = from; f < h->faces; f++)
@@ -169,7 +168,7 @@ static TalusStatus start(Hull *h, bool *flat)
     if ((p[3] = farthest_from_plane(h, &base, &above)) < 0)
         return TALUS_OK;
     *flat = false;
-    if (above) { /* so that the fourth point is below the first face */
+    if (above) { /* puts the fourth point below the first face */
         int32_t swap = p[1];
         p[1] = p[2];
         p[2] = swap;
@@ -185,7 +184,7 @@ static TalusStatus start(Hull *h, bool *flat)
     return TALUS_OK;
 }
 
-/* ---- one point more ---- */
+/* ---- insertion of a point ---- */
 
 static int32_t take_farthest(Hull *h, Face *face)
 {
@@ -206,7 +205,7 @@ static int32_t take_farthest(Hull *h, Face *face)
     return best;
 }
 
-/* The faces that `point` sees, starting from one of them, on the stack; and their rim. */
+/* Collects the faces visible from `point` on the stack, starting from one of them, and their rim. */
 static TalusStatus look(Hull *h, int32_t point, int32_t from, size_t *seen)
 {
     int32_t stamp = ++h->insertion;
@@ -234,7 +233,7 @@ static TalusStatus look(Hull *h, int32_t point, int32_t from, size_t *seen)
     return TALUS_OK;
 }
 
-/* Makes the face beyond the edge from b to a of `face` the one numbered `beyond`. */
+/* Sets the face beyond the edge of `face` that starts at b to `beyond`. */
 static void join(Face *face, int32_t b, int32_t beyond)
 {
     int e = face->corner[0] == b ? 0 : face->corner[1] == b ? 1 : 2;
@@ -280,13 +279,13 @@ static TalusStatus insert(Hull *h, int32_t from)
     return TALUS_OK;
 }
 
-/* ---- what is left ---- */
+/* ---- result ---- */
 
 static TalusStatus collect(Hull *h, TalusTriangulation *out)
 {
     int32_t living = 0;
     for (size_t f = 0; f < h->faces; f++)
-        h->face[f].seen = h->face[f].dead ? -1 : living++; /* its number from now on */
+        h->face[f].seen = h->face[f].dead ? -1 : living++; /* its new index */
     TALUS_TRY(TALUS_ALLOC(out->corner, (size_t)living, "triangles of a hull"));
     TALUS_TRY(TALUS_ALLOC(out->across, (size_t)living, "triangles of a hull"));
     for (size_t f = 0; f < h->faces; f++) {
@@ -309,7 +308,7 @@ static TalusStatus triangulate(Hull *h, TalusTriangulation *out, bool *flat)
     memset(h->next, -1, (size_t)h->count * sizeof *h->next);
     TALUS_TRY(start(h, flat));
     for (size_t f = 0; f < h->faces; f++)
-        while (h->face[f].above >= 0) /* which kills the face, and its list goes to others */
+        while (h->face[f].above >= 0) /* removes the face; its list goes to others */
             TALUS_TRY(insert(h, (int32_t)f));
     return *flat ? TALUS_OK : collect(h, out);
 }

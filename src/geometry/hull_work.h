@@ -1,12 +1,11 @@
-/* geometry/hull_work.h - the two steps from points to a polyhedron: an exact triangulation, then flat faces. */
+/* geometry/hull_work.h - the two steps from points to a polyhedron: an exact triangulation, then planar faces. */
 #ifndef TALUS_GEOMETRY_HULL_WORK_H
 #define TALUS_GEOMETRY_HULL_WORK_H
 
 #include <talus/base.h>
 #include <talus/math.h>
 
-/* A point on a grid of 2^40 steps along each axis: differences and the determinants of three of them are exact
- * in 128 bits. */
+/* A point on a grid of 2^40 steps per axis: differences and determinants of three of them are exact in 128 bits. */
 enum { TALUS_GRID_BITS = 40 };
 
 typedef struct TalusGridPoint {
@@ -20,17 +19,16 @@ typedef struct TalusTriangulation {
     int32_t (*across)[3]; /* the triangle beyond the edge from corner k to the next */
 } TalusTriangulation;
 
-/* The hull of points on the grid, exact: every point lies on or below the plane of every triangle. Points in the
- * plane of a face or on an edge may or may not be corners. `flat` where all points lie in one plane: there are no
- * triangles then. */
+/* Computes the exact hull of points on the grid: every point lies on or below the plane of every triangle. Points in
+ * the plane of a face or on an edge may or may not be corners. Coplanar points set `flat` and give no triangles. */
 TalusStatus talus_triangulate(const TalusGridPoint *point, int count, TalusTriangulation *out,
                               bool *flat);
 void talus_triangulation_free(TalusTriangulation *triangulation);
 
-/* Outward normal of three points, exact up to its rounding to double, not of length 1. */
+/* Outward normal of three points, exact up to its rounding to double, not normalised. */
 TalusVec3 talus_grid_normal(TalusGridPoint a, TalusGridPoint b, TalusGridPoint c);
 
-/* Faces of a triangulation: triangles that lie in one plane up to the tolerance, together. */
+/* Faces of a triangulation: groups of triangles in one plane up to the tolerance. */
 typedef struct TalusFaces {
     int faces;
     int32_t *face;       /* [triangles]: the face of each */
@@ -39,8 +37,8 @@ typedef struct TalusFaces {
     TalusVec3 *normal;   /* [faces]: unit */
 } TalusFaces;
 
-/* `keep` becomes false for points that are no corner, and for corners that the polyhedron can do without: within
- * the tolerance of a face, an edge or another corner. Who drops them has to triangulate anew. */
+/* Finds the faces. Sets `keep` to false for points that are no corner, and for redundant corners: within the tolerance
+ * of a face, an edge or another corner. After dropping them the caller must triangulate again. */
 TalusStatus talus_find_faces(const TalusTriangulation *t, const TalusGridPoint *grid,
                              const TalusVec3 *point, int count, double tolerance, TalusFaces *out,
                              bool *keep);

@@ -1,4 +1,4 @@
-/* geometry/kinds.h - what a kind of shape is to shape.c: one row of functions per file. */
+/* geometry/kinds.h - interface of a kind of shape to shape.c: one table of functions per file. */
 #ifndef TALUS_GEOMETRY_KINDS_H
 #define TALUS_GEOMETRY_KINDS_H
 
@@ -8,7 +8,7 @@
 
 #define TALUS_PI 3.14159265358979323846
 
-/* Members of TalusShapeDef that a kind is given by. */
+/* Members of TalusShapeDef that define a kind. */
 enum {
     TALUS_USES_HALF = 1,
     TALUS_USES_RADIUS = 2,
@@ -23,17 +23,17 @@ enum {
 typedef struct TalusShapeOps {
     const char *summary;
     int uses; /* TALUS_USES_* */
-    /* Fails with a message that names the field, its value and what it should be. */
+    /* Fails with a message that names the field, its value and the valid values. */
     TalusStatus (*check)(const TalusShapeDef *def);
-    /* Where the kind has arrays: makes shape->block and lays them out in it, with shape->def pointing there.
-     * shape->def is a copy of the def without its arrays. Sets centre, unit (with volume) and box as well. What
-     * it leaves on failure is cleared. */
+    /* For kinds with arrays: allocates shape->block, lays the arrays out in it and points shape->def there. On entry
+     * shape->def is a copy of the def without its arrays. Also sets centre, unit (with volume) and box. The caller
+     * clears what is left on failure. */
     TalusStatus (*build)(TalusShape *shape, const TalusShapeDef *def);
     /* Sets bounding_radius and size of a checked and built shape. */
     void (*measure)(TalusShape *shape);
-    /* At density 1; NULL for shapes without volume and for those whose `build` sets `unit`. */
+    /* Mass at density 1; NULL for shapes without volume and for those whose `build` sets `unit`. */
     TalusMassProperties (*mass)(const TalusShapeDef *def, double radius);
-    /* Triangles, to be drawn (geometry/mesh_build.h); what it leaves on failure is freed. */
+    /* Makes triangles for drawing (geometry/mesh_build.h). The caller frees what is left on failure. */
     TalusStatus (*mesh)(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 } TalusShapeOps;
 
@@ -41,13 +41,13 @@ typedef struct TalusShapeOps {
     extern const TalusShapeOps talus_##file##_ops;
 TALUS_SHAPE_TABLE(TALUS_DECLARE_OPS, 0)
 
-/* The row of a known kind. */
+/* Functions of a valid kind. */
 const TalusShapeOps *talus_shape_ops(TalusShapeKind kind);
-/* The kinds with a trait in words, such as "sphere, box or hull". */
+/* Writes the kinds with a trait as words, such as "sphere, box or hull". */
 const char *talus_shape_list(int trait, char *text, size_t size);
 
-/* Lays out arrays in a block, aligned to 16 bytes. Without a base it counts only, so that one function run
- * twice, before and after the block is made, places everything. */
+/* Lays out arrays in a block, aligned to 16 bytes. Without a base it only counts, so that one function, run before and
+ * after the allocation of the block, sets all pointers. */
 typedef struct TalusLayout {
     unsigned char *base;
     size_t used;

@@ -1,7 +1,7 @@
-/* geometry/mesh.c - the triangles of each kind of shape.
+/* geometry/mesh.c - triangles of each kind of shape.
  *
- * Circles are turned point by point with the sine and cosine of one segment, which takes only + - * /
- * and sqrt, so that a mesh has the same bits everywhere. */
+ * Points of circles are rotated one from the other by the sine and cosine of one segment, which takes only + - * / and
+ * sqrt, so that a mesh has the same bits everywhere. */
 #include "geometry/mesh.h"
 
 #include "base/memory.h"
@@ -42,8 +42,7 @@ void talus_mesh_polygon(TalusMesh *mesh, int first, int corners)
 
 /* ---- circles ---- */
 
-/* Taylor sums of the angle of a segment, a quarter turn at most; the first term left out is below
- * 1e-20. */
+/* Taylor sums for the angle of a segment, at most a quarter turn; the first omitted term is below 1e-20. */
 static void segment_angle(int n, double *cosine, double *sine)
 {
     double x = 2.0 * TALUS_PI / (double)n, y = x * x, s = 1.0, c = 1.0;
@@ -55,7 +54,7 @@ static void segment_angle(int n, double *cosine, double *sine)
     *sine = x * s;
 }
 
-/* Unit vectors of a circle about z; a quarter is turned, the others are its exact mirror images. */
+/* Unit vectors of a circle about z; a quarter is computed, the others are its exact rotations. */
 static void fill_circle(TalusVec3 *circle, int n)
 {
     double c, s;
@@ -110,14 +109,14 @@ void talus_mesh_bottom(TalusMesh *mesh, TalusCircle circle, double radius, doubl
 
 /* ---- kinds ---- */
 
-/* A sphere stretched along the axes by `half`. */
+/* A sphere scaled along the axes by `half`. */
 static TalusStatus mesh_ellipsoid(TalusVec3 half, TalusCircle circle, TalusMesh *out)
 {
     int n = circle.n, rings = n / 2; /* bands from pole to pole */
     TalusMeshSizes sizes = {(size_t)n * (size_t)(rings + 1), 2 * (size_t)n * (size_t)rings, 0};
     TALUS_TRY(talus_mesh_allocate(out, sizes));
     for (int k = 0; k <= rings; k++) {
-        /* from the south pole: (sin, -cos) of half a turn in `rings` parts, the circle's own angles */
+        /* from the south pole: (sin, -cos) of half a turn in `rings` parts, which are the circle's angles */
         TalusRim rim = {circle.at[k].y, -circle.at[k].x, circle.at[k].y, -circle.at[k].x};
         if (k == 0 || k == rings)
             rim.r = rim.nr = 0.0;
@@ -162,7 +161,7 @@ TalusStatus talus_mesh_cylinder(const TalusShape *shape, const TalusMeshing *how
     return TALUS_OK;
 }
 
-/* One face of a box: its normal along `axis` to the side `s`. */
+/* Adds the face of a box with normal s along `axis`. */
 static void add_box_face(TalusMesh *mesh, const double half[3], int axis, double s)
 {
     static const double corner[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
@@ -173,16 +172,16 @@ static void add_box_face(TalusMesh *mesh, const double half[3], int axis, double
     for (int k = 0; k < 4; k++) {
         double p[3];
         p[axis] = s * half[axis];
-        p[u] = s * corner[k][0] * half[u]; /* mirrored in u, so that it stays anticlockwise */
+        p[u] = s * corner[k][0] * half[u]; /* mirrored in u to stay anticlockwise */
         p[v] = corner[k][1] * half[v];
         talus_mesh_vertex(mesh, talus_vec3(p[0], p[1], p[2]),
                           talus_vec3(normal[0], normal[1], normal[2]));
     }
     talus_mesh_polygon(mesh, first, 4);
-    if (axis == 2) /* the rims of top and bottom */
+    if (axis == 2) /* rims of top and bottom */
         for (int k = 0; k < 4; k++)
             talus_mesh_edge(mesh, first + k, first + (k + 1) % 4);
-    if (axis == 0) { /* the uprights: corners of the faces along x that differ in z alone */
+    if (axis == 0) { /* vertical edges: corners of the x faces that differ in z alone */
         talus_mesh_edge(mesh, first, first + 3);
         talus_mesh_edge(mesh, first + 1, first + 2);
     }
@@ -225,7 +224,7 @@ static TalusRim profile_point(const TalusShapeDef *def, int k)
     return (TalusRim){def->profile[2 * k], def->profile[2 * k + 1], 0.0, 0.0};
 }
 
-/* The unit normal of face k, on the right hand of the way along the profile, or turned round. */
+/* Unit normal of face k, to the right of the profile's direction for side 1, to the left for -1. */
 static TalusRim face_normal(const TalusShapeDef *def, int k, double side)
 {
     TalusRim a = profile_point(def, k), b = profile_point(def, k + 1);
@@ -233,7 +232,7 @@ static TalusRim face_normal(const TalusShapeDef *def, int k, double side)
     return (TalusRim){a.r, a.z, side * dz / length, -side * dr / length};
 }
 
-/* +1 where the right hand of the profile looks away from the axis, weighed by area; else -1. */
+/* +1 if the right side of the profile faces away from the axis, weighted by area; else -1. */
 static double outer_side(const TalusShapeDef *def)
 {
     double sum = 0.0;
@@ -244,7 +243,7 @@ static double outer_side(const TalusShapeDef *def)
     return sum < 0.0 ? -1.0 : 1.0;
 }
 
-/* The normal of face k at its end `point`: shared with the neighbour across a smooth bend. */
+/* Normal of face k at its end `point`: shared with the neighbour across a smooth bend. */
 static TalusRim end_normal(const TalusShapeDef *def, int k, int point, double side, bool *sharp)
 {
     int other = point == k ? k - 1 : k + 1;
@@ -286,7 +285,7 @@ TalusStatus talus_mesh_revolve(const TalusShape *shape, const TalusMeshing *how,
 
 /* ---- any shape ---- */
 
-/* A convex shape is one piece; a compound has noted its own. */
+/* A convex shape is one piece; a compound has set its own. */
 static TalusStatus note_piece(const TalusShape *shape, TalusMesh *mesh)
 {
     if (!talus_shape_has(shape->def.kind, TALUS_TRAIT_CONVEX))
@@ -327,15 +326,14 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
     return status;
 }
 
-/* ---- planes among planes ---- */
+/* ---- parts of planes ---- */
 
 typedef struct Polygon {
-    TalusVec3 *corner,
-        *spare; /* `spare` takes the result of a cut, which adds one corner at most */
+    TalusVec3 *corner, *spare; /* `spare` receives the result of a cut: at most one corner more */
     int count;
 } Polygon;
 
-/* Keeps the part where dot(normal, x - point) >= 0, with room for rounding. */
+/* Keeps the part where dot(normal, x - point) >= -slack. */
 static void cut(Polygon *polygon, TalusVec3 point, TalusVec3 normal, double slack)
 {
     TalusVec3 *kept = polygon->spare;
@@ -354,7 +352,7 @@ static void cut(Polygon *polygon, TalusVec3 point, TalusVec3 normal, double slac
     polygon->count = count;
 }
 
-/* A square of the plane, anticlockwise from where the normal points, that covers the bounds. */
+/* Sets a square of the plane that covers the bounds, anticlockwise seen from the side of the normal. */
 static void cover(Polygon *polygon, TalusMeshPlane plane, TalusAabb bounds)
 {
     TalusVec3 n = plane.normal, middle = talus_scale(0.5, talus_add(bounds.lo, bounds.hi));

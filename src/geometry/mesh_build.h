@@ -1,18 +1,18 @@
-/* geometry/mesh_build.h - what mesh.c and mesh_kinds.c build meshes with. */
+/* geometry/mesh_build.h - building blocks of mesh.c and mesh_kinds.c. */
 #ifndef TALUS_GEOMETRY_MESH_BUILD_H
 #define TALUS_GEOMETRY_MESH_BUILD_H
 
 #include "geometry/mesh.h"
 #include "geometry/shape.h"
 
-/* Neighbouring faces within 30 degrees of each other are shaded as one curve. */
+/* Cosine of 30 degrees: neighbouring faces below that angle are shaded as one curve. */
 #define TALUS_SMOOTH_COSINE 0.8660254037844386
 
 typedef struct TalusMeshSizes {
     size_t vertices, triangles, edges;
 } TalusMeshSizes;
 
-/* Room for this many; the counts are 0. */
+/* Allocates these capacities; the counts are 0. */
 TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most);
 
 static inline int talus_mesh_vertex(TalusMesh *mesh, TalusVec3 at, TalusVec3 normal)
@@ -38,7 +38,7 @@ static inline void talus_mesh_edge(TalusMesh *mesh, int a, int b)
     e[1] = b;
 }
 
-/* The fan of a convex polygon whose vertices follow one another from `first` on. */
+/* Adds the fan of a convex polygon whose vertices are consecutive from `first` on. */
 void talus_mesh_polygon(TalusMesh *mesh, int first, int corners);
 
 /* A circle of `n` unit vectors about z. */
@@ -47,32 +47,32 @@ typedef struct TalusCircle {
     const TalusVec3 *at;
 } TalusCircle;
 
-/* A point of a profile as it is turned: radius and height, and its normal there. */
+/* A point of a profile of revolution: radius, height and normal. */
 typedef struct TalusRim {
     double r, z, nr, nz;
 } TalusRim;
 
-/* Returns the ring's first vertex. */
+/* Adds a ring of vertices. Returns the first. */
 int talus_mesh_ring(TalusMesh *mesh, TalusCircle circle, TalusRim rim);
-/* The band between two rings, the normals on the right hand of the way from `low` to `high`; a ring on
- * the axis is a point, and its band a fan. */
+/* Adds the band between two rings; its normals are to the right of the direction from `low` to `high`. A ring on the
+ * axis is a point, and its band a fan. */
 void talus_mesh_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
                      bool flip);
 void talus_mesh_circle_edges(TalusMesh *mesh, int n, int ring);
-/* A disc about z, seen from below: the other way round. */
+/* Adds a disc about z with normal -z. */
 void talus_mesh_bottom(TalusMesh *mesh, TalusCircle circle, double radius, double z);
 
-/* What a mesh is made with besides the shape. */
+/* Parameters of a mesh besides the shape. */
 typedef struct TalusMeshing {
     TalusCircle circle;
     double radius; /* of a sphere */
     double extent; /* of a plane */
 } TalusMeshing;
 
-/* Of a checked shape, by the function of its kind; the pieces of a solid are noted. */
+/* Makes the mesh of a checked shape by the function of its kind, with the pieces of a solid. */
 TalusStatus talus_mesh_of_checked(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 
-/* ---- kinds: mesh.c, mesh_kinds.c; `mesh` of their rows in kinds.h ---- */
+/* ---- by kind, in mesh.c and mesh_kinds.c: member `mesh` of TalusShapeOps ---- */
 
 TalusStatus talus_mesh_sphere(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);

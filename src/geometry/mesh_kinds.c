@@ -16,7 +16,7 @@ TalusStatus talus_mesh_capsule(const TalusShape *shape, const TalusMeshing *how,
     size_t m = (size_t)n;
     TALUS_TRY(talus_mesh_allocate(
         out, (TalusMeshSizes){m * (size_t)(rings + 2), 2 * m * (size_t)last, 0}));
-    /* from the south pole; the equator comes twice, at either end of the straight part */
+    /* from the south pole; the equator occurs twice, at both ends of the straight part */
     for (int row = 0; row <= last; row++) {
         int k = row <= equator ? row : row - 1;
         double sine = circle.at[k].y, height = -circle.at[k].x;
@@ -113,7 +113,7 @@ static TalusStatus append(TalusMesh *mesh, const TalusMesh *part, const TalusChi
     return TALUS_OK;
 }
 
-/* The parts as they are: where they overlap, each has its surface within the other. */
+/* Joins the meshes of the parts; surfaces inside other parts stay. */
 TalusStatus talus_mesh_compound(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
     int parts = shape->def.part_count;
@@ -137,11 +137,11 @@ TalusStatus talus_mesh_compound(const TalusShape *shape, const TalusMeshing *how
 
 /* ---- mesh ---- */
 
-/* Which triangles meet at each vertex. */
+/* Triangles around each vertex. */
 typedef struct Star {
     int *start; /* [vertices + 1] into triangle */
     int *triangle;
-    TalusVec3 *face; /* [triangles]: unit normals, zero of a triangle without area */
+    TalusVec3 *face; /* [triangles]: unit normals; zero without area */
 } Star;
 
 static void star_free(Star *star)
@@ -173,9 +173,9 @@ static TalusStatus star_create(const TalusShapeDef *def, Star *star)
         star->start[def->triangle[k] + 1]++;
     for (size_t v = 0; v < vertices; v++)
         star->start[v + 1] += star->start[v];
-    for (size_t k = 0; k < corners; k++) /* fills from the end of each vertex's place ... */
+    for (size_t k = 0; k < corners; k++) /* fills from the end of each vertex's range ... */
         star->triangle[--star->start[def->triangle[k] + 1]] = (int)(k / 3);
-    for (size_t v = 0; v < vertices; v++) /* ... which has moved every end to its beginning */
+    for (size_t v = 0; v < vertices; v++) /* ... which moves every end to its start */
         star->start[v] = star->start[v + 1];
     star->start[vertices] = (int)corners;
     for (int k = 0; k < def->triangle_count; k++)
@@ -183,8 +183,7 @@ static TalusStatus star_create(const TalusShapeDef *def, Star *star)
     return TALUS_OK;
 }
 
-/* The normal of a triangle at one of its vertices: the mean of its neighbours' there, as far as they
- * lie within the same curve. */
+/* Normal of a triangle at one of its vertices: the mean over the triangles there within the smooth angle. */
 static TalusVec3 corner_normal(const Star *star, int vertex, int triangle)
 {
     TalusVec3 own = star->face[triangle], sum = talus_vec3(0, 0, 0);
@@ -196,8 +195,7 @@ static TalusVec3 corner_normal(const Star *star, int vertex, int triangle)
     return talus_normalize(sum, talus_vec3(0, 0, 1));
 }
 
-/* Whether the side from a to b of a triangle is a line of the drawing: free, met by several, or sharp and
- * not the neighbour's already. */
+/* True if the side from a to b of a triangle is a line to draw: free, shared by more than two, or sharp and new. */
 static bool is_line(const TalusShapeDef *def, const Star *star, int triangle, int a, int b)
 {
     int beyond = -1, met = 0;
@@ -248,7 +246,7 @@ static double height_at(const TalusShapeDef *def, int column, int row)
     return def->height[(size_t)row * (size_t)def->columns + (size_t)column];
 }
 
-/* The slope along one axis, from the neighbours on both sides where there are two. */
+/* Slope along one axis, from both neighbours if there are two. */
 static double slope(const TalusShapeDef *def, int column, int row, int right, int up)
 {
     int c0 = column - right, r0 = row - up, c1 = column + right, r1 = row + up, steps = 2;
@@ -265,7 +263,7 @@ static double slope(const TalusShapeDef *def, int column, int row, int right, in
     return (height_at(def, c1, r1) - height_at(def, c0, r0)) / (steps * def->spacing);
 }
 
-/* The surface alone, with its rim. */
+/* The surface and its rim, without the ground below. */
 TalusStatus talus_mesh_field(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
     const TalusShapeDef *def = &shape->def;

@@ -3,7 +3,7 @@
 
 static TalusStatus check(const TalusShapeDef *def)
 {
-    (void)def; /* nothing to choose */
+    (void)def; /* no parameters */
     return TALUS_OK;
 }
 

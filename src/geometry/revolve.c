@@ -1,4 +1,4 @@
-/* geometry/revolve.c - a thin wall: a polyline (radius, height) turned about the z axis. */
+/* geometry/revolve.c - a thin wall: a polyline (radius, height) revolved about the z axis. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/closest.h"

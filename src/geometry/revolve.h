@@ -1,17 +1,17 @@
-/* geometry/revolve.h - where a ball touches a thin wall turned about the z axis; for host and device.
+/* geometry/revolve.h - contacts of a ball with a thin wall of revolution about z; for host and device.
  *
- * On every circle of the wall the point nearest to p has p's own azimuth, so the nearest points of
- * the surface are those of the polyline in the half plane through p and the axis. There:
+ * On every circle of the wall the point nearest to p has p's azimuth, so the nearest points of the surface are those of
+ * the polyline in the half plane through p and the axis. There:
  *   - p is over a segment if it projects between its ends: a face contact
  *   - p belongs to a vertex if it lies beyond the segment before it and before the segment after
  *     it, which happens on the convex side only; free ends need one of the two
- * Both are decided at the vertex, once, from the same numbers: no gap and no overlap is left
- * between neighbours. Where two segments continue each other the vertex plays no part at all.
+ * Both are decided once, at the vertex, from the same numbers, so that neighbours leave no gap and no overlap. A vertex
+ * between collinear segments never counts.
  *
- * Who includes this says what takes the nearest points, so that no function is called through a pointer:
+ * The including file defines the sink of the nearest points, so that no function is called through a pointer:
  *     TALUS_RING_SINK                                     a type
- *     TALUS_RING_TAKE(sink, feature, normal, distance)    what happens to each; `normal` points from
- *                                                         the wall to p, on whichever side p is */
+ *     TALUS_RING_TAKE(sink, feature, normal, distance)    receives each point; `normal` points from
+ *                                                         the wall to p, on either side */
 #ifndef TALUS_GEOMETRY_REVOLVE_H
 #define TALUS_GEOMETRY_REVOLVE_H
 
@@ -21,13 +21,13 @@
 #error "define TALUS_RING_SINK and TALUS_RING_TAKE before including geometry/revolve.h"
 #endif
 
-/* One half plane through the axis and what is asked of it. */
+/* Search in one half plane through the axis. */
 typedef struct TalusRingQuery {
     const double *profile;
     int points;
     TalusProfilePoint c; /* p projected into the half plane */
-    double off_plane2;   /* squared distance of p from it */
-    TalusVec3 radial;    /* its direction */
+    double off_plane2;   /* squared distance of p from the half plane */
+    TalusVec3 radial;    /* direction of the half plane */
     uint32_t turn;       /* 0: p lies in the half plane */
     double reach;
     TALUS_RING_SINK *sink;
@@ -45,7 +45,7 @@ TALUS_INLINE void talus_ring_face(const TalusRingQuery *q, int k)
         return;
     double side = off < 0.0 ? -1.0 : 1.0, length = sqrt(length2);
     TalusProfilePoint n = {-side * direction.z / length, side * direction.r / length};
-    if (q->turn) { /* a ring forms only where p is inside, on the side towards the axis */
+    if (q->turn) { /* a ring forms only if p is inside, on the side towards the axis */
         TalusProfilePoint own = {-2.0 * q->c.r, q->c.z};
         if (!(n.r < 0.0 &&
               side * talus_profile_cross(direction, talus_profile_minus(own, start)) >= 0.0))
@@ -70,7 +70,7 @@ TALUS_INLINE void talus_ring_circle(const TalusRingQuery *q, int k, TalusVec3 p)
 
 TALUS_INLINE bool talus_ring_straight(TalusProfilePoint a, TalusProfilePoint b)
 {
-    const double straight = 0x1p-40; /* sin^2 of the angle below which a joint counts as straight */
+    const double straight = 0x1p-40; /* sin^2 of the angle below which segments are collinear */
     double sine = talus_profile_cross(a, b);
     return sine * sine <= straight * talus_profile_dot(a, a) * talus_profile_dot(b, b) &&
            talus_profile_dot(a, b) > 0.0;
@@ -105,14 +105,13 @@ TALUS_INLINE void talus_ring_half_plane(const TalusRingQuery *q, TalusVec3 p)
     }
 }
 
-/* Every contact of a ball at p with the wall nearer than `reach`:
- *   - a face that p projects onto: one; in a concave corner there is one per face
- *   - an edge or a free rim whose circle is nearer than the faces beside it: one
- *   - where the ball fills the wall (p near the axis of a tube, funnel or hole), the same face or
- *     circle again at 120 and 240 degrees from p, as far as nearer than `reach`: one point of a
- *     ring cannot hold the ball
- * `profile` holds `points` pairs (radius, height). The feature is 2k for the circle of point k,
- * 2k + 1 for the face from point k to k + 1, plus the turn (0, 1, 2) times 2^30. */
+/* Passes every contact of a ball at p with the wall nearer than `reach` to the sink:
+ *   - a face that p projects onto: one point; in a concave corner one per face
+ *   - an edge or a free rim whose circle is nearer than the faces beside it: one point
+ *   - if the ball fills the wall (p near the axis of a tube, funnel or hole), also the points of that face or
+ *     circle at 120 and 240 degrees from p that are nearer than `reach`: one point of a ring cannot hold the ball
+ * `profile` has `points` pairs (radius, height). The feature is 2k for the circle of point k, 2k + 1 for the face from
+ * point k to k + 1, plus the turn (0, 1, 2) times 2^30. */
 TALUS_INLINE void talus_revolve_visit(const double *profile, int points, TalusVec3 p, double reach,
                                       TALUS_RING_SINK *sink)
 {

@@ -1,4 +1,4 @@
-/* geometry/shape.c - one table of shape kinds, and what is common to all of them. */
+/* geometry/shape.c - table of shape kinds, and functions common to all. */
 #include "geometry/shape.h"
 
 #include "base/memory.h"
@@ -146,7 +146,7 @@ void *talus_layout(TalusLayout *layout, size_t count, size_t element)
     return place;
 }
 
-/* Where a block stood, and where it will be read. */
+/* Old address of a block, and the address where it will be read. */
 typedef struct Move {
     const unsigned char *from;
     unsigned char *to;

@@ -1,13 +1,13 @@
-/* geometry/support.h - the point of a convex shape that lies farthest along a direction; for host and device.
+/* geometry/support.h - support function: the point of a convex shape farthest along a direction; for host and device.
  *
- * In the body's frame. The direction need not have length 1 and must not be zero; a scaled direction gives the
- * same point. Shapes that are not convex (plane, revolve, compound, mesh, field) have none: their parts have. */
+ * In the body's frame. The direction must not be zero and need not be a unit vector; a scaled direction gives the same
+ * point. Shapes that are not convex (plane, revolve, compound, mesh, field) have none. */
 #ifndef TALUS_GEOMETRY_SUPPORT_H
 #define TALUS_GEOMETRY_SUPPORT_H
 
 #include "geometry/shape.h"
 
-/* Hulls of up to so many vertices are searched vertex by vertex, larger ones along their edges. */
+/* Hulls of at most this many vertices are searched vertex by vertex, larger ones along their edges. */
 #define TALUS_HULL_SEARCH 32
 
 /* ---- hull ---- */
@@ -26,8 +26,8 @@ TALUS_INLINE int talus_hull_search(const TalusVec3 *vertex, int count, TalusVec3
     return best;
 }
 
-/* From vertex to vertex while a neighbour lies farther along. On a convex body what no neighbour exceeds is the
- * farthest of all; each step gains, so there is an end. */
+/* Climbs from vertex to vertex while a neighbour is farther along. On a convex body a local maximum is the global one,
+ * and each step gains, so the climb ends. */
 TALUS_INLINE int talus_hull_climb(const TalusShape *shape, TalusVec3 direction, int from)
 {
     const TalusVec3 *vertex = shape->def.vertex;
@@ -48,7 +48,7 @@ TALUS_INLINE int talus_hull_climb(const TalusShape *shape, TalusVec3 direction, 
     }
 }
 
-/* Of the vertices of a hull the index of one that lies farthest along. */
+/* Index of a vertex of a hull that is farthest along. */
 TALUS_INLINE int talus_hull_support(const TalusShape *shape, TalusVec3 direction)
 {
     return shape->def.vertex_count <= TALUS_HULL_SEARCH
@@ -64,7 +64,7 @@ TALUS_INLINE TalusVec3 talus_box_support(TalusVec3 half, TalusVec3 d)
                       d.z < 0.0 ? -half.z : half.z);
 }
 
-/* Of a disc about z; its middle where the direction is the axis, as all its points lie equally far then. */
+/* Support of a disc about z; its centre if the direction is the axis, as all its points are equally far then. */
 TALUS_INLINE TalusVec3 talus_disc_support(double radius, double z, TalusVec3 d)
 {
     double rho = sqrt(d.x * d.x + d.y * d.y);
@@ -91,8 +91,7 @@ TALUS_INLINE TalusVec3 talus_ellipsoid_support(TalusVec3 half, TalusVec3 d)
 
 /* ---- all of them ---- */
 
-/* Spheres and capsules are the points within this distance of a smaller shape, their core: a point and a line.
- * All others are their own core. */
+/* A sphere or a capsule is all within this distance of its core, a point or a line. Other shapes are their own core. */
 TALUS_INLINE double talus_core_margin(const TalusShape *shape, double radius)
 {
     return shape->def.kind == TALUS_SHAPE_SPHERE    ? radius
@@ -100,7 +99,6 @@ TALUS_INLINE double talus_core_margin(const TalusShape *shape, double radius)
                                                     : 0.0;
 }
 
-/* Of the core. */
 TALUS_INLINE TalusVec3 talus_support_core(const TalusShape *shape, TalusVec3 direction)
 {
     const TalusShapeDef *def = &shape->def;
@@ -116,7 +114,7 @@ TALUS_INLINE TalusVec3 talus_support_core(const TalusShape *shape, TalusVec3 dir
     }
 }
 
-/* `radius` is the body's, for a sphere. */
+/* `radius` is that of the body, for a sphere. */
 TALUS_INLINE TalusVec3 talus_support(const TalusShape *shape, double radius, TalusVec3 direction)
 {
     double margin = talus_core_margin(shape, radius);

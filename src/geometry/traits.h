@@ -1,5 +1,5 @@
-/* geometry/traits.h - the table of shapes: each kind with the file that implements it and its traits; for host and
- * device. Code that treats kinds alike asks for a trait, so that a new kind needs a row here and nothing there. */
+/* geometry/traits.h - table of shapes: each kind with the file that implements it and its traits; for host and device.
+ * Shared code tests traits instead of kinds, so that a new kind needs only a row here. */
 #ifndef TALUS_GEOMETRY_TRAITS_H
 #define TALUS_GEOMETRY_TRAITS_H
 
@@ -9,12 +9,12 @@
 enum {
     TALUS_TRAIT_CONVEX = 1,      /* solid, with a support function (geometry/support.h) */
     TALUS_TRAIT_ROLLS = 2,       /* rolls on a curved side of radius `size` */
-    TALUS_TRAIT_AXIAL = 4,       /* looks the same however it is turned about z */
-    TALUS_TRAIT_WALL = 8,        /* no inside, so no mass: for bodies that are fixed or driven */
+    TALUS_TRAIT_AXIAL = 4,       /* symmetric under rotation about z */
+    TALUS_TRAIT_WALL = 8,        /* no inside, so no mass: fixed or driven bodies only */
     TALUS_TRAIT_HALF_SPACE = 16, /* solid below z = 0, without bounds */
     TALUS_TRAIT_FACETS = 32,     /* triangles with a tree of boxes (geometry/facets.h) */
-    TALUS_TRAIT_VESSEL = 64,     /* a wall whose normals point away from what it holds */
-    TALUS_TRAIT_GROUND = 128     /* a wall that is solid below, so it is stood on */
+    TALUS_TRAIT_VESSEL = 64,     /* a wall whose normals point away from its contents */
+    TALUS_TRAIT_GROUND = 128     /* a wall that is solid below and supports bodies */
 };
 
 /* One row per kind: X(argument, kind, file, name, traits). The kinds are in the order of TalusShapeKind. */
@@ -38,7 +38,7 @@ enum {
 #define TALUS_TRAIT_BIT(trait, kind, file, name, traits) \
     | (((traits) & (trait)) != 0 ? 1u << TALUS_SHAPE_##kind : 0u)
 
-/* Whether a kind has one of these traits. The table becomes one word of bits, a constant where `trait` is one. */
+/* True if a kind has one of these traits. For a constant `trait` the table is one constant word of bits. */
 TALUS_INLINE bool talus_shape_has(TalusShapeKind kind, int trait)
 {
     unsigned kinds = 0u TALUS_SHAPE_TABLE(TALUS_TRAIT_BIT, trait);

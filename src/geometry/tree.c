@@ -32,8 +32,7 @@ static void swap(Item *p, Item *q)
     *q = item;
 }
 
-/* Puts the item of rank k of begin .. end - 1 into its place, lesser ones before it (Hoare's selection, with
- * the middle of three as pivot). */
+/* Moves the item of rank k of begin .. end - 1 to index k, smaller ones before it (Hoare's selection). */
 static void select_rank(Item *item, int begin, int end, int k, int axis)
 {
     while (end - begin > 2) {
@@ -109,7 +108,7 @@ static void bound_children(const Builder *b, TalusTreeNode *node)
     }
 }
 
-/* As deep as the logarithm of the number of triangles. */
+/* The recursion depth is the logarithm of the number of triangles. */
 static void build(Builder *b, int begin, int end)
 {
     TalusTreeNode *node = &b->node[b->nodes++];

@@ -1,15 +1,14 @@
-/* geometry/tree.h - a tree of bounding boxes over triangles; for the host.
+/* geometry/tree.h - tree of bounding boxes over triangles; for the host.
  *
- * Every inner node halves its triangles by the middles of their boxes along the longest side of the room these
- * take; ties go by the triangle's number, so that the tree depends on the triangles alone. Nodes lie in
- * depth-first order: the left child follows its parent, `skip` leads past what lies below a node. A walk needs
- * no stack. */
+ * Every inner node halves its triangles by the centres of their boxes along the longest extent of these centres. Ties
+ * are broken by the triangle's index, so that the tree depends on the triangles alone. Nodes are in depth-first order:
+ * the left child follows its parent, `skip` leads past the descendants of a node. A traversal needs no stack. */
 #ifndef TALUS_GEOMETRY_TREE_H
 #define TALUS_GEOMETRY_TREE_H
 
 #include "geometry/shape.h"
 
-/* Nodes of a tree over so many triangles, one in each leaf. */
+/* Number of nodes of a tree with one triangle in each leaf. */
 static inline size_t talus_tree_nodes(int triangles)
 {
     return 2 * (size_t)triangles - 1;

@@ -1,9 +1,8 @@
 /* geometry/trimesh.c - triangle meshes: fixed or driven bodies of any form.
  *
- * Parts of the surface that are closed bound a solid, their triangles running anticlockwise seen from outside;
- * other parts are thin walls with two sides. `lean` at a vertex is the sum of the normals around it weighted by
- * their angles there, which tells inside from outside for points that the vertex is nearest to (Baerentzen and
- * Aanaes, 2005). */
+ * Closed parts of the surface bound a solid, with triangles anticlockwise seen from outside; other parts are thin walls
+ * with two sides. `lean` at a vertex is the sum of the normals around it weighted by their angles there. It
+ * distinguishes inside and outside for points whose nearest point is the vertex (Baerentzen and Aanaes, 2005). */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/adjacency.h"
@@ -58,7 +57,7 @@ static TalusStatus check(const TalusShapeDef *def)
 
 /* ---- topology ---- */
 
-/* The arrays of the block while they can be written. */
+/* Writable arrays of the block. */
 typedef struct Arrays {
     TalusVec3 *vertex;
     int32_t *triangle, *across, *patch, *ring_start, *ring;
@@ -71,22 +70,22 @@ static size_t count_edges(const int32_t *across, int triangles)
 {
     size_t edges = 0;
     for (int32_t s = 0; s < 3 * triangles; s++)
-        edges += across[s] <= s; /* rings ascend: one side of each edge goes back, or is alone */
+        edges += across[s] <= s; /* rings ascend: one side of each edge leads back, or is alone */
     return edges;
 }
 
-/* Sides whose edge no side before them has. */
+/* Marks sides whose edge no earlier side has. */
 static void mark_first_sides(const Arrays *a, int triangles)
 {
     for (int32_t s = 0; s < 3 * triangles; s++) {
         if (a->across[s] < 0)
             a->mark[s / 3] |= (uint8_t)(TALUS_MARK_SIDE << s % 3);
-        else if (a->across[s] < s) /* the last of its ring, which leads to the first */
+        else if (a->across[s] < s) /* last of its ring, which leads to the first */
             a->mark[a->across[s] / 3] |= (uint8_t)(TALUS_MARK_SIDE << a->across[s] % 3);
     }
 }
 
-/* Uses ring_start as a mark of vertices that were seen. */
+/* Uses ring_start to mark visited vertices. */
 static void mark_first_corners(const Arrays *a, int triangles, int vertices)
 {
     memset(a->ring_start, 0, ((size_t)vertices + 1) * sizeof *a->ring_start);
@@ -110,7 +109,7 @@ static void list_rings(const Arrays *a, int triangles, int vertices)
             if (pass == 0) {
                 start[v]++;
                 start[w]++;
-            } else { /* filled from behind, so that starts end where they belong */
+            } else { /* filled backwards, so that starts end up correct */
                 a->ring[--start[v]] = w;
                 a->ring[--start[w]] = v;
             }
@@ -130,8 +129,8 @@ static TalusVec3 unit_normal(const Arrays *a, int32_t t)
     return talus_normalize(n, talus_vec3(0.0, 0.0, 1.0));
 }
 
-/* Parts joined by edges, whatever number of triangles share them, are solid if every edge is balanced. Uses
- * `patch` as the mark of what was reached. */
+/* Marks solids: parts connected by edges, of any number of triangles each, of which every edge is balanced. Uses
+ * `patch` to mark visited triangles. */
 static void mark_solids(const Arrays *a, int triangles, int32_t *queue)
 {
     memset(a->patch, 0, (size_t)triangles * sizeof *a->patch);
@@ -155,7 +154,7 @@ static void mark_solids(const Arrays *a, int triangles, int32_t *queue)
     }
 }
 
-/* From each triangle on, over edges of two triangles, as far as normals agree with the first one's. */
+/* Grows patches from each triangle across edges of two triangles while normals agree with that of the first. */
 static void find_patches(const Arrays *a, int triangles, int32_t *queue)
 {
     memset(a->patch, 0xff, (size_t)triangles * sizeof *a->patch);
@@ -181,7 +180,7 @@ static void find_patches(const Arrays *a, int triangles, int32_t *queue)
     }
 }
 
-/* Angle between two vectors to about 1e-5, by a polynomial for atan(x) on 0 .. 1: weights need no more. */
+/* Angle between two vectors to about 1e-5, by a polynomial for atan(x) on 0 .. 1; sufficient for weights. */
 static double angle(TalusVec3 p, TalusVec3 q)
 {
     double y = talus_norm(talus_cross(p, q)), x = talus_dot(p, q);
@@ -240,7 +239,7 @@ static void point_to(TalusShape *shape, const Arrays *a)
     shape->mesh.lean = (const double(*)[3])a->lean;
 }
 
-/* `scratch` holds sides first, then triangles still to be looked at. */
+/* `scratch` has the adjacency of sides first, then the queue of triangles. */
 static TalusStatus fill(TalusShape *shape, const TalusShapeDef *def, int32_t *scratch)
 {
     size_t sides = 3 * (size_t)def->triangle_count;
@@ -265,7 +264,7 @@ static TalusStatus fill(TalusShape *shape, const TalusShapeDef *def, int32_t *sc
     return talus_tree_build(a.node, a.vertex, a.triangle, def->triangle_count);
 }
 
-/* All points of the triangles, not vertices that none uses. */
+/* Bounds of the triangles; unused vertices do not count. */
 static TalusAabb bounds(const TalusShapeDef *def)
 {
     TalusVec3 lo = def->vertex[def->triangle[0]], hi = lo;
