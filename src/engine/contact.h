@@ -100,7 +100,8 @@ TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildO
     return closes ? fmin(bias, law->restitution * velocity) : bias;
 }
 
-/* Returns the offset of contact i; its bodies, frame and arms must be filled. */
+/* Returns the offset of contact i; its bodies, frame and arms must be filled. Of the free velocities' parts only
+ * gravity is subtracted for u_n, not applied forces. */
 TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                          const TalusBuildOptions *o, double gap, double size)
 {

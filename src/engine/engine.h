@@ -199,9 +199,9 @@ typedef struct TalusEngineOps {
     /* Counts the moving bodies whose centre is below `below` along `axis`. */
     TalusStatus (*below)(TalusEngine *engine, int axis, double below, int64_t *count);
 
-    /* Detects the contacts of step number `step` or of a part of it, of length options->h, with the velocities v + h
-     * g. Impulses are transferred by key. Fails as talus_detect does, with the list unchanged. Exception: if memory
-     * does not hold both lists, the list may be empty after a failure, and the next step starts cold. */
+    /* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities.
+     * Impulses are transferred by key. Fails as talus_detect does, with the list unchanged. Exception: if memory does
+     * not hold both lists, the list may be empty after a failure, and the next step starts cold. */
     TalusStatus (*detect)(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
                           long long step, TalusEngineCounts *counts);
     /* Detects again with the solved velocities; after `missed`, if the engine has it. */

@@ -47,7 +47,7 @@ typedef struct CpuEngine {
     long long step;
     int clipped;
     double min_size;
-    TalusVec3 *free_velocity;   /* [slots] v + h g */
+    TalusVec3 *free_velocity;   /* [slots]: v + h g + h f/m; 0 if fixed */
     TalusVec3 *solved_velocity; /* [slots], for redetection */
     TalusVec3 *solved_spin;     /* [slots], likewise */
     uint8_t *changed;           /* [slots]: the solve changed the velocity beyond the limit */

@@ -300,7 +300,7 @@ static TalusStatus find_rows(TalusEngine *e, TalusOperator *op)
     TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
     if (cu_joint_blocks(e) == 0)
         return TALUS_OK;
-    if (op->rows > 1 && op->kinds == 0) /* all discs so far; joints add another kind */
+    if (op->rows > 1 && op->kinds == 0) /* 0 stands for discs alone; joints add a kind */
         op->kinds = e->tables.kinds;
     op->rows = op->rows < 3 ? 3 : op->rows;
     op->kinds |= TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);

@@ -64,7 +64,7 @@ struct CuBodies {
     CuArray<TalusVec3> force, torque;
 };
 
-/* The totals hold the sums of the first probes from CU_PROBES on; they are downloaded with the step's other sums. */
+/* If the sums of all probes fit, they are in the totals, from CU_PROBES on, and downloaded with the step's others. */
 enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 
 /* The contacts of one step and their order. */
@@ -125,7 +125,7 @@ struct TalusEngine {
     CuList list[2];
     int now;                 /* index of the last detection's list */
     const TalusVec3 *seen;   /* [slots]: velocities used in detection, free or look; 0 if fixed */
-    CuArray<TalusVec3> free; /* [slots]: v + h g; 0 if fixed */
+    CuArray<TalusVec3> free; /* [slots]: v + h g + h f/m; 0 if fixed */
     CuArray<TalusVec3> look; /* [slots]: solved velocities, for redetection */
     CuArray<uint8_t> dropped;
     TalusFilter filter;          /* without groups all pairs collide */
@@ -164,8 +164,8 @@ void cu_joints_fill(TalusEngine *e);
 void cu_joints_begin(TalusEngine *e);
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: sets e->seen to v + h g or, if `again`, to the solved velocities. The totals then hold minus the lowest
- * slot whose state is not finite (else minus infinity) and minus the smallest size of a moving body. */
+/* build.cu: sets e->seen to the free velocities or, if `again`, to the solved velocities. The totals then hold minus
+ * the lowest slot whose state is not finite (else minus infinity) and minus the smallest size of a moving body. */
 TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 void cu_step_clear(TalusEngine *e);
 /* integrate.cu: returns the solved records, [places] of the list that was solved. */

@@ -85,7 +85,7 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return have;
 }
 
-/* Returns the phase that wastes the least cell space, from the sample's fat radii (collide/level.h). */
+/* Returns the phase with the smallest waste of cells, from the sample's fat radii (collide/level.h). */
 static __device__ double choose_phase(const int *histogram)
 {
     __shared__ double cost[TALUS_PHASES];
@@ -158,7 +158,7 @@ static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, i
     d.grid->high = talus_vec3(high[0], high[1], high[2]);
 }
 
-/* `seen`: results of cu_predict_velocities. A fault there ends detection. */
+/* `seen`: results of cu_predict_velocities. After a fault no body counts as moving. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS)
     sample_bodies(CuDetect d, const double *seen)
 {

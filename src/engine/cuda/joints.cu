@@ -1,8 +1,8 @@
 /* engine/cuda/joints.cu - blocks of joints after the contacts of a step.
  *
  * The host makes the blocks (world/joint/joint_exchange.c): they are few and need the poses of few bodies. Here they
- * enter the problem. Pairs and frames are copies of the list's, with the joints' appended, and each body's touches
- * are those of its contacts, then those of its joints. Worlds without joints launch nothing of it. */
+ * enter the problem. Pairs and frames are copies of the list's, with the joints' appended, and each body's entries in
+ * `touch` are those of its contacts, then those of its joints. Worlds without joints launch nothing of it. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/ops/contact.h"
 #include "engine/cuda/material.h"
@@ -30,7 +30,7 @@ TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
     return cu_check(e->cu);
 }
 
-/* ---- touches ---- */
+/* ---- each body's blocks ---- */
 
 struct Merge {
     CuBodies b;
@@ -38,9 +38,9 @@ struct Merge {
     const TalusEngineJoint *block;
     int blocks, places;
     int contacts, compact;      /* of the operator */
-    const int32_t *from, *list; /* starts and touches without joints */
+    const int32_t *from, *list; /* contact_start and touch without joints */
     int32_t *start, *touch;
-    uint32_t *shift; /* [places + 1]: number of joint touches of the bodies before */
+    uint32_t *shift; /* [places + 1]: number of joint entries of the bodies before */
 };
 
 /* Returns the place of the body at end t = 2 k + side of block k; -1 if impulses do not move it. */

@@ -2,7 +2,7 @@
  *
  * One launch per probe covers contacts and bodies, after the solve and before the bodies move. Impulses come from the
  * solver's vector, because the list receives them only when the step succeeds. The sums stay on the device until the
- * step's other sums are downloaded; those of the first probes come with them. */
+ * step's other sums are downloaded, and come with these if all fit into the totals. */
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/material.h"
 
