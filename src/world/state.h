@@ -75,10 +75,9 @@ struct TalusWorld {
     double exchange_kinetic, exchange_potential;
 
     /* the current step */
-    double part_time; /* start of its current part; s */
-    bool
-        velocities_changed; /* the solve changed some velocity enough that detection may have missed a contact */
-    double min_size; /* smallest size of a moving body */
+    double part_time;        /* start of its current part; s */
+    bool velocities_changed; /* by the solve: detection may have missed a contact */
+    double min_size;         /* smallest size of a moving body */
     int contact_count;
     TalusBuildOptions built; /* options of the step's problem */
     double impulse_step; /* length of the step that gave the contacts' impulses; 0: no impulses */

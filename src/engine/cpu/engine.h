@@ -47,14 +47,13 @@ typedef struct CpuEngine {
     long long step;
     int clipped;
     double min_size;
-    TalusVec3 *free_velocity;   /* [slots]: v + h g + h f/m; 0 if fixed */
-    TalusVec3 *solved_velocity; /* [slots], for redetection */
-    TalusVec3 *solved_spin;     /* [slots], likewise */
-    uint8_t *changed;           /* [slots]: the solve changed the velocity beyond the limit */
-    const TalusVec3
-        *seen_velocity;        /* velocities used in detection: free_velocity or solved_velocity */
-    const double (*solved)[8]; /* records of the last solve, in the problem's memory */
-    bool missed_known;         /* the detector holds the missed contacts */
+    TalusVec3 *free_velocity;       /* [slots]: v + h g + h f/m; 0 if fixed */
+    TalusVec3 *solved_velocity;     /* [slots], for redetection */
+    TalusVec3 *solved_spin;         /* [slots], likewise */
+    uint8_t *changed;               /* [slots]: the solve changed the velocity beyond the limit */
+    const TalusVec3 *seen_velocity; /* used in detection: free_velocity or solved_velocity */
+    const double (*solved)[8];      /* records of the last solve, in the problem's memory */
+    bool missed_known;              /* the detector holds the missed contacts */
     TalusBuildOptions built;
     double (*partial)[CPU_PARTIALS];
 

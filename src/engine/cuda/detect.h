@@ -39,9 +39,8 @@ struct CuFound {
     uint32_t places;          /* bodies in the grid and driven walls */
     TalusFit fit;             /* in periodic space */
     double spheres, candidates, fixed, general;
-    uint32_t rest[CU_KINDS]; /* grouped candidates, by CU_KIND */
-    unsigned long long
-        unsupported; /* lowest pair without contact function: slot of a in the upper half, of b in the lower */
+    uint32_t rest[CU_KINDS];        /* grouped candidates, by CU_KIND */
+    unsigned long long unsupported; /* lowest pair without contact function: a << 32 | b */
 };
 
 /* The grid's shape, computed on the device. Lengths in metres except fat radii. */
@@ -55,8 +54,7 @@ struct CuGridShape {
     float large; /* fixed bodies with a larger fat radius are walls */
     uint32_t large_walls, large_wall[TALUS_LARGE_WALLS];
     int walls, levels;
-    TalusLevel level
-        [TALUS_MAX_LEVELS]; /* coarsest first; cells and places are numbered from the finest on */
+    TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first; cells and places: finest first */
     uint32_t size_class[CU_CLASSES];
     uint8_t level_of_class[CU_CLASSES];
 };
@@ -90,8 +88,7 @@ struct CuDetect {
     int32_t *place;               /* by slot */
     CuBall *ball;                 /* by place: position and radius */
     float *ball_fat;              /* by place */
-    uint32_t *
-        count; /* [2 (slots + 1)]: sphere contacts found from each place, then candidates; prefix sums after the scan */
+    uint32_t *count; /* [2 (slots + 1)] by place: sphere contacts, candidates; then prefix sums */
     CuCandidate *candidate;
     bool driven;         /* some body is driven */
     bool ragged, facets; /* as in CuTables */

@@ -71,11 +71,10 @@ enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 struct CuList {
     TalusEngineCounts counts;
     int places, slots;
-    CuArray<uint32_t> slot; /* [places] */
-    CuArray<int32_t>
-        place; /* [slots]; -1: dead, or a wall at rest; in a list from the host any body that is fixed */
-    CuArray<int2> pair;        /* [contacts]: places of a and b; -1 for a b at rest */
-    CuArray<uint32_t> other;   /* [contacts]: slot of b */
+    CuArray<uint32_t> slot;  /* [places] */
+    CuArray<int32_t> place;  /* [slots]; -1: dead or wall at rest; in the host's lists: not free */
+    CuArray<int2> pair;      /* [contacts]: places of a and b; -1 for a b at rest */
+    CuArray<uint32_t> other; /* [contacts]: slot of b */
     CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<CuFrame> frame;    /* [contacts]: normal, c (backend/frame.h) */
     CuArray<double> gap;
@@ -107,8 +106,7 @@ struct CuJoints {
     CuArray<TalusEnginePush> push;
     int kept, free, pushes;
     bool compliance;
-    CuArray<int2>
-        pair; /* the operator's arrays from here to touch: the list's, then those of joints */
+    CuArray<int2> pair; /* this to touch: the operator's, of contacts, then joints */
     CuArray<CuFrame> frame;
     CuArray<int32_t> start, touch;
     CuArray<uint32_t> shift;

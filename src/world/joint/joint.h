@@ -57,8 +57,7 @@ typedef struct TalusJointPose {
     TalusVec3 arm[2], axis[2], side[2]; /* arms from the centres; world frame */
     TalusVec3 apart;                    /* from the base's point to the mover's */
     double coordinate;
-    TalusVec3
-        along; /* unit vector of the coordinate: the axis, or the line between the two points */
+    TalusVec3 along; /* unit vector of the coordinate: axis, or line between the points */
 } TalusJointPose;
 
 typedef struct TalusJointBlock {

@@ -8,7 +8,7 @@
 #include <talus/world.h>
 
 /* State of the mirror: the world's body arrays and the contacts of the host's engine. Either side may be newer;
- * mirror.c copies on demand. With a shared engine nothing is ever stale or dirty. */
+ * mirror.c copies on demand. With a shared engine nothing is ever stale. */
 typedef struct TalusMirror {
     bool bodies_stale, contacts_stale; /* the engine's data is newer */
     bool bodies_dirty, contacts_dirty; /* the host has changes to upload */
