@@ -11,7 +11,7 @@ const double talus_joint_closed = 1e-9;
 /* fraction of the error that a round may leave, in a machine without contacts and in one with */
 static const double trusted[2] = {0.8, 0.1};
 static const double rounding =
-    1e-7; /* over a joint's length: a round that stalls below this met rounding */
+    1e-7;                          /* over a joint's length: rounds that stall below met rounding */
 static const double pushed = 1e-6; /* over all impulses on a body: threshold for contacts */
 
 /* ---- search ---- */
@@ -61,8 +61,8 @@ static void unload(TalusProjection *p, int slot, TalusVec3 impulse)
 static Load load_of(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
-    const double *mean = talus_problem_operator(world->joints.exchange.problem)
-                             ->body[slot]; /* mean of v_free and v */
+    const double *mean =
+        talus_problem_operator(world->joints.exchange.problem)->body[slot]; /* of v_free and v */
     TalusVec3 half = talus_sub(b->velocity[slot], talus_vec3(mean[0], mean[1], mean[2]));
     TalusVec3 all = talus_scale(2.0 * b->mass[slot], half);
     return (Load){all, talus_norm(all)};

@@ -23,8 +23,7 @@
 
 #include <string.h>
 
-static const double longest =
-    0.5; /* largest motion of a body in a round, over the machine's smallest joint length */
+static const double longest = 0.5; /* largest motion in a round, over the smallest joint length */
 enum { ROUNDS = 100, LAST_ROUNDS = 12, TRIALS = 6 };
 
 void talus_projection_destroy(TalusProjection *p)
