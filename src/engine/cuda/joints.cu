@@ -198,7 +198,7 @@ void cu_joints_fill(TalusEngine *e)
            blocks_of(e));
 }
 
-/* Impulses to start from. */
+/* Writes the initial impulses. */
 static __global__ void warm_blocks(Blocks b)
 {
     int64_t k = item();
