@@ -1,13 +1,13 @@
-/* engine/body.h - one body: its record in a problem, and its motion once velocities are known. Written
- * once for the host's loops (src/world) and the device's kernels, so that both give the same bits.
+/* engine/body.h - one body: its record in a problem, and its motion once velocities are known. Shared by the
+ * host's loops and the device's kernels, so that both give the same bits.
  *
  * Orientations by the Cayley map (talus/math.h):
  *   spheres  e' = cay(h w') e
- *   others   with L = I(e) w' after the solve, kept exactly:
+ *   others   with L = I(e) w' after the solve, conserved exactly:
  *            e_half = cay(h/2 w') e,  w_mid = I(e_half)^-1 L,  e' = cay(h w_mid) e,
  *            w'' = I(e')^-1 L
- * The midpoint rule on orientation alone: angular momentum is conserved to rounding, energy to
- * order h^2 without drift in one direction, where an explicit gyroscopic torque gains energy. */
+ * This is the midpoint rule on orientation alone. Angular momentum is conserved to rounding, and energy to order h^2
+ * without drift in one direction. An explicit gyroscopic torque would gain energy. */
 #ifndef TALUS_ENGINE_BODY_H
 #define TALUS_ENGINE_BODY_H
 
@@ -15,8 +15,8 @@
 
 /* ---- the record ---- */
 
-/* Inverse inertia l^2 I^-1 of a moving body, world frame, for its length l; gyration is NULL for a
- * sphere, for which l^2 / I with I = 2/5 m l^2 is 5 / (2 m). */
+/* Returns the inverse inertia l^2 I^-1 of a moving body of length l, world frame. gyration is NULL for a sphere: I =
+ * 2/5 m l^2, so l^2 / I = 5 / (2 m). */
 TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double inv_mass, double l,
                                           TalusQuat orientation)
 {
@@ -27,8 +27,8 @@ TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double 
     return talus_sym3_rotate(orientation, talus_sym3_scale(l * l * inv_mass, gyration->inverse));
 }
 
-/* The record of a body (operator.h), from its free velocity and its inertia as above; both inverse mass and
- * inertia are 0 for one that is driven. */
+/* Writes the record of a body (operator.h) from its free velocity and the inertia above. Inverse mass and inertia are
+ * 0 for a driven body. */
 TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
                                     double l, const TalusGyration *gyration, TalusSym3 inertia,
                                     double record[8])
@@ -56,14 +56,14 @@ TALUS_INLINE void talus_inertia_store(double out[6], TalusSym3 m)
 
 /* ---- checks ---- */
 
-/* 0 if all numbers and their squares are finite: x - x is not 0 for a NaN and an infinity. */
+/* Returns 0 if all numbers and their squares are finite: x - x is not 0 for a NaN or an infinity. */
 TALUS_INLINE double talus_state_fault(TalusVec3 x, TalusVec3 v, TalusVec3 w)
 {
     double sum = talus_dot(x, x) + talus_dot(v, v) + talus_dot(w, w);
     return sum - sum;
 }
 
-/* 0 if the solved velocities v lead to a finite state. */
+/* Returns 0 if the solved velocities v lead to a finite state. */
 TALUS_INLINE double talus_motion_fault(TalusVec3 x, double h, double l, const double v[8])
 {
     double angle = h / l * (fabs(v[4]) + fabs(v[5]) + fabs(v[6]));
@@ -72,7 +72,7 @@ TALUS_INLINE double talus_motion_fault(TalusVec3 x, double h, double l, const do
     return sum - sum;
 }
 
-/* How fast a record's velocities are, all entries together. */
+/* Returns the sum of the absolute velocity entries of a record. */
 TALUS_INLINE double talus_record_speed(const double v[8])
 {
     return fabs(v[0]) + fabs(v[1]) + fabs(v[2]) + fabs(v[4]) + fabs(v[5]) + fabs(v[6]);
@@ -80,13 +80,13 @@ TALUS_INLINE double talus_record_speed(const double v[8])
 
 /* ---- rotation ---- */
 
-/* m a in the body's frame, seen from the world */
+/* Returns m a in the world frame, for m given in the body frame. */
 TALUS_INLINE TalusVec3 talus_turned_mul(TalusQuat orientation, TalusSym3 m, TalusVec3 a)
 {
     return talus_rotate(orientation, talus_sym3_mul(m, talus_rotate_back(orientation, a)));
 }
 
-/* cay(h w) e, normalised once, at the end */
+/* Returns cay(h w) e, normalised once, at the end. */
 TALUS_INLINE TalusQuat talus_turned(TalusQuat orientation, double h, TalusVec3 spin)
 {
     TalusVec3 half = talus_scale(0.5 * h, spin);
@@ -94,7 +94,7 @@ TALUS_INLINE TalusQuat talus_turned(TalusQuat orientation, double h, TalusVec3 s
     return talus_quat_normalize(talus_quat_mul(step, orientation));
 }
 
-/* Energy of rotation per unit mass. */
+/* Returns the rotational energy per unit mass. */
 TALUS_INLINE double talus_spin_energy(const TalusGyration *gyration, TalusQuat orientation,
                                       TalusVec3 spin)
 {
@@ -102,7 +102,7 @@ TALUS_INLINE double talus_spin_energy(const TalusGyration *gyration, TalusQuat o
     return 0.5 * talus_dot(w, talus_sym3_mul(gyration->inertia, w));
 }
 
-/* One rotation without torque over h: world-frame angular momentum kept, energy to order h^2. */
+/* Rotates a body over h without torque. Conserves the world-frame angular momentum; energy to order h^2. */
 TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, TalusQuat *orientation,
                                     TalusVec3 *spin)
 {
@@ -116,7 +116,7 @@ TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, Tal
 
 /* ---- one step ---- */
 
-/* What integration sums over bodies, for the energy ledger. */
+/* Sums over bodies in integration, for the energy ledger. */
 enum {
     TALUS_BODY_WORK,
     TALUS_BODY_POTENTIAL,
@@ -126,7 +126,7 @@ enum {
     TALUS_BODY_SUMS
 };
 
-/* Rotation of one body: new orientation and spin, energies into `sum`. */
+/* Updates orientation and spin of one body; adds the energies to `sum`. */
 TALUS_INLINE void talus_move_spin(TalusMotion *b, double mass, double l,
                                   const TalusGyration *gyration, double h, const double s[3],
                                   double *sum)
@@ -149,8 +149,8 @@ TALUS_INLINE void talus_move_spin(TalusMotion *b, double mass, double l,
     sum[TALUS_BODY_KINETIC_END] += mass * energy_end;
 }
 
-/* Moves one body of length l over h with the solved velocities v, a record; gyration is NULL for a
- * sphere. Adds to the sums above. */
+/* Moves one body of length l over h with the solved velocities v, a record, and adds to the sums above. gyration is
+ * NULL for a sphere. */
 TALUS_INLINE void talus_move_body(TalusMotion *b, double mass, double l,
                                   const TalusGyration *gyration, double h, TalusVec3 gravity,
                                   const double v[8], double *sum)

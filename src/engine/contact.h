@@ -1,14 +1,14 @@
-/* engine/contact.h - one contact of a step: its velocity, what its law makes of it, its share of the energy ledger.
- * Written once for the host's loops and the device's kernels, so that both give the same bits. */
+/* engine/contact.h - one contact of a step: velocity, terms that follow from its law, share of the energy ledger.
+ * Shared by the host's loops and the device's kernels, so that both give the same bits. */
 #ifndef TALUS_ENGINE_CONTACT_H
 #define TALUS_ENGINE_CONTACT_H
 
 #include "backend/block.h"
 #include "engine/engine.h"
 
-/* ---- its velocity ---- */
+/* ---- velocity ---- */
 
-/* Velocity and spin of a body; the fixed world (-1) has none. */
+/* Reads velocity and spin of a body; both are 0 for the fixed world (-1). */
 TALUS_INLINE void talus_record_velocity(const TalusOperator *op, int body, TalusVec3 *v,
                                         TalusVec3 *s)
 {
@@ -20,7 +20,7 @@ TALUS_INLINE void talus_record_velocity(const TalusOperator *op, int body, Talus
     *s = talus_vec3(r[4], r[5], r[6]);
 }
 
-/* Velocity of contact i, in its frame, with the velocities that op->body holds. */
+/* Computes the velocity of contact i in its frame, from the velocities in op->body. */
 TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, double local[3])
 {
     TalusVec3 va, sa, vb, sb;
@@ -40,7 +40,8 @@ TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, doubl
     talus_frame_local(n, world, local);
 }
 
-/* The rows of contact i that turn: relative angular velocity times the contact's length, in its frame. */
+/* Computes the velocity of the moment rows of contact i: relative angular velocity times contact length, in its
+ * frame. */
 TALUS_INLINE void talus_block_moment_velocity(const TalusOperator *op, int64_t i, double local[3])
 {
     TalusVec3 v, sa, sb;
@@ -54,22 +55,21 @@ TALUS_INLINE void talus_block_moment_velocity(const TalusOperator *op, int64_t i
 
 /* ---- the law ---- */
 
-/* Rows that a contact needs under a law: normal, tangents, moments. */
+/* Returns the number of rows that a contact needs under a law: 1 (normal), 3 (with tangents) or 6 (with moments). */
 TALUS_INLINE int talus_law_rows(const TalusLaw *law)
 {
     return law->spinning + law->rolling > 0.0 ? 6 : law->mu > 0.0 ? 3 : 1;
 }
 
-/* Its friction as a bit of TalusOperator.kinds; 0 without any. */
+/* Returns the friction as a bit of TalusOperator.kinds; 0 without friction. */
 TALUS_INLINE uint32_t talus_law_kind(const TalusLaw *law)
 {
     return talus_law_rows(law) > 1 ? TALUS_KIND(law->model.law, law->model.section) : 0;
 }
 
-/* The offset b_n of a contact between bodies whose smaller size is `size`: b_n = phi/h for an open gap;
- * for an overlap max(phi/h, -v_rec) with v_rec = recovery sqrt(scale size), or recovery alone if scale is
- * 0, so that no body is shot out. A contact with stiffness k and damping c has b_n = phi/h * h k/(h k + c);
- * its overlap is elastic strain, not error, so no recovery limit applies to it. */
+/* Returns the offset b_n; `size` is that of the smaller body. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec)
+ * with v_rec = recovery sqrt(scale size), or recovery if scale is 0, so that no body is shot out. Stiffness k and
+ * damping c: b_n = phi/h * h k/(h k + c), without recovery limit, because the overlap is elastic strain, not error. */
 TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double recovery, double scale,
                                        double gap, double size)
 {
@@ -82,16 +82,16 @@ TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double rec
     return fmax(bias, -limit);
 }
 
-/* E = 1/(h (h k + c)), 0 where the contact is rigid. */
+/* Returns E = 1/(h (h k + c)); 0 for a rigid contact. */
 TALUS_INLINE double talus_contact_compliance(const TalusLaw *law, double h)
 {
     return law->stiffness > 0.0 ? 1.0 / (h * (h * law->stiffness + law->damping)) : 0.0;
 }
 
-/* The offset of a contact that rebounds, from the one above: Newton's law asks for u'_n = -e u_n, u_n the
- * normal velocity before the step, of contacts that would close within it (with `free_velocity`, gravity's
- * part included) and close fast enough. An overlap is undone by whichever of the two is faster, not by
- * their sum. */
+/* Returns the offset with restitution, given the offset `bias` above. Newton's law asks for u'_n = -e u_n, u_n being
+ * the normal velocity before the step. It applies to contacts that would close within the step (by `free_velocity`,
+ * which includes gravity) and close fast enough. An overlap is undone at the faster of the two speeds, not at their
+ * sum. */
 TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildOptions *o,
                                           double gap, double velocity, double free_velocity,
                                           double bias)
@@ -100,7 +100,8 @@ TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildO
     return closes ? fmin(bias, law->restitution * velocity) : bias;
 }
 
-/* The offset of contact i, whose bodies, frame and arms are there. */
+/* Returns the offset of contact i; its bodies, frame and arms must be filled. Of the free velocities' parts only
+ * gravity is subtracted for u_n, not applied forces. */
 TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                          const TalusBuildOptions *o, double gap, double size)
 {
@@ -110,29 +111,29 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     double u[3], kick = 0.0;
     const double *n = op->frame[i];
     int b = op->pair[i][1];
-    if (b < 0 || op->body[b][3] == 0.0) /* gravity moves two bodies alike, but not a fixed one */
+    if (b < 0 ||
+        op->body[b][3] == 0.0) /* gravity changes both velocities alike, except of a fixed body */
         kick = talus_dot(o->kick, talus_vec3(n[0], n[1], n[2]));
     talus_block_velocity(op, i, u);
     return talus_contact_rebound(law, o, gap, u[0] + kick, u[0], bias);
 }
 
-/* The attractive impulse c h of a contact in touch. The problem's normal impulse is larger by as much than
- * that of the world: the cone's apex is at -c h. */
+/* Returns the attractive impulse c h of a cohesive contact within reach. The problem's normal impulse exceeds that of
+ * the world by c h: the apex of the cone is at -c h. */
 TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
                                        double size)
 {
     return law->cohesion > 0.0 && gap <= o->reach * size ? law->cohesion * o->h : 0.0;
 }
 
-/* Radius of the surface that a body turns on: a sphere's, the size of a cylinder, capsule or ellipsoid; 0 for flat
- * ones. */
+/* Returns the radius of the surface on which a body rolls: the size of a sphere, cylinder, capsule or ellipsoid; 0 for
+ * flat shapes. */
 TALUS_INLINE double talus_round_size(TalusShapeKind kind, double size)
 {
     return talus_shape_has(kind, TALUS_TRAIT_ROLLS) ? size : 0.0;
 }
 
-/* The length by which moments are divided (talus/world.h), from the radii above; `size` is that of the
- * smaller body. */
+/* Returns the length by which moments are divided (talus/world.h), from the radii above and the smaller body's size. */
 TALUS_INLINE double talus_moment_length(double a, double b, double size)
 {
     if (a > 0.0 && b > 0.0)
@@ -140,8 +141,8 @@ TALUS_INLINE double talus_moment_length(double a, double b, double size)
     return a + b > 0.0 ? a + b : size;
 }
 
-/* An impulse of the world frame, multiplied by `warm`, as the contact's block of gamma. Moments are not
- * carried from step to step: they start from 0. */
+/* Writes `warm` times a world-frame impulse as the contact's block of gamma. Moments are not transferred: they start
+ * from 0. */
 TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double warm,
                                      TalusVec3 impulse, double *gamma)
 {
@@ -154,9 +155,9 @@ TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double war
         gamma[k] = 0.0;
 }
 
-/* ---- its share of the energy ledger (engine/cpu/ledger.c says what the sums are) ---- */
+/* ---- energy ledger (sums: engine/cpu/ledger.c) ---- */
 
-/* The impulses in gamma of contact i, three entries whatever the rows. */
+/* Reads the impulses of contact i from gamma; tangential entries are 0 if there is one row. */
 TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma, int64_t i,
                                     double out[3])
 {
@@ -166,7 +167,7 @@ TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma
     out[2] = op->rows >= 3 ? g[2] : 0.0;
 }
 
-/* gamma of contact i in the world frame. */
+/* Returns the impulse of contact i in the world frame. */
 TALUS_INLINE TalusVec3 talus_block_impulse(const TalusOperator *op, const double *gamma, int64_t i)
 {
     double local[3], world[3];
@@ -183,9 +184,9 @@ enum {
     TALUS_WORK_SUMS
 };
 
-/* Adds the works of contact i and gives its impulse in the world frame, less the attractive impulse `pull`.
- * `recovery` is the offset that undoes its overlap, 0 where there is none. op->body holds the mean of free
- * and solved velocities, free of cohesion. Moments work on the relative spin, as friction. */
+/* Adds the works of contact i and returns its impulse in the world frame, less the attractive impulse `pull`.
+ * `recovery` is the offset that undoes its overlap, 0 without overlap. op->body holds the mean of free and solved
+ * velocities, without cohesion. The work of moments on the relative spin counts as friction. */
 TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *all_gamma, int64_t i,
                                         double recovery, double pull, double *sum)
 {
@@ -209,7 +210,7 @@ TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *a
     return talus_vec3(world[0], world[1], world[2]);
 }
 
-/* Work of an impulse and a moment of block i, of the general run, upon the body on its side, world frame. */
+/* Returns the work of a world-frame impulse and moment of block i, in the general run, on the body of one side. */
 TALUS_INLINE double talus_side_work(const TalusOperator *op, int64_t i, int side, TalusVec3 impulse,
                                     TalusVec3 moment)
 {

@@ -1,4 +1,4 @@
-/* engine/engine.c - which engine a backend's worlds have. */
+/* engine/engine.c - choice of the engine by backend. */
 #include "engine/engine.h"
 
 #include "engine/cpu/engine.h"

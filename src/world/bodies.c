@@ -1,8 +1,8 @@
 /* world/bodies.c - adding and removing bodies, and their state as arrays.
  *
- * A batch is checked as a whole before anything changes, so a call that fails leaves the world as
- * it was. New bodies take dead slots in increasing order, then new ones: which slot a body gets
- * depends on what was added and removed, never on anything else. */
+ * A batch is checked as a whole before anything changes, so a call that fails leaves the world unchanged. New bodies
+ * take dead slots in increasing order, then new ones. The slot of a body depends on the sequence of additions and
+ * removals alone. */
 #include "world/bodies.h"
 #include "engine/body.h"
 #include "world/drive.h"
@@ -168,7 +168,7 @@ static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *bat
     return TALUS_OK;
 }
 
-/* The lowest dead slot, or a new one; its id is already the new body's. */
+/* Returns the lowest dead slot, or a new one, with the next number assigned. */
 static int take_slot(TalusBodies *bodies)
 {
     TalusBodyCounts *n = &bodies->counts;
@@ -215,7 +215,7 @@ double talus_slot_kinetic(const TalusWorld *world, int slot)
     return b->mass[slot] * (0.5 * talus_dot(v, v) + rotation);
 }
 
-/* sign +1 for a body that came, -1 for one that goes */
+/* sign: +1 for an added body, -1 for a removed one */
 static void count_exchange(TalusWorld *world, int slot, double sign)
 {
     const TalusBodies *b = &world->bodies;
@@ -243,15 +243,15 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
     if (batch->count > 0)
         TALUS_TRY(talus_world_mark_dirty(world));
     if (batch->fixed)
-        talus_wake_all(world); /* pairs of sleeping and fixed bodies are not looked at */
+        talus_wake_all(world); /* detection skips pairs of sleeping and fixed bodies */
     for (int i = 0; i < batch->count; i++) {
         int slot = take_slot(bodies);
         talus_slot_clear_drive(world, slot);
         if (slot < world->sleep.slots)
             world->sleep.calm[slot] = 0;
         talus_slot_clear_exclusions(world, slot);
-        (void)talus_slot_apply_force(world, slot, batch->force, batch->torque); /* there is room */
-        (void)batch_mass(world, batch, i, &mass); /* cannot fail any more */
+        (void)talus_slot_apply_force(world, slot, batch->force, batch->torque); /* reserved */
+        (void)batch_mass(world, batch, i, &mass); /* checked before, cannot fail */
         fill_slot(world, slot, batch, i, mass);
         talus_journal_note(world, slot, -1);
         count_exchange(world, slot, 1.0);

@@ -1,8 +1,8 @@
 /* world/bodies.h - the arrays of bodies; adding and removing them.
  *
- * Body state is a structure of arrays over slots. A dead slot has shape -1 and is used again,
- * lowest first, by a body with an id of its own. A sphere costs 150 bytes; other shapes cost no more, because
- * the inertia of a body is its mass times its shape's inertia per unit mass. */
+ * Body state is a structure of arrays over slots. A dead slot has shape -1. New bodies, with new ids, reuse dead
+ * slots, lowest first. A sphere costs 150 bytes; other shapes cost no more, because the inertia of a body is its mass
+ * times its shape's inertia per unit mass. */
 #ifndef TALUS_WORLD_BODIES_H
 #define TALUS_WORLD_BODIES_H
 
@@ -11,11 +11,11 @@
 #include <talus/world.h>
 
 typedef struct TalusBodyCounts {
-    int slots;        /* in use so far, dead ones included */
-    int living;       /* fixed ones included */
-    int general;      /* living, moving, not spheres */
-    int first_free;   /* no dead slot lies below */
-    uint64_t created; /* bodies so far: the last number given */
+    int slots;        /* used so far, including dead ones */
+    int living;       /* bodies, including fixed ones */
+    int general;      /* living moving bodies that are not spheres */
+    int first_free;   /* lower bound of the dead slots */
+    uint64_t created; /* number of bodies created so far: the last id number */
 } TalusBodyCounts;
 
 /* A body whose slot is not its number - 1 (ids.c). */
@@ -26,16 +26,16 @@ typedef struct TalusDisplaced {
 
 typedef struct TalusBodies {
     TalusBodyCounts counts;
-    TalusDisplaced *displaced; /* ascending by number; bodies that are gone may be among them */
+    TalusDisplaced *displaced; /* ascending by number; may include removed bodies */
     int displaced_count;
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
     double *mass;   /* 0 for fixed bodies */
-    double *radius; /* sphere radius; bounding radius of other shapes; 0 where unbounded */
-    double *size;   /* sphere radius; smallest half extent; 0 for plane and revolve */
+    double *radius; /* radius of a sphere; bounding radius of other shapes; 0 if unbounded */
+    double *size;   /* radius of a sphere; smallest half extent; 0 for plane and revolve */
     int32_t *shape; /* -1 for a dead slot */
     int32_t *material, *tag;
-    uint64_t *id;   /* number of the body; of a dead slot, that of its last one */
+    uint64_t *id;   /* id number of the body; in a dead slot that of its last body */
     uint8_t *fixed; /* TALUS_MOTION_* */
     uint8_t *group;
 } TalusBodies;
@@ -50,7 +50,7 @@ static inline bool talus_slot_asleep(const TalusBodies *bodies, int slot)
     return bodies->shape[slot] >= 0 && bodies->fixed[slot] == TALUS_MOTION_ASLEEP;
 }
 
-/* Whether it moves by itself, now or when it wakes. */
+/* True if the body is free or asleep. */
 static inline bool talus_slot_loose(const TalusBodies *bodies, int slot)
 {
     return talus_slot_moves(bodies, slot) || talus_slot_asleep(bodies, slot);
@@ -67,7 +67,7 @@ static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot
     return id;
 }
 
-/* The arrays of TalusBodies as a table: grown, copied and saved by one loop each. */
+/* The arrays of TalusBodies as a table, for loops that grow, copy and save them. */
 typedef struct TalusBodyField {
     const char *name;
     size_t offset, element;
@@ -79,9 +79,9 @@ void *talus_body_array(const TalusBodies *bodies, int field);
 
 TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots);
 void talus_bodies_clear(TalusBodies *bodies);
-/* Whether the batch can be added to this world; the message says what is wrong. */
+/* Checks whether the batch can be added to this world; the message names the fault. */
 TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch);
-/* Marks the slot dead and keeps its data, so that a journal can bring it back. */
+/* Marks the slot dead but leaves its data, so that a journal can restore it. */
 void talus_slot_remove(TalusWorld *world, int slot);
 double talus_slot_kinetic(const TalusWorld *world, int slot);
 

@@ -1,4 +1,4 @@
-/* world/contacts.c - the contacts of the last step, as a list and as sums. */
+/* world/contacts.c - the contacts of the last step: list and sums. */
 #include "world/contacts.h"
 #include "world/state.h"
 #include "world/step/mirror.h"
@@ -7,7 +7,7 @@
 
 static bool both_live(const TalusBodies *bodies, const TalusContact *c)
 {
-    return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0; /* else removed since */
+    return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0; /* else a body was removed since */
 }
 
 static double normal_impulse(const TalusContactList *list, int i)
@@ -69,7 +69,7 @@ TalusStatus talus_slot_rows(const TalusWorld *world, int **rows)
     return TALUS_OK;
 }
 
-/* In contact order, so that the sums depend on the state alone. */
+/* Sums in the order of contacts, so that the result depends on the state alone. */
 static void sum_forces(const TalusWorld *world, const int *rows, double *force, int *touching,
                        TalusForceSummary *summary)
 {

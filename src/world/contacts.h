@@ -4,9 +4,9 @@
 
 #include <talus/world.h>
 
-/* By slot, the row of a living body in arrays over all of them; to be released. */
+/* Returns, by slot, the row of each living body in arrays over all living bodies. The caller releases *rows. */
 TalusStatus talus_slot_rows(const TalusWorld *world, int **rows);
-/* talus_world_get_forces; `rows` may be NULL where neither array is asked for. */
+/* As talus_world_get_forces; `rows` may be NULL if both arrays are. */
 TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *rows, double *force,
                                    int *touching, TalusForceSummary *summary);
 

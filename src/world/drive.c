@@ -1,8 +1,8 @@
-/* world/drive.c - bodies that move as they are told.
+/* world/drive.c - driven bodies: prescribed motion.
  *
- * A driven body has a record without inverse masses in the problem, and its velocity there: D'v_f holds what
- * its contacts need. Its pose at the end of a step is taken from a closed form in time, so nothing drifts; its
- * velocity is what leads there in one step, so that contacts and poses agree. */
+ * The problem's record of a driven body has zero inverse masses and its velocity, so D'v_f includes its part of the
+ * contact velocities. Its pose at the end of a step is a closed form in time, so nothing drifts. Its velocity is the
+ * one that leads there in one step, so that contacts and poses agree. */
 #include "world/drive.h"
 #include "engine/contact.h"
 #include "world/ids.h"
@@ -49,7 +49,7 @@ void talus_slot_clear_drive(TalusWorld *world, int slot)
     int at = find_drive(world, slot);
     if (at < 0)
         return;
-    for (int i = at; i + 1 < world->drives; i++) /* their order is that of sums */
+    for (int i = at; i + 1 < world->drives; i++) /* keep the order, which is that of sums */
         world->drive[i] = world->drive[i + 1];
     world->drives--;
 }
@@ -97,7 +97,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_mark_dirty(world));
     talus_wake_all(world);
-    talus_world_drop_impulses(world, slot); /* their contacts are of another run from now on */
+    talus_world_drop_impulses(world, slot); /* their contacts move to another run */
     talus_slot_clear_drive(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->fixed[slot] = TALUS_MOTION_FIXED;
@@ -107,7 +107,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
                         .slot = slot,
                         .position = b->position[slot],
                         .orientation = b->orientation[slot]};
-    TalusVec3 arm = talus_sub(drive.position, def->point); /* of its nearest image */
+    TalusVec3 arm = talus_sub(drive.position, def->point); /* to the point's nearest image */
     TalusVec3 nearer = talus_sub(arm, talus_image(&world->def.period, arm));
     drive.def.point = def->own_axis ? talus_add(def->point, nearer) : drive.position;
     TALUS_TRY(append_drive(world, &drive));
@@ -140,7 +140,7 @@ static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
     *position = talus_add(talus_add(d->point, shift), arm);
 }
 
-/* All of h, or the part of it that lies between start and stop. */
+/* Returns the part of h that lies between start and stop; exactly h if all of it does. */
 static double moving_time(const TalusDriveDef *d, double time, double h)
 {
     bool all = time >= d->start && time + h <= d->stop;
@@ -154,7 +154,7 @@ void talus_drives_aim(TalusWorld *world, double h)
         TalusDrive *drive = &world->drive[i];
         int slot = drive->slot;
         if (b->shape[slot] < 0)
-            continue; /* removed; the slot is free */
+            continue; /* the body was removed */
         TalusVec3 to;
         pose_at(drive, world->part_time + h, &to, &drive->next_orientation);
         TalusVec3 way = talus_image(&world->def.period, talus_sub(to, b->position[slot]));
@@ -193,13 +193,13 @@ void talus_drives_rollback(TalusWorld *world)
     }
 }
 
-/* ---- their work ----
+/* ---- work ----
  *
- * The contact sum gamma'(u' + u_f)/2 of the ledger has the velocity of a driven side in u, whose share no
- * kinetic energy takes: on side b it is p'(v + w x r) with the impulse p on b, on side a its opposite. What the
- * body does to the others is minus that. */
+ * The contact sum gamma'(u' + u_f)/2 of the ledger contains the velocity of a driven side in u, whose share changes no
+ * kinetic energy: p'(v + w x r) on side b, with the impulse p on b, and minus that on side a. The work done by the
+ * driven body is minus this share. */
 
-/* Work of an impulse of block i upon its side, world frame, if that is driven. */
+/* Returns the work of a world-frame impulse of block i on one side's body; 0 if that is not driven. */
 static double side_work(const TalusWorld *world, const TalusOperator *op, int64_t i, int side,
                         TalusVec3 impulse)
 {

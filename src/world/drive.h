@@ -1,32 +1,30 @@
-/* world/drive.h - bodies that move as they are told. */
+/* world/drive.h - driven bodies: prescribed motion. */
 #ifndef TALUS_WORLD_DRIVE_H
 #define TALUS_WORLD_DRIVE_H
 
 #include <talus/world.h>
 
-/* A driven body (drive.c). */
 typedef struct TalusDrive {
     TalusDriveDef def;
     int slot;
-    TalusVec3 position; /* where the motion began */
+    TalusVec3 position; /* pose at the start of the motion */
     TalusQuat orientation;
-    TalusVec3 next_position; /* at the end of the part of a step that is under way */
+    TalusVec3 next_position; /* at the end of the current part of a step */
     TalusQuat next_orientation;
-    TalusVec3 velocity_before, spin_before; /* for a step that fails */
+    TalusVec3 velocity_before, spin_before; /* for a rollback */
 } TalusDrive;
 
-/* Poses at the end of a part of length h that begins at part_time, and the velocities that lead there, into
- * the bodies. */
+/* Sets the poses at the end of a part of length h from part_time on, and the velocities that lead there; moves the
+ * bodies to these poses. */
 void talus_drives_aim(TalusWorld *world, double h);
 void talus_drives_arrive(TalusWorld *world);
-/* A step begins; it has failed. */
 void talus_drives_snapshot(TalusWorld *world);
 void talus_drives_rollback(TalusWorld *world);
-/* Forgets the drive of a slot that another body takes. */
+/* Removes the drive of a slot that is reused. */
 void talus_slot_clear_drive(TalusWorld *world, int slot);
-/* What driven bodies did through joints. */
+/* Adds the work of driven bodies through joints to the ledger. */
 void talus_ledger_driven_joints(TalusWorld *world);
-/* Takes a drive as it was saved. */
+/* Adds a loaded drive. */
 TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive);
 
 #endif

@@ -1,4 +1,4 @@
-/* world/filter.c - which bodies meet: groups, and pairs that are left out. */
+/* world/filter.c - collision filters: groups and excluded pairs. */
 #include "world/filter.h"
 #include "world/ids.h"
 #include "world/state.h"
@@ -29,7 +29,7 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     return TALUS_OK;
 }
 
-/* Place of the pair in the list, or where it would be. */
+/* Returns the index of the pair, or the index at which to insert it. */
 static int find_pair(const TalusFilters *f, const uint32_t pair[2], bool *there)
 {
     int low = 0, high = f->count;

@@ -1,4 +1,4 @@
-/* world/filter.h - which bodies meet. */
+/* world/filter.h - collision filters: groups and excluded pairs. */
 #ifndef TALUS_WORLD_FILTER_H
 #define TALUS_WORLD_FILTER_H
 
@@ -6,22 +6,22 @@
 
 #include <talus/world.h>
 
-/* Which pairs do not meet (filter.c). */
+/* Pairs that do not collide (filter.c). */
 typedef struct TalusFilters {
     uint32_t meets[TALUS_GROUPS];
-    bool apart;              /* some groups do not meet */
-    uint32_t (*excluded)[2]; /* pairs of slots, smaller one first, in order */
-    int *times;              /* how often each is excluded */
+    bool apart;              /* some groups do not collide */
+    uint32_t (*excluded)[2]; /* sorted pairs of slots, smaller slot first */
+    int *times;              /* number of exclusions of each pair */
     int count;
-    TalusFilter view; /* as the detector is given it */
+    TalusFilter view; /* argument of the detector */
 } TalusFilters;
 
 void talus_filters_init(TalusFilters *filters);
 TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b);
 void talus_pair_include(TalusWorld *world, int slot_a, int slot_b);
-/* Forgets all exclusions of a slot that another body takes. */
+/* Removes all exclusions of a slot that is reused. */
 void talus_slot_clear_exclusions(TalusWorld *world, int slot);
-/* NULL where all bodies meet. */
+/* Returns NULL if all bodies collide. */
 const TalusFilter *talus_filter_view(TalusWorld *world);
 void talus_filters_clear(TalusFilters *filters);
 

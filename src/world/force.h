@@ -4,7 +4,7 @@
 
 #include <talus/world.h>
 
-/* Applied forces (force.c), by slot; of slots beyond `count` there are none. */
+/* Applied forces (force.c) of the first `count` slots; other slots have none. */
 typedef struct TalusForces {
     TalusVec3 *force, *torque;
     int count;

@@ -1,8 +1,8 @@
-/* world/ids.c - which slot a body has.
+/* world/ids.c - the slot of an id.
  *
- * Numbers are given in order of creation and never twice. Until a slot is used again, a body has the slot
- * number - 1. Bodies with another slot are in a list, which ascends because numbers only grow. A body that goes leaves
- * its entry behind; such entries are dropped when the list is full. */
+ * Numbers are assigned in order of creation and never twice. Until a slot is reused, the body of number n has slot
+ * n - 1. Bodies with another slot are in a list, which ascends because numbers only grow. Entries of removed bodies
+ * stay until the list is full. */
 #include "world/ids.h"
 #include "world/state.h"
 
@@ -52,7 +52,7 @@ static void drop_gone(TalusBodies *b)
     b->displaced_count = left;
 }
 
-/* Half of the list is free after entries were dropped, so that this is rare. */
+/* Half of the list is free after entries are dropped, so that this is rare. */
 TalusStatus talus_ids_reserve(TalusBodies *b, int count)
 {
     const TalusBodyCounts *n = &b->counts;

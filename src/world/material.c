@@ -1,10 +1,9 @@
 /* world/material.c - materials, the law of each pair of them, and shapes.
  *
- * A pair has the smaller friction, restitution, spinning, rolling and cohesion of the two unless they
- * are set for the pair. Two compliant materials act in series: 1/k = 1/k1 + 1/k2, and
- * c = k^2 (c1/k1^2 + c2/k2^2), which is the damping the series of two spring-dashpots shows at low
- * frequency. Stiffness 0 is rigid, so a pair with one rigid material has the other's stiffness and
- * damping. */
+ * A pair has the smaller friction, restitution, spinning, rolling and cohesion of the two unless they are set for the
+ * pair. Two compliant materials act in series: 1/k = 1/k1 + 1/k2 and c = k^2 (c1/k1^2 + c2/k2^2), the damping of two
+ * spring-dashpots in series at low frequency. Stiffness 0 is rigid, so a pair with one rigid material has the other's
+ * stiffness and damping. */
 #include "world/material.h"
 #include "world/state.h"
 
@@ -102,7 +101,7 @@ static double choose(double set, double a, double b)
     return set >= 0.0 ? set : fmin(a, b);
 }
 
-/* Without a section there is no friction of any kind, and a contact is that of ccp. */
+/* Without a section there is no friction, and the law is ccp. */
 static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
                          const TalusPairDef *pair, const TalusFrictionModel *world_model)
 {
@@ -152,7 +151,7 @@ static void update_laws(TalusWorld *world)
     world->mirror.tables_dirty = true;
 }
 
-/* Widens the square table of pairs by one, from the last entry down, in place. */
+/* Widens the square table of pairs by one, in place, from the last entry down. */
 static void widen_pairs(TalusPairDef *table, int old)
 {
     for (int a = old - 1; a >= 0; a--)
@@ -222,7 +221,7 @@ void talus_materials_clear(TalusMaterials *m)
     *m = (TalusMaterials){0};
 }
 
-/* Inertia per unit mass; zero for spheres, whose radius the body brings, and for fixed shapes. */
+/* Computes the inertia per unit mass; zero for spheres, whose radius is the body's, and for fixed shapes. */
 static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
 {
     TalusShapeKind kind = shape->def.kind;

@@ -1,4 +1,4 @@
-/* world/material.h - materials, shapes and texts of a world. */
+/* world/material.h - materials and shapes of a world. */
 #ifndef TALUS_WORLD_MATERIAL_H
 #define TALUS_WORLD_MATERIAL_H
 
@@ -8,16 +8,16 @@
 
 typedef struct TalusMaterials {
     int count;
-    TalusMaterialDef *def; /* [count], with names of their own */
+    TalusMaterialDef *def; /* [count]; owns the names */
     TalusLaw *law;         /* [count * count], symmetric */
-    TalusPairDef *pair;    /* [count * count]: what was set for pairs */
+    TalusPairDef *pair;    /* [count * count]: properties set for pairs */
     double max_friction;
     bool any_compliance, any_models, any_restitution, any_moments, any_cohesion;
 } TalusMaterials;
 
 void talus_materials_clear(TalusMaterials *materials);
 void talus_shapes_clear(TalusWorld *world);
-/* Index of a sphere shape, added if there is none. */
+/* Finds the sphere shape, or adds it. */
 TalusStatus talus_sphere_shape(TalusWorld *world, double radius, int *index);
 TalusStatus talus_copy_text(const char *text, const char *what, char **out);
 

@@ -1,10 +1,10 @@
 /* world/probe.c - force probes: sums over the contacts of one step.
  *
- * A body probe sums what its contacts do to it. A region probe sums over contacts between a moving
- * body inside and any other body: fixed bodies count as outside wherever their origin lies, so
- * that a wall's force on the region is seen. Who is inside, and the arms of torques, are taken at
- * the start of the step, where the contacts are; momentum at its end. A halved step adds up the
- * impulses of its parts and divides by the whole length. Engines have the sums (engine/cpu/probe.c). */
+ * A body probe sums the impulses of its contacts on it. A region probe sums over contacts between a moving body inside
+ * and any other body. Fixed bodies count as outside wherever their origin lies, so that a wall's force on the region is
+ * included. Membership and the arms of torques are taken at the start of the step, like the contacts; momentum at its
+ * end. A halved step adds the impulses of its parts and divides by the whole length. Engines compute the sums
+ * (engine/cpu/probe.c). */
 #include "world/probe.h"
 #include "world/ids.h"
 #include "world/material.h"

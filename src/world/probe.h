@@ -10,19 +10,19 @@ typedef struct TalusProbe {
     char *name;
     TalusProbeDef def;
     TalusProbeValue value;
-    TalusProbeValue next; /* of the step under way, force and torque still as impulses */
+    TalusProbeValue next; /* of the current step; force and torque as impulses, N s and N m s */
 } TalusProbe;
 
-/* Probes on their way to an engine and back; those of bodies that are gone stay at home. */
+/* Probes for the engine, and their results. Probes of removed bodies are left out. */
 typedef struct TalusProbeStaging {
     TalusEngineProbe *probe;
     TalusProbeSums *sums;
-    int *index; /* of the probe in the world */
+    int *index; /* [count]: index of the probe in the world */
     int count;
 } TalusProbeStaging;
 
 void talus_probes_begin(TalusWorld *world);
-/* Asks the engine before the bodies move, and has the answer after. */
+/* Request the sums before the bodies move; download them after. */
 TalusStatus talus_probes_start_sums(TalusWorld *world);
 TalusStatus talus_probes_collect(TalusWorld *world);
 void talus_probes_close(TalusWorld *world, double h);

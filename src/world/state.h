@@ -1,4 +1,4 @@
-/* world/state.h - all that a world holds. */
+/* world/state.h - the state of a world. */
 #ifndef TALUS_WORLD_STATE_H
 #define TALUS_WORLD_STATE_H
 
@@ -19,35 +19,34 @@
 #include "world/step/mirror.h"
 #include "world/step/sleep.h"
 
-/* Items per chunk of a parallel loop: fixed, so that sums by chunk never depend on the threads. */
+/* Items per chunk of a parallel loop: fixed, so that sums by chunk do not depend on the number of threads. */
 enum { TALUS_GRAIN = 1024 };
 
-/* Whether the engine has a snapshot of the state that the step found, and what goes with it. */
+/* The engine's snapshot of the state at the start of the step. */
 typedef struct TalusStepSnapshot {
-    bool taken;
+    bool taken; /* the engine has a snapshot */
     double impulse_step;
 } TalusStepSnapshot;
 
 struct TalusWorld {
     TalusWorldDef def;
-    char *solver_spec, *backend_name; /* def points at these */
+    char *solver_spec, *backend_name; /* memory of the strings in def */
     const TalusBackend *backend;
-    TalusContext *context; /* of its backend; NULL on the host */
-    TalusLog log;          /* without a function: the thread's */
-    TalusEngineHandle on,
-        host; /* where steps are taken; in the host's memory: the same one, or a mirror */
+    TalusContext *context;      /* of the backend; NULL on the host */
+    TalusLog log;               /* without a function: the thread's log */
+    TalusEngineHandle on, host; /* on: takes the steps; host: the same engine, or a mirror */
     TalusMirror mirror;
     double gravity_norm;
     double reference_speed;
     int64_t steps;
-    /* Whole steps began last at grid_time, after grid_steps steps: at the end of a shortened one, or at 0. */
+    /* Time and step count at the start of the current run of whole steps: 0, or the end of the last shortened step. */
     double grid_time;
     int64_t grid_steps;
     int64_t missed_steps;
-    int clipped;         /* of the last detection: TalusEngineCounts */
-    bool start_reported; /* while a step is taken: contacts and penetration at its start */
+    int clipped;         /* bodies clipped in the last detection: TalusEngineCounts */
+    bool start_reported; /* contacts and penetration at the start of the step are reported */
     bool said_missed, said_infeasible;
-    /* not saved: a run that is resumed may say these again */
+    /* not saved: a resumed run may repeat these messages */
     bool said_fallback, said_overlap, said_jammed, said_clipped;
 
     TalusPool *pool;
@@ -64,7 +63,7 @@ struct TalusWorld {
     TalusEmitCandidates candidates;
     TalusForces forces;
     TalusFilters filters;
-    TalusDrive *drive; /* one at most for a slot, of bodies that are still there and others */
+    TalusDrive *drive; /* at most one per slot; slots may be dead */
     int drives;
     TalusSleep sleep;
     TalusJoints joints;
@@ -72,20 +71,20 @@ struct TalusWorld {
     int probes;
     TalusProbeStaging probe_staging;
 
-    /* energy of bodies added less that of bodies removed since the last step */
+    /* energy of bodies added less that of bodies removed since the last step; J */
     double exchange_kinetic, exchange_potential;
 
-    /* the step under way */
-    double part_time;        /* when its part under way began */
-    bool velocities_changed; /* by the solve, so much that contacts may be missing */
-    double min_size;         /* of the moving bodies */
+    /* the current step */
+    double part_time;        /* start of its current part; s */
+    bool velocities_changed; /* by the solve: detection may have missed a contact */
+    double min_size;         /* smallest size of a moving body */
     int contact_count;
-    TalusBuildOptions built; /* of the step's problem */
-    double impulse_step;     /* length of the step that made the contacts' impulses; 0: none */
-    double penetration_mean, penetration_max; /* over size, of overlapping contacts */
+    TalusBuildOptions built; /* options of the step's problem */
+    double impulse_step; /* length of the step that gave the contacts' impulses; 0: no impulses */
+    double penetration_mean, penetration_max; /* over size; overlapping contacts only */
     double *partial;                          /* sums by chunk */
     TalusStepSnapshot snapshot;
-    unsigned char *solver_state; /* as the step found it */
+    unsigned char *solver_state; /* at the start of the step */
     size_t solver_state_size;
     TalusStepInfo info;
 };
@@ -95,7 +94,7 @@ static inline bool talus_finite3(TalusVec3 a)
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 
-/* A product does not drift as a sum would. */
+/* A product, because a sum of steps would drift. */
 static inline double talus_time(const TalusWorld *world)
 {
     return world->grid_time + (double)(world->steps - world->grid_steps) * world->def.step;
@@ -106,13 +105,13 @@ static inline bool talus_slot_is_sphere(const TalusWorld *world, int slot)
     return world->shape[world->bodies.shape[slot]].def.kind == TALUS_SHAPE_SPHERE;
 }
 
-/* NULL for a sphere. */
+/* Returns NULL for a sphere. */
 static inline const TalusGyration *talus_slot_gyration(const TalusWorld *world, int slot)
 {
     return talus_slot_is_sphere(world, slot) ? NULL : &world->gyration[world->bodies.shape[slot]];
 }
 
-/* Whether steps are taken on the world's own arrays: then nothing is uploaded or downloaded. */
+/* True if the engine works on the world's own arrays, without upload or download. */
 static inline bool talus_world_is_shared(const TalusWorld *world)
 {
     return talus_engine_can(world->on, TALUS_ENGINE_SHARED);

@@ -1,4 +1,4 @@
-/* world/world.c - making and destroying a world, its plain questions, its hash. */
+/* world/world.c - creation and destruction of a world, queries, hash. */
 #include "world/bodies.h"
 #include "world/filter.h"
 #include "world/force.h"
@@ -30,7 +30,7 @@ TalusWorldDef talus_world_def_default(void)
         .envelope = 0.02,
         /* a body pushed out at this speed rises by 0.02 of its size */
         .recovery = 0.2,
-        /* gravity closes a contact at rest by g h in a step */
+        /* gravity closes a resting contact by g h in a step */
         .restitution_threshold = 2.0,
         .cohesion_range = 0.01,
         .sleep_steps = 100,
@@ -107,7 +107,7 @@ static TalusStatus check_def(const TalusWorldDef *def)
     return TALUS_OK;
 }
 
-/* What the engine cannot do is refused here and nowhere else. */
+/* The only check for capabilities that the engine lacks. */
 static TalusStatus check_engine(const TalusWorld *world)
 {
     const struct {

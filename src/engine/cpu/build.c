@@ -2,8 +2,8 @@
  *
  * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact.h has the formulas.
  *
- * The problem knows every slot as a body: fixed and dead ones have no inverse mass and no contact
- * (contacts with fixed bodies name body -1); driven ones have no inverse mass but a velocity. */
+ * Every slot is a body of the problem. Fixed and dead ones have neither inverse mass nor contacts (a contact with a
+ * fixed body names body -1); driven ones have no inverse mass but a velocity. */
 #include "engine/cpu/engine.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static BuildContext context_of(CpuEngine *e)
 
 /* ---- bodies ---- */
 
-/* Torque in the free spin: l h I^-1 t, the inertia being l^2 I^-1. */
+/* Adds the torque's part l h I^-1 t to the free spin; `inertia` is l^2 I^-1. */
 static void turn_record(const CpuEngine *e, int64_t i, TalusSym3 inertia, double l,
                         double record[8])
 {
@@ -72,7 +72,7 @@ void cpu_fill_bodies(CpuEngine *e)
 
 /* ---- contacts ---- */
 
-/* A contact of spheres that is written as a general one has normals for arms. */
+/* A contact of spheres in the general run has the arms n and -n, in radii. */
 static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *contact, bool b_moves)
 {
     const TalusContactList *list = c->engine->contacts;
@@ -113,7 +113,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     TalusOperator *op = c->op;
     const TalusBuildOptions *o = &e->built;
     int a = (int)contact->a, b = (int)contact->b;
-    bool b_moves = e->bodies.fixed[b] != TALUS_MOTION_FIXED; /* by itself or driven */
+    bool b_moves = e->bodies.fixed[b] != TALUS_MOTION_FIXED; /* free or driven */
     const TalusLaw *law = cpu_law(e, contact);
     op->pair[i][0] = a;
     op->pair[i][1] = b_moves ? b : -1;
@@ -204,7 +204,7 @@ static void fill_joints(const BuildContext *c)
         fill_joint(c, &e->joints.block[k], e->contacts->count + k);
 }
 
-/* After attraction, which takes the records for free velocities. */
+/* Runs after attract(), which takes the records for free velocities. */
 static void push_bodies(const BuildContext *c)
 {
     const TalusEngineJoints *joints = &c->engine->joints;
@@ -225,7 +225,7 @@ static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
         c->gamma[rows * i] = -cpu_attraction(c->engine, i);
 }
 
-/* The carried impulses are net of attraction; the problem's are not, and never pull. */
+/* Transferred impulses are net of attraction. The problem's impulses are not, and are never negative. */
 static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
@@ -239,7 +239,7 @@ static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-/* Attractive impulses change the free velocities: v_f <- v_f - M^-1 D (c h e_n). Joints have no part in it. */
+/* Adds the attractive impulses to the free velocities: v_f <- v_f - M^-1 D (c h e_n). Joints take no part. */
 static void attract(BuildContext *c)
 {
     CpuEngine *e = c->engine;
@@ -256,9 +256,9 @@ static void attract(BuildContext *c)
                sizeof e->joints.block[k].gamma);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole problem ---- */
 
-/* Rows that the contacts of this step need: those of one for all. */
+/* Returns the number of rows of all blocks: the largest number that a contact of this step needs. */
 static int count_rows(const CpuEngine *e)
 {
     int rows = 1, most = e->tables.turning ? 6 : e->tables.friction ? 3 : 1;
@@ -291,7 +291,8 @@ static TalusStatus soften_contacts(CpuEngine *e)
 {
     TalusOperator *op = talus_problem_operator(e->problem);
     int count = e->contacts->count + e->joints.kept;
-    for (int i = 0; i < count; i++) /* of joints only limits push against each other */
+    for (int i = 0; i < count;
+         i++) /* of the joints' blocks only limits can push against each other */
         if (!op->model || op->model[i].section != TALUS_SECTION_JOINT)
             op->compliance[i] += e->built.soften * op->diagonal[i][0];
     return talus_problem_finish(e->problem);

@@ -1,4 +1,4 @@
-/* engine/cpu/detect.c - contacts, before a solve and where it makes more of them necessary. */
+/* engine/cpu/detect.c - detection before a solve, and redetection after it. */
 #include "engine/cpu/engine.h"
 
 #include "collide/period.h"
@@ -14,7 +14,7 @@ typedef struct FreeContext {
     TalusVec3 change; /* h g */
 } FreeContext;
 
-/* Partials: bodies whose state is not finite; the least size. */
+/* Partials: number of bodies whose state is not finite; smallest size. */
 static void free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const FreeContext *c = context;
@@ -121,20 +121,20 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
 
 /* ---- redetection ----
  *
- * Contacts are detected with the velocities before the solve. A body that the solve pushes may close a gap
- * that nobody watched: two bodies out of each other's envelope touch only if their speeds change, together, by
- * more than the part of the envelope that rests on no speed, over h. So if no body's velocity has changed by more
- * than half of that, nothing was missed. Otherwise contacts are detected again, with the solved velocities, and
- * the step is solved again from where it stands: a moment's work if nothing new is found.
+ * Detection uses the velocities before the solve. A body that the solve pushes may close a gap that has no contact.
+ * Two bodies outside each other's envelope can touch only if their velocities change, together, by more than the
+ * speed-independent part of the envelope over h. If no velocity has changed by more than half of that, no contact
+ * was missed. Otherwise contacts are detected again with the solved velocities, and the step is solved again from
+ * its present impulses, which is cheap if nothing new is found.
  *
- * That moment is short for spheres alone. Of other shapes it is most of a step, so there detection is limited to
- * places where the bodies whose velocities changed come to overlap anything without a contact, by more than the
- * tolerance allows contacts themselves. If there are none, further contacts would bear nothing, and the step
- * stands; else these touches become contacts beside the others, and the step is solved again. */
+ * Redetection is cheap for spheres only. With other shapes it is most of a step, so there it is limited to
+ * bodies whose velocities changed: where they come to overlap anything without a contact, by more than the tolerance
+ * allows contacts themselves. If there is no such overlap, further contacts would bear nothing, and the step stands.
+ * Otherwise these contacts are added to the list, and the step is solved again. */
 
 typedef struct ChangeContext {
     CpuEngine *engine;
-    double limit2; /* of |velocity change|^2 */
+    double limit2; /* square of the limit on |velocity change| */
 } ChangeContext;
 
 static bool has_changed(const ChangeContext *c, int64_t i)
@@ -185,7 +185,7 @@ static TalusStatus take_velocities(CpuEngine *e)
     return TALUS_OK;
 }
 
-/* And which bodies have changed their velocities, before solved_velocity is written. */
+/* Also marks the bodies whose velocities have changed, before solved_velocity is written. */
 static void copy_spins(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ChangeContext *c = context;

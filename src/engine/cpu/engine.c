@@ -1,4 +1,4 @@
-/* engine/cpu/engine.c - the engine in the host's memory: what the world gives it, snapshot and rollback.
+/* engine/cpu/engine.c - the host's engine: input from the world, snapshot and rollback.
  *
  * Bodies, tables, forces and joints stay in the world's arrays; contacts are the detector's. */
 #include "engine/cpu/engine.h"
@@ -40,7 +40,7 @@ static TalusStatus create(const TalusEngineSetup *setup, TalusEngine **out)
     return TALUS_OK;
 }
 
-/* ---- what the world gives ---- */
+/* ---- input from the world ---- */
 
 static TalusStatus tables(TalusEngine *engine, const TalusTables *tables)
 {
@@ -163,7 +163,7 @@ static TalusStatus snapshot(TalusEngine *engine)
     return TALUS_OK;
 }
 
-/* Where it fails, for want of memory, only the impulses are lost. */
+/* Failure for lack of memory loses the impulses only. */
 static TalusStatus rollback(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);

@@ -1,14 +1,14 @@
-/* engine/cpu/engine.h - the engine in the host's memory: what its files share.
+/* engine/cpu/engine.h - the host's engine: declarations shared by its files.
  *
- *     engine.c      bodies, tables, contacts and joints as the world gives them; snapshot and rollback
- *     detect.c      free velocities, contacts, and contacts that a solve makes necessary
+ *     engine.c      bodies, tables, contacts and joints from the world; snapshot and rollback
+ *     detect.c      free velocities, detection, redetection
  *     build.c       the problem of a part of a step
- *     integrate.c   from solved velocities to the state at its end
- *     ledger.c      works of contacts, forces and driven bodies; impulses back to the contacts
- *     probe.c       what probes see
+ *     integrate.c   from solved velocities to the state at the end
+ *     ledger.c      works of contacts, forces and driven bodies; impulses stored in the contacts
+ *     probe.c       sums of probes
  *
- * Loops run over chunks of CPU_GRAIN items; sums are taken chunk by chunk, so that they never depend on the number
- * of threads. */
+ * Loops run over chunks of CPU_GRAIN items. Sums are taken chunk by chunk, so they do not depend on the number of
+ * threads. */
 #ifndef TALUS_ENGINE_CPU_ENGINE_H
 #define TALUS_ENGINE_CPU_ENGINE_H
 
@@ -21,7 +21,7 @@
 
 enum { CPU_GRAIN = 1024, CPU_PARTIALS = 8 };
 
-/* Bodies and contacts as they were, for a step that is taken back. */
+/* State for a rollback. */
 typedef struct CpuSnapshot {
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
@@ -33,31 +33,31 @@ typedef struct CpuEngine {
     TalusProblem *problem;
     TalusPeriod period;
     TalusDetector *detector;
-    TalusContactList *contacts; /* the detector's */
+    TalusContactList *contacts; /* owned by the detector */
 
-    /* as the world gave them, in its memory */
+    /* owned by the world */
     TalusBodyArrays bodies;
     TalusTables tables;
     const TalusFilter *filter;
     const TalusVec3 *force, *torque;
-    int forces; /* slots that have one */
+    int forces; /* slots with a force and a torque */
     TalusEngineJoints joints;
 
-    /* the part of a step under way */
+    /* the current part of a step */
     long long step;
     int clipped;
     double min_size;
-    TalusVec3 *free_velocity;   /* [slots] v + h g */
-    TalusVec3 *solved_velocity; /* [slots], as solved_spin; where contacts are detected again */
-    TalusVec3 *solved_spin;
-    uint8_t *changed;               /* [slots] whose velocities ask for that */
-    const TalusVec3 *seen_velocity; /* the one of the two that contacts were detected with */
+    TalusVec3 *free_velocity;       /* [slots]: v + h g + h f/m; 0 if fixed */
+    TalusVec3 *solved_velocity;     /* [slots], for redetection */
+    TalusVec3 *solved_spin;         /* [slots], likewise */
+    uint8_t *changed;               /* [slots]: the solve changed the velocity beyond the limit */
+    const TalusVec3 *seen_velocity; /* used in detection: free_velocity or solved_velocity */
     const double (*solved)[8];      /* records of the last solve, in the problem's memory */
-    bool missed_known;              /* the detector has the touches that were missed */
+    bool missed_known;              /* the detector holds the missed contacts */
     TalusBuildOptions built;
     double (*partial)[CPU_PARTIALS];
 
-    const TalusEngineProbe *probe; /* the world's */
+    const TalusEngineProbe *probe; /* owned by the world */
     TalusProbeSums *probe_sums;
     int probes;
 
@@ -87,7 +87,7 @@ static inline bool cpu_has_force(const CpuEngine *e, int64_t slot)
     return slot < e->forces;
 }
 
-/* NULL for a sphere. */
+/* Returns NULL for a sphere. */
 static inline const TalusGyration *cpu_gyration(const CpuEngine *e, int64_t slot)
 {
     int32_t shape = e->bodies.shape[slot];
@@ -106,7 +106,7 @@ static inline double cpu_contact_size(const CpuEngine *e, const TalusContact *c)
     return talus_contact_size(e->bodies.size, e->bodies.shape, e->bodies.fixed, c);
 }
 
-/* The attractive impulse of a contact in the problem that was built last. */
+/* Returns the attractive impulse of a contact in the problem that was built last. */
 static inline double cpu_attraction(const CpuEngine *e, int64_t i)
 {
     const TalusContact *c = &e->contacts->contact[i];
@@ -118,7 +118,7 @@ static inline TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t count)
     return TALUS_GROW(e->partial, (size_t)talus_chunks(count, CPU_GRAIN), 0, "partial sums");
 }
 
-/* Sums the first `columns` columns over the partials of a loop of `count` items, chunk by chunk. */
+/* Sums the first `columns` columns of the partials of a loop over `count` items, chunk by chunk. */
 static inline void cpu_sum_partials(const CpuEngine *e, int64_t count, int columns, double *sum)
 {
     for (int j = 0; j < columns; j++)
@@ -141,7 +141,7 @@ void cpu_counts(const TalusEngine *engine, TalusEngineCounts *counts);
 /* ---- build.c ---- */
 TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, TalusOperator **op,
                       double **gamma, TalusBuildReport *report);
-/* The problem's body records anew, with velocities before any impulse. */
+/* Refills the problem's body records with the velocities before any impulse. */
 void cpu_fill_bodies(CpuEngine *e);
 
 /* ---- integrate.c ---- */
@@ -151,9 +151,9 @@ TalusStatus cpu_wrap(TalusEngine *engine, TalusVec3 gravity, double *lifted);
 
 /* ---- ledger.c ---- */
 TalusStatus cpu_store_impulses(TalusEngine *engine);
-/* Works of the contacts, with their impulses back into the list; of applied forces, before the problem's free
- * velocities are overwritten; of driven bodies through contacts. In the first and the last the problem's records
- * hold the mean of free and solved velocities. */
+/* Add works to the ledger. cpu_contact_works also stores the impulses in the list. For contacts and driven bodies
+ * the problem's records hold the mean of free and solved velocities; cpu_force_works runs before, on the free
+ * velocities. */
 void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger);
 void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
 void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
@@ -161,7 +161,7 @@ void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
 /* ---- probe.c ---- */
 TalusStatus cpu_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count);
 TalusStatus cpu_get_probes(TalusEngine *engine, TalusProbeSums *sums, int count);
-/* Once the contacts have their impulses, before the bodies move. */
+/* Runs after the contacts have their impulses and before the bodies move. */
 void cpu_run_probes(CpuEngine *e);
 
 #endif

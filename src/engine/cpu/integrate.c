@@ -1,9 +1,9 @@
 /* engine/cpu/integrate.c - from solved velocities to the state at the end of a part of a step.
  *
- * Positions: x' = x + h v'. How bodies turn is in engine/body.h.
+ * Positions: x' = x + h v'. Rotations: engine/body.h.
  *
- * The loops over bodies also sum their side of the energy ledger; per body they read and write
- * about 500 bytes and run at memory speed. */
+ * The loops over bodies also sum their side of the energy ledger. Per body they read and write about 500 bytes and
+ * run at memory speed. */
 #include "engine/cpu/engine.h"
 
 #include "collide/period.h"
@@ -14,7 +14,7 @@
 typedef struct IntegrateContext {
     CpuEngine *engine;
     const double (*velocity)[8]; /* solved */
-    double (*before)[8];         /* free; then the mean of free and solved, for the ledger */
+    double (*before)[8]; /* free; after the check the mean of free and solved, for the ledger */
     const double *length;
     double h;
     TalusVec3 gravity;
@@ -22,9 +22,8 @@ typedef struct IntegrateContext {
 
 /* ---- check before anything changes ---- */
 
-/* Looks at every velocity and at where it leads, sums gravity's work on velocities, and puts the
- * mean velocity in the place of the free one, which has served: contacts gather one record, not
- * two. */
+/* Checks every velocity and the state it leads to, sums gravity's work on velocities, and overwrites the free
+ * velocity, no longer needed, by the mean: contacts then gather one record, not two. */
 static void check_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const IntegrateContext *c = context;
@@ -101,7 +100,7 @@ static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
     ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
     ledger->kinetic_change += sum[TALUS_BODY_WORK] + sum[TALUS_BODY_SPIN];
     ledger->potential_change += sum[TALUS_BODY_POTENTIAL];
-    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL]; /* on top of the work on velocities */
+    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL]; /* added to the work on velocities */
     ledger->spin += sum[TALUS_BODY_SPIN];
 }
 
@@ -120,7 +119,7 @@ TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long
     e->step = step;
     *ledger = (TalusEngineLedger){0};
     if (e->tables.cohesion || e->joints.pushes > 0)
-        cpu_fill_bodies(e); /* the problem's free velocities have impulses in them */
+        cpu_fill_bodies(e); /* the problem's free velocities contain impulses */
     cpu_force_works(e, h, ledger);
     TALUS_TRY(check_finite(&c, ledger));
     cpu_contact_works(e, ledger);
@@ -130,7 +129,7 @@ TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long
     return TALUS_OK;
 }
 
-/* ---- space that repeats itself ---- */
+/* ---- periodic space ---- */
 
 typedef struct WrapContext {
     CpuEngine *engine;

@@ -1,4 +1,4 @@
-/* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; impulses back to the contacts.
+/* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; impulses stored in the contacts.
  *
  * A step changes velocities twice, v -> v_f (gravity) -> v' (contacts), and the kinetic energy by
  *     h g' m (v + v_f)/2  +  sum over contacts of gamma' (u' + u_f)/2,     u = D' v,
@@ -6,14 +6,13 @@
  *     stabilisation = gamma_n max(0, -b_n)          the work at the speed that undoes overlap,
  *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for a contact that ends at
  *                     u'_n = -b_n: the loss of an inelastic impact, never positive.
- * A contact that rebounds (restitution) has what it gives back in impact: -gamma_n (1 - e) |u_f,n| / 2. A
- * cohesive contact has gamma_n and the attractive impulse c h beside it, whose work has a column of its
- * own; free velocities are those before it. Moments against spinning and rolling are friction.
- * The sums here are over contacts, those of integrate.c over bodies: that they agree to rounding
- * (`imbalance`) is a check of the operator and of the solver's velocities, in every step.
+ * With restitution, impact includes the returned energy: -gamma_n (1 - e) |u_f,n| / 2. A cohesive contact has the
+ * attractive impulse c h besides gamma_n; its work has a column of its own, and free velocities are those without
+ * it. Moments against spinning and rolling count as friction.
+ * The sums here are over contacts, those of integrate.c over bodies. Their agreement to rounding (`imbalance`)
+ * checks the operator and the solver's velocities in every step.
  *
- * Per contact with an impulse: two gathers of 64 bytes and about 60 flops; a contact without one
- * costs its gamma alone. */
+ * Per contact with an impulse: two gathers of 64 bytes and about 60 flops. Without one: its gamma alone. */
 #include "engine/cpu/engine.h"
 
 typedef struct LedgerContext {
@@ -35,7 +34,7 @@ static double pull_of(const LedgerContext *c, int64_t i)
 
 /* ---- contacts ---- */
 
-/* The offset by which an overlap is undone, which is not that of a contact that rebounds. */
+/* Returns the offset that undoes an overlap; a contact with restitution has another offset in the problem. */
 static double recovery_of(const LedgerContext *c, int64_t i)
 {
     const CpuEngine *e = c->engine;
@@ -103,8 +102,7 @@ typedef struct ForceContext {
     double h;
 } ForceContext;
 
-/* Partials: work on velocities less that of the linear part, which integrate.c has in gravity's; work along
- * the motion. */
+/* Partials: work of torques on velocities (integrate.c counts that of forces with gravity's); work along the motion. */
 static void force_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ForceContext *c = context;
@@ -141,7 +139,7 @@ void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
 
 /* ---- driven bodies: world/drive.c ---- */
 
-/* Work of an impulse and a moment of block i upon its side, world frame, if that is driven. */
+/* Returns the work of a world-frame impulse and moment of block i on one side's body; 0 if that is not driven. */
 static double side_work(const LedgerContext *c, int64_t i, int side, TalusVec3 impulse,
                         TalusVec3 moment)
 {
@@ -166,7 +164,7 @@ static double driven_work(const LedgerContext *c, int64_t i)
     return side_work(c, i, 0, impulse, moment) - side_work(c, i, 1, impulse, moment);
 }
 
-/* Contacts of driven bodies are general ones. */
+/* Contacts of driven bodies are all in the general run. */
 static void driven_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;

@@ -1,4 +1,4 @@
-/* engine/cpu/probe.c - what probes see of a solved part of a step: world/probe.c says what they are.
+/* engine/cpu/probe.c - sums of probes over a solved part of a step; world/probe.c defines them.
  *
  * One pass over contacts (and bodies, for regions) per probe: meant for tens of probes. */
 #include "engine/cpu/engine.h"
@@ -18,7 +18,7 @@ enum {
 
 /* ---- contacts ---- */
 
-/* The moment that a contact with friction against turning has beside its force, on b, world frame. */
+/* Returns the moment of contact i on b, world frame, besides that of its force. */
 static TalusVec3 contact_moment(const CpuEngine *e, int i)
 {
     const TalusOperator *op = talus_problem_operator(e->problem);
@@ -122,7 +122,7 @@ static void run_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSum
                             .momentum = talus_vec3(body[2], body[3], body[4])};
 }
 
-/* ---- asked before the bodies move, answered after ---- */
+/* ---- requested before the bodies move, downloaded after ---- */
 
 TalusStatus cpu_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count)
 {

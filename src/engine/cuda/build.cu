@@ -1,5 +1,5 @@
-/* engine/cuda/build.cu - velocities before the solve, and from contacts to the problem of one step: what
- * engine/cpu/build.c does on the host, with the formulas of engine/body.h and block.h.
+/* engine/cuda/build.cu - velocities before the solve, and from contacts to the problem of one step. The counterpart
+ * of engine/cpu/build.c, with the formulas of engine/body.h and contact.h.
  *
  * Bytes per sphere contact with friction, besides the two bodies' records (mostly cached): read 8 pair, 4
  * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
@@ -14,7 +14,7 @@ extern "C" {
 
 /* ---- velocities ---- */
 
-/* Maxima: minus the lowest slot whose state is not finite, minus the least size. */
+/* Maxima: minus the lowest slot whose state is not finite, minus the smallest size. */
 static __global__ void see_velocities(CuBodies b, TalusVec3 change, double h,
                                       const CuRecord *solved, const int32_t *place, TalusVec3 *out,
                                       CuPartials partials, double *totals)
@@ -69,13 +69,13 @@ static __device__ inline void store(double *to, const double *from, int count)
         out[k / 2] = make_double2(from[k], from[k + 1]);
 }
 
-/* NULL for a sphere. */
+/* Returns NULL for a sphere. */
 static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int shape)
 {
     return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
 }
 
-/* Torque in the free spin: l h I^-1 t, the inertia being l^2 I^-1. */
+/* Adds the torque's part l h I^-1 t to the free spin; `inertia` is l^2 I^-1. */
 static __device__ inline void turn_record(TalusVec3 torque, TalusSym3 inertia, double h, double l,
                                           double record[8])
 {
@@ -131,7 +131,7 @@ struct Fill : CuScene {
     double *gamma;
 };
 
-/* ROWS: of the block that the diagonal is taken from, 3 or 6. */
+/* ROWS: 3 or 6, rows of the block that gives the diagonal. */
 template <bool GENERAL, int ROWS>
 static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
 {
@@ -141,7 +141,7 @@ static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
         talus_sphere_diagonal(op, i);
 }
 
-/* A contact of spheres that is written as a general one has normals for arms. */
+/* A contact of spheres in the general run has the arms n and -n, in radii. */
 static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32_t b)
 {
     int general = i - f.op.sphere_sphere - f.op.sphere_fixed;
@@ -166,7 +166,7 @@ static __device__ inline double round_size(const Fill &f, uint32_t slot)
     return talus_round_size(f.tables.shape[f.b.shape[slot]].def.kind, f.b.size[slot]);
 }
 
-/* All contacts are general where rows turn. */
+/* With moment rows all contacts are general. */
 static __device__ inline void fill_moments(const Fill &f, int i, const TalusLaw *law, uint32_t a,
                                            uint32_t b, double size)
 {
@@ -177,7 +177,7 @@ static __device__ inline void fill_moments(const Fill &f, int i, const TalusLaw 
     f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / cu_length(f.b, b) : 0.0;
 }
 
-/* LAWS: with models, restitution or rows of moments.
+/* LAWS: with models, restitution or moment rows.
  * v: sum and number of penetrations over size; their maximum; minus the lowest block with a bad diagonal. */
 template <bool GENERAL, bool LAWS, int ROWS>
 static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
@@ -217,7 +217,7 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
         v[3] = larger(v[3], -(double)i);
 }
 
-/* Contacts begin .. end - 1. */
+/* Fills contacts begin .. end - 1. */
 template <bool GENERAL, bool LAWS, int ROWS>
 static __global__ void fill_contacts(Fill f, int begin, int end, CuPartials partials,
                                      double *totals)
@@ -257,7 +257,7 @@ static bool any_law(const TalusOperator *op, TalusFrictionLaw law)
     return (op->kinds & TALUS_KINDS_OF(law)) != 0;
 }
 
-/* What friction needs beside its coefficient (problem/friction.c): the laws have no friction to drop. */
+/* Reserves arrays of friction besides the coefficient (problem/friction.c); the laws hold no friction to drop. */
 static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
 {
     bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
@@ -276,7 +276,7 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
     return TALUS_OK;
 }
 
-/* Rows of moments: every contact is a general one. */
+/* With moment rows every contact is general. */
 static TalusStatus reserve_moments(TalusEngine *e)
 {
     CuStep *s = &e->step;
@@ -294,20 +294,20 @@ static TalusStatus reserve_moments(TalusEngine *e)
     return TALUS_OK;
 }
 
-/* Rows of a block, and the kinds of friction that occur. */
+/* Finds the rows of a block and the kinds of friction that occur. */
 static TalusStatus find_rows(TalusEngine *e, TalusOperator *op)
 {
     TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
     if (cu_joint_blocks(e) == 0)
         return TALUS_OK;
-    if (op->rows > 1 && op->kinds == 0) /* discs, which are not all there is now */
+    if (op->rows > 1 && op->kinds == 0) /* 0 stands for discs alone; joints add a kind */
         op->kinds = e->tables.kinds;
     op->rows = op->rows < 3 ? 3 : op->rows;
     op->kinds |= TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);
     return TALUS_OK;
 }
 
-/* The operator's sizes and memory for the current list. */
+/* Sets the operator's sizes and memory for the current list. */
 static TalusStatus resize(TalusEngine *e, bool compliance)
 {
     CuList *list = cu_list(e);
@@ -343,7 +343,7 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     return cu_joints_merge(e);
 }
 
-/* Bounds start from 0; offsets are not shifted yet. */
+/* Bounds start from 0; offsets have no shift yet. */
 static void begin_friction(const TalusOperator *op)
 {
     size_t bytes = (size_t)op->blocks * sizeof(double);
@@ -376,7 +376,7 @@ static TalusStatus fill_problem(TalusEngine *e)
     return TALUS_OK;
 }
 
-/* Fetches what the kernels have summed up, and fails where a block has no positive diagonal. */
+/* Downloads the kernels' sums; fails if some block has no positive diagonal. */
 static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
 {
     double v[CU_TOTALS];

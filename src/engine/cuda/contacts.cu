@@ -1,18 +1,18 @@
-/* engine/cuda/contacts.cu - the contact list as the host knows it, in and out, and the impulses of a solve.
+/* engine/cuda/contacts.cu - upload and download of the contact list in the host's order; impulses of a solve.
  *
- * Outside, contacts are named by slots and sorted by (a, b, feature) within each run. The list is sorted by
- * places, but contacts of one pair are next to each other and in the order of features, so a stable sort by
- * pairs of slots gives the host's order. A list from the host, at a restart, keeps that order: slots stand
- * in for places until the next detection. */
+ * On the host, contacts are named by slots and sorted by (a, b, feature) within each run. The device's list is sorted
+ * by places, but contacts of one pair are adjacent and in the order of features, so a stable sort by pairs of slots
+ * gives the host's order. A list uploaded at a restart keeps that order: slots stand in for places until the next
+ * detection. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/material.h"
 
-/* Contacts that go through the device's staging memory at once. */
+/* Contacts per pass through the device's staging memory. */
 enum { STAGE = 1 << 18 };
 
 /* ---- impulses ---- */
 
-/* Net of attraction, as the world knows them. */
+/* Stores impulses net of attraction. */
 template <bool PULL>
 static __global__ void store_impulses(CuScene s, TalusOperator op, const double *gamma)
 {
@@ -34,7 +34,7 @@ TalusStatus cu_engine_store_impulses(TalusEngine *e)
     return cu_check(e->cu);
 }
 
-/* ---- out ---- */
+/* ---- download ---- */
 
 struct Staging {
     CuArray<TalusContact> contact;
@@ -71,7 +71,7 @@ static __global__ void make_keys(CuList list, int bits, uint64_t *key, uint32_t 
     index[i] = (uint32_t)i;
 }
 
-/* Contacts first .. first + count - 1 of the host's order. */
+/* Packs contacts first .. first + count - 1 of the host's order. */
 static __global__ void pack(CuList list, const uint32_t *order, int first, int count,
                             TalusContact *contact, TalusVec3 *impulse)
 {
@@ -102,7 +102,7 @@ static __global__ void pack_arms(CuList list, const uint32_t *order, int first, 
         arms[k] = list.arms[order[before + first + k] - before];
 }
 
-/* The host's order: order[k] is the index in the list of the host's contact k. */
+/* Computes the host's order: order[k] is the index in the list of the host's contact k. */
 static TalusStatus sort_contacts(TalusEngine *e, Staging *s)
 {
     const CuList *list = cu_list(e);
@@ -157,7 +157,7 @@ TalusStatus cu_engine_get_contacts(TalusEngine *e, TalusContactList *to)
     return status;
 }
 
-/* ---- in ---- */
+/* ---- upload ---- */
 
 static __global__ void number_places(CuBodies b, uint32_t *slot, int32_t *place)
 {
@@ -222,7 +222,7 @@ TalusStatus cu_engine_put_contacts(TalusEngine *e, const TalusContactList *from)
 {
     CuList *list = cu_list(e);
     Staging staging = {};
-    list->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until all of it is there */
+    list->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until the upload is complete */
     list->places = 0;
     TALUS_TRY(reserve_list(list, from, e->bodies.slots));
     list->counts = {from->sphere_sphere, from->sphere_fixed, from->general,

@@ -1,9 +1,9 @@
 /* engine/cuda/detect.cu - from bodies to a contact list on the device, as collide/detect.c on the host.
  *
- * The host waits once for the numbers of contacts and candidates, and once more, where there are candidates,
- * for the number of their touches. Frames, gaps, arms and touches are then taken over from the old list, so
- * that only pairs and impulses, which carrying needs, are there twice. Where they grow and there is memory
- * for both, the old list is whole until there is room for all of the new one. */
+ * The host waits once for the numbers of contacts and candidates and, if there are candidates, once more for the
+ * number of their contacts. The new list takes over frames, gaps, arms and touch of the old one, so that only pairs
+ * and impulses, which the transfer needs, exist twice. If these arrays grow and memory holds both, the old list stays
+ * complete until all of the new one is allocated. */
 #include "engine/cuda/detect.h"
 
 extern "C" {
@@ -44,7 +44,7 @@ void cu_detect_clear(TalusEngine *e)
     e->grid = nullptr;
 }
 
-/* Scratch holds three numbers per slot, and later three per place of the old list. */
+/* The scratch holds three numbers per slot, and later three per place of the old list. */
 static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
 {
     CuGrid *g = e->grid;
@@ -125,7 +125,7 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
     return talus_check_pair_count(found->candidates, INT32_MAX / 2);
 }
 
-/* Places, and the numbers of contacts and candidates. */
+/* Finds places and the numbers of contacts and candidates. */
 static TalusStatus search(TalusEngine *e, const TalusDetectOptions *options, CuList *list,
                           CuDetect *d, CuFound *found)
 {
@@ -165,7 +165,7 @@ static TalusStatus reserve_pairs(CuList *list, int64_t contacts)
     return list->other.reserve(contacts, "contacts");
 }
 
-/* Pairs of spheres into the list; the numbers of touches of all other pairs. */
+/* Writes the pairs of spheres; counts the contacts of all other pairs. */
 static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFound *found)
 {
     CuGrid *g = e->grid;
@@ -190,7 +190,7 @@ static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFou
     TALUS_TRY(talus_check_contact_count(found->general, INT32_MAX / 4));
     if ((size_t)contacts > list->pair.room || (size_t)contacts > list->other.room) {
         TALUS_TRY(reserve_pairs(list, (int64_t)contacts));
-        cu_pairs_write(d, list, spheres); /* what growing has lost */
+        cu_pairs_write(d, list, spheres); /* growing has lost the first result */
     }
     return TALUS_OK;
 }
@@ -202,8 +202,8 @@ template <class T> static void exchange(CuArray<T> *a, CuArray<T> *b)
     *b = spare;
 }
 
-/* Room in `to`, which takes over `from` where that is large enough. Else both stand side by side, so that
- * the old list is whole should memory end, or, where there is no room for both, the old one goes. */
+/* Reserves `to`, taking over the memory of `from` if that is large enough. Otherwise both exist side by side, so that
+ * the old list survives a failure; if memory does not hold both, the old one is freed. */
 template <class T>
 static TalusStatus inherit(CuArray<T> *to, CuArray<T> *from, int64_t need, const char *what,
                            bool *lost)
@@ -211,7 +211,7 @@ static TalusStatus inherit(CuArray<T> *to, CuArray<T> *from, int64_t need, const
     bool fits = from->at && need <= (int64_t)from->room;
     to->clear();
     if (!fits && !*lost) {
-        to->room = from->room; /* and grows from there */
+        to->room = from->room; /* capacity grows from there */
         if (to->reserve(need, what) == TALUS_OK)
             return TALUS_OK;
         *lost = from->at != nullptr;
@@ -227,7 +227,7 @@ template <class T> static void settle(CuArray<T> *stays, CuArray<T> *goes)
     goes->clear();
 }
 
-/* Room for the new list. If it fails, the old one is as it was unless `lost`. */
+/* Reserves the new list. A failure leaves the old one unchanged unless `lost`. */
 static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
 {
     const TalusEngineCounts *n = &list->counts;
@@ -282,7 +282,7 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
         status = write_list(e, &d, list, old, (int)found.candidates);
     }
     if (status != TALUS_OK && lost)
-        old->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* neither list is whole */
+        old->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* neither list is complete */
     TALUS_TRY(status);
     e->now = 1 - e->now;
     return TALUS_OK;

@@ -1,15 +1,14 @@
-/* engine/cuda/detect.h - collision detection on the device: what its files share.
+/* engine/cuda/detect.h - collision detection on the device: declarations shared by its files.
  *
- *     grid.cu      bodies in cells (collide/grid.h says how), walls aside
- *     pairs.cu     the search: contacts of moving spheres, candidates for all others
- *     narrow.cu    touches of the candidates (collide/pair_table.h)
+ *     grid.cu        bodies in cells (collide/grid.h); walls apart
+ *     pairs.cu       the search: contacts of moving spheres, candidates for all others
+ *     narrow.cu      contacts of the candidates (collide/pair_table.h)
  *     manifolds.cu   each body's contacts
- *     transfer.cu     impulses from the old list
- *     detect.cu    one after the other, memory, refusals
+ *     transfer.cu    impulses from the old list
+ *     detect.cu      sequence of these, memory, refusals
  *
- * Bytes of detection alone, beside the lists of engine.h: 68 per slot (fat radius 4, cell starts 8, sorted
- * copy 36, counts 8, scratch 12), 16 per candidate, and 16 more where there are shapes other than spheres,
- * planes and revolves. */
+ * Bytes of detection alone, besides the lists of engine.h: 68 per slot (fat radius 4, cell starts 8, sorted copy 36,
+ * counts 8, scratch 12), 16 per candidate, and 16 more with shapes other than spheres, planes and revolves. */
 #ifndef TALUS_ENGINE_CUDA_DETECT_H
 #define TALUS_ENGINE_CUDA_DETECT_H
 
@@ -23,80 +22,77 @@ extern "C" {
 
 enum {
     CU_CLASSES = 512,    /* size classes: fat radii are floats in units near 1 */
-    CU_CLASS_ZERO = 767, /* collide/level.h's number of the first of them */
+    CU_CLASS_ZERO = 767, /* number of the first class in collide/level.h */
     CU_SPARE_CELLS = 27 * TALUS_MAX_LEVELS + 2 /* beyond two per body */
 };
 
-/* Candidates that the narrow phase sets aside, so that neighbouring threads do the same kind of work. */
+/* Kinds of candidates that the narrow phase groups, so that neighbouring threads do the same kind of work. */
 enum { CU_KIND_PLANE, CU_KIND_CONVEX, CU_KIND_FACETS, CU_KIND_PARTS, CU_KINDS };
 
-/* What the host gets to know; slots are the lowest ones, or CU_NONE. */
+/* Results for the host. Slots are the lowest ones, or CU_NONE. */
 struct CuFound {
-    uint32_t fault;           /* a slot whose state is not finite, */
-    double min_size;          /*   and the least size, as cu_predict_velocities found them */
-    uint32_t bad, odd, loose; /* slots that talus_refuse_... names */
+    uint32_t fault;           /* a slot whose state is not finite (cu_predict_velocities) */
+    double min_size;          /* smallest size of a moving body (cu_predict_velocities) */
+    uint32_t bad, odd, loose; /* slots refused by talus_refuse_... */
     uint32_t unbounded;       /* walls that are planes, revolves, meshes or fields */
-    uint32_t members;         /* bodies in the grid: the first places */
-    uint32_t places;          /* with those of driven walls */
-    TalusFit fit;             /* where space repeats itself */
+    uint32_t members;         /* bodies in the grid; they have the first places */
+    uint32_t places;          /* bodies in the grid and driven walls */
+    TalusFit fit;             /* in periodic space */
     double spheres, candidates, fixed, general;
-    uint32_t rest[CU_KINDS];        /* candidates set aside, by CU_KIND */
-    unsigned long long unsupported; /* slots of a and b of the lowest pair, a in the upper half */
+    uint32_t rest[CU_KINDS];        /* grouped candidates, by CU_KIND */
+    unsigned long long unsupported; /* lowest pair without contact function: a << 32 | b */
 };
 
-/* The grid's shape, made on the device. Lengths are metres but for fat radii. */
+/* The grid's shape, computed on the device. Lengths in metres except fat radii. */
 struct CuGridShape {
     CuFound found;
-    int moving; /* bodies in the sample that move; none: nothing can touch */
-    bool again; /* bodies are measured again, without drift, so that they fit into the period */
+    int moving; /* moving bodies in the sample; 0: no contacts are possible */
+    bool again; /* bodies are measured again without drift, so that they fit into the period */
     TalusVec3 drift, low, high;
-    double unit; /* of fat radii: a power of two near the typical one */
+    double unit; /* of fat radii, m: a power of two near the typical one */
     double phase;
     float large; /* fixed bodies with a larger fat radius are walls */
     uint32_t large_walls, large_wall[TALUS_LARGE_WALLS];
     int walls, levels;
-    TalusLevel
-        level[TALUS_MAX_LEVELS]; /* coarsest first; cells and places run from the finest on */
+    TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first; cells and places: finest first */
     uint32_t size_class[CU_CLASSES];
     uint8_t level_of_class[CU_CLASSES];
 };
 
-/* A body as the search sees it; two loads of 16 bytes. */
+/* A body in the search; two loads of 16 bytes. */
 struct alignas(16) CuBall {
     double x, y, z, radius;
 };
 
-/* Two bodies, by slot, whose touches the narrow phase finds; a and b as in collide/contact.h. */
+/* Two bodies, by slot, for the narrow phase; a and b as in collide/contact.h. */
 struct CuCandidate {
     uint32_t a, b;
 };
 
-/* Detection as kernels see it. */
+/* Arguments of detection's kernels. */
 struct CuDetect {
-    CuContext *cu;        /* for the host */
+    CuContext *cu;        /* host only */
     TalusBodyView bodies; /* device pointers */
     TalusDetectOptions options;
     TalusFilter filter;
     CuGridShape *grid;
     int64_t slots;
     TalusWall *wall;     /* in metres */
-    uint32_t *wall_slot; /* [wall_room]: planes and others without a size, as they are met */
+    uint32_t *wall_slot; /* [wall_room]: planes and other walls without size, in any order */
     uint32_t wall_room;
-    float *fat;                   /* by slot, in units; 0 outside the grid, negative if not a
-                                     moving sphere */
+    float *fat; /* by slot, in units; 0 outside the grid, negative if not a moving sphere */
     uint32_t *cell, *rank, *temp; /* by slot; scratch */
-    uint64_t *mask;               /* by place; in the place of cell and rank */
+    uint64_t *mask;               /* by place; shares memory with cell and rank */
     uint32_t *start;              /* first place of each cell */
     uint32_t *slot;               /* by place */
     int32_t *place;               /* by slot */
     CuBall *ball;                 /* by place: position and radius */
     float *ball_fat;              /* by place */
-    uint32_t *count; /* [2 (slots + 1)]: contacts of spheres found from each place, then candidates;
-                        sums of those before, once scanned */
+    uint32_t *count; /* [2 (slots + 1)] by place: sphere contacts, candidates; then prefix sums */
     CuCandidate *candidate;
-    bool driven;         /* some bodies are */
-    bool ragged, facets; /* as CuTables */
-    uint32_t *rest;      /* [CU_KINDS][candidates]: those that are dearer than spheres, by kind */
+    bool driven;         /* some body is driven */
+    bool ragged, facets; /* as in CuTables */
+    uint32_t *rest;      /* [CU_KINDS][candidates]: indices of grouped candidates */
 };
 
 struct CuGrid {
@@ -120,21 +116,21 @@ static __device__ inline bool cu_large(const CuDetect &d, uint32_t slot, float f
     return d.bodies.fixed[slot] && -fat > d.grid->large;
 }
 
-/* grid.cu: bodies into cells, from nothing to ball and ball_fat. The totals hold what cu_predict_velocities left
- * there. */
+/* grid.cu: sorts bodies into cells, up to ball and ball_fat. Reads the totals left by cu_predict_velocities. */
 TalusStatus cu_grid_build(const CuDetect *d);
-/* pairs.cu: counts into d->count, totals into found; then all of it written, run 1 into the list; normals
- * and gaps of run 1. */
+/* pairs.cu: count fills d->count and the totals of found; write fills candidates and run 1 of the list; frames fills
+ * normals and gaps of run 1. */
 TalusStatus cu_pairs_count(const CuDetect *d);
 void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres);
 void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres);
-/* narrow.cu: counts of runs 2 and 3 by candidate, [2 (candidates + 1)], totals into found; then contacts. */
+/* narrow.cu: count fills the counts of runs 2 and 3 by candidate, [2 (candidates + 1)], and the totals of found; write
+ * fills the contacts. */
 TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count);
 void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list);
-/* manifolds.cu: contact_start and touch of a list that is otherwise complete but for its impulses, whose
- * memory serves as scratch. */
+/* manifolds.cu: fills contact_start and touch of a list that is complete except for its impulses, whose memory serves
+ * as scratch. */
 TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list);
-/* transfer.cu: impulses of the list, by key from the old one. begin: [3 old->places], scratch. */
+/* transfer.cu: transfers impulses by key from the old list. begin: scratch, [3 old->places]. */
 void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin);
 
 #endif

@@ -1,20 +1,20 @@
-/* engine/cuda/engine.cu - a world's memory on the device: made, filled, read, copied.
+/* engine/cuda/engine.cu - a world's memory on the device: creation, upload, download, snapshot.
  *
- * Bytes on the device, double precision, without what detection (detect.h) and the solver add:
+ * Bytes on the device, double precision, without those of detection (detect.h) and the solver:
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
- *                  each, fixed 1), free velocity 24; solved ones once a second look was taken 24
+ *                  each, fixed 1), free velocity 24; solved velocity 24 after a redetection
  *     per place    body record 64, solved record 64 (the operator's scratch), inertia 48 with general
  *                  contacts only, contact_start 4
- *     per contact  frame 32, gap 8, touch 8, arms 48 if general: the list's, and the problem's as they are;
+ *     per contact  shared by list and problem: frame 32, gap 8, touch 8, arms 48 if general;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
  *                  a law has it, arm 48 and coupling 8 if general; model 24 where laws differ from ccp
- *                  and disc, estimate 8 with a fixed one, base 8 with Coulomb's; with moments all contacts
- *                  are general, gamma is 24 more, turning and lever 16 each, touches 8 more
- *     each of the two lists, the last step's and the one being made
+ *                  and disc, estimate 8 with law fixed, base 8 with law coulomb; with moments all contacts
+ *                  are general, gamma is 24 more, turning and lever 16 each, touch 8 more
+ *     each of the two lists, the last step's and the new one
  *                  slot 4 per place, place 4 per slot; pair 8, other 4, impulse 24 per contact, feature
  *                  4 unless between two spheres
- *     backup       104 and 8 per slot, 76 per sphere contact, once a step was halved or looked twice
+ *     backup       104 and 8 per slot, 76 per sphere contact, after a halved step or a redetection
  *
  * A bed of spheres with 2.7 contacts per body: 313 bytes per body, 176 per contact, 0.79 kB per body. */
 #include "backend/cuda/device/reduce.h"
@@ -25,7 +25,7 @@ extern "C" {
 #include "engine/contact.h"
 }
 
-/* What a halved step goes back to. */
+/* Snapshot for a rollback. */
 struct CuBackup {
     CuArray<TalusVec3> position, velocity, spin;
     CuArray<TalusQuat> orientation;
@@ -161,7 +161,7 @@ TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
 
 /* ---- bodies ---- */
 
-/* Contacts of dropped bodies lose their impulses. */
+/* Zeroes the impulses of contacts of dropped bodies. */
 static __global__ void forget(CuList list, const uint8_t *dropped)
 {
     int64_t i = item();
@@ -231,7 +231,7 @@ TalusStatus cu_engine_below(TalusEngine *e, int axis, double below, int64_t *cou
     return cu_check(e->cu);
 }
 
-/* ---- backup ---- */
+/* ---- snapshot and rollback ---- */
 
 template <class T>
 static TalusStatus copy(TalusEngine *e, CuArray<T> *to, const CuArray<T> &from, int64_t count)
@@ -245,7 +245,7 @@ static TalusStatus list_copy(TalusEngine *e, CuList *to, const CuList *from)
 {
     const TalusEngineCounts *c = &from->counts;
     int64_t contacts = c->contacts, rest = contacts - c->sphere_sphere;
-    to->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until all of it is there */
+    to->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until the copy is complete */
     TALUS_TRY(copy(e, &to->slot, from->slot, from->places));
     TALUS_TRY(copy(e, &to->place, from->place, from->slots));
     TALUS_TRY(copy(e, &to->pair, from->pair, contacts));
@@ -274,7 +274,7 @@ TalusStatus cu_engine_snapshot(TalusEngine *e)
     return cu_check(e->cu);
 }
 
-/* All but the touches, of which a backup has none. */
+/* Exchanges all but `touch`, which a backup does not have. */
 static void exchange_lists(CuList *a, CuList *b)
 {
     CuList list = *a;
@@ -286,7 +286,7 @@ static void exchange_lists(CuList *a, CuList *b)
     a->touch = list.touch;
 }
 
-/* Needs no memory; the backup has served then. */
+/* Needs no memory. Consumes the backup. */
 TalusStatus cu_engine_rollback(TalusEngine *e)
 {
     CuBodies *b = &e->bodies;

@@ -1,21 +1,21 @@
-/* engine/cuda/engine.h - a world on the device: what the files of its step share.
+/* engine/cuda/engine.h - the device's engine: declarations shared by its files.
  *
- *     engine.cu      create, tables, bodies in and out, backup                   (engine/engine.h)
- *     extra.cu       shapes; filters, forces, states of a few bodies
- *     contacts.cu    contacts in and out in the host's order; impulses of a solve into the list
- *     detect.cu      collision detection: the list of contacts and of each body's (detect.h names its files)
+ *     engine.cu      creation, tables, upload and download of bodies, snapshot   (engine/engine.h)
+ *     extra.cu       shapes, filters, forces, states of a subset of bodies
+ *     contacts.cu    upload and download of contacts in the host's order; impulses stored after a solve
+ *     detect.cu      collision detection: the contact list and each body's contacts (detect.h names its files)
  *     build.cu       velocities before the solve; the problem of a step
- *     material.cu    what laws beyond the circular cone of ccp add to it (material.h)
- *     joints.cu      blocks of joints, which the host makes
- *     probe.cu       sums of force probes
+ *     material.cu    additions of laws beyond the circular cone of ccp (material.h)
+ *     joints.cu      blocks of joints, made on the host
+ *     probe.cu       sums of probes
  *     integrate.cu   solved velocities, ledger, the state at the end
  *
- * Bodies are kept by slot. For each step those of the grid (moving bodies and small fixed ones) are put in
- * the order of their cells, small sizes first, and walls that are driven behind them: a body's index there is
- * its place, and places are the problem's bodies, so that neighbours in space are neighbours in memory. Contacts are ordered by run, then
- * by the lower of the places of a and b (that of a, where b has none), then as the search from there finds
- * b, then by feature. All of that depends on the state alone. a and b themselves are as in
- * collide/contact.h, chosen by slots, so contact, normal and impulse are those of the host. */
+ * Bodies are stored by slot. In each step the bodies of the grid (moving bodies and small fixed ones) are sorted by
+ * cell, small sizes first, followed by driven walls. A body's index in this order is its place. Places are the
+ * problem's bodies, so that neighbours in space are neighbours in memory. Contacts are ordered by run, then by the
+ * lower of the places of a and b (that of a, if b has none), then as the search from there finds b, then by feature.
+ * The order depends on the state alone. a and b themselves are chosen by slots as in collide/contact.h, so contact,
+ * normal and impulse are those of the host. */
 #ifndef TALUS_ENGINE_CUDA_ENGINE_H
 #define TALUS_ENGINE_CUDA_ENGINE_H
 
@@ -30,25 +30,25 @@ typedef double CuRecord[8];
 typedef double CuSym3[6];
 typedef double CuArm[6];
 typedef double CuPair[2];
-/* Of its frame, which it can be read as; aligned, so that it is loaded in two pieces. */
+/* The operator's frame, aligned so that it is loaded in two pieces. */
 struct alignas(16) CuFrame {
     double x, y, z, w;
 };
 
 struct CuTables {
-    CuArray<TalusShape> shape;    /* as the host's, with arrays in `block` */
-    CuArray<unsigned char> block; /* the blocks of all shapes, one after the other */
-    bool ragged;                  /* some shape is other than sphere, plane and revolve */
-    bool facets;                  /* some is a mesh or a field */
+    CuArray<TalusShape> shape;    /* as the host's, with pointers into `block` */
+    CuArray<unsigned char> block; /* the blocks of all shapes, concatenated */
+    bool ragged;                  /* some shape is not a sphere, plane or revolve */
+    bool facets;                  /* some shape is a mesh or a field */
     CuArray<TalusGyration> gyration;
     CuArray<TalusLaw> law;
     int shapes, materials;
     bool compliance, models, restitution, cohesion; /* as in TalusTables */
-    int min_rows, max_rows;                         /* that a contact needs under the laws */
-    uint32_t kinds;                                 /* of friction among them */
+    int min_rows, max_rows;                         /* rows of a contact under the laws */
+    uint32_t kinds;                                 /* kinds of friction among the laws */
 };
 
-/* Of TalusBodyView.fixed. */
+/* Values of TalusBodyView.fixed. */
 enum { CU_AT_REST = 1, CU_DRIVEN };
 
 /* Arrays by slot. */
@@ -59,24 +59,22 @@ struct CuBodies {
     CuArray<double> mass, radius, size;
     CuArray<int32_t> shape, material;
     CuArray<uint8_t> fixed;
-    int driven; /* bodies with fixed 2 among them */
-    int pushed; /* slots that have a force and a torque: */
+    int driven; /* number of driven bodies */
+    int pushed; /* slots with a force and a torque */
     CuArray<TalusVec3> force, torque;
 };
 
-/* Sums of a few probes lie in the totals, from CU_PROBES on, and are fetched with the step's other numbers. */
+/* If the sums of all probes fit, they are in the totals, from CU_PROBES on, and downloaded with the step's others. */
 enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 
-/* One step's contacts and the order they are in. */
+/* The contacts of one step and their order. */
 struct CuList {
     TalusEngineCounts counts;
     int places, slots;
-    CuArray<uint32_t> slot; /* [places] */
-    CuArray<int32_t>
-        place;          /* [slots]; -1 for dead slots and walls at rest. In a list from the host,
-                                  whose contacts are in order of a, for fixed bodies too */
-    CuArray<int2> pair; /* [contacts]: places of a and b; b is -1 where it is at rest */
-    CuArray<uint32_t> other;   /* [contacts]: slot of b */
+    CuArray<uint32_t> slot;  /* [places] */
+    CuArray<int32_t> place;  /* [slots]; -1: dead or wall at rest; in the host's lists: not free */
+    CuArray<int2> pair;      /* [contacts]: places of a and b; -1 for a b at rest */
+    CuArray<uint32_t> other; /* [contacts]: slot of b */
     CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<CuFrame> frame;    /* [contacts]: normal, c (backend/frame.h) */
     CuArray<double> gap;
@@ -85,61 +83,58 @@ struct CuList {
     CuArray<int32_t> contact_start, touch; /* as in backend/operator.h */
 };
 
-/* The problem of a step. Pairs, frames and each body's contacts are the list's own arrays; solved
- * velocities are in the operator's scratch, which nothing else needs between solve and integration. */
+/* The problem of a step. Pairs, frames and each body's contacts are the list's own arrays. Solved velocities are in
+ * the operator's scratch, which is otherwise unused between solve and integration. */
 struct CuStep {
     TalusOperator op;
-    CuArray<CuRecord>
-        body; /* [places]: free; integrate.cu leaves the mean of free and solved here */
-    CuArray<CuSym3> inertia;  /* [places]; with general contacts only */
+    CuArray<CuRecord> body;   /* [places]: free; after integrate.cu the mean of free and solved */
+    CuArray<CuSym3> inertia;  /* [places]; only with general contacts */
     CuArray<CuArm> arm;       /* [general] */
     CuArray<double> coupling; /* [general] */
     CuArray<double> bias, mu, compliance, gamma;
     CuArray<CuPair> diagonal;
-    CuArray<TalusBlockModel> model; /* where laws differ from ccp and disc: this, */
-    CuArray<double> estimate, base; /*   and where one is fixed or Coulomb's these */
-    CuArray<CuPair> turning, lever; /* rows of moments only: this, */
-    CuArray<int32_t> touch;         /*   and the list's touches as those of general contacts */
-    TalusBuildOptions options;      /* that it was built with */
+    CuArray<TalusBlockModel> model; /* only with laws other than ccp and disc */
+    CuArray<double> estimate, base; /* estimate: only with law fixed; base: only with law coulomb */
+    CuArray<CuPair> turning, lever; /* only with moment rows */
+    CuArray<int32_t> touch; /* only with moment rows: the list's touch with all contacts general */
+    TalusBuildOptions options; /* options of the last build */
 };
 
-/* Blocks of joints behind the contacts of a step (joints.cu). */
+/* Blocks of joints, after the contacts of a step (joints.cu). */
 struct CuJoints {
     CuArray<TalusEngineJoint> block;
     CuArray<TalusEnginePush> push;
     int kept, free, pushes;
     bool compliance;
-    CuArray<int2> pair; /* the operator's, with the list's in front; likewise: */
+    CuArray<int2> pair; /* this to touch: the operator's, of contacts, then joints */
     CuArray<CuFrame> frame;
     CuArray<int32_t> start, touch;
     CuArray<uint32_t> shift;
-    CuArray<double> impulse; /* on their way to the host */
+    CuArray<double> impulse; /* for the download, as record */
     CuArray<CuRecord> record;
 };
 
 struct TalusEngine {
-    CuContext *cu;               /* the world's */
-    CuArray<TalusPeriod> period; /* one, where space repeats itself */
+    CuContext *cu;               /* owned by the world */
+    CuArray<TalusPeriod> period; /* one element in periodic space, else empty */
     CuTables tables;
     CuBodies bodies;
-    const uint64_t *id; /* by slot; the host's, for messages */
+    const uint64_t *id; /* by slot; host memory, for messages */
     CuList list[2];
-    int now; /* which of them is the last detection's */
-    const TalusVec3
-        *seen; /* [slots]: velocities that contacts are looked for with; 0 where fixed */
-    CuArray<TalusVec3> free; /* [slots]: v + h g; 0 where fixed; seen points here, */
-    CuArray<TalusVec3> look; /* [slots]: or, on a second look, to the solved ones here */
+    int now;                 /* index of the last detection's list */
+    const TalusVec3 *seen;   /* [slots]: velocities used in detection, free or look; 0 if fixed */
+    CuArray<TalusVec3> free; /* [slots]: v + h g + h f/m; 0 if fixed */
+    CuArray<TalusVec3> look; /* [slots]: solved velocities, for redetection */
     CuArray<uint8_t> dropped;
-    TalusFilter filter;          /* all meet where there is no group */
-    CuArray<uint8_t> group;      /* what the filter points at: this, */
-    CuArray<uint32_t> apart;     /*   and here groups, then pairs */
-    CuArray<int32_t> few;        /* slots whose states are put or fetched, */
-    CuArray<TalusMotion> motion; /*   and these */
-    CuArray<double>
-        probe_sums;   /* probe.cu: where there are more probes than totals have room for */
-    bool probes_here; /* integrate.cu has fetched the others' sums: */
+    TalusFilter filter;          /* without groups all pairs collide */
+    CuArray<uint8_t> group;      /* memory of the filter */
+    CuArray<uint32_t> apart;     /* memory of the filter: groups, then pairs */
+    CuArray<int32_t> few;        /* slots whose states are uploaded or downloaded */
+    CuArray<TalusMotion> motion; /* states of these slots */
+    CuArray<double> probe_sums;  /* if there are more probes than fit into the totals (probe.cu) */
+    bool probes_here;            /* integrate.cu has downloaded the sums into probe_here */
     double probe_here[CU_PROBE_TOTALS];
-    struct CuGrid *grid;     /* detection's own (grid.cu) */
+    struct CuGrid *grid;     /* memory of detection (grid.cu) */
     struct CuBackup *backup; /* engine.cu */
     CuStep step;
     CuJoints joints;
@@ -150,37 +145,37 @@ static inline CuList *cu_list(TalusEngine *e)
     return &e->list[e->now];
 }
 
-/* detect.cu: the contacts for e->seen, straight after cu_predict_velocities; the new list becomes the current one
- * unless it fails, as it does where a body's state is not finite. */
+/* detect.cu: detects contacts with e->seen, directly after cu_predict_velocities. The new list becomes the current
+ * one. Fails, with the current list unchanged, if a body's state is not finite. */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 void cu_detect_clear(TalusEngine *e);
 
-/* extra.cu: shapes with their blocks. */
+/* extra.cu: uploads shapes with their blocks. */
 TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
 void cu_extra_clear(TalusEngine *e);
 
-/* joints.cu: pairs, frames and touches of the operator with joints, once its sizes and touches are there; their
- * blocks; when all else is filled, the impulses to start from and what motors push. */
+/* joints.cu: merge adds joints to pairs, frames and touch of the operator, once its sizes and touch are set; fill
+ * writes the blocks; begin, when all else is filled, writes initial impulses and adds the pushes of motors. */
 int cu_joint_blocks(const TalusEngine *e);
 TalusStatus cu_joints_merge(TalusEngine *e);
 void cu_joints_fill(TalusEngine *e);
 void cu_joints_begin(TalusEngine *e);
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: v + h g, or the solved velocities, as e->seen. Leaves in the totals minus the lowest slot whose
- * state is not finite, or minus infinity, and minus the least size of moving bodies. */
+/* build.cu: sets e->seen to the free velocities or, if `again`, to the solved velocities. The totals then hold minus
+ * the lowest slot whose state is not finite (else minus infinity) and minus the smallest size of a moving body. */
 TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 void cu_step_clear(TalusEngine *e);
-/* integrate.cu: [places], by the places of the list that was solved. */
+/* integrate.cu: returns the solved records, [places] of the list that was solved. */
 const CuRecord *cu_solved(const TalusEngine *e);
 
-/* A driven body has a place and a velocity, and no impulse moves it. */
+/* True if the body is driven: it has a place and a velocity, and no impulse moves it. */
 static __device__ inline bool cu_driven(const CuBodies &b, int64_t slot)
 {
     return b.driven && b.shape[slot] >= 0 && b.fixed[slot] == CU_DRIVEN;
 }
 
-/* What arms and spins of a body are measured by in the problem; walls have no radius. */
+/* Returns the length that scales arms and spin of a body in the problem; walls have no radius. */
 static __device__ inline double cu_length(const CuBodies &b, int64_t slot)
 {
     double radius = b.radius[slot];
@@ -192,13 +187,13 @@ static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *fixe
     return shape[slot] >= 0 && !fixed[slot];
 }
 
-/* Blocks of a kernel that goes over n items in steps of the grid and ends in reduce_grid: enough to fill
- * the device, few enough that adding their partial sums costs nothing. One even without items, so that
- * the totals are always written. */
+/* Returns the number of blocks of a grid-stride kernel over n items that ends in reduce_grid: enough to fill the
+ * device, few enough that adding their partial sums costs nothing. At least one, so that the totals are always
+ * written. */
 static inline unsigned cu_sum_blocks(int64_t n)
 {
     unsigned blocks = blocks_for(n);
-    return blocks == 0 ? 1 : blocks < 1056 ? blocks : 1056; /* 8 on each of 132 processors */
+    return blocks == 0 ? 1 : blocks < 1056 ? blocks : 1056; /* 8 on each of 132 multiprocessors */
 }
 
 #endif

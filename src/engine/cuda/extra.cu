@@ -1,8 +1,8 @@
-/* engine/cuda/extra.cu - what a world has beside its bodies' arrays: shapes, filters, applied forces; and the
- * states of a few bodies, in and out. */
+/* engine/cuda/extra.cu - shapes, filters and applied forces of a world; upload and download of the states of a subset
+ * of bodies. */
 #include "engine/cuda/engine.h"
 
-/* Blocks of shapes begin at multiples of this, which no array in them asks more than. */
+/* Alignment of the shapes' blocks; no array in them needs more. */
 enum { ALIGNED = 64 };
 
 /* ---- shapes ---- */
@@ -12,7 +12,7 @@ static size_t padded(size_t bytes)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/* Copies of the shapes as the device will read them, and of their blocks. */
+/* Uploads copies of the shapes, with device pointers, and of their blocks. */
 static TalusStatus send_shapes(TalusEngine *e, const TalusTables *tables, TalusShape *shape,
                                unsigned char *block, size_t bytes)
 {
@@ -96,7 +96,7 @@ TalusStatus cu_engine_put_forces(TalusEngine *e, const TalusVec3 *force, const T
     return cu_check(e->cu);
 }
 
-/* ---- a few bodies ---- */
+/* ---- a subset of bodies ---- */
 
 static __global__ void scatter_states(CuBodies b, const int32_t *slot, const TalusMotion *motion,
                                       int count)

@@ -1,23 +1,23 @@
-/* engine/cuda/grid.cu - bodies into the cells of the hierarchical grid (collide/grid.h).
+/* engine/cuda/grid.cu - bodies in the cells of the hierarchical grid (collide/grid.h).
  *
- *     sample    1024 slots tell drift, unit, phase and where most bodies are          1 block
+ *     sample    drift, unit, phase and the range of most bodies, from 1024 slots      1 block
  *     measure   fat radius and size class of each body, walls, refusals               98 bytes read per slot
- *     fit       in space that repeats itself: what one image allows, measured again where it must be
+ *     fit       in periodic space: the limit of one image; measure again if needed
  *     lay out   levels, walls                                                         1 block
- *     enter     the cell of each body; how many are in each cell, and which of them   29 read, 16 written
+ *     enter     the cell of each body, its number in the cell, counts of the cells    29 read, 16 written
  *     scan      first place of each cell                                              2 cells per body
  *     collect   each cell's bodies, in any order                                      8 read, 4 written
  *     arrange   in order of slots; sorted copies for the search                       60 read, 44 written
  *
- * Cells are counted by atomics, which is faster than sorting, and a body's rank among those of its cell is
- * then found by comparing slots, so that places depend on the state alone. */
+ * Atomics count the bodies of a cell, which is faster than sorting. A body's rank in its cell then follows from
+ * comparing slots, so that places depend on the state alone. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
 
 #include <float.h>
 
-/* A sample to a thread: one after the other they would wait for memory each. */
+/* One sample per thread; in sequence each would wait for memory. */
 #ifdef TALUS_EMULATED
 enum { SAMPLE_THREADS = THREADS };
 #else
@@ -28,7 +28,7 @@ enum { PER_THREAD = TALUS_GRID_SAMPLE / SAMPLE_THREADS, ENOUGH = 16 };
 
 /* ---- sample ---- */
 
-/* reduce_block, with the result in all threads. */
+/* reduce_block with the result in all threads. */
 template <int SUMS, int MAXIMA> static __device__ inline void reduce_all(double (&v)[SUMS + MAXIMA])
 {
     __shared__ double result[SUMS + MAXIMA];
@@ -51,8 +51,7 @@ static __device__ bool sampled(const TalusBodyView &v, int64_t i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Slots at random, the same for the same number of slots; regular steps would fall into step with
- * bodies made in rows. */
+/* Returns a random slot, the same for the same number of slots. Regular steps would alias with bodies made in rows. */
 static __device__ int64_t random_slot(uint32_t k, int64_t slots)
 {
     uint64_t x = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -61,7 +60,7 @@ static __device__ int64_t random_slot(uint32_t k, int64_t slots)
     return (int64_t)((x >> 32) * (uint64_t)slots >> 32);
 }
 
-/* Up to PER_THREAD moving bodies per thread; returns how many this one has. */
+/* Samples up to PER_THREAD moving bodies per thread; returns this thread's number. */
 static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
 {
     int have = 0;
@@ -75,7 +74,7 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     reduce_all<1, 0>(total);
     if (total[0] >= ENOUGH || d.slots <= TALUS_GRID_SAMPLE)
         return have;
-    have = 0; /* few bodies move: the first there are */
+    have = 0; /* few bodies move: take the first ones */
     for (int64_t from = 0; from < d.slots && total[0] < ENOUGH; from += SAMPLE_THREADS) {
         int64_t i = from + threadIdx.x;
         if (i < d.slots && have < PER_THREAD && sampled(d.bodies, i))
@@ -86,7 +85,7 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return have;
 }
 
-/* The phase that makes the cells least wasteful, from the sample's fat radii (collide/level.h). */
+/* Returns the phase with the smallest waste of cells, from the sample's fat radii (collide/level.h). */
 static __device__ double choose_phase(const int *histogram)
 {
     __shared__ double cost[TALUS_PHASES];
@@ -126,13 +125,13 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
     d.grid->unit = ldexp(1.0, exponent);
     d.grid->phase = phase;
     double large = fine ? TALUS_GRID_LARGE * sum[0] / moving : INFINITY;
-    if (d.bodies.period) /* a wall may be larger than what moves (collide/fit.h) */
+    if (d.bodies.period) /* a wall may be larger than any moving body (collide/fit.h) */
         large = fmin(large, 0.25 * talus_shortest_period(d.bodies.period));
     d.grid->large = (float)(large / d.grid->unit);
 }
 
-/* Mean -+ four mean deviations, as far as bodies go: all of a uniform bed, and little more when a few
- * bodies have left it. */
+/* Chooses mean -+ four mean deviations, clipped to the bodies: all of a uniform bed, and little more when a few bodies
+ * have left it. */
 static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, int have, int moving,
                                     const double *sum)
 {
@@ -159,7 +158,7 @@ static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, i
     d.grid->high = talus_vec3(high[0], high[1], high[2]);
 }
 
-/* `seen`: what cu_predict_velocities has found. Bodies with a fault in them are not looked at further. */
+/* `seen`: results of cu_predict_velocities. After a fault no body counts as moving. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS)
     sample_bodies(CuDetect d, const double *seen)
 {
@@ -248,8 +247,8 @@ static __global__ void measure_bodies(CuDetect d, bool again)
 
 /* ---- lay out ---- */
 
-/* Walls in order of slots; large bodies leave the size classes, unless there are so many that they are better off
- * in the grid. */
+/* Orders walls by slot. Large bodies leave the size classes, unless there are so many that the grid suits them
+ * better. */
 static __device__ void lay_out_walls(const CuDetect &d)
 {
     CuGridShape *grid = d.grid;
@@ -274,7 +273,7 @@ static __device__ void lay_out_walls(const CuDetect &d)
     __syncthreads();
 }
 
-/* ---- space that repeats itself ---- */
+/* ---- periodic space ---- */
 
 static __global__ void find_walls(CuDetect d, bool again)
 {
@@ -282,7 +281,7 @@ static __global__ void find_walls(CuDetect d, bool again)
         lay_out_walls(d);
 }
 
-/* Everything is measured again: what the first time has counted is taken back. */
+/* Resets all counts of the first measurement, for a second one. */
 static __device__ void forget_drift(CuGridShape *grid)
 {
     grid->again = true;
@@ -292,8 +291,8 @@ static __device__ void forget_drift(CuGridShape *grid)
         grid->size_class[k] = 0;
 }
 
-/* What one image allows (collide/fit.h). A drift widens the margins of bodies that do not have it: where some are too
- * wide for the period, `again` follows, without. */
+/* Computes the limit of one image (collide/fit.h). A drift widens the margins of bodies that do not share it. If some
+ * are too wide for the period, `again` follows, without drift. */
 static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
 {
     CuGridShape *grid = d.grid;
@@ -351,8 +350,8 @@ static TalusStatus fit_period(const CuDetect *d, unsigned blocks)
 
 /* ---- levels ---- */
 
-/* From the largest size class down; more classes than levels share the last, which is safe because
- * cells may be too large for a body but never too small. */
+/* Assigns levels from the largest size class down. Excess classes share the last level, which is safe because cells
+ * may be too large for a body but never too small. */
 static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int most, int least)
 {
     int levels = 0;
@@ -374,8 +373,7 @@ static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int
     grid->found.members = members;
 }
 
-/* Driven walls are bodies of the problem: the place of wall w comes after those of the grid and of driven walls before
- * it. */
+/* Returns the place of driven wall w, a body of the problem: after the grid's bodies and the driven walls before it. */
 static __device__ uint32_t wall_place(const CuDetect &d, int w)
 {
     uint32_t place = d.grid->found.members;
@@ -389,7 +387,7 @@ static __global__ void lay_out(CuDetect d)
     __shared__ uint32_t count[CU_CLASSES];
     __shared__ int most, least;
     CuGridShape *grid = d.grid;
-    if (!d.bodies.period) /* else they are there already */
+    if (!d.bodies.period) /* else done already */
         lay_out_walls(d);
     if (threadIdx.x == 0) {
         most = -1;

@@ -1,9 +1,8 @@
-/* engine/cuda/integrate.cu - after a solve: what velocities it gave, whether they surprise, and the state at
- * the end of the step. What engine/cpu/integrate.c and ledger.c do on the host, with the formulas of
- * engine/body.h and block.h.
+/* engine/cuda/integrate.cu - after a solve: velocities, their changes, and the state at the end of the step. The
+ * counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and contact.h.
  *
- * Nothing is changed unless every velocity leads to a finite state. The kernels after the check read its
- * verdict on the device, so that the host waits once, for the sums of all of them. */
+ * Nothing changes unless every velocity leads to a finite state. Later kernels read the result of this check on the
+ * device, so that the host waits once, for the sums of all kernels. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/contact.h"
 #include "engine/cuda/material.h"
@@ -13,7 +12,7 @@ extern "C" {
 #include "engine/body.h"
 }
 
-/* ---- surprises ---- */
+/* ---- velocity changes ---- */
 
 static __global__ void count_changes(CuBodies b, const TalusVec3 *seen, const CuRecord *solved,
                                      const int32_t *place, double limit2, CuPartials partials,
@@ -48,15 +47,15 @@ TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed)
 
 /* ---- the end of the step ---- */
 
-/* Where the kernels leave their sums. */
+/* Indices of the kernels' sums in the totals. */
 enum {
     FAULTS,
     GRAVITY,
     WORKS,
     MOTION = WORKS + TALUS_WORK_SUMS,
     DRIVEN = MOTION + TALUS_BODY_SUMS,
-    TURNING, /* of torques on velocities */
-    APPLIED, /* of forces and torques along the motion */
+    TURNING, /* work of torques on velocities */
+    APPLIED, /* work of forces and torques along the motion */
     TOTALS
 };
 static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_TOTALS,
@@ -70,8 +69,8 @@ struct Motion : CuScene {
     TalusVec3 gravity;
 };
 
-/* Looks at every velocity and at where it leads, sums gravity's work on velocities, and puts the mean
- * velocity in the place of the free one, which has served: contacts gather one record, not two. */
+/* Checks every velocity and the state it leads to, sums gravity's work on velocities, and overwrites the free
+ * velocity, no longer needed, by the mean: contacts then gather one record, not two. */
 static __global__ void check_velocities(Motion m, CuPartials partials, double *totals)
 {
     double v[2] = {0.0, 0.0};
@@ -96,7 +95,7 @@ static __global__ void check_velocities(Motion m, CuPartials partials, double *t
     }
 }
 
-/* The offset by which an overlap is undone, which is not that of a contact that rebounds. */
+/* Returns the offset that undoes an overlap; a contact with restitution has another offset in the problem. */
 static __device__ inline double recovery_of(const Motion &m, int64_t i, bool rebounds)
 {
     double gap = m.list.gap[i];
@@ -109,7 +108,7 @@ static __device__ inline double recovery_of(const Motion &m, int64_t i, bool reb
                               cu_contact_size(m, i));
 }
 
-/* Works of the contacts, and their impulses into the list. LAWS: with restitution or cohesion. */
+/* Sums the works of the contacts and stores their impulses in the list. LAWS: with restitution or cohesion. */
 template <bool LAWS> static __global__ void sum_works(Motion m, CuPartials partials, double *totals)
 {
     double v[TALUS_WORK_SUMS] = {0.0};
@@ -127,7 +126,7 @@ template <bool LAWS> static __global__ void sum_works(Motion m, CuPartials parti
 
 /* ---- driven bodies and applied forces ---- */
 
-/* What the driven side of contact i does: minus the work upon it (world/drive.c). */
+/* Returns the work done by the driven side of contact i: minus the work on that body (world/drive.c). */
 static __device__ double driven_work(const Motion &m, int64_t i)
 {
     int2 pair = m.list.pair[i];
@@ -155,7 +154,7 @@ static __global__ void sum_driven(Motion m, CuPartials partials, double *totals)
         totals[DRIVEN] = v[0];
 }
 
-/* As world/force.c, before the free velocities are overwritten. */
+/* As in engine/cpu/ledger.c; runs before the free velocities are overwritten. */
 static __global__ void sum_applied(Motion m, CuPartials partials, double *totals)
 {
     double v[2] = {0.0, 0.0};
@@ -209,7 +208,7 @@ static __global__ void move_bodies(Motion m, CuPartials partials, double *totals
             totals[MOTION + k] = v[k];
 }
 
-/* Minus the lowest slot whose speeds are out of all proportion. */
+/* Finds minus the lowest slot whose speeds are not below 1e150. */
 static __global__ void find_fast(Motion m, CuPartials partials, double *totals)
 {
     double v[1] = {-HUGE_VAL};
@@ -267,7 +266,7 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     double total[CU_TOTALS];
     TALUS_TRY(cu_partials_reserve(e->cu, blocks > works ? blocks : works, TALUS_BODY_SUMS));
     if (e->tables.cohesion || e->joints.pushes)
-        cu_fill_bodies(e); /* the problem's free velocities have impulses in them */
+        cu_fill_bodies(e); /* the problem's free velocities contain impulses */
     if (e->bodies.pushed)
         launch_block(e->cu, sum_applied, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
     launch_block(e->cu, check_velocities, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
@@ -286,7 +285,7 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     return TALUS_OK;
 }
 
-/* ---- space that repeats itself ---- */
+/* ---- periodic space ---- */
 
 static __global__ void wrap_bodies(CuBodies b, const TalusPeriod *period, TalusVec3 gravity,
                                    CuPartials partials, double *totals)

@@ -1,8 +1,8 @@
-/* engine/cuda/joints.cu - blocks of joints behind the contacts of a step.
+/* engine/cuda/joints.cu - blocks of joints after the contacts of a step.
  *
- * The host makes them (world/joint/joint_exchange.c): they are few, and need the poses of few bodies. Here they are put
- * into the problem: pairs and frames are the list's no longer but copies with room for more, and each body's
- * touches are its contacts' with those of its joints behind them. Worlds without joints launch nothing of it. */
+ * The host makes the blocks (world/joint/joint_exchange.c): they are few and need the poses of few bodies. Here they
+ * enter the problem. Pairs and frames are copies of the list's, with the joints' appended, and each body's entries in
+ * `touch` are those of its contacts, then those of its joints. Worlds without joints launch nothing of it. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/ops/contact.h"
 #include "engine/cuda/material.h"
@@ -30,7 +30,7 @@ TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
     return cu_check(e->cu);
 }
 
-/* ---- touches ---- */
+/* ---- each body's blocks ---- */
 
 struct Merge {
     CuBodies b;
@@ -38,12 +38,12 @@ struct Merge {
     const TalusEngineJoint *block;
     int blocks, places;
     int contacts, compact;      /* of the operator */
-    const int32_t *from, *list; /* starts and touches without joints */
+    const int32_t *from, *list; /* contact_start and touch without joints */
     int32_t *start, *touch;
-    uint32_t *shift; /* [places + 1]: touches of joints of the bodies before */
+    uint32_t *shift; /* [places + 1]: number of joint entries of the bodies before */
 };
 
-/* The body that end t of the blocks is on, end 2 k + side being that of block k; -1: impulses do not move it. */
+/* Returns the place of the body at end t = 2 k + side of block k; -1 if impulses do not move it. */
 static __device__ inline int32_t place_of_end(const Merge &m, int64_t t)
 {
     int32_t slot = m.block[t / 2].slot[t % 2];
@@ -68,7 +68,7 @@ static __global__ void shift_touches(Merge m)
         m.touch[k + (int32_t)m.shift[p]] = m.list[k];
 }
 
-/* In the order of blocks. Each end counts those before it: joints are few. */
+/* Appends in the order of blocks. Each end counts those before it, since joints are few. */
 static __global__ void append_touches(Merge m)
 {
     int64_t t = item();
@@ -139,7 +139,7 @@ struct Blocks {
     const TalusEngineJoint *block;
     const TalusEnginePush *push;
     const int32_t *place;
-    int first, count, pushes; /* first: of the operator's blocks */
+    int first, count, pushes; /* first: index of the first block in the operator */
     double soften;
     double *gamma;
 };
@@ -198,7 +198,7 @@ void cu_joints_fill(TalusEngine *e)
            blocks_of(e));
 }
 
-/* Impulses to start from. */
+/* Writes the initial impulses. */
 static __global__ void warm_blocks(Blocks b)
 {
     int64_t k = item();
@@ -208,7 +208,7 @@ static __global__ void warm_blocks(Blocks b)
         b.gamma[(int64_t)b.op.rows * (b.first + k) + m] = b.block[k].gamma[m];
 }
 
-/* One body after the other is pushed by one thread: two motors may push the same. */
+/* One thread adds all pushes in sequence, since two motors may push the same body. */
 static __global__ void push_bodies(Blocks b)
 {
     for (int k = 0; item() == 0 && k < b.pushes; k++) {
@@ -226,7 +226,7 @@ void cu_joints_begin(TalusEngine *e)
     launch(e->cu, warm_blocks, blocks_for(b.count), THREADS, b);
 }
 
-/* ---- out ---- */
+/* ---- download ---- */
 
 static __global__ void gather_impulses(Blocks b, double *out)
 {

@@ -1,13 +1,13 @@
-/* engine/cuda/manifolds.cu - each body's contacts, as backend/operator.h has them.
+/* engine/cuda/manifolds.cu - each body's contacts, as in backend/operator.h. A touch is one body's end of a contact.
  *
- *     begin     contacts that were found from a place are next to each other         8 bytes per place
- *     degrees   and the other ends are counted                                        8 per contact
+ *     begin     contacts found from one place are adjacent                            8 bytes per place
+ *     degrees   the other ends are counted                                            8 per contact
  *     scan
- *     scatter   all of them, a body's in any order                                    16 read, 8 written
- *     rank      each finds its rank among those of its body                           16 + 8 per touch
+ *     scatter   all ends, those of a body in any order                                16 read, 8 written
+ *     rank      the rank of each end among those of its body                          16 + 8 per touch
  *
- * Finding ranks costs as many comparisons per touch as its body has touches: six in a bed; a body with a
- * hundred thousand costs a millisecond or two. */
+ * Ranking costs as many comparisons per touch as its body has touches: six in a bed. A body with a hundred thousand
+ * touches costs a millisecond or two. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/detect.h"
 
@@ -19,7 +19,7 @@ struct Touches {
     const uint32_t *first; /* [places + 1]: contacts of run 1 found from each place */
     uint32_t *degree;      /* [places + 1] */
     int32_t *start;
-    uint32_t *loose; /* touches in any order */
+    uint32_t *loose; /* touches in any order, by body */
     int32_t *touch;
 };
 
@@ -39,7 +39,7 @@ static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side
     return (uint32_t)(2 * record + side);
 }
 
-/* Whether impulses move b; a driven body has a place, but no touches. */
+/* True if impulses move b. A driven body has a place, but no touches. */
 static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
 {
     return pair.y >= 0 && !(t.fixed && t.fixed[t.other[i]]);
@@ -67,7 +67,7 @@ static __global__ void add_degrees(Touches t)
         atomicAdd(&t.degree[pair.y], 1u);
 }
 
-/* Takes the last free seat of a body; contacts found from it have theirs before. */
+/* Stores a touch at the last free index of a body. Contacts found from this body come before. */
 static __device__ inline void seat(const Touches &t, int32_t place, uint32_t touch)
 {
     uint32_t left = atomicAdd(&t.degree[place], (uint32_t)-1);

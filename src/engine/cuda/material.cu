@@ -1,13 +1,13 @@
-/* engine/cuda/material.cu - what laws beyond the circular cone of ccp add to the problem of a step: rows of
- * moments, the kinds of friction that occur, cohesion. Worlds without them launch nothing of it, except that
- * contacts are looked at where some laws have friction and others have not. */
+/* engine/cuda/material.cu - additions of laws beyond the circular cone of ccp to the problem of a step: moment rows,
+ * kinds of friction, cohesion. Worlds without such laws launch nothing of it, except that contacts are scanned if only
+ * some laws have friction. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/contact.h"
 #include "engine/cuda/material.h"
 
-/* ---- what the contacts need ---- */
+/* ---- rows and kinds of the contacts ---- */
 
-/* Leaves the most rows that a contact needs; kinds by their bits, in any order. */
+/* Finds the largest number of rows that a contact needs, and the kinds as a union of bits, in any order. */
 static __global__ void find_needs(CuScene s, CuPartials partials, double *totals, uint32_t *kinds)
 {
     double v[1] = {1.0};
@@ -49,9 +49,9 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
     return TALUS_OK;
 }
 
-/* ---- touches ---- */
+/* ---- each body's contacts ---- */
 
-/* Records of spheres come first and are one to a contact; all others are two. */
+/* `touch` starts with one record per contact for spheres; all other contacts have two records. */
 static __global__ void split_records(CuList list, int32_t *to)
 {
     int64_t k = item();
@@ -82,7 +82,7 @@ static __global__ void fill_pulls(CuScene s, int rows, double *gamma)
         gamma[rows * i + k] = 0.0;
 }
 
-/* The carried impulses are net of attraction; the problem's are not, and never pull. */
+/* Transferred impulses are net of attraction. The problem's impulses are not, and are never negative. */
 static __global__ void fill_warm(CuScene s, int rows, double *gamma)
 {
     int64_t i = item();
@@ -95,7 +95,7 @@ static __global__ void fill_warm(CuScene s, int rows, double *gamma)
     g[0] = fmax(0.0, g[0] + cu_contact_pull(s, i));
 }
 
-/* v_f <- v_f - M^-1 D (c h e_n): each body adds up its touches in order. */
+/* v_f <- v_f - M^-1 D (c h e_n): each body sums over its contacts in order. */
 const CuRecord *cu_solved(const TalusEngine *e)
 {
     return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;

@@ -1,5 +1,5 @@
-/* engine/cuda/material.h - the law of a contact, as the kernels of a step find it (world/material.c has the
- * laws, engine/contact.h what follows from them). */
+/* engine/cuda/material.h - the law of a contact in the kernels of a step. world/material.c has the laws,
+ * engine/contact.h the terms that follow from them. */
 #ifndef TALUS_ENGINE_CUDA_MATERIAL_H
 #define TALUS_ENGINE_CUDA_MATERIAL_H
 
@@ -9,7 +9,7 @@ extern "C" {
 #include "engine/contact.h"
 }
 
-/* What a contact's law, size and pull follow from. */
+/* Data that determines a contact's law, size and attraction. */
 struct CuScene {
     CuBodies b;
     CuTables tables;
@@ -34,7 +34,7 @@ static __device__ inline const TalusLaw *cu_contact_law(const CuScene &s, int64_
     return cu_law(s, s.list.slot[s.list.pair[i].x], s.list.other[i]);
 }
 
-/* The smaller size of the bodies that move. */
+/* Returns the smaller size of the bodies that move. */
 static __device__ inline double cu_contact_size(const CuScene &s, int64_t i)
 {
     int2 pair = s.list.pair[i];
@@ -44,7 +44,7 @@ static __device__ inline double cu_contact_size(const CuScene &s, int64_t i)
     return fmin(a, s.b.size[s.list.other[i]]);
 }
 
-/* The attractive impulse of contact i. */
+/* Returns the attractive impulse of contact i. */
 static __device__ inline double cu_contact_pull(const CuScene &s, int64_t i)
 {
     if (!s.tables.cohesion)
@@ -53,7 +53,7 @@ static __device__ inline double cu_contact_pull(const CuScene &s, int64_t i)
                               cu_contact_size(s, i));
 }
 
-/* Of a block of the general run. */
+/* Fills diagonal and coupling of a block of the general run. */
 template <int ROWS>
 static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i)
 {
@@ -63,15 +63,15 @@ static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i
                          &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
 }
 
-/* material.cu: rows that the contacts of the list need, and what friction occurs among them
- * (TalusOperator.kinds). They are looked at only where the laws leave it open. */
+/* material.cu: finds the rows that the contacts of the list need and their kinds of friction (TalusOperator.kinds).
+ * Contacts are scanned only if the laws leave these open. */
 TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds);
-/* The list's touches for a problem whose contacts are all general, into `to`. */
+/* Writes the list's touch for a problem whose contacts are all general into `to`. */
 void cu_manifold_general(TalusEngine *e, int32_t *to);
-/* Attraction into the free velocities, and carried impulses that start above it. */
+/* Adds attraction to the free velocities, and to the transferred impulses. */
 void cu_attract(TalusEngine *e);
 
-/* build.cu: the bodies' records with the velocities before contacts. */
+/* build.cu: fills the bodies' records with the velocities before contacts. */
 void cu_fill_bodies(TalusEngine *e);
 
 #endif

@@ -1,9 +1,9 @@
 /* engine/cuda/narrow.cu - contacts of all pairs that are not two moving spheres.
  *
- * One thread finds the touches of one candidate, with the host's own functions (collide/pair_table.h): first to
- * count them, then, when every candidate knows its place, to write them. The closed forms of spheres have kernels
- * of their own, small and fast. Everything else is set aside by kinds and done by others: those need some kB of
- * local memory a thread, for the simplices and polygons of GJK, EPA and manifolds. */
+ * One thread finds the contacts of one candidate, with the host's own functions (collide/pair_table.h): first to
+ * count them, then, when every candidate knows its index in the list, to write them. The closed forms of spheres have
+ * small, fast kernels of their own. All other candidates are grouped by kind for kernels that need some kB of local
+ * memory per thread, for the simplices and polygons of GJK, EPA and manifolds. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
@@ -13,13 +13,13 @@ extern "C" {
 #include "collide/narrow.h"
 }
 
-/* Counts the touches of a pair within the envelope, and writes them if there is a place. */
+/* Counts the contacts of a pair within the envelope, and writes them if `at` is an index. */
 struct CuManifoldSink {
     TalusManifoldRoute route;
     TalusVec3 va, vb;
     double rest, h; /* rest: envelope without closing speed */
     int count;
-    int64_t at; /* of the first, in the list; -1: count only */
+    int64_t at; /* index of the first in the list; -1: count only */
     const CuList *list;
     int2 pair;
     uint32_t other;
@@ -51,7 +51,7 @@ TALUS_INLINE void take_point(CuManifoldSink *s, const TalusManifoldPoint *touch)
 #define TALUS_MANIFOLD_TAKE take_point
 #include "collide/pair_table.h"
 
-/* Of the second run rather than the third. */
+/* True for a contact of the second run, false for the third. */
 static __device__ inline bool sphere_fixed(const CuDetect &d, CuCandidate c)
 {
     return d.bodies.fixed[c.b] == CU_AT_REST &&
@@ -60,7 +60,7 @@ static __device__ inline bool sphere_fixed(const CuDetect &d, CuCandidate c)
 
 /* ---- one pair ---- */
 
-/* Looks at a pair: what the sink goes by; returns the largest gap of interest. */
+/* Prepares the sink for a pair; returns the largest gap of interest. */
 static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuManifoldSink *s)
 {
     const TalusBodyView *v = &d.bodies;
@@ -73,7 +73,7 @@ static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuMan
     return talus_envelope_reach(s->rest, d.options.h, s->va, s->vb);
 }
 
-/* The closed forms of spheres, which most pairs of most worlds are; false: it is another pair. */
+/* Applies the closed forms of spheres, the most frequent pairs in most worlds; returns false for another pair. */
 static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuManifoldSink *s)
 {
     TalusShapeKind a = talus_body_kind(&d.bodies, c.a), b = talus_body_kind(&d.bodies, c.b);
@@ -89,8 +89,8 @@ static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuMa
     return talus_manifold_sphere(&first, &second, reach, s);
 }
 
-/* Any pair; false if the two shapes have no contact function and are within reach. Not copied into its callers:
- * it is larger than all else of detection together. */
+/* Handles any pair; returns false if the two shapes are within reach and have no contact function. Not inlined: it is
+ * larger than the rest of detection. */
 static __device__ __noinline__ bool find_touches(const CuDetect &d, CuCandidate c,
                                                  CuManifoldSink *s)
 {
@@ -98,7 +98,7 @@ static __device__ __noinline__ bool find_touches(const CuDetect &d, CuCandidate 
     return talus_manifold_points(&a, &b, approach(d, c, s), s);
 }
 
-/* ---- pairs set aside ---- */
+/* ---- grouped pairs ---- */
 
 static __device__ inline int kind_of(const CuDetect &d, CuCandidate c)
 {
@@ -110,7 +110,7 @@ static __device__ inline int kind_of(const CuDetect &d, CuCandidate c)
     return talus_shape_has(b, TALUS_TRAIT_FACETS) ? CU_KIND_FACETS : CU_KIND_CONVEX;
 }
 
-/* In any order: where a pair's contacts go does not depend on it. */
+/* The order is arbitrary; the index of a pair's contacts does not depend on it. */
 static __device__ inline void set_aside(const CuDetect &d, int candidates, CuCandidate c, int64_t k)
 {
     int kind = kind_of(d, c);
@@ -118,7 +118,7 @@ static __device__ inline void set_aside(const CuDetect &d, int candidates, CuCan
     d.rest[(int64_t)kind * candidates + at] = (uint32_t)k;
 }
 
-/* Item i of all that were set aside, kind after kind; -1 beyond them. */
+/* Returns item i of all grouped candidates, kind after kind; -1 beyond them. */
 static __device__ inline int64_t aside(const CuDetect &d, int candidates, int64_t i)
 {
     for (int kind = 0; kind < CU_KINDS; kind++) {
@@ -130,7 +130,7 @@ static __device__ inline int64_t aside(const CuDetect &d, int candidates, int64_
     return -1;
 }
 
-/* Blocks of a kernel over what was set aside, whose number the host does not know. */
+/* Returns the number of blocks of a kernel over the grouped candidates, whose number the host does not know. */
 static unsigned aside_blocks(int candidates)
 {
     unsigned blocks = blocks_for(candidates, 128);
@@ -178,7 +178,7 @@ template <class T> static __device__ inline void exchange(T *array, int64_t i, i
     array[j] = t;
 }
 
-/* Puts a pair's few contacts in order of features. */
+/* Sorts a pair's contacts by feature. */
 static __device__ void order_features(const CuList &list, int64_t first, int count)
 {
     int64_t spheres = list.counts.sphere_sphere, compact = spheres + list.counts.sphere_fixed;
@@ -194,13 +194,13 @@ static __device__ void order_features(const CuList &list, int64_t first, int cou
     }
 }
 
-/* Where the contacts of candidate k go. */
+/* Returns a sink that writes the contacts of candidate k. */
 static __device__ inline CuManifoldSink begin_write(const CuDetect &d, int candidates,
                                                     const uint32_t *count, const CuList &list,
                                                     CuCandidate c, int64_t k)
 {
-    uint32_t at = count[sphere_fixed(d, c) ? k : candidates + 1 + k]; /* general ones come after all
-                                                                         of the second run */
+    uint32_t at =
+        count[sphere_fixed(d, c) ? k : candidates + 1 + k]; /* general ones follow the second run */
     bool at_rest = d.bodies.fixed[c.b] == CU_AT_REST;
     CuManifoldSink s;
     s.at = list.counts.sphere_sphere + (int64_t)at;
@@ -224,7 +224,7 @@ static __global__ void write_simple(CuDetect d, int candidates, const uint32_t *
 
 /* ---- all other pairs ---- */
 
-/* To count or, with a list, to write. One kernel for both: it takes long to compile. */
+/* Counts or, with a list, writes. One kernel for both, because it takes long to compile. */
 static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count, CuList list,
                                     bool write, CuPartials partials)
 {

@@ -1,18 +1,13 @@
-/* engine/cuda/pairs.cu - which bodies meet: one thread looks for the partners
- * of one body.
+/* engine/cuda/pairs.cu - the search for pairs of bodies; one thread searches the partners of one body.
  *
- * A body meets those of higher places, that is the later half of the cells
- * around it in its own level and all cells within reach in coarser ones, and
- * every wall. Two moving spheres are decided here, exactly as on the host; all
- * other pairs become candidates. The search runs twice, to count and to write,
- * and the first run leaves the outcome of its first 64 tests in a mask for the
- * second. Pairs for which speeds have to be looked at are set aside by the
- * first run and decided together: at almost every test some thread of a warp
- * has one, and the others would wait for it.
+ * Partners of a body have higher places: those in the later half of the cells around it in its own level and in all
+ * cells within reach in coarser levels. Every wall is a partner. Pairs of moving spheres are decided here, exactly
+ * as on the host; all other pairs become candidates. The search runs twice, to count and to write. The first run
+ * stores the outcome of its first 64 tests in a mask for the second. It also defers pairs that depend on speeds and
+ * decides them together: at almost every test some thread of a warp has such a pair, and the others would wait.
  *
- * A bed of spheres tests about 22 partners per body, 36 bytes each, most of
- * them from the first-level cache; memory sees 36 bytes per body, 16 written
- * for count and mask, and 12 per contact. */
+ * A bed of spheres tests about 22 partners per body, 36 bytes each, most of them from the first-level cache. Memory
+ * traffic is 36 bytes per body, 16 written for count and mask, and 12 per contact. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
@@ -21,47 +16,47 @@ extern "C" {
 #include "backend/frame.h"
 }
 
-/* Where the second run writes. */
+/* Output of the second run. */
 struct Output {
     int2 *pair;
     uint32_t *other;
     CuCandidate *candidate;
 };
 
-/* What a search does: it writes what it finds rather than count it; it knows of filters, meshes and fields, or of
- * periods too, which other worlds need not carry along in registers. */
+/* Modes of a search. WRITE: write pairs instead of counting them. RICH: with filters, meshes and fields. PERIODIC:
+ * with periods too. Worlds without these save the registers. */
 enum { COUNT = 0, WRITE = 1, RICH = 2, PERIODIC = 4 };
 
-/* Tests that a mask has room for; pairs that can be set aside. */
+/* Bits of a mask; capacity for deferred pairs. */
 enum { MASK_BITS = 64, UNSURE = 8 };
 
-/* Pairs that a block's threads set aside: whom, and at which test. */
+/* Deferred pairs of a block's threads: the partner and the number of the test. */
 struct Aside {
     uint32_t partner[UNSURE][THREADS];
     uint8_t test[UNSURE][THREADS];
 };
 
-/* A body that looks for partners. */
+/* A body that searches for partners. */
 struct Seeker {
     const CuDetect *d;
     uint32_t place, slot;
     CuBall ball;
-    double unit, fat; /* unit: of the others' fat radii; fat is in metres */
+    double unit, fat; /* unit of the others' fat radii, m; own fat radius, m */
     bool plain;       /* a moving sphere */
     bool fixed;
     int tests;
     uint64_t mask;
-    Aside *aside;                 /* of the first run */
-    int unsure;                   /* pairs there */
-    uint32_t spheres, candidates; /* found so far, beginning with those of bodies before */
+    Aside *aside; /* of the first run */
+    int unsure;   /* number of deferred pairs */
+    uint32_t spheres,
+        candidates; /* next index: number found so far, including those of bodies before */
     Output out;
 };
 
 enum Verdict { APART, MEETS, PERHAPS };
 
-/* Two bodies whose fat spheres may overlap. Most pairs of spheres are so near
- * that speeds need not be looked at; the margin of 2^-18 keeps rounding out of
- * that shortcut, and what it leaves open is to be decided exactly. */
+/* Decides on two bodies whose fat spheres may overlap. Most pairs of spheres are so near that speeds do not matter.
+ * The margin of 2^-18 protects this shortcut from rounding; pairs beyond it need the exact test. */
 static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
@@ -91,13 +86,13 @@ template <int MODE> static __device__ inline bool meet_exactly(const Seeker &s, 
                                slot);
 }
 
-/* Whether the filter lets the body meet the one in a slot. */
+/* True if the filter lets the body meet the one in a slot. */
 template <int MODE> static __device__ inline bool may_meet(const Seeker &s, uint32_t slot)
 {
     return !(MODE & RICH) || !s.d->filter.group || talus_may_meet(&s.d->filter, s.slot, slot);
 }
 
-/* The two bodies in the order of collide/contact.h. */
+/* Returns the two bodies in the order of collide/contact.h. */
 static __device__ inline CuCandidate in_order(const CuDetect &d, uint32_t a, uint32_t b)
 {
     const uint8_t *fixed = d.bodies.fixed;
@@ -129,8 +124,7 @@ template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
     s.spheres++;
 }
 
-/* Whether the mask of the first run knows the next test's outcome, and what it
- * is. */
+/* True if the mask of the first run holds the outcome of the next test. */
 template <int MODE> static __device__ inline bool known(const Seeker &s)
 {
     return (MODE & WRITE) && s.tests < MASK_BITS;
@@ -143,7 +137,7 @@ template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
     s.tests++;
 }
 
-/* Decides what was set aside: pairs of spheres, counted by the first run. */
+/* Decides and counts the deferred pairs of spheres, in the first run. */
 template <int MODE> static __device__ inline void settle(Seeker &s)
 {
     for (int k = 0; k < s.unsure; k++)
@@ -183,12 +177,11 @@ static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end
     }
 }
 
-/* The cells of a level in which partners may be: rows of cells from x_low to
- * x_high, folded, so that x_low may exceed x_high, and `y_rows` by `z_rows` of
- * them from (y, z) on. */
+/* Cells of a level that may hold partners: rows of cells from x_low to x_high, folded, so that x_low may exceed
+ * x_high, and `y_rows` by `z_rows` of them from (y, z) on. */
 struct Block {
     uint32_t x_low, x_high, y, z, y_rows, z_rows;
-    uint32_t first; /* the first row that matters */
+    uint32_t first; /* index of the first row to search */
 };
 
 static __device__ inline Block make_block(const TalusLevel *level, const int64_t low[3],
@@ -205,7 +198,7 @@ static __device__ inline Block make_block(const TalusLevel *level, const int64_t
     return b;
 }
 
-/* The cells around the body's own; rows before its own hold lower places, unless it is an image. */
+/* Returns the cells around the body's own. Rows before its own hold lower places, unless the body is an image. */
 static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level, bool image)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
@@ -222,8 +215,8 @@ static __device__ inline Block block_around(const Seeker &s, const TalusLevel *l
     return b;
 }
 
-/* In a coarser level a partner's centre is at most fat + edge / 2 away: two or
- * three cells in each direction. */
+/* Returns the cells within reach in a coarser level. A partner's centre is at most fat + edge / 2 away: two or three
+ * cells in each direction. */
 static __device__ inline Block block_within(const Seeker &s, const TalusLevel *level)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
@@ -271,7 +264,7 @@ static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, con
     }
 }
 
-/* Where space repeats itself, the image of the body that is nearest to the wall. */
+/* In periodic space the image of the body nearest to the wall counts. */
 template <int MODE>
 static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, double reach)
 {
@@ -282,8 +275,8 @@ static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, 
     return talus_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
 }
 
-/* A wall has no size to take the smaller of, so the body's margin counts twice:
- * fat contains half of envelope times size, and size <= fat. */
+/* A wall has no size for the minimum of two sizes, so the body's margin counts twice: fat contains half of envelope
+ * times size, and size <= fat. */
 template <int MODE> static __device__ inline void seek_walls(Seeker &s)
 {
     const CuDetect &d = *s.d;
@@ -330,9 +323,9 @@ template <int MODE> static __device__ inline void seek_levels(Seeker &s, bool im
     }
 }
 
-/* Looks from where the body is and, in space that repeats itself, from its images beyond all sides that it is near: for
- * every subset of their axes there is one. Of a pair that meets across a side only the body of the lower place looks,
- * and it sees the other from one image alone (collide/fit.h). */
+/* Searches from the body's position and, in periodic space, from its images beyond all sides that it is near: one for
+ * every subset of their axes. Of a pair across a side only the body with the lower place searches, and one of its
+ * images alone finds the other body (collide/fit.h). */
 template <int MODE> static __device__ inline void seek_images(Seeker &s)
 {
     const TalusPeriod *p = s.d->bodies.period;
@@ -340,7 +333,8 @@ template <int MODE> static __device__ inline void seek_images(Seeker &s)
     const CuBall ball = s.ball;
     TalusVec3 x = talus_vec3(ball.x, ball.y, ball.z);
     double reach = (s.fat + fmin(fit.largest, fit.limit)) * TALUS_GRID_SLACK;
-    reach = fmin(reach, 0.5 * talus_shortest_period(p)); /* near one of two sides, not both */
+    reach =
+        fmin(reach, 0.5 * talus_shortest_period(p)); /* near at most one of two opposite sides */
     unsigned lower = talus_near_lower(p, x, reach), upper = talus_near_upper(p, x, reach);
     for (unsigned shift = 0; shift < 8; shift++) {
         if (shift & ~(lower | upper))
@@ -362,8 +356,7 @@ template <int MODE> static __device__ inline void seek(Seeker &s)
     seek_walls<MODE>(s);
 }
 
-/* 80 registers: three blocks to a processor; with four, 64 would not hold the
- * exact test. */
+/* 80 registers: three blocks per multiprocessor; the 64 registers of four blocks would not hold the exact test. */
 template <int MODE>
 static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
 {
@@ -392,7 +385,7 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
 typedef void CountKernel(CuDetect, CuPartials);
 typedef void WriteKernel(CuDetect, Output, uint32_t);
 
-/* The kernel with what the world needs. */
+/* Returns the variant of a kernel that the world needs. */
 template <class Kernel>
 static Kernel *choose(const CuDetect *d, Kernel *plain, Kernel *rich, Kernel *periodic)
 {
@@ -438,8 +431,7 @@ void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 
 /* ---- normals of spheres ---- */
 
-/* 16 bytes read per contact and two balls of 32, mostly from the second-level
- * cache; 40 written. */
+/* Reads 16 bytes per contact and two balls of 32, mostly from the second-level cache; writes 40. */
 template <bool PERIODS>
 static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
                                      double *gap)

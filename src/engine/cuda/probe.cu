@@ -1,8 +1,8 @@
-/* engine/cuda/probe.cu - what force probes see of a step (world/probe.c has the definitions).
+/* engine/cuda/probe.cu - sums of probes over a step; world/probe.c defines them.
  *
- * One launch per probe over contacts and bodies together, begun after the solve and before the bodies
- * move; impulses come from the solver's vector, as the list gets them only with the step's success. The
- * sums stay on the device until the step's other numbers are fetched, those of a few probes with them. */
+ * One launch per probe covers contacts and bodies, after the solve and before the bodies move. Impulses come from the
+ * solver's vector, because the list receives them only when the step succeeds. The sums stay on the device until the
+ * step's other sums are downloaded, and come with these if all fit into the totals. */
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/material.h"
 
@@ -12,14 +12,14 @@ extern "C" {
 
 enum { SUMS = sizeof(TalusProbeSums) / sizeof(double) };
 
-/* What a probe looks at. */
+/* Arguments of a probe's kernel. */
 struct CuProbe : CuScene {
     TalusEngineProbe def;
     TalusVec3 middle;
     TalusOperator op;
     const CuRecord *solved;
     const double *gamma;
-    const TalusPeriod *period; /* NULL: space does not repeat itself */
+    const TalusPeriod *period; /* NULL: space is not periodic */
 };
 
 static __device__ bool inside(const CuProbe &p, uint32_t slot)
@@ -29,7 +29,7 @@ static __device__ bool inside(const CuProbe &p, uint32_t slot)
            x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
 }
 
-/* From the centres of a and b to the contact point of each. */
+/* Returns the vectors from the centres of a and b to the contact point. */
 static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uint32_t b)
 {
     int64_t general = i - p.list.counts.sphere_sphere - p.list.counts.sphere_fixed;
@@ -49,7 +49,7 @@ static __device__ TalusArms arms_of(const CuProbe &p, int64_t i, uint32_t a, uin
     return arms;
 }
 
-/* The impulse on b, net of attraction, world frame. */
+/* Returns the impulse on b, net of attraction, world frame. */
 static __device__ TalusVec3 impulse_of(const CuProbe &p, int64_t i)
 {
     double local[3], world[3];
@@ -59,7 +59,7 @@ static __device__ TalusVec3 impulse_of(const CuProbe &p, int64_t i)
     return talus_vec3(world[0], world[1], world[2]);
 }
 
-/* The moment that a contact with friction against turning has beside it. */
+/* Returns the moment of contact i besides that of its force. */
 static __device__ TalusVec3 moment_of(const CuProbe &p, int64_t i, uint32_t a)
 {
     double m[3];

@@ -1,4 +1,4 @@
-/* engine/cuda/table.c - the engine on a device. */
+/* engine/cuda/table.c - the table of operations of the device's engine. */
 #ifdef TALUS_HAVE_CUDA
 
 #include "engine/cuda/table.h"

@@ -1,4 +1,4 @@
-/* engine/cuda/table.h - the operations of the engine on a device (engine/engine.h has their contracts), file by file. */
+/* engine/cuda/table.h - the operations of the device's engine, file by file; contracts in engine/engine.h. */
 #ifndef TALUS_ENGINE_CUDA_TABLE_H
 #define TALUS_ENGINE_CUDA_TABLE_H
 

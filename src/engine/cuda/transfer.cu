@@ -1,18 +1,18 @@
-/* engine/cuda/transfer.cu - impulses of contacts that were there before.
+/* engine/cuda/transfer.cu - transfer of impulses from the old contacts to the new ones, by key.
  *
- * In each run the old contacts are ordered by one of their two places, the lower one (engine.h): from the
- * slots of a new contact follow the old places, from the lower one where to look. Small bodies come before
- * large ones, so that a large body's many contacts are spread over the places of the small ones, and few
- * old contacts are looked at for each new one.
+ * Old contacts are ordered within each run by the lower of their two places (engine.h). The slots of a new contact
+ * give the old places, and the lower one gives the first old contact to compare. Small bodies come before large ones,
+ * so a large body's many contacts are spread over the places of the small ones, and each new contact is compared
+ * with few old ones.
  *
  *     begin   the first old contact of each place and run        12 bytes per old contact, 12 per place
  *     carry   16 read per contact and the old places of two slots; some 3 old contacts of 12; 48 moved */
 #include "engine/cuda/detect.h"
 
-/* Where old contacts are found. */
+/* Index of the old contacts. */
 struct Old {
     CuList list;
-    uint32_t *begin; /* [3][places]: one more than the index of the first; 0: none */
+    uint32_t *begin; /* [3][places]: 1 + index of the first contact; 0: none */
 };
 
 static __device__ inline int run_of(const TalusEngineCounts &n, int64_t i)
@@ -25,7 +25,7 @@ static __device__ inline int32_t lower_place(int32_t a, int32_t b)
     return b >= 0 && b < a ? b : a;
 }
 
-/* The place that contact i is ordered by. */
+/* Returns the place by which contact i is ordered. */
 static __device__ inline int32_t key_location(const CuList &list, int64_t i)
 {
     int2 pair = list.pair[i];
@@ -49,7 +49,7 @@ static __device__ inline int32_t old_place(const CuList &old, uint32_t slot)
     return slot < (uint32_t)old.slots ? old.place[slot] : -1;
 }
 
-/* The index of the old contact with this key, or -1. */
+/* Returns the index of the old contact with this key, or -1. */
 static __device__ inline int64_t find_old(const Old &old, int run, uint32_t a, uint32_t b,
                                           uint32_t feature)
 {

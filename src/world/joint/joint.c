@@ -1,8 +1,7 @@
-/* world/joint/joint.c - adding, removing and asking joints.
+/* world/joint/joint.c - adding, removing and querying joints.
  *
- * A joint is alive as long as both its bodies are: one whose body has gone is passed over from then on, and
- * its slot is given back at the start of the next step. So a step that fails and brings a body back brings
- * back its joints. */
+ * A joint is alive while both its bodies are. A joint without one of its bodies is skipped, and its slot is freed at
+ * the start of the next step. So a rollback that restores a body restores its joints. */
 #include "world/joint/joint.h"
 #include "world/filter.h"
 #include "world/ids.h"
@@ -154,7 +153,7 @@ static TalusStatus check_limits(const char *name, const TalusJointDef *def)
     return TALUS_OK;
 }
 
-/* Of a DISTANCE or SPRING when it is added. */
+/* Returns the rest length of a DISTANCE or SPRING when it is added. */
 static double rest_length(const TalusWorld *world, const TalusJointDef *def)
 {
     TalusVec3 apart = talus_image(&world->def.period, talus_sub(def->point, def->point_b));
@@ -187,7 +186,7 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     return TALUS_OK;
 }
 
-/* Of what was loaded: all that the step relies on. */
+/* Checks everything that the step relies on. */
 TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint)
 {
     const TalusJointDef *def = &joint->def;
@@ -207,7 +206,7 @@ TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint)
 
 /* ---- adding ---- */
 
-/* Points and directions of the def, base and mover, into the bodies' frames. */
+/* Transforms points and directions of the def into the frames of base and mover. */
 static void attach(const TalusWorld *world, TalusJoint *joint)
 {
     const TalusJointDef *def = &joint->def;
@@ -225,7 +224,7 @@ static void attach(const TalusWorld *world, TalusJoint *joint)
         TalusQuat turn = slot >= 0 ? b->orientation[slot] : talus_quat_identity();
         TalusVec3 centre = slot >= 0 ? b->position[slot] : talus_vec3(0.0, 0.0, 0.0);
         TalusVec3 arm = talus_sub(point[k], centre);
-        if (slot >= 0) /* where space repeats itself, the point beside this image of the body */
+        if (slot >= 0) /* in periodic space, the image of the point nearest to the body */
             arm = talus_image(&world->def.period, arm);
         joint->anchor[k] = talus_rotate_back(turn, arm);
         joint->axis[k] = talus_rotate_back(turn, axis[k]);
@@ -233,7 +232,7 @@ static void attach(const TalusWorld *world, TalusJoint *joint)
     }
 }
 
-/* Offsets of about the bodies' size keep all rows of a joint of one scale. */
+/* Returns an offset of about the bodies' size, so that all rows of a joint have one scale. */
 static double offset_length(const TalusWorld *world, const TalusJointDef *def)
 {
     const double *radius = world->bodies.radius;
@@ -257,7 +256,7 @@ static TalusStatus take_slot(TalusJoints *joints, int *out)
     return TALUS_OK;
 }
 
-/* Whether its two bodies do not collide. */
+/* True if its two bodies do not collide. */
 static bool keeps_apart(const TalusJointDef *def)
 {
     return !def->collide && def->a.number != 0 && def->b.number != 0;
@@ -346,7 +345,7 @@ void talus_joints_clear(TalusWorld *world)
     *joints = (TalusJoints){0};
 }
 
-/* ---- the frame of a step ---- */
+/* ---- a step ---- */
 
 void talus_joints_begin(TalusWorld *world)
 {
@@ -413,7 +412,7 @@ TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const Talu
     return TALUS_OK;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static TalusJointState state_of(const TalusWorld *world, int index)
 {

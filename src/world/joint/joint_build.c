@@ -1,7 +1,7 @@
 /* world/joint/joint_build.c - the blocks of joints in the problem of a step, and their impulses.
  *
- * Offsets and compliances, for a row y with velocity u over a step h (coordinates of joints that turn are
- * multiplied by the row's lever, stiffness and damping divided by its square):
+ * Offsets and compliances, for a row y with velocity u over a step h (for angles, coordinates are multiplied by the
+ * row's lever, stiffness and damping divided by its square):
  *     held            u = 0
  *     speed motor     u = speed, |gamma| <= max_effort h
  *     position motor  y + h u = target, |gamma| <= max_effort h; or, with stiffness k and damping c, the force
@@ -26,7 +26,7 @@ typedef struct Cursor {
     const TalusJoint *joint;
     int index;
     double h;
-    int kept, free; /* where the next of each goes */
+    int kept, free; /* next index of each kind */
 } Cursor;
 
 static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointPose *pose)
@@ -40,7 +40,7 @@ static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointP
     joints->block[free ? c->free++ : c->kept++] = block;
 }
 
-/* A spring of stiffness k and damping c towards `target`, which moves at `rate`. */
+/* Makes the block a spring of stiffness k and damping c towards `target`, which moves at `rate`. */
 static void soften(TalusJointBlock *block, double h, double k, double c, double y, double target,
                    double rate)
 {
@@ -48,7 +48,7 @@ static void soften(TalusJointBlock *block, double h, double k, double c, double 
     block->bias = (k * (y - target) - c * rate) / (h * k + c);
 }
 
-/* Until its start a motor's target is 0. */
+/* A motor's target is 0 until its start. */
 static double motor_target(const TalusJoint *joint, double time)
 {
     const TalusMotorDef *motor = &joint->def.motor;
@@ -69,7 +69,7 @@ static void append_motor(Cursor *c, const TalusJointPose *pose)
     double rate = end > motor->start ? lever * motor->rate : 0.0;
     double y = lever * pose->coordinate;
     block.max_effort = motor->max_effort * c->h / lever;
-    if (isfinite(motor->max_effort)) /* as count_kept has it, whatever overflows */
+    if (isfinite(motor->max_effort)) /* finite as in count_kept, even after overflow */
         block.max_effort = fmin(block.max_effort, DBL_MAX);
     if (motor->kind == TALUS_MOTOR_SPEED)
         block.bias = -target;
@@ -80,7 +80,7 @@ static void append_motor(Cursor *c, const TalusJointPose *pose)
     append(c, block, TALUS_PART_MOTOR, pose);
 }
 
-/* `way` 1 for the lower limit, -1 for the upper. An overrun is undone no faster than an overlap. */
+/* `way`: 1 for the lower limit, -1 for the upper. An overrun is undone no faster than an overlap. */
 static void append_limit(Cursor *c, const TalusJointPose *pose, double limit, double way, int part)
 {
     if (!isfinite(limit))
@@ -114,7 +114,7 @@ static void append_joint(Cursor *c)
     append_limit(c, &pose, def->upper, -1.0, TALUS_PART_UPPER);
 }
 
-/* Blocks of a joint that stay in the iteration: motors of bounded effort, limits. */
+/* Returns the number of a joint's blocks that stay in the iteration: motors of bounded effort, limits. */
 static int count_kept(const TalusJointDef *def)
 {
     bool motor = def->motor.kind == TALUS_MOTOR_SPEED || def->motor.kind == TALUS_MOTOR_POSITION;
@@ -147,8 +147,8 @@ TalusStatus talus_joints_prepare(TalusWorld *world, double h)
 
 /* ---- into the operator ---- */
 
-/* The first body of a block must be free to move: where the base is not, the two change places and the
- * normal its sign, which leaves velocities and impulses along the normal as they are. */
+/* True if base and mover are exchanged, because the first body of a block must be free. The normal then changes its
+ * sign, which preserves velocities and impulses along the normal. */
 static bool turned_round(const TalusWorld *world, const TalusJointBlock *block)
 {
     return block->slot[0] < 0 || !talus_slot_moves(&world->bodies, block->slot[0]);
@@ -208,7 +208,7 @@ void talus_joints_fill(TalusWorld *world)
         fill_block(world, &joints->block[k], k);
 }
 
-/* The carried impulse, as far as the block's set has it. */
+/* Writes the part of the transferred impulse that the block's set allows. */
 static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t i, double warm)
 {
     const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
@@ -239,7 +239,7 @@ typedef struct Push {
     TalusVec3 impulse, moment; /* on a body */
 } Push;
 
-/* What a torque motor gives its two bodies in a step; false where it has none. */
+/* Computes the impulses of a torque motor on its two bodies in a step; false if the joint has none. */
 static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h, Push push[2])
 {
     const TalusMotorDef *motor = &joint->def.motor;
@@ -288,7 +288,7 @@ int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out)
     return count;
 }
 
-/* With the velocities that the problem's bodies hold. */
+/* Uses the velocities in the problem's bodies. */
 static double push_work(TalusWorld *world, const Push *push)
 {
     if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
@@ -319,7 +319,7 @@ static double torque_work(TalusWorld *world, double h)
     return work;
 }
 
-/* ---- out of the solve ---- */
+/* ---- results of the solve ---- */
 
 static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
@@ -332,7 +332,7 @@ static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, in
     return impulse;
 }
 
-/* Parts that the joint did not have in this step carry nothing. */
+/* Zeroes the impulses of parts that the joint did not have in this step. */
 static void forget(TalusWorld *world)
 {
     for (int i = 0; i < world->joints.slots; i++) {

@@ -1,8 +1,8 @@
-/* world/joint/joint_exchange.c - joints, which are the host's, and the engine.
+/* world/joint/joint_exchange.c - transfers between joints, which the host computes, and the engine.
  *
- * The engine gives the states of the bodies that joints hold; the host makes their blocks and counts their works in
- * a problem of its own, which has no contacts, and projects positions. What goes back and forth is some hundred
- * bytes for each block and body, in each part of a step; states only where the engine has memory of its own. */
+ * The engine provides the states of jointed bodies. The host makes their blocks and sums their works in a problem of
+ * its own without contacts, and projects positions. Each part of a step transfers some hundred bytes per block and
+ * body; states only if the engine has memory of its own. */
 #include "world/drive.h"
 #include "world/ids.h"
 #include "world/state.h"
@@ -17,7 +17,7 @@ static int by_slot(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Slots of the bodies that joints hold, those that move by themselves first, then driven ones. */
+/* Lists the slots of jointed bodies: moving ones, then driven ones. */
 static TalusStatus list_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
@@ -50,7 +50,7 @@ static TalusStatus list_bodies(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Driven ones are the host's own. */
+/* Driven bodies are up to date on the host. */
 TalusStatus talus_exchange_fetch(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
@@ -103,7 +103,7 @@ static TalusStatus resize_exchange(TalusWorld *world)
     return talus_problem_resize(x->problem, &sizes);
 }
 
-/* Records at rest, with masses. */
+/* Fills records with masses and zero velocities. */
 static void fill_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
@@ -171,7 +171,7 @@ TalusStatus talus_exchange_send(TalusWorld *world, double h)
 
 /* ---- after a solve ---- */
 
-/* Impulses of the blocks and, if `records`, the velocities that the problem's bodies hold. */
+/* Downloads the impulses of the blocks and, if `records`, the velocities of the problem's bodies. */
 static TalusStatus fetch_solved(TalusWorld *world, bool records)
 {
     TalusJointExchange *x = &world->joints.exchange;

@@ -1,21 +1,21 @@
-/* world/joint/joint_machines.c - what hangs together by joints, and how its projection fares.
+/* world/joint/joint_machines.c - machines (bodies connected by joints), and the convergence of their projection.
  *
- * A round of the projection leaves a part of a machine's errors. Up to a bound the machine is trusted and has
- * another round; beyond it falls back (joint_project.c says to what). The bound is lower for machines that contacts
- * push. Contacts are not looked for: they give a body what it has got in the step and not from joints,
+ * A round of the projection leaves a fraction of a machine's errors. Up to a bound the machine gets another round;
+ * above it the machine falls back (joint_project.c). The bound is lower for machines that contacts push. The contact
+ * impulse on a body is its impulse of the step less that of joints,
  *     m (v - v_free) - sum of joints' impulses,
- * which host and engines know alike. */
+ * which host and engines know alike, so that no contact list is needed. */
 #include "world/joint/joint_project.h"
 
 const double talus_joint_closed = 1e-9;
-/* of the error: what a round may leave of it in a machine without contacts, and in one with */
+/* fraction of the error that a round may leave, in a machine without contacts and in one with */
 static const double trusted[2] = {0.8, 0.1};
-static const double rounding = 1e-7; /* of a joint's length: rounds that stop below met rounding */
-static const double pushed = 1e-6; /* of all impulses on a body: what contacts must give to count */
+static const double rounding = 1e-7; /* over joint length: rounds that stall below met rounding */
+static const double pushed = 1e-6;   /* over all impulses on a body: threshold for contacts */
 
-/* ---- which there are ---- */
+/* ---- search ---- */
 
-/* Shortens the way as it goes. */
+/* With path compression. */
 static int root_of(TalusProjection *p, int slot)
 {
     int *machine = p->machine;
@@ -47,7 +47,7 @@ void talus_machines_find(TalusProjection *p)
 
 /* ---- contacts ---- */
 
-/* Takes a joint's impulse off what a body of its block has got. */
+/* Subtracts a joint's impulse from the load of one of its bodies. */
 static void unload(TalusProjection *p, int slot, TalusVec3 impulse)
 {
     if (slot < 0)
@@ -56,7 +56,7 @@ static void unload(TalusProjection *p, int slot, TalusVec3 impulse)
     p->load[slot].size += talus_norm(impulse);
 }
 
-/* All that a moving body has got in this step. */
+/* Returns the impulse on a moving body in this step. */
 static Load load_of(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
@@ -89,14 +89,14 @@ static void find_loads(const TalusWorld *world, TalusProjection *p)
     }
 }
 
-/* ---- how they fare ---- */
+/* ---- convergence ---- */
 
 static double length_of(const TalusWorld *world, const TalusProjection *p, int r)
 {
     return world->joints.joint[p->place[r].joint].length;
 }
 
-/* The worst error of each machine. */
+/* Computes the largest error of each machine. */
 static void measure(const TalusWorld *world, TalusProjection *p)
 {
     for (int i = 0; i < p->touched_count; i++)

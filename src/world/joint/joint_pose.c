@@ -1,7 +1,7 @@
-/* world/joint/joint_pose.c - where joints stand, and the blocks that hold their bodies together.
+/* world/joint/joint_pose.c - poses of joints, and the constraint blocks between their bodies.
  *
- * Rows are velocities of points. That the velocity of a block's rows is the rate of change of its `error`
- * holds where the joint is closed, which is where it is used. */
+ * Rows are velocities of points. The velocity of a block's rows is the rate of change of its `error` if the joint is
+ * closed, which is the only use. */
 #include "world/ids.h"
 #include "world/joint/joint.h"
 #include "world/state.h"
@@ -12,7 +12,7 @@
 
 /* ---- angles ---- */
 
-/* asin x for |x| < 0.1: the first term left out is below 1e-19. */
+/* asin x for |x| < 0.1; the first omitted term is below 1e-19. */
 static double arcsine(double x)
 {
     double y = x * x, term = x, sum = x;
@@ -28,7 +28,7 @@ double talus_angle(double sine, double cosine)
 {
     double norm = sqrt(sine * sine + cosine * cosine);
     double s = norm > 0.0 ? sine / norm : 0.0, c = norm > 0.0 ? fabs(cosine) / norm : 1.0;
-    for (int i = 0; i < 4; i++) { /* half the angle, four times: below 5.7 degrees */
+    for (int i = 0; i < 4; i++) { /* halve the angle four times: below 5.7 degrees */
         c = sqrt(0.5 * (1.0 + c));
         s /= 2.0 * c;
     }
@@ -112,7 +112,7 @@ static TalusJointBlock ball_of(const TalusJointPose *p)
     return block_of(p, BALL, p->axis[0]);
 }
 
-/* The block with its points moved by `base` and `mover`. */
+/* Returns the block with its points moved by `base` and `mover`. */
 static TalusJointBlock shifted(TalusJointBlock block, TalusVec3 base, TalusVec3 mover)
 {
     block.arm[0] = talus_add(block.arm[0], base);
@@ -121,14 +121,14 @@ static TalusJointBlock shifted(TalusJointBlock block, TalusVec3 base, TalusVec3 
     return block;
 }
 
-/* The mover's point, and further along its axis, on the axis of the base. */
+/* The mover's point, moved by `further` along its axis, is on the axis of the base. */
 static TalusJointBlock axle_of(const TalusJointPose *p, double further)
 {
     TalusJointBlock block = block_of(p, AXLE, p->axis[0]);
     return shifted(block, talus_scale(further, p->axis[0]), talus_scale(further, p->axis[1]));
 }
 
-/* The same where the mover slides: its point is over the one of the base's axis that is nearest. */
+/* The same for a mover that slides: the base's point is the one on its axis nearest to the mover's point. */
 static TalusJointBlock slide_of(const TalusJointPose *p, double further)
 {
     TalusJointBlock block = axle_of(p, further);
@@ -136,7 +136,7 @@ static TalusJointBlock slide_of(const TalusJointPose *p, double further)
     return block;
 }
 
-/* Against turning about the axis: r = side, n = axis x side, so r x n = axis. */
+/* Prevents rotation about the axis: r = side, n = axis x side, so r x n = axis. */
 static TalusJointBlock stay_of(const TalusJointPose *p, double length, bool slides)
 {
     TalusVec3 n = talus_cross(p->axis[0], p->side[0]);
@@ -147,7 +147,7 @@ static TalusJointBlock stay_of(const TalusJointPose *p, double length, bool slid
     return block;
 }
 
-/* An axis p of the base normal to one, q, of the mover: d(p.q)/dt = w.(q x p), so r = q and n = p. */
+/* Holds an axis p of the base normal to an axis q of the mover: d(p.q)/dt = w.(q x p), so r = q and n = p. */
 static TalusJointBlock cross_of(const TalusJointPose *p, double length)
 {
     TalusVec3 r = talus_scale(length, p->axis[1]);
@@ -158,7 +158,7 @@ static TalusJointBlock cross_of(const TalusJointPose *p, double length)
     return block;
 }
 
-/* A distance that limits or a motor are in charge of is not held. */
+/* True if the distance is held, rather than governed by limits or a motor. */
 static bool holds_distance(const TalusJointDef *def)
 {
     return def->motor.kind == TALUS_MOTOR_NONE && def->lower == -INFINITY && def->upper == INFINITY;
@@ -218,7 +218,7 @@ TalusJointBlock talus_joint_drive(const TalusJoint *joint, const TalusJointPose 
     return block;
 }
 
-/* ---- what is told of a joint ---- */
+/* ---- queries ---- */
 
 static TalusVec3 point_velocity(const TalusWorld *world, int slot, TalusVec3 arm)
 {

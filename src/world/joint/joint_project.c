@@ -1,29 +1,29 @@
-/* world/joint/joint_project.c - the bodies brought back to where their joints hold.
+/* world/joint/joint_project.c - projection of bodies onto their joints.
  *
- * A step on velocities leaves errors of order (w h)^2/2 of a joint's size, which add up; and the velocity at
- * its end, which is tangent to where the step began, loses as much of itself when the next step takes it to
- * its own tangent. Both are mended by an impulse more in the directions D of the step's start, so that the
- * joints hold at its end: with C the errors of all rows that hold bodies together once the bodies have moved,
+ * A step on velocities leaves joint errors of order (w h)^2/2 of a joint's size, which accumulate. The velocity at its
+ * end is tangent to the constraints at its start and loses as much when the next step projects it onto the new
+ * tangent. A further impulse in the directions D of the step's start corrects both, so that the joints hold at its
+ * end. With C the errors of all constraint rows after the bodies have moved,
  *     (D' M^-1 D) x = C,    poses -= M^-1 D x,    momenta -= D x / h,
- * again until no error exceeds 1e-9 of its joint's length. The matrix is that of the start, factored once: a body
- * that turns by an angle a = w h in the step leaves 1 - cos a of the error to the next round, so that the rounds
- * go on for as long as it takes. This is SHAKE (Ryckaert, Ciccotti and Berendsen 1977) beside the solve: without
- * contacts and motors energy is kept and motions are of second order, whatever a is, up to a right angle.
+ * repeated until no error exceeds 1e-9 of its joint's length. The matrix is that of the start, factored once. A body
+ * that turns by an angle a = w h in the step leaves 1 - cos a of the error to the next round, so the number of rounds
+ * varies. This is SHAKE (Ryckaert, Ciccotti and Berendsen 1977) besides the solve: without contacts and motors energy
+ * is conserved and motions are of second order, whatever a is, up to a right angle.
  *
- * A machine is what hangs together by joints. Each has rounds of its own. A machine falls back where a round leaves
- * more than a bound of the error: it turns too far, or it is pulled so taut that an explicit method would be
- * unstable. Its momenta then are those of the solve, which loses (w h)^2/2 of a speed, and its poses alone are closed,
- * by Newton's method at the end of the step. The step's info counts these machines. The bound is lower for machines
- * that contacts push: the projection does not see contacts, and a deck struck by crates is quieter for the loss.
+ * A machine is a set of bodies connected by joints; each has rounds of its own. A machine falls back if a round leaves
+ * more than a bound of the error: it turns too far, or it is so taut that an explicit method would be unstable. Its
+ * momenta then are those of the solve, which loses (w h)^2/2 of a speed, and only its poses are closed, by Newton's
+ * method at the end of the step. The step's info counts these machines. The bound is lower for machines that contacts
+ * push: the projection ignores contacts, and the loss calms, for example, a deck struck by crates.
  *
- * What kinetic and potential energy change by is the ledger's `projection`. */
+ * The changes of kinetic and potential energy are the ledger's `projection`. */
 #include "world/joint/joint_project.h"
 #include "engine/body.h"
 #include "world/bodies.h"
 
 #include <string.h>
 
-static const double longest = 0.5; /* of the least length: how far a round may move a body */
+static const double longest = 0.5; /* largest motion in a round, over the smallest joint length */
 enum { ROUNDS = 100, LAST_ROUNDS = 12, TRIALS = 6 };
 
 void talus_projection_destroy(TalusProjection *p)
@@ -51,7 +51,7 @@ static TalusQuat base_of(const TalusWorld *world, const TalusJointBlock *block)
     return block->slot[0] < 0 ? talus_quat_identity() : world->bodies.orientation[block->slot[0]];
 }
 
-/* The rows' axes of a block: its frame's, which turns with the base. */
+/* Computes the axes of a block's rows: those of its frame, which rotates with the base. */
 static void axes_of(const TalusWorld *world, const TalusJointBlock *block, TalusVec3 axis[3])
 {
     TalusQuat base = base_of(world, block);
@@ -66,7 +66,7 @@ static void axes_of(const TalusWorld *world, const TalusJointBlock *block, Talus
     axis[0] = block->normal;
 }
 
-/* One side of a row: the derivative along `axis` at `arm`, and what an impulse there moves. */
+/* Fills one side of a row: the derivative along `axis` at `arm`, and the motion by a unit impulse there. */
 static void fill_side(const TalusWorld *world, int slot, TalusVec3 arm, TalusVec3 axis, double sign,
                       TalusJointRow *row, int side)
 {
@@ -86,9 +86,9 @@ static void fill_side(const TalusWorld *world, int slot, TalusVec3 arm, TalusVec
     memcpy(row->push[side], pushes, sizeof pushes);
 }
 
-/* The block's rows from p->rows on: their errors, and if `anew` the rows themselves. Axes are chosen once, so that
- * a row is the same before and after the bodies move: a frame may jump where its normal changes by rounding. That of
- * a rod is the line between two points. */
+/* Computes the errors of the block's rows from p->rows on and, if `anew`, the rows themselves. Axes are chosen once,
+ * so that a row is the same before and after the bodies move: a frame may jump when its normal changes by rounding.
+ * The axis of a rod is the line between its two points. */
 static void add_rows(const TalusWorld *world, TalusProjection *p, const TalusJointBlock *block,
                      bool anew)
 {
@@ -154,7 +154,7 @@ static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
     return talus_elimination_rows(p->elimination, rows, &p->row);
 }
 
-/* Rows of the bodies where they are, factored. */
+/* Fills and factors the rows at the current poses. */
 static TalusStatus factor(TalusWorld *world, TalusProjection *p)
 {
     TALUS_TRY(reserve(world, p));
@@ -190,14 +190,14 @@ static void find_delta(TalusProjection *p)
         }
 }
 
-/* What a machine's round is shortened by. */
+/* Returns the factor by which a machine's round is shortened. */
 static double scale_of(const Machine *machine)
 {
     double limit = longest * machine->least;
     return machine->far > limit ? limit / machine->far : 1.0;
 }
 
-/* Shortens the round of a machine where bodies would move so far that derivatives do not hold. */
+/* Shortens the round of a machine whose bodies would move too far for the derivatives to hold. */
 static void shorten(const TalusWorld *world, TalusProjection *p)
 {
     for (int i = 0; i < p->touched_count; i++)
@@ -237,12 +237,12 @@ static TalusVec3 spin_of(const TalusWorld *world, int slot, TalusVec3 momentum)
     return talus_turned_mul(b->orientation[slot], gyration->inverse, momentum);
 }
 
-/* Energies that change, for the ledger. */
+/* Changes of energy for the ledger, J. */
 typedef struct Change {
     double kinetic, potential;
 } Change;
 
-/* Moves a body by `scale` of its delta; its momenta are what they were. */
+/* Moves a body by `scale` of its delta; conserves its momenta. */
 static void move_body(TalusWorld *world, int slot, const Delta *d, double scale, Change *change)
 {
     TalusBodies *b = &world->bodies;
@@ -257,7 +257,7 @@ static void move_body(TalusWorld *world, int slot, const Delta *d, double scale,
         b->mass[slot] * talus_dot(world->def.gravity, talus_sub(b->position[slot], x));
 }
 
-/* Gives it the impulses that would have moved it so within h. */
+/* Adds the impulses that would have moved the body by its delta within h. */
 static void push_body(TalusWorld *world, int slot, const Delta *d, double h, Change *change)
 {
     TalusBodies *b = &world->bodies;
@@ -267,7 +267,7 @@ static void push_body(TalusWorld *world, int slot, const Delta *d, double h, Cha
     change->kinetic += talus_slot_kinetic(world, slot) - before;
 }
 
-/* These impulses are the joints' too. */
+/* Adds these impulses to the forces of the joints. */
 static void add_forces(TalusWorld *world, const TalusProjection *p, double h)
 {
     for (int r = 0; r < p->rows; r++) {
@@ -293,7 +293,7 @@ static void note(TalusWorld *world, const Change *change)
 
 /* ---- rounds ---- */
 
-/* Newton's step or that with the matrix of the start, of machines in this state; no step of others. */
+/* Solves for the correction of machines in this state, with the factored matrix; 0 for all others. */
 static void find_x(TalusWorld *world, TalusProjection *p, MachineState state)
 {
     for (int r = 0; r < p->rows; r++)
@@ -303,7 +303,7 @@ static void find_x(TalusWorld *world, TalusProjection *p, MachineState state)
     shorten(world, p);
 }
 
-/* Takes the errors off the poses of machines in this state; then they are what is left. */
+/* Moves the bodies of machines in this state; then recomputes the errors. */
 static void move_all(TalusWorld *world, TalusProjection *p, MachineState state, double scale,
                      Change *change)
 {
@@ -322,7 +322,7 @@ static void push_all(TalusWorld *world, TalusProjection *p, double h, Change *ch
         p->sum[r] += p->x[r];
 }
 
-/* Gives the bodies of machines that fell back the momenta of the solve; counts these machines. */
+/* Restores the momenta of the solve in machines that fell back; counts these machines. */
 static void take_back(TalusWorld *world, TalusProjection *p, Change *change)
 {
     TalusBodies *b = &world->bodies;
@@ -346,7 +346,7 @@ static void snapshot_momenta(const TalusWorld *world, TalusProjection *p)
     }
 }
 
-/* Rounds with the directions of the start, until each machine is closed or falls back. */
+/* Runs rounds with the directions of the start until each machine is closed or falls back. */
 static void close_machines(TalusWorld *world, TalusProjection *p, double h)
 {
     Change change = {0.0, 0.0};
@@ -369,8 +369,8 @@ static void close_machines(TalusWorld *world, TalusProjection *p, double h)
 
 /* ---- poses alone ---- */
 
-/* Newton's step, shortened until the sum of squares falls as it should: it falls along the step at first. Slack
- * of a taut chain goes into a zigzag whose height is the square root of it, which steps of full length miss. */
+/* Newton's step, shortened until the sum of squares decreases enough; it decreases along the step at first. The slack
+ * of a taut chain goes into a zigzag with the square root of it as height, which full steps miss. */
 static void search_line(TalusWorld *world, TalusProjection *p)
 {
     TalusBodies *b = &world->bodies;
@@ -394,7 +394,7 @@ static void search_line(TalusWorld *world, TalusProjection *p)
             b->spin[slot] = p->kept[i].spin;
             b->orientation[slot] = p->kept[i].orientation;
         }
-        /* the parabola through the value and slope at 0 and the value here */
+        /* minimum of the parabola through value and slope at 0 and the value here */
         scale = fmax(0.1 * scale, scale * scale * before / (now - before + 2.0 * scale * before));
     }
 }

@@ -1,7 +1,7 @@
-/* world/joint/joint_project.h - the projection of joints inside: rows, bodies and machines.
+/* world/joint/joint_project.h - projection of joints: rows, bodies and machines.
  *
- * A machine is what hangs together by joints; a body stands for it. Machines are closed one by one, so that what
- * happens to one does not depend on another. */
+ * A machine is a set of bodies connected by joints, represented by one of its bodies. Machines are closed one by one,
+ * so that the result of one does not depend on another. */
 #ifndef TALUS_WORLD_JOINT_JOINT_PROJECT_H
 #define TALUS_WORLD_JOINT_JOINT_PROJECT_H
 
@@ -10,14 +10,14 @@
 
 #include "linalg/eliminate.h"
 
-/* What a row of the elimination belongs to. */
+/* Origin of a row of the elimination. */
 typedef struct RowPlace {
     int joint;
-    TalusVec3 axis, offset; /* of the row; of its point from the joint's on the mover */
-    TalusVec3 in_base;      /* the axis, in the frame of the base */
+    TalusVec3 axis, offset; /* axis of the row; offset of its point from the joint's on the mover */
+    TalusVec3 in_base;      /* the axis in the frame of the base */
 } RowPlace;
 
-/* Of one body: shift, turn, impulse and moment. */
+/* Change of one body. */
 typedef struct Delta {
     TalusVec3 shift, turn, impulse, moment;
 } Delta;
@@ -27,10 +27,10 @@ typedef struct Kept {
     TalusQuat orientation;
 } Kept;
 
-/* Impulses on a body in this step: what is left of them without those of joints, and the size of all. */
+/* Impulse on a body in this step, N s. */
 typedef struct Load {
-    TalusVec3 rest;
-    double size;
+    TalusVec3 rest; /* without the impulses of joints */
+    double size;    /* of the total impulse */
 } Load;
 
 typedef struct Momenta {
@@ -38,49 +38,48 @@ typedef struct Momenta {
 } Momenta;
 
 typedef enum MachineState {
-    MACHINE_OPEN,     /* the impulses that close it are being sought */
-    MACHINE_CLOSED,   /* they are found */
-    MACHINE_FELL_BACK /* they are not: momenta are those of the solve, poses are closed alone */
+    MACHINE_OPEN,     /* search for the closing impulses goes on */
+    MACHINE_CLOSED,   /* closing impulses found */
+    MACHINE_FELL_BACK /* not found: momenta of the solve, only poses are closed */
 } MachineState;
 
 typedef struct Machine {
     MachineState state;
     bool loaded;          /* contacts push it */
-    double before, after; /* worst error over length, around a round */
-    double least;         /* length */
-    double far;           /* how far a round moves a body */
+    double before, after; /* largest error over length, before and after a round */
+    double least;         /* smallest joint length, m */
+    double far;           /* largest motion of a body in a round, m */
 } Machine;
 
 typedef struct TalusProjection {
     TalusElimination *elimination;
-    TalusJointRow *row; /* the elimination's */
+    TalusJointRow *row; /* owned by the elimination */
     int rows;
     RowPlace *place; /* [rows] */
     double *error;   /* [rows] */
-    double *x;       /* [rows]: of the last round */
-    double *sum;     /* [rows]: of all rounds */
+    double *x;       /* [rows]: solution of the last round */
+    double *sum;     /* [rows]: sum over all rounds */
     Delta *delta;    /* [slots], of touched bodies */
-    int *touched;    /* slots, in the order of joints */
+    int *touched;    /* slots of bodies in rows, in the order of joints */
     int touched_count;
-    int *machine;     /* [slots]: of touched bodies, the body that stands for their machine */
-    Machine *facts;   /* [slots], of those */
+    int *machine;     /* [slots], of touched bodies: the body that represents their machine */
+    Machine *facts;   /* [slots], of representing bodies */
     Load *load;       /* [slots], of bodies in blocks */
-    Kept *kept;       /* [touched], in their order: where a line search began */
-    Momenta *momenta; /* [touched]: as the solve left them */
+    Kept *kept;       /* [touched]: start of a line search */
+    Momenta *momenta; /* [touched]: after the solve */
 } TalusProjection;
 
 /* ---- joint_machines.c ---- */
-/* Which bodies rows move, and which of them hang together. */
+/* Finds the bodies that rows move, and the machines they form. */
 void talus_machines_find(TalusProjection *p);
-/* All machines anew, once the bodies have moved: lengths, errors, whether contacts push them. False: all are
- * closed. */
+/* Initialises all machines after the bodies have moved: lengths, errors, contacts. Returns false if all are closed. */
 bool talus_machines_open(const TalusWorld *world, TalusProjection *p);
-/* After a round, the last of them or not: which machines are closed, which fall back. False: none is open. */
+/* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
 bool talus_machines_judge(const TalusWorld *world, TalusProjection *p, bool last);
-/* The sum of squared errors of machines that fell back; the worst of these over length. */
+/* Returns the sum of squared errors of machines that fell back, and the largest of these errors over length. */
 double talus_machines_error(const TalusWorld *world, const TalusProjection *p, double *worst);
 
-extern const double talus_joint_closed; /* of a joint's length: an error that is none */
+extern const double talus_joint_closed; /* tolerance of errors, over a joint's length */
 
 static inline Machine *machine_of_slot(const TalusProjection *p, int slot)
 {
@@ -90,7 +89,7 @@ static inline Machine *machine_of_slot(const TalusProjection *p, int slot)
 static inline Machine *machine_of_row(const TalusProjection *p, int r)
 {
     const int32_t *body = p->row[r].body;
-    return machine_of_slot(p, body[body[0] < 0]); /* one of the two moves */
+    return machine_of_slot(p, body[body[0] < 0]); /* at least one of the two moves */
 }
 
 #endif

@@ -1,10 +1,10 @@
-/* world/joint/joint_save.c - joints in a saved state: what they are, how they hold their bodies, and what goes from
- * step to step. Slots keep their places and generations, so that ids stay what they were; a joint whose body
- * has gone is saved as a slot that is empty. */
+/* world/joint/joint_save.c - joints in a saved state: definitions, attachments and the state from step to step. Slots
+ * keep their indices and generations, so that ids stay valid. A joint whose body was removed is saved as an empty
+ * slot. */
 #include "world/save/save.h"
 #include "world/state.h"
 
-/* A number that may be infinite. */
+/* Transfers a number that may be infinite. */
 static void transfer_bound(TalusArchive *a, double *value, double infinite)
 {
     bool finite = isfinite(*value);

@@ -1,4 +1,4 @@
-/* world/save/archive.c - bytes in and out, with every length checked. */
+/* world/save/archive.c - reading and writing of bytes, with every length checked. */
 #include "world/save/archive.h"
 
 #include "base/memory.h"

@@ -5,9 +5,9 @@
  *     emitters, delayed bodies, contacts, solver state    each by one transfer function below
  *     hash u64                                    over all bytes before
  *
- * A loaded world goes on bitwise as the saved one would have. Loading trusts nothing: the hash
- * finds damage by accident, and every count, index and number is checked as well, so that not even
- * bytes with a valid hash can do harm. What is refused gives TALUS_ERR_FORMAT with the offset. */
+ * A loaded world continues bitwise as the saved one would have. Loading trusts nothing: the hash detects accidental
+ * damage, and every count, index and number is checked as well, so that bytes with a valid hash can do no harm either.
+ * A refusal gives TALUS_ERR_FORMAT with the offset. */
 #include "world/save/save.h"
 #include "world/bodies.h"
 #include "world/ids.h"
@@ -112,7 +112,7 @@ static void transfer_material(TalusArchive *a, TalusWorld *world, int index)
     talus_release(name);
 }
 
-/* Whether anything was set for the pair. */
+/* True if a property was set for the pair. */
 static bool is_set(const TalusPairDef *pair)
 {
     const TalusPairDef unset = talus_pair_def_default();
@@ -133,7 +133,7 @@ static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
     talus_archive_f64(a, &pair.cohesion);
     talus_archive_bool(a, &pair.own_model);
     transfer_model(a, &pair.model);
-    if (a->loading && a->status == TALUS_OK && is_set(&pair)) /* each makes all laws anew */
+    if (a->loading && a->status == TALUS_OK && is_set(&pair)) /* each call recomputes all laws */
         talus_archive_take(a, talus_world_set_pair(world, i, j, &pair));
 }
 
@@ -164,7 +164,7 @@ static bool sound_numbers(const TalusBodies *b, int i)
     return isfinite(sum) && fabs(length - 1.0) < 1e-3;
 }
 
-/* Checks a living slot and counts it; bounds of general shapes are taken from the shape. */
+/* Checks a living slot and counts it; bounds of general shapes come from the shape. */
 static bool admit_slot(TalusWorld *world, int i)
 {
     TalusBodies *b = &world->bodies;
@@ -200,7 +200,7 @@ static void admit_bodies(TalusArchive *a, TalusWorld *world)
         talus_archive_take(a, talus_ids_admit(b));
 }
 
-/* Version 5 has generations, of which ids are made. */
+/* Version 5 has generations, which give the ids. */
 static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
 {
     for (int i = 0; i < slots; i++) {
@@ -421,7 +421,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
 {
     *bytes = NULL;
     *size = 0;
-    TalusWorld *w = (TalusWorld *)world; /* transfers write to it only when loading */
+    TalusWorld *w = (TalusWorld *)world; /* written only when loading */
     TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(talus_world_download_contacts(world));
     TalusArchive a = {.version = VERSION};
@@ -431,7 +431,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     save_header(&a, 0);
     transfer_def(&a, &w->def, &w->solver_spec, &w->backend_name);
     transfer_world(&a, w);
-    if (a.status == TALUS_OK) { /* now that it is known */
+    if (a.status == TALUS_OK) { /* the size is known now */
         uint64_t total = a.at + sizeof total;
         memcpy(a.bytes + HEADER - sizeof total, &total, sizeof total);
         uint64_t hash = talus_hash(TALUS_HASH_SEED, a.bytes, a.at);
@@ -483,7 +483,7 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
     def.threads = threads;
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
     if (status == TALUS_ERR_UNSUPPORTED && choice)
-        a->status = status; /* the caller's doing, not that of the bytes */
+        a->status = status; /* an error of the caller, not of the bytes */
     talus_archive_take(a, status);
     if (a->status == TALUS_OK) {
         transfer_world(a, world);

@@ -8,7 +8,7 @@
 
 typedef void TalusTransferFn(TalusArchive *archive, TalusWorld *world, int index);
 
-/* A number of things of at least `least` bytes each, and each of them. */
+/* Transfers a number of items of at least `least` bytes each, then the items. */
 static inline void talus_archive_list(TalusArchive *a, TalusWorld *world, int count, size_t least,
                                       TalusTransferFn *transfer)
 {
@@ -17,10 +17,10 @@ static inline void talus_archive_list(TalusArchive *a, TalusWorld *world, int co
         transfer(a, world, i);
 }
 
-/* Groups, exclusions, applied forces, drives. */
+/* Transfers groups, exclusions, applied forces and drives. */
 void talus_archive_motion(TalusArchive *archive, TalusWorld *world);
 void talus_archive_contacts(TalusArchive *archive, TalusWorld *world);
-/* Shape `index`, which loading adds. */
+/* Transfers shape `index`; loading adds it. */
 void talus_archive_shape(TalusArchive *archive, TalusWorld *world, int index);
 void talus_archive_joints(TalusArchive *archive, TalusWorld *world);
 

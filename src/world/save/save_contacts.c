@@ -13,13 +13,13 @@ static bool contact_lives(const TalusWorld *world, const TalusContact *c)
     return world->bodies.shape[c->a] >= 0 && world->bodies.shape[c->b] >= 0;
 }
 
-/* The run a contact belongs to: 0 sphere-sphere, 1 sphere-fixed, 2 general. */
+/* Returns the run of a contact: 0 sphere-sphere, 1 sphere-fixed, 2 general. */
 static int contact_run(const TalusContactList *list, int i)
 {
     return i < list->sphere_sphere ? 0 : i < list->sphere_sphere + list->sphere_fixed ? 1 : 2;
 }
 
-/* A body may have become fixed or driven, or have fallen asleep since. */
+/* A body may have become fixed, driven or asleep since. */
 static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 {
     uint8_t other = world->bodies.fixed[c->b];
@@ -30,7 +30,7 @@ static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
                     : other != TALUS_MOTION_FIXED || !sphere;
 }
 
-/* Contacts of bodies removed since the last step are left out: they can match nothing any more. */
+/* False for contacts of bodies removed since the last step, whose keys can match nothing. */
 static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];

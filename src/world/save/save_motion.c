@@ -1,5 +1,4 @@
-/* world/save/save_motion.c - what moves bodies and keeps them apart, in a saved state: groups that meet, excluded
- * pairs, applied forces, drives, what sleeps. */
+/* world/save/save_motion.c - saved groups, excluded pairs, applied forces, drives and sleep. */
 #include "world/drive.h"
 #include "world/filter.h"
 #include "world/force.h"
@@ -21,7 +20,7 @@ static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
 static void transfer_sleep(TalusArchive *a, TalusWorld *world)
 {
     if (a->status == TALUS_OK)
-        a->status = talus_sleep_reserve(world); /* for bodies since the last step, too */
+        a->status = talus_sleep_reserve(world); /* including bodies added since the last step */
     for (int i = 0; a->status == TALUS_OK && i < world->sleep.slots; i++)
         transfer_sleeper(a, world, i);
     for (int i = 0; a->loading && i < world->bodies.counts.slots; i++)
@@ -95,7 +94,7 @@ static void transfer_drive_def(TalusArchive *a, TalusDriveDef *def)
     talus_archive_f64(a, &def->stop);
 }
 
-/* The body's own state, where it is now and how fast, is with the bodies. */
+/* The body's current pose and velocity are saved with the bodies. */
 static void transfer_drive(TalusArchive *a, TalusWorld *world, int i)
 {
     TalusDrive drive = {.def = talus_drive_def_default(), .orientation = talus_quat_identity()};
@@ -132,5 +131,5 @@ void talus_archive_motion(TalusArchive *a, TalusWorld *world)
         driven += talus_slot_driven(&world->bodies, i);
     if (a->loading && a->status == TALUS_OK && driven != world->drives)
         talus_archive_refuse(a, "a driven body has no drive, or two");
-    transfer_sleep(a, world); /* last: until the sleeping are counted nothing wakes them */
+    transfer_sleep(a, world); /* last: nothing wakes sleeping bodies before they are counted */
 }

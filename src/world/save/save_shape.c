@@ -1,6 +1,6 @@
-/* world/save/save_shape.c - a shape in a saved state: its definition, from which the same bits are made again.
+/* world/save/save_shape.c - a saved shape: its definition, from which loading makes the same bits.
  *
- *     kind u32, half, radius, half_height, spacing, counts, then the arrays that are there
+ *     kind u32, half, radius, half_height, spacing, counts, then the arrays that are present
  *     parts of a compound: each the same, then position and orientation */
 #include "world/save/save.h"
 #include "world/state.h"
@@ -13,7 +13,7 @@ static void release_def(TalusShapeDef *def)
                   (void *)def->triangle);
 }
 
-/* A number of values that is a product, and fits. */
+/* Returns a number of values that is a product; refuses overflow. */
 static int product(TalusArchive *a, int x, int y)
 {
     int64_t n = (int64_t)x * y;
@@ -40,7 +40,7 @@ static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
         talus_archive_array(a, def->height, product(a, def->columns, def->rows), sizeof(double));
 }
 
-/* All but the parts. What was loaded has arrays of its own, to be released also where this fails. */
+/* Transfers all but the parts. Loaded arrays must be released even after a failure. */
 static void transfer_def(TalusArchive *a, TalusShapeDef *def)
 {
     uint32_t kind = (uint32_t)def->kind;

@@ -1,7 +1,7 @@
-/* world/source/arrival.c - whether there is room for what arrives later: batches and emitters.
+/* world/source/arrival.c - checks for free space at later arrivals: batches and emitters.
  *
- * Where the bodies that move will be by then is not known, so only what is fixed counts, and what arrives together. At
- * the step in which a batch arrives, the contacts of that step tell the rest. */
+ * The future positions of moving bodies are unknown, so only fixed bodies and simultaneous arrivals count. The contacts
+ * of the step in which a batch arrives show the remaining overlaps. */
 #include "base/rng.h"
 #include "world/source/emit.h"
 #include "world/source/overlap.h"
@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 
-/* ---- bodies gathered for a detector ---- */
+/* ---- bodies for a detector ---- */
 
 typedef struct Crowd {
     int count;
@@ -49,7 +49,7 @@ static bool is_fixed(const TalusWorld *world, int slot)
     return world->bodies.shape[slot] >= 0 && world->bodies.fixed[slot] == TALUS_MOTION_FIXED;
 }
 
-/* Of all fixed bodies, with capacity for `more`. To be cleared even if it fails. */
+/* Collects all fixed bodies, with capacity for `more`. Must be cleared even after a failure. */
 static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
 {
     size_t capacity = more + 1;
@@ -94,7 +94,7 @@ static TalusBodyView crowd_view(const Crowd *c, const TalusWorld *world, const T
 
 /* ---- batches ---- */
 
-/* Adds the batches that arrive with the k-th, which is the first of them. */
+/* Adds all batches that arrive with the k-th, the first of them. */
 static void add_together(Crowd *c, const TalusWorld *world, int k)
 {
     const TalusSources *s = &world->sources;
@@ -157,7 +157,7 @@ static double size_of(const TalusWorld *world, const TalusContact *c)
     return talus_contact_size(b->size, b->shape, b->fixed, c);
 }
 
-/* The deepest of the contacts that the step began with. */
+/* Returns the deepest contact at the start of the step. */
 static const TalusContact *deepest(const TalusWorld *world)
 {
     const TalusContactList *list = talus_world_contacts(world);
@@ -213,7 +213,7 @@ static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter
     }
 }
 
-/* Candidates do not mind one another, and an emitter does not ask for groups. */
+/* Candidates do not collide with each other, and an emitter has no group. */
 static TalusStatus count_free(TalusWorld *world, Crowd *c, int first, int *free)
 {
     static const uint32_t meets[TALUS_GROUPS] = {[0] = 3, [1] = 1};

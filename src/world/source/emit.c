@@ -1,11 +1,10 @@
-/* world/source/emit.c - placing the spheres of an emitter at free spots.
+/* world/source/emit.c - placement of an emitter's spheres at free positions.
  *
- * Centres are drawn uniformly from the region. To learn which spots are free, the bodies near the
- * region (as fixed ones) and the candidates (as moving spheres) are given to a contact detector of
- * the emitter's own with no envelope: what it finds is what overlaps, exactly, for every shape. A
- * candidate that overlaps a body or a candidate before it is drawn again, a few rounds, then waits
- * for the next step with its radius kept. All of it depends on the emitter's random state and the
- * bodies alone, not on threads. */
+ * Centres are drawn uniformly from the region. To find free positions, a detector of the emitter's own gets the bodies
+ * near the region (as fixed ones) and the candidates (as moving spheres) with no envelope: its contacts are the
+ * overlaps, exactly, for every shape. A candidate that overlaps a body or an earlier candidate is drawn again for a few
+ * rounds; then it waits for the next step and keeps its radius. The result depends on the emitter's random state and
+ * the bodies alone, not on threads. */
 #include "world/source/emit.h"
 #include "base/rng.h"
 #include "world/state.h"
@@ -82,7 +81,7 @@ static TalusStatus gather_near(TalusWorld *world, const TalusEmitterDef *def)
     return TALUS_OK;
 }
 
-/* Bodies the region could hold: no more need be tried at once. */
+/* Returns an upper bound of the bodies that the region holds: no more need be tried at once. */
 static int region_room(const TalusEmitterDef *def)
 {
     double r = def->radius_min;
@@ -91,7 +90,7 @@ static int region_room(const TalusEmitterDef *def)
     return room < 100000.0 ? (int)room + 1 : 100000;
 }
 
-/* Draws the radii that are due by the end of this step, as many as there may be room for. */
+/* Draws the radii that are due by the end of this step, as many as the region may hold. */
 static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
 {
     double elapsed = talus_time(world) + world->info.length - e->def.start;
@@ -118,8 +117,8 @@ TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng)
     return talus_vec3(lo.x + x * d.x, lo.y + y * d.y, lo.z + z * d.z);
 }
 
-/* Marks candidates that overlap a body, then, in order, those that overlap an earlier candidate
- * that stays. The list is sorted by a, so a candidate's own fate is known when its turn comes. */
+/* Marks candidates that overlap a body, then, in order, those that overlap an earlier unmarked candidate. The list is
+ * sorted by a, so the mark of a candidate is final when its turn comes. */
 static void mark_taken(TalusEmitCandidates *n, const TalusContactList *list)
 {
     memset(n->taken, 0, (size_t)n->count);
@@ -158,7 +157,7 @@ static TalusStatus find_overlaps(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Candidates that fit become bodies of the neighbourhood; the others' radii go on waiting. */
+/* Turns free candidates into bodies of the neighbourhood; the radii of the others keep waiting. */
 static void settle(TalusEmitCandidates *n, TalusEmitter *e)
 {
     int first = n->near, waiting = 0;
@@ -194,8 +193,7 @@ static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;
     for (int i = 0; i < n->placed; i++)
-        n->velocity[i] =
-            e->def.velocity; /* room: every placed body has a place in the candidates */
+        n->velocity[i] = e->def.velocity; /* capacity: placed bodies were candidates */
     TalusBodyBatch batch = talus_body_batch_default();
     batch.count = n->placed;
     batch.shape = e->shape;

@@ -1,14 +1,14 @@
-/* world/source/emit.h - placing the spheres of an emitter. */
+/* world/source/emit.h - placement of an emitter's spheres. */
 #ifndef TALUS_WORLD_SOURCE_EMIT_H
 #define TALUS_WORLD_SOURCE_EMIT_H
 
 #include "collide/contact.h"
 #include "world/source/source.h"
 
-/* Bodies near an emitter and the spheres it would like to place (source.c). */
+/* Bodies near an emitter and the spheres it tries to place (emit.c). */
 typedef struct TalusEmitCandidates {
     TalusDetector *detector;
-    int near, count; /* the first `near` are there already, the rest are candidates */
+    int near, count; /* first `near` existing bodies, then candidates */
     TalusVec3 *position, *velocity;
     TalusQuat *orientation;
     double *radius, *size;
@@ -20,7 +20,7 @@ typedef struct TalusEmitCandidates {
 } TalusEmitCandidates;
 
 TalusStatus talus_emit(TalusWorld *world, TalusEmitter *emitter);
-/* A random position in the emitter's box. */
+/* Returns a random position in the emitter's box. */
 TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng);
 void talus_emit_candidates_clear(TalusEmitCandidates *candidates);
 

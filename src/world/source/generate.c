@@ -9,7 +9,7 @@
 
 /* ---- rotations ---- */
 
-/* The half angle by the half vector: q = (1 + z.n, z x n) normalised. */
+/* Half angle by the half vector: q = (1 + z.n, z x n) normalised. */
 TalusQuat talus_quat_to(TalusVec3 direction)
 {
     TalusVec3 n = talus_normalize(direction, talus_vec3(0, 0, 1));
@@ -69,7 +69,7 @@ void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out
 
 /* ---- layers ---- */
 
-/* Most bodies on the k-th circle (radius k spacings) with chords of at least one spacing. */
+/* Returns the largest number of bodies on the k-th circle (radius k spacings) with chords of at least one spacing. */
 static int64_t circle_places(int64_t k)
 {
     if (k == 0)
@@ -78,11 +78,12 @@ static int64_t circle_places(int64_t k)
     double c, s;
     do {
         talus_turn(0.5 / (double)n, &c, &s);
-    } while (2.0 * (double)k * s < 1.0 - 1e-14 && --n > 1); /* six touching ones round one: k = 1 */
+    } while (2.0 * (double)k * s < 1.0 - 1e-14 &&
+             --n > 1); /* k = 1: six touching bodies around one */
     return n;
 }
 
-/* Rows that fit into `reach` spacings. Beyond 65,536 a layer has more places than an int counts. */
+/* Returns the number of rows within `reach` spacings. Beyond 65,536 a layer has more positions than an int counts. */
 static int64_t rows(double reach)
 {
     return reach >= 0.0 ? (int64_t)(reach < 65535.0 ? reach : 65535.0) + 1 : 0;
@@ -93,7 +94,7 @@ static int64_t circles(const TalusLayers *l)
     return rows((l->radius - l->size) / l->spacing);
 }
 
-/* Columns of a grid: centres lie within half - size, a spacing apart. */
+/* Returns the number of columns of a grid: centres lie within half - size, a spacing apart. */
 static int64_t columns(const TalusLayers *l, int axis)
 {
     return rows(2.0 * (l->half[axis] - l->size) / l->spacing * (1.0 + 1e-12));
@@ -123,8 +124,8 @@ typedef struct LayerWriter {
     TalusVec3 *out;
 } LayerWriter;
 
-/* Two neighbours move by half their room at most, so they never meet; a body that jitter would move
- * out of the region stays in its place. */
+/* Neighbours move by at most half the gap between them, so they never meet. A body that jitter would move out of the
+ * region stays at its position. */
 static void put(LayerWriter *w, double x, double y)
 {
     const TalusLayers *l = w->layers;
@@ -185,8 +186,8 @@ void talus_generate_layers(const TalusLayers *l, int64_t count, TalusVec3 *out)
 
 const int talus_fill_tries = 10000;
 
-/* Chains of spheres by grid cell. A cell is as wide as the largest diameter, so that whatever
- * overlaps a sphere lies in its own or the 26 cells about it. */
+/* Linked lists of spheres by grid cell. A cell is as wide as the largest diameter, so that all overlaps of a sphere
+ * lie in its own or the 26 neighbouring cells. */
 typedef struct FillGrid {
     TalusVec3 lo;
     double width;
@@ -200,7 +201,7 @@ static int64_t cell_of(double x, double lo, double width, int64_t n)
     return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* At most about as many cells as bodies, however small they are in their region. */
+/* Chooses at most about as many cells as bodies, however small they are in their region. */
 static void size_grid(FillGrid *grid, const TalusFill *fill, TalusVec3 size, int64_t count,
                       double largest)
 {

@@ -1,7 +1,7 @@
-/* world/source/generate.h - places for many bodies: lattices, layers, random fill.
+/* world/source/generate.h - positions for many bodies: lattices, layers, random fill.
  *
- * Pure functions of their arguments; the same places on every IEEE platform. A generator keeps
- * whole bodies inside its region, and no two of its bodies overlap. */
+ * Pure functions of their arguments, with the same results on every IEEE platform. A generator keeps whole bodies
+ * inside its region, and no two of its bodies overlap. */
 #ifndef TALUS_WORLD_SOURCE_GENERATE_H
 #define TALUS_WORLD_SOURCE_GENERATE_H
 
@@ -10,16 +10,16 @@
 #include <talus/base.h>
 #include <talus/math.h>
 
-/* The shortest rotation that takes the z axis to `direction` (not zero). */
+/* Returns the shortest rotation that takes the z axis to `direction` (not zero). */
 TalusQuat talus_quat_to(TalusVec3 direction);
-/* Rotation by a number of turns about an axis (not zero). */
+/* Returns the rotation by a number of turns about an axis (not zero). */
 TalusQuat talus_quat_turn(TalusVec3 axis, double turns);
 
-/* `count` sizes uniform in [min, max]. */
+/* Writes `count` sizes, uniform in [min, max]. */
 void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out);
 
-/* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` shifts each
- * body by up to that share of the room that spacing - 2 half leaves in its cell. */
+/* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` shifts each body by at most that
+ * share of the gap spacing - 2 half in its cell. */
 typedef struct TalusLattice {
     TalusVec3 lo, spacing;
     TalusVec3 half; /* half extents of the largest body */
@@ -30,30 +30,30 @@ typedef struct TalusLattice {
 
 void talus_generate_lattice(const TalusLattice *lattice, int64_t count, TalusVec3 *out);
 
-/* Layers above `bottom`, `rise` apart: circles about the middle where `radius` > 0, else a grid
- * over |x| <= half[0], |y| <= half[1]. Odd layers of circles are turned by half a gap. */
+/* Layers above `bottom`, `rise` apart: circles about the middle if `radius` > 0, else a grid over |x| <= half[0], |y|
+ * <= half[1]. Odd layers of circles are rotated by half a gap. */
 typedef struct TalusLayers {
     TalusVec3 bottom;
     double radius, half[2];
     double spacing, rise;
-    double size, height; /* half extents of the largest body, across and up */
+    double size, height; /* half extents of the largest body, horizontal and vertical */
     double jitter;
     uint64_t seed;
 } TalusLayers;
 
-/* Places in `repeat` layers; 0 when the region is narrower than a body. */
+/* Returns the number of positions in `repeat` layers; 0 if the region is narrower than a body. */
 int64_t talus_layers_places(const TalusLayers *layers, int64_t repeat);
 void talus_generate_layers(const TalusLayers *layers, int64_t count, TalusVec3 *out);
 
-/* Random places for spheres of the given radii, largest first in `radius`. A cylinder where
- * `radius` > 0: lo.z to hi.z about the axis through lo.x, lo.y; else the box [lo, hi]. */
+/* Random positions for spheres of the given radii, largest first in `radius`. If `radius` > 0, a cylinder: lo.z to
+ * hi.z about the axis through lo.x, lo.y; else the box [lo, hi]. */
 typedef struct TalusFill {
     TalusVec3 lo, hi;
     double radius;
     uint64_t seed;
 } TalusFill;
 
-/* `placed` is below `count` when a body found no place in talus_fill_tries throws. */
+/* `placed` is below `count` if a body found no free position in talus_fill_tries tries. */
 extern const int talus_fill_tries;
 TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const double *radius,
                                 TalusVec3 *out, int64_t *placed);

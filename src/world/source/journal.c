@@ -1,4 +1,4 @@
-/* world/source/journal.c - which slots a step has filled and emptied, so that it can be taken back. */
+/* world/source/journal.c - slots that a step has filled and emptied, for a rollback. */
 #include "world/source/journal.h"
 #include "world/ids.h"
 #include "world/state.h"
@@ -34,8 +34,7 @@ void talus_journal_undo(TalusWorld *world)
 {
     TalusJournal *j = &world->journal;
     if (j->count > 0)
-        (void)talus_world_mark_dirty(
-            world); /* fails where the device does, as all that follows then */
+        (void)talus_world_mark_dirty(world); /* fails with the device; later calls then fail too */
     for (int i = j->count - 1; i >= 0; i--) {
         TalusJournalEntry entry = j->entry[i];
         world->bodies.shape[entry.slot] = entry.shape;

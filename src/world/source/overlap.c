@@ -1,12 +1,12 @@
-/* world/source/overlap.c - how deep bodies lie in each other, asked outside of a step.
+/* world/source/overlap.c - overlaps of bodies, queried outside of a step.
  *
- * A detector of its own finds the contacts of the bodies where they are, at rest and without an envelope: what it
- * finds overlaps. The world's own list and its impulses stay as they are, so asking changes nothing of a run. It costs
- * at most what the detection of a step costs.
+ * A separate detector finds the contacts of the bodies at rest and without an envelope, which are the overlaps. The
+ * world's own list and its impulses stay unchanged, so a query does not affect a run. It costs at most as much as the
+ * detection of a step.
  *
- * Contacts with a mesh do not see a body that is deeper inside a solid than its own reach (docs/how-to/meshes.md). Bodies whose
- * centre lies inside one are found here by the faces above the centre: those that look up less those that look down,
- * which is 1 inside and 0 outside. */
+ * Contacts with a mesh miss a body that is deeper inside a solid than its own reach (docs/how-to/meshes.md). Bodies
+ * whose centre lies inside are found here by the faces above the centre: the number of faces that look up less those
+ * that look down is 1 inside and 0 outside. */
 #include "world/source/overlap.h"
 #include "world/step/mirror.h"
 #include "world/step/stages.h"
@@ -33,7 +33,7 @@ static bool same_pair(const TalusContact *p, const TalusContact *q)
     return p->a == q->a && p->b == q->b;
 }
 
-/* Contacts of one pair follow one another. */
+/* Contacts of one pair are adjacent. */
 static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
                           TalusOverlapPair *worst)
 {
@@ -53,8 +53,8 @@ static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
 
 /* ---- inside solid meshes ---- */
 
-/* Whether the line along z through p passes the triangle's shadow. Of triangles that share an edge one alone has it:
- * an edge is cut by the same arithmetic from either side. */
+/* True if the line along z through p crosses the triangle. Of triangles that share an edge exactly one has it, because
+ * the edge is cut by the same arithmetic from either side. */
 static bool over(const TalusFacet *f, TalusVec3 p)
 {
     bool odd = false;
@@ -87,7 +87,7 @@ static bool is_inside(const TalusShape *mesh, TalusVec3 p)
     return around > 0;
 }
 
-/* By boxes that double, from the body's own size. */
+/* Searches boxes of doubling size, starting from the body's own. */
 static double distance_to(const TalusShape *mesh, TalusVec3 p, double reach)
 {
     for (;; reach *= 2.0) {
@@ -119,7 +119,7 @@ static bool in_box(const TalusAabb *box, TalusVec3 p)
 typedef struct Inside {
     const TalusBodyView *view;
     int wall;
-    TalusOverlapPair *worst; /* of each chunk of bodies */
+    TalusOverlapPair *worst; /* by chunk of bodies */
 } Inside;
 
 static void search_inside(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -158,7 +158,7 @@ static TalusStatus take_inside(TalusPool *pool, const TalusBodyView *v, int wall
     return TALUS_OK;
 }
 
-/* ---- the question ---- */
+/* ---- queries ---- */
 
 TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, TalusOverlapPair *worst)
 {
@@ -178,8 +178,7 @@ TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, Talus
 
 TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out)
 {
-    TalusWorld *w =
-        (TalusWorld *)world; /* whose filters are sorted when they are first asked for */
+    TalusWorld *w = (TalusWorld *)world; /* filters are sorted on first use */
     TalusVec3 *still;
     TalusOverlapPair worst;
     *out = (TalusOverlap){0};

@@ -4,18 +4,18 @@
 
 #include "world/state.h"
 
-/* Overlap over size from which on it is no start that a step should be given. */
+/* Overlap over size above which a start is unfit for a step. */
 #define TALUS_DEEP_OVERLAP 0.5
 
-/* Two bodies of a view; a moves. */
+/* The deepest overlap of a view; a moves. */
 typedef struct TalusOverlapPair {
-    int a, b;     /* -1: none overlap */
+    int a, b;     /* slots; -1: no overlap */
     double depth; /* m */
-    double size;  /* m, the smaller of the two bodies', of those that move */
-    int pairs;    /* that overlap in all */
+    double size;  /* m: smaller size of the two bodies, of those that move */
+    int pairs;    /* number of overlapping pairs */
 } TalusOverlapPair;
 
-/* The pair of the largest depth over size. Velocities are to be 0. */
+/* Finds the pair of the largest depth over size. Velocities must be 0. */
 TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, TalusOverlapPair *worst);
 
 #endif

@@ -1,9 +1,8 @@
-/* world/source/source.c - bodies that come and go while the world runs: delayed batches, emitters, sinks.
+/* world/source/source.c - bodies that enter and leave during the run: delayed batches, emitters, sinks.
  *
- * They act at the start of a step in this order: batches that are due, emitters, sinks. Every
- * change is noted in a journal until the step has succeeded, so that a failed step leaves no
- * trace. Sinks come last, so a slot they free is not used again before the detector has seen it
- * empty, and no impulse can pass from the body that left to one that comes. */
+ * They act at the start of a step in this order: due batches, emitters, sinks. A journal records every change until the
+ * step has succeeded, so that a failed step leaves no trace. Sinks come last, so a slot they free is not reused before
+ * the detector has seen it empty, and no impulse passes from a removed body to a new one. */
 #include "world/source/source.h"
 #include "base/rng.h"
 #include "world/bodies.h"
@@ -19,7 +18,7 @@
 
 enum { EMITTER_COOKIE = 0x7a10e317 };
 
-/* ---- a step that fails ---- */
+/* ---- rollback ---- */
 
 static TalusStatus begin_emitter(TalusEmitter *e)
 {
@@ -128,7 +127,7 @@ TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const Talu
     return status;
 }
 
-/* Times are compared with a millionth of a step to spare: step counts times h round either way. */
+/* Times are compared with a slack of 1e-6 steps, because step counts times h round either way. */
 static bool is_due(const TalusWorld *world, double time)
 {
     return time <= talus_time(world) + 1e-6 * world->def.step;
@@ -237,7 +236,7 @@ static void count_below(void *context, int64_t begin, int64_t end, int64_t chunk
     world->partial[chunk] = number;
 }
 
-/* Whether it is worth looking at the bodies: an engine that has them all can count by itself. */
+/* True if some body may be below a sink. An engine with memory of its own counts without a download. */
 static TalusStatus any_below(TalusWorld *world, bool *any)
 {
     const TalusSources *s = &world->sources;
@@ -277,7 +276,7 @@ static TalusStatus apply_sinks(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all sources ---- */
 
 TalusStatus talus_sources_apply(TalusWorld *world)
 {

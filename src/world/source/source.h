@@ -1,4 +1,4 @@
-/* world/source/source.h - arrivals and sinks, as one change that can be taken back. */
+/* world/source/source.h - arrivals and sinks, with commit and rollback. */
 #ifndef TALUS_WORLD_SOURCE_SOURCE_H
 #define TALUS_WORLD_SOURCE_SOURCE_H
 
@@ -8,24 +8,24 @@
 typedef struct TalusEmitter {
     TalusEmitterDef def;
     int shape;
-    /* Radii are drawn in order and wait until a free spot is found, so that a crowded region does
-     * not favour small bodies. drawn - waiting bodies have been placed. */
+    /* Radii are drawn in order and wait for a free position, so that a crowded region does not favour small bodies.
+     * drawn - waiting bodies have been placed. */
     TalusRng rng;
     int64_t drawn;
     int waiting;
     double *radius; /* [waiting] */
-    /* as above at the start of the step, for a step that fails */
+    /* the same at the start of the step, for a rollback */
     TalusRng rng_before;
     int64_t drawn_before;
     int waiting_before;
     double *radius_before;
 } TalusEmitter;
 
-/* A batch that waits for its time, with copies of its arrays. */
+/* A delayed batch, with copies of its arrays. */
 typedef struct TalusPending {
     double time;
     TalusBodyBatch batch;
-    bool added; /* in the step now under way; dropped when that step succeeds */
+    bool added; /* in the current step; dropped when that step succeeds */
 } TalusPending;
 
 typedef struct TalusSink {
@@ -49,7 +49,7 @@ void talus_sources_clear(TalusWorld *world);
 void talus_pending_clear(TalusPending *pending);
 
 /* ---- arrival.c ---- */
-/* At the end of a step that succeeded: tells of batches that arrived deep inside other bodies, once. */
+/* At the end of a successful step: logs batches that arrived deep inside other bodies, once. */
 void talus_arrivals_report(TalusWorld *world);
 
 #endif

@@ -1,4 +1,4 @@
-/* world/source/survey.c - bounds, sizes and masses of a world's bodies, and which of them nothing will hold. */
+/* world/source/survey.c - bounds, sizes and masses of a world's bodies, and bodies without support. */
 #include "world/source/survey.h"
 #include "world/ids.h"
 #include "world/step/mirror.h"
@@ -142,16 +142,16 @@ double talus_survey_fill(const TalusSurvey *s)
     return box > 0.0 ? s->volume / box : 0.0;
 }
 
-/* ---- what nothing will hold ---- */
+/* ---- bodies without support ---- */
 
-/* All that is fixed, in axes whose z is up. */
+/* Fixed bodies, in axes with z upwards. */
 typedef struct Ground {
     TalusVec3 up;
-    TalusQuat upright; /* from the world's axes to those */
-    bool endless;      /* a plane holds whatever falls */
+    TalusQuat upright; /* from the world's axes to these */
+    bool endless;      /* a plane supports everything that falls */
     TalusAabb box;
     const uint8_t *jointed; /* by slot */
-    int within;             /* moving bodies that are not beyond it */
+    int within;             /* moving bodies within the bounds */
     TalusStrays *strays;
 } Ground;
 
@@ -189,7 +189,7 @@ static void find_stray(void *context, const TalusSurveyBody *b)
         g->strays->first = *b;
 }
 
-/* False: nothing falls. */
+/* Returns false if nothing falls. */
 static bool survey_ground(const TalusWorld *world, Ground *g)
 {
     *g = (Ground){.box = nothing};

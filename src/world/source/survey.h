@@ -1,14 +1,14 @@
-/* world/source/survey.h - the bodies of a world at a glance, those that arrive later among them: bounds, sizes, masses, and
- * what is odd about them (survey.c). For the messages of scenes and for `talus info`. */
+/* world/source/survey.h - summary of a world's bodies, including later arrivals: bounds, sizes, masses and anomalies
+ * (survey.c). For messages about scenes and for `talus info`. */
 #ifndef TALUS_WORLD_SOURCE_SURVEY_H
 #define TALUS_WORLD_SOURCE_SURVEY_H
 
 #include "world/state.h"
 
-/* A body: a slot, or one of a batch that waits for its time. */
+/* A body: a slot, or one of a delayed batch. */
 typedef struct TalusWho {
-    int pending; /* index of the batch; -1: it is there */
-    int index;   /* slot, or place in the batch */
+    int pending; /* index of the batch; -1: the body exists */
+    int index;   /* slot, or index in the batch */
 } TalusWho;
 
 typedef struct TalusSurveyBody {
@@ -18,8 +18,8 @@ typedef struct TalusSurveyBody {
     bool fixed; /* or driven */
     TalusVec3 position, velocity;
     TalusQuat orientation;
-    double radius; /* about the centre; 0 where unbounded */
-    double size;   /* radius of a sphere, least half width of others; 0 for walls */
+    double radius; /* bounding radius about the centre; 0 if unbounded */
+    double size;   /* radius of a sphere, smallest half width of others; 0 for walls */
     double mass, volume;
 } TalusSurveyBody;
 
@@ -29,36 +29,36 @@ typedef void TalusSurveyFn(void *context, const TalusSurveyBody *body);
 void talus_survey_each(const TalusWorld *world, TalusSurveyFn *fn, void *context);
 
 typedef struct TalusSurvey {
-    int moving, fixed, unbounded;          /* unbounded: planes, of the fixed ones */
-    TalusAabb moving_bounds, fixed_bounds; /* empty (lo above hi) where there are none */
-    TalusSurveyBody smallest, largest;     /* by radius, of the moving */
-    TalusSurveyBody thinnest;              /* by size */
+    int moving, fixed, unbounded;          /* unbounded: planes among the fixed */
+    TalusAabb moving_bounds, fixed_bounds; /* empty (lo above hi) without bodies */
+    TalusSurveyBody smallest, largest;     /* by radius; moving bodies */
+    TalusSurveyBody thinnest;              /* by size; moving bodies */
     TalusSurveyBody lightest, heaviest, fastest;
-    double mass, volume; /* of the moving, in all */
-    /* sqrt(d/g), in which a body at rest falls half the width d of the thinnest; INFINITY: there is no gravity, or
-     * nothing moves. */
+    double mass, volume; /* totals of the moving bodies */
+    /* sqrt(d/g), s: time in which a body falls from rest by half the width d of the thinnest. INFINITY without gravity
+     * or moving bodies. */
     double fall_time;
 } TalusSurvey;
 
 void talus_world_survey(const TalusWorld *world, TalusSurvey *out);
-/* Volume of the moving bodies over that of the box around them; 0 where that has none. */
+/* Returns the volume of the moving bodies over that of their bounding box; 0 if the box has none. */
 double talus_survey_fill(const TalusSurvey *survey);
 
-/* Moving bodies without joints that start beyond the bounds of all that is fixed, with nothing below them. Where a
- * plane holds whatever falls: those beside the bounds of other fixed bodies, if nine of ten start within these. None
- * without gravity and where space repeats itself. */
+/* Moving bodies without joints that start beyond the bounds of all fixed bodies, with nothing below them. With a plane
+ * that supports everything: bodies beside the bounds of other fixed bodies, if nine of ten start within these. None
+ * without gravity or in periodic space. */
 typedef struct TalusStrays {
     int count;
-    bool held; /* by a plane */
+    bool held; /* supported by a plane */
     TalusSurveyBody first;
 } TalusStrays;
 
 TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out);
-/* The same of a box, such as an emitter's. */
+/* True if a box, such as an emitter's, is beyond the bounds in the same sense. */
 bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi);
 
-/* The deepest overlap that arriving batches will have with fixed bodies, or among those that arrive together; `a` is
- * of a batch. depth 0: none. */
+/* The deepest overlap of arriving batches with fixed bodies or with simultaneous arrivals; `a` is of a batch. depth 0:
+ * none. */
 typedef struct TalusArrivalOverlap {
     TalusWho a, b;
     double depth, size, time;
@@ -66,7 +66,7 @@ typedef struct TalusArrivalOverlap {
 
 TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *out);
 
-/* Of `tries` random places in the emitter's box, how many fixed bodies leave free. */
+/* Counts how many of `tries` random positions in the emitter's box fixed bodies leave free. */
 TalusStatus talus_emitter_room(TalusWorld *world, const TalusEmitter *emitter, int tries,
                                int *free);
 

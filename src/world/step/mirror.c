@@ -1,8 +1,8 @@
-/* world/step/mirror.c - the host's arrays of a world whose engine has memory of its own.
+/* world/step/mirror.c - the host's copy of the state of an engine with memory of its own.
  *
- * What the engine has computed is fetched when someone asks for it, and what the host has changed is
- * sent before the next step: a world that nobody looks at copies nothing. An engine that shares the host's memory
- * is given the arrays themselves before every step, and nothing is ever fetched. */
+ * Results of the engine are downloaded when they are read, and changes of the host are uploaded before the next step.
+ * A world that is not read copies nothing. A shared engine gets pointers to the arrays before every step, and nothing
+ * is downloaded. */
 #include "world/step/mirror.h"
 #include "world/filter.h"
 #include "world/state.h"
@@ -24,8 +24,7 @@ TalusContactList *talus_world_contacts(const TalusWorld *world)
     return world->host.ops->contacts(world->host.engine);
 }
 
-/* The engine never sees fewer slots than before: contacts may still name those that a failed step has
- * given back. */
+/* The engine never gets fewer slots than before: contacts may still name slots of a rolled back step. */
 static TalusBodyArrays body_arrays(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
@@ -50,7 +49,7 @@ static TalusBodyArrays body_arrays(TalusWorld *world)
 
 /* ---- driven bodies ---- */
 
-/* The states of driven bodies as the host has them. */
+/* Stages the states of driven bodies. */
 static TalusStatus note_driven(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
@@ -99,11 +98,11 @@ TalusStatus talus_mirror_download_driven(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* ---- from the engine ---- */
+/* ---- download ---- */
 
 TalusStatus talus_world_download_bodies(const TalusWorld *world)
 {
-    TalusWorld *w = (TalusWorld *)world; /* the mirror is no part of what the world means */
+    TalusWorld *w = (TalusWorld *)world; /* the mirror is not part of the world's content */
     if (!w->mirror.bodies_stale)
         return TALUS_OK;
     TalusBodyArrays arrays = body_arrays(w);
@@ -138,7 +137,7 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world)
     TALUS_TRY(w->on.ops->get_contacts(w->on.engine, &m->list));
     TALUS_TRY(w->host.ops->put_contacts(w->host.engine, &m->list));
     for (size_t i = 0; m->any_dropped && i < TALUS_CAPACITY(m->dropped); i++)
-        if (m->dropped[i]) /* since the engine made them */
+        if (m->dropped[i]) /* after the engine computed them */
             w->host.ops->forget(w->host.engine, (int)i);
     m->contacts_stale = false;
     return TALUS_OK;
@@ -155,7 +154,7 @@ void talus_world_refresh(const TalusWorld *world, bool contacts)
                      world->def.backend, talus_error());
 }
 
-/* ---- to the engine ---- */
+/* ---- upload ---- */
 
 TalusStatus talus_world_mark_dirty(TalusWorld *world)
 {
@@ -164,7 +163,7 @@ TalusStatus talus_world_mark_dirty(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Slots that were never sent have no contacts there. */
+/* Slots that were never uploaded have no contacts in the engine. */
 void talus_world_drop_impulses(TalusWorld *world, int slot)
 {
     TalusMirror *m = &world->mirror;
@@ -213,7 +212,7 @@ static TalusStatus send_bodies(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* With the groups of all bodies, of which there are none where all meet. */
+/* Includes the groups of all bodies, unless all collide. */
 static TalusStatus send_filter(TalusWorld *world)
 {
     int slots = body_arrays(world).slots;
@@ -226,7 +225,7 @@ static TalusStatus send_forces(TalusWorld *world)
     return world->on.ops->put_forces(world->on.engine, f->force, f->torque, f->count);
 }
 
-/* The arrays themselves, which may have moved since. */
+/* Passes the arrays themselves, which may have moved. */
 static TalusStatus share(TalusWorld *world)
 {
     TalusBodyArrays arrays = body_arrays(world);

@@ -1,5 +1,4 @@
-/* world/step/mirror.h - the host's arrays beside an engine with memory of its own. Nothing to do where the engine shares the
- * host's memory. */
+/* world/step/mirror.h - the host's copy of the state of an engine with memory of its own. Shared engines need none. */
 #ifndef TALUS_WORLD_STEP_MIRROR_H
 #define TALUS_WORLD_STEP_MIRROR_H
 
@@ -8,41 +7,39 @@
 
 #include <talus/world.h>
 
-/* Where the engine does not share the host's memory, the arrays of the world's bodies and the contacts of the
- * host's engine are a mirror: either side may know more than the other, and mirror.c brings it across when it is
- * asked for. Nothing is ever behind otherwise. */
+/* State of the mirror: the world's body arrays and the contacts of the host's engine. Either side may be newer;
+ * mirror.c copies on demand. With a shared engine nothing is ever stale. */
 typedef struct TalusMirror {
-    bool bodies_stale, contacts_stale; /* the engine has moved on */
-    bool bodies_dirty, contacts_dirty; /* the host has changes that the engine has not */
-    bool tables_dirty;                 /* the same of shapes and materials, */
-    bool forces_dirty, filters_dirty;  /*   of applied forces, and of which bodies meet */
+    bool bodies_stale, contacts_stale; /* the engine's data is newer */
+    bool bodies_dirty, contacts_dirty; /* the host has changes to upload */
+    bool tables_dirty;                 /* shapes or materials have changes to upload */
+    bool forces_dirty, filters_dirty;  /* applied forces or filters have changes to upload */
     int slots_sent;
     bool any_dropped;
-    uint8_t *dropped; /* by slot: contacts that lose their impulses with the next bodies sent */
-    TalusContactList list; /* on its way to the host's engine */
-    int32_t *few;          /* slots of driven bodies, and their states, on their way */
-    TalusMotion *motion;
+    uint8_t *dropped;      /* by slot: contacts lose their impulses at the next upload of bodies */
+    TalusContactList list; /* staging for the host's engine */
+    int32_t *few;          /* staging: slots of driven bodies */
+    TalusMotion *motion;   /* staging: their states */
 } TalusMirror;
 
-/* Brings the host's bodies, or contacts, up to date. Functions that are const to their callers call
- * these as well: what the world holds does not change by being looked at. Those that cannot fail use
- * talus_world_refresh, which tells a failure as a warning; the next step meets it too. */
+/* Download bodies or contacts if stale. Functions that are const for their callers call these too, since the content
+ * of the world does not change. Functions that cannot fail use talus_world_refresh, which logs a failure as a warning;
+ * the next step meets the same failure. */
 TalusStatus talus_world_download_bodies(const TalusWorld *world);
 TalusStatus talus_world_download_contacts(const TalusWorld *world);
 void talus_world_refresh(const TalusWorld *world, bool contacts);
-/* To be called before the host's bodies change: brings them up to date and marks them as newer. */
+/* Call before changing the host's bodies: downloads them and marks them dirty. */
 TalusStatus talus_world_mark_dirty(TalusWorld *world);
-/* Forgets the impulses of a body's contacts. */
+/* Zeroes the impulses of a body's contacts. */
 void talus_world_drop_impulses(TalusWorld *world, int slot);
-/* Gives the engine what the host has changed. */
+/* Uploads all changes of the host. */
 TalusStatus talus_mirror_upload(TalusWorld *world);
-/* States of driven bodies, which are the host's to say, to the engine; and back where a step is taken back. */
+/* Upload the states of driven bodies, which the host determines; download them in a rollback. */
 TalusStatus talus_mirror_upload_driven(TalusWorld *world);
 TalusStatus talus_mirror_download_driven(TalusWorld *world);
-/* The engine has changed bodies, or contacts. */
 void talus_mirror_mark_bodies_stale(TalusWorld *world);
 void talus_mirror_mark_contacts_stale(TalusWorld *world);
-/* The contacts of the last step, once they have been looked at. */
+/* Returns the contacts of the last download. */
 TalusContactList *talus_world_contacts(const TalusWorld *world);
 void talus_mirror_clear(TalusMirror *mirror);
 

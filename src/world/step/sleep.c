@@ -1,13 +1,13 @@
 /* world/step/sleep.c - settled bodies that are left out of the steps.
  *
- * A body is calm while |v| + |w| r stays below sleep_speed times the reference speed. An island, bodies that
- * are connected by contacts which carry something, falls asleep when all of it has been calm for sleep_steps
- * steps: its velocities become 0 and its bodies count as fixed. Whatever touches it and is not calm wakes it,
- * and so do driven bodies that move nearby and most calls that change the world.
+ * A body is calm while |v| + |w| r stays below sleep_speed times the reference speed. An island is a set of bodies
+ * connected by contacts that transmit impulses. It falls asleep when all its bodies have been calm for sleep_steps
+ * steps: their velocities become 0, and they count as fixed. It wakes when a body that is not calm touches it, when a
+ * driven body moves nearby, and in most calls that change the world.
  *
- * What is neglected: motion slower than that speed, which is reported as the bound of the error in velocity;
- * and the load that calm bodies put on sleeping ones until they fall asleep as well. A body without contacts
- * never sleeps, nor does one of a joint. */
+ * Neglected: motion slower than that speed, which is reported as the bound of the error in velocity; and the load of
+ * calm bodies on sleeping ones until they fall asleep as well. A body without contacts never sleeps, nor does a body
+ * with a joint. */
 #include "world/step/sleep.h"
 #include "world/bodies.h"
 #include "world/state.h"
@@ -53,7 +53,7 @@ void talus_sleep_clear(TalusWorld *world)
 
 /* ---- waking ---- */
 
-/* Whether a driven body that moves may reach the slot within a step: by their bounds. */
+/* True if a moving driven body may reach the slot within a step, by their bounds. */
 static bool near_drive(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
@@ -73,7 +73,7 @@ static bool near_drive(const TalusWorld *world, int slot)
                            (talus_norm(b->velocity[d]) + talus_norm(b->spin[d]) * talus_norm(half));
         bool apart = fabs(way.x) > half.x + reach || fabs(way.y) > half.y + reach ||
                      fabs(way.z) > half.z + reach;
-        if (!apart) /* a plane has no end, and all that is not finite is near */
+        if (!apart) /* planes have no bounds; anything not finite counts as near */
             return true;
     }
     return false;
@@ -118,7 +118,7 @@ static int root_of(int32_t *island, int slot)
     return slot;
 }
 
-/* The smaller slot stands for both. */
+/* The smaller slot represents both. */
 static void join(int32_t *island, int a, int b)
 {
     a = root_of(island, a);
@@ -132,7 +132,7 @@ static bool is_loaded(const TalusContactList *list, int i)
     return p.x != 0.0 || p.y != 0.0 || p.z != 0.0;
 }
 
-/* Islands of the bodies that are awake; `restless` by body until it has a loaded contact, then by island. */
+/* Finds the islands of awake bodies. `restless` is by body until the body has a loaded contact, then by island. */
 static void find_islands(TalusWorld *world)
 {
     TalusSleep *s = &world->sleep;
@@ -176,7 +176,7 @@ static void put_to_sleep(TalusWorld *world, int slot)
     world->sleep.asleep++;
 }
 
-/* A state that cannot be downloaded leaves things as they are; the next step meets that, too. */
+/* If the state cannot be downloaded, nothing changes; the next step meets the same failure. */
 void talus_sleep_update(TalusWorld *world)
 {
     TalusSleep *s = &world->sleep;
@@ -207,7 +207,7 @@ void talus_sleep_update(TalusWorld *world)
     world->info.sleep_speed = s->asleep > 0 ? sleep_limit(world) : 0.0;
 }
 
-/* Potential energy of what sleeps, which no loop over moving bodies sees. */
+/* Returns the potential energy of sleeping bodies, which loops over moving bodies omit. */
 double talus_sleep_potential(const TalusWorld *world)
 {
     const TalusBodies *b = &world->bodies;

@@ -1,23 +1,23 @@
-/* world/step/sleep.h - settled bodies. */
+/* world/step/sleep.h - sleeping bodies. */
 #ifndef TALUS_WORLD_STEP_SLEEP_H
 #define TALUS_WORLD_STEP_SLEEP_H
 
 #include <talus/world.h>
 
-/* Bodies that settle (sleep.c); nothing unless def.sleep_speed is above 0. */
+/* Sleep (sleep.c); unused if def.sleep_speed is 0. */
 typedef struct TalusSleep {
-    int slots;         /* that the arrays know */
-    int32_t *calm;     /* steps that a body has been slow for */
-    int32_t *island;   /* of sleeping bodies: what falls asleep together wakes together */
-    uint8_t *restless; /* scratch, as is `jointed` */
-    int (*jointed)[2];
+    int slots;         /* size of the arrays */
+    int32_t *calm;     /* number of steps that a body has been slow */
+    int32_t *island;   /* of sleeping bodies; an island falls asleep and wakes as a whole */
+    uint8_t *restless; /* scratch */
+    int (*jointed)[2]; /* scratch */
     int asleep;
 } TalusSleep;
 
 TalusStatus talus_sleep_reserve(TalusWorld *world);
-/* After a detection: wakes what is touched by bodies that are not calm; whether there was any. */
+/* After a detection: wakes islands touched by bodies that are not calm. *woken: true if there were any. */
 TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken);
-/* At the end of a step. */
+/* Call at the end of a step. */
 void talus_sleep_update(TalusWorld *world);
 double talus_sleep_potential(const TalusWorld *world);
 void talus_sleep_clear(TalusWorld *world);

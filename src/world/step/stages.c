@@ -1,7 +1,7 @@
 /* world/step/stages.c - the stages of a step, carried out by the world's engine (engine/engine.h).
  *
- * What belongs to the world and not to an engine is done here in between: driven bodies, joints, sleeping bodies,
- * the energy ledger. Times are wall times. */
+ * The world's own part is done here in between: driven bodies, joints, sleeping bodies, the energy ledger. Times are
+ * wall times. */
 #include "world/step/stages.h"
 #include "world/drive.h"
 #include "world/filter.h"
@@ -13,13 +13,13 @@
 #include "base/timer.h"
 #include "collide/period.h"
 
-static const double softening = 1e-3; /* of N_nn, as compliance for infeasible steps */
+static const double softening = 1e-3; /* compliance for infeasible steps, over N_nn */
 
 /* ---- detection ---- */
 
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
 {
-    /* beyond 1 a sliding contact may open out of sight; a wider envelope would see every pair */
+    /* beyond 1 a sliding contact may open unnoticed; a wider envelope would include every pair */
     bool attract = world->materials.any_cohesion;
     double envelope =
         attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
@@ -78,7 +78,7 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
     do {
         TALUS_TRY(find_contacts(world, h));
         TALUS_TRY(talus_sleep_disturb(world, &woken));
-    } while (woken); /* what has woken has contacts that were not looked for */
+    } while (woken); /* woken bodies have undetected contacts */
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
 }
@@ -121,7 +121,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
 
 /* ---- after a solve ---- */
 
-/* Two bodies outside each other's envelope meet only if their velocities change, together, by more than twice this. */
+/* Two bodies outside each other's envelope touch only if their velocities change, together, by more than twice this. */
 double talus_change_limit(const TalusWorld *world, double h)
 {
     return 0.5 * world->def.envelope * world->min_size / h + world->reference_speed;
@@ -184,8 +184,8 @@ static void add_ledger(TalusLedger *sum, const TalusEngineLedger *part)
     sum->applied += part->applied;
 }
 
-/* Gravity may have a part along a period, as on a slope: a body that goes around is lifted, and that energy
- * is exchanged with nobody knows whom. */
+/* Gravity may have a component along a period, as on a slope. A body that wraps around is lifted, and that energy
+ * counts as exchanged with the outside. */
 static TalusStatus wrap_bodies(TalusWorld *world)
 {
     TalusLedger *ledger = &world->info.ledger;
@@ -230,7 +230,7 @@ TalusStatus talus_stage_snapshot(TalusWorld *world)
     return talus_joints_snapshot(world);
 }
 
-/* Where an engine fails to, the impulses are lost, which scaling them by 0 says, or it fails in every later call. */
+/* If an engine fails here, either its impulses are lost, which scaling by 0 expresses, or every later call fails. */
 void talus_stage_rollback(TalusWorld *world)
 {
     TalusStatus status = world->on.ops->rollback(world->on.engine);
@@ -242,7 +242,7 @@ void talus_stage_rollback(TalusWorld *world)
     world->impulse_step = status == TALUS_OK ? world->snapshot.impulse_step : 0.0;
 }
 
-/* ---- the problem of a step, lent ---- */
+/* ---- the problem of a step, lent to the caller ---- */
 
 static TalusStatus build_on_host(TalusWorld *world)
 {
@@ -254,8 +254,8 @@ static TalusStatus build_on_host(TalusWorld *world)
     return status;
 }
 
-/* Of the bodies as they are: arrivals and sinks belong to the step and are left to it. On the host
- * wherever the world lives, so that the problem's arrays are there for whoever asks. */
+/* Uses the bodies as they are, without arrivals and sinks, which belong to the step. Builds on the host for every
+ * engine, so that the problem's arrays are readable. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
 {
     *problem = NULL;
@@ -264,7 +264,7 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
     world->part_time = talus_time(world);
     talus_drives_snapshot(world);
     TalusStatus status = build_on_host(world);
-    talus_drives_rollback(world); /* the problem has their velocities; the state keeps its own */
+    talus_drives_rollback(world); /* the problem has their velocities; the state is restored */
     TALUS_TRY(status);
     if (world->clipped > 0)
         talus_log_to(

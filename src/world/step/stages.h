@@ -6,24 +6,24 @@
 
 #include <talus/world.h>
 
-/* Contacts for a part of a step of length h. */
+/* Detects the contacts of a part of a step, of length h. */
 TalusStatus talus_stage_detect(TalusWorld *world, double h);
-/* The problem of these contacts; `soften` adds normal compliance to every contact. */
+/* Builds the problem of these contacts; `soften` adds normal compliance to every contact. */
 TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften);
-/* Takes the velocities of a solve. */
+/* Computes the solved velocities. */
 TalusStatus talus_stage_solved(TalusWorld *world, double h);
-/* Whether the solve changed some velocity so much that detection missed a contact. */
+/* *missed: true if the solve changed some velocity so much that detection missed a contact. */
 TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed);
-/* Detects contacts again with the solved velocities; impulses are carried over. */
+/* Detects again with the solved velocities; transfers impulses. */
 TalusStatus talus_stage_redetect(TalusWorld *world, double h);
-/* Checks the velocities, then moves the world by h. Nothing has changed if it fails, but see step.c for joints. */
+/* Checks the velocities, then moves the world by h. A failure changes nothing, except with joints (step.c). */
 TalusStatus talus_stage_integrate(TalusWorld *world, double h);
 TalusStatus talus_stage_snapshot(TalusWorld *world);
 void talus_stage_rollback(TalusWorld *world);
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
-/* The change of a velocity from which contacts may be missing, m/s. */
+/* Returns the change of velocity above which contacts may be missing, m/s. */
 double talus_change_limit(const TalusWorld *world, double h);
-/* The bodies as a detector sees them, with these velocities by slot; `spin` may be NULL. */
+/* Returns the bodies for a detector, with these velocities by slot; `spin` may be NULL. */
 TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin);
 
 #endif

@@ -1,22 +1,19 @@
 /* world/step/step.c - one step: arrivals, detect, build, solve, integrate.
  *
- * The stages are in stages.c, carried out by an engine; what is decided between them is decided here.
+ * Engines carry out the stages (stages.c); the decisions between them are made here.
  *
- * Nothing of the bodies' state is written before the solved velocities have been checked, so a
- * step that fails needs no copy to go back. Two things change earlier and are taken back: arrivals
- * and sinks (a journal, source.c) and what the solver carries over (a few bytes, saved before).
- * The contact list is made anew by every attempt; detecting twice from one state gives the same
- * list with the same impulses.
+ * Nothing of the bodies' state is written before the solved velocities have been checked, so a failed step needs no
+ * snapshot. Two things change earlier and are rolled back: arrivals and sinks (a journal, source.c) and the solver's
+ * state (a few bytes, saved before). Every attempt makes a new contact list; detecting twice from one state gives the
+ * same list with the same impulses.
  *
- * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of
- * half the length, each of which may be halved again, to a sixteenth; only then is a copy of the
- * state made, because the first half may succeed and the second fail. Arrivals happen once for the
- * whole step. An infeasible solve is not halved (a wedge stays a wedge): it is repeated with
- * normal compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed.
+ * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half the length, each
+ * of which may be halved again, to a sixteenth. Only then is a snapshot taken, because the first half may succeed and
+ * the second fail. Arrivals happen once for the whole step. An infeasible solve is not halved (a wedge stays a wedge):
+ * it is repeated with normal compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed.
  *
- * Whatever the policy, a step is halved in which a body moves farther than one image of a period allows
- * (grid_images.c): two halves see contacts that the whole would miss. What a sixteenth may still have missed is
- * reported. */
+ * Whatever the policy, a step is halved if a body moves farther than one image of a period allows (grid_images.c): two
+ * halves find contacts that the whole would miss. Contacts that a sixteenth may still miss are reported. */
 #include "world/drive.h"
 #include "world/probe.h"
 #include "world/source/source.h"
@@ -26,7 +23,7 @@
 
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4 };
 
-/* The state as the step found it, once. */
+/* Takes a snapshot of the state at the start of the step, once. */
 static TalusStatus take_snapshot(TalusWorld *world)
 {
     if (!world->snapshot.taken)
@@ -47,7 +44,7 @@ static TalusStatus save_solver(TalusWorld *world)
 
 /* ---- solve ---- */
 
-/* What a solve costs, on top of other solves of the step: the one place that knows these figures. */
+/* Adds the cost of a solve to that of other solves of the step. */
 static void add_cost(TalusSolveInfo *sum, const TalusSolveInfo *part)
 {
     sum->iterations += part->iterations;
@@ -59,7 +56,7 @@ static void add_cost(TalusSolveInfo *sum, const TalusSolveInfo *part)
         sum->memory_bytes = part->memory_bytes;
 }
 
-/* Takes one solve into the report; parts of a halved step add up, the worst outcome stays. */
+/* Adds one solve to the report; parts of a halved step add up, and the worst outcome stays. */
 static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
 {
     add_cost(sum, part);
@@ -73,7 +70,7 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
         sum->outcome = part->outcome;
 }
 
-/* One solve with what `used` iterations have left of the step's budget. */
+/* Solves once with the rest of the step's budget after `used` iterations. */
 static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
     TalusSolveOptions options = talus_solve_options_default();
@@ -91,7 +88,7 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveI
     return talus_stage_solved(world, h);
 }
 
-/* Whether there is no solution, or none was found and friction holds bodies between others. */
+/* True if there is no solution, or none was found and friction holds bodies between others. */
 static bool is_wedged(const TalusSolveInfo *part)
 {
     return part->outcome == TALUS_OUTCOME_INFEASIBLE ||
@@ -131,11 +128,11 @@ static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *
 static bool missed(const TalusWorld *world, const TalusSolveInfo *part)
 {
     if (part->outcome == TALUS_OUTCOME_BUDGET && world->def.tolerance == 0.0)
-        return false; /* a budget was asked for, not a tolerance */
+        return false; /* the user asked for a budget, not a tolerance */
     return part->outcome != TALUS_OUTCOME_CONVERGED;
 }
 
-/* In the norm that the tolerance is held against. */
+/* Returns the residual in the norm of the tolerance. */
 static double reached(const TalusWorld *world, const TalusSolveInfo *part)
 {
     return world->def.norm == TALUS_NORM_MAX ? part->residual.max : part->residual.rms;
@@ -150,7 +147,7 @@ static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *pa
                       world->def.tolerance * world->reference_speed);
 }
 
-/* Of the first part that is solved: the whole step, unless bodies move too far in it. */
+/* Reports the first part that is solved: the whole step, unless bodies move too far in it. */
 static void report_start(TalusWorld *world)
 {
     if (world->start_reported)
@@ -161,8 +158,8 @@ static void report_start(TalusWorld *world)
     world->info.penetration_max = world->penetration_max;
 }
 
-/* Detects and solves again as long as the solve itself brings bodies near each other that were not watched, and
- * the step has iterations left. */
+/* Redetects and solves again while the solve brings bodies together that have no contact, and the step has iterations
+ * left. */
 static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_REDETECTIONS && part->iterations < world->def.max_iterations; k++) {
@@ -171,7 +168,7 @@ static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
         TALUS_TRY(talus_stage_missed(world, h, &missed));
         if (!missed)
             return TALUS_OK;
-        TALUS_TRY(take_snapshot(world)); /* the impulses are about to change */
+        TALUS_TRY(take_snapshot(world)); /* the impulses will change */
         TALUS_TRY(talus_stage_redetect(world, h));
         TALUS_TRY(talus_stage_build(world, h, false));
         TALUS_TRY(solve(world, h, first.iterations, part));
@@ -183,20 +180,20 @@ static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
 
 static TalusStatus advance(TalusWorld *world, double h, int depth);
 
-/* Two halves in place of a part that has cost `part`, NULL: nothing yet. */
+/* Replaces a part of the step by two halves. `part`: cost of the discarded solve; NULL: none. */
 static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
                                   const TalusSolveInfo *part)
 {
     if (part)
-        add_cost(&world->info.solve, part); /* spent, though nothing else of it counts */
+        add_cost(&world->info.solve, part); /* only its cost counts */
     world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
     TALUS_TRY(take_snapshot(world));
     TALUS_TRY(advance(world, 0.5 * h, depth + 1));
     return advance(world, 0.5 * h, depth + 1);
 }
 
-/* Whether bodies move so far within this part of the step that it must be halved; the smallest parts stand, and
- * report it. */
+/* True if bodies move so far within this part that it must be halved. The smallest parts are accepted, with a
+ * report. */
 static bool moves_too_far(TalusWorld *world, int depth)
 {
     if (world->clipped == 0 || depth < MAX_HALVINGS)
@@ -234,7 +231,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     world->info.missed |= miss;
     report_solve(&world->info.solve, &part);
     if (world->joints.living > 0)
-        TALUS_TRY(take_snapshot(world)); /* their projection may fail once bodies have moved */
+        TALUS_TRY(take_snapshot(world)); /* joint projection may fail after the bodies have moved */
     TALUS_TRY(talus_stage_integrate(world, h));
     world->part_time += h;
     return TALUS_OK;
@@ -285,7 +282,7 @@ static void warn_fallback(TalusWorld *world)
 static void close_ledger(TalusWorld *world)
 {
     TalusLedger *l = &world->info.ledger;
-    /* before arrivals join: next to the energy of bodies that came, rounding says nothing */
+    /* before arrivals: their energy would hide the rounding */
     l->imbalance = l->kinetic_change + l->potential_change -
                    (l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error +
                     l->spin + l->joints + l->driven + l->applied + l->projection + l->exchange);
@@ -295,7 +292,7 @@ static void close_ledger(TalusWorld *world)
     world->exchange_kinetic = world->exchange_potential = 0.0;
 }
 
-/* `end` is where a shortened step ends, and where whole ones begin again; NAN: this one was whole. */
+/* `end`: end of a shortened step, from which whole ones start again; NAN: the step was whole. */
 static void report_step(TalusWorld *world, double end)
 {
     TalusStepInfo *info = &world->info;
@@ -344,14 +341,14 @@ TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
     return step(world, world->def.step, NAN, info);
 }
 
-/* A remainder shorter than half a step is shared with the step before. Overlaps and open joints are undone within
- * the step that meets them, and forces are impulses over its length: a very short step would throw bodies about that
- * rest, and report forces that nobody felt. */
+/* A remainder shorter than half a step is shared with the step before. Overlaps and open joints are undone within one
+ * step, and forces are impulses over its length: a very short step would eject resting bodies and report spurious
+ * forces. */
 double talus_world_next_length(const TalusWorld *world, double time)
 {
     const double slack = 1e-6;
     double left = time - talus_time(world), h = world->def.step;
-    if (!(left > 2.0 * slack * h)) /* more than a whole step may leave, with its rounding */
+    if (!(left > 2.0 * slack * h)) /* more than the rounding that a whole step may leave */
         return 0.0;
     if (left < (1.0 - slack) * h)
         return left;

@@ -1,4 +1,4 @@
-/* world/step/wake.c - sleeping bodies (sleep.c) wake. */
+/* world/step/wake.c - waking of sleeping bodies (sleep.c). */
 #include "world/step/wake.h"
 #include "world/state.h"
 

@@ -1,12 +1,12 @@
-/* world/step/wake.h - sleeping bodies wake. */
+/* world/step/wake.h - waking of sleeping bodies. */
 #ifndef TALUS_WORLD_STEP_WAKE_H
 #define TALUS_WORLD_STEP_WAKE_H
 
 #include <talus/world.h>
 
-/* Wakes a body alone. */
+/* Wakes a body without its island. */
 void talus_slot_wake_alone(TalusWorld *world, int slot);
-/* Wakes a body's island; all of them. */
+/* Wake a body's island; wake all islands. */
 void talus_slot_wake(TalusWorld *world, int slot);
 void talus_wake_all(TalusWorld *world);
 
