@@ -40,9 +40,8 @@ typedef struct TalusSolverType {
     bool through_products;
     const TalusParam *params;
     int param_count;
-    size_t param_size; /* bytes of the parameter struct */
-    size_t
-        state_size; /* bytes of the saved state, transferred from solve to solve; starts as zeros */
+    size_t param_size;      /* bytes of the parameter struct */
+    size_t state_size;      /* bytes of the state, which is saved and starts as zeros */
     size_t work_size;       /* bytes of the workspace struct; starts as zeros, keeps its vectors */
     const TalusPart *parts; /* solvers to hand over to; NULL: none */
     TalusStatus (*solve)(TalusSolve *solve);

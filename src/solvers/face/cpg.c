@@ -46,7 +46,7 @@ static const TalusParam params[] = {
      "products per iteration while nothing is projected; two: the paper's lines as they stand"},
 };
 
-/* p = P_T(p), by way of w; with variant=two also its product. */
+/* p = P_T(p), with w as work vector; variant=two also forms N p. Returns the products used. */
 static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
     s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->w);
@@ -82,7 +82,7 @@ static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 
 /* ---- moving bounds ---- */
 
-/* Where t goes when its bounds move; the backend may round the old one otherwise. */
+/* Returns t after its bound moved. The tolerance covers backends that round the old bound differently. */
 static double follow_bound(double t, double before, double after)
 {
     if (before > 0.0 && fabs(t) >= before * (1.0 - 1e-14))
@@ -90,7 +90,7 @@ static double follow_bound(double t, double before, double after)
     return fmax(-after, fmin(t, after));
 }
 
-/* The bounds become mu times the normal impulses of x, and x follows; tells whether that changed it. */
+/* Sets the bounds to mu times the normal impulses of x and moves x with them. True if x changed. */
 static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
 {
     const TalusOperator *op = s->op;
@@ -117,7 +117,7 @@ static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
     TalusForward change;
     int products = make_direction(s, w, variant) + 1;
     double a = talus_face_search(s, w, 1.0);
-    if (a == 0.0) { /* a direction that is not downhill: begin again with the gradient */
+    if (a == 0.0) { /* not a descent direction: restart with the gradient */
         w->pnp = 0.0;
         return products;
     }

@@ -38,8 +38,8 @@ typedef struct TalusGpParams {
     bool binding;
 } TalusGpParams;
 
-/* The rows of a parameter table whose struct begins with a TalusGpParams; `steps` is the default number
- * of Krylov steps in a face. */
+/* The rows of a parameter table whose struct begins with a TalusGpParams. `steps` is the default number of Krylov steps
+ * in a face. */
 #define TALUS_GP_ROW(key, type, field, preset, min, max, choices, help)                          \
     {                                                                                            \
         key, TALUS_PARAM_##type, offsetof(TalusGpParams, field), preset, min, max, choices, help \
@@ -66,10 +66,10 @@ typedef struct TalusGp TalusGp;
 
 /* A Krylov method in the face of gp->x. */
 typedef struct TalusKrylov {
-    /* At w = 0; `gp->r` holds the free gradient, which is not zero. */
+    /* Begins at w = 0. gp->r holds the free gradient, which is not zero. */
     TalusStatus (*begin)(TalusGp *gp, void *work);
-    /* One step with one product: moves gp->w and the gradient gp->gw at x + w; returns the decrease of
-     * f, and in *more whether another step can gain anything. */
+    /* Takes one step with one product: moves gp->w and the gradient gp->gw at x + w. Returns the decrease of f. *more:
+     * another step may gain something. */
     double (*step)(TalusGp *gp, void *work, bool *more);
 } TalusKrylov;
 
@@ -89,14 +89,14 @@ struct TalusGp {
     const TalusKrylov *krylov;
     void *krylov_work;
     const TalusMetricBlock *metric; /* NULL: x is gamma */
-    double *x, *trial;              /* the iterate, in K; a trial point */
-    double *g;                      /* its gradient */
-    double *w, *gw;                 /* a step in the face, and the gradient at x + w */
+    double *x, *trial;              /* iterate, in K; trial point */
+    double *g;                      /* gradient at x */
+    double *w, *gw;                 /* step in the face; gradient at x + w */
     double *r, *ap;                 /* work: free gradient, direction; a product */
-    TalusFace face;                 /* of x */
-    double largest;                 /* a lower bound of |A|, the largest curvature seen */
+    TalusFace face;                 /* face of x */
+    double largest;                 /* lower bound of |A|: the largest curvature seen */
     double x_size, g_size;          /* |x| and |g| at the start */
-    int stale;                      /* products since g was formed from x */
+    int stale;                      /* products since g was computed from x */
 };
 
 /* Solves s from s->gamma. */
@@ -106,11 +106,11 @@ void talus_gp_clear(TalusGpWork *work, const TalusBackend *backend);
 
 /* ---- for Krylov methods ---- */
 
-/* out = a x, whatever out holds. */
+/* out = a x; the old content of out is ignored, NaN included. */
 void talus_gp_set(TalusGp *gp, double a, const double *x, double *out);
-/* out = A p, counted. */
+/* out = A p; counts the product. */
 void talus_gp_product(TalusGp *gp, const double *p, double *out);
-/* p'Ap as a curvature to divide by: at least FLAT |A| p'p. *flat says that it was not. */
+/* Returns p'Ap as a divisor: at least FLAT |A| p'p. *flat: p'Ap was not above that. */
 double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat);
 
 #endif

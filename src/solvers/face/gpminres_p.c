@@ -27,9 +27,9 @@ typedef struct Params {
 typedef struct Work {
     TalusGpWork gp;
     TalusMinres minres;
-    TalusSparse matrix, face; /* N + E; its rows and columns in the face, in arrays as large */
+    TalusSparse matrix, face; /* N + E; its rows and columns in the face, with the same capacity */
     TalusLdl factor;
-    int32_t *place, *row; /* of each row in the face, or -1; and back */
+    int32_t *place, *row; /* index in the face of each row, or -1; and the inverse map */
     double *mask, *packed;
     size_t mask_room;
 } Work;

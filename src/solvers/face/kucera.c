@@ -24,7 +24,7 @@ typedef struct Params {
 } Params;
 
 typedef struct State {
-    double norm; /* of the last solve, 0 before the first */
+    double norm; /* norm of the last solve; 0 before the first */
 } State;
 
 static const TalusParam params[] = {

@@ -16,8 +16,8 @@
 
 #include <math.h>
 
-static const double TINY = 1e-8; /* taken for none, relative to |A| */
-static const double LEFT = 1e-5; /* |A r| / (|A| |r|) of a residual that no w can lower any more */
+static const double TINY = 1e-8; /* treated as zero, relative to |A| */
+static const double LEFT = 1e-5; /* |A r| / (|A| |r|) of a residual that no w can lower */
 
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
 {
@@ -56,10 +56,10 @@ void talus_minres_begin(TalusGp *gp, TalusMinres *m)
     m->beta_old = 0.0;
     m->cosine = -1.0;
     m->sine = m->bar = m->above = 0.0;
-    m->size = m->precondition ? 1.0 : gp->largest; /* a preconditioner is about A itself */
+    m->size = m->precondition ? 1.0 : gp->largest; /* a preconditioner approximates A */
 }
 
-/* v, A v and the next r and beta; returns alpha. */
+/* Computes v, A v and the next r and beta. Returns alpha. */
 static double lanczos(TalusGp *gp, TalusMinres *m)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -80,7 +80,7 @@ static double lanczos(TalusGp *gp, TalusMinres *m)
     return alpha;
 }
 
-/* out[2] = (first - eps out[0] - delta out[1]) / rho, after the three have moved up by one. */
+/* out[2] = (first - eps out[0] - delta out[1]) / rho, after the three vectors have shifted by one. */
 static void recur(TalusGp *gp, double **out, const double *first, double eps, double delta,
                   double rho)
 {

@@ -33,7 +33,7 @@ typedef struct Params {
 } Params;
 
 typedef struct State {
-    double norm; /* of the last solve, 0 before the first */
+    double norm; /* norm of the last solve; 0 before the first */
 } State;
 
 static const TalusParam params[] = {
@@ -49,7 +49,7 @@ static const TalusParam params[] = {
      "go to the boundary before an expansion; the paper omits it"},
 };
 
-/* Releases blocks: beta is in w. */
+/* Proportioning: releases blocks along beta, which is in w. Returns the products used. */
 static int proportion(TalusSolve *s, TalusFaceWork *w, double step)
 {
     if (s->op->rows == 1) /* beta <= 0 where x = 0: no step leaves the set */
@@ -83,7 +83,7 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double eno
     }
 }
 
-/* The same in runs, by a backend that has them. */
+/* The iteration in runs, on a backend that provides them. */
 static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough)
 {
     TalusProportioning state = {.metric = w->metric,
@@ -103,7 +103,7 @@ static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w
         TALUS_TRY(s->backend->run.proportion(s->op, &state, &run));
         since += run.done;
         talus_chunk_count(s, &run);
-        s->info->products += state.products - run.done; /* of which it has counted one each */
+        s->info->products += state.products - run.done; /* one per iteration is counted */
         w->norm = state.norm;
         double rms = sqrt(run.residual2 / s->op->blocks);
         if (!talus_solve_observe(s, s->gamma, w->metric, rms) ||

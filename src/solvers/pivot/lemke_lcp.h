@@ -21,11 +21,11 @@
 #include "problem/problem.h"
 
 typedef struct TalusLcpBlock {
-    int first;   /* of its unknowns */
-    int count;   /* edges, or corners of a block under Coulomb's law, which has two unknowns more */
+    int first;   /* index of its first unknown */
+    int count;   /* edges, or corners under Coulomb's law, which has two more unknowns */
     bool exact;  /* Coulomb's law */
-    double unit; /* of its impulses */
-    int corner; /* of its corners in `corner`; a block without friction has one edge and no corner */
+    double unit; /* unit of its impulses */
+    int corner; /* index of its first corner; a block without friction has one edge and no corner */
     double mu;
 } TalusLcpBlock;
 
@@ -33,22 +33,22 @@ typedef struct TalusContactLcp {
     TalusLcp lcp;
     int rows, blocks;
     TalusLcpBlock *block;
-    double (*corner)[2]; /* of the sections for mu = 1 */
+    double (*corner)[2]; /* corners of the sections for mu = 1 */
     double speed;        /* unit of velocities */
     /* work: a column of blocks of N + E */
     int32_t *near, *mark;
     double (*part)[9];
 } TalusContactLcp;
 
-/* Unknowns that the problem's LCP would have. */
+/* Returns the number of unknowns of the problem's LCP. */
 int64_t talus_contact_lcp_size(const TalusOperator *op);
 
-/* `q`: the problem's offsets, [rows * blocks]. Sections other than polygons are the caller's mistake. */
+/* Fills the LCP. `q`: the problem's offsets, [rows * blocks]. Sections must be polygons. */
 TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *problem,
                                    const double *q);
 void talus_contact_lcp_clear(TalusContactLcp *c);
 
-/* gamma of z. */
+/* Computes gamma from z. */
 void talus_contact_lcp_impulses(const TalusContactLcp *c, const double *z, double *gamma);
 
 #endif

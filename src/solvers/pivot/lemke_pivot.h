@@ -23,24 +23,25 @@ typedef enum TalusLemkeTies { TALUS_TIES_LEXICOGRAPHIC, TALUS_TIES_FIRST } Talus
 typedef struct TalusLemke {
     TalusBasis basis;
     TalusLemkeTies ties;
-    int refactor; /* pivots after which the basis is factorised anew */
-    int enters;   /* next; -1: none */
+    int refactor; /* pivots after which the basis is factorised again */
+    int enters;   /* next entering variable; -1: none */
     int age;      /* pivots since the last factorisation */
     int factorisations;
     double *y;    /* column of `enters`; on a ray the basic variables change by -y */
-    double *rate; /* work of the ratio test */
+    double *rate; /* work vector of the ratio test */
     int32_t *tied;
 } TalusLemke;
 
-/* `cover` and the problem stay the caller's; entries of M and q should be about 1. GOING or SOLVED. */
+/* Begins; sets the state to GOING or SOLVED. The caller owns `cover` and the problem. Entries of M and q should be
+ * about 1. */
 TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
                               TalusLemkeState *state);
 TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state);
 void talus_lemke_clear(TalusLemke *l);
 
-/* The present z, from the data once the method has ended: [n], not negative. */
+/* Writes the current z, [n], not negative; after the end it is computed from the data. */
 void talus_lemke_point(const TalusLemke *l, double *z);
-/* The direction of the ray. */
+/* Writes the direction of the ray. */
 void talus_lemke_ray(const TalusLemke *l, double *z);
 
 #endif

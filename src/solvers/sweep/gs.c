@@ -20,7 +20,7 @@ typedef struct Params {
 } Params;
 
 typedef struct State {
-    uint64_t solves; /* random order: each solve draws its own permutations */
+    uint64_t solves; /* count of solves: each draws its own permutations (random order) */
 } State;
 
 typedef struct Work {
