@@ -28,8 +28,8 @@ typedef struct TalusSocSystem {
     TalusSocForm form;
     TalusDirectKind kind;
     TalusDirect *direct;
-    int rows, blocks, head;  /* head: velocities, which come first */
-    double unit;             /* a power of two that brings N + E to the order of 1 */
+    int rows, blocks, head;  /* head: number of velocities, which come first */
+    double unit;             /* power of two that brings N + E to the order of 1 */
     TalusBlockMatrix matrix; /* N + E; form contacts */
     TalusJacobian jacobian;  /* form bodies */
     TalusSparse lower;
@@ -39,14 +39,14 @@ typedef struct TalusSocSystem {
     double *memory, *vector[TALUS_SOC_VECTORS];
 } TalusSocSystem;
 
-/* Pattern and analysis. May be called again, for another problem. */
+/* Computes pattern and analysis. May be called again for another problem. */
 TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
                                      TalusDirectKind kind, double unit);
-/* With `weight` times the blocks' scales in the place of nothing on the diagonal of N + E. */
+/* Factorises, with `weight` times the block scales added to the diagonal of N + E. */
 TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const TalusSocBlock *block,
                                     double weight);
-/* y, and image = (N + E) G y. Ends when the residual's 2-norm is below `enough`, or nothing more can be
- * gained; the residual reached is *left. */
+/* Computes y, and image = (N + E) G y. Ends when the 2-norm of the residual is below `enough` or stops falling; *left
+ * is the residual reached. */
 TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const double *b, double enough,
                                    double *out, double *image, double *left);
 /* out = G y */

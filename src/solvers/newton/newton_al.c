@@ -56,7 +56,7 @@ static const TalusParam params[] = {
 enum { MOST_WHOLE = 12 };
 
 static const double RHO_MIN = 1e-6;
-static const double SOLVED = 1e-8; /* relative gradient: the last step of a round changed no rows */
+static const double SOLVED = 1e-8;   /* relative gradient if the last step changed no rows */
 static const double STIFFEN = 100.0; /* factor on rho after a failed factorisation */
 
 /* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient at P. */
