@@ -29,7 +29,7 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { REFRESH = 200 }; /* iterations between gradients computed afresh */
+enum { REFRESH = 200 }; /* iterations between gradients computed from x */
 
 enum { STEP_ALTERNATE, STEP_BB1, STEP_BB2 };
 
@@ -85,7 +85,7 @@ static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
     return p->precondition ? talus_metric_reserve(s, &w->metric, &w->metric_room) : TALUS_OK;
 }
 
-/* The gradient from x itself: recurrences drift, and sums of feasible points leave K by rounding. */
+/* Computes the gradient from x: recurrences drift, and sums of feasible points leave K by rounding. */
 static void refresh(TalusSolve *s, Run *run)
 {
     Work *w = s->work;
@@ -110,7 +110,7 @@ static void start(TalusSolve *s, const Params *p, Run *run)
     refresh(s, run);
 }
 
-/* Lines (24)-(26): keeps x if it is the best so far. The sums hold the residual of x. */
+/* Lines (24)-(26): stores x if it is the best so far. The sums hold the residual of x. */
 static void store_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
@@ -124,7 +124,7 @@ static double line_search(const Params *p, Run *run, double slope, double curvat
 {
     double lambda = 1.0, ceiling = talus_gll_ceiling(&run->gll);
     while (lambda * slope + 0.5 * lambda * lambda * curvature > ceiling + p->xi * lambda * slope) {
-        double lowest = -slope / curvature; /* of the parabola */
+        double lowest = -slope / curvature; /* minimum of the parabola */
         lambda = fmin(fmax(lowest, p->sigma_min * lambda), p->sigma_max * lambda);
     }
     talus_gll_step(&run->gll, lambda * slope + 0.5 * lambda * lambda * curvature);
