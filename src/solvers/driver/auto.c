@@ -11,8 +11,8 @@
  *
  * Problems with free joints always begin with a first-order method, for which the joints are eliminated (driver.c).
  *
- * The stage of a direct method is a trial: if it fails, for lack of memory or progress, first order goes on within the
- * same budget. */
+ * The stage of a direct method is a trial: if it fails, for lack of memory or progress, first order goes on in the same
+ * budget. */
 #include "solvers/driver/auto.h"
 
 #include "solvers/driver/solver.h"
@@ -120,8 +120,7 @@ static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
     return found && problem->op.blocks <= found->blocks ? found : NULL;
 }
 
-/* True if there are free joints, which are eliminated for first-order methods but not for sweeps
- * (problem/eliminate.h). */
+/* True if there are free joints, eliminated for first-order methods but not for sweeps (problem/eliminate.h). */
 static bool has_machines(const TalusProblem *problem, const TalusSolveOptions *options)
 {
     return talus_problem_counts(problem)->joints > 0 && !options->keep_joints;
@@ -137,8 +136,7 @@ static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
 }
 
-/* Returns the first-order iterations that the direct method is worth; at most an eighth of the budget for uneven
- * steps. */
+/* Returns first-order iterations: the worth of the direct method; at most an eighth of the budget for uneven steps. */
 static int before_direct(const Direct *direct, const TalusProblem *problem,
                          const TalusSolveOptions *options)
 {
@@ -147,9 +145,8 @@ static int before_direct(const Direct *direct, const TalusProblem *problem,
     return share < worth && is_uneven_step(problem, options) ? share : worth;
 }
 
-/* Returns the first method: sweeps for a loose tolerance, apgd for a tighter one and for Coulomb's law, lbfgs-fb
- * for the tightest. Prisms with uneven masses, which no direct method takes, get admm, which is insensitive to
- * mass ratios. */
+/* Returns the first method: sweeps for a loose tolerance, apgd for a tighter one and for Coulomb's law, lbfgs-fb for
+ * the tightest. Prisms with uneven masses, which no direct method takes, get admm, insensitive to mass ratios. */
 static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSolveOptions *options)
 {
     double speed = options->reference_speed;

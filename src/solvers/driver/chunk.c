@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-/* CLOCK: iterations between two readings of the clock. LATEST_CHECK: latest iteration of the first infeasibility
- * check. */
+/* CLOCK: iterations between readings of the clock. LATEST_CHECK: latest first infeasibility check. */
 enum { CLOCK = 200, LATEST_CHECK = 256 };
 
 static int least(int a, int b)
@@ -39,8 +38,7 @@ static bool spends_budget(const TalusSolve *s)
            !(s->options->tolerance > 0.0) && !s->options->monitor;
 }
 
-/* Delays the first infeasibility check to half the budget, so that the run is not split earlier; the next is at its
- * end. */
+/* Delays the first infeasibility check to half the budget, so as not to split the run; the next is at its end. */
 static void postpone_check(const TalusSolve *s)
 {
     int half = least(s->options->max_iterations / 2, LATEST_CHECK);

@@ -5,8 +5,7 @@
 #include "solvers/driver/solver.h"
 
 /* Returns the next run. It ends at the next iteration that an observer or monitor needs, or with the budget. The
- * residual is measured every `check` iterations, counted from the start of this call of the solver; `since` of them are
- * done. */
+ * residual is measured every `check` iterations, counted from the start of this call; `since` of them are done. */
 TalusRun talus_chunk_next(const TalusSolve *solve, int check, int since);
 /* Returns the iterations between residuals: `check`, but at least `unseen` if the backend spends a budget by itself. */
 int talus_chunk_check(const TalusSolve *solve, int check, int unseen);

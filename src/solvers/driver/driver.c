@@ -58,8 +58,7 @@ TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *prob
 
 /* ---- what a stage has reached ---- */
 
-/* Measures the residual of gamma. *figure is the number that the tolerance applies to; info->rounding is its
- * rounding. */
+/* Measures the residual of gamma. *figure: what the tolerance applies to; info->rounding: its rounding. */
 static TalusStatus measure(TalusSolve *solve, double *figure)
 {
     TalusSolveInfo *info = solve->info;
@@ -93,8 +92,7 @@ static bool may_ask_more(const TalusSolve *solve, double figure)
 }
 
 /* Sets the outcome from the measured residual. *again: the algorithm must resume with a stricter estimate. Siconos's
- * measure is of the whole problem and is known only after a stage claims convergence; each measurement sets the next
- * residual to reach. */
+ * measure of the whole problem is known only at a claim of convergence; each sets the next residual to reach. */
 static TalusStatus judge(TalusSolve *solve, bool *again)
 {
     TalusSolveInfo *info = solve->info;
@@ -292,8 +290,7 @@ static bool is_over(const TalusSolve *solve)
            (done > 0 && talus_solve_is_late(solve));
 }
 
-/* Restores the impulses from before a stage if that stage made them worse. Reports them, since they may be the
- * result. */
+/* Restores and reports the impulses from before a stage that made them worse: they may be the result. */
 static void take_better(TalusSolve *solve, const double *kept)
 {
     TalusProblem *problem = solve->problem;

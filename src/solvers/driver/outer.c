@@ -167,8 +167,7 @@ static double reached(const TalusSolve *s, const TalusLawSums *sums)
                                               : sqrt(sums->residual2 / s->op->blocks);
 }
 
-/* True if an outer loop must go on from gamma with these sums; else sets the outcome. Counts the product of the
- * sums. */
+/* True if an outer loop must go on from gamma with these sums; else sets the outcome. Counts one product. */
 static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
 {
     double now = reached(s, sums);

@@ -1,5 +1,4 @@
-/* solvers/driver/session.h - the solver object, which solver.c creates and driver.c runs; clock and current solver of a
- * session. */
+/* solvers/driver/session.h - the solver object, which solver.c creates and driver.c runs; clock of a session. */
 #ifndef TALUS_SOLVERS_DRIVER_SESSION_H
 #define TALUS_SOLVERS_DRIVER_SESSION_H
 

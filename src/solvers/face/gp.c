@@ -194,8 +194,7 @@ static bool projection_phase(TalusGp *gp)
 
 /* ---- Krylov steps ---- */
 
-/* True if x + w is inside the face of x and the active bounds are binding there; trial is then x + w, and face its
- * face. */
+/* True if x + w is inside the face of x with binding active bounds; trial is then x + w, and face its face. */
 static bool face_is_right(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;

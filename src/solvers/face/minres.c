@@ -2,13 +2,13 @@
  *
  * Lanczos with a preconditioner M: v_j = z_j / beta_j, z_j = M^-1 r_j, beta_j^2 = r_j'z_j,
  *     r_(j+1) = (A v_j)_F - (alpha_j / beta_j) r_j - (beta_j / beta_(j-1)) r_(j-1),
- * makes the tridiagonal T; rotations make T = Q R; with D R = V the iterate moves by
+ * gives the tridiagonal T; rotations give T = Q R; with D R = V the iterate moves by
  *     w_j = w_(j-1) + phi_j d_j,   d_j = (v_j - eps_j d_(j-2) - delta_j d_(j-1)) / rho_j.
- * The products A v_j go through the same recurrence, all rows of them: so A d_j and the gradient at
- * x + w_j are known, and f falls by -phi g'd_j - phi^2 d_j'A d_j / 2 without a further product.
+ * All rows of the products A v_j follow the same recurrence. So A d_j and the gradient at x + w_j are known, and f
+ * falls by -phi g'd_j - phi^2 d_j'A d_j / 2 without a further product.
  *
- * Where A_FF is singular and the equations contradict each other the last rho vanishes; the step is left
- * out then, and w is a least-squares solution. */
+ * If A_FF is singular and the equations contradict each other, the last rho vanishes. That step is omitted, and w is a
+ * least-squares solution. */
 #include "solvers/face/minres.h"
 
 #include "base/memory.h"

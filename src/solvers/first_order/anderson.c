@@ -81,8 +81,7 @@ static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
     s->backend->vector.axpby(s->op, 1.0, run->x, -run->omega, h);
 }
 
-/* Halves omega after a plain step that expands, which shows omega above 2 over the norm; y = x - omega g
- * accordingly. */
+/* Halves omega after an expanding plain step, which shows omega above 2 over the norm, and corrects y = x - omega g. */
 static void shorten(TalusSolve *s, const Params *p, Run *run)
 {
     TalusExtrapolation *e = &((Work *)s->work)->extrapolation;

@@ -6,8 +6,7 @@
  * to solve and slowly lowered. It is raised at once when two consecutive gradients show a larger curvature |g - g'| /
  * |x - x'| and the difference exceeds rounding (backend/momentum.h). Under Coulomb's law De Saxce's shift of the
  * current iterate is added to the gradient in every step: no outer loop is needed, and momentum has a bound that
- * follows the residual. There is no test on the objective: that stalls at 1e-8 by cancellation. One product per
- * iteration. */
+ * follows the residual. There is no test on the objective, which stalls at 1e-8 by cancellation. One product each. */
 #include "solvers/driver/chunk.h"
 
 #include "backend/run.h"
@@ -82,8 +81,7 @@ static void release_metric(const TalusBackend *backend, Work *w)
 
 /* The bound on momentum: limits LEAST and MOST; factor LOWERED when the residual has risen by RISE over its minimum;
  * factor RAISED after CALM iterations without that, in a solve longer than LONG RAISED_LONG after CALM_LONG. At mu 0.5
- * about 20 is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5 to 10; where impulses drift, no bound
- * is best. */
+ * about 20 is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5 to 10; for drift, none. */
 enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
 static const double LEAST = 3.0, MOST = 1e4, LOWERED = 0.7, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;

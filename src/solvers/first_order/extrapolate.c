@@ -98,8 +98,7 @@ static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
     return size2;
 }
 
-/* Stores the differences to the last point; f_prev and h_prev are then free. False if f has changed only by
- * rounding. */
+/* Stores the differences to the last point; f_prev and h_prev are then free. False if f changed only by rounding. */
 static bool remember(TalusExtrapolation *e, TalusSolve *solve)
 {
     double row[TALUS_EXTRAPOLATE_MEMORY];

@@ -1,6 +1,5 @@
-/* solvers/first_order/gll.h - memory of a nonmonotone line search (Grippo, Lampariello and Lucidi 1986):
- * objective values of the last iterates, stored as differences to the current one, so that no two large numbers
- * are subtracted. */
+/* solvers/first_order/gll.h - memory of a nonmonotone line search (Grippo, Lampariello and Lucidi 1986): objective
+ * values of the last iterates, as differences to the current one, so that no large numbers are subtracted. */
 #ifndef TALUS_SOLVERS_FIRST_ORDER_GLL_H
 #define TALUS_SOLVERS_FIRST_ORDER_GLL_H
 

@@ -22,8 +22,7 @@ static const TalusParam params[] = {
      "averaging with the old value"},
 };
 
-/* Iterations between residuals. CHECK: on backends that come back to the host for each. CHECK_UNSEEN: if only the last
- * one is used. */
+/* Iterations between residuals: on backends that come back to the host for each, and if only the last one is used. */
 enum { CHECK = 5, CHECK_UNSEEN = 20 };
 
 static TalusStatus solve_jacobi(TalusSolve *s)

@@ -1,34 +1,33 @@
 /* solvers/first_order/lbfgs_fb.c - quasi-Newton on the forward-backward residual: fewest products.
  *
- * In the metric of apgd, x = gamma / s, with f(x) = x'(N x / 2 + q), g its gradient and L the norm
- * of N:
+ * In the metric of apgd, x = gamma / s, with f(x) = x'(N x / 2 + q), g its gradient and L the norm of N:
  *     T(x) = P(x - t g),  R(x) = x - T(x),  t = 1.6 / L
  *     x+ = x - H R(x),    H: L-BFGS from the last five pairs (x+ - x, R+ - R)
- * One product per iteration, N d: g+ = g + N d; g is recomputed from x every 300 iterations. A step
- * stands if the forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
+ * One product per iteration, N d: g+ = g + N d; g is recomputed from x every 300 iterations. A step is accepted if the
+ * forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
  *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
- * or if |R|^2 does not become `rise` times as large: the difference drowns in rounding long before R
- * does, and R of a good step may well grow. Otherwise d is halved, which needs no product, up to five
- * times; after that the pairs are dropped and x+ = T(x), for one product more.
+ * or if |R|^2 does not become `rise` times as large: rounding hides the difference long before R, and R of a good step
+ * may grow. Otherwise d is halved, which needs no product, up to five times. After that the pairs are dropped and x+ =
+ * T(x), for one more product.
  *
- * R jumps from iteration to iteration. What is measured and returned is a smoothed iterate,
+ * R jumps from iteration to iteration. A smoothed iterate is measured and returned,
  *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,
- * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), which
- * is what goes out, with a product of its own.
+ * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), the result, with a
+ * product of its own.
  *
- * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, OGM-G
- * (Kim and Fessler 2021; with projection, which their proof does not cover) lowers the residual itself:
- * with theta_N = 1, theta_i = (1 + sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0,
+ * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, OGM-G (Kim and Fessler
+ * 2021; with projection, which their proof does not cover) lowers the residual itself: with theta_N = 1, theta_i = (1 +
+ * sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0,
  *     y+ = P(x - g / L)
  *     x+ = y+ + (theta_i - 1) (2 theta_{i+1} - 1) / (theta_i (2 theta_i - 1)) (y+ - y)
  *             + (2 theta_{i+1} - 1) / (2 theta_i - 1) (y+ - x).
- * N, and how near z must be, are learnt from solve to solve. At an equal residual the velocities are
- * then less exact than without it: docs/explanation/default-solver.md.
+ * N, and how near z must be, are learnt from solve to solve. At an equal residual the velocities are then less exact
+ * than without OGM-G: docs/explanation/default-solver.md.
  *
- * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a
- * step shows more curvature, and otherwise carried over. t above 1 / L has no proof; when R has not
- * halved within `patience` products, apgd takes over. Stella, Themelis and Patrinos 2017 have the
- * envelope, and the proof for t < 1 / L with a line search. */
+ * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a step shows more
+ * curvature, and otherwise transferred. t above 1 / L has no proof; if R has not halved within `patience` products,
+ * apgd takes over. Stella, Themelis and Patrinos 2017 have the envelope, and the proof for t < 1 / L with a line
+ * search. */
 #include "solvers/driver/solver.h"
 #include "solvers/first_order/lbfgs.h"
 

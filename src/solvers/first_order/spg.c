@@ -1,25 +1,23 @@
 /* solvers/first_order/spg.c - spectral projected gradients with fall-back, preconditioned: P-SPG-FB of heyn-2012.
  *
  *     d = P_K(x - alpha g) - x,    x' = x + lambda d,    g' = g + lambda N d,
- * x = gamma / s with s^-2 the mean of each block's diagonal: the paper's averaged preconditioner, its
- * Eqs. (21)-(23). A number per block commutes with the projection, so this is line (5) of the listing.
- * Without preconditioning s = 1.
- *   alpha   alternates |s|^2 / s'y (BB1, after odd iterations) and s'y / |y|^2 (BB2), lines (19)-(22); both are
- *           quotients of d and N d, lambda cancels. It is unbounded where the curvature is not positive.
- *   lambda  line (13), f' <= max of the last gll values + xi lambda d'g. f' - f is lambda d'g +
- *           lambda^2 d'Nd / 2 and the remembered values are kept as differences to the present one: no
- *           difference of two large numbers, and no product beside N d. Line (14) by interpolation.
- *   result  the iterate with the least |x - P(x - tau_g g)| / tau_g, Eq. (24); line (24) of the listing
- *           lacks the division. Measured in the preconditioned variables.
- * The paper's bounds on alpha, 1e-9 and 1e9, have the unit of mass when there is no preconditioner: here
- * they, tau_g and the first alpha are multiples of 1 (preconditioned: the diagonal of the operator is 1) or
- * of one over the operator's size on a random vector.
- * Lines (6)-(7), a direction that does not descend: each block has d'g <= -|d|^2 / alpha, so only
- * rounding gets there. On sliding contacts the sum d'g cancels near 1e-8 and may come out positive; the
- * bound stands for it then. Where d is zero the gradient is computed afresh and alpha starts again.
+ * x = gamma / s with s^-2 the mean of each block's diagonal: the paper's averaged preconditioner, its Eqs. (21)-(23).
+ * One number per block commutes with the projection, so this is line (5) of the listing. Without preconditioning s = 1.
+ *     alpha   alternates |s|^2 / s'y (BB1, after odd iterations) and s'y / |y|^2 (BB2), lines (19)-(22). Both are
+ *             quotients of d and N d; lambda cancels. It is unbounded where the curvature is not positive.
+ *     lambda  line (13), f' <= max of the last gll values + xi lambda d'g. f' - f is lambda d'g + lambda^2 d'Nd / 2,
+ *             and values are stored as differences to the current one: no difference of two large numbers, and no
+ *             product beside N d. Line (14) by interpolation.
+ *     result  the iterate with the minimum |x - P(x - tau_g g)| / tau_g, Eq. (24); line (24) of the listing lacks
+ *             the division. Measured in the preconditioned variables.
+ * The paper's bounds on alpha, 1e-9 and 1e9, have the unit of mass without a preconditioner. Here they, tau_g and the
+ * first alpha are multiples of 1 (preconditioned: the diagonal of the operator is 1) or of one over the operator's size
+ * on a random vector. Lines (6)-(7), a direction that does not descend: each block has d'g <= -|d|^2 / alpha, so only
+ * rounding leads there. On sliding contacts the sum d'g cancels near 1e-8 and may become positive; the bound then
+ * replaces it. If d is zero the gradient is recomputed and alpha restarts.
  *
- * One product per iteration. Without friction a good method; with friction it is slow to pass
- * 5e-3 of the starting residual on rigid beds. */
+ * One product per iteration. A good method without friction; with friction it is slow to pass 5e-3 of the starting
+ * residual on rigid beds. */
 #include "solvers/driver/best.h"
 #include "solvers/first_order/gll.h"
 

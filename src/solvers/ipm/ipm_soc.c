@@ -45,8 +45,7 @@ static const double INEXACT = 1e3;    /* factor on ENOUGH: the step is useless *
 static const double FALLING = 0.9;    /* minimum fall of the residual within PATIENCE iterations */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets vanishing pivots */
-/* Starts: growth from one to the next, maximum, and the distance of z and U, relative to q, above which another is
- * tried. */
+/* Starts: growth to the next, maximum, and distance of z and U, relative to q, above which another is tried. */
 static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
 /* Residual, relative to that of zero impulses, below which Newton's method takes over. */
 static const double HANDOVER = 1e-8;

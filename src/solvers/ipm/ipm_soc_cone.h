@@ -1,16 +1,16 @@
-/* solvers/ipm/ipm_soc_cone.h - the algebra of one cone that an interior-point method needs.
+/* solvers/ipm/ipm_soc_cone.h - the algebra of one cone for an interior-point method.
  *
- * Impulses and velocities of a block in coordinates in which both cones are the standard one,
+ * Impulses and velocities of a block are in coordinates in which both cones are the standard one,
  *     x = (mu gamma_n, gamma_t),   z = (s_n / mu, s_t),   |x_t| <= x_n,   |z_t| <= z_n,   x'z = gamma's,
- * or, without friction, x = gamma_n and z = s_n: a ray. With x o y = (x'y, x_n y_t + y_n x_t) the points of
- * the central path have x o z = nu e, e = (1, 0, 0). Nesterov and Todd's scaling of a pair (x, z) inside is
- * the symmetric W with W x = W^-1 z = l. With det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z)
- * and c = sqrt((1 + p'r) / 2) it comes from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1):
- * with a = w_t / |w_t|, W has the axes and lengths
+ * or, without friction, x = gamma_n and z = s_n: a ray. With x o y = (x'y, x_n y_t + y_n x_t) the points of the central
+ * path have x o z = nu e, e = (1, 0, 0). Nesterov and Todd's scaling of a pair (x, z) inside is the symmetric W with W
+ * x = W^-1 z = l. Let det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z) and c = sqrt((1 + p'r) / 2). W
+ * follows from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1): with a = w_t / |w_t|, it has the axes and
+ * lengths
  *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
  *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
- * Kept apart, they are exact also where f is 1e8: sums over axes would leave the short ones to rounding.
- * Nesterov & Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
+ * Stored separately, they are exact even for f = 1e8: sums over axes would lose the short ones to rounding. Nesterov &
+ * Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 #define TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 

@@ -81,8 +81,7 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Ends without further progress: spends the rest of the budget without work, or leaves it to an outer loop with other
- * shifts. */
+/* Ends without progress: spends the remaining budget without work, or leaves it to other shifts of an outer loop. */
 static void rest(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
@@ -142,8 +141,7 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *f
     return TALUS_OK;
 }
 
-/* *on: there is a starting point. A matrix that is not semidefinite has none; without offsets zero impulses are the
- * solution. */
+/* *on: there is a starting point. A matrix that is not semidefinite has none; without offsets gamma = 0 is solved. */
 static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
 {
     TalusIpm *ipm = &w->ipm;

@@ -1,12 +1,12 @@
 /* solvers/ipm/ipm_system.h - the linear systems of an interior point method for problem/qp.h.
  *
- * A Newton step is (P + T) dlambda = r, T = W / Lambda diagonal and positive. Three forms of it, all solved
- * by a direct method (linalg/direct.h):
+ * A Newton step is (P + T) dlambda = r, T = W / Lambda diagonal and positive. A direct method (linalg/direct.h) solves
+ * it in one of three forms:
  *     normal      M1 dv = D H r^, M1 = M + D H D', H = G S^-1 G'; dlambda = S^-1 (r - A dv)
  *                 petra-2009 Eq. 33: S = T + E-part of a contact, so A'D2 A is D H D' with small blocks H
- *     augmented   [M A'; A -T] (dv, -dlambda) = (0, r), with a row more per compliant contact     (Eq. 31)
+ *     augmented   [M A'; A -T] (dv, -dlambda) = (0, r), with one more row per compliant contact     (Eq. 31)
  *     dual        P + T itself: OOQP's form with bounds alone, for problems given as a matrix
- * Numbers are brought to a mass of about one by a power of two before a package sees them. */
+ * A power of two scales the numbers to a mass of about one before a package sees them. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SYSTEM_H
 #define TALUS_SOLVERS_IPM_IPM_SYSTEM_H
 
@@ -57,8 +57,7 @@ struct TalusIpmSystem {
 TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form,
                                      TalusDirectKind kind, const TalusQp *qp,
                                      const TalusProblem *problem);
-/* Factorises. Raises entries of T that are too small in double precision. TALUS_ERR_NUMERIC: the system stays
- * singular. */
+/* Factorises. Raises entries of T that are too small in double precision. TALUS_ERR_NUMERIC: still singular. */
 TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t);
 TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x);
 void talus_ipm_system_clear(TalusIpmSystem *s);

@@ -15,8 +15,8 @@
  * = 0. But a null vector can push variables over their bounds. amg_rigid.c has an interpretation of transferring
  * velocities.
  *
- * An iteration is one cycle; the first one is the sweeps of a warm start. Products are work in units of the finest
- * matrix, rounded from the sum; that includes coarsening. One thread of the host. */
+ * An iteration is one cycle; the start and the sweeps of a warm start count as one each. Products are work in units of
+ * the finest matrix, rounded from the sum; that includes coarsening. One thread of the host. */
 #include "solvers/multigrid/amg.h"
 #include "solvers/driver/best.h"
 #include "solvers/driver/solver.h"

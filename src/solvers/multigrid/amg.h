@@ -60,8 +60,7 @@ typedef struct TalusAmg {
 
 /* ---- amg_coarsen.c: which rows are on the next level; their number goes to *count ---- */
 
-/* Finds the strong couplings a_ij of taken rows of one kind: those with -a_ij (or |a_ij|) at least theta times the
- * row's largest. */
+/* Finds strong couplings a_ij of taken rows of one kind: -a_ij (or |a_ij|) at least theta times the row's largest. */
 TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, TalusSparse *out);
 /* Ruge and Stueben's splitting, in one pass or two. */
 TalusStatus talus_amg_split(TalusAmgLevel *l, const TalusSparse *strong, int passes, int *count);

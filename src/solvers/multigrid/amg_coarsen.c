@@ -1,6 +1,5 @@
 /* solvers/multigrid/amg_coarsen.c - chooses the rows of the next level: Ruge and Stueben's splitting of strongly
- * coupled rows (Ruge and Stueben 1987; Briggs, Henson and McCormick 2000, ch. 8), or clusters and the rows that
- * separate them. */
+ * coupled rows (Ruge and Stueben 1987; Briggs, Henson and McCormick 2000, ch. 8), or clusters and separators. */
 #include "solvers/multigrid/amg.h"
 
 #include "base/memory.h"

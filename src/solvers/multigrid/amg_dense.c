@@ -94,8 +94,7 @@ static bool step(Box *b)
     return true;
 }
 
-/* Frees the row that its gradient pulls most from its bound. False if none is pulled by more than `floor`, which is
- * rounding. */
+/* Frees the row that its gradient pulls most from its bound. False if none exceeds `floor`, which is rounding. */
 static bool release(Box *b, double floor)
 {
     double most = floor;

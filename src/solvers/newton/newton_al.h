@@ -28,8 +28,7 @@ typedef struct TalusAlSystem {
 
 /* Prepares for the problem; `kind` selects the factorisation. */
 TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *solve, TalusDirectKind kind);
-/* Computes dz from f, with w in `weight`. TALUS_ERR_NUMERIC: the matrix is not positive definite in double
- * precision. */
+/* Computes dz from f, with w in `weight`. TALUS_ERR_NUMERIC: the matrix is not positive definite, to rounding. */
 TalusStatus talus_al_system_solve(TalusAlSystem *w, TalusSolve *solve, const bool *is_free,
                                   const double *weight, const double *f, double *dz);
 void talus_al_system_clear(TalusAlSystem *w);

@@ -184,8 +184,7 @@ static void evaluate(Run *run)
     run->merit = sqrt(sum);
 }
 
-/* Computes L and M of the Jacobian at X. The derivative with respect to x has on its diagonal rho D times that with
- * respect to u. */
+/* Computes L and M of the Jacobian at X. d/dx has on its diagonal rho D times d/du. */
 static void linearise(Run *run)
 {
     Work *w = run->w;

@@ -345,8 +345,7 @@ static void set_bounds(TalusSsn *w, TalusSolve *s)
     }
 }
 
-/* Components inside their bounds keep y = x. At a bound, y is x - g / c: beyond the bound if pressed against it, inside
- * if pulled away. */
+/* Components inside their bounds keep y = x. At a bound y = x - g / c: beyond it if pressed against it, else inside. */
 void talus_ssn_place(TalusSsn *w, TalusSolve *s)
 {
     if (!is_normal(w))

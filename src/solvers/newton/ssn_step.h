@@ -119,13 +119,11 @@ TalusStatus talus_ssn_begin(TalusSsn *w, TalusSolve *solve, const TalusSsnParams
 TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *solve);
 void talus_ssn_clear(TalusSsn *w);
 
-/* map=normal: sets y from gamma, and gamma to the x of y. Call it before the first step and after any other change of
- * gamma. */
+/* map=normal: sets y from gamma, and gamma to the x of y. Call it before the first step and when gamma was changed. */
 void talus_ssn_place(TalusSsn *w, TalusSolve *solve);
 /* Computes bounds, gradient and natural residual of gamma. Two products with talus_ssn_place, else one. */
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
-/* Evaluates sides and map for the next step; talus_ssn_measure comes first. Returns the number of rows that changed
- * sides. */
+/* Evaluates sides and map for the next step, after talus_ssn_measure. Returns the rows that changed sides. */
 int talus_ssn_look(TalusSsn *w, const TalusSolve *solve);
 /* talus_ssn_look with gamma as the new centre of the regularisation. */
 int talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve);

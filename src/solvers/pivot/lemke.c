@@ -29,8 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-/* TRIES: maximum number of paths. LONG: pivots per unknown after which a path is given up; few need more than one or
- * two. */
+/* TRIES: maximum number of paths. LONG: maximum pivots per unknown; few paths need more than one or two. */
 enum { TRIES = 4, LONG = 20 };
 
 typedef struct Params {

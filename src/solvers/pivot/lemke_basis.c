@@ -254,8 +254,7 @@ static void solve_kernel(const TalusBasis *b, const double *f, double *x)
     }
 }
 
-/* x += B^-1 f by the factors: first the basic z and z_0, then each basic w from its own row. f becomes the
- * remainder. */
+/* x += B^-1 f by the factors: first basic z and z_0, then each basic w from its own row. f becomes the remainder. */
 static void add_solution(TalusBasis *b, double *f, double *x)
 {
     const TalusLcp *lcp = b->lcp;

@@ -54,8 +54,7 @@ TalusStatus talus_basis_exchange(TalusBasis *b, int enters, int position, const 
 
 /* Returns the largest entry of q - B x. */
 double talus_basis_error(const TalusBasis *b);
-/* Recomputes the inverse and x from the data, x with refinement. TALUS_ERR_NUMERIC: B is singular; B^-1 is
- * unchanged. */
+/* Recomputes inverse and x from the data, x with refinement. TALUS_ERR_NUMERIC: B is singular, B^-1 unchanged. */
 TalusStatus talus_basis_factor(TalusBasis *b);
 
 #endif

@@ -1,17 +1,17 @@
 /* solvers/pivot/lemke_lcp.h - contact problems as linear complementarity problems.
  *
- * Two of them, by the law of each block, which may stand side by side:
- *   dual      ccp, and contacts without friction: gamma = G z with the edges of the cone as columns of G,
- *             (1, mu c_k) for the corners c_k of the section; w = G'u. It is the optimality condition of the
- *             convex problem's dual (petra-2009 Eq. 13), M = G'(N + E)G positive semidefinite.
- *   Stewart-Trinkle, in Anitescu and Potra's form   coulomb: unknowns are the normal impulse n, weights
- *             b_k >= 0 of the corners, and the slip speed s,
- *                 0 <= u_n             _|_  n   >= 0
- *                 0 <= c_k.u_t + s     _|_  b_k >= 0          gamma = (n, sum of b_k c_k)
- *                 0 <= mu n - sum b_k  _|_  s   >= 0
- *             so s is the support function of the section at -u_t: De Saxce's shift over mu. M is copositive,
- *             z'M z = gamma'(N + E)gamma + mu n s, and not symmetric.
- * Data are scaled by powers of two, the same in any units: velocities by the largest |q|, impulses of a block by
+ * The law of each block selects one of two forms, which may occur in one problem:
+ *     dual      ccp, and contacts without friction: gamma = G z with the edges of the cone as columns of G,
+ *               (1, mu c_k) for the corners c_k of the section; w = G'u. It is the optimality condition of the
+ *               convex problem's dual (petra-2009 Eq. 13), M = G'(N + E)G positive semidefinite.
+ *     Stewart-Trinkle, in Anitescu and Potra's form   coulomb: unknowns are the normal impulse n, weights
+ *               b_k >= 0 of the corners, and the slip speed s,
+ *                   0 <= u_n             _|_  n   >= 0
+ *                   0 <= c_k.u_t + s     _|_  b_k >= 0          gamma = (n, sum of b_k c_k)
+ *                   0 <= mu n - sum b_k  _|_  s   >= 0
+ *               so s is the support function of the section at -u_t: De Saxce's shift over mu. M is copositive,
+ *               z'M z = gamma'(N + E)gamma + mu n s, and not symmetric.
+ * Powers of two scale the data, to the same numbers in any units: velocities by the largest |q|, impulses of a block by
  * that over its diagonal, so that q and the diagonal of M are about 1. */
 #ifndef TALUS_SOLVERS_PIVOT_LEMKE_LCP_H
 #define TALUS_SOLVERS_PIVOT_LEMKE_LCP_H

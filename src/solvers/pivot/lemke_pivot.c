@@ -10,8 +10,7 @@
 /* Thresholds for data of about 1. Entries of a column below PIVOT times the largest do not bound its step; entries
  * below ZERO are rounding. A pivot below SMALL is taken only from fresh factors. */
 static const double PIVOT = 1e-9, ZERO = 1e-14, SMALL = 1e-6;
-/* TIED: relative difference of ratios and of entries of the inverse that are tied. OVER: share of z_0 that counts
- * as 0. */
+/* TIED: relative difference of tied ratios and entries of the inverse. OVER: share of z_0 that counts as 0. */
 static const double TIED = 1e-12, OVER = 1e-14;
 /* Maximum of q - B x, relative to the largest x; beyond it the basis is factorised again. */
 static const double DRIFT = 1e-12;
@@ -111,8 +110,7 @@ static TalusStatus exchange(TalusLemke *l, int position)
     return TALUS_OK;
 }
 
-/* Enters z_0 where q / d is minimal, at the last such row: all rows of [B^-1 q, B^-1] are then lexicographically
- * positive. */
+/* Enters z_0 at the last row of minimum q / d: all rows of [B^-1 q, B^-1] are then lexicographically positive. */
 static TalusStatus first_pivot(TalusLemke *l)
 {
     TalusBasis *b = &l->basis;

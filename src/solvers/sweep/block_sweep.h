@@ -20,8 +20,7 @@ typedef struct TalusBlockSweepWork {
 enum { TALUS_BLOCK_SWEEP_PARAMS = 4 };
 extern const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS];
 
-/* Sweeps gamma in place until the velocity change of one sweep is within the tolerance. *sweep is kept from solve to
- * solve. */
+/* Sweeps gamma in place until the velocity change of one sweep is within the tolerance. *sweep persists. */
 TalusStatus talus_sweep_until(TalusSolve *solve, const TalusSweepOptions *options,
                               TalusSweep **sweep);
 /* talus_sweep_until with this solver of one contact and the parameters above. */

@@ -410,8 +410,7 @@ static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *r
 
 /* Ends a round that is not the last. If numbers are not finite, the problem diverges. A failure after some iterations
  * is a factorisation or line search at the limit of its precision. A line search that fails while descending, as it
- * must on an unbounded problem, has reached a better point. A round without an iteration counts as one, so that rounds
- * end. */
+ * must on an unbounded problem, has reached a better point. A round without an iteration counts as one. */
 static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterations)
 {
     TalusSolve *s = run->s;

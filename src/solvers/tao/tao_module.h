@@ -62,8 +62,7 @@ typedef struct TalusTaoResult {
 typedef struct TalusTaoModule {
     int version;
     const char *package; /* "PETSc 3.18.5" */
-    /* Starts PETSc; once. On failure returns false, with the reason in result->text. One thread at a time for open and
-     * solve. */
+    /* Starts PETSc; once. False on failure: result->text has the reason. One thread at a time, as for solve. */
     bool (*open)(TalusTaoResult *result);
     void (*solve)(const TalusTaoProblem *problem, TalusTaoResult *result);
 } TalusTaoModule;
