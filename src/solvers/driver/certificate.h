@@ -1,9 +1,9 @@
 /* solvers/driver/certificate.h - the proof that a contact problem has no solution.
  *
- * Let u = N gamma + q be the velocities of a solution and delta a direction in the recession cone of the sets with (N +
- * E) delta = 0. Under ccp, u is in the dual cone, so 0 <= u'delta = q'delta. Under `fixed` and `coulomb` only u_n >= 0
- * is known, which gives the same inequality for a delta without friction; such deltas are their recession cone here
- * (sets/recession.h). A free row of a joint has u = 0. A delta with q'delta < 0 therefore proves that there is no
+ * Let u = N gamma + q be the velocities of a solution and delta a direction in the recession cone of the sets with
+ * (N + E) delta = 0. Under ccp, u is in the dual cone, so 0 <= u'delta = q'delta. Under `fixed` and `coulomb` only
+ * u_n >= 0 is known, which gives the same inequality for a delta without friction; such deltas are their recession cone
+ * here (sets/recession.h). A free row of a joint has u = 0. A delta with q'delta < 0 therefore proves that there is no
  * solution. Example: a body wedged between fixed walls, where impulses grow along delta without bound.
  *
  * Two numbers judge delta, with d_i the scale of block i and sums over blocks:

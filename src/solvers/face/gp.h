@@ -14,9 +14,9 @@
  * While the sets A and B of the new point are equal, the face may be the right one. The Krylov method then continues if
  * x + w is inside, with eta2 divided by ten, or starts in the new face without projection steps.
  *
- * Only products of steps are needed: with Ad known, f(x + d) - f(x) = g'd + d'Ad/2 has no cancellation, and g(x + d) =
- * g + Ad is free. The gradient is recomputed from x at intervals. Krylov methods also update the gradient at x + w, so
- * a step inside the face ends without a product.
+ * Only products of steps are needed: with Ad known, f(x + d) - f(x) = g'd + d'Ad/2 has no cancellation, and
+ * g(x + d) = g + Ad is free. The gradient is recomputed from x at intervals. Krylov methods also update the gradient at
+ * x + w, so a step inside the face ends without a product.
  *
  * A is only positive semidefinite, and in a face with more contacts than degrees of freedom the equations contradict
  * each other. Along a direction without curvature a step has FAR times the size of the data, |x| + |g| / |A| at the

@@ -1,9 +1,9 @@
 /* solvers/first_order/anderson.c - Anderson acceleration of projected Jacobi or projected gradients, safeguarded.
  *
  * In a metric x = gamma / s the plain method is x' = P(x - omega g(x)). It is accelerated
- * (solvers/first_order/extrapolate.h) as a map of the point before the projection, y -> h(y) = x - omega g(x), x =
- * P(y). This map retains what a projection discards: the distance of a contact beyond its boundary. An extrapolated y
- * needs no further projection, and one product serves g, the residual of x and the next step. (Extrapolating x and
+ * (solvers/first_order/extrapolate.h) as a map of the point before the projection, y -> h(y) = x - omega g(x),
+ * x = P(y). This map retains what a projection discards: the distance of a contact beyond its boundary. An extrapolated
+ * y needs no further projection, and one product serves g, the residual of x and the next step. (Extrapolating x and
  * projecting it reaches 1e-3 as fast, but takes three times as long to 1e-10.)
  *
  * The plain map does not expand if omega is at most 2 over the operator's norm. So omega is halved if a plain step (the

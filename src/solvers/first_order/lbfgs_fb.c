@@ -7,8 +7,8 @@
  * forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
  *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
  * or if |R|^2 does not become `rise` times as large: rounding hides the difference long before R, and R of a good step
- * may grow. Otherwise d is halved, which needs no product, up to five times. After that the pairs are dropped and x+ =
- * T(x), for one more product.
+ * may grow. Otherwise d is halved, which needs no product, up to five times. After that the pairs are dropped and
+ * x+ = T(x), for one more product.
  *
  * R jumps from iteration to iteration. A smoothed iterate is measured and returned,
  *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,
@@ -16,8 +16,8 @@
  * product of its own.
  *
  * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, OGM-G (Kim and Fessler
- * 2021; with projection, which their proof does not cover) lowers the residual itself: with theta_N = 1, theta_i = (1 +
- * sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0,
+ * 2021; with projection, which their proof does not cover) lowers the residual itself: with theta_N = 1,
+ * theta_i = (1 + sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0,
  *     y+ = P(x - g / L)
  *     x+ = y+ + (theta_i - 1) (2 theta_{i+1} - 1) / (theta_i (2 theta_i - 1)) (y+ - y)
  *             + (2 theta_{i+1} - 1) / (2 theta_i - 1) (y+ - x).

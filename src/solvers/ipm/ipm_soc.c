@@ -6,9 +6,10 @@
  * centring, gives the reachable length, from which the centring and the second-order term of the actual step follow. An
  * iteration takes two solutions with one factorisation (ipm_soc_system.h). The change of z follows from that of gamma
  * by a product with N + E. The error of a linear solution is then a departure from the path, which the next step
- * corrects, and not from s = (N + E) gamma + q. The start does not depend on the given gamma: gamma = (a, 0, 0) and s =
- * (c, 0, 0) for all blocks, a point of the path except for s = (N + E) gamma + q. If impulses are far larger than a, as
- * for heavy bodies on light ones, the method ends before s is met; it then restarts with an a GROWTH times as large.
+ * corrects, and not from s = (N + E) gamma + q. The start does not depend on the given gamma: gamma = (a, 0, 0) and
+ * s = (c, 0, 0) for all blocks, a point of the path except for s = (N + E) gamma + q. If impulses are far larger than
+ * a, as for heavy bodies on light ones, the method ends before s is met; it then restarts with an a GROWTH times as
+ * large.
  *
  * Of two impulses, the one with the smaller residual is reported and returned: gamma, which is inside the cones, or the
  * projection P(gamma - s/d), in which open contacts are open and sliding ones slide.

@@ -91,8 +91,8 @@ TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, Talus
  * a row that the others determine: it becomes 0, and so does the solution there. */
 void talus_amg_factor(int n, double *a);
 void talus_amg_substitute(int n, const double *factor, double *x);
-/* Minimises x'Ax/2 + q'x over the bounds from x = 0, which is within them, by an active-set method. `factor` needs n *
- * n entries, `work` 3 n. Returns the multiplications. */
+/* Minimises x'Ax/2 + q'x over the bounds from x = 0, which is within them, by an active-set method. `factor` needs n^2
+ * entries, `work` 3 n. Returns the multiplications. */
 double talus_amg_box(int n, const double *a, const double *q, const double *lower,
                      const double *upper, double *x, double *factor, double *work, uint8_t *state);
 

@@ -16,8 +16,8 @@
  *
  * Coulomb's law on the square has bounds +-mu x_n. bounds=frozen is the paper's way: each iteration sets them from the
  * current normal impulses and treats them as constant. bounds=moving takes the full generalised Jacobian: rows of
- * sliding components are dx_t -+ mu dx_n. Its matrix, neither symmetric nor surely regular, is diag(L) (N + E) +
- * diag(M) of linalg/fronts.h, as in prox.
+ * sliding components are dx_t -+ mu dx_n. Its matrix, neither symmetric nor surely regular, is diag(L)
+ * (N + E) + diag(M) of linalg/fronts.h, as in prox.
  *
  * A step along d is halved until the squared map falls enough or `step_min` is reached: the paper's means against local
  * minima, which needs tuning, as the paper says. */
