@@ -11,8 +11,7 @@
  *
  * Problems with free joints always begin with a first-order method, for which the joints are eliminated (driver.c).
  *
- * The stage of a direct method is a trial: if it fails, for lack of memory or progress, first order goes on in the same
- * budget. */
+ * The stage of a direct method is a trial: if it lacks memory or progress, first order goes on in the same budget. */
 #include "solvers/driver/auto.h"
 
 #include "solvers/driver/solver.h"

@@ -1,11 +1,10 @@
 /* solvers/driver/certificate.c - finds a certificate from a direction along which impulses grow.
  *
- * Let x = delta / s with s^-2 the block scales, and A = S (N + E) S. On the support of delta, the blocks above a
- * share of the whole, two projections alternate. One is onto the null space of A, by conjugate gradients on A
- * z = A x: from z = 0 their solution is the part of x outside the null space. The other is onto the recession
- * cone, with over-relaxation, so that the interior of the intersection, if there is one, is reached in a few
- * rounds. Small supports are tried first: beside a wedge, contacts of a settling heap have small parts in delta,
- * none in the proof. */
+ * Let x = delta / s with s^-2 the block scales, and A = S (N + E) S. On the support of delta, the blocks above a share
+ * of the whole, two projections alternate. One is onto the null space of A, by conjugate gradients on A z = A x: from
+ * z = 0 their solution is the part of x outside the null space. The other is onto the recession cone, with
+ * over-relaxation, so that the interior of the intersection, if there is one, is reached in a few rounds. Small
+ * supports are tried first: beside a wedge, a settling heap has small parts in delta, none in the proof. */
 #include "solvers/driver/certificate.h"
 
 #include "base/memory.h"

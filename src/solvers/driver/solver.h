@@ -122,8 +122,7 @@ bool talus_solve_within_budget(TalusSolve *solve);
 bool talus_solve_wants_iterate(const TalusSolve *solve);
 
 /* Reports the current iterate, gamma = s x (metric NULL: x is gamma), to the observer and to the infeasibility monitor.
- * Returns false if the solve must end: the observer asked for it, or the problem is proved infeasible. Overwrites the
- * operator's scratch. */
+ * Returns false if the solve must end: the observer asked for it, or the problem is infeasible. Uses op's scratch. */
 bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                          double rms);
 
@@ -135,8 +134,8 @@ void talus_solve_suspect(TalusSolve *solve);
  * the part reuses the setup of its last call in this stage. */
 TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);
 
-/* The usual end of an iteration: counts it with its products and reports the iterate. Returns true to go on, given the
- * sums of a residual. */
+/* Ends an iteration: counts it with its products, reports the iterate, and returns true to go on, by sums of a
+ * residual. */
 bool talus_solve_next(TalusSolve *solve, int products, const double *x,
                       const TalusMetricBlock *metric, double residual2, double residual_max);
 

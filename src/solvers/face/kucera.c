@@ -11,8 +11,7 @@
  *     otherwise:                  the proportioning x = x - a~ beta~, line 19.
  * A step on the face or a proportioning takes one product, an expansion two. Convergence is finite on a face, linear
  * overall. The paper's method is unscaled (metric=none) and meant for bounds; Kucera's own takes any separable convex
- * set. On cones, sliding contacts are active: they move only by projected gradients, and convergence is as slow as
- * theirs. */
+ * set. On cones, sliding contacts are active: they move only by projected gradients, and converge as slowly. */
 #include "solvers/face/face.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* solvers/face/mprgp.c - modified proportioning with reduced gradient projection, pospisil-2015 Algorithm 2, and its
- * form for cones.
+/* solvers/face/mprgp.c - modified proportioning with reduced gradient projection, pospisil-2015 Algorithm 2; form for
+ * cones.
  *
  * phi is the gradient on free blocks, beta the chopped gradient on active ones: min(g, 0) for bounds.
  *     |beta| <= Gamma |phi|:  a step of conjugate gradients on the face if it stays in the set, else

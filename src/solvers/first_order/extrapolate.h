@@ -1,14 +1,12 @@
 /* solvers/first_order/extrapolate.h - Anderson acceleration of a fixed-point map y -> h(y), safeguarded.
  *
- * With f = h - y and the differences dF, dH of the last `memory` iterations (type II, in the notation of Walker and Ni
- * 2011)
+ * With f = h - y and the differences dF, dH of the last `memory` iterations (type II, notation of Walker and Ni 2011)
  *     c = argmin |f - dF c|,    y' = h - dH c + stride (f - dF c).
  * The Gram matrix of dF is scaled to a unit diagonal, and `regular` is added to it. Columns of dF that are rounding of
  * h are omitted, and coefficients whose sizes add up to more than 1e5 are not used.
  *
  * stride is 0 while the memory explains f. An iteration that drifts has a constant f that no difference can explain:
- * towards a distant solution, or without end on an infeasible problem. stride is then 1, 2, 4, ..., while the drift
- * lasts.
+ * towards a distant solution, or without end on an infeasible problem. stride is then 1, 2, 4, ..., while it lasts.
  *
  * An extrapolation that increases |f| by more than `factor` is rejected: the plain step of the point before follows,
  * with an empty memory.

@@ -12,8 +12,8 @@
  *
  * R jumps from iteration to iteration. A smoothed iterate is measured and returned,
  *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,
- * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), the result, with a
- * product of its own.
+ * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), the result, with one
+ * more product.
  *
  * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, OGM-G (Kim and Fessler
  * 2021; with projection, which their proof does not cover) lowers the residual itself: with theta_N = 1,

@@ -1,6 +1,6 @@
 /* solvers/ipm/ipm_qp.c - Mehrotra's predictor and corrector with Gondzio's centrality correctors.
  *
- * Every system of an iteration is (P + T) dl = rho + c / lambda, dw = (c - w dl) / lambda, T = w / lambda, with one
+ * Systems of an iteration are (P + T) dl = rho + c / lambda, dw = (c - w dl) / lambda, T = w / lambda, one
  * factorisation:
  *     predictor    c = -lambda w
  *     corrector    c = sigma mu - lambda w - dl dw,  sigma = (mu after the predictor / mu)^3

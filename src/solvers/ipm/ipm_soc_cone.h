@@ -5,8 +5,8 @@
  * or, without friction, x = gamma_n and z = s_n: a ray. With x o y = (x'y, x_n y_t + y_n x_t) the points of the central
  * path have x o z = nu e, e = (1, 0, 0). Nesterov and Todd's scaling of a pair (x, z) inside is the symmetric W with W
  * x = W^-1 z = l. Let det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z) and c = sqrt((1 + p'r) / 2). W
- * follows from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1): with a = w_t / |w_t|, it has the axes and
- * lengths
+ * follows from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1): with a = w_t / |w_t| its axes and lengths
+ * are
  *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
  *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
  * Stored separately, they are exact even for f = 1e8: sums over axes would lose the short ones to rounding. Nesterov &

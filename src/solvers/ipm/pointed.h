@@ -5,8 +5,8 @@
  * press against each other with any force without moving a body: jamming.
  *
  * The paper's Eq. 14 to 16 have the tangential directions d_s instead of n + mu d_s, the columns of D^ (its Eq. 6).
- * That must be a misprint: the directions of one polygon add up to zero, so their cone is never pointed. The rows of A
- * are n + mu d_s.
+ * That must be a misprint: the directions of one polygon add up to zero, so their cone is never pointed. A has rows
+ * n + mu d_s.
  *
  * By Gordan's theorem the cone is pointed if and only if some velocity has A v > 0: all contacts can open at once, as
  * fast as the relaxation makes sliding ones open. The margin measures this:

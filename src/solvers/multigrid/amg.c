@@ -12,8 +12,7 @@
  *
  * The paper suspects that impulses, not being unique, are the wrong quantity to transfer. With A_H = P'AP that is not
  * so for velocities: corrections with the same coarse velocities A_H e differ by an e with e'A_H e = 0, for which
- * A P e = 0. But a null vector can push variables over their bounds. amg_rigid.c has an interpretation of transferring
- * velocities.
+ * A P e = 0. But a null vector can push variables over their bounds. amg_rigid.c transfers velocities.
  *
  * An iteration is one cycle; the start and the sweeps of a warm start count as one each. Products are work in units of
  * the finest matrix, rounded from the sum; that includes coarsening. One thread of the host. */

@@ -1,8 +1,7 @@
 /* solvers/multigrid/amg_interpolate.c - interpolation of corrections from one level to the finer one, Eq. (22).
  *
  * Classical weights (Ruge and Stueben 1987). Row i of A e = 0 is solved for e_i. Strong coarse neighbours C_i are kept,
- * weak ones are added to the diagonal, and a strong fine neighbour m is replaced by the mean of C_i with the weights
- * a_mk,
+ * weak ones are added to the diagonal, and a strong fine neighbour m becomes the mean of C_i with weights a_mk,
  *     w_ik = -(a_ik + sum_m a_im a_mk / sum_(l in C_i) a_ml) / (a_ii + sum of weak a_in).
  * This assumes negative off-diagonal entries. Positive a_mk do not enter the mean; if none remains, a_im goes to the
  * diagonal as well. */

@@ -11,8 +11,7 @@
  * steps use a line search.
  *
  * Newton goes on while the residual halves within `patience` factorisations and no step is cut to `step_min`. Otherwise
- * sweeps follow, from the better of Newton's start and end. They are up to LONGER times as many, and Newton is then
- * more regularised.
+ * sweeps follow, from the better of Newton's start and end: up to LONGER times as many, then a more regularised Newton.
  *
  * A sweep over the matrix, which Newton needs anyway, costs about one product. A factorisation costs tens of products
  * and, on deep beds, thousands. An iteration is a sweep or a Newton step. */
@@ -92,8 +91,8 @@ static bool sweep(Run *run)
     return true;
 }
 
-/* Returns the next move. It reuses the factor if no row has changed sides, with twice the last length if the residual
- * no longer falls. */
+/* Returns the next move. It reuses the factor if no row has changed sides, with twice the last length without
+ * progress. */
 static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
 {
     TalusSsn *w = &run->w->newton;

@@ -1,5 +1,4 @@
-/* solvers/newton/newton_al.c - augmented Lagrangians of the velocity problem, each minimised by Newton's method with a
- * direct solver.
+/* solvers/newton/newton_al.c - augmented Lagrangians of the velocity problem, by Newton's method with a direct solver.
  *
  * Without friction, velocities v minimise 1/2 |v - v_f|_M^2 subject to u = D'v + bias >= 0, and impulses are the
  * multipliers. With the multipliers c of the last round, the augmented Lagrangian has no constraints:

@@ -1,5 +1,4 @@
-/* solvers/newton/newton_al.h - the linear systems of newton-al: (I + A N) dz = -f, A diagonal, 1/w on free rows, else
- * 0.
+/* solvers/newton/newton_al.h - the linear systems of newton-al: (I + A N) dz = -f, A = diag(1/w) on free rows.
  *
  *     bodies     (M + D A D') dv = -D f,   dz = -f - A D'dv                  for problems with bodies
  *     contacts   (w + N)_FF s = -(N f)_F,  dz = -f - s on F, -f elsewhere    for matrices

@@ -1,12 +1,10 @@
-/* solvers/newton/prox.c - proximal point method with an inner semismooth Newton method, for exact Coulomb friction and
- * for the relaxation.
+/* solvers/newton/prox.c - proximal point method with an inner semismooth Newton method, for exact Coulomb and ccp.
  *
  * A proximal step takes the centre c to a solution x of the same problem with velocities
  *     u(x) = (N + E) x + q + rho D (x - c),
  * with D the block scales. N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and x = c solves
  * the problem itself. Newton's method solves each step on the natural map f of all blocks (natural_map.h), whose
- * Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per Newton step, in an order found once per solve
- * (problem/fronts.h).
+ * Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per step, ordered once per solve (problem/fronts.h).
  *
  * The rules. |f| is in m/s; the scale of a block is the diagonal of the proximal problem, d (1 + rho). Newton steps are
  * full at first: across kinks, where blocks change between open, sliding and sticking, |f| may rise a hundredfold for a

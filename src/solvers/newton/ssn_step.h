@@ -1,5 +1,4 @@
-/* solvers/newton/ssn_step.h - one step of a generalised Newton method on bounds, preclik-2009 section 3.3; shared by
- * ssn and gs-ssn.
+/* solvers/newton/ssn_step.h - a step of a generalised Newton method on bounds, preclik-2009 3.3, for ssn and gs-ssn.
  *
  * With bounds l <= x <= u on every row, g = (N + E) x + q, and c the row's diagonal entry (metric=diagonal), so that
  * all is in m/s, or 1 (metric=none, the paper), the problem is the root of one of
@@ -11,7 +10,7 @@
  * More free rows than degrees of freedom make it singular. With a wrong active set and biases it is not even
  * consistent, contrary to the paper. So the map is that of a regularised problem, with
  *     g = (N + E) x + q + r diag(N + E) (x - centre),
- * whose centre is the current iterate (ssn) or moves when a problem is solved (gs-ssn: a proximal point method); r is
+ * whose centre is the current iterate (ssn) or moves when a problem is solved (gs-ssn: proximal point); r is
  * `regularise`.
  *
  * Coulomb's law on the square has bounds +-mu x_n. bounds=frozen is the paper's way: each iteration sets them from the
