@@ -1,19 +1,17 @@
-/* solvers/driver/auto.c - "auto": which solvers a problem is given to, and when one hands over to the next.
+/* solvers/driver/auto.c - "auto": chooses the solvers of a problem, and when one hands over to the next.
  *
- * Steps of worlds, whose reference speed is known and which start from the impulses of the step before, have
- * sweeps down to LOOSE of that speed and apgd down to TIGHT. What is more accurate than that, or comes without
- * a reference speed, begins with the first-order method of fewest products. All go to a direct method once
- * they have taken about as many iterations as it is worth on a bed of spheres: then neither an easy bed nor a
- * hard one takes much more than twice the time of the method that suits it best, and tall stacks, on which first
- * order may use up the budget at any tolerance, are solved. Small problems without a reference speed of which
- * many digits are wanted go to the direct method at once; steps of worlds are too easy for that on the whole,
- * but for small ones with heavy bodies among light ones, which leave first order an eighth of the budget.
- * docs/explanation/default-solver.md has the measurements.
+ * Steps of worlds have a reference speed and start from the impulses of the last step. They use sweeps for tolerances
+ * down to LOOSE of that speed and apgd down to TIGHT. Tighter tolerances, and problems without a reference speed, begin
+ * with the first-order method of fewest products. All go to a direct method after about as many iterations as that
+ * method is worth on a bed of spheres. Then easy and hard beds both take at most about twice the time of the method
+ * that suits them best, and tall stacks are solved, on which first order may exhaust the budget at any tolerance. Small
+ * problems without a reference speed that need many digits go to the direct method at once. Steps of worlds are mostly
+ * too easy for that; small ones with heavy bodies among light ones give first order an eighth of the budget.
+ * Measurements are in docs/explanation/default-solver.md.
  *
- * Problems with free joints always begin with a first-order method, which has them eliminated (driver.c).
+ * Problems with free joints always begin with a first-order method, for which the joints are eliminated (driver.c).
  *
- * The stage of a direct method is a trial: where that fails, for want of memory or of progress, first order goes on
- * within the same budget. */
+ * The stage of a direct method is a trial: if it lacks memory or progress, first order goes on in the same budget. */
 #include "solvers/driver/auto.h"
 
 #include "solvers/driver/solver.h"
@@ -30,19 +28,19 @@ static const TalusPart parts[] = {
 /* Tolerance over reference speed. */
 static const double LOOSE = 0.1, TIGHT = 1e-4;
 
-/* Directly at once: few blocks, and a tolerance below this share of the residual at the start. */
+/* The direct method runs at once for at most SMALL blocks and a tolerance below DIGITS times the starting residual. */
 enum { SMALL = 300 };
 static const double DIGITS = 1e-7;
 
-/* Ratio of masses above which first order is soon given up, or not tried: under ccp, and under the other laws. At less it
- * does well, from its own impulses of the step before above all, which those of a direct method replace badly. */
+/* Mass ratio above which first order is given up early or not tried: under ccp, and under the other laws. Below it
+ * first order does well, mostly from its own impulses of the last step; those of a direct method are a worse start. */
 static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 
-/* Under Coulomb's law: prox at once for matrices of at most so many blocks. */
+/* Under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. */
 enum { PROX_BLOCKS = 1000 };
 
-/* A direct method, the problems it is for, and what it is worth in iterations of first order: `base` and
- * `each` more for every block. Above `blocks` its factors would take gigabytes. */
+/* A direct method, its problems, and its worth in first-order iterations: base + each x blocks. Above `blocks` blocks
+ * its factors would take gigabytes. */
 typedef struct Direct {
     int part;
     const TalusSolverType *type;
@@ -57,8 +55,8 @@ static const Direct uneven_exact = {
 static const Direct convex[] = {
     {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
-    {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* of cones and joints */
-    /* of prisms, which no direct method takes: not direct, but indifferent to mass ratios as these are */
+    {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* cones and joints */
+    /* prisms, which no direct method takes; lbfgs-fb is not direct, but as insensitive to mass ratios */
     {TALUS_AUTO_TIGHT, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
 };
 
@@ -67,7 +65,7 @@ static bool is_taken(const Direct *direct, uint32_t kinds)
     return !(kinds & ~direct->type->takes);
 }
 
-/* Whether some body that moves is more than `ratio` times as heavy as another. */
+/* True if some moving body is more than `ratio` times as heavy as another. */
 static bool is_uneven(const TalusOperator *op, double ratio)
 {
     double least = INFINITY, largest = 0.0;
@@ -79,7 +77,7 @@ static bool is_uneven(const TalusOperator *op, double ratio)
     return largest > ratio * least;
 }
 
-/* Small steps of worlds with heavy bodies among light ones, on which first order stands still. */
+/* True for small steps of worlds with heavy bodies among light ones, on which first order stalls. */
 static bool is_uneven_step(const TalusProblem *problem, const TalusSolveOptions *options)
 {
     bool beyond = talus_problem_kinds(problem) & ~TALUS_KINDS_OF(TALUS_LAW_CCP);
@@ -96,7 +94,7 @@ static const Direct *find_convex(uint32_t kinds)
     return NULL;
 }
 
-/* For discs, on which shifts move the cones of ipm-soc; prox where there are joints, too. */
+/* Returns the method for discs under Coulomb's law: ipm-soc with shifts for uneven steps without joints, else prox. */
 static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
                                   const TalusSolveOptions *options)
 {
@@ -106,7 +104,7 @@ static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
     return !joints && is_uneven_step(problem, options) ? &uneven_exact : &exact;
 }
 
-/* The direct method for a problem, NULL: there is none. They work on the host, on one or three rows. */
+/* Returns the direct method for a problem, or NULL. Direct methods work on the host, on one or three rows. */
 static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
                                  const TalusSolveOptions *options)
 {
@@ -121,7 +119,7 @@ static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
     return found && problem->op.blocks <= found->blocks ? found : NULL;
 }
 
-/* Free joints that the first-order methods are spared (problem/eliminate.h), and sweeps are not. */
+/* True if there are free joints, eliminated for first-order methods but not for sweeps (problem/eliminate.h). */
 static bool has_machines(const TalusProblem *problem, const TalusSolveOptions *options)
 {
     return talus_problem_counts(problem)->joints > 0 && !options->keep_joints;
@@ -137,7 +135,7 @@ static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
 }
 
-/* Iterations of first order: what the direct method is worth; an eighth of the budget where little is hoped from them. */
+/* Returns first-order iterations: the worth of the direct method; at most an eighth of the budget for uneven steps. */
 static int before_direct(const Direct *direct, const TalusProblem *problem,
                          const TalusSolveOptions *options)
 {
@@ -146,8 +144,8 @@ static int before_direct(const Direct *direct, const TalusProblem *problem,
     return share < worth && is_uneven_step(problem, options) ? share : worth;
 }
 
-/* Sweeps for a loose tolerance, apgd for a tighter one and for Coulomb's law, lbfgs-fb for the tightest; for
- * prisms of uneven masses, which no direct method takes, admm, which is indifferent to them, too. */
+/* Returns the first method: sweeps for a loose tolerance, apgd for a tighter one and for Coulomb's law, lbfgs-fb for
+ * the tightest. Prisms with uneven masses, which no direct method takes, get admm, insensitive to mass ratios. */
 static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSolveOptions *options)
 {
     double speed = options->reference_speed;
@@ -163,7 +161,7 @@ static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSo
                : TALUS_AUTO_BETWEEN;
 }
 
-/* Iterations of first order before the direct method is tried; 0: it begins. */
+/* Returns the first-order iterations before the direct method; 0: the direct method begins. */
 static int first_iterations(TalusProblem *problem, uint32_t kinds, const Direct *direct,
                             const TalusSolveOptions *options)
 {

@@ -2,7 +2,7 @@
 #ifndef TALUS_SOLVERS_DRIVER_AUTO_H
 #define TALUS_SOLVERS_DRIVER_AUTO_H
 
-/* In the order in which their states are saved. */
+/* The order is that in which the states of the parts are saved. */
 enum {
     TALUS_AUTO_TIGHT,
     TALUS_AUTO_LOOSE,

@@ -1,4 +1,4 @@
-/* solvers/driver/best.c - copies of iterates. */
+/* solvers/driver/best.c - copies of iterates (best.h). */
 #include "solvers/driver/best.h"
 
 #include "solvers/driver/observe.h"

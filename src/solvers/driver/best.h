@@ -1,10 +1,10 @@
-/* solvers/driver/best.h - the best iterate so far, for methods whose residual is not monotone. */
+/* solvers/driver/best.h - snapshot of the best iterate, for methods whose residual is not monotone. */
 #ifndef TALUS_SOLVERS_DRIVER_BEST_H
 #define TALUS_SOLVERS_DRIVER_BEST_H
 
 #include "solvers/driver/solver.h"
 
-/* A vector and its capacity, which go together when vectors change places. */
+/* A vector with its capacity, so that both move together when vectors are swapped. */
 typedef struct TalusVector {
     double *at;
     size_t capacity;
@@ -12,17 +12,17 @@ typedef struct TalusVector {
 
 typedef struct TalusBest {
     TalusVector x;
-    double least; /* measure of the best iterate */
-    bool kept;    /* x is that iterate: the present one is worse */
+    double least; /* residual measure of the best iterate */
+    bool kept;    /* true if x is better than the current iterate */
 } TalusBest;
 
 /* to = from */
 void talus_copy(TalusSolve *solve, const double *from, double *to);
 
 TalusStatus talus_best_begin(TalusBest *best, TalusSolve *solve);
-/* The present iterate with its measure: kept if none before was better. */
+/* Snapshots x if its measure is at most that of every iterate before. */
 void talus_best_offer(TalusBest *best, TalusSolve *solve, const double *x, double measure);
-/* At the end of a solve, the iterate to return: the present one when it has converged, else the best. */
+/* Overwrites x with the best iterate if that is better and the solve ended without convergence. */
 void talus_best_take(const TalusBest *best, TalusSolve *solve, double *x);
 void talus_best_clear(TalusBest *best, const TalusBackend *backend);
 

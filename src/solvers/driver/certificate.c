@@ -1,10 +1,10 @@
-/* solvers/driver/certificate.c - a certificate from a direction along which impulses grow.
+/* solvers/driver/certificate.c - finds a certificate from a direction along which impulses grow.
  *
- * x = delta / s with s^-2 the blocks' scale, A = S (N + E) S. On the support of delta, blocks above a share of the
- * whole, two projections alternate: onto the null space of A, by conjugate gradients on A z = A x, whose solution
- * from z = 0 is the part of x outside of that space; and onto the recession cone, with over-relaxation, so that the
- * interior of the intersection, where there is one, is reached in a few rounds. Small supports are tried first: beside
- * a wedge the contacts of a heap that settles have small parts in delta, and none in the proof. */
+ * Let x = delta / s with s^-2 the block scales, and A = S (N + E) S. On the support of delta, the blocks above a share
+ * of the whole, two projections alternate. One is onto the null space of A, by conjugate gradients on A z = A x: from
+ * z = 0 their solution is the part of x outside the null space. The other is onto the recession cone, with
+ * over-relaxation, so that the interior of the intersection, if there is one, is reached in a few rounds. Small
+ * supports are tried first: beside a wedge, a settling heap has small parts in delta, none in the proof. */
 #include "solvers/driver/certificate.h"
 
 #include "base/memory.h"
@@ -17,17 +17,17 @@
 
 enum { ROUNDS = 16, REFINEMENTS = 4, LEAST_PRODUCTS = 64 };
 
-/* Projection onto the cone goes this many times as far. */
+/* Over-relaxation of the projection onto the cone. */
 static const double RELAX = 1.5;
 
-/* Least size of a block on the support, relative to the whole. */
+/* Minimum size of a block on the support, relative to the whole. */
 static const double LEVELS[] = {1e-2, 1e-4, 0.0};
 
-/* What is left of the start, of length 1, where there is a proof near it. Both projections only shorten: what they
- * take all of meets nothing but zero. */
+/* Minimum remaining length of a start of length 1. Both projections only shorten: if almost nothing remains, the
+ * intersection is zero. */
 static const double LEAST_SIZE = 1e-3;
 
-/* Balance that counts as rounding, and least gain over balance. Half of what the verifier grants. */
+/* Balance that counts as rounding, and minimum gain over balance; half of what the verifier accepts. */
 static const double ROUNDING = 32.0 * DBL_EPSILON, BOUND = 2e12;
 
 typedef struct Search {
@@ -36,8 +36,8 @@ typedef struct Search {
     const TalusOperator *op;
     const TalusMetricBlock *metric;
     double *start, *x, *support, *r, *p, *ap;
-    int products; /* that are left */
-    bool relaxed; /* of the relaxation: with friction under Coulomb's law, too */
+    int products; /* remaining budget of products */
+    bool relaxed; /* searches the relaxation: friction also under Coulomb's law */
 } Search;
 
 enum { VECTORS = 6 };
@@ -62,7 +62,7 @@ static void product(Search *s, const double *x, double *out)
 
 /* ---- the null space ---- */
 
-/* Takes from x the part outside of the null space, r = A x being given; rr = r'r. */
+/* Removes from x its part outside the null space, given r = A x and rr = r'r. */
 static void conjugate_gradients(Search *s, double rr, double enough)
 {
     copy(s, s->p, s->r);
@@ -79,7 +79,7 @@ static void conjugate_gradients(Search *s, double rr, double enough)
     }
 }
 
-/* The same with A x formed anew until it is rounding or falls no more. */
+/* Repeats that with a new r = A x until r is rounding or stops falling. */
 static void flatten(Search *s)
 {
     double last = INFINITY;
@@ -95,14 +95,14 @@ static void flatten(Search *s)
 
 /* ---- the intersection ---- */
 
-/* x into the null space and the recession cone, from its start on the support. */
+/* Moves x from its start on the support into the null space and the recession cone. True on success. */
 static bool intersect(Search *s)
 {
     for (int k = 0; k < ROUNDS && s->products > 0; k++) {
         flatten(s);
         copy(s, s->p, s->x);
         s->backend->block.recede(s->op, s->relaxed, 0.0, s->p);
-        s->backend->vector.axpby(s->op, 1.0, s->p, -1.0, s->x); /* the way to the cone */
+        s->backend->vector.axpby(s->op, 1.0, s->p, -1.0, s->x); /* difference to the cone */
         double off2 = dot(s, s->x, s->x), size2 = dot(s, s->p, s->p);
         if (!(size2 > LEAST_SIZE * LEAST_SIZE))
             return false;
@@ -118,7 +118,7 @@ static bool intersect(Search *s)
 
 /* ---- the check ---- */
 
-/* What rounding may hide of velocities q: those of bodies that move fast past each other are sums that cancel. */
+/* Rounding of the velocities q: for bodies that move fast past each other, q is a sum that cancels. */
 static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
 {
     double terms2, largest;
@@ -127,7 +127,7 @@ static double rounding_of_offset(const TalusBackend *backend, const TalusOperato
     return ROUNDING * sqrt(terms2);
 }
 
-/* Balance and gain of delta, as certificate.h has them; uses p and q, vectors of op. */
+/* True if balance and gain of delta (certificate.h) make it a proof. p and q are work vectors of op. */
 static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool relaxed,
                      const double *delta, double *p, double *q)
 {
@@ -156,7 +156,7 @@ static bool store_certificate(TalusSolve *solve, const double *delta)
     return true;
 }
 
-/* Without its free joints: those parts of delta follow, and the check is of the whole. */
+/* Checks delta on the whole problem after adding the parts of eliminated joints; stores it like settle. */
 static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
 {
     const TalusOperator *op = solve->reduced->whole;
@@ -173,7 +173,7 @@ static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
     return proof;
 }
 
-/* Whether delta = S x is a proof, which is then stored if it is of the laws themselves. */
+/* True if delta = S x is a proof. Stores the proof if it holds for the laws, not only for their relaxation. */
 static bool settle(Search *s, double *delta)
 {
     copy(s, delta, s->x);
@@ -200,7 +200,7 @@ static TalusStatus reserve(TalusSolve *solve, TalusCertificateWork *w, Search *s
     return TALUS_OK;
 }
 
-/* delta / s, of length 1. */
+/* start = delta / s, scaled to length 1. False if delta is zero or not finite. */
 static bool normalise(Search *s, const double *delta)
 {
     copy(s, s->start, delta);
@@ -212,7 +212,7 @@ static bool normalise(Search *s, const double *delta)
     return true;
 }
 
-/* Seeks near the start; delta is overwritten. */
+/* Searches near the start; overwrites delta. */
 static bool seek(Search *s, bool relaxed, double *delta)
 {
     s->relaxed = relaxed;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Iterations between two readings of the clock; the latest first check for infeasibility. */
+/* CLOCK: iterations between readings of the clock. LATEST_CHECK: latest first infeasibility check. */
 enum { CLOCK = 200, LATEST_CHECK = 256 };
 
 static int least(int a, int b)
@@ -14,8 +14,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Iterations up to the next one whose residual is due. Where the host sees iterates
- * anyway, it takes each. Elsewhere only a monitor is worth the way back. */
+/* Returns the iterations up to the next residual. A backend that sees iterates stops for each residual; any other stops
+ * only for a monitor, since coming back is expensive. */
 static int length(const TalusSolve *s, int check, int since)
 {
     const TalusSolveOptions *options = s->options;
@@ -31,14 +31,14 @@ static int length(const TalusSolve *s, int check, int since)
     return count > 0 ? count : 1;
 }
 
-/* Whether a budget is to be spent, whatever the residuals, on a backend that need not come back for them. */
+/* True if the budget is spent regardless of residuals, on a backend that need not come back for them. */
 static bool spends_budget(const TalusSolve *s)
 {
     return !talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES) &&
            !(s->options->tolerance > 0.0) && !s->options->monitor;
 }
 
-/* A run is better not broken: there the first check is at half the budget, the next at its end. */
+/* Delays the first infeasibility check to half the budget, so as not to split the run; the next is at its end. */
 static void postpone_check(const TalusSolve *s)
 {
     int half = least(s->options->max_iterations / 2, LATEST_CHECK);

@@ -1,10 +1,10 @@
-/* solvers/driver/driver.c - a solve session: what is common to every solve.
+/* solvers/driver/driver.c - a solve session: what all solves have in common.
  *
- * A session runs a list of stages, mostly one: the solver that was asked, or those of its parts that it plans (`auto`). A
- * stage brings the problem to where its backend works (problem/location.c), eliminates free joints where the solver allows it,
- * and measures the result with the backend's residual, in double precision. An algorithm stops on its own estimate; if the
- * truth is worse than promised, it is sent back to work with a stricter one, within the same limits. Counts, clock,
- * observers and the infeasibility monitor are the session's (session.c). */
+ * A session runs a list of stages, usually one: the requested solver, or those of its parts that it plans (`auto`). A
+ * stage uploads the problem to its backend (problem/location.c), eliminates free joints if the solver allows it, and
+ * measures the result with the backend's residual, in double precision. An algorithm stops on its own estimate of the
+ * residual. If the measured residual is worse, the algorithm resumes with a stricter estimate, within the same limits.
+ * Counts, clock, observers and the infeasibility monitor belong to the session (session.c). */
 #include "solvers/driver/session.h"
 
 #include "base/memory.h"
@@ -16,10 +16,10 @@
 #include <math.h>
 #include <string.h>
 
-/* A residual this many times that of zero impulses is divergence. */
+/* A residual of more than this factor times that of zero impulses is divergence. */
 static const double GROWN = 1e3;
 
-/* No stricter claim than this share of the tolerance is asked of a solver without joints. */
+/* Minimum strictness for a solver, as a share of the tolerance; Siconos's measure has no such limit. */
 static const double STRICTEST = 1e-4;
 
 TalusSolveOptions talus_solve_options_default(void)
@@ -58,7 +58,7 @@ TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *prob
 
 /* ---- what a stage has reached ---- */
 
-/* The residual of gamma, and of it the figure that the tolerance is for, with what rounding may hide. */
+/* Measures the residual of gamma. *figure: what the tolerance applies to; info->rounding: its rounding. */
 static TalusStatus measure(TalusSolve *solve, double *figure)
 {
     TalusSolveInfo *info = solve->info;
@@ -78,9 +78,9 @@ static TalusStatus measure(TalusSolve *solve, double *figure)
     return TALUS_OK;
 }
 
-/* Whether a stricter claim may do: where what the algorithm claims is not what the result is measured by, Siconos's
- * measure or the residual with joints, whose blocks have other diagonals; and where only rounding, if it is below the
- * tolerance, keeps the result from being within that. */
+/* True if a stricter estimate may help. One case: the algorithm's estimate is not the figure that is measured
+ * (Siconos's measure, or the residual with eliminated joints, whose blocks have other diagonals). Other case: the
+ * figure is within the tolerance, but figure plus rounding is not, and rounding is below the tolerance. */
 static bool may_ask_more(const TalusSolve *solve, double figure)
 {
     const TalusSolveOptions *wanted = solve->wanted;
@@ -91,8 +91,8 @@ static bool may_ask_more(const TalusSolve *solve, double figure)
             solve->strictness > STRICTEST);
 }
 
-/* The outcome by what was reached. *again: the algorithm is to go on with a stricter claim. Siconos's measure is
- * of the whole problem and known at a claim alone: each sets the residual to claim next. */
+/* Sets the outcome from the measured residual. *again: the algorithm must resume with a stricter estimate. Siconos's
+ * measure of the whole problem is known only at a claim of convergence; each sets the next residual to reach. */
 static TalusStatus judge(TalusSolve *solve, bool *again)
 {
     TalusSolveInfo *info = solve->info;
@@ -111,12 +111,12 @@ static TalusStatus judge(TalusSolve *solve, bool *again)
     return TALUS_OK;
 }
 
-/* Zero impulses are always at hand: a result that is GROWN times as bad is no result. The starting
- * residual, which costs nothing, rules it out in all but strange cases. */
+/* True if the result is GROWN times worse than zero impulses, which are always available. The starting residual is a
+ * free first test, which nearly always suffices. */
 static bool has_diverged(const TalusSolve *solve)
 {
     const TalusSolveInfo *info = solve->info;
-    TalusInfeasibility *spare = solve->infeasibility; /* it has a vector to spare */
+    TalusInfeasibility *spare = solve->infeasibility; /* its delta is a free work vector */
     size_t n = (size_t)talus_problem_size(solve->problem);
     TalusResidual zero;
     if (!isfinite(info->residual.rms))
@@ -148,8 +148,7 @@ typedef struct Bytes {
     size_t host, device;
 } Bytes;
 
-/* Bytes in use of a backend's own memory; to ask costs as much as a small solve, so not in every step of
- * a world. */
+/* Bytes in use of a backend's own memory. 0 in steps of a world: the query costs as much as a small solve. */
 static size_t backend_bytes(const TalusSolve *solve)
 {
     return solve->backend->memory && !solve->problem->lent ? solve->backend->memory() : 0;
@@ -173,7 +172,7 @@ static void count_memory(TalusSolve *solve, Bytes before)
 
 /* ---- stages ---- */
 
-/* Free joints are left to the driver by solvers that can do without them. */
+/* Eliminates free joints if the solver works through products alone. */
 static TalusStatus eliminate(TalusSolve *solve)
 {
     TalusReduced *reduced = &solve->solver->reduced;
@@ -186,7 +185,7 @@ static TalusStatus eliminate(TalusSolve *solve)
     return TALUS_OK;
 }
 
-/* Runs the algorithm until what it reached is within the tolerance or it gives up. */
+/* Runs the algorithm until its measured result is within the tolerance or it gives up. */
 static TalusStatus reach(TalusSolve *solve)
 {
     Bytes before = begin_counting(solve);
@@ -204,8 +203,8 @@ static TalusStatus reach(TalusSolve *solve)
     return status;
 }
 
-/* Options as algorithms see them: a residual in m/s, and at most `limit` iterations more. For Siconos's measure, which
- * has no unit, the first residual to claim is the tolerance times that of zero impulses. */
+/* Sets the options that algorithms see: a residual in m/s, and at most `limit` more iterations. Siconos's measure has
+ * no unit; its first residual to reach is the tolerance times that of zero impulses. */
 static void set_limits(TalusSolve *solve, int limit)
 {
     TalusSolveOptions *options = &solve->limited;
@@ -221,7 +220,7 @@ static void set_limits(TalusSolve *solve, int limit)
         options->tolerance *= metrics.natural_at_zero;
 }
 
-/* What a stage starts with; op and gamma follow. */
+/* Sets the fields of a stage, except op and gamma. */
 static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
 {
     double before = talus_now();
@@ -259,7 +258,7 @@ static void fetch(TalusSolve *solve)
         talus_problem_set_moving(solve->problem, false);
 }
 
-/* Solver `s` from the problem's gamma, for at most `limit` iterations. */
+/* Runs solver `s` from the problem's gamma for at most `limit` iterations. */
 static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
 {
     TALUS_TRY(begin_stage(solve, s));
@@ -283,7 +282,7 @@ static bool is_solved(const TalusSolve *solve)
            solve->info->outcome == TALUS_OUTCOME_INFEASIBLE;
 }
 
-/* True if no stage is to follow. However late it is, some solver begins. */
+/* True if no stage may follow. One solver always begins, however late it is. */
 static bool is_over(const TalusSolve *solve)
 {
     const int done = solve->info->iterations;
@@ -291,8 +290,7 @@ static bool is_over(const TalusSolve *solve)
            (done > 0 && talus_solve_is_late(solve));
 }
 
-/* Takes back the impulses from before a stage that ended with worse ones; an observer sees them as the
- * result they may be. */
+/* Restores and reports the impulses from before a stage that made them worse: they may be the result. */
 static void take_better(TalusSolve *solve, const double *kept)
 {
     TalusProblem *problem = solve->problem;
@@ -307,7 +305,7 @@ static void take_better(TalusSolve *solve, const double *kept)
         solve->stopped = true;
 }
 
-/* What a trial may end with where the next stage can go on. */
+/* True if a trial may fail with this status and the next stage can go on. */
 static bool is_refusal(TalusStatus status)
 {
     return status == TALUS_ERR_MEMORY || status == TALUS_ERR_UNSUPPORTED ||

@@ -1,16 +1,15 @@
-/* solvers/driver/infeasibility.c - when to search for a proof that there is no solution, and where.
+/* solvers/driver/infeasibility.c - decides when and where to search for a proof that there is no solution.
  *
  * Let some velocity v_f + w satisfy all constraints, q + D'w in K*. Then every delta in K has
  *     0 <= q'delta + w'D delta,   hence   |w|_M >= -q'delta / sqrt(delta'N delta):
- * a delta with q'delta < 0 and D delta = 0 proves that there is no such w. A body wedged between
- * fixed walls has one: impulses grow without bound along it. First order methods then move, in the
- * limit, along exactly this direction, so the difference of two iterates is taken for delta at
- * iterations 64, 128, 256, ..., while gamma doubles and the residual does not fall. Where the velocity change that
- * it asks for is FAR times that of q itself, sqrt(sum q_i^2 / d_i) in the same norm (d: the blocks' diagonal),
- * there is a suspicion, no more: a heavy body on a light one asks for the root of the mass ratio. The proof is
- * then sought nearby (certificate.c). With compliance N + E stands for N. While prisms have bounds, which hold
- * delta back sideways, nothing is checked (outer.c). De Saxce's shifts only raise q: a proof with them is
- * one without. */
+ * a delta with q'delta < 0 and D delta = 0 proves that there is no such w. A body wedged between fixed walls has one:
+ * impulses grow without bound along it. First-order methods then move, in the limit, along exactly this direction. So
+ * delta is the difference of two iterates, at iterations 64, 128, 256, ..., while gamma doubles and the residual does
+ * not fall. Suspicion arises if the velocity change |w|_M is FAR times that of q itself, sqrt(sum q_i^2 / d_i) in the
+ * same norm (d: the blocks' diagonal). Suspicion is no proof: a heavy body on a light one needs the root of the mass
+ * ratio. The proof is then searched for near delta (certificate.c). With compliance, N + E replaces N. Nothing is
+ * checked while prisms have bounds, which limit delta sideways (outer.c). De Saxce's shifts only raise q: a proof with
+ * them holds without them. */
 #include "solvers/driver/infeasibility.h"
 
 enum { FIRST_SNAPSHOT = 64 };
@@ -32,7 +31,7 @@ void talus_infeasibility_clear(TalusInfeasibility *monitor, const TalusBackend *
     talus_certificate_clear(&monitor->certificate, backend);
 }
 
-/* Whether delta is nearly a proof. */
+/* True if delta is nearly a proof. */
 static bool is_suspect(TalusSolve *solve)
 {
     const TalusBackend *backend = solve->backend;
@@ -49,8 +48,7 @@ static bool is_suspect(TalusSolve *solve)
     return gain > 0.0 && gain * gain > FAR * FAR * energy * q.over;
 }
 
-/* Whether the move from the snapshot to x leads to a proof that there is no solution. Memory for the proof is
- * taken only when there is a suspicion. */
+/* True if the difference of x and the snapshot leads to a proof. Memory for the proof is reserved only on suspicion. */
 static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
 {
     const TalusBackend *backend = solve->backend;
@@ -91,7 +89,7 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
         return true;
     }
     if (solve->info->iterations >= solve->options->max_iterations)
-        return false; /* nothing comes after */
+        return false; /* no later check can use a snapshot */
     solve->backend->vector.copy(solve->op, w->old, x, n);
     w->old_rms = rms;
     w->old_size = sizes.size;

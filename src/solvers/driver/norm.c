@@ -1,16 +1,16 @@
-/* solvers/driver/norm.c - a solver's metric, and the operator's norm in it. */
+/* solvers/driver/norm.c - a solver's metric, and the norm of the operator in it. */
 #include "solvers/driver/solver.h"
 
 #include "base/rng.h"
 
 #include <math.h>
 
-/* Random numbers drawn at a time, and in all for a backend with memory of its own: there they are
- * repeated, for to send as many as a vector has would cost more than the iterations. */
+/* DRAW: random numbers per draw. DRAW_COPIED: maximum for a backend with its own memory, where they are repeated, since
+ * uploading a whole vector would cost more than the iterations. */
 enum { DRAW = 1024, DRAW_COPIED = 64 * DRAW };
 
-/* In a metric the diagonal is about 1, and so is the norm at least, but where joints leave the contacts no
- * motion (problem/eliminate.h): rounding alone, and no step may be its inverse. */
+/* In a metric the diagonal is about 1, so the norm is at least about 1. Exception: joints leave the contacts no motion
+ * (problem/eliminate.h). The norm is then rounding, and its inverse must not become a step length. */
 static const double LEAST = 0.1;
 
 TalusStatus talus_metric_reserve(const TalusSolve *s, TalusMetricBlock **metric, size_t *capacity)

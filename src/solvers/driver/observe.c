@@ -1,4 +1,4 @@
-/* solvers/driver/observe.c - iterates for an observer, with the clock stopped. */
+/* solvers/driver/observe.c - reports iterates to an observer, with the clock stopped. */
 #include "solvers/driver/observe.h"
 
 #include "base/memory.h"
@@ -6,13 +6,13 @@
 #include "base/timer.h"
 #include "problem/eliminate.h"
 
-/* Every iteration up to 50, then those 2 % apart: a plot over ten thousand has a few hundred points. */
+/* Every iteration up to 50, then steps of 2 %: a plot over ten thousand iterations has a few hundred points. */
 static int next_after(int iteration)
 {
     return iteration + 1 + iteration / 50;
 }
 
-/* Of impulses as an observer sees them, joints that are eliminated among them. */
+/* Number of impulses that an observer sees, eliminated joints included. */
 static size_t size_of(const TalusSolve *solve)
 {
     return (size_t)talus_problem_size(solve->problem);
@@ -35,7 +35,7 @@ static bool report(TalusSolve *solve, const double *gamma, double stopped)
     return go;
 }
 
-/* The observer sees the problem as it was given, without what an outer loop keeps in it. */
+/* Reports gamma. The observer sees the problem as given: shifts of an outer loop are removed meanwhile. */
 static bool observe(TalusSolve *solve, const double *gamma)
 {
     double stopped = talus_now();
@@ -76,7 +76,7 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
         TALUS_TRY(TALUS_GROW(o->shifts, (size_t)solve->op->blocks, 0, "shifts"));
     o->last = -1;
     o->next = next_after(solve->info->iterations);
-    if (solve->info->iterations == 0) /* else another stage ended there and was observed */
+    if (solve->info->iterations == 0) /* else another stage ended here and was observed */
         observe(solve, solve->gamma);
     return TALUS_OK;
 }
@@ -105,7 +105,7 @@ void talus_observe_result(TalusSolve *solve)
 {
     if (solve->options->observer && solve->observed->last != solve->info->iterations &&
         !observe(solve, solve->gamma))
-        solve->stopped = true; /* no other stage is to follow */
+        solve->stopped = true; /* no other stage may follow */
 }
 
 bool talus_observe_between(TalusSolve *solve)

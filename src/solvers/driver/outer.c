@@ -1,19 +1,18 @@
-/* solvers/driver/outer.c - laws beyond ccp around algorithms for convex sets.
+/* solvers/driver/outer.c - outer loops that extend algorithms for convex sets to laws beyond ccp.
  *
- * fixed    A frictionless solve (bounds zero), bounds from its normal impulses, a solve with these; and
- *          again, from the impulses of the last, as often as `refresh` says.
- * coulomb  by De Saxce's shift: gamma solves the exact law if it solves the convex problem whose normal
- *          offsets are raised by s = sigma(-u_t), u its own velocity (for the disc, mu |u_t|). The
- *          algorithm runs in inner solves; after each, s moves by a share of the way to sigma. All blocks
- *          move: masking by activity cycles. An exact algorithm that is stuck goes on this way.
- * coulomb  by Tresca's problem: a prism on the estimate of each normal impulse; after each inner solve
- *          the estimates move to the impulses, or by a share of the way (preclik-2009, its outer fixed point).
- * share    `share` of the options, or else all of the way until the law's residual has not fallen for PATIENCE
- *          updates, and then a third, and at last a tenth of it: with coarse inner solves damping from the start
- *          took two to three times the products on beds of spheres; with exact ones (interior points) updates
- *          without damping go round in circles.
- * An inner solve ends when its residual is below a share of the law's residual at its start: to be more
- * exact about shifts or bounds that are wrong is a waste. */
+ * fixed    A frictionless solve (zero bounds) gives normal impulses, from which bounds follow for a second solve. This
+ *          repeats from the last impulses `refresh` times.
+ * coulomb  By De Saxce's shift: gamma solves the exact law if it solves the convex problem whose normal offsets are
+ *          raised by s = sigma(-u_t), with u its own velocity (for the disc, mu |u_t|). After each inner solve, s moves
+ *          by a share of the way to sigma. All blocks move: masking by activity cycles. An exact algorithm that is
+ *          stuck continues this way.
+ * coulomb  By Tresca's problem: a prism on the estimate of each normal impulse. After each inner solve the estimates
+ *          move to the impulses, or by a share of the way (preclik-2009, its outer fixed point).
+ * share    `share` of the options. If 0: the full way until the law's residual has not fallen for PATIENCE updates,
+ *          then about a third, finally about a tenth. Damping from the start took two to three times the products on
+ *          beds of spheres with coarse inner solves; exact inner solves (interior points) cycle without damping.
+ * An inner solve ends when its residual is below a share of the law's residual at its start: more accuracy is wasted
+ * while shifts or bounds are wrong. */
 #include "solvers/driver/outer.h"
 
 #include "base/status.h"
@@ -24,8 +23,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Inner tolerance over the law's residual at the start of an inner solve, and over the tolerance of the whole
- * in the last: what shifts or bounds are still wrong by comes on top. */
+/* Inner tolerance: INNER times the law's residual at the start of the inner solve, at least LAST times the tolerance of
+ * the whole. The remaining error of shifts or bounds adds to it. */
 static const double INNER = 0.3, LAST = 0.7;
 
 /* ---- what goes with what ---- */
@@ -42,7 +41,7 @@ static void name_kind(int kind, char *text, size_t size)
              talus_section_name((TalusSection)(kind % TALUS_SECTIONS)));
 }
 
-/* A law without sections named means all of them. */
+/* Appends a law and the sections taken with it; a law alone means all sections. */
 static void append_law(char text[TALUS_TAKES_TEXT], uint32_t takes, int law)
 {
     uint32_t all = TALUS_KIND(law, TALUS_SECTION_DISC) | TALUS_KIND(law, TALUS_SECTION_SQUARE) |
@@ -80,7 +79,7 @@ static TalusStatus refuse(const TalusSolverType *type, const char *has)
                              text, has);
 }
 
-/* Of kinds that are not taken joints, which no other section would help with, or the first. */
+/* Names the first kind that is not taken. Joints come first: no other section would help with them. */
 static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
 {
     char has[96];
@@ -161,14 +160,14 @@ void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out,
                            gamma, out, rounding);
 }
 
-/* The law's residual in the norm that is asked for. */
+/* The law's residual in the requested norm. */
 static double reached(const TalusSolve *s, const TalusLawSums *sums)
 {
     return s->options->norm == TALUS_NORM_MAX ? sums->residual_max
                                               : sqrt(sums->residual2 / s->op->blocks);
 }
 
-/* Whether an outer loop goes on from gamma with these sums, of a product more; else the outcome is set. */
+/* True if an outer loop must go on from gamma with these sums; else sets the outcome. Counts one product. */
 static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
 {
     double now = reached(s, sums);
@@ -185,8 +184,8 @@ static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
     return talus_solve_within_budget(s);
 }
 
-/* The algorithm, for at most so many iterations more, until its own residual is within the tolerance.
- * *go: the solve is not at its end for that. */
+/* Runs the algorithm until its own residual is within the tolerance, for at most `iterations` more. *go: true if the
+ * whole solve may go on. */
 static TalusStatus run_inner(TalusSolve *s, double tolerance, int iterations, bool *go)
 {
     const TalusSolveOptions *whole = s->options;
@@ -220,13 +219,14 @@ static int inner_limit(const TalusSolve *s)
     return s->options->outer.every > 0 ? s->options->outer.every : s->options->max_iterations;
 }
 
-/* Updates without progress before the share is made less, what counts as progress, and the least share that is. */
+/* PATIENCE: updates without progress before the share is reduced. PROGRESS: factor by which the residual must fall.
+ * LESS: factor of the reduction. LEAST_SHARE: shares at or below this are not reduced. */
 enum { PATIENCE = 5 };
 static const double PROGRESS = 0.9, LESS = 0.3, LEAST_SHARE = 0.1;
 
 typedef struct Damping {
-    double share, least; /* least: residual of the law so far */
-    int idle;            /* updates since it fell */
+    double share, least; /* least: minimum residual of the law so far */
+    int idle;            /* updates since the residual fell */
 } Damping;
 
 static Damping damping_of(const TalusSolve *s)
@@ -235,7 +235,7 @@ static Damping damping_of(const TalusSolve *s)
     return (Damping){.share = given > 0.0 ? given : 1.0, .least = INFINITY};
 }
 
-/* The share of the next update, `now` being the law's residual before it. */
+/* Returns the share of the next update; `now` is the law's residual before it. */
 static double next_share(const TalusSolve *s, Damping *d, double now)
 {
     bool fell = now < PROGRESS * d->least;
@@ -287,8 +287,8 @@ static TalusStatus tresca(TalusSolve *s)
 
 /* ---- all of it ---- */
 
-/* The algorithm alone until the recomputed residual agrees with its claim or it gives up. One that is stuck under
- * Coulomb's law leaves the rest to shifts. */
+/* Runs the algorithm alone until the recomputed residual confirms its estimate or it gives up. An algorithm that is
+ * stuck under Coulomb's law leaves the rest to shifts. */
 static TalusStatus solve_alone(TalusSolve *s)
 {
     TalusResidual r;
@@ -308,8 +308,8 @@ static TalusStatus solve_alone(TalusSolve *s)
     return TALUS_OK;
 }
 
-/* Frictionless, with at most half of what is left of the budget; its wedges are the problem's. *go: bounds were estimated
- * from it. */
+/* Solves without friction, with at most half of the remaining budget; infeasibility found here is that of the problem.
+ * *go: bounds were estimated and the solve may go on. */
 static TalusStatus presolve(TalusSolve *s, bool *go)
 {
     int left = s->options->max_iterations - s->info->iterations;
@@ -325,7 +325,7 @@ static TalusStatus presolve(TalusSolve *s, bool *go)
     return TALUS_OK;
 }
 
-/* Estimates bounds anew from a solution with the last ones, where that is asked for. */
+/* Estimates bounds again from the last solution, if more refreshes are requested. True if it did. */
 static bool refresh_bounds(TalusSolve *s, int refreshed)
 {
     const TalusOuter *outer = &s->options->outer;

@@ -1,30 +1,30 @@
-/* solvers/driver/outer.h - laws beyond ccp around algorithms for convex sets. */
+/* solvers/driver/outer.h - outer loops that extend algorithms for convex sets to laws beyond ccp. */
 #ifndef TALUS_SOLVERS_DRIVER_OUTER_H
 #define TALUS_SOLVERS_DRIVER_OUTER_H
 
 #include "solvers/driver/solver.h"
 
-/* How an algorithm comes to the problem, or why it cannot. */
+/* Plans how the algorithm solves the problem's laws. Fails with TALUS_ERR_UNSUPPORTED and a reason if it cannot. */
 TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *problem,
                              TalusOuterKind kind, TalusOuterPlan *plan);
 
-/* What the algorithm takes, in words. */
+/* Writes what the algorithm takes, in words. */
 enum { TALUS_TAKES_TEXT = 96 };
 void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT]);
 
-/* The algorithm within the loops of the plan; a claim of convergence is by the residual of the laws.
- * Leaves no shift behind, whatever comes back. */
+/* Runs the algorithm within the planned loops. Convergence is judged by the residual of the laws. Removes all shifts
+ * before it returns, also on failure. */
 TalusStatus talus_outer_run(TalusSolve *solve);
 
-/* Has the algorithm go on where its last call ended: estimates must beat this share of what they had to. */
+/* Lets the algorithm resume from its last call, with its required estimate lowered by this factor. */
 static inline void talus_outer_tighten(TalusSolve *solve, double share)
 {
     solve->strictness *= share;
     solve->resumed = true;
 }
 
-/* The residual of gamma, by law, of the whole problem, and what rounding may hide of it (may be NULL): where
- * joints are eliminated, their impulses are written behind the others first. */
+/* Measures the residual of gamma by law for the whole problem, and its rounding (may be NULL). If joints are
+ * eliminated, first writes their impulses behind the others in gamma. */
 void talus_outer_measure(const TalusSolve *solve, double *gamma, TalusResidual *out,
                          TalusResidual *rounding);
 

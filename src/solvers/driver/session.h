@@ -1,5 +1,4 @@
-/* solvers/driver/session.h - a solver as an object, which solver.c creates and driver.c runs; the clock of a session,
- * and who runs in it. */
+/* solvers/driver/session.h - the solver object, which solver.c creates and driver.c runs; clock of a session. */
 #ifndef TALUS_SOLVERS_DRIVER_SESSION_H
 #define TALUS_SOLVERS_DRIVER_SESSION_H
 
@@ -10,26 +9,26 @@
 
 struct TalusSolver {
     const TalusSolverType *type;
-    TalusSolver **part; /* by type->parts */
+    TalusSolver **part; /* one per entry of type->parts */
     int parts;
     void *params, *state, *work;
 
-    /* Memory of its stages, kept from solve to solve as that of `work` is. Vectors are in the memory of `backend`, which
-     * is that of the whole where the solver is a part. */
+    /* Memory of the stages, reused from solve to solve like that of `work`. Vectors are in the memory of `backend`; a
+     * part has the backend of the whole solver. */
     TalusInfeasibility infeasibility;
     TalusObserved observed;
     TalusReduced reduced;
     const TalusBackend *backend;
-    size_t held; /* bytes, with those of `work` */
+    size_t held; /* bytes held between solves, `work` included */
 };
 
-/* Releases the memory of stages and workspaces if it is of another backend. NULL: in any case. */
+/* Sets the backend. Releases the memory of stages and workspaces if it belongs to another backend; NULL: always. */
 void talus_solver_set_backend(TalusSolver *solver, const TalusBackend *backend);
 
-/* session.c: seconds since the session began, without those the clock was stopped for; whether they are over the limit. */
+/* session.c: seconds since the session began without the time the clock was stopped; true if they exceed the limit. */
 double talus_solve_elapsed(const TalusSolve *solve);
 bool talus_solve_is_late(const TalusSolve *solve);
-/* Makes a solver the one that runs. */
+/* Makes `solver` the current solver of the session. */
 void talus_solve_enter(TalusSolve *solve, TalusSolver *solver);
 
 #endif

@@ -1,4 +1,4 @@
-/* solvers/driver/solver.c - solvers by name: the table, creating them, and their saved state. */
+/* solvers/driver/solver.c - solvers by name: table, creation and saved state. */
 #include "solvers/driver/session.h"
 
 #include "base/memory.h"

@@ -1,28 +1,25 @@
-/* solvers/face/cpg.c - the conjugate projected gradient method, preclik-2009 Algorithm 2 (after Renouf and
- * Alart 2005).
+/* solvers/face/cpg.c - the conjugate projected gradient method, preclik-2009 Algorithm 2 (after Renouf and Alart 2005).
  *
  *     r = -(N x + q),  r^ = P_T(x)(r),  p^ = P_T(x)(p)                                     lines 1-3
  *     beta = -r^'N p^ / p^'N p^,  p = r^ + beta p^                                         lines 4-5
  *     a = r'p / p'N p,  x = P(x + a p)                                                     lines 6-8
- * with T(x) the tangent cone of the set at x. Line 5 of the paper lacks the hat over r, without which
- * p would point out of the set, against its own text.
+ * with T(x) the tangent cone of the set at x. Line 5 of the paper lacks the hat over r, without which p would point out
+ * of the set, contrary to its own text.
  *
- * variant=two evaluates these lines as they stand: N x and N p, the paper's two products, and N p^ as
- * a third where projecting p onto the tangent cone has changed it, which the paper's count forgets.
- * variant=one has N p alone, and N x as a second where the projection in line 8 changed x: elsewhere
- * r is updated by a N p. Line 4 takes N p for N p^; beta only shapes the direction, and a is exact
- * for whatever p it makes. Iterations are about as many, products half.
+ * variant=two evaluates these lines literally: N x and N p, the paper's two products, and N p^ as a third if the
+ * projection onto the tangent cone changed p, which the paper's count omits. variant=one needs only N p, and N x as a
+ * second product if the projection in line 8 changed x; otherwise r is updated by a N p. Line 4 then uses N p for N p^:
+ * beta only shapes the direction, and a is exact for any p. It takes about as many iterations and half the products.
  *
- * Boxes and prisms with fixed bounds need nothing more: their tangent cones are those of the contract.
- * Coulomb's law on the square is solved by boxes that are adapted in each iteration (section 3.2): after
- * a step the bounds become mu times the new normal impulses, components that were at a bound go to where
- * it is now, others are cut to it. On the host alone.
+ * Boxes and prisms with fixed bounds need nothing more: their tangent cones are those of the contract. Coulomb's law on
+ * the square uses boxes that are adapted in each iteration (section 3.2): after a step the bounds become mu times the
+ * new normal impulses, components at a bound follow it, and others are clamped. Host only.
  *
- * The paper is unscaled (metric=none). There is no proof of convergence, since the projection in line
- * 8 may undo the descent; without friction and with fixed bounds no case of it has been seen, with moving
- * bounds many (docs/papers/preclik-2009.md). Not for circular cones, to the paper an open problem: the search
- * along the line does not know that the mantle is curved, steps round it are too long, and already a
- * single sliding contact may cycle (docs/reference/solvers/active-set.md). */
+ * The paper is unscaled (metric=none). Convergence is not proven, since the projection in line 8 may undo the descent.
+ * No failure has been seen without friction and with fixed bounds, many with moving bounds
+ * (docs/papers/preclik-2009.md). Not for circular cones, an open problem in the paper: the line search ignores the
+ * curvature of the mantle, steps around it are too long, and even a single sliding contact may cycle
+ * (docs/reference/solvers/active-set.md). */
 #include "solvers/driver/best.h"
 #include "solvers/face/face.h"
 
@@ -46,7 +43,7 @@ static const TalusParam params[] = {
      "products per iteration while nothing is projected; two: the paper's lines as they stand"},
 };
 
-/* p = P_T(p), by way of w; with variant=two also its product. */
+/* p = P_T(p), with w as work vector; variant=two also forms N p. Returns the products used. */
 static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
     s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->w);
@@ -82,7 +79,7 @@ static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 
 /* ---- moving bounds ---- */
 
-/* Where t goes when its bounds move; the backend may round the old one otherwise. */
+/* Returns t after its bound moved. The tolerance covers backends that round the old bound differently. */
 static double follow_bound(double t, double before, double after)
 {
     if (before > 0.0 && fabs(t) >= before * (1.0 - 1e-14))
@@ -90,7 +87,7 @@ static double follow_bound(double t, double before, double after)
     return fmax(-after, fmin(t, after));
 }
 
-/* The bounds become mu times the normal impulses of x, and x follows; tells whether that changed it. */
+/* Sets the bounds to mu times the normal impulses of x and moves x with them. True if x changed. */
 static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
 {
     const TalusOperator *op = s->op;
@@ -117,7 +114,7 @@ static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
     TalusForward change;
     int products = make_direction(s, w, variant) + 1;
     double a = talus_face_search(s, w, 1.0);
-    if (a == 0.0) { /* a direction that is not downhill: begin again with the gradient */
+    if (a == 0.0) { /* not a descent direction: restart with the gradient */
         w->pnp = 0.0;
         return products;
     }

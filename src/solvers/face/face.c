@@ -1,10 +1,9 @@
-/* solvers/face/face.c - conjugate gradients on a face, the step that leaves it, and the norm's test.
+/* solvers/face/face.c - conjugate gradients on a face, the step that leaves it, and the test of the norm.
  *
- * N may be singular, and a matrix from a file slightly indefinite. A direction that is flat beside
- * the norm is taken for slightly curved (backend/face.h): the step along it ends at the boundary of
- * the set or, where there is none, is long but of a length that rounding does not decide. On a
- * problem without a solution the impulses then grow steadily, and the infeasibility monitor finds its
- * proof. */
+ * N may be singular, and a matrix from a file slightly indefinite. A direction that is flat relative to the norm is
+ * treated as slightly curved (backend/face.h). The step along it ends at the boundary of the set; if there is none, it
+ * is long, but rounding does not decide its length. On a problem without a solution the impulses then grow steadily,
+ * and the infeasibility monitor finds its proof. */
 #include "solvers/face/face.h"
 
 #include "backend/face.h"
@@ -22,7 +21,7 @@ const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
 
 /* ---- begin and end ---- */
 
-/* One piece of memory: the vectors change places with each other. */
+/* One allocation for all vectors, since they are swapped. */
 static TalusStatus reserve(TalusSolve *s, TalusFaceWork *w)
 {
     size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
@@ -105,7 +104,7 @@ void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const doub
     w->unchecked = 0;
     w->pnp = 0.0;
     s->backend->vector.axpby(s->op, -1.0, s->gamma, 1.0,
-                             w->w); /* w: minus the step, p: minus N times it */
+                             w->w); /* w: minus the step; p: minus N times the step */
     s->backend->vector.axpby(s->op, -1.0, w->g, 1.0, w->p);
     s->backend->vector.dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
     talus_face_raise(&w->norm, sums[0], sums[1]);
@@ -147,7 +146,7 @@ static int move(TalusSolve *s, TalusFaceWork *w, double a)
     return talus_face_follow(s, w, -a);
 }
 
-/* From x to the boundary at x - limit p and beyond. */
+/* Moves x to the boundary at x - limit p and then by a projected step. */
 static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
 {
     int products = 1;
@@ -166,7 +165,7 @@ int talus_face_advance(TalusSolve *s, TalusFaceWork *w, const TalusFace *face, d
 {
     make_direction(s, w, face->active);
     double a = talus_face_search(s, w, -1.0);
-    if (a == 0.0) { /* not downhill: the face is solved, up to rounding; go on with the rest */
+    if (a == 0.0) { /* no descent: the face is solved up to rounding */
         talus_face_project(s, w, step, w->g);
         return 2;
     }

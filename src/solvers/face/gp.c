@@ -1,4 +1,4 @@
-/* solvers/face/gp.c - projection steps, projected search, and the change between them and the faces. */
+/* solvers/face/gp.c - projection steps, projected search, and the switch between them and the faces. */
 #include "solvers/face/gp.h"
 
 #include "base/memory.h"
@@ -7,13 +7,13 @@
 #include <math.h>
 
 enum {
-    REFRESH = 50, /* products after which the gradient is formed anew */
-    HALVINGS = 30 /* of a step, before the one that stays inside the bounds is taken */
+    REFRESH = 50, /* products after which the gradient is computed from x */
+    HALVINGS = 30 /* maximum halvings of a step; then the step to the first bound is taken */
 };
 
 static const double FAR = 1e3;   /* longest step, relative to the size of the data */
-static const double FLAT = 1e-9; /* curvature taken for none, relative to |A| */
-static const double LESS = 0.1;  /* factor on eta2 when the face is kept */
+static const double FLAT = 1e-9; /* curvature treated as zero, relative to |A| */
+static const double LESS = 0.1;  /* factor on eta2 while the face stays the same */
 
 enum { LINE_PROJECTED, LINE_WHOLE };
 
@@ -48,7 +48,7 @@ double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat)
     return *flat ? least : pAp;
 }
 
-/* The largest part of a step along p, p'p = pp, that stays within FAR of x. */
+/* Returns the maximum factor on a step p, p'p = pp, that stays within FAR of x. */
 static double reach(const TalusGp *gp, double pp)
 {
     return FAR * (gp->x_size + gp->g_size / gp->largest) / sqrt(pp);
@@ -63,7 +63,7 @@ static void form_gradient(TalusGp *gp)
     gp->stale = 0;
 }
 
-/* Face, free gradient and residual of x. For bounds the step length of `split` does not matter. */
+/* Computes face, free gradient and residual of x. The step length of `split` does not matter for bounds. */
 static void look(TalusGp *gp)
 {
     if (gp->stale >= REFRESH)
@@ -72,7 +72,7 @@ static void look(TalusGp *gp)
                                     &gp->face);
 }
 
-/* Whether to go on from x, whose face is known; `counted` when its iterations have been already. */
+/* True if the solve must go on from x, whose face is known. `counted`: its iterations are already counted. */
 static bool go_on(TalusGp *gp, const double *x, bool counted)
 {
     TalusSolve *s = gp->solve;
@@ -91,7 +91,7 @@ static void swap(double **a, double **b)
     *b = c;
 }
 
-/* Moves by a p, no further than to the first bound: g += a Ap. Returns the decrease of f. */
+/* Moves by a p, at most to the first bound: g += a Ap. Returns the decrease of f. */
 static double move_inside(TalusGp *gp, const double *p, double a, double slope, double pAp)
 {
     const double *both[] = {gp->x, p};
@@ -102,8 +102,8 @@ static double move_inside(TalusGp *gp, const double *p, double a, double slope, 
     return -(a * slope + 0.5 * a * a * pAp);
 }
 
-/* Tries the trial point by Eq. (16), with one product: the decrease of f, or -1 if it is refused. Leaves
- * the step from x and its product in the vectors of these names. */
+/* Tests the trial point by Eq. (16), with one product. Returns the decrease of f, or -1 if the point is rejected.
+ * Leaves the step from x in `step` and its product in `product`. */
 static double try_projected(TalusGp *gp, double *step, double *product)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -122,8 +122,8 @@ static double try_projected(TalusGp *gp, double *step, double *product)
 
 /* ---- projection steps ---- */
 
-/* a0: the best step along -g, or along its projection, which gives the same path. On return r is the
- * projected direction, and *pAp its curvature where known, with ap its product; else NaN. */
+/* Returns a0, the best step along -g or along its projection, which gives the same path. On return r is the projected
+ * direction; *pAp is its curvature, with its product in ap, or NaN if unknown. */
 static double first_step(TalusGp *gp, double *pp, double *pAp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -145,7 +145,7 @@ static double first_step(TalusGp *gp, double *pp, double *pAp)
     return a;
 }
 
-/* One step of Eq. (15); returns the decrease of f, 0 when there is no step. */
+/* Takes one step of Eq. (15). Returns the decrease of f, 0 if there is no step. */
 static double project_once(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -166,11 +166,11 @@ static double project_once(TalusGp *gp)
         if (decrease >= 0.0)
             return decrease;
     }
-    a = fmin(first, inside); /* f falls all the way to the first step */
+    a = fmin(first, inside); /* f decreases along r up to `first` */
     return a > 0.0 ? move_inside(gp, gp->r, a, -pp, pAp) : 0.0;
 }
 
-/* Steps until (17) or (18); false when the solve is to end. */
+/* Projects until (17) or (18). False if the solve must end. */
 static bool projection_phase(TalusGp *gp)
 {
     double most = 0.0;
@@ -182,7 +182,7 @@ static bool projection_phase(TalusGp *gp)
             return false;
         if (!(decrease > gp->params->eta1 * most))
             return true;
-        /* the trial vector holds the old point */
+        /* the trial vector holds the last point */
         gp->solve->backend->block.compare(gp->solve->op, gp->metric, gp->trial, gp->x, &active,
                                           &changed);
         if (changed == 0)
@@ -194,8 +194,7 @@ static bool projection_phase(TalusGp *gp)
 
 /* ---- Krylov steps ---- */
 
-/* Whether x + w is inside the face of x and the active bounds are binding there: then trial is x + w and
- * face its face. */
+/* True if x + w is inside the face of x with binding active bounds; trial is then x + w, and face its face. */
 static bool face_is_right(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -209,8 +208,7 @@ static bool face_is_right(TalusGp *gp)
     return gp->face.unbound == 0;
 }
 
-/* Steps until (20) or `inner`; in the right face on from there, as long as the solve goes on. False
- * when it is to end. */
+/* Takes Krylov steps until (20) or `inner` steps; in the right face, continues. *go: false if the solve must end. */
 static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
 {
     const TalusGpParams *p = gp->params;
@@ -231,12 +229,12 @@ static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
             break;
         *go = go_on(gp, gp->trial, true);
         eta *= slow ? LESS : 1.0;
-        j = 0; /* another `inner` of them */
+        j = 0; /* allows another `inner` steps */
     }
     return TALUS_OK;
 }
 
-/* x' = P(x + a w), backtracking; returns the decrease of f. */
+/* x' = P(x + a w) with backtracking. Returns the decrease of f. */
 static double search_along_step(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -258,7 +256,7 @@ static double search_along_step(TalusGp *gp)
     return move_inside(gp, gp->w, fmin(longest, inside), slope, dot(gp, gp->w, gp->ap));
 }
 
-/* Krylov phases, one after the other while the bounds that become active are binding. */
+/* Repeats Krylov phases while the bounds that become active are binding. */
 static TalusStatus krylov_phase(TalusGp *gp, bool *go)
 {
     bool again = true, more;

@@ -1,29 +1,27 @@
 /* solvers/face/gp.h - gradient projection with a Krylov method in the faces, for bounds gamma >= 0.
  *
- * More and Toraldo 1991, heyn-2012 section 4. With f(x) = x'Ax/2 + q'x, g its gradient, A(x) the active
- * set (x_i = 0) and B(x) the binding set (x_i = 0 and g_i >= 0), one round is
+ * More and Toraldo 1991, heyn-2012 section 4. With f(x) = x'Ax/2 + q'x, g its gradient, A(x) the active set (x_i = 0)
+ * and B(x) the binding set (x_i = 0 and g_i >= 0), one round is
+ *     projection   y' = P(y - a g(y)), Eq. (15), a the first of a0, a0/2, a0/4, ... with
+ *                      f(y') <= f(y) + mu g'(y' - y)                                              (16)
+ *                  until  A(y') = A(y)  (17)  or  f(y) - f(y') <= eta1 max of the earlier ones    (18)
+ *     Krylov       steps w_j towards the minimum of f(x + w) over the face, w = 0 on A(x), until
+ *                      f(x + w_(j-1)) - f(x + w_j) <= eta2 max of the earlier ones                (20)
+ *                  or `inner` steps are done
+ *     search       x' = P(x + a w), a = 1, 1/2, ... until (16) holds with w for -g.
  *
- *   projection   y' = P(y - a g(y)), Eq. (15), a the first of a0, a0/2, a0/4, ... with
- *                    f(y') <= f(y) + mu g'(y' - y)                                              (16)
- *                until  A(y') = A(y)  (17)  or  f(y) - f(y') <= eta1 max of the earlier ones    (18)
- *   Krylov       steps w_j towards the minimum of f(x + w) over the face, w = 0 on A(x), until
- *                    f(x + w_(j-1)) - f(x + w_j) <= eta2 max of the earlier ones                (20)
- *                or `inner` of them are done
- *   search       x' = P(x + a w), a = 1, 1/2, ... until (16) holds with w for -g.
+ * The paper says that steps go on while (20) holds and stop when it is violated; the reverse is true, as for (18).
+ * While the sets A and B of the new point are equal, the face may be the right one. The Krylov method then continues if
+ * x + w is inside, with eta2 divided by ten, or starts in the new face without projection steps.
  *
- * The paper says that steps go on while (20) holds and stop when it is violated; it is the other way
- * round, as for (18). While the sets A and B of the new point are the same, the face may be the right
- * one: the Krylov method goes on where it stands if x + w is inside, with eta2 divided by ten, or
- * starts in the new face without projection steps before.
+ * Only products of steps are needed: with Ad known, f(x + d) - f(x) = g'd + d'Ad/2 has no cancellation, and
+ * g(x + d) = g + Ad is free. The gradient is recomputed from x at intervals. Krylov methods also update the gradient at
+ * x + w, so a step inside the face ends without a product.
  *
- * All of it needs products of steps alone: with Ad known, f(x + d) - f(x) = g'd + d'Ad/2 has no
- * cancellation and g(x + d) = g + Ad costs nothing. The gradient is formed anew from x now and then.
- * Krylov methods keep the gradient at x + w too, so a step inside the face ends without a product.
- *
- * A is positive semidefinite only, and in a face with more contacts than degrees of freedom the
- * equations contradict each other. Along a direction without curvature a step is as long as FAR times
- * the size of the data, |x| + |g| / |A| at the start; the projection ends it at the next bounds. (Were
- * it longer, rounding in x would hide the gradient, and an infeasible problem look solved.) */
+ * A is only positive semidefinite, and in a face with more contacts than degrees of freedom the equations contradict
+ * each other. Along a direction without curvature a step has FAR times the size of the data, |x| + |g| / |A| at the
+ * start; the projection ends it at the next bounds. (In a longer step rounding in x would hide the gradient, and an
+ * infeasible problem would seem solved.) */
 #ifndef TALUS_SOLVERS_FACE_GP_H
 #define TALUS_SOLVERS_FACE_GP_H
 
@@ -38,8 +36,7 @@ typedef struct TalusGpParams {
     bool binding;
 } TalusGpParams;
 
-/* The rows of a parameter table whose struct begins with a TalusGpParams; `steps` is the default number
- * of Krylov steps in a face. */
+/* The rows of a parameter table whose struct begins with a TalusGpParams. `steps`: default Krylov steps. */
 #define TALUS_GP_ROW(key, type, field, preset, min, max, choices, help)                          \
     {                                                                                            \
         key, TALUS_PARAM_##type, offsetof(TalusGpParams, field), preset, min, max, choices, help \
@@ -66,10 +63,10 @@ typedef struct TalusGp TalusGp;
 
 /* A Krylov method in the face of gp->x. */
 typedef struct TalusKrylov {
-    /* At w = 0; `gp->r` holds the free gradient, which is not zero. */
+    /* Begins at w = 0. gp->r holds the free gradient, which is not zero. */
     TalusStatus (*begin)(TalusGp *gp, void *work);
-    /* One step with one product: moves gp->w and the gradient gp->gw at x + w; returns the decrease of
-     * f, and in *more whether another step can gain anything. */
+    /* Takes one step with one product: moves gp->w and the gradient gp->gw at x + w. Returns the decrease of f. *more:
+     * another step may gain something. */
     double (*step)(TalusGp *gp, void *work, bool *more);
 } TalusKrylov;
 
@@ -89,14 +86,14 @@ struct TalusGp {
     const TalusKrylov *krylov;
     void *krylov_work;
     const TalusMetricBlock *metric; /* NULL: x is gamma */
-    double *x, *trial;              /* the iterate, in K; a trial point */
-    double *g;                      /* its gradient */
-    double *w, *gw;                 /* a step in the face, and the gradient at x + w */
+    double *x, *trial;              /* iterate, in K; trial point */
+    double *g;                      /* gradient at x */
+    double *w, *gw;                 /* step in the face; gradient at x + w */
     double *r, *ap;                 /* work: free gradient, direction; a product */
-    TalusFace face;                 /* of x */
-    double largest;                 /* a lower bound of |A|, the largest curvature seen */
+    TalusFace face;                 /* face of x */
+    double largest;                 /* lower bound of |A|: the largest curvature seen */
     double x_size, g_size;          /* |x| and |g| at the start */
-    int stale;                      /* products since g was formed from x */
+    int stale;                      /* products since g was computed from x */
 };
 
 /* Solves s from s->gamma. */
@@ -106,11 +103,11 @@ void talus_gp_clear(TalusGpWork *work, const TalusBackend *backend);
 
 /* ---- for Krylov methods ---- */
 
-/* out = a x, whatever out holds. */
+/* out = a x; the old content of out is ignored, NaN included. */
 void talus_gp_set(TalusGp *gp, double a, const double *x, double *out);
-/* out = A p, counted. */
+/* out = A p; counts the product. */
 void talus_gp_product(TalusGp *gp, const double *p, double *out);
-/* p'Ap as a curvature to divide by: at least FLAT |A| p'p. *flat says that it was not. */
+/* Returns p'Ap as a divisor: at least FLAT |A| p'p. *flat: p'Ap was not above that. */
 double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat);
 
 #endif

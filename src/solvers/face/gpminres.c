@@ -1,9 +1,8 @@
 /* solvers/face/gpminres.c - gradient projection with MINRES in the faces: GPMINRES of heyn-2012.
  *
- * The phases and their conditions are in solvers/face/gp.h, MINRES in solvers/face/minres.c. The paper takes
- * minimum residuals in the place of conjugate gradients because N is only positive semidefinite. It
- * gives 10 MINRES steps for each face, and none of mu, eta1, eta2. An iteration is a MINRES step or a
- * projection step. */
+ * The phases and their conditions are in solvers/face/gp.h, MINRES in solvers/face/minres.c. The paper uses MINRES
+ * instead of conjugate gradients because N is only positive semidefinite. It states 10 MINRES steps for each face, but
+ * not mu, eta1 or eta2. An iteration is a MINRES step or a projection step. */
 #include "solvers/face/minres.h"
 
 #include "base/status.h"

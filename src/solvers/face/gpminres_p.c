@@ -1,16 +1,16 @@
 /* solvers/face/gpminres_p.c - GPMINRES with a factorisation of each face as preconditioner: GPMINRES-P.
  *
- * heyn-2012 factors A_k = Z'NZ anew for every face by a complete LU without exchange of rows, pivots
- * that vanish raised to a tolerance, and takes one MINRES step per face. MINRES needs a preconditioner
- * that is symmetric and positive definite, which such an LU is not: here it is L D L' (linalg/ldl.h),
- * in which every pivot not above `drop` times its diagonal entry becomes `raise` times the largest one.
+ * heyn-2012 factorises A_k = Z'NZ for every face by a complete LU without row exchanges, raises vanishing pivots to a
+ * tolerance, and takes one MINRES step per face. MINRES needs a symmetric positive definite preconditioner, which such
+ * an LU is not. Here it is L D L' (linalg/ldl.h), in which every pivot not above `drop` times its diagonal entry
+ * becomes `raise` times the largest one.
  *
- * A face with more contacts than degrees of freedom has a null space. The factor gives a residual in
- * it a step of about r / raise: a small `raise` makes it long, to be cut at the first bounds, a large
- * one leaves the null space to the projection steps.
+ * A face with more contacts than degrees of freedom has a null space. The factor gives a residual in it a step of about
+ * r / raise. A small `raise` makes this step long, and the first bounds cut it; a large one leaves the null space to
+ * the projection steps.
  *
- * Limits: the factorisation runs on one thread of the host and allocates in every solve; its fill grows
- * with the cross-section of the bed. The paper found no gain in time either. */
+ * Limits: the factorisation runs on one thread of the host and allocates in every solve; its fill grows with the
+ * cross-section of the bed. The paper found no gain in time either. */
 #include "linalg/ldl.h"
 #include "solvers/face/minres.h"
 
@@ -27,9 +27,9 @@ typedef struct Params {
 typedef struct Work {
     TalusGpWork gp;
     TalusMinres minres;
-    TalusSparse matrix, face; /* N + E; its rows and columns in the face, in arrays as large */
+    TalusSparse matrix, face; /* N + E; its rows and columns in the face, with the same capacity */
     TalusLdl factor;
-    int32_t *place, *row; /* of each row in the face, or -1; and back */
+    int32_t *place, *row; /* index in the face of each row, or -1; and the inverse map */
     double *mask, *packed;
     size_t mask_room;
 } Work;

@@ -2,13 +2,13 @@
  *
  * Lanczos with a preconditioner M: v_j = z_j / beta_j, z_j = M^-1 r_j, beta_j^2 = r_j'z_j,
  *     r_(j+1) = (A v_j)_F - (alpha_j / beta_j) r_j - (beta_j / beta_(j-1)) r_(j-1),
- * makes the tridiagonal T; rotations make T = Q R; with D R = V the iterate moves by
+ * gives the tridiagonal T; rotations give T = Q R; with D R = V the iterate moves by
  *     w_j = w_(j-1) + phi_j d_j,   d_j = (v_j - eps_j d_(j-2) - delta_j d_(j-1)) / rho_j.
- * The products A v_j go through the same recurrence, all rows of them: so A d_j and the gradient at
- * x + w_j are known, and f falls by -phi g'd_j - phi^2 d_j'A d_j / 2 without a further product.
+ * All rows of the products A v_j follow the same recurrence. So A d_j and the gradient at x + w_j are known, and f
+ * falls by -phi g'd_j - phi^2 d_j'A d_j / 2 without a further product.
  *
- * Where A_FF is singular and the equations contradict each other the last rho vanishes; the step is left
- * out then, and w is a least-squares solution. */
+ * If A_FF is singular and the equations contradict each other, the last rho vanishes. That step is omitted, and w is a
+ * least-squares solution. */
 #include "solvers/face/minres.h"
 
 #include "base/memory.h"
@@ -16,8 +16,8 @@
 
 #include <math.h>
 
-static const double TINY = 1e-8; /* taken for none, relative to |A| */
-static const double LEFT = 1e-5; /* |A r| / (|A| |r|) of a residual that no w can lower any more */
+static const double TINY = 1e-8; /* treated as zero, relative to |A| */
+static const double LEFT = 1e-5; /* |A r| / (|A| |r|) of a residual that no w can lower */
 
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
 {
@@ -56,10 +56,10 @@ void talus_minres_begin(TalusGp *gp, TalusMinres *m)
     m->beta_old = 0.0;
     m->cosine = -1.0;
     m->sine = m->bar = m->above = 0.0;
-    m->size = m->precondition ? 1.0 : gp->largest; /* a preconditioner is about A itself */
+    m->size = m->precondition ? 1.0 : gp->largest; /* a preconditioner approximates A */
 }
 
-/* v, A v and the next r and beta; returns alpha. */
+/* Computes v, A v and the next r and beta. Returns alpha. */
 static double lanczos(TalusGp *gp, TalusMinres *m)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -80,7 +80,7 @@ static double lanczos(TalusGp *gp, TalusMinres *m)
     return alpha;
 }
 
-/* out[2] = (first - eps out[0] - delta out[1]) / rho, after the three have moved up by one. */
+/* out[2] = (first - eps out[0] - delta out[1]) / rho, after the three vectors have shifted by one. */
 static void recur(TalusGp *gp, double **out, const double *first, double eps, double delta,
                   double rho)
 {

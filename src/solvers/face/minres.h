@@ -1,4 +1,4 @@
-/* solvers/face/minres.h - minimum residuals in a face, for gpminres and gpminres-p (solvers/face/gp.h). */
+/* solvers/face/minres.h - MINRES in a face, for gpminres and gpminres-p (solvers/face/gp.h). */
 #ifndef TALUS_SOLVERS_FACE_MINRES_H
 #define TALUS_SOLVERS_FACE_MINRES_H
 
@@ -17,9 +17,9 @@ typedef struct TalusMinres {
     void *user;
 
     double beta, beta_old;           /* of the Lanczos process */
-    double cosine, sine, bar, above; /* the last rotation; what it left of the next column of T */
+    double cosine, sine, bar, above; /* last rotation, and its remainder in the next column of T */
     double left;                     /* norm of the residual */
-    double size;                     /* a lower bound of |A| in the metric of M */
+    double size;                     /* lower bound of |A| in the metric of M */
 } TalusMinres;
 
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m);

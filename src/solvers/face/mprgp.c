@@ -1,23 +1,20 @@
-/* solvers/face/mprgp.c - modified proportioning with reduced gradient projection, pospisil-2015
- * Algorithm 2, and its form for cones.
+/* solvers/face/mprgp.c - modified proportioning with reduced gradient projection, pospisil-2015 Algorithm 2; form for
+ * cones.
  *
  * phi is the gradient on free blocks, beta the chopped gradient on active ones: min(g, 0) for bounds.
  *     |beta| <= Gamma |phi|:  a step of conjugate gradients on the face if it stays in the set, else
  *                             the expansion: to the boundary, y = x - a_f p, then
  *                             x = P(y - a~ phi(y)), a~ = step / |N|
  *     otherwise:              the proportioning x - a beta with a = beta'g / beta'N beta.
- * The paper's step 3 omits the way to the boundary (half_step=off does so); its proof, in Dostal and
- * Schoeberl 2005, has it. The paper takes a~ = 1 / |N| and is unscaled (step=1, metric=none).
- * Any step below 2 / |N| will do (Dostal 2009); the default is a long one that forgives a norm estimated
- * 5 % too low.
- * The paper stops at |phi + beta| <= 1e-4 |q|: `stop` is that number, with both norms in the metric. The
- * driver's tolerance holds besides.
+ * The paper's step 3 omits the step to the boundary (as half_step=off does); its proof, in Dostal and Schoeberl 2005,
+ * has it. The paper takes a~ = 1 / |N| and is unscaled (step=1, metric=none). Any step below 2 / |N| works (Dostal
+ * 2009); the default is long, and tolerates a norm estimated 5 % too low. The paper stops at |phi + beta| <= 1e-4 |q|:
+ * `stop` is that number, with both norms in the metric. The driver's tolerance applies as well.
  *
- * Cones (MPGP of Dostal and Kozubek 2012): beta is the projected gradient on blocks at the apex and
- * on the mantle, and proportioning is a projected gradient step of length a~ of all blocks, since a
- * minimiser along beta may lie outside. Sliding contacts are active and move by projected gradients
- * alone: expect their speed.
- * Products: 1 for a step on the face and for a proportioning, 2 for an expansion. */
+ * Cones (MPGP of Dostal and Kozubek 2012): beta is the projected gradient on blocks at the apex and on the mantle.
+ * Proportioning is a projected gradient step of length a~ of all blocks, since a minimiser along beta may lie outside.
+ * Sliding contacts are active and move only by projected gradients, at their speed. Products: 1 for a step on the face
+ * and for a proportioning, 2 for an expansion. */
 #include "solvers/driver/chunk.h"
 #include "solvers/face/face.h"
 
@@ -33,7 +30,7 @@ typedef struct Params {
 } Params;
 
 typedef struct State {
-    double norm; /* of the last solve, 0 before the first */
+    double norm; /* norm of the last solve; 0 before the first */
 } State;
 
 static const TalusParam params[] = {
@@ -49,7 +46,7 @@ static const TalusParam params[] = {
      "go to the boundary before an expansion; the paper omits it"},
 };
 
-/* Releases blocks: beta is in w. */
+/* Proportioning: releases blocks along beta, which is in w. Returns the products used. */
 static int proportion(TalusSolve *s, TalusFaceWork *w, double step)
 {
     if (s->op->rows == 1) /* beta <= 0 where x = 0: no step leaves the set */
@@ -83,7 +80,7 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double eno
     }
 }
 
-/* The same in runs, by a backend that has them. */
+/* The iteration in runs, on a backend that provides them. */
 static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough)
 {
     TalusProportioning state = {.metric = w->metric,
@@ -103,7 +100,7 @@ static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w
         TALUS_TRY(s->backend->run.proportion(s->op, &state, &run));
         since += run.done;
         talus_chunk_count(s, &run);
-        s->info->products += state.products - run.done; /* of which it has counted one each */
+        s->info->products += state.products - run.done; /* one per iteration is counted */
         w->norm = state.norm;
         double rms = sqrt(run.residual2 / s->op->blocks);
         if (!talus_solve_observe(s, s->gamma, w->metric, rms) ||

@@ -1,26 +1,25 @@
 /* solvers/first_order/admm.c - alternating direction method of multipliers, with a rho that follows the error.
  *
- * minimise 1/2 x'A x + q'x + I_K(z) subject to x = z, in the metric x = gamma / s with s^-2 the normal
- * and tangential diagonal entries of each block, so A = S (N + E) S has ones on its diagonal and rho no
- * unit. With the point before the projection, w = z + y / rho, as the only unknown, and relaxation a,
+ * minimise 1/2 x'A x + q'x + I_K(z) subject to x = z, in the metric x = gamma / s with s^-2 the normal and tangential
+ * diagonal entries of each block. A = S (N + E) S then has ones on its diagonal, and rho has no unit. The only unknown
+ * is the point before the projection, w = z + y / rho; with relaxation a,
  *     z = P(w),   u = w - z,   x = argmin 1/2 x'A x + q'x + rho/2 |x - z + u|^2,   w' = w + a (x - z).
  * The x-step:
- *   direct    (A + rho) (z - x) = g(z) + rho u, by a factorisation of N + E + rho S^-2 that is made again
- *             only when rho changes. An iteration is one product, which also gives the residual of z,
- *             and one solve, counted as another product.
- *   proximal  with 1/2 |x - x_old|^2 in the norm tau - A added, tau the norm of A:
- *             x = (tau x_old + rho (z - u) - g(x_old)) / (tau + rho). One product per iteration, and one
- *             more every CHECK iterations to measure z. A gradient method in disguise.
- *   auto      direct up to DIRECT_ROWS rows and DIRECT_FILL entries of the factor, else proximal.
- * w, for the proximal form together with x, is accelerated by Anderson's method (solvers/first_order/extrapolate.h).
+ *     direct    (A + rho) (z - x) = g(z) + rho u, by a factorisation of N + E + rho S^-2 that is repeated only when rho
+ *               changes. An iteration is one product, which also gives the residual of z, and one solve, counted as
+ *               another product.
+ *     proximal  with 1/2 |x - x_old|^2 in the norm tau - A added, tau the norm of A:
+ *               x = (tau x_old + rho (z - u) - g(x_old)) / (tau + rho). One product per iteration, and one more every
+ *               CHECK iterations to measure z. In effect a gradient method.
+ *     auto      direct up to DIRECT_ROWS rows and DIRECT_FILL entries of the factor, else proximal.
+ * Anderson's method accelerates w, and in the proximal form also x (solvers/first_order/extrapolate.h).
  *
- * rho. The plain iteration reduces the part of the error e = z - x that belongs to an eigenvalue near rho
- * fastest, the others slowly. The curvature of what is left says where it lies, |A e| / |e| with the A of
- * the x-step: for the proximal form that is tau itself. rho goes there when it is more than `change`
- * away, much as the shifts of alternating direction implicit methods. It costs nothing: A e is
- * g(z) + rho u - rho e. rho is looked at after `adapt` iterations, then after a fifth more and `adapt`:
- * ever more rarely, so that convergence is that of a fixed rho. (With the curvature of A the proximal form got
- * no further than 1e-2 in 10,000 iterations on a bed with friction; with tau, 1e-3.)
+ * rho. The plain iteration reduces the part of the error e = z - x that belongs to an eigenvalue near rho fastest, the
+ * others slowly. The curvature of the remaining error is |A e| / |e| with the A of the x-step; for the proximal form
+ * that is tau. rho moves there when it is more than a factor `change` away, like the shifts of alternating direction
+ * implicit methods. It costs nothing: A e is g(z) + rho u - rho e. rho is adapted after `adapt` iterations, then after
+ * a fifth more and `adapt`: ever more rarely, so that convergence is that of a fixed rho. (With the curvature of A the
+ * proximal form reached only 1e-2 in 10,000 iterations on a bed with friction; with tau, 1e-3.)
  *
  * Limits: on deep beds the number of iterations grows like that of any first-order method. */
 #include "solvers/first_order/extrapolate.h"
@@ -37,11 +36,11 @@ enum { X_AUTO, X_DIRECT, X_PROXIMAL };
 
 enum { POWER_ITERATIONS = 12, CHECK = 5, DIRECT_ROWS = 4000, DIRECT_FILL = 1000000 };
 
-static const double MARGIN = 1.05, FORGET = 0.97;  /* on the norm of A */
+static const double MARGIN = 1.05, FORGET = 0.97;  /* factors on the norm of A */
 static const double RHO_MIN = 1e-4, RHO_MAX = 1e4; /* A has ones on its diagonal */
-static const double LARGEST_CHANGE = 10.0;         /* of rho at a time */
-static const double REGULAR = 1e-10, FACTOR = 2.0; /* of the extrapolation */
-static const double PIVOT = 1e-12;                 /* of the diagonal entry */
+static const double LARGEST_CHANGE = 10.0;         /* maximum factor on rho at a time */
+static const double REGULAR = 1e-10, FACTOR = 2.0; /* parameters of the extrapolation */
+static const double PIVOT = 1e-12;                 /* relative to the diagonal entry */
 
 typedef struct Params {
     int x_step, adapt, anderson;
@@ -49,7 +48,7 @@ typedef struct Params {
 } Params;
 
 typedef struct State {
-    double norm; /* of A, 0 before it was needed; proximal form */
+    double norm; /* norm of A, 0 before its first use; proximal form */
 } State;
 
 typedef struct Work {
@@ -57,9 +56,9 @@ typedef struct Work {
     TalusBest best;
     TalusVector g, t;
     TalusMetricBlock *metric;
-    TalusSparse matrix; /* N + E + rho S^-2, */
-    double *diagonal;   /*   the diagonal of N + E */
-    int32_t *place;     /*   and where it is in the matrix */
+    TalusSparse matrix; /* N + E + rho S^-2 */
+    double *diagonal;   /* diagonal of N + E */
+    int32_t *place;     /* its indices in the matrix */
     TalusLdl factor;
     size_t metric_room;
 } Work;
@@ -68,7 +67,7 @@ typedef struct Run {
     const TalusMetricBlock *metric;
     double *z, rho;
     bool direct;
-    double curvature; /* |A e| / |e| of the present error, A that of the x-step */
+    double curvature; /* |A e| / |e| of the current error, with the A of the x-step */
 } Run;
 
 static const char *const x_steps[] = {"auto", "direct", "proximal", NULL};
@@ -89,7 +88,7 @@ static const TalusParam params[] = {
 
 /* ---- the factorisation ---- */
 
-/* `good` is false when the matrix is not positive definite. */
+/* Factorises. *good: false if the matrix is not positive definite. */
 static TalusStatus factorise(TalusSolve *s, const Run *run, bool *good)
 {
     Work *w = s->work;
@@ -103,7 +102,7 @@ static TalusStatus factorise(TalusSolve *s, const Run *run, bool *good)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Keeps the diagonal of the matrix, to which rho S^-2 is added; false where an entry is missing. */
+/* Stores the diagonal of the matrix, to which rho S^-2 is added. *complete: false if an entry is missing. */
 static TalusStatus keep_diagonal(Work *w, bool *complete)
 {
     const TalusSparse *a = &w->matrix;
@@ -124,7 +123,7 @@ static TalusStatus keep_diagonal(Work *w, bool *complete)
     return TALUS_OK;
 }
 
-/* Sets run->direct if the x-step is to be direct and can be. */
+/* Sets run->direct if the x-step should be direct and can be. */
 static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
@@ -142,7 +141,7 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
         return TALUS_OK;
     TALUS_TRY(factorise(s, run, &run->direct));
     while (!run->direct && run->rho * LARGEST_CHANGE <= RHO_MAX) {
-        run->rho *= LARGEST_CHANGE; /* N was not positive semidefinite */
+        run->rho *= LARGEST_CHANGE; /* N is not positive semidefinite */
         TALUS_TRY(factorise(s, run, &run->direct));
     }
     return TALUS_OK;
@@ -150,7 +149,7 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 
 /* ---- one iteration ---- */
 
-/* z and, where asked for, its gradient and residual. */
+/* Computes z and, if `measured`, its gradient and residual. */
 static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
 {
     Work *w = s->work;
@@ -169,7 +168,7 @@ static double quotient(double square, double by)
     return square > 0.0 && by > 0.0 ? sqrt(square / by) : 0.0;
 }
 
-/* h of w; g(z) is in w->g and becomes r = g(z) + rho u; t becomes e = z - x. */
+/* Computes h of w. g(z) in w->g becomes r = g(z) + rho u; t becomes e = z - x. */
 static void direct_step(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
@@ -191,7 +190,7 @@ static void direct_step(TalusSolve *s, const Params *p, Run *run)
         quotient(rr - 2.0 * run->rho * ee_re[1] + run->rho * run->rho * ee_re[0], ee_re[0]);
 }
 
-/* h of w and of x. Where g(z) is in w->g, tests tau against the curvature between z and x. */
+/* Computes h of w and of x. If g(z) is in w->g, tests tau against the curvature between z and x. */
 static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measured)
 {
     Work *w = s->work;
@@ -215,12 +214,12 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
     double seen = quotient(s->backend->vector.dot(s->op, w->g.at, w->g.at),
                            s->backend->vector.dot(s->op, w->t.at, w->t.at));
     if (seen > tau && isfinite(seen))
-        state->norm = MARGIN * seen; /* the power iteration fell short */
+        state->norm = MARGIN * seen; /* the power iteration underestimated it */
 }
 
 /* ---- rho ---- */
 
-/* The same z and y = rho u with the new rho: w = z + u rho_old / rho. */
+/* Sets rho and keeps z and y = rho u: w = z + u rho_old / rho. */
 static TalusStatus set_rho(TalusSolve *s, Run *run, double rho)
 {
     Work *w = s->work;

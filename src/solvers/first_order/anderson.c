@@ -1,19 +1,18 @@
 /* solvers/first_order/anderson.c - Anderson acceleration of projected Jacobi or projected gradients, safeguarded.
  *
  * In a metric x = gamma / s the plain method is x' = P(x - omega g(x)). It is accelerated
- * (solvers/first_order/extrapolate.h) as a map of the point before the projection,
- *     y -> h(y) = x - omega g(x),    x = P(y),
- * which keeps what a projection forgets: how far beyond its boundary a contact is. An extrapolated y
- * needs no further projection, and one product serves g, the residual of x and the next step.
- * (Extrapolating x and projecting it gets to 1e-3 as fast, but takes three times as long to 1e-10.)
+ * (solvers/first_order/extrapolate.h) as a map of the point before the projection, y -> h(y) = x - omega g(x),
+ * x = P(y). This map retains what a projection discards: the distance of a contact beyond its boundary. An extrapolated
+ * y needs no further projection, and one product serves g, the residual of x and the next step. (Extrapolating x and
+ * projecting it reaches 1e-3 as fast, but takes three times as long to 1e-10.)
  *
- * The plain map does not expand when omega is at most 2 over the operator's norm. So if a plain step (the
- * first, and each after an extrapolation that was taken back) makes |h - y| larger, omega is halved:
- * that tests the step length at no cost.
- *   map=jacobi    omega over the diagonal (heyn-2012 Eq. 12)
- *   map=gradient  omega over the norm of the operator, by power iteration in the first solve
- * One product per iteration. The residual is not monotone; a solve that does not converge returns its best
- * iterate. */
+ * The plain map does not expand if omega is at most 2 over the operator's norm. So omega is halved if a plain step (the
+ * first, and each after a rejected extrapolation) increases |h - y|: a free test of the step length.
+ *
+ * map=jacobi    omega over the diagonal (heyn-2012 Eq. 12)
+ * map=gradient  omega over the norm of the operator, by power iteration in the first solve
+ *
+ * One product per iteration. The residual is not monotone; a solve that does not converge returns its best iterate. */
 #include "solvers/first_order/extrapolate.h"
 
 #include "base/memory.h"
@@ -26,9 +25,9 @@ enum { POWER_ITERATIONS = 12 };
 
 enum { MAP_JACOBI, MAP_GRADIENT };
 
-/* Step lengths where none is given. */
+/* Default step lengths. */
 static const double JACOBI_OMEGA = 0.4, GRADIENT_OMEGA = 1.5;
-/* On the norm of the last solve: the next problem's may be smaller. */
+/* Factor on the norm of the last solve: that of the next problem may be smaller. */
 static const double FORGET = 0.97;
 
 typedef struct Params {
@@ -37,7 +36,7 @@ typedef struct Params {
 } Params;
 
 typedef struct State {
-    double norm; /* of the operator, 0 before the first solve; map=gradient */
+    double norm; /* norm of the operator, 0 before the first solve; map=gradient */
 } State;
 
 typedef struct Work {
@@ -70,7 +69,7 @@ static const TalusParam params[] = {
      "growth of the fixed-point residual that is accepted"},
 };
 
-/* From y to x, h and the residual of x. */
+/* Computes x, h and the residual of x from y. */
 static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
@@ -82,7 +81,7 @@ static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
     s->backend->vector.axpby(s->op, 1.0, run->x, -run->omega, h);
 }
 
-/* A plain step that expands shows omega above 2 over the norm: y = x - omega g with half of it. */
+/* Halves omega after an expanding plain step, which shows omega above 2 over the norm, and corrects y = x - omega g. */
 static void shorten(TalusSolve *s, const Params *p, Run *run)
 {
     TalusExtrapolation *e = &((Work *)s->work)->extrapolation;
@@ -108,7 +107,7 @@ static void iterate(TalusSolve *s, const Params *p, Run *run)
     }
 }
 
-/* The vectors of the extrapolation serve the power iteration: nothing is in them yet. */
+/* The power iteration uses vectors of the extrapolation, which are still empty. */
 static double step_length(TalusSolve *s, const Params *p, const Run *run)
 {
     State *state = s->state;

@@ -1,13 +1,12 @@
 /* solvers/first_order/apgd.c - accelerated projected gradient descent.
  *
- * Nesterov's method in the metric x = gamma / s: s_n = N_nn^-1/2, s_t = N_tt^-1/2 (anisotropic), in
- * which the cone stays circular with mu s_n / s_t. Momentum is dropped whenever it points uphill
- * (gradient restart). The step is 1/L, L an estimate of the largest eigenvalue of S (N + E) S: a few
- * power iterations at first, kept from solve to solve, slowly lowered, and raised at once when two
- * consecutive gradients show a larger curvature |g - g'| / |x - x'| and the difference is more than
- * rounding (backend/momentum.h). Under Coulomb's law De Saxce's shift of the present iterate is added to
- * the gradient in every step: no outer loop, and momentum within bounds that follow the residual. No test
- * on the objective: that stalls at 1e-8 by cancellation. One product per iteration. */
+ * Nesterov's method in the metric x = gamma / s: s_n = N_nn^-1/2, s_t = N_tt^-1/2 (anisotropic), in which the cone
+ * stays circular with mu s_n / s_t. Momentum is dropped whenever it points uphill (gradient restart). The step is 1/L,
+ * with L an estimate of the largest eigenvalue of S (N + E) S. L comes from a few power iterations, is kept from solve
+ * to solve and slowly lowered. It is raised at once when two consecutive gradients show a larger curvature |g -
+ * g'| / |x - x'| and the difference exceeds rounding (backend/momentum.h). Under Coulomb's law De Saxce's shift of the
+ * current iterate is added to the gradient in every step: no outer loop is needed, and momentum has a bound that
+ * follows the residual. There is no test on the objective, which stalls at 1e-8 by cancellation. One product each. */
 #include "solvers/driver/chunk.h"
 
 #include "backend/run.h"
@@ -16,7 +15,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Iterations between residuals, at least, where they serve the test of the step's length alone. */
+/* CHECK_UNSEEN: minimum iterations between residuals if these only serve the test of the step length. */
 enum { POWER_ITERATIONS = 12, CHECK_UNSEEN = 10 };
 
 typedef struct Params {
@@ -52,8 +51,8 @@ static const TalusParam params[] = {
      "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / most"},
 };
 
-/* Whether run.accelerate finds the metric by itself: x is gamma then, and the metric's memory, the largest
- * of the method, is needed for the first norm alone. */
+/* True if run.accelerate computes the metric by itself. x is then gamma, and the metric's memory, the largest of the
+ * method, is needed only for the first norm. */
 static bool knows_metric(const TalusSolve *s)
 {
     return talus_backend_can(s->backend, TALUS_CAP_FINDS_METRIC) && s->op->pair && !s->op->varied;
@@ -80,24 +79,24 @@ static void release_metric(const TalusBackend *backend, Work *w)
 
 /* ---- Coulomb's law ---- */
 
-/* The bound on momentum: its limits, and its factors when the residual has risen by RISE over its least and
- * after CALM iterations in which it has not; in a solve that is longer than LONG, CALM_LONG. At mu 0.5 some 20
- * is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5 to 10; where impulses drift, none. */
+/* The bound on momentum: limits LEAST and MOST; factor LOWERED when the residual has risen by RISE over its minimum;
+ * factor RAISED after CALM iterations without that, in a solve longer than LONG RAISED_LONG after CALM_LONG. At mu 0.5
+ * about 20 is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5 to 10; for drift, none. */
 enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
 static const double LEAST = 3.0, MOST = 1e4, LOWERED = 0.7, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;
 static const double PROGRESS = 0.8;
 
 typedef struct Restraint {
-    double least; /* residual since the bound was last lowered, < 0: none yet */
-    int calm;     /* iterations since the bound was last changed, */
-    int done;     /*   and in all, but for those that ended in a rise */
-    double mark;  /* residual when it last fell by PROGRESS, */
-    int marked;   /*   and iterations since */
+    double least; /* minimum residual since the bound was last lowered; < 0: none */
+    int calm;     /* iterations since the bound was last changed */
+    int done;     /* all iterations, except those that ended in a rise */
+    double mark;  /* residual when it last fell by PROGRESS */
+    int marked;   /* iterations since then */
 } Restraint;
 
-/* De Saxce's shift makes the map that is iterated unsymmetric, and momentum drives it into cycles where
- * it is large against the symmetric part: more so the larger mu. The residual tells. */
+/* Adapts the bound on momentum to the residual. De Saxce's shift makes the iterated map unsymmetric. Momentum drives it
+ * into cycles if that part is large against the symmetric one, the more the larger mu. */
 static void restrain(Restraint *r, double residual, int iterations, TalusMomentum *momentum,
                      double *beta)
 {
@@ -121,8 +120,8 @@ static void restrain(Restraint *r, double residual, int iterations, TalusMomentu
     }
 }
 
-/* Whether the residual has hardly fallen for too long: impulses drift along a null space of N, say, for
- * which bounded momentum is too slow. */
+/* True if the residual has hardly fallen for PATIENCE iterations. Impulses may drift along a null space of N, for which
+ * bounded momentum is too slow. */
 static bool is_stuck(Restraint *r, double residual, int iterations)
 {
     r->marked += iterations;
@@ -135,7 +134,7 @@ static bool is_stuck(Restraint *r, double residual, int iterations)
 
 /* ---- the iteration ---- */
 
-/* Iterates until told to stop; the vector to return is in a->x_prev (the one just measured). */
+/* Iterates until told to stop. The result is in a->x_prev, the vector measured last. */
 static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *momentum,
                            TalusAccelerated *a)
 {
@@ -153,7 +152,7 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
         if (a->exact)
             restrain(&restraint, rms, run.done, momentum, &a->beta);
         if (talus_solve_wants_iterate(s))
-            a->warm = false; /* showing it uses the scratch */
+            a->warm = false; /* reporting overwrites the scratch */
         go = talus_solve_observe(s, a->x_prev, a->metric, rms) &&
              talus_solve_continue(s, rms, run.residual_max);
         s->stuck = a->exact && go && is_stuck(&restraint, rms, run.done);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* In place, lower triangle. */
+/* Factorises the lower triangle in place. False if not positive definite. */
 static bool factor(int n, double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX])
 {
     for (int j = 0; j < n; j++) {

@@ -2,10 +2,10 @@
 #ifndef TALUS_SOLVERS_FIRST_ORDER_DENSE_H
 #define TALUS_SOLVERS_FIRST_ORDER_DENSE_H
 
-/* Solves the least-squares problem min |F c - f| from its normal equations: gram = F'F, symmetric
- * positive semidefinite, n x n with rows `stride` apart, and right = F'f. Columns are first brought to
- * length 1, then `relative` is added to the diagonal. Columns of length 0 get the coefficient 0. False,
- * with c = 0, when the matrix is not finite or not positive definite even so. n <= TALUS_DENSE_MAX. */
+/* Solves the least-squares problem min |F c - f| from its normal equations: gram = F'F, symmetric positive
+ * semidefinite, n x n with rows `stride` apart, and right = F'f. Scales columns to length 1 and adds `relative` to the
+ * diagonal. Columns of length 0 get the coefficient 0. Returns false, with c = 0, if the matrix is not finite or still
+ * not positive definite. n <= TALUS_DENSE_MAX. */
 enum { TALUS_DENSE_MAX = 64 };
 
 _Bool talus_dense_normal(int n, int stride, const double *gram, const double *right,

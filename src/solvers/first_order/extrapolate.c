@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-static const double LARGEST = 1e5;      /* sum of the coefficients' sizes */
-static const double ROUNDING = 0x1p-50; /* of f, relative to h */
-static const double SLACK = 1.0 + 1e-6; /* what |f| may grow in a plain step by rounding */
-static const double DRIFT = 0.9999;     /* part of |f|^2 that no memory explains */
-static const double LONGEST = 65536.0;  /* stride */
+static const double LARGEST = 1e5;      /* maximum sum of the coefficients' sizes */
+static const double ROUNDING = 0x1p-50; /* rounding of f, relative to h */
+static const double SLACK = 1.0 + 1e-6; /* growth of |f| in a plain step that is rounding */
+static const double DRIFT = 0.9999;     /* share of |f|^2 that no memory explains */
+static const double LONGEST = 65536.0;  /* maximum stride */
 
 static void swap(TalusVector *a, TalusVector *b)
 {
@@ -98,8 +98,7 @@ static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
     return size2;
 }
 
-/* Takes the differences to the last point into the memory; f_prev and h_prev are free then. False if
- * f has not changed, but for rounding. */
+/* Stores the differences to the last point; f_prev and h_prev are then free. False if f changed only by rounding. */
 static bool remember(TalusExtrapolation *e, TalusSolve *solve)
 {
     double row[TALUS_EXTRAPOLATE_MEMORY];
@@ -133,7 +132,7 @@ static double left_over(const TalusExtrapolation *e, double size2, const double 
     return sum;
 }
 
-/* False when the coefficients are of no use. */
+/* Computes the coefficients. False if they are useless. */
 static bool coefficients(const TalusExtrapolation *e, TalusSolve *solve, double size2,
                          double *left2, double *c)
 {
@@ -151,7 +150,7 @@ static bool coefficients(const TalusExtrapolation *e, TalusSolve *solve, double 
     return true;
 }
 
-/* y' = h - dH c + stride (f - dF c) with the first `used` differences; f and h become the previous. */
+/* y' = h - dH c + stride (f - dF c) with the first `used` differences. f and h become the previous ones. */
 static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const double *c)
 {
     const double *v[TALUS_VECTORS];
@@ -181,7 +180,7 @@ static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const do
 TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve)
 {
     double c[TALUS_EXTRAPOLATE_MEMORY], size2 = 0.0;
-    for (int i = 0; i < e->parts; i++) { /* f takes the place of y */
+    for (int i = 0; i < e->parts; i++) { /* f overwrites y */
         TalusExtrapolated *p = &e->part[i];
         solve->backend->vector.axpby(solve->op, 1.0, p->h.at, -1.0, p->y.at);
         size2 += solve->backend->vector.dot(solve->op, p->y.at, p->y.at);

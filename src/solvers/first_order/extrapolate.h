@@ -1,17 +1,15 @@
 /* solvers/first_order/extrapolate.h - Anderson acceleration of a fixed-point map y -> h(y), safeguarded.
  *
- * With f = h - y and the differences dF, dH of the last `memory` iterations (type II, in the notation
- * of Walker and Ni 2011)
+ * With f = h - y and the differences dF, dH of the last `memory` iterations (type II, notation of Walker and Ni 2011)
  *     c = argmin |f - dF c|,    y' = h - dH c + stride (f - dF c).
- * The Gram matrix of dF is scaled to a unit diagonal and `regular` is added to it. Columns of dF that are
- * rounding of h are left out, and coefficients whose sizes add up to more than 1e5 are not used.
+ * The Gram matrix of dF is scaled to a unit diagonal, and `regular` is added to it. Columns of dF that are rounding of
+ * h are omitted, and coefficients whose sizes add up to more than 1e5 are not used.
  *
- * stride is 0 as long as the memory explains f. An iteration that drifts has a constant f that no
- * difference can explain: towards a distant solution, or without end on an infeasible problem. Then stride is
- * 1, 2, 4, ..., as long as the drift lasts.
+ * stride is 0 while the memory explains f. An iteration that drifts has a constant f that no difference can explain:
+ * towards a distant solution, or without end on an infeasible problem. stride is then 1, 2, 4, ..., while it lasts.
  *
- * If an extrapolation makes |f| larger by more than `factor`, it is taken back: the plain step of the
- * point before follows, with an empty memory.
+ * An extrapolation that increases |f| by more than `factor` is rejected: the plain step of the point before follows,
+ * with an empty memory.
  *
  * y may have two parts, each a vector of the problem's size. */
 #ifndef TALUS_SOLVERS_FIRST_ORDER_EXTRAPOLATE_H
@@ -21,7 +19,7 @@
 
 enum { TALUS_EXTRAPOLATE_MEMORY = 30, TALUS_EXTRAPOLATE_PARTS = 2 };
 
-/* One part of y. The caller writes h for the y it finds; both change places in talus_extrapolate. */
+/* One part of y. The caller writes h for the given y; talus_extrapolate swaps both. */
 typedef struct TalusExtrapolated {
     TalusVector y, h, f_prev, h_prev;
     TalusVector df[TALUS_EXTRAPOLATE_MEMORY], dh[TALUS_EXTRAPOLATE_MEMORY];
@@ -29,13 +27,13 @@ typedef struct TalusExtrapolated {
 
 typedef struct TalusExtrapolation {
     TalusExtrapolated part[TALUS_EXTRAPOLATE_PARTS];
-    int parts, memory; /* memory 0: the plain iteration */
+    int parts, memory; /* memory 0: plain iteration */
     double regular, factor;
     double gram[TALUS_EXTRAPOLATE_MEMORY][TALUS_EXTRAPOLATE_MEMORY]; /* dF'dF */
-    int count, next;             /* differences held, place of the next */
-    double stride;               /* steps at a time along a constant f */
-    double last;                 /* |f| of the last point that was kept */
-    bool extrapolated, has_last; /* how y came about; f_prev and h_prev are set */
+    int count, next;             /* differences stored, index of the next */
+    double stride;               /* number of steps taken at once along a constant f */
+    double last;                 /* |f| of the last accepted point */
+    bool extrapolated, has_last; /* y is an extrapolation; f_prev and h_prev are set */
 } TalusExtrapolation;
 
 typedef enum TalusExtrapolateStep {
@@ -44,12 +42,12 @@ typedef enum TalusExtrapolateStep {
     TALUS_EXTRAPOLATE_EXPANDED /* |f| grew in a plain step: y is h, and the memory is empty */
 } TalusExtrapolateStep;
 
-/* Room for the vectors, and an empty memory. */
+/* Reserves the vectors and empties the memory. */
 TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, int parts,
                                     int memory);
-/* Empties the memory: y was set anew, or the map has changed. */
+/* Empties the memory: y was set from outside, or the map has changed. */
 void talus_extrapolate_forget(TalusExtrapolation *e);
-/* From y and h(y) to the next y. */
+/* Computes the next y from y and h(y). */
 TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve);
 void talus_extrapolate_clear(TalusExtrapolation *e, const TalusBackend *backend);
 

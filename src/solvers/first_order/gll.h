@@ -1,18 +1,18 @@
-/* solvers/first_order/gll.h - the memory of a nonmonotone line search (Grippo, Lampariello and Lucidi 1986): objective values of
- * the last iterates, kept as differences to the present one, so that no two large numbers are subtracted. */
+/* solvers/first_order/gll.h - memory of a nonmonotone line search (Grippo, Lampariello and Lucidi 1986): objective
+ * values of the last iterates, as differences to the current one, so that no large numbers are subtracted. */
 #ifndef TALUS_SOLVERS_FIRST_ORDER_GLL_H
 #define TALUS_SOLVERS_FIRST_ORDER_GLL_H
 
 enum { TALUS_GLL_MOST = 100 };
 
-/* Starts as zeros with `memory` set: how many iterates before the present one count. */
+/* Starts as zeros with `memory` set: the number of earlier iterates that count. */
 typedef struct TalusGll {
     int memory, next;
-    double ahead[TALUS_GLL_MOST + 1]; /* f of an iterate less f of the present one, a ring */
+    double ahead[TALUS_GLL_MOST + 1]; /* ring: f of an iterate minus f of the current one */
 } TalusGll;
 
-/* The largest of the remembered values, at least 0: that of the present iterate. Slots that no iterate has reached
- * are behind the first, which is as high as f ever was. */
+/* Returns the largest stored value, at least 0, that of the current iterate. Unused slots hold the value of the first
+ * iterate, which is as high as f ever was. */
 static inline double talus_gll_ceiling(const TalusGll *g)
 {
     double most = 0.0;
@@ -21,7 +21,7 @@ static inline double talus_gll_ceiling(const TalusGll *g)
     return most;
 }
 
-/* The next iterate, whose f differs by `change`, takes the place of the oldest. */
+/* Moves to the next iterate, whose f differs by `change`, in the slot of the oldest. */
 static inline void talus_gll_step(TalusGll *g, double change)
 {
     for (int i = 0; i <= g->memory; i++)

@@ -22,8 +22,7 @@ static const TalusParam params[] = {
      "averaging with the old value"},
 };
 
-/* Iterations between residuals where they are not for nothing: on backends that would come back to the
- * host for each; and where nobody sees them but at the end. */
+/* Iterations between residuals: on backends that come back to the host for each, and if only the last one is used. */
 enum { CHECK = 5, CHECK_UNSEEN = 20 };
 
 static TalusStatus solve_jacobi(TalusSolve *s)
@@ -34,7 +33,7 @@ static TalusStatus solve_jacobi(TalusSolve *s)
     double rms;
     int since = 0;
     TalusRun run;
-    do { /* the residual is that of the iterate before the step: one product serves both */
+    do { /* the residual is that before the step: one product serves both */
         run = talus_chunk_next(s, check, since);
         TALUS_TRY(talus_run_relax(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
         since += run.done;

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Least cosine between s and y of a pair that is kept. */
+/* Minimum cosine between s and y of a stored pair. */
 static const double CURVATURE = 1e-8;
-/* Least length of y against s: below it y is rounding, and the pair would ask for steps of any length. */
+/* Minimum length of y over s: below it y is rounding, and steps of the pair could have any length. */
 static const double ROUNDING = 1e-12;
 
 void talus_lbfgs_direction(const TalusLbfgs *h, double weight[2 * TALUS_PAIRS + 1])

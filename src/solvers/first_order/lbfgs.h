@@ -1,26 +1,25 @@
 /* solvers/first_order/lbfgs.h - limited-memory BFGS in the coordinates of its pairs.
  *
- * The inverse Hessian H of L-BFGS is applied to r without touching a vector: in the two-loop recursion
- * every vector is a combination of r and of the pairs (s_i, y_i), so inner products s'y, y'y, s'r and
- * y'r are all it needs. Nocedal and Wright, Numerical Optimization, Algorithm 7.4, with the initial
- * scaling (7.20), s'y / y'y of the newest pair. */
+ * The inverse Hessian H of L-BFGS is applied to r without vector operations: in the two-loop recursion every vector is
+ * a combination of r and of the pairs (s_i, y_i), so the inner products s'y, y'y, s'r and y'r suffice. Nocedal and
+ * Wright, Numerical Optimization, Algorithm 7.4, with the initial scaling (7.20), s'y / y'y of the newest pair. */
 #ifndef TALUS_SOLVERS_FIRST_ORDER_LBFGS_H
 #define TALUS_SOLVERS_FIRST_ORDER_LBFGS_H
 
 #include "backend/backend.h"
 
 typedef struct TalusLbfgs {
-    int memory, count; /* pairs that are kept, and that there are; oldest first */
+    int memory, count; /* maximum and current number of pairs; oldest first */
     double sy[TALUS_PAIRS][TALUS_PAIRS],
         yy[TALUS_PAIRS][TALUS_PAIRS];        /* s_i'y_j and y_i'y_j, i <= j */
-    double sr[TALUS_PAIRS], yr[TALUS_PAIRS]; /* with the present r */
+    double sr[TALUS_PAIRS], yr[TALUS_PAIRS]; /* with the current r */
 } TalusLbfgs;
 
-/* The weights of d = -H r for quasi_direction. Without pairs d = -r. */
+/* Computes the weights of d = -H r for quasi_direction. Without pairs d = -r. */
 void talus_lbfgs_direction(const TalusLbfgs *h, double weight[2 * TALUS_PAIRS + 1]);
 
-/* Takes a step over: r becomes r_next, and q->pair[q->count] the newest pair if it shows positive
- * curvature; the oldest makes room. Keeps q->count equal to h->count. */
+/* Commits a step: r becomes r_next, and q->pair[q->count] the newest pair if it shows positive curvature; if full, the
+ * oldest is dropped. Keeps q->count equal to h->count. */
 void talus_lbfgs_update(TalusLbfgs *h, TalusQuasi *q, const TalusQuasiSums *sums);
 
 /* Forgets all pairs. */

@@ -1,34 +1,33 @@
 /* solvers/first_order/lbfgs_fb.c - quasi-Newton on the forward-backward residual: fewest products.
  *
- * In the metric of apgd, x = gamma / s, with f(x) = x'(N x / 2 + q), g its gradient and L the norm
- * of N:
+ * In the metric of apgd, x = gamma / s, with f(x) = x'(N x / 2 + q), g its gradient and L the norm of N:
  *     T(x) = P(x - t g),  R(x) = x - T(x),  t = 1.6 / L
  *     x+ = x - H R(x),    H: L-BFGS from the last five pairs (x+ - x, R+ - R)
- * One product per iteration, N d: g+ = g + N d; g is recomputed from x every 300 iterations. A step
- * stands if the forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
+ * One product per iteration, N d: g+ = g + N d; g is recomputed from x every 300 iterations. A step is accepted if the
+ * forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
  *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
- * or if |R|^2 does not become `rise` times as large: the difference drowns in rounding long before R
- * does, and R of a good step may well grow. Otherwise d is halved, which needs no product, up to five
- * times; after that the pairs are dropped and x+ = T(x), for one product more.
+ * or if |R|^2 does not become `rise` times as large: rounding hides the difference long before R, and R of a good step
+ * may grow. Otherwise d is halved, which needs no product, up to five times. After that the pairs are dropped and
+ * x+ = T(x), for one more product.
  *
- * R jumps from iteration to iteration. What is measured and returned is a smoothed iterate,
+ * R jumps from iteration to iteration. A smoothed iterate is measured and returned,
  *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,
- * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), which
- * is what goes out, with a product of its own.
+ * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), the result, with one
+ * more product.
  *
- * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, OGM-G
- * (Kim and Fessler 2021; with projection, which their proof does not cover) lowers the residual itself:
- * with theta_N = 1, theta_i = (1 + sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0,
+ * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, OGM-G (Kim and Fessler
+ * 2021; with projection, which their proof does not cover) lowers the residual itself: with theta_N = 1,
+ * theta_i = (1 + sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0,
  *     y+ = P(x - g / L)
  *     x+ = y+ + (theta_i - 1) (2 theta_{i+1} - 1) / (theta_i (2 theta_i - 1)) (y+ - y)
  *             + (2 theta_{i+1} - 1) / (2 theta_i - 1) (y+ - x).
- * N, and how near z must be, are learnt from solve to solve. At an equal residual the velocities are
- * then less exact than without it: docs/explanation/default-solver.md.
+ * N, and how near z must be, are learnt from solve to solve. At an equal residual the velocities are then less exact
+ * than without OGM-G: docs/explanation/default-solver.md.
  *
- * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a
- * step shows more curvature, and otherwise carried over. t above 1 / L has no proof; when R has not
- * halved within `patience` products, apgd takes over. Stella, Themelis and Patrinos 2017 have the
- * envelope, and the proof for t < 1 / L with a line search. */
+ * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a step shows more
+ * curvature, and otherwise transferred. t above 1 / L has no proof; if R has not halved within `patience` products,
+ * apgd takes over. Stella, Themelis and Patrinos 2017 have the envelope, and the proof for t < 1 / L with a line
+ * search. */
 #include "solvers/driver/solver.h"
 #include "solvers/first_order/lbfgs.h"
 
@@ -37,11 +36,11 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Residual over tolerance at which OGM-G begins: at first, bounds, and how it is learnt. */
+/* Residual over tolerance at which OGM-G begins: bounds, and factors by which it is learnt. */
 static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 2.0;
 
-/* OGM-G is left out for tolerances below TIGHT times the residual at the start, and where the last
- * factor APPROACH took fewer products than it would. */
+/* OGM-G is not used for tolerances below TIGHT times the starting residual, or if the last factor APPROACH took fewer
+ * products than OGM-G would. */
 static const double TIGHT = 3e-4, APPROACH = 4.0;
 
 enum { MIN_FINISH = 8, MAX_FINISH = 400 };
@@ -55,9 +54,9 @@ typedef struct Params {
 
 typedef struct State {
     double norm;    /* L, 0 before the first solve */
-    int64_t uses;   /* solves since it was estimated */
-    double near;    /* times the tolerance: residual at which OGM-G begins; 0 before the first */
-    int64_t length; /* iterations that OGM-G is planned for */
+    int64_t uses;   /* solves since L was estimated */
+    double near;    /* residual over tolerance at which OGM-G begins; 0 before the first */
+    int64_t length; /* planned iterations of OGM-G */
 } State;
 
 enum { VECTORS = 10 };
@@ -69,7 +68,7 @@ typedef struct Work {
     size_t metric_capacity;
 } Work;
 
-/* One solve under way. */
+/* State of one solve. */
 typedef struct Run {
     TalusSolve *s;
     const Params *p;
@@ -79,14 +78,14 @@ typedef struct Run {
     double r2, rg;         /* |R|^2 and R'g */
     double smooth_r2;      /* |R_z|^2 */
     double checked2;       /* |z|^2 when the infeasibility monitor was last asked to check */
-    double reached;        /* residual of z in the norm that is asked for */
+    double reached;        /* residual of z in the requested norm */
     double start;          /* residual at the start */
-    bool approached;       /* the residual has come within APPROACH times what OGM-G begins at; */
-    int approach_products; /* when it did, far back for a start within */
+    bool approached;       /* the residual is within APPROACH times that at which OGM-G begins */
+    int approach_products; /* products when it came there; far in the past for a start within */
     double polish_below;   /* |R|^2 below which OGM-G may be tried again */
-    double claim_below; /* a claim that failed is not repeated before the residual is below this */
-    double mark;        /* residual at the last halving, */
-    int mark_products;  /*   and when that was */
+    double claim_below;    /* residual below which a claim may be repeated after a failure */
+    double mark;           /* residual at the last halving */
+    int mark_products;     /* products at the last halving */
     int since_refresh, since_check;
 } Run;
 
@@ -113,7 +112,7 @@ static const TalusParam params[] = {
      "products without the residual halving after which apgd takes over"},
 };
 
-/* What takes over has no past: nothing of it need be saved. */
+/* The part that takes over has no history: its state need not be saved. */
 enum { APGD };
 static const TalusPart parts[] = {[APGD] = {"apgd", false}, {NULL, false}};
 
@@ -160,11 +159,11 @@ static void estimate_norm(Run *run)
         state->uses = 0;
     }
     if (!(state->norm > 0.0))
-        state->norm = 1.0; /* N = 0, or no number at all, which the first residual will tell */
+        state->norm = 1.0; /* N = 0, or not a number, which the first residual shows */
     state->uses++;
 }
 
-/* The power of two for pairs of about this |R|^2. */
+/* Power of two for pairs of about this |R|^2. */
 static double unit_of(double r2)
 {
     int exponent = 0;
@@ -173,7 +172,7 @@ static double unit_of(double r2)
     return ldexp(1.0, -exponent / 2);
 }
 
-/* R of x and its gradient with the present L; pairs belong to one R. */
+/* Computes R of x and its gradient with the current L. Pairs are valid for one R only. */
 static void residual_anew(Run *run, bool keep_pairs, TalusForward *sums)
 {
     TalusQuasi *q = &run->q;
@@ -200,7 +199,7 @@ static void start_smoothing(Run *run, TalusSmoothSums *sums)
 
 /* ---- one iteration ---- */
 
-/* Takes the direction d = -H R; the sums of where it leads. */
+/* Takes the direction d = -H R and computes the sums at the new point. */
 static void step(Run *run, TalusQuasiSums *sums)
 {
     double weight[2 * TALUS_PAIRS + 1];
@@ -235,7 +234,7 @@ static void move(Run *run, const TalusQuasiSums *sums)
     run->rg = sums->rg;
 }
 
-/* A longer w = N d than L d shows that L was too small. */
+/* Raises L if w = N d is longer than L d. */
 static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
 {
     TalusForward forward;
@@ -248,7 +247,7 @@ static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
     *along = run->r2;
 }
 
-/* One iteration up to its new x; returns its products. `along` is R_z'R. */
+/* Runs one iteration up to its new x. Returns its products; `along` is R_z'R. */
 static int advance(Run *run, double *along)
 {
     int products = 1;
@@ -287,7 +286,7 @@ static void smooth(Run *run, double along, TalusSmoothSums *sums)
 
 /* ---- measuring ---- */
 
-/* P(x) in x_next. */
+/* Returns P(x), in x_next. */
 static const double *projected(Run *run, const double *x)
 {
     copy(run, x, run->q.x_next);
@@ -300,15 +299,15 @@ static double goal(const Run *run)
     return run->s->options->tolerance * run->s->strictness;
 }
 
-/* The residual in the norm that is asked for. */
+/* The residual in the requested norm. */
 static double reached(const Run *run, double residual2, double residual_max)
 {
     return run->s->options->norm == TALUS_NORM_MAX ? residual_max
                                                    : sqrt(residual2 / run->s->op->blocks);
 }
 
-/* The end of an iteration at x, whose residual is given: true to go on. Where it would do, P(x) is
- * measured with a product of its own: that is what goes out. Overwrites the next iterate. */
+/* Ends an iteration at x, whose residual is given. True to go on. If the residual suffices, P(x), which is the result,
+ * is measured with a product of its own. Overwrites the next iterate. */
 static bool judge(Run *run, int products, const double *x, double residual2, double residual_max)
 {
     TalusSolve *s = run->s;
@@ -336,7 +335,7 @@ static bool last_iteration(const TalusSolve *s)
     return s->info->iterations + 1 >= s->options->max_iterations;
 }
 
-/* Quasi-Newton steps run away much faster than the infeasibility monitor expects. */
+/* Asks for a check: quasi-Newton steps diverge much faster than the infeasibility monitor expects. */
 static void suspect(Run *run, double x2)
 {
     if (x2 > 16.0 * run->checked2) {
@@ -345,7 +344,7 @@ static void suspect(Run *run, double x2)
     }
 }
 
-/* The end of a quasi-Newton iteration: true to go on. */
+/* Ends a quasi-Newton iteration. True to go on. */
 static bool finish(Run *run, int products, double along)
 {
     TalusSolve *s = run->s;
@@ -372,7 +371,7 @@ static void ogm_weights(int length, double *theta)
     theta[0] = 0.5 * (1.0 + sqrt(1.0 + 8.0 * theta[1] * theta[1]));
 }
 
-/* The length for next time when this many iterations were enough. */
+/* Length for the next time, if this many iterations sufficed. */
 static int64_t shorter(const Run *run, int64_t needed)
 {
     if (needed < MIN_FINISH)
@@ -380,8 +379,8 @@ static int64_t shorter(const Run *run, int64_t needed)
     return needed < run->p->finish ? needed : run->p->finish;
 }
 
-/* One run of OGM-G from z and its gradient. True to go on, with z and its gradient at its end. The
- * weights depend on the planned length, which becomes what was needed. */
+/* Runs OGM-G once from z and its gradient. True to go on, with z and its gradient at the end of the run. The weights
+ * depend on the planned length, which becomes the length needed. */
 static bool polish(Run *run)
 {
     const int length = (int)run->state->length;
@@ -402,7 +401,7 @@ static bool polish(Run *run)
                       .over = next / now,
                       .want_residual = i > 0 && (i % run->p->check == 0 || last_iteration(s))};
         s->backend->step.ogm(s->op, &o, &residual2, &residual_max);
-        int products = (i > 0) + (i == length - 1); /* of x, and of the last x_next */
+        int products = (i > 0) + (i == length - 1); /* for x, and for the last x_next */
         if (o.want_residual && !judge(run, products, q->smooth_x, residual2, residual_max)) {
             if (s->info->outcome == TALUS_OUTCOME_CONVERGED)
                 run->state->length = shorter(run, i + 2);
@@ -419,9 +418,8 @@ static bool polish(Run *run)
     return true;
 }
 
-/* Lowers the residual of z, already near the goal, by OGM-G, again as long as that halves it; x and
- * the pairs stay as they are. Learns the length, and how near z has to be. True to go on with
- * quasi-Newton steps. */
+/* Lowers the residual of z, already near the goal, by OGM-G, repeated while that halves it; x and the pairs do not
+ * change. Learns the length and how near z must be. True to go on with quasi-Newton steps. */
 static bool polish_down(Run *run)
 {
     TalusQuasi *q = &run->q;
@@ -453,8 +451,8 @@ static bool polish_down(Run *run)
     return true;
 }
 
-/* Whether OGM-G is worth a try: there is friction, z is near a goal that is not very tight,
- * quasi-Newton steps were slow on the way there, and x has come on since the last try. */
+/* True if OGM-G is worth a try: there is friction, z is near a goal that is not very tight, quasi-Newton steps were
+ * slow before, and x has improved since the last try. */
 static bool is_near(Run *run)
 {
     double near = run->state->near * goal(run);
@@ -469,7 +467,7 @@ static bool is_near(Run *run)
            run->s->info->products - run->approach_products >= run->state->length;
 }
 
-/* True when the residual has not halved for too long. */
+/* True if the residual has not halved within `patience` products. */
 static bool stuck(Run *run)
 {
     if (!(run->smooth_r2 > 0.25 * run->mark)) {

@@ -1,25 +1,23 @@
 /* solvers/first_order/spg.c - spectral projected gradients with fall-back, preconditioned: P-SPG-FB of heyn-2012.
  *
  *     d = P_K(x - alpha g) - x,    x' = x + lambda d,    g' = g + lambda N d,
- * x = gamma / s with s^-2 the mean of each block's diagonal: the paper's averaged preconditioner, its
- * Eqs. (21)-(23). A number per block commutes with the projection, so this is line (5) of the listing.
- * Without preconditioning s = 1.
- *   alpha   alternates |s|^2 / s'y (BB1, after odd iterations) and s'y / |y|^2 (BB2), lines (19)-(22); both are
- *           quotients of d and N d, lambda cancels. It is unbounded where the curvature is not positive.
- *   lambda  line (13), f' <= max of the last gll values + xi lambda d'g. f' - f is lambda d'g +
- *           lambda^2 d'Nd / 2 and the remembered values are kept as differences to the present one: no
- *           difference of two large numbers, and no product beside N d. Line (14) by interpolation.
- *   result  the iterate with the least |x - P(x - tau_g g)| / tau_g, Eq. (24); line (24) of the listing
- *           lacks the division. Measured in the preconditioned variables.
- * The paper's bounds on alpha, 1e-9 and 1e9, have the unit of mass when there is no preconditioner: here
- * they, tau_g and the first alpha are multiples of 1 (preconditioned: the diagonal of the operator is 1) or
- * of one over the operator's size on a random vector.
- * Lines (6)-(7), a direction that does not descend: each block has d'g <= -|d|^2 / alpha, so only
- * rounding gets there. On sliding contacts the sum d'g cancels near 1e-8 and may come out positive; the
- * bound stands for it then. Where d is zero the gradient is computed afresh and alpha starts again.
+ * x = gamma / s with s^-2 the mean of each block's diagonal: the paper's averaged preconditioner, its Eqs. (21)-(23).
+ * One number per block commutes with the projection, so this is line (5) of the listing. Without preconditioning s = 1.
+ *     alpha   alternates |s|^2 / s'y (BB1, after odd iterations) and s'y / |y|^2 (BB2), lines (19)-(22). Both are
+ *             quotients of d and N d; lambda cancels. It is unbounded where the curvature is not positive.
+ *     lambda  line (13), f' <= max of the last gll values + xi lambda d'g. f' - f is lambda d'g + lambda^2 d'Nd / 2,
+ *             and values are stored as differences to the current one: no difference of two large numbers, and no
+ *             product beside N d. Line (14) by interpolation.
+ *     result  the iterate with the minimum |x - P(x - tau_g g)| / tau_g, Eq. (24); line (24) of the listing lacks
+ *             the division. Measured in the preconditioned variables.
+ * The paper's bounds on alpha, 1e-9 and 1e9, have the unit of mass without a preconditioner. Here they, tau_g and the
+ * first alpha are multiples of 1 (preconditioned: the diagonal of the operator is 1) or of one over the operator's size
+ * on a random vector. Lines (6)-(7), a direction that does not descend: each block has d'g <= -|d|^2 / alpha, so only
+ * rounding leads there. On sliding contacts the sum d'g cancels near 1e-8 and may become positive; the bound then
+ * replaces it. If d is zero the gradient is recomputed and alpha restarts.
  *
- * One product per iteration. Without friction a good method; with friction it is slow to pass
- * 5e-3 of the starting residual on rigid beds. */
+ * One product per iteration. A good method without friction; with friction it is slow to pass 5e-3 of the starting
+ * residual on rigid beds. */
 #include "solvers/driver/best.h"
 #include "solvers/first_order/gll.h"
 
@@ -29,7 +27,7 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { REFRESH = 200 }; /* iterations between gradients computed afresh */
+enum { REFRESH = 200 }; /* iterations between gradients computed from x */
 
 enum { STEP_ALTERNATE, STEP_BB1, STEP_BB2 };
 
@@ -85,7 +83,7 @@ static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
     return p->precondition ? talus_metric_reserve(s, &w->metric, &w->metric_room) : TALUS_OK;
 }
 
-/* The gradient from x itself: recurrences drift, and sums of feasible points leave K by rounding. */
+/* Computes the gradient from x: recurrences drift, and sums of feasible points leave K by rounding. */
 static void refresh(TalusSolve *s, Run *run)
 {
     Work *w = s->work;
@@ -110,7 +108,7 @@ static void start(TalusSolve *s, const Params *p, Run *run)
     refresh(s, run);
 }
 
-/* Lines (24)-(26): keeps x if it is the best so far. The sums hold the residual of x. */
+/* Lines (24)-(26): stores x if it is the best so far. The sums hold the residual of x. */
 static void store_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
@@ -124,7 +122,7 @@ static double line_search(const Params *p, Run *run, double slope, double curvat
 {
     double lambda = 1.0, ceiling = talus_gll_ceiling(&run->gll);
     while (lambda * slope + 0.5 * lambda * lambda * curvature > ceiling + p->xi * lambda * slope) {
-        double lowest = -slope / curvature; /* of the parabola */
+        double lowest = -slope / curvature; /* minimum of the parabola */
         lambda = fmin(fmax(lowest, p->sigma_min * lambda), p->sigma_max * lambda);
     }
     talus_gll_step(&run->gll, lambda * slope + 0.5 * lambda * lambda * curvature);

@@ -4,9 +4,9 @@
  *     [ M        A' ] [  dv      ]   [ 0 ]
  *     [   E^-1   1' ] [  ds      ] = [ 0 ]
  *     [ A   1   -T  ] [ -dlambda ]   [ r ]
- * quasi-definite: positive pivots for the first two, negative ones for the third, in whatever order. The first
- * two are scaled, by a power of two per group of unknowns, to a mass of about one: a package that chooses
- * pivots by size then sees the same numbers whatever length the spins are in. */
+ * The matrix is quasi-definite: in any order, pivots are positive for the first two groups and negative for the third.
+ * A power of two per group of unknowns scales the first two to a mass of about one. A package that chooses pivots by
+ * size then sees the same numbers for any length unit of the spins. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
@@ -22,7 +22,7 @@ static bool yields(const TalusQp *qp, int i)
     return qp->compliance && qp->compliance[i] > 0.0;
 }
 
-/* Rows of yielding contacts, numbered behind the velocities; returns how many. */
+/* Numbers the rows of yielding contacts behind the velocities. Returns their count. */
 static int number_yields(TalusIpmSystem *s)
 {
     int count = 0;
@@ -31,7 +31,7 @@ static int number_yields(TalusIpmSystem *s)
     return count;
 }
 
-/* 2^-k with 4^k near the value; kept in s->base for all rows but those of multipliers. */
+/* Returns 2^-k with 4^k near the value; stored in s->base for all rows except multipliers. */
 static double half_scale(double value)
 {
     int exponent = 0;
@@ -73,7 +73,7 @@ static int32_t add_yields(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
     return at;
 }
 
-/* The diagonal, last in each row, is fill's. */
+/* fill sets the diagonal, which is last in each row. */
 static void add_constraints(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
 {
     const TalusQp *qp = s->qp;

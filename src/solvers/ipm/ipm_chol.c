@@ -1,9 +1,9 @@
 /* solvers/ipm/ipm_chol.c - interior point on the normal equations, petra-2009's OOQP-CHOL (Section 3.1.3).
  *
- * With A = G'D' the matrix M1 = M + A'D2 A is M + D H D', H_i = sum over the edges of contact i of
- * g g' / t, at most 3 x 3. A compliant contact has t + e 1 1' for t, whose inverse by Sherman and Morrison
- * makes H - e h h' / (1 + e h_n) of H, h its first column. The pattern of M1 is found once per set of
- * contacts, with the place of every pair of groups of three unknowns in it: an iteration only adds numbers. */
+ * With A = G'D' the matrix M1 = M + A'D2 A is M + D H D'. H_i is the sum over the edges of contact i of g g' / t, at
+ * most 3 x 3. A compliant contact has t + e 1 1' instead of t; its inverse by Sherman and Morrison turns H into H - e h
+ * h' / (1 + e h_n), with h the first column of H. The pattern of M1, with the index of every pair of groups of three
+ * unknowns, is found once per set of contacts: an iteration only adds numbers. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
@@ -14,7 +14,7 @@
 
 /* ---- pattern ---- */
 
-/* The groups of a contact, from its rows of D', of which a later one may have more than the first. */
+/* Sets the groups of a contact from its rows of D'; a tangential row may have more groups than the normal one. */
 static void set_groups(const TalusQp *qp, int i, TalusIpmContact *c)
 {
     const TalusSparse *d = &qp->bodies.transposed;
@@ -32,7 +32,7 @@ static void set_groups(const TalusQp *qp, int i, TalusIpmContact *c)
     }
 }
 
-/* Which groups meet in a contact, and each with itself, as the lower triangle of a matrix. */
+/* Sets the lower triangle of the graph of groups that share a contact, with its diagonal. */
 static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
 {
     const TalusQp *qp = s->qp;
@@ -60,7 +60,7 @@ static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
     return status;
 }
 
-/* A group's row in the graph becomes three rows; its last entry, the group itself, a triangle. */
+/* Expands the graph: the row of a group becomes three rows, and its last entry, the group itself, a triangle. */
 static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
 {
     int32_t at = 0;
@@ -78,7 +78,7 @@ static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
     return TALUS_OK;
 }
 
-/* Where a row has a column that is there. By halves: a body may have as many contacts as there are. */
+/* Returns the index of an existing column in a row. Bisection, since a body may have as many contacts as there are. */
 static int32_t find_slot(const TalusSparse *graph, int row, int column)
 {
     const int32_t *start = &graph->start[row];
@@ -144,7 +144,7 @@ static void set_block(const TalusIpmSystem *s, int i, double h[3][3])
             h[r][c] -= part * first[r] * first[c];
 }
 
-/* D_p'H D_q of every pair of groups onto its place. */
+/* Adds D_p'H D_q of every pair of groups. */
 static void add_contact(TalusSparse *a, const TalusIpmContact *contact, int rows, double h[3][3])
 {
     for (int q = 0; q < contact->groups; q++) {
@@ -178,7 +178,7 @@ static void fill(TalusIpmSystem *s)
 
 /* ---- solution ---- */
 
-/* y = S^-1 y of contact i, in the unit of mass. */
+/* y = S^-1 y of contact i, scaled by the unit of mass. */
 static void divide(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;

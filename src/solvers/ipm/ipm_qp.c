@@ -1,16 +1,16 @@
 /* solvers/ipm/ipm_qp.c - Mehrotra's predictor and corrector with Gondzio's centrality correctors.
  *
- * Every system of an iteration is (P + T) dl = rho + c / lambda, dw = (c - w dl) / lambda, T = w / lambda, with
- * one factorisation:
+ * Systems of an iteration are (P + T) dl = rho + c / lambda, dw = (c - w dl) / lambda, T = w / lambda, one
+ * factorisation:
  *     predictor    c = -lambda w
  *     corrector    c = sigma mu - lambda w - dl dw,  sigma = (mu after the predictor / mu)^3
- *     centrality   c = what brings products lambda w at a longer step back into [0.1, 10] sigma mu; added
- *                  to the step as long as that grows longer
- * refined against the product with P itself. One step length for lambda and w, as in OOQP, by Mehrotra's
- * rule: the pair that blocks comes out with about 1 % of the mean product.
+ *     centrality   c brings products lambda w at a longer step back into [0.1, 10] sigma mu;
+ *                  added to the step while the step grows longer
+ * Solutions are refined against the product with P itself. lambda and w have one step length, as in OOQP, by Mehrotra's
+ * rule: the blocking pair ends with about 1 % of the mean product.
  *
- * The starting point after Mehrotra: the predictor's end from lambda = speed / scale, w = speed, moved inside. Here
- * lambda times scale and w are both speeds, so that nothing depends on units. */
+ * Starting point after Mehrotra: the predictor's end from lambda = speed / scale, w = speed, moved inside. lambda times
+ * scale and w are both speeds here, so that nothing depends on units. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
@@ -23,7 +23,7 @@ enum { REFINEMENTS = 3 };
 
 static const double ENOUGH = 1e-10; /* residual of a system over its right-hand side */
 static const double REACH_FACTOR = 1.08, REACH_MORE = 0.08, LEAST = 0.1, MOST = 10.0, GAIN = 0.01;
-static const double NEAR = 0.99; /* part of the way to the boundary, at least */
+static const double NEAR = 0.99; /* minimum share of the way to the boundary */
 
 /* ---- room ---- */
 
@@ -76,7 +76,7 @@ void talus_ipm_evaluate(TalusIpm *ipm)
 
 /* ---- systems ---- */
 
-/* Sum of r^2 / (scale + t): an error of r in a row moves its own multiplier by r / (scale + t). */
+/* Returns the sum of r^2 / (scale + t): an error r in a row changes its multiplier by r / (scale + t). */
 static double weigh(const TalusIpm *ipm, const double *r)
 {
     const double *t = ipm->vector[TALUS_IPM_T];
@@ -86,7 +86,7 @@ static double weigh(const TalusIpm *ipm, const double *r)
     return sum;
 }
 
-/* rest = right - (P + T) x; its weight. */
+/* rest = right - (P + T) x. Returns its weighted size. */
 static double residual(TalusIpm *ipm, const double *x)
 {
     const double *right = ipm->vector[TALUS_IPM_RIGHT], *t = ipm->vector[TALUS_IPM_T];
@@ -97,7 +97,7 @@ static double residual(TalusIpm *ipm, const double *x)
     return weigh(ipm, rest);
 }
 
-/* x = (P + T)^-1 right, with refinement while it halves the residual. */
+/* x = (P + T)^-1 right, refined while the residual halves. */
 static TalusStatus solve(TalusIpm *ipm, double *x)
 {
     const double *right = ipm->vector[TALUS_IPM_RIGHT];
@@ -118,7 +118,7 @@ static TalusStatus solve(TalusIpm *ipm, double *x)
     return TALUS_OK;
 }
 
-/* The direction for products that change by TARGET, and for RHO to vanish where `whole`. */
+/* Computes the direction that changes products by TARGET and, if `whole`, makes RHO vanish. */
 static TalusStatus direction(TalusIpm *ipm, bool whole, double *dl, double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -144,9 +144,9 @@ static TalusStatus factor(TalusIpm *ipm)
 /* ---- steps ---- */
 
 typedef struct Reach {
-    double length; /* to the boundary, at most 1 */
-    int block;     /* the pair that is there; -1: none */
-    bool slack;    /*   its w */
+    double length; /* step to the boundary, at most 1 */
+    int block;     /* blocking pair; -1: none */
+    bool slack;    /* its w blocks, not its lambda */
 } Reach;
 
 static Reach reach(const TalusIpm *ipm, const double *dl, const double *dw)
@@ -178,7 +178,7 @@ static double mean_after(const TalusIpm *ipm, double a, const double *dl, const 
     return sum / ipm->qp.multipliers;
 }
 
-/* Mehrotra 1992: so far that the pair that blocks ends with 1 - NEAR of the mean product at the boundary. */
+/* Mehrotra 1992: step after which the blocking pair has 1 - NEAR of the mean product at the boundary. */
 static double step_length(const TalusIpm *ipm, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -193,7 +193,7 @@ static double step_length(const TalusIpm *ipm, const double *dl, const double *d
     return fmin(fmax(a, NEAR * r.length), (1.0 - 1e-8) * r.length);
 }
 
-/* TARGET of a centrality corrector: products at a step of `a` back to the neighbourhood of `centre`. */
+/* Sets TARGET of a centrality corrector: brings products at a step of `a` back near `centre`. */
 static void aim(TalusIpm *ipm, double a, double centre)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -262,8 +262,8 @@ TalusStatus talus_ipm_step(TalusIpm *ipm)
 
 /* ---- starting points ---- */
 
-/* Adds so much to all lambda times scale, and to all w, that both are positive, and half the mean product
- * over their sums more, which balances the two (Mehrotra 1992). */
+/* Adds the same amount to all lambda times scale, and one to all w, so that both are positive. Adds half the mean
+ * product over their sums as well, which balances the two (Mehrotra 1992). */
 static void move_inside(TalusIpm *ipm)
 {
     double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];

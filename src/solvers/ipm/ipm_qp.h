@@ -2,8 +2,8 @@
  *
  * Unknowns lambda > 0 and w > 0, slacks of the constraints, with
  *     P lambda + kappa - w = 0,   lambda_k w_k = mu -> 0.
- * Velocities are those of lambda, v = v_f + M^-1 A'lambda, at all times, so that the first rows of
- * petra-2009's system (18) hold exactly and one equation is left to fall with the steps. */
+ * Velocities always follow from lambda, v = v_f + M^-1 A'lambda. The first rows of petra-2009's system (18) therefore
+ * hold exactly, and one equation remains to be reduced by the steps. */
 #ifndef TALUS_SOLVERS_IPM_IPM_QP_H
 #define TALUS_SOLVERS_IPM_IPM_QP_H
 
@@ -14,7 +14,7 @@
 
 /* ---- the iteration ---- */
 
-/* LAMBDA, W: the iterate; RHO = w - (P lambda + kappa); DL, DW: the step; the rest is work. */
+/* LAMBDA, W: iterate; RHO = w - (P lambda + kappa); DL, DW: step; others: work vectors. */
 enum {
     TALUS_IPM_LAMBDA,
     TALUS_IPM_W,
@@ -34,8 +34,8 @@ typedef struct TalusIpm {
     TalusQp qp;
     TalusIpmSystem system;
     double *memory, *vector[TALUS_IPM_VECTORS];
-    double *impulse, *velocity; /* of lambda; and of a step while it is refined. [rows blocks] */
-    int correctors;             /* Gondzio's, at most */
+    double *impulse, *velocity; /* of lambda, or of a step during refinement; [rows blocks] */
+    int correctors;             /* maximum of Gondzio's correctors */
 
     /* u = (N + E) gamma, without offsets */
     void (*product)(void *context, const double *gamma, double *u);
@@ -44,19 +44,19 @@ typedef struct TalusIpm {
 
     double mu;            /* lambda'w / n */
     double infeasibility; /* largest |RHO|, m/s */
-    double speed;         /* largest |kappa| */
-    double length;        /* of the last step */
+    double speed;         /* largest |kappa|, m/s */
+    double length;        /* length of the last step */
 } TalusIpm;
 
-/* Room for the QP that has been filled. */
+/* Reserves memory for the filled QP. */
 TalusStatus talus_ipm_reserve(TalusIpm *ipm);
-/* A starting point from the data; the system is prepared. */
+/* Sets a starting point from the data; the system must be prepared. */
 TalusStatus talus_ipm_start(TalusIpm *ipm);
-/* One near these multipliers, moved inside. */
+/* Sets a starting point near these multipliers, moved inside. */
 TalusStatus talus_ipm_start_from(TalusIpm *ipm, const double *lambda);
-/* mu and RHO at the iterate, whose (N + E) gamma is in `velocity`. */
+/* Computes mu and RHO at the iterate, whose (N + E) gamma is in `velocity`. */
 void talus_ipm_evaluate(TalusIpm *ipm);
-/* One iteration, from what evaluate found. */
+/* Takes one step from the evaluated iterate. */
 TalusStatus talus_ipm_step(TalusIpm *ipm);
 void talus_ipm_discard(TalusIpm *ipm);
 
@@ -64,7 +64,7 @@ void talus_ipm_discard(TalusIpm *ipm);
 
 typedef struct TalusIpmParams {
     int linear;     /* 0: auto; else kinds[linear - 1] of the solver */
-    int correctors; /* 0: auto; else one less */
+    int correctors; /* 0: auto; else their number plus one */
     int stop;       /* 0: the driver's residual; 1: OOQP's rule */
     bool warm;
 } TalusIpmParams;
@@ -72,8 +72,8 @@ typedef struct TalusIpmParams {
 typedef struct TalusIpmWork {
     TalusIpm ipm;
     TalusBest best;
-    double datum; /* OOQP's scale where its rule ends the solve; else 0 */
-    bool ready;   /* the iterate is that of a solve that the driver may send back */
+    double datum; /* OOQP's data scale if its rule ends the solve; else 0 */
+    bool ready;   /* the iterate belongs to a solve that the driver may resume */
 } TalusIpmWork;
 
 #define TALUS_IPM_TAKES (TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, POLYGON) | TALUS_TAKES(CCP, SQUARE))

@@ -1,26 +1,25 @@
 /* solvers/ipm/ipm_soc.c - primal-dual interior-point method for circular cones.
  *
- * With s = (N + E) gamma + q the conditions are gamma in K, s in K*, gamma's = 0 block by block. In the
- * coordinates of ipm_soc_cone.h points (x, z) strictly inside both cones are taken along the central path
- * x o z = nu e, nu -> 0, by Newton's method in Nesterov and Todd's scaling, with Mehrotra's predictor and
- * corrector (1992): a step without centring tells how far one gets, and with it how much centring the step
- * proper has and its term of second order. Two solutions with one factorisation (ipm_soc_system.h) per
- * iteration. The change of z is taken from that of gamma by a product with N + E, so that what a linear
- * system is solved wrongly by is a departure from the path, which the next step mends, and not from
- * s = (N + E) gamma + q. The start is the same whatever gamma the solve is called with: gamma = (a, 0, 0)
- * and s = (c, 0, 0) for all blocks, a point of the path but for s = (N + E) gamma + q. Where impulses are far larger
- * than a, as those of heavy bodies on light ones, the method comes to an end before s is met; then it begins again
- * with an a GROWTH times as large.
+ * With s = (N + E) gamma + q the conditions are gamma in K, s in K*, gamma's = 0 block by block. In the coordinates of
+ * ipm_soc_cone.h, points (x, z) strictly inside both cones follow the central path x o z = nu e, nu -> 0, by Newton's
+ * method in Nesterov and Todd's scaling with Mehrotra's predictor and corrector (1992). The predictor, a step without
+ * centring, gives the reachable length, from which the centring and the second-order term of the actual step follow. An
+ * iteration takes two solutions with one factorisation (ipm_soc_system.h). The change of z follows from that of gamma
+ * by a product with N + E. The error of a linear solution is then a departure from the path, which the next step
+ * corrects, and not from s = (N + E) gamma + q. The start does not depend on the given gamma: gamma = (a, 0, 0) and
+ * s = (c, 0, 0) for all blocks, a point of the path except for s = (N + E) gamma + q. If impulses are far larger than
+ * a, as for heavy bodies on light ones, the method ends before s is met; it then restarts with an a GROWTH times as
+ * large.
  *
- * Reported and returned is the better one of two by the residual: gamma, which lies inside the cones, and the
- * projection P(gamma - s/d) onto them, in which open contacts are open and sliding ones slide.
+ * Of two impulses, the one with the smaller residual is reported and returned: gamma, which is inside the cones, or the
+ * projection P(gamma - s/d), in which open contacts are open and sliding ones slide.
  *
- * At HANDOVER, or where the method ends by itself - the residual has not fallen for some iterations, steps
- * are short, rounding leaves no point inside - Newton's method on the natural map goes on from the best
- * of its own points, if `polish` is on: prox, with a proximal weight that is small from the start.
+ * If `polish` is on, Newton's method on the natural map continues from the best point: prox, with a small proximal
+ * weight from the start. This happens at HANDOVER, or where the method ends by itself: the residual has not fallen for
+ * some iterations, steps are short, or rounding leaves no point inside.
  *
- * Half lines (mu = 0, or one row) are rays; blocks that no body moves with have no unknowns. Units: N and
- * q are brought to the order of 1 by powers of two, so problems in other units have the same bits. */
+ * Half lines (mu = 0, or one row) are rays; blocks without a moving body have no unknowns. Powers of two scale N and q
+ * to the order of 1, so problems in other units have the same bits. */
 #include "solvers/driver/best.h"
 #include "solvers/ipm/ipm_soc_system.h"
 #include "solvers/newton/natural_map.h"
@@ -32,25 +31,24 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Iterations without progress; short steps in a row. */
+/* Iterations without progress, and short steps in a row, that end the method. */
 enum { PATIENCE = 6, SHORT = 3 };
 
-/* Blocks up to which form bodies may give way to form contacts. */
+/* Maximum blocks for a change from form bodies to form contacts. */
 enum { MAX_CONTACTS = 3000 };
 
-/* Steps: to the boundary, and that of which SHORT in a row are the end. */
+/* REACH: share of the step to the boundary. TINY_STEP: steps below this are short. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
-static const double OUTSIDE = 1e-15;  /* of K, over the size: rounding */
-static const double LEAST_MU = 1e-30; /* below it friction is less than rounding */
+static const double OUTSIDE = 1e-15;  /* distance from K, relative to the size, that is rounding */
+static const double LEAST_MU = 1e-30; /* friction below this is rounding */
 static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
-static const double INEXACT = 1e3;    /* of ENOUGH: a step that leads nowhere */
-static const double FALLING = 0.9;    /* of the residual within PATIENCE iterations */
+static const double INEXACT = 1e3;    /* factor on ENOUGH: the step is useless */
+static const double FALLING = 0.9;    /* minimum fall of the residual within PATIENCE iterations */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
-static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets pivots that vanish */
-/* Starts: how much larger each is than the one before, the largest, and how far z and U are apart, over q, where
- * another is tried. */
+static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets vanishing pivots */
+/* Starts: growth to the next, maximum, and distance of z and U, relative to q, above which another is tried. */
 static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
-/* Residual over that of zero impulses from which Newton's method goes on. */
+/* Residual, relative to that of zero impulses, below which Newton's method takes over. */
 static const double HANDOVER = 1e-8;
 
 typedef struct Params {
@@ -73,9 +71,8 @@ static const TalusParam params[] = {
      "Newton steps on the natural map after the last interior-point step"},
 };
 
-/* GAMMA, U: scaled impulses and (N + E) gamma + q. RHO: how far z is from U. DX, DZ: in scaled
- * coordinates, W dx and W^-1 dz. REPORTED, V: what is reported, in the problem's units, and its velocities. START: what the
- * solve was called with. */
+/* GAMMA, U: scaled impulses and (N + E) gamma + q. RHO: U - z. DX, DZ: in scaled coordinates, W dx and W^-1 dz.
+ * REPORTED, V: reported impulses in the problem's units, and their velocities. START: gamma at the call. */
 enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, REPORTED, OTHER, V, OFFSET, START, VECTORS };
 
 typedef struct Work {
@@ -83,20 +80,20 @@ typedef struct Work {
     TalusSocBlock *block;
     double *memory, *vector[VECTORS];
     TalusBest best;
-    bool polishing; /* the last call ended in the polish: one more goes on there */
+    bool polishing; /* the last call ended in the polish: a resumed call continues there */
 } Work;
 
 typedef struct Run {
     TalusSolve *s;
     const Params *p;
     Work *w;
-    int n, rows, cones;   /* cones: those that there are unknowns of */
-    double unit, impulse; /* N times unit and gamma over impulse are what is worked with */
+    int n, rows, cones;   /* cones: blocks with unknowns */
+    double unit, impulse; /* scaled problem: N times unit, gamma over impulse */
     double nu, weight;
-    bool inexact;        /* a linear system of this step was solved far less well than asked for */
-    double sum, largest; /* residual of what is reported */
-    double zero, begin;  /* sums of squares of the residual of zero impulses, and of START */
-    double least, apart; /* least so far: of `sum`, and of what z and U are apart */
+    bool inexact;        /* a linear system of this step missed its accuracy by far */
+    double sum, largest; /* residual of REPORTED */
+    double zero, begin;  /* sums of squares of the residual of zero impulses and of START */
+    double least, apart; /* minima so far of `sum` and of the distance of z and U */
     int since, shorts;
 } Run;
 
@@ -114,7 +111,7 @@ static double largest_of(const double *x, int n)
     return largest;
 }
 
-/* The power of two next below a positive number; 1 for others. */
+/* Largest power of two at most x; 1 if x is not positive. */
 static double power_below(double x)
 {
     int exponent;
@@ -150,7 +147,7 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
     return talus_best_begin(&w->best, s);
 }
 
-/* auto: what is fastest on beds of spheres among what the build has. */
+/* Returns the linear solver. auto: the fastest on beds of spheres that the build has. */
 static TalusDirectKind make_of(const Params *p, bool bodies)
 {
     bool cholmod = p->linear == LINEAR_CHOLMOD || (p->linear == LINEAR_AUTO && !bodies &&
@@ -183,11 +180,11 @@ static TalusStatus prepare_system(Run *run)
                                  "definite matrices; linear=ldl and linear=mumps take it");
     TalusStatus status = prepare_form(run, bodies);
     if (status == TALUS_ERR_UNSUPPORTED && bodies && p->form == FORM_AUTO)
-        return prepare_form(run, false); /* a body's inverse inertia has no inverse */
+        return prepare_form(run, false); /* a body's inverse inertia is singular */
     return status;
 }
 
-/* gamma = (size, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
+/* Sets gamma = (size, 0, 0), s = (1, 0, 0) of every block, in units of q over the largest diagonal and of q. */
 static void start(Run *run, double size)
 {
     double **v = run->w->vector;
@@ -219,7 +216,7 @@ static TalusStatus prepare(Run *run)
 
 /* ---- measuring ---- */
 
-/* The residual of impulses in K, whose velocities V becomes. */
+/* Measures the residual of impulses in K; V becomes their velocities. */
 static void residual_of(Run *run, const double *gamma, double *sum, double *largest)
 {
     Work *w = run->w;
@@ -237,11 +234,11 @@ static void residual_of(Run *run, const double *gamma, double *sum, double *larg
             square += f[r] * f[r];
         double size = b.scale * sqrt(square);
         *sum += size * size;
-        *largest = size <= *largest ? *largest : size; /* a NaN shows */
+        *largest = size <= *largest ? *largest : size; /* keeps a NaN */
     }
 }
 
-/* U and RHO of the present point, and nu. */
+/* Computes U, RHO and nu of the current point. */
 static void evaluate(Run *run)
 {
     double **v = run->w->vector, sum = 0.0;
@@ -265,7 +262,7 @@ static void evaluate(Run *run)
     }
 }
 
-/* REPORTED: the better one of gamma and P(gamma - s/d). */
+/* Sets REPORTED to the better of gamma and P(gamma - s/d). */
 static void choose(Run *run)
 {
     Work *w = run->w;
@@ -297,7 +294,7 @@ static void choose(Run *run)
 
 /* ---- steps ---- */
 
-/* W of every block, and the factor; more weight where a pivot is refused. */
+/* Computes W of every block, and the factor, with more weight if a pivot is rejected. */
 static TalusStatus factorise(Run *run)
 {
     Work *w = run->w;
@@ -314,8 +311,7 @@ static TalusStatus factorise(Run *run)
     }
 }
 
-/* RIGHT = l \ (sigma nu e - l o l - dx o dz) - W^-1 rho along W's axes; without centring and second order,
- * -l - W^-1 rho. */
+/* RIGHT = l \ (sigma nu e - l o l - dx o dz) - W^-1 rho along W's axes; for the predictor, -l - W^-1 rho. */
 static void right_side(Run *run, bool corrected, double sigma)
 {
     double **v = run->w->vector;
@@ -338,7 +334,7 @@ static void right_side(Run *run, bool corrected, double sigma)
     }
 }
 
-/* DX and DZ for RIGHT. */
+/* Computes DX and DZ for RIGHT. */
 static TalusStatus direction(Run *run)
 {
     Work *w = run->w;
@@ -359,7 +355,7 @@ static TalusStatus direction(Run *run)
     return TALUS_OK;
 }
 
-/* How far the direction leads within both cones. */
+/* Maximum step along the direction within both cones. */
 static double longest(const Run *run)
 {
     double **v = run->w->vector, a = INFINITY;
@@ -371,7 +367,7 @@ static double longest(const Run *run)
     return a;
 }
 
-/* nu after a step a. */
+/* nu after a step of length a. */
 static double nu_after(const Run *run, double a)
 {
     double **v = run->w->vector, sum = 0.0;
@@ -385,7 +381,7 @@ static double nu_after(const Run *run, double a)
     return sum / run->cones;
 }
 
-/* x + a dx and z + a dz into `x` and `z`; false where one is not inside. */
+/* Writes x + a dx and z + a dz to `x` and `z`. False if one is not inside. */
 static bool moved(const Run *run, double a, double *x, double *z)
 {
     double **v = run->w->vector;
@@ -405,7 +401,7 @@ static bool moved(const Run *run, double a, double *x, double *z)
     return inside;
 }
 
-/* RIGHT and GAMMA have done their work: memory for the new point. */
+/* Moves to the new point; RIGHT and GAMMA, no longer needed, are its work memory. */
 static TalusStatus advance(Run *run)
 {
     double **v = run->w->vector, a = fmin(1.0, REACH * longest(run));
@@ -421,7 +417,7 @@ static TalusStatus advance(Run *run)
     return TALUS_OK;
 }
 
-/* DX, DZ and IMAGE of the step proper. */
+/* Computes DX, DZ and IMAGE of the actual step. */
 static TalusStatus predict_and_correct(Run *run)
 {
     run->inexact = false;
@@ -434,8 +430,8 @@ static TalusStatus predict_and_correct(Run *run)
     return direction(run);
 }
 
-/* Heavy bodies on light ones: elimination without pivoting loses the digits of form bodies, not those of form contacts,
- * which is denser. */
+/* True if form contacts may help. With heavy bodies on light ones, elimination without pivoting loses digits in form
+ * bodies but not in form contacts, which is denser. */
 static bool may_change_form(const Run *run)
 {
     return run->inexact && run->w->system.form == TALUS_SOC_BODIES && run->p->form == FORM_AUTO &&
@@ -454,7 +450,7 @@ static TalusStatus iteration(Run *run)
 
 /* ---- the solve ---- */
 
-/* The residual falls, or, before z has met U, the distance between them. */
+/* True if the residual falls or, before z has met U, their distance. */
 static bool progresses(Run *run)
 {
     if (run->p->polish && run->sum <= HANDOVER * HANDOVER * run->zero)
@@ -468,7 +464,7 @@ static bool progresses(Run *run)
     return ++run->since < PATIENCE && run->shorts < SHORT;
 }
 
-/* *ended: the solve is over; else the method has come to its own end from this start. */
+/* Runs the method from one start. *ended: the solve is over; else the method stopped by itself. */
 static TalusStatus run_from(Run *run, double size, bool *ended)
 {
     TalusSolve *s = run->s;
@@ -479,7 +475,7 @@ static TalusStatus run_from(Run *run, double size, bool *ended)
     evaluate(run);
     for (;;) {
         TalusStatus status = iteration(run);
-        if (status == TALUS_ERR_NUMERIC) /* rounding is larger than what is left to gain */
+        if (status == TALUS_ERR_NUMERIC) /* rounding exceeds any further gain */
             return TALUS_OK;
         TALUS_TRY(status);
         evaluate(run);
@@ -504,7 +500,7 @@ static TalusStatus interior(Run *run, bool *ended)
     return TALUS_OK;
 }
 
-/* Its factor is larger than that of the method, both triangles: where it is refused gamma stays what it is. */
+/* Runs prox. Its factor is larger than that of the method, both triangles: if it is refused, gamma stays. */
 static TalusStatus polish(Run *run, bool resumed)
 {
     TalusStatus status = talus_solve_hand_over(run->s, POLISH, resumed);
@@ -512,7 +508,7 @@ static TalusStatus polish(Run *run, bool resumed)
     return status == TALUS_ERR_UNSUPPORTED ? TALUS_OK : status;
 }
 
-/* The start need not be in K; what is there but for rounding stays as it is. */
+/* Projects the start onto K, unless it is in K up to rounding. */
 static void admit_start(TalusSolve *s)
 {
     TalusSizes sizes;
@@ -521,7 +517,7 @@ static void admit_start(TalusSolve *s)
         s->backend->block.project(s->op, NULL, s->gamma);
 }
 
-/* What gamma is at the start is looked at first: it may be good enough, which counts as an iteration. */
+/* True if the given gamma is good enough, which counts as an iteration. */
 static bool start_is_enough(Run *run)
 {
     TalusSolve *s = run->s;
@@ -537,8 +533,8 @@ static bool start_is_enough(Run *run)
            !talus_solve_next(s, 0, s->gamma, NULL, run->begin, largest);
 }
 
-/* Newton's method goes on from what the interior points led to, even where the start has the smaller residual: they know
- * which contacts are open. In the end the better one is taken. */
+/* Returns to START if that is better. The polish continues from the interior points even if START has the smaller
+ * residual, since they identify the open contacts; so the comparison is last. */
 static void take_better(Run *run)
 {
     TalusSolve *s = run->s;
@@ -568,7 +564,7 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     }
     memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);
     if (!ended)
-        s->info->outcome = TALUS_OUTCOME_BUDGET; /* of which the best is taken */
+        s->info->outcome = TALUS_OUTCOME_BUDGET; /* lets talus_best_take choose the best */
     talus_best_take(&w->best, s, s->gamma);
     if (!ended && run.p->polish)
         TALUS_TRY(polish(&run, false));

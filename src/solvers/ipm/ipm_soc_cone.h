@@ -1,16 +1,16 @@
-/* solvers/ipm/ipm_soc_cone.h - the algebra of one cone that an interior-point method needs.
+/* solvers/ipm/ipm_soc_cone.h - the algebra of one cone for an interior-point method.
  *
- * Impulses and velocities of a block in coordinates in which both cones are the standard one,
+ * Impulses and velocities of a block are in coordinates in which both cones are the standard one,
  *     x = (mu gamma_n, gamma_t),   z = (s_n / mu, s_t),   |x_t| <= x_n,   |z_t| <= z_n,   x'z = gamma's,
- * or, without friction, x = gamma_n and z = s_n: a ray. With x o y = (x'y, x_n y_t + y_n x_t) the points of
- * the central path have x o z = nu e, e = (1, 0, 0). Nesterov and Todd's scaling of a pair (x, z) inside is
- * the symmetric W with W x = W^-1 z = l. With det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z)
- * and c = sqrt((1 + p'r) / 2) it comes from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1):
- * with a = w_t / |w_t|, W has the axes and lengths
+ * or, without friction, x = gamma_n and z = s_n: a ray. With x o y = (x'y, x_n y_t + y_n x_t) the points of the central
+ * path have x o z = nu e, e = (1, 0, 0). Nesterov and Todd's scaling of a pair (x, z) inside is the symmetric W with W
+ * x = W^-1 z = l. Let det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z) and c = sqrt((1 + p'r) / 2). W
+ * follows from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1): with a = w_t / |w_t| its axes and lengths
+ * are
  *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
  *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
- * Kept apart, they are exact also where f is 1e8: sums over axes would leave the short ones to rounding.
- * Nesterov & Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
+ * Stored separately, they are exact even for f = 1e8: sums over axes would lose the short ones to rounding. Nesterov &
+ * Todd 1998; formulae for w and l as in Vandenberghe 2010, the CVXOPT quadratic solvers. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 #define TALUS_SOLVERS_IPM_IPM_SOC_CONE_H
 
@@ -19,19 +19,19 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* NOTHING: the block's impulse is zero, no velocity depends on it. */
+/* NOTHING: the block's impulse is zero, and no velocity depends on it. */
 typedef enum TalusSocKind { TALUS_SOC_NOTHING, TALUS_SOC_RAY, TALUS_SOC_CONE } TalusSocKind;
 
 typedef struct TalusSocBlock {
     TalusSocKind kind;
     double mu;
     double scale;     /* d of the natural residual */
-    double axis[2];   /* a; of a ray, axis and lengths[1, 2] are not used */
-    double length[3]; /* of W's axes */
+    double axis[2];   /* a; a ray does not use axis and length[1, 2] */
+    double length[3]; /* lengths of W's axes */
     double lambda[3]; /* l = W x */
 } TalusSocBlock;
 
-/* Vectors have `rows` entries per block: a ray uses the first alone, and the others are zero. */
+/* Vectors have `rows` entries per block; a ray uses only the first, and the others are zero. */
 static inline int talus_soc_rows(const TalusSocBlock *k)
 {
     return k->kind == TALUS_SOC_CONE ? 3 : k->kind == TALUS_SOC_RAY ? 1 : 0;
@@ -55,7 +55,7 @@ static inline bool talus_soc_inside(const TalusSocBlock *k, const double *x)
     return x[0] > 0.0 && (k->kind == TALUS_SOC_RAY || talus_soc_det(x) > 0.0);
 }
 
-/* Between coordinates and those along W's axes; in place as well. */
+/* Converts between coordinates and those along W's axes; may work in place. */
 static inline void talus_soc_to_axes(const TalusSocBlock *k, const double *x, double *out)
 {
     if (k->kind == TALUS_SOC_CONE) {
@@ -81,7 +81,7 @@ static inline void talus_soc_from_axes(const TalusSocBlock *k, const double *y, 
     }
 }
 
-/* out = W x and out = W^-1 x, in place as well. */
+/* out = W x and out = W^-1 x; may work in place. */
 static inline void talus_soc_scale(const TalusSocBlock *k, const double *x, double *out)
 {
     double y[3];
@@ -100,7 +100,7 @@ static inline void talus_soc_unscale(const TalusSocBlock *k, const double *x, do
     talus_soc_from_axes(k, y, out);
 }
 
-/* W and l of a pair inside a cone. */
+/* Computes W and l of a pair inside a cone. */
 static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const double *z)
 {
     double dx = sqrt(talus_soc_det(x)), dz = sqrt(talus_soc_det(z));
@@ -119,7 +119,7 @@ static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const 
         k->lambda[r] = size * ((c + p[0]) * q[r] + (c + q[0]) * p[r]) / (p[0] + q[0] + 2.0 * c);
 }
 
-/* W and l; false where rounding leaves none. */
+/* Computes W and l. False if rounding makes that impossible. */
 static inline bool talus_soc_pair(TalusSocBlock *k, const double *x, const double *z)
 {
     if (k->kind == TALUS_SOC_CONE) {
@@ -145,7 +145,7 @@ static inline void talus_soc_product(const TalusSocBlock *k, const double *x, co
     }
 }
 
-/* out with l o out = r, in place as well. */
+/* Solves l o out = r; may work in place. */
 static inline void talus_soc_divide(const TalusSocBlock *k, const double *r, double *out)
 {
     const double *l = k->lambda;
@@ -158,7 +158,7 @@ static inline void talus_soc_divide(const TalusSocBlock *k, const double *r, dou
     }
 }
 
-/* The largest a with l + a d in the cone. */
+/* Returns the largest a with l + a d in the cone. */
 static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
 {
     if (k->kind == TALUS_SOC_RAY)
@@ -170,7 +170,7 @@ static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
     return INFINITY;
 }
 
-/* Impulses of x, and z of velocities, of a block of `rows` rows. */
+/* Impulses from x, and z from velocities, of a block of `rows` rows. */
 static inline void talus_soc_impulse(const TalusSocBlock *k, int rows, const double *x,
                                      double *gamma)
 {

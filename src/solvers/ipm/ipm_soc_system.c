@@ -1,4 +1,4 @@
-/* solvers/ipm/ipm_soc_system.c - G'(N + E) G + I written out, factorised and solved with. */
+/* solvers/ipm/ipm_soc_system.c - G'(N + E) G + I: assembly, factorisation and solution. */
 #include "solvers/ipm/ipm_soc_system.h"
 
 #include "base/memory.h"
@@ -9,7 +9,7 @@
 
 enum { MOST_STEPS = 30, SLOW_STEPS = 6 };
 
-/* A residual that has not fallen to this in SLOW_STEPS steps will not. */
+/* Conjugate gradients stop if the residual has not fallen by this factor in SLOW_STEPS steps. */
 static const double FALL = 0.5;
 
 enum { Y, IMAGE, R, Z, P, BP, AP };
@@ -52,7 +52,7 @@ static void sandwich(int m, const double *a, const double *b, const double *c, d
         }
 }
 
-/* The identity and the weight on G'G, of a block, times `sign`. */
+/* Adds the identity and the weight on G'G of a block, times `sign`. */
 static void add_own(const TalusSocSystem *y, int i, double weight, double sign, double *own)
 {
     const int m = y->rows;
@@ -90,7 +90,7 @@ static void contacts_fill(TalusSocSystem *y, const TalusSocBlock *block, double 
 
 /* ---- form bodies ---- */
 
-/* Columns of a block: those of its last row, which has all that the others have. */
+/* Columns of a block: those of its last row, which includes those of the others. */
 static void block_columns(const TalusSocSystem *y, int i, int32_t *from, int32_t *to)
 {
     const TalusSparse *d = &y->jacobian.transposed;
@@ -165,7 +165,7 @@ static void bodies_fill(TalusSocSystem *y, const TalusOperator *op, const TalusS
         double own[9], e = op->compliance ? y->unit * op->compliance[i] : 0.0;
         for (int r = 0; r < m; r++)
             for (int k = 0; k < m; k++)
-                own[m * r + k] = -e * g[r] * g[k]; /* E is on the normal row alone */
+                own[m * r + k] = -e * g[r] * g[k]; /* E is on the normal row only */
         add_own(y, i, weight * y->unit * block[i].scale, -1.0, own);
         for (int r = 0; r < m; r++) {
             int row = y->head + m * i + r;
@@ -274,7 +274,7 @@ void talus_soc_system_expand(const TalusSocSystem *y, const double *in, double *
         }
 }
 
-/* image = (N + E) G in, out = G' image + in. `out` serves as room for G in. */
+/* image = (N + E) G in, out = G' image + in. `out` is also work memory for G in. */
 static void multiply(TalusSocSystem *y, TalusSolve *s, const double *in, double *image, double *out)
 {
     const int m = y->rows, n = m * y->blocks;
@@ -293,7 +293,7 @@ static void multiply(TalusSocSystem *y, TalusSolve *s, const double *in, double 
         }
 }
 
-/* out = the factorised matrix's inverse times r. */
+/* out = inverse of the factorised matrix times r. */
 static TalusStatus precondition(TalusSocSystem *y, const double *r, double *out)
 {
     const int n = y->rows * y->blocks;
@@ -319,7 +319,7 @@ static void add(double *y, double a, const double *x, int n)
         y[k] += a * x[k];
 }
 
-/* One step along P, with what it changes; false where the matrix is seen not to be positive. */
+/* Takes one step along P. False if the matrix proves not positive. */
 static bool step(TalusSocSystem *y, TalusSolve *s, double rz)
 {
     const int n = y->rows * y->blocks;

@@ -1,16 +1,16 @@
 /* solvers/ipm/ipm_soc_system.h - the linear systems of the interior-point method on circular cones.
  *
- * With G = diag(T^-1 Q L^-1), T the coordinates of a block and W = Q L Q' its scaling (ipm_soc_cone.h), every
- * step asks for y, along the axes Q of each block, with
- *     (G'(N + E) G + I) y = b,        the change of gamma being G y.
- * In these axes a matrix with entries from 1e-16 to 1e16 is only badly scaled, which does elimination no
- * harm: what N says about the free directions of a block is kept apart from the large numbers that hold the
- * others. That matters on the mantle of a cone, where a block has both. Two forms:
+ * With G = diag(T^-1 Q L^-1), T the coordinates of a block and W = Q L Q' its scaling (ipm_soc_cone.h), every step
+ * solves for y, along the axes Q of each block, with
+ *     (G'(N + E) G + I) y = b,        and the change of gamma is G y.
+ * In these axes a matrix with entries from 1e-16 to 1e16 is only badly scaled, which does not harm elimination: entries
+ * of N for the free directions of a block do not mix with the large numbers that hold the others. That matters on the
+ * mantle of a cone, where a block has both. Two forms:
  *     contacts  the matrix itself, positive definite
- *     bodies    [ M   -D G; -G'D'  -(I + G'E G) ] (v, y) = (0, -b), quasi-definite: M in the place of M^-1,
- *               sparse where bodies have many contacts; needs bodies
- * Either is factorised with a small weight on G'G where need be, and b is then solved for by conjugate
- * gradients on the matrix without it, with products with N + E itself: mostly one or two. */
+ *     bodies    [ M   -D G; -G'D'  -(I + G'E G) ] (v, y) = (0, -b), quasi-definite: M instead of M^-1,
+ *               sparse if bodies have many contacts; needs bodies
+ * Both are factorised with a small weight on G'G if needed. Conjugate gradients on the matrix without it, with products
+ * with N + E itself, then solve for b: mostly one or two steps. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SOC_SYSTEM_H
 #define TALUS_SOLVERS_IPM_IPM_SOC_SYSTEM_H
 
@@ -28,8 +28,8 @@ typedef struct TalusSocSystem {
     TalusSocForm form;
     TalusDirectKind kind;
     TalusDirect *direct;
-    int rows, blocks, head;  /* head: velocities, which come first */
-    double unit;             /* a power of two that brings N + E to the order of 1 */
+    int rows, blocks, head;  /* head: number of velocities, which come first */
+    double unit;             /* power of two that brings N + E to the order of 1 */
     TalusBlockMatrix matrix; /* N + E; form contacts */
     TalusJacobian jacobian;  /* form bodies */
     TalusSparse lower;
@@ -39,14 +39,14 @@ typedef struct TalusSocSystem {
     double *memory, *vector[TALUS_SOC_VECTORS];
 } TalusSocSystem;
 
-/* Pattern and analysis. May be called again, for another problem. */
+/* Computes pattern and analysis. May be called again for another problem. */
 TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
                                      TalusDirectKind kind, double unit);
-/* With `weight` times the blocks' scales in the place of nothing on the diagonal of N + E. */
+/* Factorises, with `weight` times the block scales added to the diagonal of N + E. */
 TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const TalusSocBlock *block,
                                     double weight);
-/* y, and image = (N + E) G y. Ends when the residual's 2-norm is below `enough`, or nothing more can be
- * gained; the residual reached is *left. */
+/* Computes y, and image = (N + E) G y. Ends when the 2-norm of the residual is below `enough` or stops falling; *left
+ * is the residual reached. */
 TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const double *b, double enough,
                                    double *out, double *image, double *left);
 /* out = G y */

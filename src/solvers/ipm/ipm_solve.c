@@ -1,8 +1,8 @@
-/* solvers/ipm/ipm_solve.c - the interior point method as a solver: what ipm-chol and ipm-aug share.
+/* solvers/ipm/ipm_solve.c - the interior point method as a solver: shared by ipm-chol and ipm-aug.
  *
- * The impulses given are measured first and returned if they are good enough; else the method starts from
- * the data, or with warm=on near them. An iteration counts its products with N; factorisations are
- * counted apart. OOQP's rule ends a solve with the outcome that the residual has earned, or `budget`. */
+ * The given impulses are measured first and returned if good enough. Otherwise the method starts from the data or, with
+ * warm=on, near them. An iteration counts its products with N; factorisations are counted separately. OOQP's rule ends
+ * a solve with the outcome that follows from the residual, or `budget`. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/status.h"
@@ -12,8 +12,8 @@
 
 static const double OOQP = 1e-8;
 
-/* Iterations without a residual that is better by a tenth after which nothing more is to be had; impulses so
- * many times the speed of the data over the scale that they may be growing for ever. */
+/* PATIENCE: iterations without a residual below BETTER times the minimum that end the method. GROWN: multipliers of
+ * more than this times the speed of the data over the scale may grow without bound. */
 enum { PATIENCE = 12 };
 static const double BETTER = 0.9, GROWN = 1e3;
 
@@ -26,8 +26,7 @@ static void product(void *context, const double *gamma, double *u)
     s->backend->op.product(s->op, gamma, true, false, u);
 }
 
-/* HOPDM's rule (Gondzio 1996): one, two, three correctors where a factorisation is worth more than 10, 30, 50
- * solutions. */
+/* HOPDM's rule (Gondzio 1996): one, two, three correctors if a factorisation costs more than 10, 30, 50 solutions. */
 static int corrector_count(const TalusIpmParams *p, const TalusIpmSystem *system)
 {
     double ratio = talus_ipm_system_ratio(system);
@@ -43,7 +42,7 @@ static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectK
     return talus_direct_missing(kinds[0]) ? kinds[1] : kinds[0];
 }
 
-/* The natural residual of the iterate's impulses, which become `shown`; u of them is left for evaluate. */
+/* Writes the iterate's impulses to `shown` and measures their natural residual; leaves their u for evaluate. */
 static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
 {
     talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], shown);
@@ -60,7 +59,7 @@ static bool meets_ooqp(const TalusIpm *ipm, double datum)
     return ipm->mu * ipm->qp.multipliers <= OOQP * datum && ipm->infeasibility <= OOQP * datum;
 }
 
-/* The largest multiplier as a speed. */
+/* Returns the largest multiplier as a speed. */
 static double largest(const TalusIpm *ipm)
 {
     double most = 0.0;
@@ -69,7 +68,7 @@ static double largest(const TalusIpm *ipm)
     return most;
 }
 
-/* One step, unless nothing was gained for long. *on: it has been taken. */
+/* Takes one step unless progress has stopped. *on: the step was taken. */
 static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 {
     int before = ipm->system.factorisations;
@@ -82,8 +81,7 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Nothing better is to be had: what is left of the budget passes without work, or is for other shifts of an
- * outer loop. */
+/* Ends without progress: spends the remaining budget without work, or leaves it to other shifts of an outer loop. */
 static void rest(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
@@ -98,7 +96,7 @@ static void rest(TalusSolve *s, TalusIpmWork *w)
         products = 0;
 }
 
-/* Steps until the driver or OOQP's rule has enough. */
+/* Takes steps until the driver or OOQP's rule ends them. */
 static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
 {
     TalusIpm *ipm = &w->ipm;
@@ -143,8 +141,7 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *f
     return TALUS_OK;
 }
 
-/* *on: there is a starting point. A matrix that is not semidefinite has none; and without offsets zero
- * impulses are a solution. */
+/* *on: there is a starting point. A matrix that is not semidefinite has none; without offsets gamma = 0 is solved. */
 static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
 {
     TalusIpm *ipm = &w->ipm;
@@ -168,7 +165,7 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Whether the impulses given are not good enough. They remain the best until there are better ones. */
+/* True if the given impulses are not good enough. They remain the best until better ones are found. */
 static bool is_needed(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;

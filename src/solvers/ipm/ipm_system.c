@@ -1,4 +1,4 @@
-/* solvers/ipm/ipm_system.c - what the linear systems of the interior point method share, and the dual form. */
+/* solvers/ipm/ipm_system.c - shared parts of the linear systems of the interior point method, and the dual form. */
 #include "solvers/ipm/ipm_system.h"
 
 #include "base/memory.h"
@@ -7,11 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* T is kept above FLOOR times the diagonal of P, far above the rounding of the sums that it enters, and above
- * more of it where a factor breaks down all the same. That is a proximal term: it slows the multipliers down
- * in directions that P does not see, where nothing depends on them, and is lost on all others. On a bed of
- * 1,000 spheres the normal equations with 1e-15 stand still at a residual of 1e-6 of the start; from 1e-14 on
- * they go down to rounding. */
+/* T is at least FLOOR times the diagonal of P, far above the rounding of its sums, and RAISE times more if a factor
+ * still breaks down, up to CEILING. This is a proximal term: it slows the multipliers in directions that P does not
+ * see, where nothing depends on them, and has no effect on others. On a bed of 1,000 spheres the normal equations with
+ * 1e-15 stall at a residual of 1e-6 of the start; from 1e-14 on they reach rounding. */
 static const double FLOOR = 1e-13, RAISE = 100.0, CEILING = 1e-6;
 
 /* ---- the dual form ---- */
@@ -48,7 +47,7 @@ const TalusIpmForm talus_ipm_dual = {
 
 /* ---- common ---- */
 
-/* A power of two near the least mass that a contact feels. */
+/* Power of two near the minimum mass that a contact feels. */
 static double unit_of_mass(const TalusQp *qp)
 {
     double most = 0.0;
@@ -107,8 +106,8 @@ TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x)
     return s->form->solve(s, x);
 }
 
-/* A column of c entries takes about c^2 operations to factor and 4 c to solve with. The mean column stands
- * for all, which makes it an estimate from below. */
+/* A column of c entries takes about c^2 operations to factorise and 4 c to solve. The mean column represents all, so
+ * this is an estimate from below. */
 double talus_ipm_system_ratio(const TalusIpmSystem *s)
 {
     double fill = (double)talus_direct_facts(s->direct).fill;

@@ -1,12 +1,12 @@
 /* solvers/ipm/ipm_system.h - the linear systems of an interior point method for problem/qp.h.
  *
- * A Newton step is (P + T) dlambda = r, T = W / Lambda diagonal and positive. Three forms of it, all solved
- * by a direct method (linalg/direct.h):
+ * A Newton step is (P + T) dlambda = r, T = W / Lambda diagonal and positive. A direct method (linalg/direct.h) solves
+ * it in one of three forms:
  *     normal      M1 dv = D H r^, M1 = M + D H D', H = G S^-1 G'; dlambda = S^-1 (r - A dv)
  *                 petra-2009 Eq. 33: S = T + E-part of a contact, so A'D2 A is D H D' with small blocks H
- *     augmented   [M A'; A -T] (dv, -dlambda) = (0, r), with a row more per compliant contact     (Eq. 31)
+ *     augmented   [M A'; A -T] (dv, -dlambda) = (0, r), with one more row per compliant contact     (Eq. 31)
  *     dual        P + T itself: OOQP's form with bounds alone, for problems given as a matrix
- * Numbers are brought to a mass of about one by a power of two before a package sees them. */
+ * A power of two scales the numbers to a mass of about one before a package sees them. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SYSTEM_H
 #define TALUS_SOLVERS_IPM_IPM_SYSTEM_H
 
@@ -16,23 +16,23 @@
 typedef struct TalusIpmSystem TalusIpmSystem;
 
 typedef struct TalusIpmForm {
-    /* The pattern in s->lower and the signs of pivots in s->sign, once per problem. */
+    /* Sets the pattern in s->lower and the signs of pivots in s->sign, once per problem. */
     TalusStatus (*prepare)(TalusIpmSystem *s, const TalusProblem *problem);
-    /* The numbers in s->lower, from s->t, which is T times s->mass. */
+    /* Sets the values in s->lower from s->t, which is T times s->mass. */
     void (*fill)(TalusIpmSystem *s);
-    /* x = (P + T)^-1 x with the factor of that, [multipliers]. */
+    /* x = (P + T)^-1 x with the factor, [multipliers]. */
     TalusStatus (*solve)(TalusIpmSystem *s, double *x);
 } TalusIpmForm;
 
 extern const TalusIpmForm talus_ipm_normal, talus_ipm_augmented, talus_ipm_dual;
 
-/* One contact's columns of D by groups of unknowns (jacobian.h), rising; and where in M1 they meet. */
+/* One contact's columns of D by groups of unknowns (jacobian.h), rising, and the indices in M1 of their pairs. */
 enum { TALUS_IPM_GROUPS = 4, TALUS_IPM_PAIRS = 10 };
 
 typedef struct TalusIpmContact {
     int32_t groups, group[TALUS_IPM_GROUPS];
-    int32_t slot[TALUS_IPM_PAIRS]; /* of pair (p, q), q <= p, at p (p + 1) / 2 + q */
-    double d[TALUS_IPM_GROUPS][9]; /* `rows` x 3 entries each of D' */
+    int32_t slot[TALUS_IPM_PAIRS]; /* index of pair (p, q), q <= p, at p (p + 1) / 2 + q */
+    double d[TALUS_IPM_GROUPS][9]; /* `rows` x 3 entries of D' each */
 } TalusIpmContact;
 
 struct TalusIpmSystem {
@@ -40,29 +40,28 @@ struct TalusIpmSystem {
     const TalusQp *qp;
     TalusDirect *direct;
     TalusDirectKind kind;
-    double mass;              /* a power of two, kg */
-    TalusSparse lower;        /* the matrix, its lower triangle */
-    int8_t *sign;             /* of its pivots; NULL: all 1 */
+    double mass;              /* unit of mass: a power of two, kg */
+    TalusSparse lower;        /* lower triangle of the matrix */
+    int8_t *sign;             /* signs of its pivots; NULL: all 1 */
     double *t;                /* [multipliers] */
     double *x;                /* [rows of lower] */
     double *base;             /* dual: values of P; augmented: scales of the unknowns */
-    TalusIpmContact *contact; /* normal */
+    TalusIpmContact *contact; /* for normal */
     int32_t *yield;           /* augmented: [blocks], row of the contact's s or -1 */
-    double floor;             /* least t over the scale of P, raised where a factorisation fails */
+    double floor;             /* minimum t over the scale of P, raised if a factorisation fails */
     int factorisations;
 };
 
-/* Prepares for the problem behind qp, which must stay where it is. `form` is taken where the problem has
- * bodies, else the dual one. An analysis made before is kept where the pattern is the same. */
+/* Prepares for the problem of qp, which must not move. `form` is used if the problem has bodies, else the dual form. An
+ * earlier analysis is reused if the pattern is the same. */
 TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form,
                                      TalusDirectKind kind, const TalusQp *qp,
                                      const TalusProblem *problem);
-/* Raises entries of T where they are too small to be told from nothing. TALUS_ERR_NUMERIC where not even that
- * makes the system regular. */
+/* Factorises. Raises entries of T that are too small in double precision. TALUS_ERR_NUMERIC: still singular. */
 TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t);
 TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x);
 void talus_ipm_system_clear(TalusIpmSystem *s);
-/* About the time of a factorisation over that of a solution, from the factor's size. */
+/* Returns an estimate of factorisation time over solution time, from the size of the factor. */
 double talus_ipm_system_ratio(const TalusIpmSystem *s);
 
 #endif

@@ -1,10 +1,10 @@
 /* solvers/ipm/pointed.c - the margin of a friction cone by the interior point method.
  *
- * With the offsets -c in the place of kappa, the quadratic program asks for the least velocity that opens
- * every contact at a speed of c_k: it has one if and only if the cone is pointed. Each iterate lambda bounds
- * the margin from both sides, by v = M^-1 A'lambda and by beta = lambda:
+ * With offsets -c instead of kappa, the quadratic program seeks the minimum velocity that opens every contact at a
+ * speed of c_k. It has a solution if and only if the cone is pointed. Each iterate lambda bounds the margin from both
+ * sides, by v = M^-1 A'lambda and by beta = lambda:
  *     min_k (P lambda)_k / (c_k |v|)  <=  margin  <=  |v| / c'lambda,   |v|^2 = lambda'P lambda,
- * and one of them passes the limit within a few iterations. */
+ * and one of the bounds passes the limit within a few iterations. */
 #include "solvers/ipm/pointed.h"
 
 #include "base/status.h"
@@ -21,7 +21,7 @@ static void product(void *context, const double *gamma, double *u)
     talus_problem_apply(context, gamma, u);
 }
 
-/* c_k, the root of the scale in a unit of mass near it. */
+/* Sets c_k, the root of the scale in a unit of mass near it. */
 static void set_offsets(TalusIpm *ipm)
 {
     for (int k = 0; k < ipm->qp.multipliers; k++)
@@ -44,7 +44,7 @@ static TalusStatus prepare(TalusIpm *ipm, TalusProblem *problem)
     return ipm->qp.multipliers > 0 ? talus_ipm_start(ipm) : TALUS_OK;
 }
 
-/* Bounds of the margin from the iterate; P lambda is in `velocity` as contact velocities. */
+/* Bounds the margin from the iterate; `velocity` holds P lambda as contact velocities. */
 static void bound(TalusIpm *ipm, TalusPointed *out)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *kappa = ipm->qp.kappa;
@@ -78,7 +78,7 @@ static TalusStatus search(TalusIpm *ipm, TalusPointed *out)
                       out->lower, out->upper);
 }
 
-/* The certificate, and how many contacts are in it. */
+/* Writes the certificate and the number of contacts in it. */
 static void certify(const TalusIpm *ipm, TalusPointed *out, double *gamma)
 {
     const TalusQp *qp = &ipm->qp;

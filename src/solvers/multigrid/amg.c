@@ -1,22 +1,21 @@
 /* solvers/multigrid/amg.c - projected algebraic multigrid for bounds, preclik-2009 section 3.4.
  *
- * Gauss-Seidel sweeps remove errors that change from row to row and leave smooth ones; these are corrected on a
- * coarser level, whose problem has bounds of its own (amg.h). Rows are thinned out by Ruge and Stueben's rules
- * for linear systems, as in the paper, which knows no better ones for complementarity problems.
+ * Gauss-Seidel sweeps remove errors that change from row to row. Smooth errors remain and are corrected on a coarser
+ * level, whose problem has its own bounds (amg.h). Rows are coarsened by Ruge and Stueben's rules for linear systems,
+ * as in the paper, which knows no better ones for complementarity problems.
  *
- * Beyond the paper's plain method (truncate=off, correction=reject or project), the defaults are what is known
- * to converge for obstacle problems: a row at a bound takes no part in the coarse level (truncated
- * interpolation, Kornhuber 1994), so that what is coarsened is the linear system of the free rows, and a
- * correction is cut to the bounds and then searched for the best step, so that the objective never rises
- * (Graeser and Kornhuber 2009). The hierarchy is built anew when `refresh` of the free rows have changed.
+ * The paper's plain method is truncate=off, correction=reject or project. The defaults are what is known to converge
+ * for obstacle problems. A row at a bound takes no part in the coarse level (truncated interpolation, Kornhuber 1994),
+ * so that the linear system of the free rows is coarsened. A correction is clamped to the bounds and followed by a line
+ * search, so that the objective never rises (Graeser and Kornhuber 2009). The hierarchy is rebuilt when `refresh` of
+ * the free rows have changed.
  *
- * The paper suspects that impulses, not being unique, are the wrong thing to transfer. With A_H = P'AP that is
- * not so as far as velocities go: corrections with the same coarse velocities A_H e differ by an e with
- * e'A_H e = 0, for which A P e = 0. What a null vector can do is push variables over their bounds. What can be
- * meant by transferring velocities is in amg_interpolate.c.
+ * The paper suspects that impulses, not being unique, are the wrong quantity to transfer. With A_H = P'AP that is not
+ * so for velocities: corrections with the same coarse velocities A_H e differ by an e with e'A_H e = 0, for which
+ * A P e = 0. But a null vector can push variables over their bounds. amg_rigid.c transfers velocities.
  *
- * One iteration is one cycle; the first are the sweeps of a warm start. Products are work in units of the
- * finest matrix, rounded from the sum; that includes coarsening. One thread of the host. */
+ * An iteration is one cycle; the start and the sweeps of a warm start count as one each. Products are work in units of
+ * the finest matrix, rounded from the sum; that includes coarsening. One thread of the host. */
 #include "solvers/multigrid/amg.h"
 #include "solvers/driver/best.h"
 #include "solvers/driver/solver.h"
@@ -67,7 +66,7 @@ static const TalusParam params[] = {
 typedef struct Work {
     TalusAmg amg;
     TalusBest best;
-    bool ready; /* level 0 is that of this solve */
+    bool ready; /* level 0 is set up for this solve */
 } Work;
 
 /* ---- level 0 ---- */
@@ -97,7 +96,7 @@ static TalusStatus prepare_matrix(TalusSolve *s, Work *w)
     return TALUS_OK;
 }
 
-/* A call with another strictness goes on with the same problem. */
+/* A resumed call has the same problem. */
 static TalusStatus prepare(TalusSolve *s, Work *w)
 {
     TalusAmgLevel *l = &w->amg.level[0];
@@ -116,11 +115,11 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
 /* ---- the solve ---- */
 
 typedef struct Meter {
-    double told;      /* work that the driver knows of */
-    double residual2; /* of the last measurement */
+    double told;      /* work already reported to the driver */
+    double residual2; /* residual of the last measurement */
 } Meter;
 
-/* Measures x; false: the solve is to end. */
+/* Measures x. False if the solve must end. */
 static bool measured(TalusSolve *s, Work *w, Meter *m)
 {
     TalusAmgLevel *l = &w->amg.level[0];
@@ -135,7 +134,7 @@ static bool measured(TalusSolve *s, Work *w, Meter *m)
     return talus_solve_next(s, products, l->x, NULL, at.residual2, at.residual_max);
 }
 
-/* Whether row i has a place on the next level. */
+/* True if row i takes part in the next level. */
 static bool takes_part(const TalusAmg *amg, int i)
 {
     const TalusAmgLevel *l = &amg->level[0];
@@ -143,7 +142,7 @@ static bool takes_part(const TalusAmg *amg, int i)
            (!amg->truncate || talus_amg_inside(l, i));
 }
 
-/* Builds the levels if there are none or their rows are no longer those that should take part. */
+/* Builds the levels if there are none or if too many rows should now take part or drop out. */
 static TalusStatus refresh(TalusAmg *amg)
 {
     TalusAmgLevel *l = &amg->level[0];
@@ -159,7 +158,7 @@ static TalusStatus refresh(TalusAmg *amg)
     return talus_amg_build(amg);
 }
 
-/* A plain cycle is a good one while it halves the residual. */
+/* True if a plain cycle did not halve the residual. */
 static bool has_stalled(double before, double now)
 {
     return !(now <= 0.25 * before); /* squares */

@@ -1,7 +1,7 @@
 /* solvers/multigrid/amg.h - the parts of projected algebraic multigrid (amg.c): preclik-2009 section 3.4.
  *
- * Level 0 is the problem itself, minimise x'Ax/2 + q'x over lower <= x <= upper; every other level is the
- * problem of a correction e to the level above it, x + P e:
+ * Level 0 is the problem itself, minimise x'Ax/2 + q'x over lower <= x <= upper. Every other level is the problem of a
+ * correction e to the level above it, x + P e:
  *     A_H = P'AP (23),   q_H = P'(A x + q),   (lower - x)_C <= e <= (upper - x)_C (24).
  * (24) as printed has x - x for both bounds and x^H for e^H. */
 #ifndef TALUS_SOLVERS_MULTIGRID_AMG_H
@@ -26,47 +26,46 @@ typedef struct TalusAmgParams {
     double theta, refresh;
 } TalusAmgParams;
 
-/* Rows in clusters of which none is coupled to another, and the factors of each one's matrix. */
+/* Clusters of rows, no two of which are coupled, with the factors of their matrices. */
 typedef struct TalusAmgClusters {
     int count;
     int32_t *start, *row; /* rows by cluster */
-    size_t *place;        /* [count + 1]: of each one's factors in `factor` */
+    size_t *place;        /* [count + 1]: index of each cluster's factors in `factor` */
     double *factor;       /* rows * rows for each */
     double *packed;       /* a cluster's part of a vector */
 } TalusAmgClusters;
 
 typedef struct TalusAmgLevel {
-    TalusSparse a;    /* of level 0: N + E */
-    TalusSparse p;    /* from the next level to this one; absent on the coarsest */
-    int32_t *coarse;  /* [rows]: its place on the next level, or -1 */
+    TalusSparse a;    /* matrix; on level 0: N + E */
+    TalusSparse p;    /* from the next level to this one; none on the coarsest */
+    int32_t *coarse;  /* [rows]: index on the next level, or -1 */
     uint8_t *kind;    /* [rows]: rows of different kinds do not interpolate each other */
-    uint8_t *taken;   /* [rows]: whether it took part in the coarsening */
+    uint8_t *taken;   /* [rows]: true if it took part in the coarsening */
     double *diagonal; /* [rows] */
     double *x, *q, *g, *d, *lower, *upper; /* [rows]; g: A x + q, d: a correction */
     double *memory;
     TalusAmgClusters clusters;
 } TalusAmgLevel;
 
-/* Work is counted in products with the finest matrix: entries used, of whichever matrix, over its own. */
+/* Work is counted in products with the finest matrix: entries used of any matrix, over the entries of the finest. */
 typedef struct TalusAmg {
     const TalusAmgParams *params;
     TalusAmgLevel level[TALUS_AMG_LEVELS];
-    int levels;                            /* 0: none yet */
+    int levels;                            /* 0: not built */
     bool truncate;                         /* rows at their bounds take no part in coarser levels */
-    double *dense, *factor, *dense_vector; /* of the coarsest level, where it is small enough */
+    double *dense, *factor, *dense_vector; /* of the coarsest level, if it is small enough */
     uint8_t *state;
-    double work, unit; /* done so far; entries of the finest matrix */
+    double work, unit; /* work so far; entries of the finest matrix */
 } TalusAmg;
 
 /* ---- amg_coarsen.c: which rows are on the next level; their number goes to *count ---- */
 
-/* The strong couplings a_ij of taken rows of one kind: those with -a_ij (or |a_ij|) at least theta times the
- * row's largest. */
+/* Finds strong couplings a_ij of taken rows of one kind: -a_ij (or |a_ij|) at least theta times the row's largest. */
 TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, TalusSparse *out);
-/* Ruge and Stueben's splitting, one pass or two. */
+/* Ruge and Stueben's splitting, in one pass or two. */
 TalusStatus talus_amg_split(TalusAmgLevel *l, const TalusSparse *strong, int passes, int *count);
-/* Clusters of at most `size` rows, kept apart by the rows of the next level; cluster[] has the number of each
- * row's own, -1 for coarse ones. */
+/* Forms clusters of at most `size` rows, separated by the rows of the next level. cluster[] has the cluster of each
+ * row, -1 for coarse rows. */
 TalusStatus talus_amg_clusters(TalusAmgLevel *l, int size, int32_t *cluster, int *count);
 
 /* ---- amg_interpolate.c ---- */
@@ -74,36 +73,36 @@ TalusStatus talus_amg_clusters(TalusAmgLevel *l, int size, int32_t *cluster, int
 /* Eq. (22) with the classical weights. */
 TalusStatus talus_amg_classical(const TalusAmgLevel *l, const TalusSparse *strong, int count,
                                 TalusSparse *p, double *work);
-/* What the rows of a cluster must do for its velocities to change least in energy; fills l->clusters, too. */
+/* Interpolation in which the rows of a cluster minimise the energy of its velocities; also fills l->clusters. */
 TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count, double *work);
 void talus_amg_clusters_clear(TalusAmgClusters *c);
-/* Adds -A_FF^+ g in every cluster to d; returns the multiplications. */
+/* Adds -A_FF^+ g of every cluster to d. Returns the multiplications. */
 double talus_amg_clusters_solve(TalusAmgLevel *l);
 
 /* ---- amg_galerkin.c ---- */
 
-/* P'AP, columns rising; *work grows by the multiplications. */
+/* Computes P'AP, columns rising. Adds the multiplications to *work. */
 TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
                                double *work);
 
 /* ---- amg_dense.c: small dense systems ---- */
 
-/* A symmetric n x n becomes its factors L D L', rows `n` apart. A pivot below 1e-10 of its diagonal entry
- * marks a row that the others determine: it gets the pivot 0, and the solution 0 there. */
+/* Factorises a symmetric n x n as L D L' in place, rows `n` apart. A pivot below 1e-10 of its diagonal entry belongs to
+ * a row that the others determine: it becomes 0, and so does the solution there. */
 void talus_amg_factor(int n, double *a);
 void talus_amg_substitute(int n, const double *factor, double *x);
-/* Minimises x'Ax/2 + q'x over the bounds from x = 0, which is within them, by an active-set method.
- * `factor` has room for n * n, `work` for 3 n. Returns the multiplications done. */
+/* Minimises x'Ax/2 + q'x over the bounds from x = 0, which is within them, by an active-set method. `factor` needs n^2
+ * entries, `work` 3 n. Returns the multiplications. */
 double talus_amg_box(int n, const double *a, const double *q, const double *lower,
                      const double *upper, double *x, double *factor, double *work, uint8_t *state);
 
 /* ---- amg_setup.c ---- */
 
-/* Levels below level 0, of the rows that taken[] of that level says; level 0 has a, kind, diagonal. */
+/* Builds the levels below level 0 from its rows in taken[]; level 0 must have a, kind and diagonal. */
 TalusStatus talus_amg_build(TalusAmg *amg);
-/* Room for the vectors of a level whose matrix is known. */
+/* Allocates the vectors of a level whose matrix is known. */
 TalusStatus talus_amg_level_vectors(TalusAmgLevel *l);
-/* Gives back all levels from `first` on. */
+/* Releases all levels from `first` on. */
 void talus_amg_clear_levels(TalusAmg *amg, int first);
 
 /* ---- amg_cycle.c ---- */
@@ -111,9 +110,9 @@ void talus_amg_clear_levels(TalusAmg *amg, int first);
 void talus_amg_sweep(TalusAmg *amg, int level, bool backward);
 /* g = A x + q of a level. */
 void talus_amg_gradient(TalusAmg *amg, int level);
-/* One cycle on level 0 from its x; the hierarchy must be there. */
+/* Runs one cycle on level 0 from its x; the hierarchy must be built. */
 void talus_amg_cycle(TalusAmg *amg);
-/* Whether row i of a level is strictly between its bounds. */
+/* True if row i of a level is strictly between its bounds. */
 static inline bool talus_amg_inside(const TalusAmgLevel *l, int i)
 {
     return l->x[i] > l->lower[i] && l->x[i] < l->upper[i];

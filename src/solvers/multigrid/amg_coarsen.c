@@ -1,5 +1,5 @@
-/* solvers/multigrid/amg_coarsen.c - which rows make up the next level: Ruge and Stueben's splitting of strongly coupled
- * rows (Ruge and Stueben 1987; Briggs, Henson and McCormick 2000, ch. 8), or clusters and what parts them. */
+/* solvers/multigrid/amg_coarsen.c - chooses the rows of the next level: Ruge and Stueben's splitting of strongly
+ * coupled rows (Ruge and Stueben 1987; Briggs, Henson and McCormick 2000, ch. 8), or clusters and separators. */
 #include "solvers/multigrid/amg.h"
 
 #include "base/memory.h"
@@ -51,8 +51,8 @@ TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, Ta
 
 enum { UNDECIDED = -3, FINE = -1, COARSE = 0 };
 
-/* Rows by the number of undecided rows that depend on them, those that depend on fine ones counted twice:
- * lists of equal ones, doubly linked; the end is -1. */
+/* Undecided rows by value: the number of undecided rows that depend on them, plus twice that of fine ones. Rows of
+ * equal value form a doubly linked list; -1 ends it. */
 typedef struct Queue {
     int32_t *head, *next, *previous, *value;
     int32_t top;
@@ -86,7 +86,7 @@ static void revalue(Queue *q, int32_t i, int by)
     enter(q, i);
 }
 
-/* The first of those with the largest value, or -1. */
+/* Removes and returns the first row with the largest value, or -1. */
 static int32_t take_top(Queue *q)
 {
     while (q->top > 0 && q->head[q->top] < 0)
@@ -114,7 +114,7 @@ static TalusStatus queue_create(Queue *q, int n, const TalusSparse *back)
     return TALUS_OK;
 }
 
-/* Row i becomes coarse: those that depend on it fine, and what these depend on more wanted. */
+/* Makes row i coarse and the rows that depend on it fine; raises the value of rows on which these depend. */
 static void decide(Queue *q, int32_t *coarse, int32_t i, const TalusSparse *strong,
                    const TalusSparse *back)
 {
@@ -157,7 +157,7 @@ static TalusStatus first_pass(TalusAmgLevel *l, const TalusSparse *strong)
     return status;
 }
 
-/* Whether row j has a strong coarse neighbour that is marked by i. */
+/* True if row j has a strong coarse neighbour that is marked by i. */
 static bool shares(const TalusAmgLevel *l, const TalusSparse *strong, int j, const int32_t *mark,
                    int32_t i)
 {
@@ -167,8 +167,8 @@ static bool shares(const TalusAmgLevel *l, const TalusSparse *strong, int j, con
     return false;
 }
 
-/* Two fine rows that depend on each other must share a coarse one: the first that lacks it becomes coarse,
- * unless a second one does, too; then it is row i itself. */
+/* Two fine rows that depend on each other must share a coarse row. The first neighbour without one becomes coarse. If a
+ * second lacks one too, row i becomes coarse instead. */
 static void second_pass_row(TalusAmgLevel *l, const TalusSparse *strong, int32_t i, int32_t *mark)
 {
     int32_t added = -1;
@@ -204,7 +204,7 @@ static TalusStatus second_pass(TalusAmgLevel *l, const TalusSparse *strong)
     return TALUS_OK;
 }
 
-/* Places on the next level, in order. */
+/* Numbers the coarse rows in order. Returns their count. */
 static int number(TalusAmgLevel *l)
 {
     int count = 0;
@@ -225,8 +225,8 @@ TalusStatus talus_amg_split(TalusAmgLevel *l, const TalusSparse *strong, int pas
 
 /* ---- clusters ---- */
 
-/* Grows one cluster from `seed` breadth first, in list[0 .. size); returns its number of rows. Undecided rows
- * touch no other cluster. */
+/* Grows one cluster from `seed` breadth first, in list[0 .. size). Returns its number of rows. Undecided rows are not
+ * adjacent to any other cluster. */
 static int grow(TalusAmgLevel *l, int32_t seed, int size, int32_t own, int32_t *cluster,
                 int32_t *list)
 {
@@ -247,7 +247,7 @@ static int grow(TalusAmgLevel *l, int32_t seed, int size, int32_t own, int32_t *
     return members;
 }
 
-/* The undecided neighbours of a cluster part it from others. */
+/* Makes the undecided neighbours of a cluster coarse, which separates it from others. */
 static void fence(TalusAmgLevel *l, const int32_t *list, int members)
 {
     for (int at = 0; at < members; at++)

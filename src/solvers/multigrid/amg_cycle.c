@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Sweeps on a coarsest level too large for the dense method, and the longest step of a search, in corrections:
- * along a direction without curvature there would be no end. */
+/* COARSEST_SWEEPS: sweeps on a coarsest level too large for the dense method. LONGEST: maximum step of a line search,
+ * in corrections, since a direction without curvature has no minimum. */
 enum { COARSEST_SWEEPS = 20 };
 static const double LONGEST = 8.0;
 
@@ -19,7 +19,7 @@ static void count_entries(TalusAmg *amg, const TalusSparse *a)
     amg->work += talus_sparse_entries(a) / amg->unit;
 }
 
-/* Projected Gauss-Seidel. A row without a diagonal entry is one of bodies that cannot move. */
+/* Projected Gauss-Seidel sweep. A row without a diagonal entry belongs to bodies that cannot move. */
 void talus_amg_sweep(TalusAmg *amg, int level, bool backward)
 {
     TalusAmgLevel *l = &amg->level[level];
@@ -46,13 +46,13 @@ void talus_amg_gradient(TalusAmg *amg, int level)
 
 /* ---- to the coarse level ---- */
 
-/* Truncation (Kornhuber 1994): rows at a bound neither send nor receive. */
+/* Truncation (Kornhuber 1994): false for rows at a bound, which neither send nor receive. */
 static bool passes(const TalusAmg *amg, const TalusAmgLevel *l, int i)
 {
     return !amg->truncate || talus_amg_inside(l, i);
 }
 
-/* q_H = P'g, x_H = 0, and the bounds (24). */
+/* Sets q_H = P'g, x_H = 0 and the bounds (24). */
 static void restrict_to(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *next)
 {
     bool bounded = amg->params->bounds == AMG_INJECT;
@@ -87,7 +87,7 @@ static void interpolate(TalusAmg *amg, TalusAmgLevel *l, const TalusAmgLevel *ne
     count_entries(amg, &l->p);
 }
 
-/* Corrections that lead out of the bounds are dropped, variable by variable, or cut. */
+/* Drops or clamps, variable by variable, corrections that leave the bounds. */
 static void bound(TalusAmgLevel *l, bool reject)
 {
     for (int i = 0; i < l->a.rows; i++) {
@@ -97,7 +97,7 @@ static void bound(TalusAmgLevel *l, bool reject)
     }
 }
 
-/* The best step along d, which is within the bounds at 1: as far as they allow if that is longer. */
+/* Returns the best step along d, within the bounds. d itself is within them. */
 static double step_length(TalusAmg *amg, TalusAmgLevel *l)
 {
     double slope = 0.0, curvature = 0.0, most = LONGEST;

@@ -1,10 +1,10 @@
-/* solvers/multigrid/amg_dense.c - the coarsest level, and clusters, as small dense systems. */
+/* solvers/multigrid/amg_dense.c - small dense systems: the coarsest level and clusters. */
 #include "solvers/multigrid/amg.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A pivot this small against its diagonal entry is rounding. */
+/* Relative pivot that is rounding. */
 static const double VANISHED = 1e-10;
 
 void talus_amg_factor(int n, double *a)
@@ -47,7 +47,7 @@ typedef struct Box {
     double work;
 } Box;
 
-/* d: towards the minimum with the rows at bounds held; g: the gradient at x. */
+/* Computes the gradient g at x and the direction d to the minimum with the rows at bounds held. */
 static void find_direction(Box *b)
 {
     int n = b->n, m = 0;
@@ -73,7 +73,7 @@ static void find_direction(Box *b)
     b->work += (double)n * n + (double)m * m * (m / 6.0 + 1.0);
 }
 
-/* Goes along d up to the first bound, and holds that row there; false: no bound was in the way. */
+/* Moves along d up to the first bound and holds that row there. False if no bound was reached. */
 static bool step(Box *b)
 {
     double most = 1.0;
@@ -94,7 +94,7 @@ static bool step(Box *b)
     return true;
 }
 
-/* Frees the row that pulls most from its bound; false: none does. `floor`: what is rounding. */
+/* Frees the row that its gradient pulls most from its bound. False if none exceeds `floor`, which is rounding. */
 static bool release(Box *b, double floor)
 {
     double most = floor;

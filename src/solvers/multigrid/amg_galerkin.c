@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* Entries of A B, and the multiplications; `mark` is zero for every column. */
+/* Counts the entries of A B, and the multiplications; `mark` must be zero for every column. */
 static size_t count_product(const TalusSparse *a, const TalusSparse *b, int32_t *mark, double *work)
 {
     size_t entries = 0;
@@ -20,7 +20,7 @@ static size_t count_product(const TalusSparse *a, const TalusSparse *b, int32_t 
     return entries;
 }
 
-/* The entries themselves; `mark` has the place of each column in this row or in one before it. */
+/* Fills the entries; `mark` has the index of each column in this row or in an earlier one. */
 static void fill_product(const TalusSparse *a, const TalusSparse *b, int32_t *mark,
                          TalusSparse *out)
 {
@@ -56,7 +56,7 @@ static TalusStatus multiply(const TalusSparse *a, const TalusSparse *b, TalusSpa
     return status;
 }
 
-/* P'(A P) as the transpose of (A P)'P: that sorts its columns, and A is symmetric. */
+/* Forms P'(A P) as the transpose of (A P)'P, which sorts its columns; A is symmetric. */
 TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
                                double *work)
 {

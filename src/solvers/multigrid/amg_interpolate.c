@@ -1,11 +1,10 @@
 /* solvers/multigrid/amg_interpolate.c - interpolation of corrections from one level to the finer one, Eq. (22).
  *
- * Classical weights (Ruge and Stueben 1987). Row i of A e = 0 is solved for e_i: strong coarse neighbours C_i
- * are kept, weak ones are added to the diagonal, and a strong fine neighbour m is itself replaced by the
- * mean of C_i with the weights a_mk,
+ * Classical weights (Ruge and Stueben 1987). Row i of A e = 0 is solved for e_i. Strong coarse neighbours C_i are kept,
+ * weak ones are added to the diagonal, and a strong fine neighbour m becomes the mean of C_i with weights a_mk,
  *     w_ik = -(a_ik + sum_m a_im a_mk / sum_(l in C_i) a_ml) / (a_ii + sum of weak a_in).
- * That takes off-diagonal entries to be negative. Positive a_mk do not enter the mean, and where none remains
- * a_im goes to the diagonal as well. */
+ * This assumes negative off-diagonal entries. Positive a_mk do not enter the mean; if none remains, a_im goes to the
+ * diagonal as well. */
 #include "solvers/multigrid/amg.h"
 
 #include "base/memory.h"
@@ -16,7 +15,7 @@
 
 /* ---- classical weights ---- */
 
-/* A denominator below this share of a_ii has lost its digits: a_ii is taken. */
+/* A denominator below this share of a_ii has lost its digits and is replaced by a_ii. */
 static const double LEAST = 1e-6;
 
 static int32_t weights_of(const TalusAmgLevel *l, const TalusSparse *strong, int i)
@@ -29,8 +28,8 @@ static int32_t weights_of(const TalusAmgLevel *l, const TalusSparse *strong, int
     return count;
 }
 
-/* What a_im of a strong fine neighbour m gives to the weights of the row that starts at `begin`; returns what
- * it gives to the diagonal. `place` tells where coarse rows are in P, if at or after `begin`. */
+/* Distributes a_im of a strong fine neighbour m over the weights of the row that starts at `begin`. Returns its part
+ * for the diagonal. `place` has the index of coarse rows in P, valid if at least `begin`. */
 static double share_out(const TalusAmgLevel *l, int m, double a_im, int32_t begin,
                         const int32_t *place, double *value, double *work)
 {
@@ -48,7 +47,7 @@ static double share_out(const TalusAmgLevel *l, int m, double a_im, int32_t begi
     return 0.0;
 }
 
-/* Row i of P, a fine one. `kept` marks its strong neighbours. */
+/* Fills row i of P, a fine row. `kept` marks its strong neighbours. */
 static void classical_row(const TalusAmgLevel *l, const TalusSparse *strong, int32_t i,
                           int32_t *place, int32_t *kept, TalusSparse *p, double *work)
 {

@@ -1,16 +1,15 @@
 /* solvers/multigrid/amg_rigid.c - interpolation by rigid clusters: transfer=velocity.
  *
- * Let F be the contacts within clusters of bodies and C those between clusters. Impulses e_C on the latter give
- * each cluster a momentum, and with it a rigid motion, which the contacts within cannot change, for their
- * momenta cancel. What they can do is to make the cluster move as nearly rigidly as possible: minimise the
- * energy e'Ae over e_F, that is e_F = -A_FF^+ A_FC e_C. So the velocities of clusters are what goes from level
- * to level, and the impulses within follow by least squares; the velocities are unique though e_F is not. A_FF
- * is made up of one block per cluster, so all this is local, and it needs no bodies: a cluster is any set of
- * rows, parted from others by coarse ones.
+ * Let F be the contacts within clusters of bodies and C those between clusters. Impulses e_C give each cluster a
+ * momentum, and with it a rigid motion, which contacts within cannot change, since their momenta cancel. They can make
+ * the cluster move as rigidly as possible: minimise the energy e'Ae over e_F, that is e_F = -A_FF^+ A_FC e_C. So the
+ * velocities of clusters are transferred between levels, and the impulses within follow by least squares. The
+ * velocities are unique though e_F is not. A_FF has one block per cluster, so all work is local. It needs no bodies: a
+ * cluster is any set of rows that coarse rows separate from others.
  *
- * Beside P e_C the clusters correct their own residuals by -A_FF^+ g_F. Were the coarse problem solved exactly
- * and no bound in the way, the sum would be the solution: the method is elimination of clusters, with a coarse
- * matrix that fills up as in any elimination. */
+ * Besides P e_C, clusters correct their own residuals by -A_FF^+ g_F. If the coarse problem were solved exactly and no
+ * bound interfered, the sum would be the solution. The method is elimination of clusters, and its coarse matrix fills
+ * up as in any elimination. */
 #include "solvers/multigrid/amg.h"
 
 #include "base/memory.h"
@@ -18,14 +17,14 @@
 
 #include <string.h>
 
-/* What making P takes beside the clusters themselves. */
+/* Work memory for P beside the clusters. */
 typedef struct Fences {
     TalusAmgLevel *l;
-    int32_t *place;   /* [rows]: of a row in its cluster, of a coarse one in the fence */
-    int32_t *fence;   /* [rows]: coarse rows around the present cluster */
-    int32_t *seen;    /* [rows]: the last cluster that has seen it */
+    int32_t *place;   /* [rows]: index of a row in its cluster, of a coarse one in the fence */
+    int32_t *fence;   /* [rows]: coarse rows around the current cluster */
+    int32_t *seen;    /* [rows]: last cluster that met the row */
     int32_t *length;  /* [rows]: entries in the row of P */
-    double *response; /* by columns of the fence */
+    double *response; /* response of the cluster, by columns of the fence */
 } Fences;
 
 void talus_amg_clusters_clear(TalusAmgClusters *c)
@@ -77,7 +76,7 @@ static TalusStatus sort_rows(TalusAmgClusters *c, const int32_t *cluster, int n)
     return reserve_factors(c);
 }
 
-/* The coarse rows around cluster k, numbered in `place`. */
+/* Finds the coarse rows around cluster k and numbers them in `place`. Returns their number. */
 static int find_fence(Fences *f, int k)
 {
     const TalusSparse *a = &f->l->a;
@@ -95,7 +94,7 @@ static int find_fence(Fences *f, int k)
     return count;
 }
 
-/* The matrix of cluster k, and with minus signs its couplings to the fence, transposed. */
+/* Copies the matrix of cluster k and, negated and transposed, its couplings to the fence. */
 static void copy_cluster(Fences *f, int k)
 {
     const TalusSparse *a = &f->l->a;
@@ -115,7 +114,7 @@ static void copy_cluster(Fences *f, int k)
         }
 }
 
-/* The rows of P of cluster k. */
+/* Fills the rows of P of cluster k. */
 static TalusStatus fill_cluster(Fences *f, int k, double *work)
 {
     const TalusAmgClusters *c = &f->l->clusters;
@@ -145,7 +144,7 @@ static void forget_seen(Fences *f)
         f->seen[i] = -1;
 }
 
-/* P with its coarse rows filled in. */
+/* Allocates P and fills its coarse rows. */
 static TalusStatus begin_p(Fences *f, int count)
 {
     TalusAmgLevel *l = f->l;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Coarsening goes on while it leaves out at least this share of the rows, and while the coarse matrix has no
- * more than so many times the entries of the finest: what follows would cost more than it could save. */
+/* Coarsening goes on while it removes at least a share GAIN of the rows, and while the coarse matrix has at most
+ * MOST_ENTRIES times the entries of the finest: beyond that it would cost more than it saves. */
 static const double GAIN = 0.1, MOST_ENTRIES = 4.0;
 
 TalusStatus talus_amg_level_vectors(TalusAmgLevel *l)
@@ -47,7 +47,7 @@ void talus_amg_clear_levels(TalusAmg *amg, int first)
     amg->levels = 0;
 }
 
-/* Which rows of the next level there are, and P. */
+/* Chooses the rows of the next level and computes P. */
 static TalusStatus coarsen_classical(TalusAmg *amg, TalusAmgLevel *l, int *count)
 {
     TalusSparse strong = {0};
@@ -76,7 +76,7 @@ static int taken_rows(const TalusAmgLevel *l)
     return count;
 }
 
-/* Rows of the next level: what they are, and that they all take part if they can. */
+/* Sets the kinds of the next level's rows; all rows with a diagonal entry take part. */
 static TalusStatus begin_level(const TalusAmgLevel *above, TalusAmgLevel *l)
 {
     TALUS_TRY(talus_amg_level_vectors(l));
@@ -88,7 +88,7 @@ static TalusStatus begin_level(const TalusAmgLevel *above, TalusAmgLevel *l)
     return TALUS_OK;
 }
 
-/* A problem that is small as it is: its rows are those of the next level, to be solved directly. */
+/* For a small problem: makes all its rows the next level, which is solved directly. */
 static TalusStatus take_all(TalusAmgLevel *l, int rows)
 {
     int count = 0;
@@ -104,7 +104,7 @@ static TalusStatus take_all(TalusAmgLevel *l, int rows)
     return TALUS_OK;
 }
 
-/* P of level k; *count 0: coarsening ends here. */
+/* Computes P of level k; *count 0: coarsening ends. */
 static TalusStatus coarsen(TalusAmg *amg, int k, int *count)
 {
     TalusAmgLevel *l = &amg->level[k];
@@ -120,7 +120,7 @@ static TalusStatus coarsen(TalusAmg *amg, int k, int *count)
     return TALUS_OK;
 }
 
-/* Adds the level below `k`; *more false: there is none worth having. */
+/* Adds the level below `k`; *more: false if none is worthwhile. */
 static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
 {
     TalusAmgLevel *l = &amg->level[k], *next = l + 1;
@@ -140,7 +140,7 @@ static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
     return TALUS_OK;
 }
 
-/* The coarsest level written out, where it is small. */
+/* Stores the coarsest level as a dense matrix if it is small. */
 static TalusStatus write_coarsest(TalusAmg *amg)
 {
     const TalusAmgLevel *l = &amg->level[amg->levels - 1];
@@ -162,7 +162,7 @@ TalusStatus talus_amg_build(TalusAmg *amg)
     double before = amg->work;
     bool more = true;
     talus_amg_clear_levels(amg, 1);
-    amg->work = 0.0; /* entries, here */
+    amg->work = 0.0; /* counted in entries here */
     for (int k = 0; more; k++) {
         TalusStatus status = add_level(amg, k, &more);
         if (status != TALUS_OK) {

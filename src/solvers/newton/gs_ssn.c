@@ -1,21 +1,20 @@
-/* solvers/newton/gs_ssn.c - sweeps that find the active set and Newton steps that end it, the hybrid which the
- * conclusion of preclik-2009 proposes.
+/* solvers/newton/gs_ssn.c - sweeps that find the active set and Newton steps that finish, the hybrid proposed in the
+ * conclusion of preclik-2009.
  *
- * Projected Gauss-Seidel sweeps over the rows of N + E, over-relaxed, until no row has come to a bound or left
- * one in `quiet` of them, or `sweeps` are over. Then Newton steps (ssn_step.h) on a proximal problem, regularised
- * about a centre that stays. They are whole steps: with constant bounds, and an active set that is wrong in
- * a few rows, a search along them crawls from kink to kink. Once a step leaves the set as it was the proximal
- * problem is solved; its solution is the next centre, and the next step has the same matrix, so it takes the
- * factor at hand. With the right set such steps converge linearly at a rate of about `regularise` over the
- * smallest eigenvalue, 1e-2 and better; with a set whose equations contradict each other all of them are
- * the same, and are doubled until a row changes sides. Under Coulomb's law steps are searched along.
+ * Over-relaxed projected Gauss-Seidel sweeps run over the rows of N + E until no row has reached or left a bound in
+ * `quiet` sweeps, or `sweeps` are done. Newton steps (ssn_step.h) on a proximal problem follow, regularised about a
+ * constant centre. They are full steps: with constant bounds and an active set that is wrong in a few rows, a line
+ * search crawls from kink to kink. A step that leaves the set unchanged solves the proximal problem. Its solution is
+ * the next centre, and the next step reuses the factor, since the matrix is the same. With the right set such steps
+ * converge linearly at a rate of about `regularise` over the smallest eigenvalue, 1e-2 and better. With a set whose
+ * equations contradict each other all steps are equal, and are doubled until a row changes sides. Under Coulomb's law
+ * steps use a line search.
  *
- * Newton goes on while the residual halves within `patience` factorisations and no step is cut to `step_min`.
- * Else back to sweeps, from where Newton stands if that is better than where it began, otherwise from there;
- * up to LONGER times as many, and Newton more regularised.
+ * Newton goes on while the residual halves within `patience` factorisations and no step is cut to `step_min`. Otherwise
+ * sweeps follow, from the better of Newton's start and end: up to LONGER times as many, then a more regularised Newton.
  *
- * A sweep over the matrix, which Newton needs anyway, costs about one product; a factorisation as many as
- * tens of them and, on deep beds, thousands. An iteration is a sweep or a Newton step. */
+ * A sweep over the matrix, which Newton needs anyway, costs about one product. A factorisation costs tens of products
+ * and, on deep beds, thousands. An iteration is a sweep or a Newton step. */
 #include "solvers/newton/ssn_step.h"
 
 #include "base/status.h"
@@ -41,14 +40,14 @@ static const TalusParam params[] = {
      "Newton steps within which the residual must halve"},
 };
 
-enum { LONGER = 4 }; /* the longest run of sweeps over the first */
+enum { LONGER = 4 }; /* maximum sweeps in a row, relative to the first run */
 
 static const double FALL = 0.5, STIFFEN = 5.0;
-static const double DRIFT = 16.0; /* lengths from which impulses may grow for ever */
+static const double DRIFT = 16.0; /* step length from which impulses may grow without bound */
 
 typedef struct Work {
     TalusSsn newton;
-    double *kept; /* the impulses that Newton began with */
+    double *kept; /* impulses at the start of Newton's method */
     size_t kept_room;
 } Work;
 
@@ -58,12 +57,12 @@ typedef struct Run {
     Work *w;
     size_t n;
     TalusForward at; /* residual of gamma */
-    int sweeps;      /* at most in a row */
-    int quiet;       /* ends them: so many without a change */
-    bool careful;    /* Newton's steps are searched along */
+    int sweeps;      /* maximum sweeps in a row */
+    int quiet;       /* sweeps without a change that end a run of sweeps */
+    bool careful;    /* Newton's steps use a line search */
 } Run;
 
-/* False: the solve is to end. */
+/* False if the solve must end. */
 static bool goes_on(Run *run)
 {
     TalusSolve *s = run->s;
@@ -76,7 +75,7 @@ static void measure(Run *run)
     run->s->info->products++;
 }
 
-/* False: the budget is spent, or an observer ended it. */
+/* Runs sweeps. False if the budget is spent or an observer ended the solve. */
 static bool sweep(Run *run)
 {
     TalusSolve *s = run->s;
@@ -92,8 +91,8 @@ static bool sweep(Run *run)
     return true;
 }
 
-/* The move that follows one to gamma: with the old factor where no row has changed sides, and then of
- * twice the length where the residual no longer falls. */
+/* Returns the next move. It reuses the factor if no row has changed sides, with twice the last length without
+ * progress. */
 static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
 {
     TalusSsn *w = &run->w->newton;
@@ -108,7 +107,7 @@ static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
     return move;
 }
 
-/* *go: sweeps are to follow. */
+/* Runs Newton steps. *go: sweeps must follow. */
 static TalusStatus newton(Run *run, bool *go)
 {
     TalusSolve *s = run->s;
@@ -137,7 +136,7 @@ static TalusStatus newton(Run *run, bool *go)
     return TALUS_OK;
 }
 
-/* What did not lead to the end is not done again: longer sweeps, and a Newton method that is held back more. */
+/* Changes the parameters after a failed round: longer sweeps and a more regularised Newton method. */
 static void prepare_return(Run *run)
 {
     TalusSsn *w = &run->w->newton;

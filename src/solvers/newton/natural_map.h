@@ -1,10 +1,10 @@
 /* solvers/newton/natural_map.h - the natural map of one block and its generalised Jacobian.
  *
  *     f = x - P(z),   z = x - (u + s e_n) / d,   s = mu |u_t| where the law is exact, else 0,
- * with P the projection onto the cone |t| <= mu n and d the block's scale: f = 0 says that impulse x
- * and velocity u agree with the law (De Saxce & Feng 1998). With A an element of P's Jacobian at z and
- * S = I + e_n mu u_t' / |u_t|, one of f's is I - A with respect to x and A S / d with respect to u. A joint's
- * P clips row by row (sets/joint.h), and A has ones on its diagonal where it does not. */
+ * with P the projection onto the cone |t| <= mu n and d the block's scale. f = 0 if impulse x and velocity u satisfy
+ * the law (De Saxce & Feng 1998). Let A be an element of the Jacobian of P at z, and S = I + e_n mu u_t' / |u_t|. Then
+ * a Jacobian of f is I - A with respect to x and A S / d with respect to u. P of a joint clips row by row
+ * (sets/joint.h); its A has ones on the diagonal of rows that are not clipped. */
 #ifndef TALUS_SOLVERS_NEWTON_NATURAL_MAP_H
 #define TALUS_SOLVERS_NEWTON_NATURAL_MAP_H
 
@@ -17,10 +17,10 @@ typedef struct TalusNaturalBlock {
     int rows; /* 1 or 3 */
     bool exact;
     double mu, scale;
-    int joint; /* rows of a joint, 3 rows; 0: a contact */
+    int joint; /* number of rows of a joint, which has 3 rows here; 0: a contact */
 } TalusNaturalBlock;
 
-/* f's derivatives by rows: with respect to the velocity and to the impulse. */
+/* Derivatives of f by rows, with respect to the velocity and to the impulse. */
 typedef struct TalusNaturalSlope {
     double velocity[9], impulse[9];
 } TalusNaturalSlope;

@@ -1,28 +1,26 @@
-/* solvers/newton/newton_al.c - augmented Lagrangians of the velocities' problem, each minimised by Newton's method
- * with a direct solver.
+/* solvers/newton/newton_al.c - augmented Lagrangians of the velocity problem, by Newton's method with a direct solver.
  *
- * Without friction velocities v minimise 1/2 |v - v_f|_M^2 subject to u = D'v + bias >= 0, and impulses are the
- * multipliers. With the multipliers c of the last round the augmented Lagrangian has no constraints left,
+ * Without friction, velocities v minimise 1/2 |v - v_f|_M^2 subject to u = D'v + bias >= 0, and impulses are the
+ * multipliers. With the multipliers c of the last round, the augmented Lagrangian has no constraints:
  *     L(v) = 1/2 |v - v_f|_M^2 + sum of psi(u),   -psi'(u) = p(u) = max((R c - u) / w, 0),
- *     w = R + E,   R = rho diag(N + E),
- * and is convex and once differentiable: Newton's method with a search along its steps finds the minimum
- * from anywhere, after finitely many steps as p is piecewise linear. Then c = p, and rho falls: the last rounds
- * take one step each. Rockafellar 1976 proves that the rounds converge, the faster the smaller rho. They are
- * the proximal steps of prox.c, which looks for a root of the natural map instead, has no function to go
- * down, and in exchange can do without convexity.
+ *     w = R + E,   R = rho diag(N + E).
+ * L is convex and once differentiable. Newton's method with a line search finds the minimum from anywhere, in finitely
+ * many steps as p is piecewise linear. Then c = p, and rho falls; the last rounds take one step each. Rockafellar 1976
+ * proves that the rounds converge, the faster the smaller rho. They are the proximal steps of prox.c. That method seeks
+ * a root of the natural map instead: it has no function to minimise, and needs no convexity.
  *
- * v is kept as impulses z with v = v_f + M^-1 D z, so u = N z + q, the same for problems without bodies. With f =
- * z - p the gradient is D f, and Newton's step has (I + A N) dz = -f, A = -p'(u) (newton_al.h). Along it
- * the slope of L is f'N dz, known for all lengths from one product: where it has turned over to half of what
- * it was or more, the step is too long, and is cut where the slope is nearly zero. Whole steps need a quarter
- * fewer of them on deep beds, so steps are cut only in a round that has taken MOST_WHOLE.
+ * v is stored as impulses z with v = v_f + M^-1 D z, so u = N z + q, also for problems without bodies. With f = z - p
+ * the gradient is D f, and Newton's step has (I + A N) dz = -f, A = -p'(u) (newton_al.h). The slope of L along it is
+ * f'N dz, known for all lengths from one product. If the slope at the full step is positive and more than half of its
+ * starting size, the step is too long and is cut where the slope is nearly zero. Full steps need a quarter fewer steps
+ * on deep beds, so steps are cut only in a round that has taken MOST_WHOLE.
  *
- * With friction it does worse than prox and is not offered: on boxes an impulse between its bounds moves only
- * while its velocity is within rho times their distance, so that steps are cut at every row; on circular
- * cones it took two to three times as many steps, or failed (docs/reference/solvers/direct.md).
+ * With friction it does worse than prox and is not offered. On boxes, an impulse between its bounds moves only while
+ * its velocity is within rho times their distance, so that steps are cut at every row. On circular cones it took two to
+ * three times as many steps, or failed (docs/reference/solvers/direct.md).
  *
- * What is shown and returned is p, which is in K. An iteration is one Newton step: a factorisation and three
- * products, four on matrices, whose N has E in it. Host alone. */
+ * The impulses reported and returned are p, which is in K. An iteration is one Newton step: a factorisation and three
+ * products, four on matrices, whose N includes E. Host only. */
 #include "solvers/newton/newton_al.h"
 
 #include "solvers/driver/best.h"
@@ -57,19 +55,19 @@ static const TalusParam params[] = {
 enum { MOST_WHOLE = 12 };
 
 static const double RHO_MIN = 1e-6;
-static const double SOLVED = 1e-8;   /* of a round's gradient: its last step did not change rows */
-static const double STIFFEN = 100.0; /* on rho where a factorisation fails */
+static const double SOLVED = 1e-8;   /* relative gradient if the last step changed no rows */
+static const double STIFFEN = 100.0; /* factor on rho after a failed factorisation */
 
 /* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient at P. */
 enum { Z, U, P, F, DZ, ND, CENTRE, G, VECTORS };
 
 typedef struct Work {
     TalusAlSystem system;
-    bool *is_free;  /* rows in which p moves with u */
+    bool *is_free;  /* rows in which p depends on u */
     double *weight; /* w */
     double *memory, *vector[VECTORS];
     TalusBest best;
-    double rho; /* where the last call left it */
+    double rho; /* value at the end of the last call */
 } Work;
 
 typedef struct Run {
@@ -78,16 +76,16 @@ typedef struct Run {
     Work *w;
     size_t n; /* rows, one per contact */
     double rho;
-    int steps; /* in this round */
+    int steps; /* Newton steps in this round */
 } Run;
 
 static double pull(const Run *run, size_t i)
 {
     double d = talus_block_scale(run->s->op, (int)i);
-    return run->rho * (d > 0.0 ? d : 1.0); /* bodies that cannot move: any will do */
+    return run->rho * (d > 0.0 ? d : 1.0); /* bodies that cannot move: any value > 0 will do */
 }
 
-/* p of row i where its velocity is u, before it is cut at 0. */
+/* p of row i at velocity u, before the clamp at 0. */
 static double multiplier(const Run *run, size_t i, double u)
 {
     return (pull(run, i) * run->w->vector[CENTRE][i] - u) / run->w->weight[i];
@@ -108,7 +106,7 @@ static void multiply(Run *run, const double *x, bool offset, double *u)
     run->s->info->products++;
 }
 
-/* P, F and free rows at U. Returns the size of F over that of the change of multipliers, both in m/s. */
+/* Computes P, F and the free rows at U. Returns |F| over the change of multipliers, both in m/s. */
 static double evaluate(Run *run)
 {
     Work *w = run->w;
@@ -126,7 +124,7 @@ static double evaluate(Run *run)
     return change > 0.0 ? sqrt(gradient / change) : gradient > 0.0 ? INFINITY : 0.0;
 }
 
-/* Of L along dz, `length` of it away. */
+/* Slope of L along dz at this share of the step. */
 static double slope(const Run *run, double length)
 {
     double *const *v = run->w->vector;
@@ -138,7 +136,7 @@ static double slope(const Run *run, double length)
     return sum;
 }
 
-/* The slope rises along dz: halve what holds its zero. */
+/* Returns the step length by bisection for a zero of the slope, which rises along dz. */
 static double step_length(const Run *run)
 {
     enum { HALVINGS = 30 };
@@ -158,7 +156,7 @@ static double step_length(const Run *run)
     return 0.5 * (low + high);
 }
 
-/* *singular: rho is too small for the numbers. */
+/* *singular: the factorisation failed, since rho is too small for double precision. */
 static TalusStatus newton_step(Run *run, bool *singular)
 {
     Work *w = run->w;
@@ -175,7 +173,7 @@ static TalusStatus newton_step(Run *run, bool *singular)
     return TALUS_OK;
 }
 
-/* p as the new multipliers. u is computed anew: it has gathered rounding errors. */
+/* Takes p as the new multipliers. Recomputes u, which has accumulated rounding. */
 static void next_round(Run *run, double rho)
 {
     Work *w = run->w;
@@ -186,7 +184,7 @@ static void next_round(Run *run, double rho)
     multiply(run, w->vector[Z], true, w->vector[U]);
 }
 
-/* The natural residual of p; false: the solve is to end. */
+/* Measures the natural residual of p. False if the solve must end. */
 static bool goes_on(Run *run)
 {
     Work *w = run->w;
@@ -214,7 +212,7 @@ static TalusStatus iterate(Run *run)
         }
         share = evaluate(run);
         if (share <= SOLVED)
-            talus_solve_suspect(run->s); /* amid a round p may be anywhere */
+            talus_solve_suspect(run->s); /* within a round p may be anywhere */
         go = goes_on(run);
         if (singular)
             next_round(run, STIFFEN * run->rho);
@@ -241,7 +239,7 @@ static TalusStatus prepare(Run *run)
     return talus_al_system_begin(&w->system, s, cholmod ? TALUS_DIRECT_CHOLMOD : TALUS_DIRECT_LDL);
 }
 
-/* A call with another strictness goes on with the rho that it came to. */
+/* A resumed call continues with the last rho. */
 static TalusStatus solve_newton_al(TalusSolve *s)
 {
     Work *w = s->work;

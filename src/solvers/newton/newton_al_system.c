@@ -10,8 +10,8 @@
 
 /* ---- common ---- */
 
-/* A power of two that makes masses (bodies) or their inverse (contacts) numbers near 1, from the largest
- * entry of N's diagonal: unlike those of M it does not depend on the unit of spins. */
+/* Power of two that brings masses (bodies) or inverse masses (contacts) near 1, from the largest diagonal entry of N,
+ * which unlike those of M does not depend on the unit of spins. */
 static double unit_of(const TalusOperator *op, bool bodies)
 {
     double largest = 0.0;
@@ -22,7 +22,7 @@ static double unit_of(const TalusOperator *op, bool bodies)
     return ldexp(1.0, bodies ? exponent : -exponent);
 }
 
-/* x = the inverse of the matrix times x. */
+/* Factorises the matrix and solves for x in place. */
 static TalusStatus factor_and_solve(TalusAlSystem *w, TalusSolve *s)
 {
     int32_t entries = talus_sparse_entries(&w->lower);
@@ -37,7 +37,7 @@ static TalusStatus factor_and_solve(TalusAlSystem *w, TalusSolve *s)
 
 /* ---- bodies ---- */
 
-/* The pattern as triplets: every pair of unknowns that a contact couples, and the blocks of M. */
+/* Collects the pattern as triplets: all pairs of unknowns that a contact couples, and the blocks of M. */
 static TalusStatus body_pattern(TalusAlSystem *w)
 {
     enum { MOST = 12 }; /* unknowns of a contact's two bodies */
@@ -69,7 +69,7 @@ static TalusStatus body_pattern(TalusAlSystem *w)
     return status;
 }
 
-/* Where the entry (row, column) of the lower triangle is. */
+/* Returns the entry (row, column) of the lower triangle. */
 static double *entry(TalusSparse *l, int32_t row, int32_t column)
 {
     return &l->value[talus_place_of(l->column, l->start[row], l->start[row + 1], column)];

@@ -1,31 +1,27 @@
-/* solvers/newton/prox.c - proximal point method with a semismooth Newton method inside, for exact Coulomb
- * friction and for the relaxation.
+/* solvers/newton/prox.c - proximal point method with an inner semismooth Newton method, for exact Coulomb and ccp.
  *
  * A proximal step takes the centre c to a solution x of the same problem with velocities
  *     u(x) = (N + E) x + q + rho D (x - c),
- * D the blocks' scales: N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and
- * x = c solves the problem itself. Each is taken up by Newton's method on the natural map f of all blocks
- * (natural_map.h), whose Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per Newton
- * step in an order found once per solve (problem/fronts.h).
+ * with D the block scales. N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and x = c solves
+ * the problem itself. Newton's method solves each step on the natural map f of all blocks (natural_map.h), whose
+ * Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per step, ordered once per solve (problem/fronts.h).
  *
- * The rules. |f| is in m/s, with the diagonal of the proximal problem, d (1 + rho), as the scale of a
- * block. Newton steps are full ones at first: across kinks, where blocks change between open, sliding and
- * sticking, |f| may rise a hundredfold for a step or two, and with a search along every step the real
- * problems of ../shared under exact Coulomb took up to twice as many factorisations. Once |f| is below
- * `inner` times its value at the centre, x becomes the centre, and rho falls by `shrink` if that took
- * few steps, so that in the end the method is Newton's on the problem itself; mostly one or two steps
- * do (0.1 instead of 0.7 doubles their number). If the residual hardly fell from centre to centre, the
- * next proximal step is solved more tightly: loose ones can go round in circles. If MAX_NEWTON steps do
- * not do, x goes back to the centre unless something was gained, rho grows, and steps are searched along
- * from then on, or no more: full ones can alternate between two points. Exact Coulomb is no monotone
- * problem and no proof covers this; on 400 random heaps of up to 200 contacts with mu from 0.1 to 1.2
- * it ended on all, after 23 steps on average and 450 at most.
+ * The rules. |f| is in m/s; the scale of a block is the diagonal of the proximal problem, d (1 + rho). Newton steps are
+ * full at first: across kinks, where blocks change between open, sliding and sticking, |f| may rise a hundredfold for a
+ * step or two, and a line search in every step took up to twice as many factorisations on the real problems of
+ * ../shared under exact Coulomb. Once |f| is below `inner` times its value at the centre, x becomes the centre. rho
+ * then falls by `shrink` if few steps were needed, so that the method ends as Newton's on the problem itself; mostly
+ * one or two steps suffice (0.1 instead of 0.7 doubles their number). If the residual hardly fell from centre to
+ * centre, the next proximal step is solved more tightly: loose ones can cycle. If MAX_NEWTON steps do not suffice, x
+ * returns to the centre unless |f| fell, rho grows, and the line search is switched on, or off: full steps can
+ * alternate between two points. Exact Coulomb is not monotone and no proof covers it. On 400 random heaps of up to 200
+ * contacts with mu from 0.1 to 1.2 the method ended on all, after 23 steps on average and at most 450.
  *
- * The impulses reported and returned are those of the iterate projected onto the cones. An iteration is
- * one Newton step; its factorisation and solution count as one product, as does every (N + E) x.
- * Without friction it is an active-set method. Memory and time are those of a direct method: fine for
- * hundreds to thousands of contacts, not for deep beds. Infeasible problems: as rho falls the
- * iterates grow along a direction that the infeasibility monitor takes for its proof. */
+ * The impulses reported and returned are those of the iterate projected onto the cones. An iteration is one Newton
+ * step; its factorisation and solution count as one product, as does every (N + E) x. Without friction it is an
+ * active-set method. Memory and time are those of a direct method: fine for hundreds to thousands of contacts, not for
+ * deep beds. On infeasible problems the iterates grow, as rho falls, along a direction from which the infeasibility
+ * monitor finds its proof. */
 #include "linalg/fronts.h"
 #include "solvers/driver/best.h"
 #include "solvers/newton/natural_map.h"
@@ -41,9 +37,9 @@ enum { MAX_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
 
 static const double GROW = 4.0, RISE = 2.0;
 static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
-static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* of `inner` */
-static const double SLOW = 0.5;     /* fall of the residual in a proximal step */
-static const double SUSPECT = 1e-5; /* impulses that still grow below this rho may do so for ever */
+static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* adapt `inner` */
+static const double SLOW = 0.5;     /* minimum fall of the residual in a proximal step */
+static const double SUSPECT = 1e-5; /* rho below which growing impulses may grow without bound */
 
 typedef struct Params {
     double rho, shrink, inner;
@@ -58,17 +54,17 @@ static const TalusParam params[] = {
      "share of the residual at which a proximal step ends"},
 };
 
-/* U: (N + E) x + q, without the proximal term; F: f with it; V: u of what is reported. */
+/* U: (N + E) x + q without the proximal term; F: f with it; V: u of the reported impulses. */
 enum { X, CENTRE, U, F, STEP, REPORTED, V, OFFSET, VECTORS };
 
 typedef struct Work {
     TalusBlockMatrix matrix; /* N + E */
     TalusFronts fronts;
-    double *left, *own; /* the Jacobian's L and M */
+    double *left, *own; /* L and M of the Jacobian */
     double *memory, *vector[VECTORS];
     TalusNaturalBlock *block;
     TalusBest best;
-    double rho; /* where the last call left it */
+    double rho; /* value at the end of the last call */
 } Work;
 
 typedef struct Run {
@@ -78,8 +74,8 @@ typedef struct Run {
     int n;
     double rho, inner;
     double merit, first; /* |f| now and at the centre */
-    int steps;           /* Newton's since the centre was set */
-    bool careful;        /* they are halved where they raise |f| */
+    int steps;           /* Newton steps since the centre was set */
+    bool careful;        /* line search: steps that raise |f| are halved */
 } Run;
 
 /* ---- preparation ---- */
@@ -119,12 +115,12 @@ static void set_blocks(const TalusSolve *s, TalusNaturalBlock *block)
             .joint =
                 op->model && op->model[i].section == TALUS_SECTION_JOINT ? op->model[i].sides : 0,
             .mu = op->rows == 1 ? 0.0 : op->mu[i],
-            .scale = scale > 0.0 ? scale : 1.0, /* bodies that cannot move: any will do */
+            .scale = scale > 0.0 ? scale : 1.0, /* bodies that cannot move: any value > 0 will do */
         };
     }
 }
 
-/* A call that is resumed goes on with the same problem: the driver found the last one wanting. */
+/* A resumed call has the same problem, whose last result the driver rejected; its setup is reused. */
 static TalusStatus prepare(Run *run, bool resumed)
 {
     TalusSolve *s = run->s;
@@ -158,7 +154,7 @@ static void multiply(Run *run, const double *x, double *u)
     run->s->info->products++;
 }
 
-/* u + rho D (x - c) of block i, and the block with the diagonal of that as its scale. */
+/* Returns block i with the diagonal of the proximal problem as its scale, and u + rho D (x - c) of it. */
 static TalusNaturalBlock proximal_block(const Run *run, int i, double u[3])
 {
     const Work *w = run->w;
@@ -171,7 +167,7 @@ static TalusNaturalBlock proximal_block(const Run *run, int i, double u[3])
     return b;
 }
 
-/* f at X from U, and |f|. */
+/* Computes f at X from U, and |f|. */
 static void evaluate(Run *run)
 {
     Work *w = run->w;
@@ -186,8 +182,7 @@ static void evaluate(Run *run)
     run->merit = sqrt(sum);
 }
 
-/* L and M of the Jacobian at X: the derivative with respect to x has rho D times that with respect to u
- * on its diagonal. */
+/* Computes L and M of the Jacobian at X. d/dx has on its diagonal rho D times d/du. */
 static void linearise(Run *run)
 {
     Work *w = run->w;
@@ -204,7 +199,7 @@ static void linearise(Run *run)
     }
 }
 
-/* The residual of the impulses that X projects to, which REPORTED becomes. */
+/* Projects X to REPORTED and measures its residual. */
 static void measure(Run *run, double *sum, double *largest)
 {
     Work *w = run->w;
@@ -219,14 +214,14 @@ static void measure(Run *run, double *sum, double *largest)
         talus_natural_map(b, reported + i * b->rows, w->vector[V] + i * b->rows, f);
         double size = block_size(b, f);
         *sum += size * size;
-        *largest = size <= *largest ? *largest : size; /* a NaN shows */
+        *largest = size <= *largest ? *largest : size; /* keeps a NaN */
     }
     talus_best_offer(&w->best, run->s, reported, *sum);
 }
 
 /* ---- steps ---- */
 
-/* U must be at hand. */
+/* Takes X as the centre. U must be current. */
 static void set_centre(Run *run)
 {
     Work *w = run->w;
@@ -234,7 +229,7 @@ static void set_centre(Run *run)
     evaluate(run);
 }
 
-/* With the present rho, on which f depends through its scales. */
+/* Starts a proximal step with the current rho, on which f depends through its scales. */
 static void start_step(Run *run)
 {
     evaluate(run);
@@ -251,7 +246,7 @@ static void advance(Run *run, double a)
     evaluate(run);
 }
 
-/* A careful one is halved until |f| rises by no more than RISE. */
+/* Takes a Newton step; with a line search it is halved until |f| rises by at most RISE. */
 static void newton_step(Run *run)
 {
     Work *w = run->w;
@@ -270,9 +265,9 @@ static void newton_step(Run *run)
     }
 }
 
-/* After a proximal step that is done or in vain, where |f| was and is so much at the old and the new
- * centre. Below RHO_MIN rho falls only where its weight is what holds the method up: Newton's steps are
- * easy, and the residual hardly falls from centre to centre. */
+/* Adapts rho, `inner` and the line search after a proximal step. done: the step succeeded; was, is: |f| at the old and
+ * the new centre. rho falls below RHO_MIN only if its weight limits progress: Newton's steps are easy, and the residual
+ * hardly falls from centre to centre. */
 static void adapt(Run *run, bool done, double was, double is)
 {
     double least = is > SLOW * was ? RHO_LEAST : fmin(RHO_MIN, run->rho);
@@ -288,7 +283,7 @@ static void adapt(Run *run, bool done, double was, double is)
         talus_solve_suspect(run->s);
 }
 
-/* Ends the proximal step if it is done or in vain. */
+/* Ends the proximal step if it succeeded or failed. */
 static void end_proximal(Run *run)
 {
     Work *w = run->w;
@@ -323,8 +318,8 @@ static void iterate(Run *run)
     }
 }
 
-/* Blocks are under Coulomb's law where the solve is exact (s->plan), else under the relaxation, with whatever shifts
- * are in the offsets. The best point met is left in gamma. */
+/* Blocks are under Coulomb's law if the plan is exact (s->plan), else under the relaxation, with the shifts that the
+ * offsets contain. Leaves the best point in gamma. */
 static TalusStatus solve_prox(TalusSolve *s)
 {
     Work *w = s->work;

@@ -1,10 +1,10 @@
-/* solvers/newton/ssn.c - a generalised Newton method on bounds, preclik-2009 section 3.3: nothing but the steps of
+/* solvers/newton/ssn.c - generalised Newton method on bounds, preclik-2009 section 3.3; only the steps of
  * ssn_step.h.
  *
  * Iterates of map=minmax are outside the set until the end, where they are projected. One factorisation per
- * iteration on one thread of the host. With constant bounds it is of a symmetric matrix: of one from a file
- * that is not, as Coulomb's law allows, it takes one triangle, and steps are Newton's only as far as the other
- * is the same. */
+ * iteration, on one thread of the host. With constant bounds it is symmetric. A matrix from a file need not be
+ * symmetric under Coulomb's law; its factorisation then uses one triangle, and steps are Newton's only as far as
+ * the triangles agree. */
 #include "solvers/newton/ssn_step.h"
 
 #include "base/status.h"

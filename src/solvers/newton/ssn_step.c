@@ -16,7 +16,7 @@ enum { MOST_ROWS = 3 };
 
 /* ---- the maps, block by block ---- */
 
-/* What the regularisation adds to the gradient of row i at x. */
+/* Term of the regularisation in the gradient of row i at x. */
 static double pull(const TalusSsn *w, int i, double x)
 {
     return w->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * (x - w->vector[TALUS_SSN_CENTRE][i]);
@@ -32,13 +32,13 @@ static bool is_normal(const TalusSsn *w)
     return w->p->map == TALUS_SSN_NORMAL;
 }
 
-/* How far the tangential components of block b may go where its normal one is x. */
+/* Bound of the tangential components of block b at the normal component x. */
 static double reach_of(const TalusSsn *w, int b, double x)
 {
     return w->moving && w->slope[b] > 0.0 ? w->slope[b] * fmax(x, 0.0) : w->reach[b];
 }
 
-/* F at x with gradient g, and the bounds that decide. */
+/* Computes F at x with gradient g, and the deciding bounds. */
 static void minmax_block(const TalusSsn *w, int b, const double *x, const double *g, int8_t *side,
                          double *f)
 {
@@ -55,7 +55,7 @@ static void minmax_block(const TalusSsn *w, int b, const double *x, const double
     }
 }
 
-/* x of y. */
+/* Computes x from y. */
 static void clamp_block(const TalusSsn *w, int b, const double *y, int8_t *side, double *x)
 {
     side[0] = y[0] > 0.0 ? 0 : -1;
@@ -74,7 +74,7 @@ static void normal_block(const TalusSsn *w, int b, const double *x, const double
         f[k] = g[k] + w->vector[TALUS_SSN_WEIGHT][b * w->rows + k] * (y[k] - x[k]);
 }
 
-/* The map at gamma and y: sides and F. */
+/* Evaluates the map at gamma and y: sides and F. */
 static void evaluate(TalusSsn *w, const double *x)
 {
     int8_t side[MOST_ROWS] = {0};
@@ -105,7 +105,7 @@ static void multiply(TalusSsn *w)
     talus_sparse_add(&w->matrix, 1.0, w->vector[TALUS_SSN_D], w->vector[TALUS_SSN_ND]);
 }
 
-/* d of the rows at bounds; lists the others, whose d is 0 so far. */
+/* Sets d of the rows at bounds, 0 for the free rows, and lists the free rows. Returns their number. */
 static int split_rows(TalusSsn *w, const double *x)
 {
     int free_rows = 0;
@@ -121,8 +121,8 @@ static int split_rows(TalusSsn *w, const double *x)
     return free_rows;
 }
 
-/* A pivot that rounding has made vanish beside the regularisation stands for a row that the others
- * determine: it is made so large that the row stays. */
+/* Factorises the free rows. A pivot that is rounding relative to the regularisation belongs to a row that the others
+ * determine: its replacement is so large that the row does not move. */
 static TalusStatus factor_face(TalusSsn *w, int free_rows)
 {
     double largest =
@@ -132,7 +132,7 @@ static TalusStatus factor_face(TalusSsn *w, int free_rows)
     return talus_ldl_factor(&w->factor, &w->face, NULL, &pivots);
 }
 
-/* Constant bounds. */
+/* Direction for constant bounds. */
 static TalusStatus solve_face(TalusSsn *w, const double *x, bool again)
 {
     int free_rows = split_rows(w, x);
@@ -148,8 +148,8 @@ static TalusStatus solve_face(TalusSsn *w, const double *x, bool again)
     return TALUS_OK;
 }
 
-/* The derivative of a block's x with respect to y (normal) or of the target of its rows at bounds (minmax):
- * a unit row where free, mu on the normal column where a moving bound decides. */
+/* Derivative of a block's x with respect to y (normal), or of the target of its rows at bounds (minmax): a unit row if
+ * free, mu in the normal column if a moving bound decides. */
 static void bound_slopes(const TalusSsn *w, int b, double normal, double *pi)
 {
     const int8_t *side = w->side + b * w->rows;
@@ -162,8 +162,8 @@ static void bound_slopes(const TalusSsn *w, int b, double normal, double *pi)
             pi[k * w->rows] = side[k] * w->slope[b];
 }
 
-/* L and M of one block, rows divided by c, and the right-hand side. minmax: L has the free rows, M the
- * others. normal: with dx = Pi dy the equation G + N dx + C (dy - dx) = 0 is
+/* L and M of one block, rows divided by c, and the right-hand side. minmax: L has the free rows, M the others. normal:
+ * with dx = Pi dy the equation G + N dx + C (dy - dx) = 0 is
  *     (I - Pi + Pi C^-1 N) dx = -Pi C^-1 G. */
 static void linearise_block(TalusSsn *w, int b, double normal)
 {
@@ -185,7 +185,7 @@ static void linearise_block(TalusSsn *w, int b, double normal)
     }
 }
 
-/* Bounds that move. */
+/* Direction for moving bounds. */
 static void solve_blocks(TalusSsn *w, const double *x, bool again)
 {
     for (int b = 0; b < w->blocks; b++)
@@ -248,8 +248,7 @@ static void along(const TalusSsn *w, int b, double t, double *y)
     }
 }
 
-/* G'G at y + t dy; x is clamped on the way, so that this takes a product, of the change of x, which D
- * becomes. */
+/* G'G at y + t dy. Clamps x, so one product is needed, of the change of x, which is left in D. */
 static double normal_merit(TalusSsn *w, const double *x, double t)
 {
     double sum = 0.0, y[MOST_ROWS] = {0}, to[MOST_ROWS], g[MOST_ROWS], f[MOST_ROWS];
@@ -280,8 +279,8 @@ static double merit(TalusSsn *w, TalusSolve *s, double t)
     return is_normal(w) ? normal_merit(w, s->gamma, t) : minmax_merit(w, s->gamma, t);
 }
 
-/* Where the merit stays as it is along d, bounds contradict each other: whole steps, so that impulses grow
- * and the infeasibility monitor finds its proof. */
+/* Line search. If the merit is constant along d, bounds contradict each other: a full step is taken, so that impulses
+ * grow and the infeasibility monitor finds its proof. */
 static double step_length(TalusSsn *w, TalusSolve *s)
 {
     static const double SLOPE =
@@ -335,7 +334,7 @@ TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *s, TalusSsnMove *move)
 
 /* ---- gamma from outside ---- */
 
-/* Estimates of Coulomb blocks follow their normal impulses. */
+/* Sets the estimates of Coulomb blocks to their normal impulses, and the constant bounds. */
 static void set_bounds(TalusSsn *w, TalusSolve *s)
 {
     const TalusOperator *op = s->op;
@@ -346,8 +345,7 @@ static void set_bounds(TalusSsn *w, TalusSolve *s)
     }
 }
 
-/* Components inside their bounds stay; of one at a bound y says how hard it is pressed there, or how far
- * it is drawn away. */
+/* Components inside their bounds keep y = x. At a bound y = x - g / c: beyond it if pressed against it, else inside. */
 void talus_ssn_place(TalusSsn *w, TalusSolve *s)
 {
     if (!is_normal(w))
@@ -409,7 +407,7 @@ static void set_weights(TalusSsn *w)
         double d = 0.0;
         for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
             d = a->column[k] == i ? a->value[k] : d;
-        d = d > 0.0 ? d : 1.0; /* bodies that cannot move: any will do */
+        d = d > 0.0 ? d : 1.0; /* bodies that cannot move: any value > 0 will do */
         w->vector[TALUS_SSN_DIAGONALS][i] = d;
         w->vector[TALUS_SSN_WEIGHT][i] = w->p->metric == TALUS_SSN_DIAGONAL ? d : 1.0;
     }

@@ -1,26 +1,25 @@
-/* solvers/newton/ssn_step.h - one step of a generalised Newton method on bounds, preclik-2009 section 3.3; what ssn
- * and gs-ssn share.
+/* solvers/newton/ssn_step.h - a step of a generalised Newton method on bounds, preclik-2009 3.3, for ssn and gs-ssn.
  *
- * With bounds l <= x <= u on every row, g = (N + E) x + q, and c the row's diagonal entry (metric=diagonal), so
- * that all is in m/s, or 1 (metric=none, the paper), the problem is the root of one of
+ * With bounds l <= x <= u on every row, g = (N + E) x + q, and c the row's diagonal entry (metric=diagonal), so that
+ * all is in m/s, or 1 (metric=none, the paper), the problem is the root of one of
  *     map=minmax   F(x) = max(c (x - u), min(c (x - l), g))                  (Eq. 18)
  *     map=normal   G(y) = g(x) + c (y - x),   x = min(u, max(l, y))          (Eq. 21)
- * In both a row is free or a bound decides it. With constant bounds rows at bounds go there at once
- * (minmax) or stay (normal), and for the free ones remains the Schur complement
+ * In both, a row is free or decided by a bound. With constant bounds, rows at bounds go there at once (minmax) or stay
+ * (normal), and the free rows solve the Schur complement
  *     (N + E)_FF d_F = -g_F - (N + E)_FA d_A.
- * More free rows than degrees of freedom make it singular, and with a wrong active set and biases it is
- * not even consistent, against what the paper says. So the map is that of a regularised problem, with
+ * More free rows than degrees of freedom make it singular. With a wrong active set and biases it is not even
+ * consistent, contrary to the paper. So the map is that of a regularised problem, with
  *     g = (N + E) x + q + r diag(N + E) (x - centre),
- * whose centre is the present iterate (ssn) or moves when a problem is solved (gs-ssn: a proximal point
- * method); r is `regularise`.
+ * whose centre is the current iterate (ssn) or moves when a problem is solved (gs-ssn: proximal point); r is
+ * `regularise`.
  *
- * Coulomb's law on the square has bounds +-mu x_n. bounds=frozen is the paper's way out: in each iteration they
- * are set by the present normal impulses and taken for constant. bounds=moving takes the generalised
- * Jacobian as it is: rows of sliding components are dx_t -+ mu dx_n, and the matrix, which is
- * neither symmetric nor surely regular, is diag(L) (N + E) + diag(M) of linalg/fronts.h, as in prox.
+ * Coulomb's law on the square has bounds +-mu x_n. bounds=frozen is the paper's way: each iteration sets them from the
+ * current normal impulses and treats them as constant. bounds=moving takes the full generalised Jacobian: rows of
+ * sliding components are dx_t -+ mu dx_n. Its matrix, neither symmetric nor surely regular, is diag(L)
+ * (N + E) + diag(M) of linalg/fronts.h, as in prox.
  *
- * Then a step along d, halved until the squared map falls enough or `step_min` is reached: the paper's means
- * against local minima, subject to tuning as it says. */
+ * A step along d is halved until the squared map falls enough or `step_min` is reached: the paper's means against local
+ * minima, which needs tuning, as the paper says. */
 #ifndef TALUS_SOLVERS_NEWTON_SSN_STEP_H
 #define TALUS_SOLVERS_NEWTON_SSN_STEP_H
 
@@ -78,8 +77,8 @@ extern const char *const talus_ssn_metrics[], *const talus_ssn_maps[], *const ta
             "no step is shorter than this share of Newton's"                                      \
     }
 
-/* G: g; D, ND: change of x and (N + E) times it; Y, DY: of map=normal; F: the map; Q: offsets; WEIGHT: c;
- * CENTRE: of the regularisation. */
+/* G: g; D, ND: change of x and (N + E) times it; Y, DY: y and its change, map=normal; F: the map; Q: offsets; WEIGHT:
+ * c; CENTRE: of the regularisation. */
 enum {
     TALUS_SSN_G,
     TALUS_SSN_D,
@@ -97,49 +96,48 @@ enum {
 
 typedef struct TalusSsn {
     const TalusSsnParams *p;
-    double regularise;        /* begins as the parameter */
+    double regularise;        /* starts as the parameter */
     int rows, blocks;         /* rows of a block */
-    bool coulomb, moving;     /* some bounds depend on impulses; and the Jacobian knows */
-    TalusSparse matrix, face; /* N + E; its free rows and columns, in arrays as large */
+    bool coulomb, moving;     /* some bounds depend on impulses; so does the Jacobian */
+    TalusSparse matrix, face; /* N + E; its free rows and columns, with the same capacity */
     TalusLdl factor;
-    TalusBlockMatrix by_blocks; /* N + E once more, and its fronts: bounds=moving */
+    TalusBlockMatrix by_blocks; /* N + E in blocks, for bounds=moving */
     TalusFronts fronts;
-    double *left, *own;   /* its L and M */
-    int32_t *place, *row; /* of each row among the free ones, or -1; and back */
-    int changed;          /* rows that changed sides in the last look or sweep */
-    int8_t *side;         /* of each row: the bound that decides, -1 lower, 1 upper, 0 none */
-    double *slope;        /* [blocks]: of bounds that move: mu; 0: constant */
-    double *reach;        /* [blocks]: of constant ones */
+    double *left, *own;   /* L and M of the fronts */
+    int32_t *place, *row; /* index of each row among the free ones, or -1; inverse */
+    int changed;          /* rows that changed sides in the last evaluation or sweep */
+    int8_t *side;         /* deciding bound of each row: -1 lower, 1 upper, 0 none */
+    double *slope;        /* [blocks]: mu of moving bounds; 0: constant */
+    double *reach;        /* [blocks]: constant bounds */
     double *memory, *vector[TALUS_SSN_VECTORS];
 } TalusSsn;
 
-/* Matrices and vectors for the solve. Coulomb blocks are prisms until talus_ssn_end. */
+/* Prepares matrices and vectors for the solve. Coulomb blocks are prisms until talus_ssn_end. */
 TalusStatus talus_ssn_begin(TalusSsn *w, TalusSolve *solve, const TalusSsnParams *params);
-/* Also after a failure; gives the matrices back and keeps vectors. */
+/* Releases the matrices and keeps the vectors. Must be called after a failure too. */
 TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *solve);
 void talus_ssn_clear(TalusSsn *w);
 
-/* map=normal: y from gamma, which moves to what y stands for. To be called before the first step and
- * after gamma was changed from outside. */
+/* map=normal: sets y from gamma, and gamma to the x of y. Call it before the first step and when gamma was changed. */
 void talus_ssn_place(TalusSsn *w, TalusSolve *solve);
-/* Bounds, gradient and natural residual of gamma. Two products with talus_ssn_place, else one. */
+/* Computes bounds, gradient and natural residual of gamma. Two products with talus_ssn_place, else one. */
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
-/* After talus_ssn_measure: sides and map, as the next step takes them; returns how many rows changed sides. */
+/* Evaluates sides and map for the next step, after talus_ssn_measure. Returns the rows that changed sides. */
 int talus_ssn_look(TalusSsn *w, const TalusSolve *solve);
-/* The same with gamma as the new centre of the regularisation. */
+/* talus_ssn_look with gamma as the new centre of the regularisation. */
 int talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve);
 
 typedef struct TalusSsnMove {
-    bool search;   /* along the direction; else `length` of it is taken */
-    bool again;    /* sides are those of the last step: its factor is still good */
+    bool search;   /* line search along the direction; else a step of `length` */
+    bool again;    /* sides are those of the last step: its factor is reused */
     double length; /* in and out: share of Newton's step */
 } TalusSsnMove;
 
-/* One step of gamma, after one of these; one factorisation unless `again`. */
+/* Takes one step of gamma, after talus_ssn_look or talus_ssn_anchor; one factorisation unless `again`. */
 TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, TalusSsnMove *move);
 
-/* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, bounds by the normal impulses as
- * they are; returns the sum of (c times the change)^2. */
+/* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, with bounds from the current normal impulses.
+ * Returns the sum of (c times the change)^2. */
 double talus_ssn_sweep(TalusSsn *w, TalusSolve *solve, double omega);
 
 #endif

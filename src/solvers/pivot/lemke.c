@@ -1,22 +1,21 @@
 /* solvers/pivot/lemke.c - Lemke's complementary pivoting on the contact problem's linear complementarity problem: the
  * baseline that iterative methods replaced (negrut-2009, petra-2009 section 1).
  *
- * lemke_lcp.h has the two problems, the dual one of the relaxation and Stewart and Trinkle's of Coulomb's law;
- * lemke_pivot.h the method. The covering vector is in units of velocity: z_0 is a speed by which contacts are
- * opened, and falls to 0. With all ones there, as usual, edges of one cone and contacts that are alike tie all
- * the way; numbers between 1 and 2 that have nothing to do with each other leave the ties that are in the
- * problem. Should accuracy get lost on the way, or the path end on a ray that proves nothing, others are
- * tried.
+ * lemke_lcp.h has the two problems: the dual one of the relaxation, and Stewart and Trinkle's of Coulomb's law.
+ * lemke_pivot.h has the method. The covering vector is in units of velocity: z_0 is a speed at which contacts open, and
+ * falls to 0. With the usual vector of ones, edges of one cone and similar contacts tie along the whole path; unrelated
+ * numbers between 1 and 2 leave only the ties of the problem itself. If a path loses accuracy or ends on a ray that
+ * proves nothing, others are tried.
  *
- * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. Where a certificate is found from it
- * (certificate.h), the problem has no solution. Under Coulomb's law there is one if gamma can do without friction;
- * a solution in which contacts slide may exist beside any other ray, and where no path leads to one the
- * problem stays unsolved. With gaps phi >= 0 and rigid contacts there are no rays (Stewart and Trinkle 1996).
+ * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. If a certificate is found from it
+ * (certificate.h), the problem has no solution. Under Coulomb's law there is one if gamma needs no friction. Beside any
+ * other ray a solution with sliding contacts may exist; if no path leads to one, the problem stays unsolved. With gaps
+ * phi >= 0 and rigid contacts there are no rays (Stewart and Trinkle 1996).
  *
- * An iteration is a pivot; with it goes one product, to measure the impulses of the present basis, projected
- * onto the cones. The first brings z_0 in and tells the starting point's residual. There is no warm start: from a
- * solution nothing is done, from all else the path starts anew. One thread, dense: the inverse has n p entries, n
- * unknowns, p of them basic. */
+ * An iteration is a pivot with one product, which measures the impulses of the current basis, projected onto the cones.
+ * The first pivot brings z_0 in and gives the residual of the starting point. There is no warm start: a start that
+ * solves the problem is returned, and any other is ignored. One thread, dense: the inverse has n p entries, n unknowns,
+ * p of them basic. */
 #include "solvers/driver/best.h"
 #include "solvers/driver/certificate.h"
 #include "solvers/driver/infeasibility.h"
@@ -30,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Paths that are tried, and pivots per unknown after which one has gone astray: few take more than one or two. */
+/* TRIES: maximum number of paths. LONG: maximum pivots per unknown; few paths need more than one or two. */
 enum { TRIES = 4, LONG = 20 };
 
 typedef struct Params {
@@ -114,7 +113,7 @@ static void set_cover(Work *w, bool ones, int attempt)
 
 /* ---- measuring ---- */
 
-/* Counts an iteration that has led to vector[IMPULSE] and tells whether to go on. */
+/* Counts an iteration that led to vector[IMPULSE]. True if the solve must go on. */
 static bool tell(TalusSolve *s, Work *w)
 {
     TalusResidual r;
@@ -135,7 +134,7 @@ static bool tell_point(TalusSolve *s, Work *w)
 
 /* ---- the solve ---- */
 
-/* Ends the solve where the ray leads to a certificate. True: another path may lead to more. */
+/* Ends the solve as infeasible if the ray leads to a certificate. True if not: another path may do better. */
 static bool end_on_ray(TalusSolve *s, Work *w)
 {
     talus_lemke_ray(&w->lemke, w->z);
@@ -146,7 +145,7 @@ static bool end_on_ray(TalusSolve *s, Work *w)
     return !proof;
 }
 
-/* One path from its start to its end. *again: it has led to nothing, and there is budget for another. */
+/* Follows one path to its end. *again: it failed, and the budget allows another. */
 static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
 {
     const Params *p = s->params;
@@ -170,7 +169,7 @@ static TalusStatus solve_lemke(TalusSolve *s)
     TALUS_TRY(check_size(s, s->params));
     TALUS_TRY(prepare(s, w));
     TALUS_TRY(talus_best_begin(&w->best, s));
-    s->infeasibility->off = true; /* impulses grow along the path; rays are the proof */
+    s->infeasibility->off = true; /* impulses grow along the path; only rays prove anything */
     memcpy(w->vector[IMPULSE], s->gamma, bytes);
     s->backend->block.project(s->op, NULL, w->vector[IMPULSE]);
     bool again = tell(s, w);

@@ -9,10 +9,10 @@
 
 enum { REFINEMENTS = 3 };
 
-/* What is left of a difference this small against its terms is rounding of 0. Ties would be missed without it. */
+/* Relative size below which a difference is rounding of 0. Without it ties would be missed. */
 static const double CANCELLED = 1e-14;
 
-/* A pivot of the kernel this small against its row, entries being about 1, is none. */
+/* A kernel pivot below this, relative to its row of entries of about 1, is singular. */
 static const double SINGULAR = 1e-13;
 
 TalusStatus talus_basis_begin(TalusBasis *b, const TalusLcp *lcp, const double *cover)
@@ -107,7 +107,7 @@ static void drop_slot(TalusBasis *b, int w)
     b->slot[b->owner[slot]] = slot;
 }
 
-/* w's column, so far that of the identity at `position`. */
+/* Adds a column of the inverse for w, which was that of the identity at `position`. */
 static void add_slot(TalusBasis *b, int w, int position, const double *y)
 {
     double *column = column_of(b, b->p), over = 1.0 / y[position];
@@ -173,7 +173,7 @@ double talus_basis_error(const TalusBasis *b)
     return worst;
 }
 
-/* The kernel by rows. */
+/* Fills the kernel by rows. */
 static void fill_kernel(TalusBasis *b)
 {
     const TalusLcp *lcp = b->lcp;
@@ -254,8 +254,7 @@ static void solve_kernel(const TalusBasis *b, const double *f, double *x)
     }
 }
 
-/* x += B^-1 f by the factors: first the basic z and z_0, then each basic w from its own row. f becomes what the
- * others leave of it. */
+/* x += B^-1 f by the factors: first basic z and z_0, then each basic w from its own row. f becomes the remainder. */
 static void add_solution(TalusBasis *b, double *f, double *x)
 {
     const TalusLcp *lcp = b->lcp;
@@ -288,7 +287,7 @@ static void solve_values(TalusBasis *b)
     }
 }
 
-/* The kernel's inverse by rows: those of `position` by slots. */
+/* Inverts the kernel by rows: rows in the order of `position`, columns by slots. */
 static void invert_kernel(TalusBasis *b)
 {
     const size_t p = (size_t)b->p;
@@ -310,7 +309,7 @@ static void invert_kernel(TalusBasis *b)
     }
 }
 
-/* One column of the inverse, from the kernel's: basic w follow from their rows. */
+/* Fills one column of the inverse from that of the kernel; basic w follow from their rows. */
 static void fill_column(TalusBasis *b, int slot)
 {
     const TalusLcp *lcp = b->lcp;
@@ -334,7 +333,7 @@ static void fill_column(TalusBasis *b, int slot)
     }
 }
 
-/* Values that cancel in B^-1 q. */
+/* Sets values to 0 that cancel in B^-1 q. */
 static void clean_values(TalusBasis *b)
 {
     const int n = b->lcp->n;

@@ -42,8 +42,8 @@ int64_t talus_contact_lcp_size(const TalusOperator *op)
     return size;
 }
 
-/* Column k of the block's generators: gamma = their combination. Under Coulomb's law the first is the normal
- * impulse; the slip speed has none. */
+/* Column k of the block's generators, of which gamma is a combination. Under Coulomb's law column 0 is the normal
+ * impulse; the slip speed has no column. */
 static void generator(const TalusContactLcp *c, const TalusLcpBlock *b, int k, double g[3])
 {
     const double *corner = b->corner >= 0 ? c->corner[b->corner + k - (b->exact ? 1 : 0)] : NULL;
@@ -101,7 +101,7 @@ static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
 
 /* ---- the matrix ---- */
 
-/* Blocks of N + E in block column j, into near, in rising order, and part. `t` is the transpose. */
+/* Collects the blocks of N + E in block column j into near, in rising order, and part. `t` is the transpose. */
 static int gather_column(TalusContactLcp *c, const TalusSparse *t, int j)
 {
     const int rows = c->rows;
@@ -130,7 +130,7 @@ static void push(TalusContactLcp *c, int32_t *at, int row, double value)
     c->lcp.value[(*at)++] = value;
 }
 
-/* The entries of generator k of block j in the rows of block i. */
+/* Appends the entries of generator k of block j in the rows of block i. */
 static void push_part(TalusContactLcp *c, int32_t *at, int i, int j, int k)
 {
     const TalusLcpBlock *row = &c->block[i], *column = &c->block[j];

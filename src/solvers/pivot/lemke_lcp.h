@@ -1,17 +1,17 @@
 /* solvers/pivot/lemke_lcp.h - contact problems as linear complementarity problems.
  *
- * Two of them, by the law of each block, which may stand side by side:
- *   dual      ccp, and contacts without friction: gamma = G z with the edges of the cone as columns of G,
- *             (1, mu c_k) for the corners c_k of the section; w = G'u. It is the optimality condition of the
- *             convex problem's dual (petra-2009 Eq. 13), M = G'(N + E)G positive semidefinite.
- *   Stewart-Trinkle, in Anitescu and Potra's form   coulomb: unknowns are the normal impulse n, weights
- *             b_k >= 0 of the corners, and the slip speed s,
- *                 0 <= u_n             _|_  n   >= 0
- *                 0 <= c_k.u_t + s     _|_  b_k >= 0          gamma = (n, sum of b_k c_k)
- *                 0 <= mu n - sum b_k  _|_  s   >= 0
- *             so s is the support function of the section at -u_t: De Saxce's shift over mu. M is copositive,
- *             z'M z = gamma'(N + E)gamma + mu n s, and not symmetric.
- * Data are scaled by powers of two, the same in any units: velocities by the largest |q|, impulses of a block by
+ * The law of each block selects one of two forms, which may occur in one problem:
+ *     dual      ccp, and contacts without friction: gamma = G z with the edges of the cone as columns of G,
+ *               (1, mu c_k) for the corners c_k of the section; w = G'u. It is the optimality condition of the
+ *               convex problem's dual (petra-2009 Eq. 13), M = G'(N + E)G positive semidefinite.
+ *     Stewart-Trinkle, in Anitescu and Potra's form   coulomb: unknowns are the normal impulse n, weights
+ *               b_k >= 0 of the corners, and the slip speed s,
+ *                   0 <= u_n             _|_  n   >= 0
+ *                   0 <= c_k.u_t + s     _|_  b_k >= 0          gamma = (n, sum of b_k c_k)
+ *                   0 <= mu n - sum b_k  _|_  s   >= 0
+ *               so s is the support function of the section at -u_t: De Saxce's shift over mu. M is copositive,
+ *               z'M z = gamma'(N + E)gamma + mu n s, and not symmetric.
+ * Powers of two scale the data, to the same numbers in any units: velocities by the largest |q|, impulses of a block by
  * that over its diagonal, so that q and the diagonal of M are about 1. */
 #ifndef TALUS_SOLVERS_PIVOT_LEMKE_LCP_H
 #define TALUS_SOLVERS_PIVOT_LEMKE_LCP_H
@@ -21,11 +21,11 @@
 #include "problem/problem.h"
 
 typedef struct TalusLcpBlock {
-    int first;   /* of its unknowns */
-    int count;   /* edges, or corners of a block under Coulomb's law, which has two unknowns more */
+    int first;   /* index of its first unknown */
+    int count;   /* edges, or corners under Coulomb's law, which has two more unknowns */
     bool exact;  /* Coulomb's law */
-    double unit; /* of its impulses */
-    int corner; /* of its corners in `corner`; a block without friction has one edge and no corner */
+    double unit; /* unit of its impulses */
+    int corner; /* index of its first corner; a block without friction has one edge and no corner */
     double mu;
 } TalusLcpBlock;
 
@@ -33,22 +33,22 @@ typedef struct TalusContactLcp {
     TalusLcp lcp;
     int rows, blocks;
     TalusLcpBlock *block;
-    double (*corner)[2]; /* of the sections for mu = 1 */
+    double (*corner)[2]; /* corners of the sections for mu = 1 */
     double speed;        /* unit of velocities */
     /* work: a column of blocks of N + E */
     int32_t *near, *mark;
     double (*part)[9];
 } TalusContactLcp;
 
-/* Unknowns that the problem's LCP would have. */
+/* Returns the number of unknowns of the problem's LCP. */
 int64_t talus_contact_lcp_size(const TalusOperator *op);
 
-/* `q`: the problem's offsets, [rows * blocks]. Sections other than polygons are the caller's mistake. */
+/* Fills the LCP. `q`: the problem's offsets, [rows * blocks]. Sections must be polygons. */
 TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *problem,
                                    const double *q);
 void talus_contact_lcp_clear(TalusContactLcp *c);
 
-/* gamma of z. */
+/* Computes gamma from z. */
 void talus_contact_lcp_impulses(const TalusContactLcp *c, const double *z, double *gamma);
 
 #endif

@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* All of these are for data of about 1. Entries of a column that do not bound its step are below PIVOT times the
- * largest, and those that are rounding of 0 below ZERO. A pivot below SMALL is taken from fresh factors alone. */
+/* Thresholds for data of about 1. Entries of a column below PIVOT times the largest do not bound its step; entries
+ * below ZERO are rounding. A pivot below SMALL is taken only from fresh factors. */
 static const double PIVOT = 1e-9, ZERO = 1e-14, SMALL = 1e-6;
-/* Ratios and entries of the inverse that are as close as TIED are tied; z_0 is at its end when OVER of it is left. */
+/* TIED: relative difference of tied ratios and entries of the inverse. OVER: share of z_0 that counts as 0. */
 static const double TIED = 1e-12, OVER = 1e-14;
-/* Of q - B x, against the largest x: beyond it the basis is factorised anew. */
+/* Maximum of q - B x, relative to the largest x; beyond it the basis is factorised again. */
 static const double DRIFT = 1e-12;
 
 static double largest(const double *x, int n)
@@ -30,7 +30,7 @@ static double ratio(const TalusLemke *l, int i)
     return fmax(l->basis.x[i], 0.0) / l->y[i];
 }
 
-/* Positions whose variable reaches 0 first as `enters` grows, into l->tied. */
+/* Writes to l->tied the positions whose variable reaches 0 first as `enters` grows. Returns their number. */
 static int first_to_vanish(TalusLemke *l)
 {
     const int n = l->basis.lcp->n;
@@ -45,7 +45,7 @@ static int first_to_vanish(TalusLemke *l)
     return count;
 }
 
-/* Of the tied positions, those with the least entry of B^-1 over y in column j. */
+/* Reduces the tied positions to those with the minimum of B^-1 over y in column j. Returns their number. */
 static int update_min(TalusLemke *l, int count, int j)
 {
     double least = INFINITY, size = 0.0;
@@ -62,7 +62,7 @@ static int update_min(TalusLemke *l, int count, int j)
     return kept;
 }
 
-/* Whether z_0 vanishes with the first, all of it: then a solution is found. */
+/* True if z_0 reaches 0 together with the first: a solution is found. */
 static bool is_over(const TalusLemke *l, int position, int count)
 {
     double least = INFINITY;
@@ -71,7 +71,7 @@ static bool is_over(const TalusLemke *l, int position, int count)
     return l->basis.x[position] - least * l->y[position] <= OVER * l->basis.x[position];
 }
 
-/* The position that leaves, -1 on a ray. z_0 goes first. */
+/* Returns the position that leaves, -1 on a ray. z_0 has priority. */
 static int choose_leaving(TalusLemke *l)
 {
     const int n = l->basis.lcp->n;
@@ -110,8 +110,7 @@ static TalusStatus exchange(TalusLemke *l, int position)
     return TALUS_OK;
 }
 
-/* z_0 enters where q / d is least, of several the last: that makes all rows of [B^-1 q, B^-1]
- * lexicographically positive. */
+/* Enters z_0 at the last row of minimum q / d: all rows of [B^-1 q, B^-1] are then lexicographically positive. */
 static TalusStatus first_pivot(TalusLemke *l)
 {
     TalusBasis *b = &l->basis;
@@ -143,7 +142,7 @@ TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *
     return *state == TALUS_LEMKE_SOLVED ? TALUS_OK : first_pivot(l);
 }
 
-/* The column that enters, without the rounding of its zeros: that would hide ties. */
+/* Sets the entering column and clears the rounding of its zeros, which would hide ties. */
 static void set_column(TalusLemke *l)
 {
     const int n = l->basis.lcp->n;
@@ -153,7 +152,7 @@ static void set_column(TalusLemke *l)
         l->y[i] = fabs(l->y[i]) <= floor ? 0.0 : l->y[i];
 }
 
-/* The position that leaves, by factors that can be trusted with it. */
+/* Finds the position that leaves, with factors that are accurate enough for it. */
 static TalusStatus find_pivot(TalusLemke *l, int *position)
 {
     set_column(l);

@@ -1,11 +1,11 @@
 /* solvers/pivot/lemke_pivot.h - Lemke's method for linear complementarity problems, one pivot at a time.
  *
- * From w = q + d z_0 with z_0 large enough, z_0 is driven to 0 along a path of bases in which of every pair
- * w_j, z_j one is not basic: the complement of the variable that left enters next (Cottle and Dantzig 1968).
- * Ties in the ratio test are broken lexicographically by the rows of [B^-1 q, B^-1], so no basis comes twice,
- * however degenerate the problem (repeated contacts). The method ends with z_0 = 0, a solution, or on a
- * ray: then no solution exists if M is positive semidefinite, and for copositive M there is z >= 0 with
- * M z >= 0, z'M z = 0, q'z < 0 (Cottle, Pang and Stone 1992, Theorem 4.4.13). */
+ * From w = q + d z_0 with z_0 large enough, z_0 is driven to 0 along a path of bases. In each basis, one of every pair
+ * w_j, z_j is not basic: the complement of the variable that left enters next (Cottle and Dantzig 1968). Ties in the
+ * ratio test are broken lexicographically by the rows of [B^-1 q, B^-1], so no basis repeats, however degenerate the
+ * problem (repeated contacts). The method ends with z_0 = 0, a solution, or on a ray. On a ray no solution exists if M
+ * is positive semidefinite, and for copositive M there is z >= 0 with M z >= 0, z'M z = 0, q'z < 0 (Cottle, Pang and
+ * Stone 1992, Theorem 4.4.13). */
 #ifndef TALUS_SOLVERS_PIVOT_LEMKE_PIVOT_H
 #define TALUS_SOLVERS_PIVOT_LEMKE_PIVOT_H
 
@@ -23,24 +23,24 @@ typedef enum TalusLemkeTies { TALUS_TIES_LEXICOGRAPHIC, TALUS_TIES_FIRST } Talus
 typedef struct TalusLemke {
     TalusBasis basis;
     TalusLemkeTies ties;
-    int refactor; /* pivots after which the basis is factorised anew */
-    int enters;   /* next; -1: none */
+    int refactor; /* pivots after which the basis is factorised again */
+    int enters;   /* next entering variable; -1: none */
     int age;      /* pivots since the last factorisation */
     int factorisations;
     double *y;    /* column of `enters`; on a ray the basic variables change by -y */
-    double *rate; /* work of the ratio test */
+    double *rate; /* work vector of the ratio test */
     int32_t *tied;
 } TalusLemke;
 
-/* `cover` and the problem stay the caller's; entries of M and q should be about 1. GOING or SOLVED. */
+/* State: GOING or SOLVED. The caller owns `cover` and the problem. Entries of M and q should be about 1. */
 TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
                               TalusLemkeState *state);
 TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state);
 void talus_lemke_clear(TalusLemke *l);
 
-/* The present z, from the data once the method has ended: [n], not negative. */
+/* Writes the current z, [n], not negative; after the end it is computed from the data. */
 void talus_lemke_point(const TalusLemke *l, double *z);
-/* The direction of the ray. */
+/* Writes the direction of the ray. */
 void talus_lemke_ray(const TalusLemke *l, double *z);
 
 #endif

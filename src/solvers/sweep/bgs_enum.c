@@ -1,8 +1,8 @@
 /* solvers/sweep/bgs_enum.c - block Gauss-Seidel with total enumeration, preclik-2009 section 3.1.
  *
- * Every component of a contact is free or at one of its bounds: 27 cases, each a linear system, of which the
- * first that meets all inequalities is the contact's solution. Exact also with moving bounds, +-mu times
- * the normal impulse of the same case (Coulomb's law on the square). */
+ * Every component of a contact is free or at one of its bounds: 27 cases, each a linear system. The first case that
+ * meets all inequalities is the contact's solution. Moving bounds, +-mu times the normal impulse of the same case
+ * (Coulomb's law on the square), are exact too. */
 #include "solvers/sweep/block_sweep.h"
 
 static TalusStatus solve_bgs_enum(TalusSolve *s)

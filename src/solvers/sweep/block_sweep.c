@@ -1,6 +1,6 @@
-/* solvers/sweep/block_sweep.c - sweeps over contacts, each one's own problem solved for the others as they are.
+/* solvers/sweep/block_sweep.c - sweeps over contacts; each contact is solved with the others held constant.
  *
- * The change of velocities in a sweep says when to stop; the driver then measures by the law itself. */
+ * The velocity change of a sweep is the stopping test; the driver then measures the residual of the law. */
 #include "solvers/sweep/block_sweep.h"
 
 #include "base/hash.h"
@@ -22,7 +22,7 @@ const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
      "of the random order"},
 };
 
-/* Sweeps before the change is fetched where that is not free: it costs as much as a sweep of a small problem. */
+/* Sweeps between downloads of the change, on backends where one costs as much as a sweep of a small problem. */
 enum { UNSEEN_SWEEPS = 4 };
 
 static int sweeps_at_once(const TalusSolve *s)

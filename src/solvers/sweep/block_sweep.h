@@ -1,4 +1,4 @@
-/* solvers/sweep/block_sweep.h - what the solvers that sweep over contacts and solve each one's problem share. */
+/* solvers/sweep/block_sweep.h - shared by the solvers that sweep over contacts and solve each contact's problem. */
 #ifndef TALUS_SOLVERS_SWEEP_BLOCK_SWEEP_H
 #define TALUS_SOLVERS_SWEEP_BLOCK_SWEEP_H
 
@@ -10,7 +10,7 @@ typedef struct TalusBlockSweepParams {
 } TalusBlockSweepParams;
 
 typedef struct TalusBlockSweepState {
-    uint64_t solves; /* random order: each solve draws its own permutations */
+    uint64_t solves; /* count of solves: each draws its own permutations (random order) */
 } TalusBlockSweepState;
 
 typedef struct TalusBlockSweepWork {
@@ -20,15 +20,14 @@ typedef struct TalusBlockSweepWork {
 enum { TALUS_BLOCK_SWEEP_PARAMS = 4 };
 extern const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS];
 
-/* Sweeps from and into gamma until the velocity change of one is within the tolerance. *sweep is kept from
- * solve to solve. */
+/* Sweeps gamma in place until the velocity change of one sweep is within the tolerance. *sweep persists. */
 TalusStatus talus_sweep_until(TalusSolve *solve, const TalusSweepOptions *options,
                               TalusSweep **sweep);
-/* The same with this solver of one contact and the parameters above. */
+/* talus_sweep_until with this solver of one contact and the parameters above. */
 TalusStatus talus_block_sweep(TalusSolve *solve, TalusOneSolver local);
 void talus_block_sweep_clear(void *work, const TalusBackend *backend);
 
-/* The fields of such a solver's TalusSolverType that all of them share. */
+/* Fields of TalusSolverType that all these solvers share. */
 #define TALUS_BLOCK_SWEEP_FIELDS                                                             \
     .params = talus_block_sweep_params, .param_count = TALUS_BLOCK_SWEEP_PARAMS,             \
     .param_size = sizeof(TalusBlockSweepParams), .state_size = sizeof(TalusBlockSweepState), \

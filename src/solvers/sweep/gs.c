@@ -1,11 +1,10 @@
 /* solvers/sweep/gs.c - projected Gauss-Seidel, negrut-2009 Algorithm 1.
  *
  *     gamma_i <- rho P_i(gamma_i - omega eta_i (D_i'v + b_i)) + (1 - rho) gamma_i,   then v at once.
- * metric=trace takes the paper's eta_i = 3/trace; metric=anisotropic divides the normal and the
- * tangential part by their own diagonal entries, which for spheres solves the contact exactly.
- * Stops on the velocity change of a sweep, then measures the true residual. Good for loose
- * tolerances; with friction it stalls at about 1e-2 of the starting residual on deep beds.
- * order=chaotic is the paper's update on a GPU: all contacts at once, and not repeatable. */
+ * metric=trace takes the paper's eta_i = 3/trace. metric=anisotropic divides the normal and the tangential part by
+ * their own diagonal entries, which for spheres solves the contact exactly. Stops on the velocity change of a sweep,
+ * then measures the true residual. Good for loose tolerances; with friction it stalls at about 1e-2 of the starting
+ * residual on deep beds. order=chaotic is the paper's update on a GPU: all contacts at once, and not repeatable. */
 #include "solvers/sweep/block_sweep.h"
 
 #include "base/hash.h"
@@ -20,7 +19,7 @@ typedef struct Params {
 } Params;
 
 typedef struct State {
-    uint64_t solves; /* random order: each solve draws its own permutations */
+    uint64_t solves; /* count of solves: each draws its own permutations (random order) */
 } State;
 
 typedef struct Work {

@@ -1,8 +1,7 @@
 /* solvers/sweep/nscd.c - the non-smooth contact dynamics method (Jean 1999; preclik-2009 section 3.1).
  *
- * Gauss-Seidel over contacts; the problem of one contact under Coulomb's law is written as the root of Alart
- * and Curnier's function and solved by a generalised Newton method, from the impulse as it was, with the
- * exact solver of bgs where that fails. */
+ * Gauss-Seidel over contacts. The problem of one contact under Coulomb's law is a root of Alart and Curnier's function.
+ * A generalised Newton method solves it from the last impulse; if that fails, the exact solver of bgs does. */
 #include "solvers/sweep/block_sweep.h"
 
 static TalusStatus solve_nscd(TalusSolve *s)

@@ -1,8 +1,8 @@
 /* solvers/sweep/pgs.c - projected Gauss-Seidel component by component, preclik-2009 section 3.1.
  *
- * Each component solves its own row and is cut to its bounds: [0, oo) for a normal one; for a tangential one
- * those of its box or, under Coulomb's law on the square, +-mu times the normal impulse as it is just then. A
- * fixed point of the moving bounds obeys the law exactly; that the iteration finds it is not proven. */
+ * Each component solves its own row and is clamped to its bounds: [0, oo) for a normal one. A tangential one has those
+ * of its box or, under Coulomb's law on the square, +-mu times the current normal impulse. A fixed point of the moving
+ * bounds obeys the law exactly; convergence to it is not proven. */
 #include "solvers/sweep/block_sweep.h"
 
 static TalusStatus solve_pgs(TalusSolve *s)

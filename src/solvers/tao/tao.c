@@ -1,21 +1,20 @@
 /* solvers/tao/tao.c - the dual quadratic program by PETSc's TAO, as petra-2009 did with BLMVM and TRON.
  *
  *     min 1/2 x'P x + kappa'x,   low <= x <= high
- * with x the multipliers of polygonal cones, x >= 0 (problem/qp.h, Eq. 13), or the impulses themselves where
- * they are in boxes. BLMVM needs gradients alone, each a product (N + E) G x by the backend's own loops: no
- * matrix is formed. The others work on parts of P, which is written out.
+ * x are the multipliers of polygonal cones, x >= 0 (problem/qp.h, Eq. 13), or the impulses themselves if they are in
+ * boxes. BLMVM needs only gradients, each a product (N + E) G x by the backend's own loops: no matrix is formed. The
+ * others work on parts of P, which is assembled.
  *
  * TAO's rules have absolute constants, in step lengths and trust regions, so it is given
  *     z = (x - x0) / unit,   1/2 z'(stiffness P)z + speed g(x0)'z,   unit = stiffness / speed,
- * with powers of two that bring the largest diagonal of P and the largest entry of the projected gradient at
- * x0 to about 1: it sees the same bits whatever the units. x0 is where the solve starts. Line searches compare
- * objectives, so they stall once a step changes the objective by less than its rounding, at gradients near
- * the root of it. Then x0 moves to the present x and TAO starts again: measured from there objectives are
- * near zero, and a step shows in them to full precision.
+ * with powers of two that bring the largest diagonal of P and the largest entry of the projected gradient at x0 to
+ * about 1: TAO sees the same bits in any units. x0 is where the solve starts. Line searches compare objectives, so they
+ * stall when a step changes the objective by less than its rounding, at gradients near the root of it. x0 then moves to
+ * the current x and TAO restarts: measured from there objectives are near zero, and resolve a step to full precision.
  *
- * No bound is infinite in z, but FAR_AWAY: bqpip takes infinite ones for 1e20 and starts between bounds, many
- * iterations from where it should be (2^10 is too near, for heavy bodies on light ones); and the others would
- * leave in one step, to where nothing can be computed, when there is no solution. */
+ * No bound is infinite in z, but FAR_AWAY. bqpip takes infinite bounds for 1e20 and starts between bounds, many
+ * iterations away (2^10 is too near, for heavy bodies on light ones). If there is no solution, the others would go in
+ * one step to where nothing can be computed. */
 #include "solvers/tao/tao.h"
 
 #include "backend/sets.h"
@@ -26,7 +25,7 @@
 #include <string.h>
 
 static const double FAR_AWAY = 0x1p24; /* upper bound in z */
-static const double INNER = 0.1;       /* accuracy of conjugate gradients whose steps are limited */
+static const double INNER = 0.1;       /* accuracy of conjugate gradients with limited steps */
 
 typedef struct Run {
     TalusSolve *s;
@@ -35,17 +34,17 @@ typedef struct Run {
     TalusTaoWork *w;
     int round;
     double rms, max; /* residual of the last iterate */
-    double least;    /* rms so far in this round, */
-    int since;       /*   and iterations since */
+    double least;    /* minimum rms in this round */
+    int since;       /* iterations since that minimum */
     double size;     /* |gamma| at the last check for infeasibility */
-    double value;    /* objective at POINT, that at x0 being zero */
-    bool finite;     /* objectives have been so far */
-    bool done;       /* the solve is to end */
+    double value;    /* objective at POINT, relative to that at x0 */
+    bool finite;     /* all objectives so far are finite */
+    bool done;       /* the solve must end */
 } Run;
 
 /* ---- unknowns ---- */
 
-/* Bounds of impulses in boxes; of immovable contacts they are fixed at zero. */
+/* Sets the bounds of impulses in boxes; those of immovable contacts are fixed at zero. */
 static void set_boxes(const TalusOperator *op, double *low, double *high)
 {
     for (int i = 0; i < op->blocks; i++) {
@@ -61,7 +60,7 @@ static void set_boxes(const TalusOperator *op, double *low, double *high)
     }
 }
 
-/* Contacts without friction go with both. */
+/* True if the impulses are in boxes. Contacts without friction are compatible with both forms. */
 static bool are_boxes(const TalusOperator *op)
 {
     bool some = false;
@@ -101,7 +100,7 @@ static double largest_scale(const TalusOperator *op)
     return most;
 }
 
-/* The matrix with every diagonal entry there: bqpip adds to them. */
+/* Completes the diagonal: bqpip adds to every entry. */
 static TalusStatus complete_diagonal(TalusSparse *a)
 {
     size_t entries = (size_t)talus_sparse_entries(a), n = (size_t)a->rows, at = 0;
@@ -141,8 +140,8 @@ static bool has_diagonal(const TalusSparse *a)
     return true;
 }
 
-/* Bounds that coincide, as those of tangential impulses do while a first estimate is made. TAO takes such an
- * unknown for one that may leave its bound, so its row becomes that of 1 x = x0. */
+/* True if the bounds coincide, as those of tangential impulses do during a first estimate. TAO assumes that such an
+ * unknown may leave its bound, so its row becomes 1 x = x0. */
 static bool is_fixed(const TalusTaoWork *w, int k)
 {
     return w->vector[TALUS_TAO_LOW][k] == w->vector[TALUS_TAO_HIGH][k];
@@ -177,7 +176,7 @@ static void set_bounds(const TalusOperator *op, TalusTaoWork *w)
         set_boxes(op, w->vector[TALUS_TAO_LOW], w->vector[TALUS_TAO_HIGH]);
 }
 
-/* Outer loops come back with the same problem but for offsets and bounds. */
+/* Outer loops come back with the same problem except for offsets and bounds. */
 static TalusStatus prepare(Run *run)
 {
     TalusSolve *s = run->s;
@@ -202,7 +201,7 @@ static TalusStatus prepare(Run *run)
 
 /* ---- the objective ---- */
 
-/* Impulses, velocities and scaled gradient of X. */
+/* Computes impulses, velocities and scaled gradient of X. */
 static void evaluate_x(Run *run)
 {
     TalusTaoWork *w = run->w;
@@ -222,7 +221,7 @@ static void evaluate_x(Run *run)
         g[k] = is_fixed(w, k) ? 0.0 : g[k] * w->speed;
 }
 
-/* X from z; clipped for what rounding makes of x0 + unit z, and for interior points outside the bounds. */
+/* Sets X from z, clipped for the rounding of x0 + unit z and for interior points outside the bounds. */
 static void move_to(Run *run, const double *z)
 {
     TalusTaoWork *w = run->w;
@@ -252,7 +251,7 @@ static double evaluate(void *user, const double *z, double *gradient)
 
 /* ---- what TAO asks on the way ---- */
 
-/* The residual of the point evaluated last. */
+/* Measures the residual of the last evaluated point. */
 static void measure(Run *run)
 {
     TalusSolve *s = run->s;
@@ -264,15 +263,15 @@ static void measure(Run *run)
     talus_best_offer(&w->best, s, w->gamma, sums.residual2);
 }
 
-/* Of the starting point, which is no iteration: whether it is no solution yet. */
+/* True if the starting point, which is no iteration, is not yet a solution. */
 static bool begins(Run *run)
 {
     TalusSolve *s = run->s;
     double reached = s->options->norm == TALUS_NORM_MAX ? run->max : run->rms;
     talus_solve_note_start(s, run->rms);
-    if (s->resumed) /* the claim before this one was wrong */
+    if (s->resumed) /* the last claim was wrong */
         talus_solve_count(s, 0);
-    talus_solve_suspect(s); /* a first snapshot for the infeasibility monitor */
+    talus_solve_suspect(s); /* takes a first snapshot for the infeasibility monitor */
     if (!talus_solve_observe(s, run->w->gamma, NULL, run->rms))
         return false;
     bool done =
@@ -280,8 +279,8 @@ static bool begins(Run *run)
     return (!done && isfinite(run->rms)) || talus_solve_continue(s, run->rms, run->max);
 }
 
-/* Where there is no solution iterates may grow by more than a factor in a step. Only those that are no worse
- * than the start are along a direction that proves it. */
+/* Asks for an infeasibility check. Without a solution, iterates may grow by more than a factor in a step. Only iterates
+ * no worse than the start are along a direction that proves it. */
 static void check_growth(Run *run)
 {
     TalusSolve *s = run->s;
@@ -292,8 +291,8 @@ static void check_growth(Run *run)
     }
 }
 
-/* After an iteration, whether to go on by the rules of this solve; those of the paper are for gradients in
- * m/s, and nothing is claimed by them: the driver measures. */
+/* True if this solve must go on after an iteration. The paper's rule is for gradients in m/s and claims no convergence:
+ * the driver measures. */
 static bool goes_on(Run *run, double norm)
 {
     TalusSolve *s = run->s;
@@ -310,7 +309,7 @@ static bool goes_on(Run *run, double norm)
     return on && norm / run->w->speed > run->kind->paper;
 }
 
-/* gpcg and tron do not notice when line searches have come to rounding. */
+/* True without progress: gpcg and tron do not detect line searches that have reached rounding. */
 static bool stalls(Run *run)
 {
     run->since = run->rms < run->least ? 0 : run->since + 1;
@@ -327,7 +326,7 @@ static bool iterated(void *user, int number, const double *z, double norm)
         move_to(run, z);
     memcpy(w->vector[TALUS_TAO_LAST], z, bytes);
     if (number == 0)
-        return true; /* seen before */
+        return true; /* measured before */
     measure(run);
     run->done = !goes_on(run, norm);
     return !run->done && !stalls(run);
@@ -342,7 +341,7 @@ static bool multiplied(void *user)
 
 /* ---- rounds ---- */
 
-/* Largest entry of the projected gradient at X, times speed. */
+/* Returns the largest entry of the projected gradient at X, times speed. */
 static double projected_gradient(const TalusTaoWork *w)
 {
     const double *x = w->vector[TALUS_TAO_X], *g = w->vector[TALUS_TAO_GRADIENT];
@@ -355,7 +354,7 @@ static double projected_gradient(const TalusTaoWork *w)
     return most;
 }
 
-/* x0 = X, whose gradient is at hand, and all that follows. False where the gradient is zero: there is nowhere to go. */
+/* Sets x0 = X, whose gradient is known, and the scaled problem. False if the gradient is zero: x is a solution. */
 static bool set_origin(Run *run)
 {
     TalusTaoWork *w = run->w;
@@ -405,14 +404,13 @@ static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *r
         .multiplied = multiplied,
     };
     module->solve(&problem, result);
-    talus_memory_note(0, result->bytes); /* it is given back, but counts for the most held */
+    talus_memory_note(0, result->bytes); /* released again, but part of the peak */
     talus_memory_note(result->bytes, 0);
 }
 
-/* After a round that is not the last. A failure over numbers that are not finite is the problem's; one
- * after some iterations was a factorisation or line search at the end of its precision; and a line search that
- * fails on the way down, as it must where there is no end to that, has come to a better point. A round
- * without an iteration counts as one, so that rounds come to an end. */
+/* Ends a round that is not the last. If numbers are not finite, the problem diverges. A failure after some iterations
+ * is a factorisation or line search at the limit of its precision. A line search that fails while descending, as it
+ * must on an unbounded problem, has reached a better point. A round without an iteration counts as one. */
 static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterations)
 {
     TalusSolve *s = run->s;
@@ -426,7 +424,7 @@ static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterati
     if (result->end == TALUS_TAO_MEMORY || (failed && !progress && !down))
         return fail(run, result);
     if (failed && run->kind->method != TALUS_TAO_BLMVM)
-        TALUS_TRY(make_matrix(s, run->w)); /* its diagonal may be bqpip's */
+        TALUS_TRY(make_matrix(s, run->w)); /* bqpip may have left its own diagonal */
     if (!down)
         move_to(run, run->w->vector[TALUS_TAO_LAST]);
     measure(run);
@@ -458,7 +456,7 @@ static TalusStatus solve_rounds(Run *run, const TalusTaoModule *module)
     return TALUS_OK;
 }
 
-/* The starting point: impulses of the solve so far, within the set. */
+/* Sets the starting point: the current impulses, projected onto the set. */
 static void set_start(Run *run)
 {
     TalusSolve *s = run->s;
@@ -485,7 +483,7 @@ TalusStatus talus_tao_solve(TalusSolve *s, const TalusTaoKind *kind)
     talus_tao_release();
     TALUS_TRY(status);
     memcpy(s->gamma, w->gamma, (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma);
-    if (run.p->stop == TALUS_TAO_STOP_OURS) /* else that which met the rule */
+    if (run.p->stop == TALUS_TAO_STOP_OURS) /* else the iterate that met the rule */
         talus_best_take(&w->best, s, s->gamma);
     s->backend->block.project(s->op, NULL, s->gamma); /* rounding */
     return TALUS_OK;

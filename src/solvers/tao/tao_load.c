@@ -1,8 +1,8 @@
-/* solvers/tao/tao_load.c - finding and loading the module talus_tao.so.
+/* solvers/tao/tao_load.c - finds and loads the module talus_tao.so.
  *
- * It is looked for in the folder that the environment variable TALUS_MODULES names; else where it was
- * built, beside the program, and where it is installed. RTLD_DEEPBIND has PETSc see its own HDF5 and MUMPS,
- * which are other builds of what libtalus links. It stays loaded to the end of the process. */
+ * The module is searched in the folder named by the environment variable TALUS_MODULES; else where it was built, beside
+ * the program, and where it is installed. With RTLD_DEEPBIND PETSc uses its own HDF5 and MUMPS, which are other builds
+ * of what libtalus links. The module stays loaded to the end of the process. */
 #include "solvers/tao/tao.h"
 
 #include "base/status.h"
@@ -23,12 +23,12 @@
 enum { PATH_TEXT = 1024 };
 
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-static pthread_mutex_t use; /* of PETSc; recursive: an observer may solve another problem */
+static pthread_mutex_t use; /* guards PETSc; recursive: an observer may solve another problem */
 
-/* What `state` guards, so that nobody waits for a solve who only asks what is missing. */
+/* `state` guards the data below, so that a query of what is missing does not wait for a solve. */
 static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
 static const TalusTaoModule *loaded;
-static char failure[PATH_TEXT + TALUS_TAO_TEXT]; /* of a module that is there and does not load */
+static char failure[PATH_TEXT + TALUS_TAO_TEXT]; /* reason why an existing module does not load */
 
 static void prepare(void)
 {
@@ -45,7 +45,7 @@ static bool is_there(const char *folder, char path[PATH_TEXT])
     return length > 0 && length < PATH_TEXT && access(path, R_OK) == 0;
 }
 
-/* The folder of the running program; "." where the system does not tell. */
+/* Writes the folder of the running program, or "." if unknown. */
 static void find_program(char folder[PATH_TEXT])
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_TEXT - 1);
@@ -65,7 +65,7 @@ static bool find_module(char path[PATH_TEXT])
            is_there(TALUS_INSTALL_MODULE_DIR, path);
 }
 
-/* What is missing, or NULL: then `path` is where the module is, if it is not loaded yet. `state` is held. */
+/* Returns what is missing, or NULL. `path` is then the module, unless it is loaded. `state` must be held. */
 static const char *look(char path[PATH_TEXT])
 {
     if (loaded)
@@ -90,7 +90,7 @@ const char *talus_tao_missing(void)
     return missing;
 }
 
-/* NULL, and `failure` says why. */
+/* Loads the module. On failure returns NULL, with the reason in `failure`. */
 static const TalusTaoModule *load(const char *path)
 {
     TalusTaoResult result = {.text = ""};

@@ -1,8 +1,8 @@
-/* solvers/tao/tao_module.h - what libtalus and the module talus_tao.so say to each other.
+/* solvers/tao/tao_module.h - interface between libtalus and the module talus_tao.so.
  *
- * PETSc brings about a hundred libraries, MPI among them, so it is not linked: it is behind a module that is
- * loaded when a tao-* solver is first used (tao_load.c). The module (apps/plugins/tao.c) has no symbol of
- * libtalus, libtalus none of PETSc, and both know this header alone. */
+ * PETSc brings about a hundred libraries, MPI among them, so it is not linked. It is in a module that is loaded when a
+ * tao-* solver is first used (tao_load.c). The module (apps/plugins/tao.c) uses no symbol of libtalus, libtalus none of
+ * PETSc, and both share only this header. */
 #ifndef TALUS_SOLVERS_TAO_TAO_MODULE_H
 #define TALUS_SOLVERS_TAO_TAO_MODULE_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Goes up with every change of this header. */
+/* The version increases with every change of this header. */
 enum { TALUS_TAO_VERSION = 1, TALUS_TAO_TEXT = 256 };
 
 typedef enum TalusTaoMethod {
@@ -24,45 +24,44 @@ typedef enum TalusTaoMethod {
 typedef struct TalusTaoProblem {
     TalusTaoMethod method;
     int32_t n; /* > 0 */
-    /* H, both triangles, every diagonal entry, columns rising; NULL for blmvm, which has `evaluate` alone.
-     * bqpip writes to the diagonal and puts it back, unless it fails. */
+    /* H, both triangles, every diagonal entry, columns rising; NULL for blmvm, which uses only `evaluate`. bqpip
+     * changes the diagonal and restores it, unless it fails. */
     int32_t *start, *column;
     double *value;
     const double *lower, *upper; /* infinite: no bound */
     double *x;                   /* in: the starting point; out: the last iterate */
     const char *precondition;    /* PETSc's name, e.g. "jacobi"; not for blmvm */
-    int inner_steps; /* conjugate gradients per iteration: at most so many steps, to this share of */
-    double inner_accuracy; /*   the residual; 0 steps: PETSc's own rules */
+    int inner_steps; /* maximum conjugate gradient steps per iteration; 0: PETSc's own rules */
+    double inner_accuracy; /* conjugate gradients end at this share of the residual */
     size_t memory_limit;   /* bytes that PETSc may hold; 0: no limit */
 
     void *user;
-    /* Value and gradient at x. */
+    /* Returns the value and writes the gradient at x. */
     double (*evaluate)(void *user, const double *x, double *gradient);
-    /* After iteration `number`, 0 for the starting point: false ends the solve. The norm is that of the
-     * projected gradient as TAO has it. */
+    /* Called after iteration `number`, 0 for the starting point; false ends the solve. norm: TAO's projected
+     * gradient. */
     bool (*iterated)(void *user, int number, const double *x, double norm);
-    /* After each product with H or a part of it within the module: false ends conjugate gradients, so that
-     * the iteration comes to its end. */
+    /* Called after each product with H or a part of it within the module; false ends the conjugate gradients. */
     bool (*multiplied)(void *user);
 } TalusTaoProblem;
 
 typedef enum TalusTaoEnd {
-    TALUS_TAO_ENDED,   /* `iterated` said so */
-    TALUS_TAO_GAVE_UP, /* TAO sees no way on: `text` has its reason */
+    TALUS_TAO_ENDED,   /* `iterated` returned false */
+    TALUS_TAO_GAVE_UP, /* TAO cannot continue: `text` has its reason */
     TALUS_TAO_MEMORY,  /* no memory left, or more than the limit */
     TALUS_TAO_FAILED   /* PETSc failed: `text` says how */
 } TalusTaoEnd;
 
 typedef struct TalusTaoResult {
     TalusTaoEnd end;
-    size_t bytes; /* most that PETSc held during the solve, beyond what it held before */
+    size_t bytes; /* peak memory of PETSc during the solve, beyond what it held before */
     char text[TALUS_TAO_TEXT];
 } TalusTaoResult;
 
 typedef struct TalusTaoModule {
     int version;
     const char *package; /* "PETSc 3.18.5" */
-    /* Starts PETSc; once. False: result->text says why not. One thread at a time for both. */
+    /* Starts PETSc; once. False on failure: result->text has the reason. One thread at a time, as for solve. */
     bool (*open)(TalusTaoResult *result);
     void (*solve)(const TalusTaoProblem *problem, TalusTaoResult *result);
 } TalusTaoModule;
