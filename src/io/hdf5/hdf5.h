@@ -19,26 +19,26 @@
 
 typedef struct TalusH5 TalusH5;
 
-/* The bytes must outlive the file; `name` is for messages and must, too. */
+/* Opens a file in memory. `bytes` and `name` (for messages) must outlive it. */
 TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, TalusH5 **out);
-/* An empty file to be written. */
+/* Creates an empty file in memory. */
 TalusStatus talus_h5_create(const char *name, TalusH5 **out);
 void talus_h5_close(TalusH5 *h5);
 
 /* ---- reading ---- */
 
-/* True if there is anything under that path. */
+/* True if the path exists. */
 bool talus_h5_has(const TalusH5 *h5, const char *path);
 /* False for a dataset that was made but never written. */
 bool talus_h5_is_written(const TalusH5 *h5, const char *path);
 /* Fails unless the path is a group. */
 TalusStatus talus_h5_need_group(const TalusH5 *h5, const char *path);
-/* One integer, alone or as a list of one. */
+/* Reads one integer, a scalar or a list of one. */
 TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out);
-/* Whole lists; free with talus_release. Integers that do not fit become the nearest that do. */
+/* Read whole lists; free with talus_release. Integers out of range are clamped. */
 TalusStatus talus_h5_read_ints(TalusH5 *h5, const char *path, int32_t **out, size_t *count);
 TalusStatus talus_h5_read_reals(TalusH5 *h5, const char *path, double **out, size_t *count);
-/* Text of fixed or variable length, at most 1 MiB; free with talus_release. */
+/* Reads text of fixed or variable length, at most 1 MiB; free with talus_release. */
 TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out);
 
 /* ---- writing ---- */
@@ -47,7 +47,7 @@ TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path);
 TalusStatus talus_h5_put_ints(TalusH5 *h5, const char *path, const int32_t *x, size_t count);
 TalusStatus talus_h5_put_reals(TalusH5 *h5, const char *path, const double *x, size_t count);
 TalusStatus talus_h5_put_text(TalusH5 *h5, const char *path, const char *text);
-/* The file as bytes; free with talus_release. */
+/* Returns the file as bytes; free with talus_release. */
 TalusStatus talus_h5_bytes(TalusH5 *h5, void **bytes, size_t *size);
 
 #endif
