@@ -30,7 +30,7 @@ TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *ou
  * truncated. With `create` a missing file is created. */
 TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing *out);
 void talus_growing_close(TalusGrowing *file);
-/* Opens a stream over the whole content of the open file, even if its path leads elsewhere now. The caller closes it. */
+/* Opens a stream over the open file itself, even if its path leads elsewhere now. The caller closes it. */
 TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out);
 
 /* Truncates to the first `size` bytes. Reads them once for their checksum, unless the checkpoint's list has it. */

@@ -18,9 +18,9 @@ void talus_frame_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int nu
  * not when written, because a frame of a small scene takes less time than a disk. All must exist. */
 TalusStatus talus_frame_sync(const TalusDir *frames, const char *name, const char *extension,
                              int first, int end);
-/* Removes the files of that name from number *count on. If the resumed checkpoint lists more files than *count, that
- * number is used, because the collection was lost then. Sets *count to the number of the next file and enters the
- * remaining files in the directory's list. */
+/* Removes the files of that name from number *count on. If the resumed checkpoint lists more than *count files, all
+ * that it lists are kept, because the index that gave *count was lost then. Sets *count to the number of the next file
+ * and enters the remaining files in the directory's list. */
 TalusStatus talus_frame_cut(TalusDir *frames, const char *name, const char *extension, int *count);
 
 /* Removes the files of that name; succeeds if the folder is missing. */

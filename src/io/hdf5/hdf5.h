@@ -1,17 +1,15 @@
-/* io/hdf5/hdf5.h - the little of HDF5 that FCLIB needs: named lists of integers and reals, and text.
+/* io/hdf5/hdf5.h - the part of HDF5 that FCLIB needs: named lists of integers and reals, and text.
  *
- * Files are read from and written to memory, so that the bytes come in by one bounded read and go
- * out by one atomic write, and no lock or driver of HDF5 meets the disk. What is read is untrusted:
- *   - only plain links inside the file are followed, no soft and no external ones;
- *   - raw data lies in the file itself: no external storage, no virtual datasets;
- *   - a dataset must have stored at least 1/1032 of what it claims to hold, the most that deflate
- *     can do, and all that is read from a file together is bounded likewise;
+ * Files are read from and written to memory: the bytes come in by one bounded read and go out by one atomic write, and
+ * no lock or driver of HDF5 accesses the disk. Input is not trusted:
+ *   - only hard links inside the file are followed, no soft and no external ones;
+ *   - raw data is in the file itself: no external storage, no virtual datasets;
+ *   - a dataset must store at least 1/1032 of the bytes that it claims, the best ratio of deflate, and the sum of all
+ *     reads from a file is bounded likewise;
  *   - only fixed types are converted: integers of 1 to 8 bytes, IEEE reals of 4 and 8.
- * HDF5's own error output is off while a file is open. To be used by one thread at a time,
- * as libhdf5 is.
+ * HDF5's own error output is off while a file is open. Only one thread at a time may use it, as for libhdf5.
  *
- * Paths are absolute, such as "/fclib_local/W/p". Failures say FILE: PATH: what is there and what
- * would be right. */
+ * Paths are absolute, such as "/fclib_local/W/p". Errors read "FILE: PATH: what is there and what is expected". */
 #ifndef TALUS_IO_HDF5_HDF5_H
 #define TALUS_IO_HDF5_HDF5_H
 
