@@ -61,8 +61,7 @@ static TalusStatus open_path(TalusGrowing *file, const char *path, bool create)
     struct stat about;
     int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (create ? O_CREAT : 0);
     TALUS_TRY(talus_path(&file->path, "%s", path));
-    if (stat(path, &about) == 0 &&
-        !S_ISREG(about.st_mode)) /* opening some devices has side effects */
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* opening a device may act on it */
         return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
     file->fd = open(path, flags, 0666);
     file->open = file->fd >= 0;

@@ -29,7 +29,7 @@ int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at
     return 0;
 }
 
-/* Some file systems cannot sync (EINVAL); this is no error. */
+/* Some file systems cannot sync (EINVAL, EROFS); this is no error. */
 int talus_sync_error(int fd)
 {
     return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;

@@ -15,9 +15,8 @@
  * called once after every `open`, even a failed one, and frees everything. */
 typedef struct TalusFormat {
     const char *name;
-    const char *
-        missing; /* what this build lacks for the format, so that nothing below is called; or NULL */
-    unsigned fields; /* TalusSnapshotField bits that snapshots should hold */
+    const char *missing; /* what this build lacks: nothing below is called; else NULL */
+    unsigned fields;     /* TalusSnapshotField bits that snapshots should hold */
     size_t state_size;
     /* `dir` outlives the writer; dir->before lists the files of the resumed checkpoint. */
     TalusStatus (*open)(void *state, TalusDir *dir, bool resume, double time);

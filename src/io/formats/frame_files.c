@@ -86,7 +86,7 @@ static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
     return TALUS_OK;
 }
 
-/* Returns the number of files that the checkpoint lists. */
+/* Returns 1 + the largest file number that the checkpoint lists. */
 static int count_known(const TalusDir *frames, const char *name, const char *extension)
 {
     const TalusManifest *before = frames->before;

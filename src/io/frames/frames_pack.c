@@ -56,8 +56,7 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload)
 
 uint16_t talus_to_half(double value, int drop)
 {
-    float single = (float)fmin(fmax(value, -3.0e38),
-                               3.0e38); /* less than the largest float that rounds down */
+    float single = (float)fmin(fmax(value, -3.0e38), 3.0e38); /* rounding cannot overflow */
     uint32_t bits;
     int low = 16 + drop;
     memcpy(&bits, &single, sizeof bits);

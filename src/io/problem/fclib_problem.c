@@ -89,10 +89,9 @@ typedef struct Blocks {
     int dimension, rows; /* rows per contact in the file; in the problem */
     bool symmetric;      /* true: N = (W + W')/2; false: N = W */
     double (*sum)[9];    /* [contacts]: blocks of W + W', or of W, in one block row */
-    bool *
-        full; /* [contacts]: block of W or W' is nonzero; N stores both, so its pattern is symmetric */
-    int32_t *mark; /* [contacts]: last block row that has the contact */
-    int32_t *met;  /* [contacts]: columns of the current block row */
+    bool *full;          /* [contacts]: block of W or W' is nonzero; N stores both, for symmetry */
+    int32_t *mark;       /* [contacts]: last block row that has the contact */
+    int32_t *met;        /* [contacts]: columns of the current block row */
     int32_t *start, *column;
     double *value;
 } Blocks;

@@ -9,7 +9,7 @@
 /* Form of the problem after the header. */
 enum { FORM_BODIES = 1, FORM_MATRIX = 2 };
 
-/* Flags of the optional arrays in the file. HAS_RADIUS is of version 1, HAS_CERTIFICATE of version 3. */
+/* Flags of the optional arrays in the file. HAS_RADIUS is of version 1, HAS_CERTIFICATE of 3, others of 2. */
 enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_TURNING = 4, HAS_ESTIMATE = 8, HAS_CERTIFICATE = 16 };
 
 typedef struct TalusProblemHeader {

@@ -277,7 +277,7 @@ TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *bod
                                    const SceneShape **shape);
 /* True for shapes that only fixed bodies can have. */
 bool talus_scene_is_wall(const SceneShape *shape);
-/* Returns the path of a key's file: relative to the scene's folder, or as typed after --set. Free with talus_release. */
+/* Returns the path of a key's file: from the scene's folder, or as typed after --set. Free with talus_release. */
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path);
 /* Scales a direction so that its squared length neither overflows nor underflows. */

@@ -233,7 +233,7 @@ static TalusStatus place_fill(const Placing *p)
 
 typedef struct Lines {
     const char *path, *at, *end;
-    int line, columns; /* of the first line with numbers */
+    int line, columns; /* columns: of the first line with numbers */
 } Lines;
 
 static bool is_space(char c)

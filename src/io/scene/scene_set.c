@@ -230,8 +230,7 @@ static TalusStatus walk_path(Walk *w, const char *path)
     char word[MAX_WORD];
     TALUS_TRY(next_word(w, &path, ".[", word));
     const TalusJson *params = talus_json_get(w->node, "params");
-    bool key =
-        talus_scene_field(w->type, word) && *path; /* bodies[0] beside a parameter "bodies" */
+    bool key = talus_scene_field(w->type, word) && *path; /* bodies[0] beside a parameter bodies */
     if (params && talus_json_get(params, word) && !key)
         TALUS_TRY(step_key(w, "params"));
     TALUS_TRY(step_key(w, word));

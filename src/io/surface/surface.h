@@ -28,7 +28,7 @@ TalusStatus talus_soup_add_triangle(TalusSoup *soup, int32_t a, int32_t b, int32
 /* True if a coordinate is finite and small enough for bounds in single precision. */
 bool talus_soup_fits(double coordinate);
 
-/* True if the length of a binary STL file follows from the count in it. The word "solid" at the start does not tell,
+/* True if `size` matches the count of triangles in a binary STL file. The word "solid" at the start proves nothing,
  * because many programs write it into binary files too. */
 bool talus_stl_is_binary(const unsigned char *bytes, size_t size);
 /* True if the text begins like an STL file. */
