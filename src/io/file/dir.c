@@ -88,9 +88,9 @@ void talus_dir_close(TalusDir *dir)
     *dir = (TalusDir){0};
 }
 
-/* ---- the lists ---- */
+/* ---- lists ---- */
 
-/* The name of a file as the lists have it. */
+/* Writes the name of a file relative to the run's directory, as in the lists. */
 static void list_name(const TalusDir *dir, const char *name, char out[NAME_BYTES])
 {
     snprintf(out, NAME_BYTES, "%s%s%s", dir->name ? dir->name : "", dir->name ? "/" : "", name);
@@ -121,7 +121,7 @@ const TalusEntry *talus_dir_before(const TalusDir *dir, const char *name)
     return talus_manifest_sound(dir->before, listed);
 }
 
-/* ---- whether it is still there ---- */
+/* ---- checks that it still exists ---- */
 
 TalusStatus talus_dir_check(const TalusDir *dir)
 {
@@ -153,7 +153,7 @@ TalusStatus talus_dir_check_file(const TalusDir *dir, const char *name, int fd)
                                                     : "renamed");
 }
 
-/* Linux tells by a link; where there is no /proc nothing is said. */
+/* Linux: a link in /proc gives the path. Without /proc the path is "". */
 void talus_dir_path_now(const TalusDir *dir, char *path, size_t size)
 {
     char link[64];
@@ -182,11 +182,11 @@ TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name)
 {
     struct stat about;
     if (fstatat(dir->fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(about.st_mode))
-        return TALUS_OK; /* what else hinders shows when it is opened */
+        return TALUS_OK; /* other errors appear when it is opened */
     return refuse(dir, name, about.st_mode);
 }
 
-/* NONBLOCK: what was put there after the first look is refused, too, and not waited for. */
+/* NONBLOCK: a pipe put there after the check is refused too, and not waited for. */
 TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags, int *fd)
 {
     struct stat about = {0};

@@ -1,68 +1,68 @@
-/* io/file/dir.h - a directory that is written to, held by its descriptor.
+/* io/file/dir.h - an output directory, held open by its descriptor.
  *
- * What is written goes into this directory whatever becomes of its name; talus_dir_check tells whether the
- * name still leads to it. Nothing in it is followed or waited for: a link, a named pipe or a device that
- * stands where a file of ours would is refused with a word, and left alone. */
+ * Files are written into this directory even if it is renamed; talus_dir_check tells whether the path still leads to
+ * it. Links are not followed and pipes are not waited for: a link, named pipe or device under the name of an output
+ * file is an error, and is left unchanged. */
 #ifndef TALUS_IO_FILE_DIR_H
 #define TALUS_IO_FILE_DIR_H
 
 #include "io/file/file.h"
 #include "io/run/manifest.h"
 
-/* A zeroed one is closed. */
+/* A zeroed struct is a closed directory. */
 typedef struct TalusDir {
     char *path; /* for messages */
-    char *name; /* of a folder in `parent`: the last part of the path; NULL: opened by its path */
+    char *name; /* last part of the path, for a folder in `parent`; NULL if opened by path */
     bool open;
     int fd;
     const struct TalusDir *parent;
-    TalusManifest *files;        /* where files that are written are entered; NULL: nowhere */
-    const TalusManifest *before; /* of the checkpoint that is resumed; NULL: none */
+    TalusManifest *files;        /* list of the files written; NULL: no list is kept */
+    const TalusManifest *before; /* list of the resumed checkpoint; NULL: none */
 } TalusDir;
 
-/* Creates the directory and those above it where they are missing. */
+/* Opens a directory; creates it and its parents if missing. */
 TalusStatus talus_dir_open(const char *path, TalusDir *out);
-/* A folder in it, created where it is missing; both lists are those of `parent`, which must outlive it. */
+/* Opens a folder in `parent`, created if missing. It uses both lists of `parent`, which must outlive it. */
 TalusStatus talus_dir_open_folder(const TalusDir *parent, const char *name, TalusDir *out);
 void talus_dir_close(TalusDir *dir);
 
-/* Fails where the directory was removed or renamed, or another stands at its path. */
+/* Fails if the directory was removed or renamed, or if its path leads to another one. */
 TalusStatus talus_dir_check(const TalusDir *dir);
-/* The same for a file in it that is open as `fd`. */
+/* The same for a file of the directory that is open as `fd`. */
 TalusStatus talus_dir_check_file(const TalusDir *dir, const char *name, int fd);
-/* The path that leads to it now; "" where the system does not tell, or it was removed. */
+/* Writes the current path of the directory; "" if it was removed or the system cannot tell. */
 void talus_dir_path_now(const TalusDir *dir, char *path, size_t size);
 
-/* What stands there is not a file of ours to be: fails unless it is a regular file or missing. */
+/* Fails unless `name` is a regular file or missing. */
 TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name);
 bool talus_dir_has(const TalusDir *dir, const char *name);
-/* A regular file; flags as for open(2). The caller closes *fd. */
+/* Opens a regular file; flags as for open(2). The caller closes *fd. */
 TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags, int *fd);
 /* As talus_read_file. */
 TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, char **bytes,
                            size_t *size);
-/* The same of a text that grows, without what came after the checkpoint that is resumed, if that knows the file. */
+/* As talus_dir_read, but cuts a growing text to its length at the resumed checkpoint, if that lists the file. */
 TalusStatus talus_dir_read_before(const TalusDir *dir, const char *name, size_t limit, char **text,
                                   size_t *size);
-/* Length and checksum of the first `limit` bytes of an open file. */
+/* Computes length and checksum of the first `limit` bytes of an open file. */
 TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, uint64_t *size,
                                      uint32_t *crc);
-/* Removes a regular file; a missing one is fine. */
+/* Removes a regular file; succeeds if it is missing. */
 TalusStatus talus_dir_remove(const TalusDir *dir, const char *name);
-/* Brings a file, or the names in the directory, to the disk. A file must be there. */
+/* Sync an existing file, or the entries of the directory, to the disk. */
 TalusStatus talus_dir_sync_file(const TalusDir *dir, const char *name);
 TalusStatus talus_dir_sync(const TalusDir *dir);
 
-/* A file to be written beside its name and put in its place as a whole, as by talus_file_create. When it is
- * committed it is entered in the directory's list as a whole file. */
+/* Creates a file that replaces `name` as a whole when it is committed (see talus_file_create). The commit enters it in
+ * the directory's list as TALUS_ENTRY_WHOLE. */
 TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **out);
 
-/* Enters a file in the directory's list, if it has one; `entry` needs no name. *index (may be NULL) is its number
- * for talus_dir_update. */
+/* Enters a file in the directory's list, if there is one; entry.name is ignored. *index (may be NULL) is the index of
+ * the entry for talus_dir_update. */
 TalusStatus talus_dir_enter(const TalusDir *dir, const char *name, TalusEntry entry, int *index);
-/* What the list says of a file that has changed since it was entered. */
+/* Updates the list entry of a file that has changed. */
 void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t crc);
-/* What the checkpoint that is resumed says of a file, if the file is as it was; else NULL. */
+/* Returns the resumed checkpoint's entry of a file that is unchanged since, else NULL. */
 const TalusEntry *talus_dir_before(const TalusDir *dir, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* io/file/file.c - atomic writes. */
+/* io/file/file.c - atomic writes of whole files. */
 #include "io/file/file.h"
 
 #include "base/crc.h"
@@ -19,12 +19,12 @@ struct TalusFile {
     int fd;
     int error; /* errno of the first failure */
     size_t used;
-    uint64_t size;            /* so far, without the buffer */
-    uint32_t crc;             /* of these bytes, in a directory that lists its files */
-    TalusDir *dir;            /* NULL: at a path that a user gave */
-    int at;                   /* the descriptor that the two names count from */
+    uint64_t size;            /* bytes written, without the buffer */
+    uint32_t crc;             /* checksum of these bytes; only in a directory with a list */
+    TalusDir *dir;            /* NULL: at a user's path */
+    int at;                   /* descriptor that the two names are relative to */
     char *path;               /* for messages */
-    char *target, *temporary; /* NULL: written through */
+    char *target, *temporary; /* NULL: written directly */
     char buffer[BUFFER_BYTES];
 };
 
@@ -40,14 +40,14 @@ static TalusStatus create_failed(const TalusFile *file)
     return talus_fail_file(file->path, TALUS_ERR_IO, "cannot create: %s", strerror(errno));
 }
 
-/* EXCL: nothing that stands beside the target, a link least of all, is opened. */
+/* EXCL: never opens an existing file or link beside the target. */
 static bool create_temporary(TalusFile *file)
 {
     file->fd = openat(file->at, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return file->fd >= 0;
 }
 
-/* Beside a user's file other files of the user's may stand, so a name is taken that is free. */
+/* Chooses a free name, because other files of the user may be beside the target. */
 static TalusStatus open_beside(TalusFile *file)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
@@ -75,7 +75,7 @@ static TalusStatus open_path(TalusFile *file, const char *path)
     return file->target ? open_beside(file) : TALUS_OK;
 }
 
-/* In a directory of ours the name is ours, too: what a killed run left there is replaced. */
+/* Replaces the temporary file of a killed run: in a run's directory all names belong to the run. */
 static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
 {
     file->dir = dir;
@@ -95,7 +95,7 @@ static TalusStatus file_new(TalusFile **out, const char *what)
     return TALUS_OK;
 }
 
-/* Hands the file out, or frees it. */
+/* Returns the file in *out or, on failure, frees it. */
 static TalusStatus hand_out(TalusFile *file, TalusStatus status, TalusFile **out)
 {
     if (status == TALUS_OK)
@@ -125,7 +125,7 @@ static void flush(TalusFile *file)
 {
     if (!file->error)
         file->error = talus_write_error(file->fd, file->buffer, file->used, NULL);
-    if (file->dir && file->dir->files) /* nobody else asks for it */
+    if (file->dir && file->dir->files) /* only the list uses it */
         file->crc = talus_crc32(file->crc, file->buffer, file->used);
     file->size += file->used;
     file->used = 0;
@@ -166,7 +166,7 @@ static void remove_temporary(const TalusFile *file)
         unlinkat(file->at, file->temporary, 0);
 }
 
-/* The list says what is in the directory, so it is told last. */
+/* Called last, because the list must contain existing files only. */
 static TalusStatus enter(const TalusFile *file)
 {
     TalusEntry entry = {.size = file->size, .crc = file->crc, .kind = TALUS_ENTRY_WHOLE};

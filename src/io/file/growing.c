@@ -1,4 +1,4 @@
-/* io/file/growing.c - appending with a running checksum. */
+/* io/file/growing.c - appends with a running checksum. */
 #include "io/file/growing.h"
 
 #include "base/crc.h"
@@ -21,7 +21,6 @@ void talus_growing_close(TalusGrowing *file)
     *file = (TalusGrowing){0};
 }
 
-/* Brings the list up to date. */
 static void update_list(const TalusGrowing *file)
 {
     if (file->dir)
@@ -62,13 +61,13 @@ static TalusStatus open_path(TalusGrowing *file, const char *path, bool create)
     struct stat about;
     int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (create ? O_CREAT : 0);
     TALUS_TRY(talus_path(&file->path, "%s", path));
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* to open some devices has effects */
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* opening a device may act on it */
         return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
     file->fd = open(path, flags, 0666);
     file->open = file->fd >= 0;
     if (!file->open)
         return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
-    if (fstat(file->fd, &about) != 0 || !S_ISREG(about.st_mode)) /* put there meanwhile */
+    if (fstat(file->fd, &about) != 0 || !S_ISREG(about.st_mode)) /* replaced since stat */
         return talus_fail_file(path, TALUS_ERR_IO, "is not a regular file");
     return TALUS_OK;
 }
@@ -94,14 +93,14 @@ TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out)
     return talus_fail_file(file->path, TALUS_ERR_IO, "cannot open: %s", strerror(error));
 }
 
-/* ---- cutting ---- */
+/* ---- truncation ---- */
 
-/* The checksum of the first `size` bytes, which are known to be there. */
+/* Computes the checksum of the first `size` bytes, which exist. */
 static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
 {
     file->size = size;
     if (!file->dir || !file->dir->files)
-        return TALUS_OK; /* nobody asks */
+        return TALUS_OK; /* no list needs it */
     const TalusEntry *before = talus_dir_before(file->dir, file->name);
     if (before && before->size == size) {
         file->crc = before->crc;
@@ -130,7 +129,8 @@ TalusStatus talus_growing_cut(TalusGrowing *file, uint64_t size)
 
 /* ---- writing ---- */
 
-/* Before more is written: what someone else cut off would become a hole, and what he added be overwritten. */
+/* Called before each write: after a truncation by another process the write would leave a hole, and what another
+ * process appended would be overwritten. */
 static TalusStatus check_length(const TalusGrowing *file)
 {
     struct stat about;
@@ -160,8 +160,8 @@ TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t s
     return TALUS_OK;
 }
 
-/* Half a piece, of a disk that is full, is taken back: the closing bytes are the same in every call and go
- * where they stood, into space that the file has. */
+/* Undoes a partial write, as on a full disk. The closing bytes are the same in every call and are written back over
+ * space that the file has already. */
 static void restore_closing(const TalusGrowing *file, const char *closing)
 {
     if (talus_write_error(file->fd, closing, file->closing, &file->size) == 0)
@@ -187,13 +187,13 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
 void talus_growing_take_back(TalusGrowing *file, uint64_t size, uint32_t crc)
 {
     if (ftruncate(file->fd, (off_t)size) != 0)
-        return; /* the next piece will be refused, with a word about the length */
+        return; /* if the length is wrong, check_length refuses the next write */
     file->size = size;
     file->crc = crc;
     update_list(file);
 }
 
-/* ---- to the disk ---- */
+/* ---- sync ---- */
 
 TalusStatus talus_growing_check(const TalusGrowing *file)
 {

@@ -1,7 +1,7 @@
-/* io/file/growing.h - a file that grows at its end and is cut back, with its length and checksum at hand.
+/* io/file/growing.h - a file that grows by appends and can be truncated, with its length and checksum known.
  *
- * A piece goes to the system by one write, so a killed process loses none. A piece that does not fit on the
- * disk is cut off again. */
+ * Each append is written to the system at once, so that a killed process loses none. An append that fails, as on a
+ * full disk, is undone. */
 #ifndef TALUS_IO_FILE_GROWING_H
 #define TALUS_IO_FILE_GROWING_H
 
@@ -9,44 +9,43 @@
 
 #include <stdio.h>
 
-/* A zeroed one is closed. */
+/* A zeroed struct is a closed file. */
 typedef struct TalusGrowing {
     char *path; /* for messages */
     bool open;
     int fd;
-    uint64_t size; /* without what closes it, see talus_growing_put */
-    uint32_t crc;  /* of these bytes */
+    uint64_t size; /* bytes without the closing ones (talus_growing_put) */
+    uint32_t crc;  /* checksum of these `size` bytes */
     size_t closing;
-    TalusDir *dir; /* NULL: opened by its path */
-    char *name;    /* in `dir` */
-    int entry;     /* its number in the list of `dir` */
+    TalusDir *dir; /* NULL if opened by path */
+    char *name;    /* name in `dir` */
+    int entry;     /* index in the list of `dir` */
 } TalusGrowing;
 
-/* Starts an empty file. */
+/* Creates an empty file. */
 TalusStatus talus_growing_create(TalusDir *dir, const char *name, TalusGrowing *out);
-/* Goes on with a file, which must be there; talus_growing_cut comes next. */
+/* Opens an existing file; talus_growing_cut must follow. */
 TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *out);
-/* The same by a path that a user gave: links are followed; anything but a regular file is refused, for what
- * is written is read back and cut. With `create` the file is made where there is none. */
+/* Opens a user's path: links are followed. Only regular files are accepted, because the content is read back and
+ * truncated. With `create` a missing file is created. */
 TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing *out);
 void talus_growing_close(TalusGrowing *file);
-/* A stream over all that is in the open file, so that no other can be read; the caller closes it. */
+/* Opens a stream over the open file itself, even if its path leads elsewhere now. The caller closes it. */
 TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out);
 
-/* Keeps the first `size` bytes. They are read once for their checksum, unless the list of the checkpoint
- * has it. */
+/* Truncates to the first `size` bytes. Reads them once for their checksum, unless the checkpoint's list has it. */
 TalusStatus talus_growing_cut(TalusGrowing *file, uint64_t size);
-/* The same, followed by bytes that close it, see talus_growing_put; a reader always finds them there. */
+/* Truncates and appends the closing bytes (see talus_growing_put), which a reader always finds at the end. */
 TalusStatus talus_growing_cut_closed(TalusGrowing *file, uint64_t size, const char *closing);
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size);
-/* Appends in place of the last `closing` bytes that the last call wrote; of these bytes, too, the last
- * `closing` are to be overwritten by the next call. They count neither in size nor in checksum. */
+/* Appends over the closing bytes of the last call. The last `closing` bytes of this call close the file: the next call
+ * overwrites them, and neither size nor checksum counts them. */
 TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size, size_t closing);
-/* Takes back what was appended since the file had this size and checksum. */
+/* Undoes the appends since the file had this size and checksum. */
 void talus_growing_take_back(TalusGrowing *file, uint64_t size, uint32_t crc);
-/* Brings it to the disk. Fails where it was removed, replaced or changed by someone else. */
+/* Syncs to the disk. Fails if the file was removed, replaced or changed by another process. */
 TalusStatus talus_growing_sync(const TalusGrowing *file);
-/* Fails where it was removed or replaced. */
+/* Fails if the file was removed or replaced. */
 TalusStatus talus_growing_check(const TalusGrowing *file);
 
 #endif

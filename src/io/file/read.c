@@ -29,7 +29,7 @@ int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at
     return 0;
 }
 
-/* Some file systems cannot sync (EINVAL); nothing is lost by going on there. */
+/* Some file systems cannot sync (EINVAL, EROFS); this is no error. */
 int talus_sync_error(int fd)
 {
     return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
@@ -80,7 +80,7 @@ TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **
     return status;
 }
 
-/* NONBLOCK: opening a named pipe must fail the check for a regular file, not wait for a writer. */
+/* NONBLOCK: a named pipe must fail the check for a regular file and not wait for a writer. */
 static int open_to_read(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

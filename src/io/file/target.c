@@ -1,4 +1,4 @@
-/* io/file/target.c - what stands at an output's path decides how it is written. */
+/* io/file/target.c - the kind of file at an output's path decides how it is written. */
 #include "io/file/target.h"
 
 #include "base/memory.h"
@@ -19,7 +19,7 @@ static TalusStatus refuse(const char *path, const char *why)
 
 /* ---- links ---- */
 
-/* What the link *path says replaces *path; a relative one counts from the folder of the link. */
+/* Replaces *path by the target of the link; a relative one starts from the folder of the link. */
 static TalusStatus follow_one(char **path)
 {
     char to[LINK_BYTES], *next;
@@ -35,7 +35,7 @@ static TalusStatus follow_one(char **path)
     return TALUS_OK;
 }
 
-/* The last of a chain of links, which need not exist. */
+/* Follows a chain of links to its end, which need not exist. */
 static TalusStatus follow_links(const char *path, char **out)
 {
     struct stat about;
@@ -51,10 +51,10 @@ static TalusStatus follow_links(const char *path, char **out)
     return TALUS_OK;
 }
 
-/* ---- what stands there ---- */
+/* ---- kinds of targets ---- */
 
-/* The standard output or error that this is, or -1. To replace the file behind one would part what the
- * program writes there from what it prints. */
+/* Returns the standard output or error if this is its file, else -1. Replacing that file would separate the output
+ * written there from what the program prints. */
 static int standard_stream(const struct stat *about)
 {
     struct stat stream;
@@ -64,7 +64,7 @@ static int standard_stream(const struct stat *about)
     return -1;
 }
 
-/* Links of /proc lead to files that their text need not name. */
+/* True if the path itself is that file. Links in /proc may lead to files other than their text names. */
 static bool is_named(const char *path, const struct stat *about)
 {
     struct stat named;

@@ -1,21 +1,19 @@
-/* io/file/target.h - where an output goes that a user named by its path.
+/* io/file/target.h - the target of an output that a user names by path.
  *
- * A regular file, or one that does not exist yet, is replaced as a whole: links are followed first, so that
- * the file a link leads to is replaced and the link stays. Whatever is not a regular file (a device, a pipe,
- * a terminal, the program's own standard output) is written through and stays what it is. */
+ * A regular or missing file is replaced as a whole. Links are followed first: the file at their end is replaced and
+ * the link stays. Any other target (device, pipe, terminal, standard output) is written directly. */
 #ifndef TALUS_IO_FILE_TARGET_H
 #define TALUS_IO_FILE_TARGET_H
 
 #include "base/status.h"
 
 typedef struct TalusTarget {
-    char *path; /* to be replaced, without links; NULL: written through */
-    int fd;     /* to be written through; -1: replaced */
+    char *path; /* path to replace, links resolved; NULL: write to `fd` */
+    int fd;     /* descriptor to write to; -1: replace `path` */
 } TalusTarget;
 
-/* Fails where nothing can be written: a directory, a link that leads in a circle, no permission. A named
- * pipe without a reader is waited for, as by any writer. The caller frees `path` with talus_release and
- * closes `fd`. */
+/* Finds the target. Fails on a directory, a circle of links or missing permission. Waits for the reader of a named
+ * pipe. The caller frees `path` with talus_release and closes `fd`. */
 TalusStatus talus_target_find(const char *path, TalusTarget *out);
 
 #endif

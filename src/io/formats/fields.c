@@ -1,4 +1,4 @@
-/* io/formats/fields.c - the table of fields and the values behind it. */
+/* io/formats/fields.c - the table of fields and their values. */
 #include "io/formats/fields.h"
 
 #include "base/memory.h"
@@ -24,8 +24,7 @@
             true, false                                                                       \
     }
 
-/* Positions are doubles, because a small grain far from the origin needs them; for looking at the
- * rest, singles are enough. */
+/* Positions are doubles, which small grains far from the origin need; single precision is enough to view the rest. */
 const TalusField talus_fields_of_body[] = {
     LASTING("body_id", I64, ID, id),
     BODY("position", F64, VEC3, position),
@@ -78,7 +77,7 @@ const TalusField *talus_field_of_contact(const char *name)
     return find(talus_fields_of_contact, talus_fields_of_contact_count, name);
 }
 
-/* ---- what a field is ---- */
+/* ---- properties of a field ---- */
 
 static const void *body_array(const TalusField *field, const TalusSnapshot *snapshot)
 {
@@ -92,7 +91,7 @@ bool talus_field_present(const TalusField *field, const TalusSnapshot *snapshot)
     if (field->contact)
         return (snapshot->fields & TALUS_SNAPSHOT_CONTACTS) != 0;
     if (field->offset == offsetof(TalusSnapshot, speed) && snapshot->velocity)
-        return false; /* the velocity says it already */
+        return false; /* redundant with the velocity */
     return body_array(field, snapshot) != NULL;
 }
 
@@ -144,7 +143,7 @@ static const void *element(const TalusField *field, const TalusSnapshot *snapsho
     return (const char *)body_array(field, snapshot) + (size_t)row * sizes[field->source];
 }
 
-/* Fields stored as integers. */
+/* Value of a field stored as integer. */
 static int64_t integer(const TalusField *field, const TalusFramesHead *head,
                        const TalusSnapshot *snapshot, int row)
 {
@@ -157,7 +156,7 @@ static int64_t integer(const TalusField *field, const TalusFramesHead *head,
     }
 }
 
-/* Fields stored as reals; returns how many. */
+/* Values of a field stored as reals; returns their number. */
 static int reals(const TalusField *field, const TalusSnapshot *snapshot, int row, double out[4])
 {
     const void *at = element(field, snapshot, row);
@@ -165,7 +164,7 @@ static int reals(const TalusField *field, const TalusSnapshot *snapshot, int row
     if (field->source == TALUS_SOURCE_NORMAL_FORCE)
         out[0] = talus_contact_force(snapshot, row);
     else
-        memcpy(out, at, (size_t)n * sizeof *out); /* vectors and quaternions are plain doubles */
+        memcpy(out, at, (size_t)n * sizeof *out); /* vectors and quaternions are arrays of double */
     if (field->source == TALUS_SOURCE_FORCE)
         for (int i = 0; i < n; i++)
             out[i] = over_step(snapshot, out[i]);

@@ -1,13 +1,13 @@
-/* io/formats/fields.h - what is known of a body or a contact, under the names that files use.
+/* io/formats/fields.h - the fields of bodies and contacts that files contain.
  *
- * One table for all formats, so that a field has the same name, meaning and precision wherever it is
- * written. Names follow the draft of the DEM community (ON-DEM): snake_case, w x y z. */
+ * One table serves all formats, so that a field has one name, meaning and precision everywhere. Names follow the draft
+ * of the DEM community (ON-DEM): snake_case; quaternions are w x y z. */
 #ifndef TALUS_IO_FORMATS_FIELDS_H
 #define TALUS_IO_FORMATS_FIELDS_H
 
 #include <talus/frames.h>
 
-/* How binary formats store a value; text formats write all digits of it. */
+/* Type of a value in binary formats; text formats write all of its digits. */
 typedef enum TalusFieldType {
     TALUS_FIELD_F64,
     TALUS_FIELD_F32,
@@ -16,7 +16,7 @@ typedef enum TalusFieldType {
     TALUS_FIELD_U8
 } TalusFieldType;
 
-/* Where the value is found: an element of an array of the snapshot, or made from several. */
+/* Source of a value: an element of one snapshot array, or computed from several. */
 typedef enum TalusFieldSource {
     TALUS_SOURCE_ID,
     TALUS_SOURCE_VEC3,
@@ -24,8 +24,8 @@ typedef enum TalusFieldSource {
     TALUS_SOURCE_REAL,
     TALUS_SOURCE_INT,
     TALUS_SOURCE_FLAG,
-    TALUS_SOURCE_SHAPE_KIND, /* of a body's shape */
-    TALUS_SOURCE_FORCE,      /* of a contact: impulse over the length of the step */
+    TALUS_SOURCE_SHAPE_KIND, /* kind of the body's shape */
+    TALUS_SOURCE_FORCE,      /* contact impulse over step length */
     TALUS_SOURCE_NORMAL_FORCE
 } TalusFieldSource;
 
@@ -33,34 +33,34 @@ typedef struct TalusField {
     const char *name;
     TalusFieldType type;
     TalusFieldSource source;
-    size_t offset; /* bodies: of the array's pointer in TalusSnapshot; contacts: of the member */
+    size_t offset; /* of the array pointer in TalusSnapshot; for contacts, of the member */
     bool contact;
-    bool lasting; /* never changes during a body's life */
+    bool lasting; /* constant during a body's life */
 } TalusField;
 
-enum { TALUS_FIELD_BYTES = 32, TALUS_FIELD_TEXT = 128 }; /* more than any tuple needs */
+enum { TALUS_FIELD_BYTES = 32, TALUS_FIELD_TEXT = 128 }; /* enough for any tuple */
 
-/* Every body's field begins with body_id, position, radius; every contact's with id1, id2, point. */
+/* The fields of bodies begin with body_id, position, radius; those of contacts with id1, id2, point. */
 extern const TalusField talus_fields_of_body[];
 extern const int talus_fields_of_body_count;
 extern const TalusField talus_fields_of_contact[];
 extern const int talus_fields_of_contact_count;
 
-/* NULL if there is none of that name. */
+/* Return the field of that name, or NULL. */
 const TalusField *talus_field_of_body(const char *name);
 const TalusField *talus_field_of_contact(const char *name);
 
-/* Whether the snapshot holds it. */
+/* True if the snapshot holds the field. */
 bool talus_field_present(const TalusField *field, const TalusSnapshot *snapshot);
 int talus_field_components(const TalusField *field);
-/* Letters of the components, such as "xyz"; "" for a single one. */
+/* Returns the letters of the components, such as "xyz"; "" for a single component. */
 const char *talus_field_letters(const TalusField *field);
 size_t talus_field_type_size(TalusFieldType type);
 
-/* The tuple of a row (a body's or a contact's) as `type` says; returns its bytes. */
+/* Writes the tuple of a row (body or contact) in the field's type. Returns its number of bytes. */
 size_t talus_field_put(const TalusField *field, const TalusFramesHead *head,
                        const TalusSnapshot *snapshot, int row, void *out);
-/* The same as text, components with `separator` between; returns its length. */
+/* Writes the tuple as text, components separated by `separator`. Returns its length. */
 size_t talus_field_print(const TalusField *field, const TalusFramesHead *head,
                          const TalusSnapshot *snapshot, int row, char separator,
                          char out[TALUS_FIELD_TEXT]);
@@ -71,17 +71,17 @@ static inline TalusShapeKind talus_body_kind(const TalusFramesHead *head,
     return head->shapes[snapshot->shape[row]].kind;
 }
 
-/* Newtons; what an impulse over no time would be is 0. */
+/* Returns the force of a contact in newtons; 0 if the step length is 0. */
 double talus_contact_force(const TalusSnapshot *snapshot, int contact);
 
-/* A list of rows that keeps its memory from frame to frame; starts zeroed. */
+/* List of rows whose memory is reused from frame to frame. Starts zeroed. */
 typedef struct TalusRows {
     int *row;
     int count;
 } TalusRows;
 
-/* All bodies but planes, which have no extent, and revolved walls, meshes and fields, which as a ball of
- * their radius would hide all they contain. */
+/* Lists all bodies but planes, which have no extent, and revolved walls, meshes and fields: drawn as balls of their
+ * radius these would hide all that they contain. */
 TalusStatus talus_rows_of_bodies(TalusRows *rows, const TalusFramesHead *head,
                                  const TalusSnapshot *snapshot);
 void talus_rows_free(TalusRows *rows);

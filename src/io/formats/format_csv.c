@@ -1,5 +1,5 @@
-/* io/formats/format_csv.c - frames as tables: DIR/frames/bodies-000000.csv, contacts-000000.csv, and
- * DIR/frames.csv, a row per frame. All digits are written, so reading gives the same doubles. */
+/* io/formats/format_csv.c - frames as tables: DIR/frames/bodies-000000.csv, contacts-000000.csv, and DIR/frames.csv
+ * with a row per frame. All digits are written, so that reading gives the same doubles. */
 #include "base/memory.h"
 #include "io/formats/fields.h"
 #include "io/formats/formats.h"
@@ -20,8 +20,8 @@ typedef struct Csv {
     TalusDir frames;
     TalusGrowing index;
     TalusRows rows;
-    int count, synced; /* frames so far; those on the disk */
-    bool contacts;     /* frames come with their contacts */
+    int count, synced; /* number of frames; number synced to the disk */
+    bool contacts;     /* true if frames have contacts */
 } Csv;
 
 /* ---- one table ---- */
@@ -75,7 +75,7 @@ static TalusStatus write_table(Csv *csv, const char *name, const TalusField *fie
 
 /* ---- the index ---- */
 
-/* Whole rows up to `time`, and the bytes they end at. */
+/* Counts the whole rows up to `time`; *bytes is where they end. */
 static int count_rows(const char *text, double time, size_t *bytes)
 {
     int count = 0;
@@ -94,7 +94,8 @@ static TalusStatus start_index(Csv *csv)
     return talus_growing_append(&csv->index, INDEX_HEADER, strlen(INDEX_HEADER));
 }
 
-/* An empty index is started; one of another version is not touched. */
+/* Truncates the index to `time`; starts an empty one. Fails on the header of another version and leaves that file
+ * unchanged. */
 static TalusStatus cut_index(Csv *csv, TalusDir *dir, double time)
 {
     char *text;
@@ -122,7 +123,7 @@ static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
 
 /* ---- the format ---- */
 
-/* The two tables of a frame go by one number. */
+/* The two tables of a frame have the same number. */
 static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time)
 {
     Csv *csv = state;
@@ -130,11 +131,11 @@ static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time
     TALUS_TRY(open_index(csv, dir, resume, time));
     TALUS_TRY(talus_frame_cut(&csv->frames, "bodies", "csv", &csv->count));
     TALUS_TRY(talus_frame_cut(&csv->frames, "contacts", "csv", &csv->count));
-    csv->synced = csv->count; /* before the checkpoint that knows them */
+    csv->synced = csv->count; /* synced before the checkpoint that lists them */
     return TALUS_OK;
 }
 
-/* lo and hi; nothing between the commas along an axis without a period. */
+/* Prints lo and hi; empty columns for an axis without period. */
 static int print_period(const TalusPeriod *period, char *out, size_t room)
 {
     const double *side[2] = {&period->lo.x, &period->hi.x};

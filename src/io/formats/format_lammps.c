@@ -1,10 +1,9 @@
-/* io/formats/format_lammps.c - frames as one text dump in the manner of LAMMPS, for OVITO: DIR/bodies.dump.
+/* io/formats/format_lammps.c - frames as one text dump in the format of LAMMPS, for OVITO: DIR/bodies.dump.
  *
- * Columns have the names that OVITO maps to its own properties: c_orient[1..4] is a quaternion
- * x y z w, c_shape[1..3] is its Aspherical Shape: zero for a sphere, half extents of a box, semi-axes of
- * an ellipsoid, radius, radius and whole height of a cylinder, a cone or the straight part of a capsule, zero
- * for what it has no shape for. The type is the number of the shape, from 1: OVITO asks per type what is to
- * be drawn. What has no name there keeps ours. */
+ * Columns have the names that OVITO maps to its properties. c_orient[1..4] is a quaternion x y z w. c_shape[1..3] is
+ * Aspherical Shape: half extents of a box; semi-axes of an ellipsoid; radius, radius and whole height of a cylinder,
+ * a cone or the straight part of a capsule; zero for a sphere and for shapes that OVITO lacks. The type is the index
+ * of the shape, from 1, because OVITO chooses what to draw per type. Other columns have the names of fields.c. */
 #include "base/memory.h"
 #include "geometry/bounds.h"
 #include "geometry/kinds.h"
@@ -22,7 +21,7 @@
 
 enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 1024 };
 
-/* Our fields under the names of the dump, in its order; NULL: the name is ours. */
+/* Fields in the order of the dump with their column names; NULL: the field's own name. */
 typedef struct Column {
     const char *field, *names;
 } Column;
@@ -46,7 +45,7 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 typedef struct Dump {
     TalusGrowing file;
     TalusRows rows;
-    const TalusField *field[COLUMNS]; /* of the frame at hand */
+    const TalusField *field[COLUMNS]; /* of the current frame */
     int fields;
     size_t used;
     char buffer[BUFFER_BYTES];
@@ -82,7 +81,7 @@ static TalusStatus print(Dump *dump, const char *format, ...)
     return put(dump, text, (size_t)n);
 }
 
-/* A box around the bodies, which is what a viewer fits to its window; that of the period along its axes. */
+/* Returns a box around the bodies, to which a viewer fits its window; along periodic axes, that of the period. */
 static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
                            const TalusSnapshot *snapshot)
 {
@@ -101,7 +100,7 @@ static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
     return b;
 }
 
-/* How the box ends along an axis: periodic, or fixed. */
+/* Returns the boundary of the box along an axis: periodic or fixed. */
 static const char *boundary(const TalusFramesHead *head, int axis)
 {
     return head->period.on[axis] ? "pp" : "ff";
@@ -165,9 +164,9 @@ static TalusStatus add_dump(void *state, const TalusFramesHead *head, const Talu
     return flush(dump);
 }
 
-/* ---- cutting back ---- */
+/* ---- truncation ---- */
 
-/* One line without its end; false at the end of the file, or where the last line has no end. */
+/* Reads a line without its newline; false at the end of the file or if the newline is missing. */
 static bool next_line(FILE *file, char line[LINE_BYTES], int64_t *at)
 {
     if (!fgets(line, LINE_BYTES, file))
@@ -185,7 +184,7 @@ static bool expect(FILE *file, const char *item, char line[LINE_BYTES], int64_t 
     return next_line(file, line, at) && strcmp(line, item) == 0 && next_line(file, line, at);
 }
 
-/* Passes over one whole frame of ours with a time up to `limit`. */
+/* Skips one whole frame in the layout of write_header with a time up to `limit`. */
 static bool skip_frame(FILE *file, double limit, int64_t *at)
 {
     char line[LINE_BYTES];
@@ -194,14 +193,14 @@ static bool skip_frame(FILE *file, double limit, int64_t *at)
     if (!expect(file, "ITEM: TIMESTEP", line, at) ||
         !expect(file, "ITEM: NUMBER OF ATOMS", line, at))
         return false;
-    const int before = 5; /* lines of the box, and the names of the columns */
+    const int before = 5; /* lines of the box and of the column names */
     for (long long left = before + strtoll(line, NULL, 10); left > 0; left--)
         if (!next_line(file, line, at))
             return false;
     return true;
 }
 
-/* Where the frames up to `time` end. */
+/* Finds the end of the frames up to `time`. */
 static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
 {
     FILE *file;
@@ -214,7 +213,7 @@ static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
     return TALUS_OK;
 }
 
-/* To where the checkpoint knew it, or else by the frames' times. */
+/* Truncates to the length that the checkpoint lists, else by the times of the frames. */
 static TalusStatus cut(Dump *dump, const TalusDir *dir, double time)
 {
     const TalusEntry *before = talus_dir_before(dir, DUMP_NAME);

@@ -1,13 +1,12 @@
-/* io/formats/format_vtkhdf.c - frames as one temporal VTKHDF file, DIR/bodies.vtkhdf, for ParaView 5.12 and
- * later.
+/* io/formats/format_vtkhdf.c - frames as one temporal VTKHDF file, DIR/bodies.vtkhdf, for ParaView 5.12 and later.
  *
- * Version 2.0 of the format, type PolyData, one part per frame: all frames' points lie one after the
- * other in extensible datasets, and Steps/... says where each frame begins. Every part has n + 1
- * entries in an Offsets dataset; CellOffsets counts cells alone, and readers add the part's number.
+ * Version 2.0 of the format, type PolyData, one part per frame. The points of all frames are consecutive in
+ * extensible datasets, and Steps/... gives the start of each frame. Every part has n + 1 entries in an Offsets
+ * dataset; CellOffsets counts cells only, and readers add the index of the part.
  *
- * Data are brought to the file before NSteps counts them, so that a killed run leaves a file with
- * whole frames. A resumed run copies the frames it keeps into a new file by the calls that wrote
- * them; with no times stored and every chunk filled, the bytes are those of a run never stopped. */
+ * Data are flushed to the file before NSteps counts them, so that a killed run leaves whole frames. A resumed run
+ * copies the frames that it keeps into a new file by the same calls that wrote them. Because no times are stored and
+ * every chunk is filled, the bytes equal those of an uninterrupted run. */
 #include "base/crc.h"
 #include "base/memory.h"
 #include "collide/period.h"
@@ -22,14 +21,14 @@
 #include <unistd.h>
 
 #define FILE_NAME "bodies.vtkhdf"
-#define FRESH_NAME FILE_NAME ".tmp" /* that a resumed run makes beside the old one */
+#define FRESH_NAME FILE_NAME ".tmp" /* written by a resumed run beside the old file */
 #define ROOT "/VTKHDF"
 
 enum { TOPOLOGIES = 4, ROW_CHUNK = 4096, STEP_CHUNK = 256, PATH_BYTES = 96, FIELDS_MAX = 32 };
 
 static const char *const topologies[TOPOLOGIES] = {"Vertices", "Lines", "Polygons", "Strips"};
 
-/* Frames as bytes in the types of the file: what comes from a snapshot or from an older file. */
+/* A frame in the types of the file, from a snapshot or from an older file. */
 typedef struct Frame {
     double time;
     hsize_t count;
@@ -42,15 +41,15 @@ typedef struct Hdf {
     TalusDir *dir;
     char *path;
     hid_t file;
-    int held;     /* the file once more, to see whether it still goes by its name; -1: none */
-    uint32_t crc; /* of the frames so far */
-    int entry;    /* its number in the list of `dir` */
-    hsize_t steps, points; /* so far */
-    TalusPeriod period;    /* of the first frame's head */
+    int held;     /* second descriptor, to check that the name still leads to the file; -1: none */
+    uint32_t crc; /* checksum of the frames */
+    int entry;    /* index in the list of `dir` */
+    hsize_t steps, points; /* written so far */
+    TalusPeriod period;    /* from the first frame's head */
     TalusRows rows;
     Frame frame;
     int64_t *ids;       /* 0, 1, ...: connectivity and offsets */
-    H5E_auto2_t report; /* the process's error output, to be put back */
+    H5E_auto2_t report; /* error output of the process, to be restored */
     void *report_to;
 } Hdf;
 
@@ -70,7 +69,7 @@ static hid_t type_of(TalusFieldType type)
     }
 }
 
-/* Of a dataset with a row per body. */
+/* Writes the path of a dataset with a row per body. */
 static void field_path(const TalusField *field, char path[PATH_BYTES])
 {
     if (strcmp(field->name, "position") == 0)
@@ -84,9 +83,9 @@ static size_t row_bytes(const TalusField *field)
     return (size_t)talus_field_components(field) * talus_field_type_size(field->type);
 }
 
-/* ---- making the file ---- */
+/* ---- creation ---- */
 
-/* The type's name has a fixed length, without a NUL: readers expect that. */
+/* Readers expect the type name with a fixed length, without NUL. */
 static bool put_head(hid_t file)
 {
     static const char type_name[] = "PolyData";
@@ -149,7 +148,7 @@ static bool make_field(hid_t file, const TalusField *field)
     return talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
 }
 
-/* As attributes, which readers that do not know them pass over. */
+/* Stored as attributes, because readers ignore unknown ones. */
 static bool put_period(hid_t file, const TalusPeriod *period)
 {
     TalusVec3 side[2];
@@ -160,7 +159,7 @@ static bool put_period(hid_t file, const TalusPeriod *period)
            talus_hdf_put_attribute(file, ROOT, "period_hi", H5T_IEEE_F64LE, 3, &side[1]);
 }
 
-/* The fields and periods of the first frame are those of the file. */
+/* Creates all datasets; fields and period are those of the first frame. */
 static TalusStatus make_all(Hdf *hdf)
 {
     bool ok =
@@ -195,7 +194,7 @@ static TalusStatus fill_ids(Hdf *hdf, size_t count)
     return TALUS_OK;
 }
 
-/* A vertex per point in the first, nothing in the others. */
+/* Appends a vertex per point to the first topology, nothing to the others. */
 static bool append_topology(Hdf *hdf, int index)
 {
     char path[PATH_BYTES];
@@ -241,7 +240,7 @@ static bool append_step(Hdf *hdf)
                             offsets);
 }
 
-/* Continues a checksum over what a frame says. */
+/* Continues the checksum with the values of a frame. */
 static uint32_t sum_frame(uint32_t crc, const Frame *frame)
 {
     uint64_t count = frame->count;
@@ -324,7 +323,7 @@ static TalusStatus add_hdf(void *state, const TalusFramesHead *head, const Talus
     return append_frame(hdf);
 }
 
-/* ---- going on with a file ---- */
+/* ---- continuation of a file ---- */
 
 static void find_fields(hid_t old, Frame *frame)
 {
@@ -374,7 +373,7 @@ static TalusStatus damaged(const Hdf *hdf)
                            "is not a sound file of frames; remove it to resume");
 }
 
-/* The next frame of the old file; hdf->steps and hdf->points say where it begins. */
+/* Reads the next frame of the old file, which begins at hdf->steps and hdf->points. */
 static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
 {
     Frame *frame = &hdf->frame;
@@ -397,7 +396,7 @@ static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
     return TALUS_OK;
 }
 
-/* Passes over a frame that was read. */
+/* Counts a frame that was read without writing it. */
 static TalusStatus skip_frame(Hdf *hdf)
 {
     hdf->crc = sum_frame(hdf->crc, &hdf->frame);
@@ -406,8 +405,7 @@ static TalusStatus skip_frame(Hdf *hdf)
     return TALUS_OK;
 }
 
-/* Every frame up to `limit` is read and given to `take`, append_frame or skip_frame, which count it; at
- * most `most` of them. */
+/* Reads each frame up to `limit`, at most `most`, and calls `take` (append_frame or skip_frame), which counts it. */
 static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t most,
                               TalusStatus (*take)(Hdf *))
 {
@@ -439,7 +437,7 @@ static TalusStatus open_old(const Hdf *hdf, hid_t *old)
     return *old >= 0 ? TALUS_OK : damaged(hdf);
 }
 
-/* The new file takes the old one's name while it is open: HDF5 goes on writing to it. */
+/* Renames the new file over the old one while it is open; HDF5 continues writing to it. */
 static TalusStatus go_on(Hdf *hdf, double time)
 {
     hid_t old;
@@ -464,8 +462,8 @@ static void silence(Hdf *hdf)
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-/* HDF5 opens by paths alone, so it is asked before and after whether the path leads to the directory that is
- * held, and whether what it leads to is a file. */
+/* HDF5 opens files by path only. So the path is checked before and after: it must lead to the open directory, and to
+ * a regular file in it. */
 static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time)
 {
     Hdf *hdf = state;

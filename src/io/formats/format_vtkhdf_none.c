@@ -1,4 +1,4 @@
-/* io/formats/format_vtkhdf_none.c - stands for format_vtkhdf.c in a build without HDF5. */
+/* io/formats/format_vtkhdf_none.c - replaces format_vtkhdf.c in a build without HDF5. */
 #include "io/formats/formats.h"
 
 static TalusStatus remove_hdf(TalusDir *dir)

@@ -14,11 +14,11 @@
 #include "io/formats/vtp_surface.h"
 #include "io/formats/vtp_xml.h"
 
-/* Lines over the contacts that carry force. */
+/* Lines through the contacts that transmit force. */
 typedef struct Chains {
-    TalusRows contact; /* of each line */
+    TalusRows contact; /* contact of each line */
     TalusVec3 *point;
-    float *force;    /* of each point: filters such as Tube scale by point data */
+    float *force;    /* of each point, because filters such as Tube scale by point data */
     int32_t *offset; /* end of each line's points */
     int points;
 } Chains;
@@ -29,7 +29,7 @@ typedef struct Vtp {
     TalusVtpSurface shape_surface, wall_surface;
     TalusRows rows;
     Chains chain;
-    uint64_t shapes_key, walls_key; /* of the last files; 0: none yet, or not to be repeated */
+    uint64_t shapes_key, walls_key; /* keys of the last files; 0: none yet, or do not repeat */
 } Vtp;
 
 static const char *const series_names[] = {"bodies", "contacts", "chains", "shapes", "walls"};
@@ -52,7 +52,7 @@ static void write_vertices(TalusFile *file, int count)
     talus_file_print(file, "</Verts>\n");
 }
 
-/* A point per row: the field `where` is its place, the others its data. */
+/* Writes a point per row: the field `where` is its position, the other fields are its data. */
 static TalusStatus write_points(TalusFile *file, const char *attributes, const TalusField *fields,
                                 int field_count, const TalusField *where,
                                 const TalusFramesHead *head, const TalusSnapshot *snapshot,
@@ -72,7 +72,7 @@ static TalusStatus write_points(TalusFile *file, const char *attributes, const T
     return talus_file_commit_unsynced(file);
 }
 
-/* Writes the next file of a series with `call`, which commits `file`, and enters it. */
+/* Writes the next file of a series with `call`, which commits `file`, and adds its frame. */
 #define WRITE_NEXT(series, snapshot, call)                       \
     do {                                                         \
         TalusFile *file;                                         \
@@ -117,8 +117,8 @@ static void add_point(Chains *chain, TalusVec3 at, double force)
     chain->force[chain->points++] = (float)force;
 }
 
-/* Through the contact point where it is known; a fixed body's centre may lie anywhere, so a line to
- * one ends at the contact. Across the side of a period it goes to the nearest image. */
+/* Adds a line from centre to centre, through the contact point if known. At a fixed body, whose centre may be
+ * anywhere, the line ends at the contact. Across a period it goes to the nearest image. */
 static void add_chain(Chains *chain, const TalusFramesHead *head, const TalusSnapshot *snapshot,
                       int contact, double force)
 {
@@ -222,7 +222,7 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
 
 /* ---- the format ---- */
 
-/* The script is the same in every run, so one that was lost is written again. */
+/* The script is the same in every run, so that a lost one can be written again. */
 static TalusStatus write_script(TalusDir *dir)
 {
     const TalusEntry *before = talus_dir_before(dir, TALUS_PARAVIEW_SCRIPT);

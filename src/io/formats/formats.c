@@ -1,4 +1,4 @@
-/* io/formats/formats.c - the table of formats and what its rows share. */
+/* io/formats/formats.c - the table of formats and functions common to its rows. */
 #include "io/formats/formats.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@ static const TalusFormat *const table[] = {&talus_format_vtp, &talus_format_vtkh
 struct TalusFormatWriter {
     const TalusFormat *format;
     void *state;
-    TalusDir own; /* of a writer that was opened by a path */
+    TalusDir own; /* directory of a writer opened by path */
 };
 
 int talus_format_count(void)
@@ -49,7 +49,7 @@ static TalusStatus fail_unknown(const char *name)
                           names);
 }
 
-/* The row of a format that this build has. */
+/* Finds a format; fails if this build lacks it. */
 static TalusStatus find_format(const char *name, const TalusFormat **out)
 {
     int index = talus_format_find(name);
@@ -74,11 +74,11 @@ static TalusStatus open_state(TalusFormatWriter *writer, TalusDir *dir, bool res
     TALUS_TRY(talus_alloc(&writer->state, 1, format->state_size, "writer of frames"));
     TalusStatus status = format->open(writer->state, dir, resume, time);
     if (status != TALUS_OK)
-        (void)format->close(writer->state); /* the first failure is the one to tell */
+        (void)format->close(writer->state); /* the first failure is reported */
     return status;
 }
 
-/* In `dir`, or where that is NULL in the directory at `path`. */
+/* Opens in `dir` or, if that is NULL, in the directory at `path`. */
 static TalusStatus open_writer(const TalusFormat *format, TalusDir *dir, const char *path,
                                bool resume, double time, TalusFormatWriter **out)
 {

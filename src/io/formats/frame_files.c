@@ -1,7 +1,7 @@
-/* io/formats/frame_files.c - names of frame files; collections that grow in place and are cut back.
+/* io/formats/frame_files.c - names of frame files; collections that grow in place and can be truncated.
  *
- * The closing tags of a collection are overwritten by the next entry and themselves, in one write:
- * a long run costs no more per frame than a short one, and a reader always finds whole XML. */
+ * One write replaces the closing tags of a collection by the next entry and the closing tags. So the cost per frame
+ * does not grow with the run, and a reader always finds complete XML. */
 #include "io/formats/frame_files.h"
 
 #include "base/memory.h"
@@ -44,7 +44,7 @@ TalusStatus talus_frame_sync(const TalusDir *frames, const char *name, const cha
     return talus_dir_sync(frames);
 }
 
-/* The number in "NAME-NUMBER.EXT", or -1 for any other file. */
+/* Returns the number in "NAME-NUMBER.EXT", or -1 for any other file. */
 static int number_of(const char *file, const char *name, const char *extension)
 {
     size_t length = strlen(name);
@@ -58,7 +58,7 @@ static int number_of(const char *file, const char *name, const char *extension)
     return *end == '.' && strcmp(end + 1, extension) == 0 ? (int)number : -1;
 }
 
-/* Enters a file of an earlier part of the run; it is read only if the checkpoint does not know it. */
+/* Enters a file of an earlier part of the run; reads it only if the checkpoint does not list it. */
 static TalusStatus enter(TalusDir *frames, const char *file)
 {
     int fd;
@@ -86,7 +86,7 @@ static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
     return TALUS_OK;
 }
 
-/* How many files the checkpoint knows. */
+/* Returns 1 + the largest file number that the checkpoint lists. */
 static int count_known(const TalusDir *frames, const char *name, const char *extension)
 {
     const TalusManifest *before = frames->before;
@@ -115,7 +115,7 @@ TalusStatus talus_frame_cut(TalusDir *frames, const char *name, const char *exte
             close(fd);
         return status;
     }
-    rewinddir(listing); /* the descriptors share where they stand */
+    rewinddir(listing); /* the descriptors share one offset */
     TalusStatus status = cut_listed(listing, frames, name, extension, *count);
     closedir(listing);
     return status;
@@ -135,7 +135,7 @@ TalusStatus talus_frame_remove(const TalusDir *dir, const char *name, const char
 
 /* ---- collections ---- */
 
-/* The number of the file that an entry names, -1 if it is none of ours. */
+/* Returns the number of the file that an entry names, -1 if the name is not of a series. */
 static int entry_file(const char *entry, const char *end)
 {
     const char *at = end - strlen("000000.vtp\"");
@@ -144,8 +144,8 @@ static int entry_file(const char *entry, const char *end)
     return at > entry && at[-1] == '-' ? (int)strtol(at, NULL, 10) : -1;
 }
 
-/* Counts the frames of a collection up to `limit`; *bytes is where their list ends. Half an entry at
- * the end, from a machine that went down, is not taken. */
+/* Counts the frames of a collection up to `limit`; *bytes is where their list ends. An incomplete last entry, from a
+ * system crash, is ignored. */
 static void count_entries(TalusSeries *series, const char *text, double limit, size_t *bytes)
 {
     const char *line = strstr(text, PVD_MARK);
@@ -195,7 +195,7 @@ TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *fram
     else
         TALUS_TRY(talus_series_remove(dir, name));
     TALUS_TRY(talus_frame_cut(frames, name, "vtp", &series->files));
-    series->synced = series->files; /* before the checkpoint that knows them */
+    series->synced = series->files; /* synced before the checkpoint that lists them */
     return TALUS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* io/formats/paraview_script.c - the text of show_in_paraview.py.
  *
- * Tried with ParaView 5.11, in its window and by pvpython; tests/paraview.sh runs it. The file must
- * not be called paraview.py: Python would then find it in place of ParaView's own module. */
+ * Tested with ParaView 5.11, in its window and by pvpython; tests/paraview.sh runs it. The file must not be called
+ * paraview.py: Python would then import it in place of ParaView's own module. */
 #include "io/formats/paraview_script.h"
 
 #include "io/file/file.h"

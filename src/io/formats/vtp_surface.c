@@ -1,4 +1,4 @@
-/* io/formats/vtp_surface.c - meshes placed by bodies, and the file they make. */
+/* io/formats/vtp_surface.c - meshes of bodies and the file with all of them. */
 #include "io/formats/vtp_surface.h"
 
 #include "base/hash.h"
@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-enum { SHAPE_SEGMENTS = 32 };      /* of a moving cylinder: there may be many */
-static const double margin = 0.25; /* of the widest extent, around what planes are cut to */
+enum { SHAPE_SEGMENTS = 32 };      /* of a moving cylinder, since there may be many */
+static const double margin = 0.25; /* of the widest extent, around the bounds that clip planes */
 
 /* ---- parts ---- */
 
@@ -47,7 +47,7 @@ void talus_vtp_free(TalusVtpSurface *surface)
     *surface = (TalusVtpSurface){0};
 }
 
-/* ---- moving shapes: one mesh per shape, made when first needed ---- */
+/* ---- moving shapes: one mesh per shape, made at first use ---- */
 
 static TalusStatus add_shape(TalusVtpSurface *surface, const TalusFramesHead *head,
                              const TalusSnapshot *snapshot, int row)
@@ -70,7 +70,7 @@ TalusStatus talus_vtp_of_shapes(TalusVtpSurface *surface, const TalusFramesHead 
     return TALUS_OK;
 }
 
-/* ---- walls: they are few, and a plane depends on the others ---- */
+/* ---- walls: one mesh each, because a plane depends on the others ---- */
 
 static bool is_wall(const TalusFramesHead *head, const TalusSnapshot *snapshot, int row)
 {
@@ -86,7 +86,7 @@ static void include(TalusAabb *bounds, TalusVec3 at, double radius)
         talus_vec3(fmax(hi.x, at.x + radius), fmax(hi.y, at.y + radius), fmax(hi.z, at.z + radius));
 }
 
-/* Of all bodies, planes by the point they are given by, and the margin. */
+/* Bounds of all bodies, planes by their given point, plus the margin. */
 static TalusAabb bounds_of(const TalusSnapshot *snapshot)
 {
     TalusAabb bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -102,7 +102,7 @@ static TalusAabb bounds_of(const TalusSnapshot *snapshot)
 
 typedef struct Planes {
     TalusMeshPlane *plane;
-    int count, next; /* next: the one whose body comes next */
+    int count, next; /* next: index of the plane of the next plane body */
     TalusAabb bounds;
 } Planes;
 
@@ -225,7 +225,7 @@ static void write_normals(TalusFile *file, const TalusVtpSurface *surface,
 
 static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int count)
 {
-    int first = 0; /* vertex of the part */
+    int first = 0; /* first vertex of the part */
     talus_file_print(file, "<Polys>\n");
     TalusBase64 stream =
         talus_vtp_array(file, TALUS_FIELD_I32, "connectivity", 1, 3 * (size_t)count);
@@ -243,7 +243,7 @@ static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int
     talus_file_print(file, "</Polys>\n");
 }
 
-/* Where the body stands and how large it is, its surface shows. */
+/* Position, orientation and radius are omitted, because the surface shows them. */
 static bool is_wanted(const TalusField *field, const TalusSnapshot *snapshot, bool lasting)
 {
     size_t at = field->offset;

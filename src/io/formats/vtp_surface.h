@@ -1,4 +1,4 @@
-/* io/formats/vtp_surface.h - true surfaces of bodies as triangles in a .vtp file. */
+/* io/formats/vtp_surface.h - surfaces of bodies as triangles in a .vtp file. */
 #ifndef TALUS_IO_FORMATS_VTP_SURFACE_H
 #define TALUS_IO_FORMATS_VTP_SURFACE_H
 
@@ -6,35 +6,35 @@
 #include "io/file/file.h"
 #include "io/formats/fields.h"
 
-/* A body's mesh and where it stands. */
+/* A mesh and the body that it belongs to. */
 typedef struct TalusSurfacePart {
     int mesh, row; /* row of the body in the snapshot */
-    bool placed;   /* the mesh is in the world frame already */
+    bool placed;   /* true if the mesh is in the world frame already */
 } TalusSurfacePart;
 
-/* Keeps its memory from frame to frame; starts zeroed. */
+/* Memory is reused from frame to frame. Starts zeroed. */
 typedef struct TalusVtpSurface {
     TalusMesh *mesh;
     int mesh_count;
     TalusSurfacePart *part;
     int part_count;
-    TalusRows rows; /* of each triangle */
+    TalusRows rows; /* body of each triangle */
 } TalusVtpSurface;
 
-/* Gathers the bodies that move and are not spheres. */
+/* Collects the moving bodies that are not spheres. */
 TalusStatus talus_vtp_of_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
                                 const TalusSnapshot *snapshot);
-/* Gathers the fixed bodies that are not spheres; planes are cut to what they leave free within the
- * bounds of the bodies and a quarter more on all sides. */
+/* Collects the fixed bodies that are not spheres. Planes are clipped to the bounds of the bodies, enlarged by a
+ * quarter on all sides, and by the other planes. */
 TalusStatus talus_vtp_of_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot);
-/* Writes what was gathered from this snapshot to `file` and commits it; `key` as for talus_vtp_begin. With `lasting`, only
- * the fields that never change go along. */
+/* Writes the collected surfaces of this snapshot to `file` and commits it; `key` as for talus_vtp_begin. With
+ * `lasting` only constant fields are written. */
 TalusStatus talus_vtp_write(TalusVtpSurface *surface, TalusFile *file, const TalusFramesHead *head,
                             const TalusSnapshot *snapshot, uint64_t key, bool lasting);
 void talus_vtp_free(TalusVtpSurface *surface);
 
-/* A number that changes whenever walls come, go or move; never 0. */
+/* Returns a hash that changes whenever walls are added, removed or moved; never 0. */
 uint64_t talus_walls_key(const TalusFramesHead *head, const TalusSnapshot *snapshot);
 
 #endif

@@ -1,4 +1,4 @@
-/* io/formats/vtp_xml.c - arrays and frame of .vtp files. */
+/* io/formats/vtp_xml.c - header, arrays and end of .vtp files. */
 #include "io/formats/vtp_xml.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 enum {
     CHUNK_BYTES = 12288,
     FILE_LIMIT = INT_MAX
-}; /* whole base64 groups; far above any key file */
+}; /* whole base64 groups; much larger than any key */
 
 #define KEY_MARK "<DataArray type=\"UInt64\" Name=\"key\" NumberOfTuples=\"1\" format=\"ascii\">"
 

@@ -1,5 +1,5 @@
-/* io/frames/frames.h - the parts of a frames file (docs/reference/frames.md): its numbers, its arrays, a frame as
- * integers, its head. frames_write.c and frames_read.c put them together. */
+/* io/frames/frames.h - the parts of a frames file (docs/reference/frames.md): chunks, arrays, frames as integers,
+ * heads. frames_write.c and frames_read.c combine them. */
 #ifndef TALUS_IO_FRAMES_FRAMES_H
 #define TALUS_IO_FRAMES_FRAMES_H
 
@@ -17,20 +17,19 @@
 #define TALUS_FRAMES_END "TALUSEND"
 
 enum {
-    TALUS_FRAMES_VERSION =
-        3, /* 1 has no figures in its heads, 1 and 2 slots and generations for ids */
+    TALUS_FRAMES_VERSION = 3, /* 1: no figures in heads; 1 and 2: slots and generations for ids */
     TALUS_FRAMES_KEY_EVERY = 16,
-    TALUS_FRAMES_PER_BYTE = 8,         /* bodies and chains to a byte of a payload, at most */
-    TALUS_FRAMES_HEAD_LIMIT = 1 << 26, /* bytes of a HEAD's JSON */
-    TALUS_FRAMES_HEAD_MOST = 1 << 28,  /* bytes of a HEAD */
-    TALUS_FIGURE_PER_BYTE = 8,         /* vertices, triangles and edges to a byte of a HEAD */
+    TALUS_FRAMES_PER_BYTE = 8,         /* maximum of bodies and chains per byte of a payload */
+    TALUS_FRAMES_HEAD_LIMIT = 1 << 26, /* maximum bytes of a HEAD's JSON */
+    TALUS_FRAMES_HEAD_MOST = 1 << 28,  /* maximum bytes of a HEAD */
+    TALUS_FIGURE_PER_BYTE = 8, /* maximum of vertices, triangles and edges per byte of a HEAD */
     TALUS_FRAMES_MOST =
-        INT32_MAX / 4 /* bodies or chains: four numbers of each are counted by int */
+        INT32_MAX / 4 /* maximum of bodies or chains: an int counts four numbers of each */
 };
 
 /* ---- chunks ---- */
 
-/* Four letters as they stand in the file. */
+/* Four letters in the order of their bytes in the file. */
 #define TALUS_CHUNK_WORD(a, b, c, d) \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 #define TALUS_CHUNK_MAGIC TALUS_CHUNK_WORD('T', 'C', 'H', 'K')
@@ -75,7 +74,7 @@ _Static_assert(sizeof(TalusFileHead) == 16 && sizeof(TalusChunk) == 40 &&
                    sizeof(TalusFileEnd) == 16,
                "these are written as they lie in memory");
 
-/* Bytes of a chunk in the file. */
+/* Returns the bytes of a chunk in the file, with header and padding. */
 static inline uint64_t talus_chunk_bytes(const TalusChunk *chunk)
 {
     return sizeof *chunk + (chunk->size + 7) / 8 * 8;
@@ -104,13 +103,13 @@ enum {
     TALUS_ARRAY_CHAIN_B,
     TALUS_ARRAY_CHAIN_FORCE,
     TALUS_ARRAY_CHAIN_POINT,
-    TALUS_ARRAY_POINT, /* from here to PIECE: of figures, in a HEAD */
+    TALUS_ARRAY_POINT, /* from here to PIECE: figures in a HEAD */
     TALUS_ARRAY_NORMAL,
     TALUS_ARRAY_TRIANGLE,
     TALUS_ARRAY_EDGE,
     TALUS_ARRAY_PIECE,
-    TALUS_ARRAY_NUMBER, /* of bodies; in versions 1 and 2 INDEX and GENERATION */
-    TALUS_ARRAYS        /* names are below this */
+    TALUS_ARRAY_NUMBER, /* body numbers; versions 1 and 2 have INDEX and GENERATION instead */
+    TALUS_ARRAYS        /* all names are less than this */
 };
 
 enum { TALUS_TYPE_INTEGER = 1, TALUS_TYPE_BF16, TALUS_TYPE_F32 };
@@ -118,9 +117,9 @@ enum { TALUS_CODING_STORED, TALUS_CODING_ZLIB };
 
 typedef enum TalusPrediction {
     TALUS_PREDICT_NONE,
-    TALUS_PREDICT_TUPLE, /* the tuple before */
-    TALUS_PREDICT_BODY,  /* the same body in the frame before */
-    TALUS_PREDICT_BEST   /* none or the tuple before, whichever looks shorter: never in a file */
+    TALUS_PREDICT_TUPLE, /* previous tuple */
+    TALUS_PREDICT_BODY,  /* same body in the previous frame */
+    TALUS_PREDICT_BEST   /* NONE or TUPLE, whichever deflates better; never in a file */
 } TalusPrediction;
 
 typedef struct TalusArrayHead {
@@ -133,37 +132,37 @@ _Static_assert(sizeof(TalusArrayHead) == 16, "this is written as it lies in memo
 
 const char *talus_array_name(int name);
 
-/* An array as planes of bytes, on its way into a chunk. */
+/* An array split into byte planes, to be appended to a chunk. */
 typedef struct TalusPacked {
     TalusArrayHead head;
-    bool other;           /* the array before it with another prediction: the shorter one is kept */
-    bool repeats;         /* as the packer's */
+    bool other; /* same array as the previous entry with another prediction: the shorter is used */
+    bool repeats;         /* copy of the packer's */
     unsigned char *plane; /* [size] */
     unsigned char *data;  /* [used], deflated */
     size_t size, used;
     TalusStatus status;
 } TalusPacked;
 
-/* A chunk in the making. Arrays are taken one by one and deflated all at once, side by side in the threads
- * of `pool`; the bytes do not depend on it. */
+/* A chunk under construction. Arrays are added one by one and deflated together, in parallel by the threads of `pool`;
+ * the bytes do not depend on their number. */
 typedef struct TalusPacker {
-    TalusPool *pool; /* NULL: the calling thread alone */
-    bool repeats;    /* arrays repeat themselves: search for it, however long it takes */
+    TalusPool *pool; /* NULL: calling thread only */
+    bool repeats;    /* deflate searches for repeats at its thorough level */
     unsigned char *bytes;
     size_t size;
     uint32_t arrays;
-    uint32_t *code;                       /* values as they go into the planes */
-    TalusPacked packed[2 * TALUS_ARRAYS]; /* kept from frame to frame for their memory */
+    uint32_t *code;                       /* values to be split into planes */
+    TalusPacked packed[2 * TALUS_ARRAYS]; /* memory is reused from frame to frame */
     int taken;
 } TalusPacker;
 
 void talus_packer_clear(TalusPacker *packer);
 /* Appends bytes; NULL appends zeros. */
 TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size);
-/* Deflates the arrays taken since the last call and appends them in the order they came in. */
+/* Deflates the arrays added since the last call and appends them in order. */
 TalusStatus talus_pack_arrays(TalusPacker *packer);
-/* Takes an array; the values may change afterwards. Arrays without tuples are left out. `guess` has the
- * values that TALUS_PREDICT_BODY predicts. */
+/* Add an array and copy its values. Arrays without tuples are omitted. `guess` has the values that TALUS_PREDICT_BODY
+ * predicts. */
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
                                 TalusPrediction prediction, const int32_t *value,
                                 const int32_t *guess);
@@ -172,7 +171,7 @@ TalusStatus talus_pack_halves(TalusPacker *packer, int name, int components, int
 TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int tuples,
                               const float *value);
 
-/* The arrays of a frame where they stand; `head.tuples` is 0 for those that are not there. */
+/* An array inside a payload; `head.tuples` is 0 if it is missing. */
 typedef struct TalusArrayView {
     TalusArrayHead head;
     const unsigned char *data;
@@ -186,11 +185,11 @@ typedef struct TalusUnpacker {
 } TalusUnpacker;
 
 void talus_unpacker_clear(TalusUnpacker *unpacker);
-/* Checks the frame's head and finds its arrays. */
+/* Checks the frame's head and locates its arrays. */
 TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *payload, size_t size);
-/* Finds arrays that follow one another up to the end, or up to zeros. */
+/* Locates consecutive arrays up to the end or up to zeros. */
 TalusStatus talus_unpack_views(TalusUnpacker *unpacker, const unsigned char *bytes, size_t size);
-/* Each fails unless the array is there with exactly these tuples; 0 tuples are always there. */
+/* Each fails unless the array has exactly this number of tuples; 0 tuples always succeed. */
 TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int components, int tuples,
                                   const int32_t *guess, int32_t *value);
 TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int components, int tuples,
@@ -198,25 +197,25 @@ TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int component
 TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int components, int tuples,
                                 float *value);
 
-/* The upper half of a single, rounded to nearest even with `drop` of its low bits zero. */
+/* Returns the upper 16 bits of a float (bfloat16), rounded to nearest even with the lowest `drop` bits zero. */
 uint16_t talus_to_half(double value, int drop);
 double talus_from_half(uint16_t half);
 
-enum { TALUS_HALF_COARSE = 4 }; /* bits dropped in lean frames: 3 remain */
+enum { TALUS_HALF_COARSE = 4 }; /* bits dropped in lean frames; 3 remain */
 
 /* ---- snapshots: snapshot.c ---- */
 
-/* Sets fields, counts and pointers; the arrays are not filled. */
+/* Sets fields, counts and pointers; does not fill the arrays. */
 TalusStatus talus_snapshot_shape(TalusSnapshot *snapshot, unsigned fields, int bodies,
                                  int contacts);
 
-/* ---- a frame as integers: what the next one is predicted from: frames_state.c ---- */
+/* ---- frames as integers, from which the next frame is predicted: frames_state.c ---- */
 
 typedef struct TalusFrameState {
     int count;
     TalusBodyId *id;
     int32_t (*position)[3];
-    int16_t (*orientation)[4]; /* of bodies that are not spheres */
+    int16_t (*orientation)[4]; /* of bodies other than spheres */
     float *radius;
     int32_t *shape, *material, *tag;
     uint8_t *fixed, *layer;
@@ -225,18 +224,17 @@ typedef struct TalusFrameState {
 
 TalusStatus talus_frame_state_size(TalusFrameState *state, int count);
 void talus_frame_state_clear(TalusFrameState *state);
-/* Bodies that stay keep their order, and those that come have numbers above all that were there. The largest of them
- * is `newest`. */
+/* Returns the largest body number. Bodies keep their order from frame to frame, and new bodies have larger numbers. */
 uint64_t talus_frame_newest(const TalusFrameState *state);
-/* The row in the frame before of the next body, -1 for one that came since. `row` is the first to look at and goes past
- * what is found. False where the body should be there, and from `row` on it is not. */
+/* Finds a body in the previous frame: *match is its row, -1 for a new body. The search starts at *row, which moves
+ * past the body found. False if the body is not new and not found. */
 bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyId id, int *row,
                       int32_t *match);
-/* What the number of body i is told as the difference from: that of `row` of the frame before (NULL for a key frame);
- * beyond its end, that of the body before. */
+/* Returns the number that the number of body i is stored relative to: that of `row` in the previous frame (NULL for a
+ * key frame); past its end, that of body i - 1. */
 uint64_t talus_frame_guess(const TalusFrameState *before, int row, const TalusBodyId *id, int i);
 
-/* Spheres have no orientation in a file. */
+/* Files store no orientation of spheres. */
 static inline bool talus_head_is_sphere(const TalusFramesHead *head, int shape)
 {
     return head->shapes[shape].kind == TALUS_SHAPE_SPHERE;
@@ -244,37 +242,37 @@ static inline bool talus_head_is_sphere(const TalusFramesHead *head, int shape)
 
 /* ---- heads: frames_head.c, frames_json.c ---- */
 
-/* A head and the memory of all it points to. Zeroed, it is empty. */
+/* A head and the memory that it points to. A zeroed struct is empty. */
 typedef struct TalusHeadStore {
     TalusFramesHead head;
     TalusArena arena;
     TalusFigure *figure; /* [head.shape_count], or NULL */
 } TalusHeadStore;
 
-/* What a world has that a frames head tells: shapes, materials, gravity, periods, step. `def` (may be NULL)
- * gives title and scene. With `first`, radius and floor are measured on it. Quantum is 0. */
+/* Fills a head from a world: shapes, materials, gravity, periods, step. `def` (may be NULL) gives title and scene.
+ * `first` (may be NULL) gives radius and floor. Quantum is 0. */
 TalusStatus talus_frames_head_of_world(const TalusWorld *world, const TalusFramesDef *def,
                                        const TalusSnapshot *first, TalusHeadStore *out);
 void talus_frames_head_clear(TalusHeadStore *store);
-/* A deep copy; `out` is cleared first and may not own what `head` points to. */
+/* Makes a deep copy; `out` is cleared first and must not own what `head` points to. */
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out);
-/* Whether two heads tell the same of shapes, materials, gravity, periods and step. */
+/* True if two heads have equal shapes, materials, gravity, periods and step. */
 bool talus_frames_head_same(const TalusFramesHead *a, const TalusFramesHead *b);
-/* Radius, quantum, origin and floor from the bodies. */
+/* Computes radius, quantum, origin and floor from the bodies. */
 TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot *first);
-/* Against gravity; +z without any. */
+/* Returns the direction against gravity; +z without gravity. */
 TalusVec3 talus_frames_up(const TalusFramesHead *head);
 
-/* Appends the HEAD chunk of a file of this version, and back from its payload. `source` is for messages. Of
- * version 1 the payload is JSON alone; since then zeros follow it up to a multiple of 8 bytes, at least one, and
- * the arrays of the figures. */
+/* Append the HEAD chunk for a file of this version; read a head from its payload. `source` is for messages. In version
+ * 1 the payload is JSON only. Since version 2 at least one zero follows, up to a multiple of 8 bytes, and then the
+ * arrays of the figures. */
 TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *head, int version);
 TalusStatus talus_frames_head_read(const char *payload, size_t size, const char *source,
                                    TalusHeadStore *out);
 
 /* ---- figures of a head: frames_figure.c ---- */
 
-/* The figures of all shapes, made from the table of shapes; to be freed. */
+/* Makes the figures of all shapes; free with talus_head_free_figures. */
 TalusStatus talus_head_make_figures(const TalusFramesHead *head, TalusFigure **out);
 void talus_head_free_figures(TalusFigure **figure, int count);
 
@@ -287,30 +285,30 @@ typedef struct TalusHeadPayload {
     size_t size, arrays_at;
 } TalusHeadPayload;
 
-/* Of the shapes of a head's JSON, from the arrays behind it. */
+/* Reads the figures of the shapes of a head's JSON from the arrays behind it. */
 TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload payload,
                                     TalusFigure **out);
 
 /* ---- shapes of a head: frames_shape.c ---- */
 
 void talus_head_vector(TalusText *text, const char *key, TalusVec3 v);
-/* Leaves the object open. */
+/* Leaves the JSON object open. */
 void talus_head_shape(TalusText *text, const TalusShapeDef *shape);
 void talus_head_figure(TalusText *text, const TalusFigure *figure);
 
-/* Numbers of a head within this can be squared and added without overflow. */
+/* Bound of numbers in a head, so that squares and sums do not overflow. */
 #define TALUS_HEAD_MOST 1e100
 
-/* The member of an object; fails where it is missing or of another kind. */
+/* Finds a member of an object; fails if it is missing or of another kind. */
 TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJsonKind kind,
                               const TalusJson **out);
 TalusStatus talus_head_number(const TalusJson *object, const char *key, double *out);
 TalusStatus talus_head_list(const TalusJson *node, int count, double *out);
 TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, TalusVec3 *out);
-/* Fails unless it is a shape that a world would take. */
+/* Fails if a world would refuse the shape. */
 TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, TalusShapeDef *out);
 
-/* A deep copy; parts of compounds too. */
+/* Makes a deep copy, with the parts of compounds. */
 TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
                                   TalusShapeDef *out);
 bool talus_head_same_shape(const TalusShapeDef *a, const TalusShapeDef *b);
@@ -320,16 +318,16 @@ bool talus_head_same_shape(const TalusShapeDef *a, const TalusShapeDef *b);
 typedef struct TalusFrameEncoder {
     TalusPacker packer;
     TalusFrameState before, now;
-    int clamped; /* bodies of the last frame beyond the grid */
+    int clamped; /* number of bodies of the last frame outside the grid */
     int32_t *match, *value, *guess;
     uint16_t *half;
     float *radius;
-    int *chain; /* numbers of contacts */
+    int *chain; /* indices of contacts */
 } TalusFrameEncoder;
 
 void talus_frame_encoder_clear(TalusFrameEncoder *encoder);
-/* Makes the FRAM chunk in `packer`. The frame becomes `now`; talus_frame_encoder_commit makes it the
- * one that the next is predicted from. It becomes a key frame where its bodies are in another order. */
+/* Makes the FRAM chunk in `packer` and stores the frame in `now`; talus_frame_encoder_commit makes it the one that the
+ * next frame is predicted from. If the order of bodies has changed, the frame becomes a key frame. */
 TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot, bool *key);
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
@@ -342,29 +340,29 @@ typedef struct TalusFrameDecoder {
 } TalusFrameDecoder;
 
 void talus_frame_decoder_clear(TalusFrameDecoder *decoder);
-/* Decodes a payload that matches its checksum. `before` is the frame before (any for a key frame),
- * `now` becomes this one; `snapshot` may be NULL. Messages name neither file nor frame. */
+/* Decodes a payload whose checksum has been verified. `before` is the previous frame (unused for a key frame); `now`
+ * receives this one. `snapshot` may be NULL. Messages name neither file nor frame. */
 TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead *head,
                                const TalusChunk *chunk, const unsigned char *payload,
                                const TalusFrameState *before, TalusFrameState *now,
                                TalusSnapshot *snapshot);
 
-/* The head that holds for the last frame added, also after a resume; NULL before the first. */
+/* Returns the head of the last frame added, also after a resume; NULL before the first frame. */
 const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer);
 
-/* As talus_frames_create and talus_frames_resume, in a directory that is open and outlives the writer; NULL: at
- * a path. */
+/* As talus_frames_create and talus_frames_resume, in an open directory that outlives the writer; NULL: `name` is a
+ * path. */
 TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusFramesDef *def,
                                    TalusFramesWriter **out);
 TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
                                    TalusFramesWriter **out);
-/* Brings the frames to the disk; fails as talus_growing_sync and talus_growing_check do. */
+/* Sync the frames to the disk, or check the file; fail as talus_growing_sync and talus_growing_check do. */
 TalusStatus talus_frames_sync(const TalusFramesWriter *writer);
 TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 
-/* ---- the reader's parts: frames_scan.c, frames_read.c ---- */
+/* ---- the reader: frames_scan.c, frames_read.c ---- */
 
-/* Of the file's format. */
+/* Returns the format version of the file. */
 int talus_frames_version(const TalusFrames *frames);
 
 typedef struct TalusHeadPlace {
@@ -374,38 +372,38 @@ typedef struct TalusHeadPlace {
 struct TalusFrames {
     char *path;
     int fd;
-    uint32_t version; /* of the file */
+    uint32_t version; /* format version of the file */
     TalusFrameInfo *frame;
-    int *frame_head; /* number of the head of each frame, -1 without one */
+    int *frame_head; /* index of each frame's head, -1 if none */
     TalusHeadPlace *head;
     int count, heads;
-    uint64_t end; /* of the last whole chunk that is not the index */
+    uint64_t end; /* end of the last complete chunk before the index */
     bool complete;
-    uint64_t torn;     /* where a last chunk without its bytes was left out; 0: nowhere */
-    uint64_t warned;   /* where damage was found and told; 0: nowhere */
-    uint32_t marks[2]; /* checksums of the last frame and its head, to know the file again by */
+    uint64_t torn;     /* offset of a last chunk dropped for lack of its bytes; 0: none */
+    uint64_t warned;   /* offset of damage already reported; 0: none */
+    uint32_t marks[2]; /* checksums of the last frame and its head, which identify the file */
 
     TalusHeadStore loaded;
     int loaded_head; /* -1: none */
     TalusFrameDecoder decoder;
-    TalusFrameState state[2]; /* state[newest] is frame `decoded`, the other the one before it */
+    TalusFrameState state[2]; /* state[newest] is frame `decoded`; the other is the frame before */
     int newest, decoded;      /* -1: none */
     bool before_valid;
     unsigned char *payload;
 };
 
-/* Finds the chunks from `frames->end` on, or all of them anew. */
+/* Finds the chunks from `frames->end` on, or all if the file was replaced. */
 TalusStatus talus_frames_scan(TalusFrames *frames);
-/* As if nothing of the file had been read. */
+/* Discards everything read from the file. */
 void talus_frames_forget(TalusFrames *frames);
-/* Reads exactly these bytes of the file. */
+/* Reads exactly `size` bytes of the file. */
 TalusStatus talus_frames_bytes(const TalusFrames *frames, uint64_t offset, void *out, size_t size);
-/* Reads a whole chunk into `payload` and checks it against its kind and checksum. */
+/* Reads a chunk into `payload` and checks its kind and checksum. */
 TalusStatus talus_frames_chunk(TalusFrames *frames, uint64_t offset, uint32_t kind,
                                TalusChunk *chunk);
-/* Makes `loaded` the head of a frame. */
+/* Loads the head of a frame into `loaded`. */
 TalusStatus talus_frames_load_head(TalusFrames *frames, int index);
-/* Decodes a frame, `snapshot` may be NULL; state[newest] is then that frame. */
+/* Decodes a frame into state[newest]; `snapshot` may be NULL. */
 TalusStatus talus_frames_decode(TalusFrames *frames, int index, TalusSnapshot *snapshot);
 
 #endif

@@ -1,4 +1,4 @@
-/* io/frames/frames_decode.c - a FRAM chunk as a snapshot. */
+/* io/frames/frames_decode.c - decoding of a FRAM chunk into a snapshot. */
 #include "base/memory.h"
 #include "collide/period.h"
 #include "io/frames/frames.h"
@@ -22,7 +22,7 @@ static TalusStatus reserve_values(TalusFrameDecoder *d, size_t count)
 
 /* ---- the frame as integers ---- */
 
-/* `before` is NULL for a key frame, of which all bodies are new. */
+/* `before` is NULL for a key frame, in which all bodies are new. */
 static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *before,
                                   TalusFrameState *now)
 {
@@ -49,7 +49,7 @@ static uint32_t slot_of(TalusBodyId id)
     return (uint32_t)(id.number - 1);
 }
 
-/* The same of versions 1 and 2, where slots ascend. */
+/* The same for versions 1 and 2, where slots ascend. */
 static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *before,
                                 TalusFrameState *now)
 {
@@ -80,12 +80,12 @@ static TalusStatus unpack_positions(TalusFrameDecoder *d, const TalusFrameState 
                                  key ? NULL : d->guess, &now->position[0][0]);
 }
 
-/* What a body keeps: from the frame before, or, where it is new, from this one. */
+/* A constant property of bodies: taken from the previous frame or, for new bodies, from this one. */
 typedef struct News {
     int name;
     int32_t most;
     size_t pointer;
-    bool bytes; /* the array is of bytes */
+    bool bytes; /* true for an array of bytes */
 } News;
 
 static TalusStatus unpack_new(TalusFrameDecoder *d, const News *news, int count,
@@ -101,7 +101,7 @@ static TalusStatus unpack_new(TalusFrameDecoder *d, const News *news, int count,
         int32_t value = row < 0       ? d->value[next++]
                         : news->bytes ? ((const uint8_t *)old)[row]
                                       : ((const int32_t *)old)[row];
-        /* Also of old bodies: the head may be another one than theirs. */
+        /* Old bodies are checked too, because the head may have changed. */
         if (news->name != TALUS_ARRAY_TAG && (value < 0 || value > news->most))
             return talus_fail_key(talus_array_name(news->name), TALUS_ERR_FORMAT,
                                   "%d; expected 0 to %d", value, news->most);
@@ -271,7 +271,7 @@ static TalusStatus fill_rows(TalusFrameDecoder *d, TalusSnapshot *s)
     return TALUS_OK;
 }
 
-/* The arm from the centre of a to the contact point. */
+/* Returns the arm from the centre of a to the contact point. */
 static TalusVec3 arm_of(const TalusSnapshot *s, int i, const TalusFramesHead *head,
                         const int32_t **point)
 {
@@ -315,7 +315,7 @@ static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head
     return TALUS_OK;
 }
 
-/* Chains count towards what a payload may claim, like bodies. */
+/* Chains count towards the limit per byte of payload, as bodies do. */
 static TalusStatus count_chains(const TalusFrameDecoder *d, uint64_t payload, int *count)
 {
     uint64_t chains = d->unpacker.array[TALUS_ARRAY_CHAIN_A].head.tuples;

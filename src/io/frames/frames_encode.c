@@ -1,4 +1,4 @@
-/* io/frames/frames_encode.c - a snapshot as a FRAM chunk. */
+/* io/frames/frames_encode.c - encoding of a snapshot as a FRAM chunk. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 #include "world/ids.h"
@@ -25,9 +25,9 @@ void talus_frame_encoder_commit(TalusFrameEncoder *e)
     e->now = old;
 }
 
-/* ---- onto the grid ---- */
+/* ---- quantisation ---- */
 
-/* The nearest integer, held within 32 bits. */
+/* Rounds to nearest and clamps to 32 bits. */
 static int32_t to_integer(double x, bool *clamped)
 {
     double nearest = floor(x + 0.5);
@@ -52,7 +52,7 @@ static TalusVec3 from_grid(const TalusFramesHead *head, const int32_t q[3])
                       head->origin.z + head->quantum * q[2]);
 }
 
-/* The sign of a quaternion means nothing; the one nearer to the frame before makes small steps. */
+/* q and -q are the same rotation; the sign nearer to the previous frame gives small differences. */
 static void to_turn(TalusQuat q, const int16_t *before, int16_t out[4])
 {
     const double v[4] = {q.w, q.x, q.y, q.z};
@@ -67,7 +67,7 @@ static void to_turn(TalusQuat q, const int16_t *before, int16_t out[4])
     }
 }
 
-/* In lean frames 6 bits after the first: as fine as the grid, and a third of the bytes. */
+/* Lean frames keep 6 mantissa bits: as fine as the grid, and a third of the bytes. */
 static float to_radius(double radius, bool lean)
 {
     enum { DROP = 23 - 6 };
@@ -80,7 +80,7 @@ static float to_radius(double radius, bool lean)
     return single;
 }
 
-/* Where a new body starts. Without a floor nothing moves yet. */
+/* Returns the layer in which a new body starts; 0 without a floor, when nothing moves yet. */
 static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
 {
     double above = (talus_dot(talus_frames_up(head), position) - head->floor) / (2 * head->radius);
@@ -89,7 +89,7 @@ static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
     return (uint8_t)fmin(floor(above), 255.0);
 }
 
-/* Whether the body is beyond the grid. */
+/* True if the body is outside the grid. */
 static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const TalusSnapshot *s,
                       int i)
 {
@@ -131,7 +131,7 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
     atomic_fetch_add(&f->clamped, clamped);
 }
 
-/* The heads' tables must have what bodies name, or readers would refuse the file. */
+/* Fails if a body refers to a shape or material that the head lacks, because readers refuse such a file. */
 static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *s, int i)
 {
     if (s->id[i].number - 1 >= TALUS_ID_LIMIT - 1 || s->shape[i] < 0 ||
@@ -149,7 +149,7 @@ static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *
     return TALUS_OK;
 }
 
-/* False where bodies are in another order than before; those from there on are taken for new ones. */
+/* False if the order of bodies has changed; bodies from that point on count as new. */
 static bool match_bodies(TalusFrameEncoder *e, const TalusSnapshot *s)
 {
     uint64_t newest = talus_frame_newest(&e->before);
@@ -259,7 +259,7 @@ static TalusStatus pack_news(TalusFrameEncoder *e, bool key)
     return TALUS_OK;
 }
 
-/* Velocities, or in lean frames speeds; forces, and how many contacts carry them. */
+/* Packs velocities (lean frames: speeds), forces and numbers of contacts. */
 static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
 {
     int n = s->body_count, drop = lean ? TALUS_HALF_COARSE : 0;
@@ -292,7 +292,7 @@ static double normal_impulse(const TalusContactState *c)
     return talus_dot(c->impulse, c->normal);
 }
 
-/* Contacts above this normal impulse are chains; where there are only chains, all are. */
+/* Returns the normal impulse above which a contact is a chain; if the snapshot has only chains, all are. */
 static double chain_threshold(const TalusSnapshot *s)
 {
     double sum = 0.0;
@@ -309,11 +309,11 @@ static double chain_threshold(const TalusSnapshot *s)
     return loaded ? sum / loaded : 0.0;
 }
 
-/* The chains' contacts by ascending row of their first body; each body's in the order they came. */
+/* Sorts the contacts of chains by the row of their first body; equal rows keep their order. */
 static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int *count)
 {
     double least = chain_threshold(s);
-    int *start = e->guess; /* of each row's chains, bodies + 1 */
+    int *start = e->guess; /* [bodies + 1]: start of each row's chains */
     TALUS_TRY(TALUS_GROW(e->chain, (size_t)s->contact_count, 0, "chains"));
     memset(start, 0, ((size_t)s->body_count + 1) * sizeof *start);
     for (int i = 0; i < s->contact_count; i++)
@@ -328,7 +328,7 @@ static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int
     return TALUS_OK;
 }
 
-/* Contact points on fixed bodies, which have no centre to draw a chain to. */
+/* Packs contact points on fixed bodies, whose centre may be anywhere. */
 static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head,
                                const TalusSnapshot *s, int count)
 {
@@ -385,7 +385,7 @@ static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head
     return head->lean ? TALUS_OK : pack_chains(e, head, s, chains);
 }
 
-/* Fills up so that bodies and chains keep within their number to a byte. */
+/* Appends zeros until bodies and chains are within their limit per byte. */
 static TalusStatus fill_up(TalusPacker *packer, int bodies, int chains)
 {
     size_t things = (size_t)bodies + (size_t)chains;

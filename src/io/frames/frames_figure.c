@@ -1,15 +1,15 @@
-/* io/frames/frames_figure.c - how the shapes of a HEAD are drawn: in its JSON a word and the sizes of each level, behind
- * the JSON the vertices, triangles, edges and pieces of all of them, one after the other, as arrays.
+/* io/frames/frames_figure.c - figures of the shapes of a HEAD. The JSON has a word and the sizes of each level;
+ * arrays behind it have the vertices, triangles, edges and pieces of all figures in order.
  *
- * A reader believes no number before it has compared it with what is there: the arrays must have exactly the tuples
- * that the levels add up to, and these may be TALUS_FIGURE_PER_BYTE to a byte of the payload. */
+ * A reader checks every number before using it: the arrays must have exactly the tuples that the levels add up to,
+ * at most TALUS_FIGURE_PER_BYTE per byte of the payload. */
 #include "base/memory.h"
 #include "geometry/figure.h"
 #include "io/frames/frames.h"
 
 #include <string.h>
 
-/* Of one level, or of all together. */
+/* Sizes of one level or of all levels. */
 typedef struct Sizes {
     int64_t vertices, triangles, edges, pieces;
 } Sizes;
@@ -75,8 +75,8 @@ void talus_head_figure(TalusText *text, const TalusFigure *figure)
 
 /* All numbers of a kind, in the order of shapes and levels. */
 typedef struct Columns {
-    float *point;    /* 3 each */
-    int32_t *normal; /* 3 each, in steps */
+    float *point;    /* 3 per point */
+    int32_t *normal; /* 3 per normal, quantised */
     int32_t *triangle, *edge, *piece;
 } Columns;
 
@@ -153,7 +153,7 @@ TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figu
     return status;
 }
 
-/* Zeros that a payload of `size` bytes needs behind it. */
+/* Returns the zeros that must follow a payload of `size` bytes. */
 size_t talus_head_padding(const TalusFigure *figure, int count, size_t size)
 {
     size_t least = ((size_t)total(sizes_of_all(figure, count)) + TALUS_FIGURE_PER_BYTE - 1) /
@@ -163,7 +163,7 @@ size_t talus_head_padding(const TalusFigure *figure, int count, size_t size)
 
 /* ---- reading ---- */
 
-/* The sizes of one level; they are compared with the arrays later. */
+/* Reads the sizes of one level; they are compared with the arrays later. */
 static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
 {
     double v[4];
@@ -192,7 +192,7 @@ static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
                            talus_json_print_value(word->text, shown));
 }
 
-/* Triangles or none, as the way of drawing asks for. */
+/* Reads the sizes of all levels. Spheres and half spaces have no levels, other figures 1 to 4. */
 static TalusStatus read_sizes(const TalusJson *node, TalusFigure *out)
 {
     const TalusJson *list;
@@ -234,7 +234,7 @@ static TalusStatus take_corners(int *out, int count, const int32_t *from, int ve
     return TALUS_OK;
 }
 
-/* The pieces of a solid are all of it; other figures have none. */
+/* The pieces of a solid cover all of it; other figures have none. */
 static TalusStatus take_pieces(TalusMesh *mesh, const int32_t *from, bool solid)
 {
     int64_t covered = 0;

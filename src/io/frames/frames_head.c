@@ -1,4 +1,4 @@
-/* io/frames/frames_head.c - what stays the same from frame to frame: from a world, copied, measured. */
+/* io/frames/frames_head.c - heads: data common to many frames, taken from a world, copied, compared, measured. */
 #include "base/memory.h"
 #include "base/order.h"
 #include "io/frames/frames.h"
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To a radius, at least. Where there are so many bodies, one is a few pixels across. */
+/* Minimum grid steps per radius. Lean frames have so many bodies that each is a few pixels wide. */
 enum { QUANTA = 128, QUANTA_LEAN = 48 };
 
-/* Where one body in FEW is so many times smaller than the typical one, the grid is theirs. */
+/* If one body in FEW is MUCH_SMALLER times smaller than the median, the grid is fitted to the small ones. */
 enum { FEW = 100, MUCH_SMALLER = 8 };
 
 void talus_frames_head_clear(TalusHeadStore *store)
@@ -21,7 +21,7 @@ void talus_frames_head_clear(TalusHeadStore *store)
 
 /* ---- copies ---- */
 
-/* Length of the UTF-8 sequence at the start of the text; 0 if it is malformed. */
+/* Returns the length of the UTF-8 sequence at the start of the text; 0 if it is malformed. */
 static size_t sequence(const unsigned char *p)
 {
     size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
@@ -34,8 +34,8 @@ static size_t sequence(const unsigned char *p)
     return length;
 }
 
-/* Names are whatever a program gave; what is not UTF-8 becomes '?', as JSON asks. Done here rather
- * than in the file, so that a name compares with itself read back. */
+/* Replaces bytes that are not UTF-8 by '?', as JSON requires. This is done here and not when writing, so that a name
+ * equals itself when read back. */
 static TalusStatus copy_text(TalusArena *arena, const char *text, const char **out)
 {
     char *copy;
@@ -69,7 +69,7 @@ static TalusStatus fill_copy(const TalusFramesHead *head, TalusHeadStore *out)
     TalusShapeDef *shape;
     TalusFramesMaterial *material;
     out->head = *head;
-    out->head.figures = NULL; /* made again where they are wanted */
+    out->head.figures = NULL; /* made again when needed */
     TALUS_TRY(copy_text(&out->arena, head->title, &out->head.title));
     TALUS_TRY(copy_text(&out->arena, head->scene, &out->head.scene));
     TALUS_TRY(make_tables(out, head->shape_count, head->material_count, &shape, &material));
@@ -143,7 +143,7 @@ static bool same_material(const TalusFramesMaterial *a, const TalusFramesMateria
     return a->friction == b->friction && a->density == b->density && strcmp(a->name, b->name) == 0;
 }
 
-/* What lies between lo and hi along other axes is of no matter. */
+/* lo and hi along other axes are ignored. */
 static bool same_period(const TalusPeriod *a, const TalusPeriod *b)
 {
     const double *a_lo = &a->lo.x, *a_hi = &a->hi.x, *b_lo = &b->lo.x, *b_hi = &b->hi.x;
@@ -177,10 +177,10 @@ TalusVec3 talus_frames_up(const TalusFramesHead *head)
 }
 
 typedef struct Sizes {
-    double median, small; /* small: of a body below which only few are */
+    double median, small; /* small: radius that one body in FEW is below */
 } Sizes;
 
-/* Of the radii of the moving bodies, else of all with an extent, else 1. */
+/* Measures the radii of the moving bodies, else of all with an extent; 1 if there are none. */
 static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out)
 {
     double *radius;
@@ -195,7 +195,7 @@ static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out
     return TALUS_OK;
 }
 
-/* The largest number with four significant bits that is not above x > 0: multiples of it are exact. */
+/* Returns the largest number <= x with four significant bits, for x > 0, so that its multiples are exact. */
 static double four_bits(double x)
 {
     int exponent;

@@ -1,4 +1,4 @@
-/* io/frames/frames_json.c - the HEAD of a frames file as JSON, written and read back. */
+/* io/frames/frames_json.c - the HEAD of a frames file as JSON, written and read. */
 #include "base/memory.h"
 #include "collide/period.h"
 #include "io/frames/frames.h"
@@ -7,7 +7,7 @@
 
 /* ---- writing ---- */
 
-/* The axes along which space repeats itself; nothing where there is none. */
+/* Prints the periodic axes; nothing if there are none. */
 static void print_period(TalusText *text, const TalusPeriod *period)
 {
     const double *lo = &period->lo.x, *hi = &period->hi.x;
@@ -70,7 +70,7 @@ static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *fi
     return out.status;
 }
 
-/* The payload: zeros end the text, and fill it up where there is more to a byte than a reader takes. */
+/* Zeros end the text, and pad the payload to the reader's limit per byte. */
 static TalusStatus pack_payload(TalusPacker *p, const TalusText *text, const TalusFigure *figure,
                                 int shapes)
 {
@@ -161,7 +161,7 @@ static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, Talu
     return TALUS_OK;
 }
 
-/* A length or time that can be divided by. */
+/* Reads a length or time that can be a divisor. */
 static TalusStatus read_scale(const TalusJson *root, const char *key, double *out)
 {
     TALUS_TRY(talus_head_number(root, key, out));

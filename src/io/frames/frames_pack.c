@@ -1,7 +1,7 @@
-/* io/frames/frames_pack.c - arrays into a chunk: prediction, zigzag, planes of bytes, deflate.
+/* io/frames/frames_pack.c - arrays into a chunk: prediction, zigzag, byte planes, deflate.
  *
- * Prediction and planes are loops over values, deflating is one over arrays: a stream cannot be cut
- * without becoming another one. */
+ * Prediction and planes are parallel over values, deflate is parallel over arrays, because splitting a stream would
+ * change its bytes. */
 #include "base/crc.h"
 #include "base/deflate.h"
 #include "base/memory.h"
@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Planes are noise or runs, so looking for other repeats costs time and gains nothing: for a million
- * bodies runs alone gave smaller frames than any other setting up to level 6, and the fastest
- * (bench/frames.c). Fewer bytes than the least are not worth a stream. */
+/* Planes are noise or runs, so that a search for other repeats takes time and gains nothing: for a million bodies
+ * runs alone gave smaller frames than any other setting up to level 6, and the fastest (bench/frames.c). Arrays
+ * below LEAST_DEFLATED bytes are stored. */
 enum { LEVEL = 1, THOROUGH = 6, LEAST_DEFLATED = 64, GRAIN = 16384 };
 
 const char *talus_array_name(int name)
@@ -56,8 +56,7 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload)
 
 uint16_t talus_to_half(double value, int drop)
 {
-    float single =
-        (float)fmin(fmax(value, -3.0e38), 3.0e38); /* below the largest that rounds down */
+    float single = (float)fmin(fmax(value, -3.0e38), 3.0e38); /* rounding cannot overflow */
     uint32_t bits;
     int low = 16 + drop;
     memcpy(&bits, &single, sizeof bits);
@@ -78,7 +77,7 @@ static uint32_t zigzag(uint32_t difference)
     return difference << 1 ^ (difference >> 31 ? UINT32_MAX : 0);
 }
 
-/* ---- the chunk's memory ---- */
+/* ---- memory of the chunk ---- */
 
 void talus_packer_clear(TalusPacker *packer)
 {
@@ -141,7 +140,7 @@ static TalusStatus append(TalusPacker *p, TalusPacked *a)
     return talus_pack_bytes(p, NULL, -a->used & 7);
 }
 
-/* As they stand in a chunk, eight bytes at a time. */
+/* Rounds up to a multiple of eight, as in a chunk. */
 static size_t padded(size_t size)
 {
     return (size + 7) / 8 * 8;
@@ -150,7 +149,7 @@ static size_t padded(size_t size)
 TalusStatus talus_pack_arrays(TalusPacker *p)
 {
     talus_parallel(p->pool, p->taken, 1, deflate_arrays, p->packed);
-    for (int i = 0; i < p->taken; i++) /* the message of a failure stayed in its thread */
+    for (int i = 0; i < p->taken; i++) /* error messages are per thread */
         if (p->packed[i].status != TALUS_OK)
             return talus_fail(p->packed[i].status, "frames: %s: out of memory for deflating",
                               talus_array_name(p->packed[i].head.name));
@@ -166,9 +165,9 @@ TalusStatus talus_pack_arrays(TalusPacker *p)
     return TALUS_OK;
 }
 
-/* ---- arrays: taken ---- */
+/* ---- arrays: added ---- */
 
-/* Byte `shift / 8` of component `c` of each value, one after the other. */
+/* Gathers byte `shift / 8` of component `c` of each value. */
 static void fill_plane(unsigned char *plane, const uint32_t *code, size_t components, size_t begin,
                        size_t end, size_t c, int shift)
 {
@@ -232,7 +231,7 @@ typedef struct Codes {
     TalusPrediction prediction;
     const int32_t *value, *guess;
     size_t components;
-    atomic_uint all; /* bits that some code has */
+    atomic_uint all; /* bits set in any code */
 } Codes;
 
 static void make_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -271,7 +270,8 @@ static TalusStatus pack_predicted(TalusPacker *packer, int name, int components,
     return take(packer, head, other);
 }
 
-/* Tries both, since only deflating tells what repeats: twice the work, in key frames alone. */
+/* Adds the array with both predictions, since only deflate tells which is shorter: twice the work, in key frames
+ * only. */
 static TalusStatus pack_best(TalusPacker *p, int name, int components, int tuples,
                              const int32_t *value)
 {

@@ -1,4 +1,4 @@
-/* io/frames/frames_read.c - reading frames, also of a file that is being written. */
+/* io/frames/frames_read.c - reading of frames, also from a file that is being written. */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/frames/frames.h"
@@ -13,7 +13,7 @@
 
 /* ---- opening ---- */
 
-/* NONBLOCK: a named pipe must be refused, not waited for. */
+/* NONBLOCK: a named pipe must be refused and not waited for. */
 static int open_fd(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -57,7 +57,7 @@ void talus_frames_close(TalusFrames *frames)
     talus_release(frames);
 }
 
-/* A new run removes the file and makes another of that name; until it has, the old one stays. */
+/* A new run removes the file and creates another of that name; until then the old one stays open. */
 static void follow_name(TalusFrames *f)
 {
     struct stat named, held;
@@ -77,7 +77,7 @@ TalusStatus talus_frames_refresh(TalusFrames *frames)
     return talus_frames_scan(frames);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 int talus_frames_version(const TalusFrames *frames)
 {
@@ -151,11 +151,11 @@ const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index)
 
 /* ---- frames ---- */
 
-/* Decodes frame `index` where the one before it, if needed, is state[newest]. */
+/* Decodes frame `index`; state[newest] must be the frame before, unless it is a key frame. */
 static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapshot)
 {
     TalusChunk chunk;
-    f->decoded = -1; /* until it is */
+    f->decoded = -1; /* set again on success */
     TALUS_TRY(talus_frames_load_head(f, index));
     TALUS_TRY(talus_frames_chunk(f, f->frame[index].offset, TALUS_CHUNK_FRAME, &chunk));
     bool key = chunk.flags & TALUS_CHUNK_KEY;
@@ -179,7 +179,7 @@ static TalusStatus decode_named(TalusFrames *f, int index, TalusSnapshot *snapsh
                           decode_next(f, index, snapshot));
 }
 
-/* The first frame to decode on the way to `index`. */
+/* Finds the first frame to decode in order to reach `index`. */
 static TalusStatus find_start(TalusFrames *f, int index, int *start)
 {
     int key = index;
@@ -191,7 +191,7 @@ static TalusStatus find_start(TalusFrames *f, int index, int *start)
     *start = key;
     if (f->decoded >= key && f->decoded < index)
         *start = f->decoded + 1;
-    if (f->decoded == index && f->before_valid) { /* once more, from the one before */
+    if (f->decoded == index && f->before_valid) { /* decode again, from the frame before */
         f->newest = !f->newest;
         *start = index;
     }

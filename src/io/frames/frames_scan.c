@@ -1,8 +1,7 @@
-/* io/frames/frames_scan.c - where the chunks of a frames file stand.
+/* io/frames/frames_scan.c - locations of the chunks of a frames file.
  *
- * The index of a finished file tells at once; without one the chunks' headers are walked. Either way
- * only places and times are taken from here: a chunk is believed when its checksum has been checked,
- * which the one who reads it does. */
+ * The index of a finished file gives them; without one the headers of the chunks are walked. Both give offsets and
+ * times only: the reader of a chunk verifies its checksum. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 
@@ -28,7 +27,7 @@ TalusStatus talus_frames_bytes(const TalusFrames *f, uint64_t offset, void *out,
     return TALUS_OK;
 }
 
-/* Sizes first, then memory, then the checksum. */
+/* Checks sizes, then allocates, then verifies the checksum. */
 TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, TalusChunk *chunk)
 {
     struct stat about;
@@ -64,7 +63,7 @@ static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
     return TALUS_OK;
 }
 
-/* A file that has just been created may not have its first bytes yet. */
+/* A file just created may not have its first bytes yet. */
 static TalusStatus check_start(TalusFrames *f, uint64_t size)
 {
     TalusFileHead head = {0}, found = {0};
@@ -82,7 +81,7 @@ static TalusStatus check_start(TalusFrames *f, uint64_t size)
     return TALUS_OK;
 }
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
 void talus_frames_forget(TalusFrames *f)
 {
@@ -119,7 +118,7 @@ static TalusStatus add_head(TalusFrames *f, uint64_t offset, uint64_t size)
 
 /* ---- the walk ---- */
 
-/* Reads a chunk's header; *whole says whether all of the chunk lies below `limit`. */
+/* Reads a chunk's header; *whole is true if the chunk ends by `limit`. */
 static TalusStatus look(const TalusFrames *f, uint64_t offset, uint64_t limit, TalusChunk *chunk,
                         bool *whole)
 {
@@ -151,7 +150,7 @@ static TalusStatus take_chunk(TalusFrames *f, uint64_t offset, const TalusChunk 
     return add_frame(f, &row);
 }
 
-/* What is no chunk and yet long enough for one was not cut off but damaged. */
+/* Bytes that are no chunk but long enough for one are damage and not a truncation. */
 static void tell_damage(TalusFrames *f, uint64_t offset, uint64_t size, const TalusChunk *chunk)
 {
     if (size - offset < sizeof *chunk || chunk->magic == TALUS_CHUNK_MAGIC || f->warned == offset)
@@ -163,7 +162,7 @@ static void tell_damage(TalusFrames *f, uint64_t offset, uint64_t size, const Ta
               f->path, offset, f->count);
 }
 
-/* Walks chunks from `offset` on; stops at the index, at `limit` or at what is not whole. */
+/* Walks chunks from `offset`; stops at the index, at `limit` or at an incomplete chunk. */
 static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusChunk *last)
 {
     for (;;) {
@@ -188,7 +187,7 @@ static bool end_is_there(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
            end->index <= size - sizeof *end - sizeof(TalusChunk);
 }
 
-/* Between two frames stand heads, and chunks of kinds yet unknown, and nothing else. */
+/* Between two frames there are only heads and chunks of unknown kinds. */
 static TalusStatus take_row(TalusFrames *f, const TalusIndexRow *row, uint64_t limit,
                             bool *plausible)
 {
@@ -233,8 +232,7 @@ static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
 
 /* ---- opening and refreshing ---- */
 
-/* The last chunk of a file without an index may have got its length but not its bytes (a machine
- * that lost power): then it is as good as cut off. */
+/* A power failure may leave the last chunk of a file without index with its length but not its bytes; it is dropped. */
 static TalusStatus is_torn(TalusFrames *f, uint64_t offset, bool *torn)
 {
     TalusChunk chunk;
@@ -288,7 +286,7 @@ void talus_frames_head_place(TalusFrames *frames, int index, uint64_t *offset, u
     *size = head < 0 ? 0 : frames->head[head].size;
 }
 
-/* The checksums of the last frame and of its head, 0 where they cannot be read. */
+/* Reads the checksums of the last frame and of its head, 0 if they cannot be read. */
 static void read_marks(TalusFrames *f, uint32_t marks[2])
 {
     TalusChunk chunk;
@@ -300,7 +298,7 @@ static void read_marks(TalusFrames *f, uint32_t marks[2])
     }
 }
 
-/* Whether the last frame known is still where it was: else the file was cut or written anew. */
+/* True if the last known frame is unchanged; else the file was truncated or rewritten. */
 static bool still_there(TalusFrames *f, uint64_t size)
 {
     uint32_t marks[2];

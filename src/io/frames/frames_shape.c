@@ -1,7 +1,7 @@
-/* io/frames/frames_shape.c - the shapes of a HEAD: as JSON, read back, copied, compared.
+/* io/frames/frames_shape.c - the shapes of a HEAD: JSON writer and reader, copy, comparison.
  *
- * Points, heights and triangles may be many: they are base64 of the numbers as they lie in memory,
- * little-endian doubles and 32-bit integers, and so come back exactly. */
+ * Points, heights and triangles may be many. They are base64 of their bytes in memory, little-endian doubles and
+ * 32-bit integers, and are thus exact. */
 #include "base/memory.h"
 #include "geometry/kinds.h"
 #include "io/frames/frames.h"
@@ -60,7 +60,7 @@ static void print_heights(TalusText *text, const TalusShapeDef *shape)
                 (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
 }
 
-/* What a shape is given by. Spheres have the radius of their bodies, but not those of a compound. */
+/* Returns which members define a shape. Spheres have the radius of their bodies, except in a compound. */
 static int used(const TalusShapeDef *shape, bool part)
 {
     int uses = talus_shape_ops(shape->kind)->uses;
@@ -95,7 +95,7 @@ static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part)
         talus_text_print(text, "}");
 }
 
-/* The object is left open: how the shape is drawn may follow. */
+/* Leaves the object open, so that the figure may follow. */
 void talus_head_shape(TalusText *text, const TalusShapeDef *shape)
 {
     print_shape(text, shape, false);
@@ -147,7 +147,7 @@ TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, Tal
     return TALUS_OK;
 }
 
-/* Elements of `size` bytes each, copied into the arena. */
+/* Copies elements of `size` bytes each into the arena. */
 static TalusStatus read_bytes(TalusArena *arena, const TalusJson *object, const char *key,
                               size_t size, const void **out, int *count)
 {
@@ -317,7 +317,7 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
         return talus_json_fail(node, 0, "is not a shape");
     TALUS_TRY(read_kind(arena, node, false, out));
     if (out->kind == TALUS_SHAPE_SPHERE)
-        return TALUS_OK; /* radii are the bodies' */
+        return TALUS_OK; /* bodies have the radii */
     TalusStatus status = talus_shape_init(&shape, out);
     if (status == TALUS_OK)
         talus_shape_clear(&shape);
@@ -326,7 +326,7 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
 
 /* ---- copies and comparison ---- */
 
-/* The arrays of a shape and their bytes, in the order of ARRAYS. */
+/* Arrays of a shape and their sizes in bytes, in the order of ARRAYS. */
 enum { PROFILE, VERTEX, TRIANGLE, HEIGHT, ARRAYS };
 
 static void arrays_of(const TalusShapeDef *shape, const void *array[ARRAYS], size_t bytes[ARRAYS])

@@ -1,4 +1,4 @@
-/* io/frames/frames_state.c - a frame as integers, in one block, and bodies found again in the next. */
+/* io/frames/frames_state.c - a frame as integers in one block of memory, and search for its bodies in the next. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 

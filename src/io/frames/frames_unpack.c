@@ -1,5 +1,5 @@
-/* io/frames/frames_unpack.c - arrays out of a chunk. Nothing in it is believed before it is checked: every
- * size is compared with what is there before memory is asked for. */
+/* io/frames/frames_unpack.c - arrays from a chunk. Input is not trusted: every size is compared with the bytes that
+ * exist before memory is allocated. */
 #include "base/deflate.h"
 #include "base/memory.h"
 #include "io/frames/frames.h"
@@ -54,7 +54,7 @@ static TalusStatus check_array(const TalusArrayHead *a)
     return TALUS_OK;
 }
 
-/* Takes one array; those with names of later versions are passed over. */
+/* Locates one array; skips names of later versions. */
 static TalusStatus take_array(TalusUnpacker *u, const unsigned char *payload, size_t size,
                               size_t *offset)
 {
@@ -121,7 +121,7 @@ static TalusStatus check_expected(const TalusArrayView *view, int name, int type
     return TALUS_OK;
 }
 
-/* Puts the planes together again in `code`. */
+/* Joins the planes into `code`. */
 static TalusStatus unpack_code(TalusUnpacker *u, const TalusArrayView *view)
 {
     const TalusArrayHead *a = &view->head;

@@ -1,7 +1,7 @@
-/* io/frames/frames_write.c - a frames file as it grows.
+/* io/frames/frames_write.c - writer of a frames file.
  *
- * A chunk is appended by one write. A write that fails is cut off again, and what the next frame is
- * predicted from changes only once a frame is in the file, so the file is sound at every moment. */
+ * A chunk is appended by one write, and a failed write is undone. The state that predicts the next frame changes
+ * only after a frame is in the file. So the file is valid at all times. */
 #include "base/memory.h"
 #include "io/file/growing.h"
 #include "io/frames/frames.h"
@@ -13,15 +13,15 @@
 
 struct TalusFramesWriter {
     TalusGrowing file;
-    int version; /* of the file, which a resume keeps */
+    int version; /* of the file; a resume keeps it */
     TalusDetail detail;
-    TalusHeadStore named; /* title and scene alone */
-    TalusHeadStore head;  /* the last one written */
+    TalusHeadStore named; /* title and scene only */
+    TalusHeadStore head;  /* last head written */
     bool has_head, said_clamped;
     TalusIndexRow *frame;
     int frames;
     TalusFrameEncoder encoder;
-    TalusSnapshot snapshot; /* of talus_frames_add */
+    TalusSnapshot snapshot; /* for talus_frames_add */
 };
 
 static void writer_free(TalusFramesWriter *w)
@@ -74,7 +74,7 @@ static TalusStatus start(TalusFramesWriter *w, const TalusFramesDef *def)
     return TALUS_OK;
 }
 
-/* In `dir`, or where that is NULL at a path. */
+/* Creates the file in `dir` or, if that is NULL, at a path. */
 static TalusStatus create(TalusFramesWriter *w, TalusDir *dir, const char *name,
                           const TalusFramesDef *def)
 {
@@ -84,7 +84,7 @@ static TalusStatus create(TalusFramesWriter *w, TalusDir *dir, const char *name,
     return start_file(w);
 }
 
-/* Hands the writer out, or frees it. */
+/* Returns the writer in *out or, on failure, frees it. */
 static TalusStatus hand_out(TalusFramesWriter *w, TalusStatus status, TalusFramesWriter **out)
 {
     if (status == TALUS_OK)
@@ -132,7 +132,7 @@ static TalusStatus take_rows(TalusFramesWriter *w, const TalusFrames *old, int c
     return TALUS_OK;
 }
 
-/* Takes over what a writer that had just written frame `last` would hold. */
+/* Restores the state of a writer that has just written frame `last`. */
 static TalusStatus take_over(TalusFramesWriter *w, TalusFrames *old, int last)
 {
     const TalusFramesHead *head = &old->loaded.head;
@@ -194,7 +194,7 @@ static bool anything_moves(const TalusSnapshot *s)
     return false;
 }
 
-/* Once decided, it stays; `source` says whether the frames come from a lean file. */
+/* The first head decides; `source` is true if the frames come from a lean file. */
 static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
 {
     if (w->has_head)
@@ -204,7 +204,8 @@ static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
     return w->detail == TALUS_DETAIL_LEAN;
 }
 
-/* A head on a grid is followed; the head of a world is not, and keeps the grid of the file. */
+/* True if the last head is valid for this frame. The grid of `head` must match if it has one; the head of a world
+ * has none. */
 static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
                        const TalusSnapshot *s)
 {
@@ -217,7 +218,7 @@ static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
     return !isnan(now->floor) || !anything_moves(s);
 }
 
-/* The head that the frame needs where the last one does not hold. */
+/* Makes the head of a frame for which the last one is not valid. */
 static TalusStatus next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
                              const TalusSnapshot *s, TalusHeadStore *out)
 {
@@ -290,7 +291,7 @@ static TalusStatus append_frame(TalusFramesWriter *w, const TalusSnapshot *s, bo
     return status;
 }
 
-/* Both chunks or none: a head whose frame did not get there is cut off again. */
+/* Appends both chunks or none: if the frame fails, its head is removed. */
 static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fresh,
                                const TalusSnapshot *s, bool key)
 {
@@ -349,7 +350,7 @@ TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world)
     TALUS_TRY(talus_frames_head_of_world(world, NULL, NULL, &head));
     writer->encoder.packer.pool = world->pool;
     TalusStatus status = talus_frames_add_snapshot(writer, &head.head, &writer->snapshot);
-    writer->encoder.packer.pool = NULL; /* the world may be gone before the next frame */
+    writer->encoder.packer.pool = NULL; /* the world may be freed before the next frame */
     talus_frames_head_clear(&head);
     return status;
 }
@@ -386,7 +387,7 @@ static TalusStatus pack_index(const TalusFramesWriter *w, TalusPacker *p)
     return talus_pack_bytes(p, &end, sizeof end);
 }
 
-/* A disk at the other end of a network may tell only now that it is full. */
+/* A network file system may report a full disk only on close. */
 static TalusStatus close_file(TalusFramesWriter *w)
 {
     w->file.open = false;

@@ -17,9 +17,9 @@ struct TalusH5 {
     size_t size;
     uint64_t budget; /* bytes that may still be read */
     hid_t file;
-    H5E_auto2_t report; /* the process's error output, to be put back */
+    H5E_auto2_t report; /* error output of the process, to be restored */
     void *report_to;
-    char no_file[40]; /* a name under which the disk has no file, and HDF5 none open */
+    char no_file[40]; /* name that neither the disk nor an open HDF5 file has */
 };
 
 #define FAIL(h5, path, ...) fail_at((h5), (path), __VA_ARGS__)
@@ -121,7 +121,7 @@ static const char *next_part(const char *path, char *part)
 
 typedef enum Found { FOUND, MISSING, LINKED, DAMAGED } Found;
 
-/* What a group has under a name. */
+/* Finds what kind of link a group has under a name. */
 static Found look_up(hid_t group, const char *name)
 {
     H5L_info_t link;
@@ -135,7 +135,7 @@ static Found look_up(hid_t group, const char *name)
     return link.type == H5L_TYPE_HARD ? FOUND : LINKED;
 }
 
-/* Opens what a path names, link by link; *id is to be closed when FOUND. */
+/* Opens the object at a path, link by link; the caller closes *id if FOUND. */
 static Found open_object(const TalusH5 *h5, const char *path, hid_t *id)
 {
     char part[NAME_BYTES];
@@ -165,7 +165,7 @@ bool talus_h5_is_written(const TalusH5 *h5, const char *path)
 {
     hid_t id;
     if (open_object(h5, path, &id) != FOUND)
-        return true; /* reading it will say what is wrong */
+        return true; /* the reader will report the error */
     bool written = true;
     if (H5Iget_type(id) == H5I_DATASET && H5Dget_storage_size(id) == 0) {
         hid_t space = H5Dget_space(id);
@@ -208,7 +208,7 @@ TalusStatus talus_h5_need_group(const TalusH5 *h5, const char *path)
 /* ---- datasets ---- */
 
 typedef struct Set {
-    hid_t id, type, space, list; /* list: the properties it was created with */
+    hid_t id, type, space, list; /* list: creation properties */
     uint64_t count;              /* 1 for a scalar */
 } Set;
 
@@ -271,7 +271,7 @@ static TalusStatus check_extent(const TalusH5 *h5, const char *path, Set *set)
     return TALUS_OK;
 }
 
-/* Only filters whose worst expansion is known. */
+/* Accepts only filters whose largest expansion is known. */
 static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Set *set,
                                  uint64_t *ratio)
 {
@@ -292,7 +292,7 @@ static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Set 
     return TALUS_OK;
 }
 
-/* What the dataset claims to hold must be in the file, or could be unpacked from it. */
+/* The bytes that a dataset claims must be in the file or be possible to unpack from it. */
 static TalusStatus check_storage(TalusH5 *h5, const char *path, const Set *set)
 {
     uint64_t bytes = set->count * H5Tget_size(set->type), ratio, chunk = 0;
@@ -455,7 +455,7 @@ TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path)
     return TALUS_OK;
 }
 
-/* No times are kept, so that the same data gives the same bytes. */
+/* Stores no times, so that equal data gives equal bytes. */
 static TalusStatus put(TalusH5 *h5, const char *path, hid_t space, hid_t stored, hid_t type,
                        const void *x)
 {

@@ -1,17 +1,15 @@
-/* io/hdf5/hdf5.h - the little of HDF5 that FCLIB needs: named lists of integers and reals, and text.
+/* io/hdf5/hdf5.h - the part of HDF5 that FCLIB needs: named lists of integers and reals, and text.
  *
- * Files are read from and written to memory, so that the bytes come in by one bounded read and go
- * out by one atomic write, and no lock or driver of HDF5 meets the disk. What is read is untrusted:
- *   - only plain links inside the file are followed, no soft and no external ones;
- *   - raw data lies in the file itself: no external storage, no virtual datasets;
- *   - a dataset must have stored at least 1/1032 of what it claims to hold, the most that deflate
- *     can do, and all that is read from a file together is bounded likewise;
+ * Files are read from and written to memory: the bytes come in by one bounded read and go out by one atomic write, and
+ * no lock or driver of HDF5 accesses the disk. Input is not trusted:
+ *   - only hard links inside the file are followed, no soft and no external ones;
+ *   - raw data is in the file itself: no external storage, no virtual datasets;
+ *   - a dataset must store at least 1/1032 of the bytes that it claims, the best ratio of deflate, and the sum of all
+ *     reads from a file is bounded likewise;
  *   - only fixed types are converted: integers of 1 to 8 bytes, IEEE reals of 4 and 8.
- * HDF5's own error output is off while a file is open. To be used by one thread at a time,
- * as libhdf5 is.
+ * HDF5's own error output is off while a file is open. Only one thread at a time may use it, as for libhdf5.
  *
- * Paths are absolute, such as "/fclib_local/W/p". Failures say FILE: PATH: what is there and what
- * would be right. */
+ * Paths are absolute, such as "/fclib_local/W/p". Errors read "FILE: PATH: what is there and what is expected". */
 #ifndef TALUS_IO_HDF5_HDF5_H
 #define TALUS_IO_HDF5_HDF5_H
 
@@ -19,26 +17,26 @@
 
 typedef struct TalusH5 TalusH5;
 
-/* The bytes must outlive the file; `name` is for messages and must, too. */
+/* Opens a file in memory. `bytes` and `name` (for messages) must outlive it. */
 TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, TalusH5 **out);
-/* An empty file to be written. */
+/* Creates an empty file in memory. */
 TalusStatus talus_h5_create(const char *name, TalusH5 **out);
 void talus_h5_close(TalusH5 *h5);
 
 /* ---- reading ---- */
 
-/* True if there is anything under that path. */
+/* True if the path exists. */
 bool talus_h5_has(const TalusH5 *h5, const char *path);
 /* False for a dataset that was made but never written. */
 bool talus_h5_is_written(const TalusH5 *h5, const char *path);
 /* Fails unless the path is a group. */
 TalusStatus talus_h5_need_group(const TalusH5 *h5, const char *path);
-/* One integer, alone or as a list of one. */
+/* Reads one integer, a scalar or a list of one. */
 TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out);
-/* Whole lists; free with talus_release. Integers that do not fit become the nearest that do. */
+/* Read whole lists; free with talus_release. Integers out of range are clamped. */
 TalusStatus talus_h5_read_ints(TalusH5 *h5, const char *path, int32_t **out, size_t *count);
 TalusStatus talus_h5_read_reals(TalusH5 *h5, const char *path, double **out, size_t *count);
-/* Text of fixed or variable length, at most 1 MiB; free with talus_release. */
+/* Reads text of fixed or variable length, at most 1 MiB; free with talus_release. */
 TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out);
 
 /* ---- writing ---- */
@@ -47,7 +45,7 @@ TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path);
 TalusStatus talus_h5_put_ints(TalusH5 *h5, const char *path, const int32_t *x, size_t count);
 TalusStatus talus_h5_put_reals(TalusH5 *h5, const char *path, const double *x, size_t count);
 TalusStatus talus_h5_put_text(TalusH5 *h5, const char *path, const char *text);
-/* The file as bytes; free with talus_release. */
+/* Returns the file as bytes; free with talus_release. */
 TalusStatus talus_h5_bytes(TalusH5 *h5, void **bytes, size_t *size);
 
 #endif

@@ -1,9 +1,8 @@
-/* io/hdf5/hdf5_memory.c - a file driver of our own for libhdf5.
+/* io/hdf5/hdf5_memory.c - a file driver for libhdf5 that reads from memory.
  *
- * HDF5's memory driver fills what is asked for past the end with zeros, however much that is, and
- * has metadata pass through a buffer that a damaged address breaks (1.10.8 copies from NULL). This
- * one copies what is there and fails otherwise, so that a wrong address or length in a file ends in
- * an error before memory is touched. */
+ * HDF5's own memory driver fills reads past the end with zeros, however many, and passes metadata through a buffer
+ * that a damaged address breaks (1.10.8 copies from NULL). This driver copies existing bytes and fails otherwise, so
+ * that a wrong address or length in a file gives an error before memory is accessed. */
 #include "io/hdf5/hdf5_memory.h"
 
 #include "base/memory.h"
@@ -15,15 +14,15 @@
 #endif
 
 typedef struct MemoryFile {
-    H5FD_t head; /* HDF5's own, must be first */
+    H5FD_t head; /* HDF5's part; must be first */
     const char *bytes;
     size_t size;
-    haddr_t end; /* of what the library has allocated, by its own account */
+    haddr_t end; /* of what the library has allocated, as it reports */
 } MemoryFile;
 
-typedef struct Offer { /* what the access list carries to open_file */
+typedef struct Offer { /* passed by the access list to open_file */
     MemoryFile *file;
-    bool *taken; /* close_file will free it */
+    bool *taken; /* set if close_file will free it */
 } Offer;
 
 static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t largest)
@@ -94,7 +93,7 @@ static herr_t write_nothing(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr
 static const H5FD_class_t driver = {
 #if H5_VERSION_GE(1, 13, 0)
     .version = H5FD_CLASS_VERSION,
-    .value = 512, /* the first that HDF5 leaves to others */
+    .value = 512, /* first value that HDF5 leaves to other drivers */
 #endif
     .name = "talus_memory",
     .maxaddr = INT64_MAX,
@@ -112,8 +111,8 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* Registered once and for all: HDF5 1.10 still calls a file's driver after it has dropped the reference that
- * the open file had to it. HDF5 gives it back at the end of the process. */
+/* Registered once per process, because HDF5 1.10 calls a file's driver after dropping the open file's reference to
+ * it. HDF5 releases it at exit. */
 static hid_t memory_driver(void)
 {
     static hid_t id = -1;
@@ -158,7 +157,7 @@ typedef struct HeapObject {
 
 _Static_assert(sizeof(HeapObject) == 16, "heap objects are read as they lie in the file");
 
-/* Walks the objects of the collection at `heap` to the one of that index; 0 ends the list. */
+/* Walks the objects of the collection at `heap` to the one of that index; index 0 ends the list. */
 static bool find_object(const char *bytes, size_t size, uint64_t heap, uint32_t index,
                         uint64_t *data, uint64_t *length)
 {

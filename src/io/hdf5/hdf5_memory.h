@@ -1,4 +1,4 @@
-/* io/hdf5/hdf5_memory.h - an HDF5 file that is bytes in memory, to be read. */
+/* io/hdf5/hdf5_memory.h - reading of an HDF5 file that is in memory. */
 #ifndef TALUS_IO_HDF5_HDF5_MEMORY_H
 #define TALUS_IO_HDF5_HDF5_MEMORY_H
 
@@ -6,13 +6,12 @@
 
 #include <hdf5.h>
 
-/* *out is negative when HDF5 refuses the bytes, which must outlive the file. */
+/* Opens the bytes, which must outlive the file. *out is negative if HDF5 rejects them. */
 TalusStatus talus_h5_open_memory(const void *bytes, size_t size, hid_t *out);
 
-/* Text of variable length: the bytes of a scalar at `offset` name a length and an object of a heap
- * elsewhere in the file. HDF5 1.10 believes the object's own length and writes past its buffer
- * where the two differ, so it is not asked. False if anything does not fit; *text is not ended by
- * a NUL. Addresses and lengths in the file have eight bytes. */
+/* Finds text of variable length. The scalar at `offset` gives a length and an object of a heap in the file. HDF5 1.10
+ * trusts the object's own length and writes past its buffer if the two differ, so this function reads the heap itself.
+ * False if anything is inconsistent; *text has no NUL. Addresses and lengths in the file have eight bytes. */
 bool talus_h5_variable_text(const void *bytes, size_t size, uint64_t offset, const char **text,
                             size_t *length);
 

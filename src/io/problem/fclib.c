@@ -1,4 +1,4 @@
-/* io/problem/fclib.c - what needs no HDF5: sizes, memory, the look at a file's first bytes. */
+/* io/problem/fclib.c - functions that need no HDF5: sizes, memory, check of a file's first bytes. */
 #include "io/problem/fclib.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* io/problem/fclib.h - what the parts of the FCLIB reader, writer and condenser share. */
+/* io/problem/fclib.h - functions shared by the FCLIB reader, writer and condenser. */
 #ifndef TALUS_IO_PROBLEM_FCLIB_H
 #define TALUS_IO_PROBLEM_FCLIB_H
 
@@ -6,10 +6,10 @@
 
 #include <talus/fclib.h>
 
-/* Entries of u and r: dimension times contacts. */
+/* Returns the length of u and r: dimension times contacts. */
 int talus_fclib_rows(const TalusFclib *fclib);
 
-/* The reader proper: an HDF5 file in memory; `name` is for messages. */
+/* Parses an HDF5 file in memory; `name` is for messages. */
 TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, TalusFclib **out);
 
 #endif

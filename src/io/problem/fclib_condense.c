@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A pivot of S this small against its diagonal means that a joint row repeats others. */
+/* A pivot of S below this times its diagonal means that a joint row depends on others. */
 static const double joint_pivot = 1e-10;
 
 void talus_condenser_close(TalusCondenser *c)
@@ -23,7 +23,7 @@ void talus_condenser_close(TalusCondenser *c)
     talus_ldl_clear(&c->joint);
 }
 
-/* Factors `a`, leaving its transpose in `transposed` unless it is symmetric. */
+/* Factors `a`; stores its transpose in `transposed` unless it is symmetric. */
 static TalusStatus factor(TalusLdl *ldl, const TalusSparse *a, TalusSparse *transposed,
                           double relative)
 {
@@ -46,7 +46,7 @@ static TalusStatus factor_mass(TalusCondenser *c)
     return status;
 }
 
-/* Columns of H, then those of G, as rows. */
+/* Makes a matrix whose rows are the columns of H, then those of G. */
 static TalusStatus columns_of_both(const TalusFclib *f, TalusSparse *out)
 {
     TalusSparse g;
@@ -80,7 +80,7 @@ static TalusStatus make_form(TalusCondenser *c)
     return status;
 }
 
-/* Rows [r0, r1) and columns [c0, c1) of a matrix. */
+/* Copies rows [r0, r1) and columns [c0, c1) of a matrix. */
 static TalusStatus cut(const TalusSparse *a, int r0, int r1, int c0, int c1, TalusSparse *out)
 {
     size_t room = (size_t)(a->start[r1] - a->start[r0]);

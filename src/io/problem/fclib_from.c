@@ -1,10 +1,9 @@
-/* io/problem/fclib_from.c - a Problem as FCLIB has it.
+/* io/problem/fclib_from.c - conversion of a TalusProblem to FCLIB.
  *
- * Matrix-free: M holds each body's mass and inertia, H the map D from contact to body impulses,
- * f = M v_f and w = (bias, 0, 0). A degree of freedom that cannot move (inverse mass or inertia
- * zero) has no row; the velocity it may have goes into w. Explicit: W and q as they are. A problem
- * of one row per contact gets three with mu = 0; tangents of an explicit one are coupled to
- * nothing. */
+ * Matrix-free: M holds each body's mass and inertia, H the map D from contact to body impulses, f = M v_f and w =
+ * (bias, 0, 0). A degree of freedom that cannot move (inverse mass or inertia zero) has no row; its velocity is
+ * added to w. Explicit: W and q unchanged. A problem of one row per contact gets three with mu = 0; the tangents of
+ * an explicit one are coupled to nothing. */
 #include "backend/frame.h"
 #include "base/memory.h"
 #include "io/problem/fclib.h"
@@ -16,7 +15,7 @@
 
 enum { DIMENSION = 3 };
 
-typedef struct Entries { /* triplets with room for a known number */
+typedef struct Entries { /* triplets with capacity for a known number */
     int32_t *row, *column;
     double *value;
     size_t count;
@@ -52,7 +51,7 @@ static TalusStatus to_sparse(const Entries *e, int rows, int columns, const char
 
 /* ---- bodies ---- */
 
-/* First degree of freedom of each body's translation and rotation; -1 where it cannot move. */
+/* First degree of freedom of each body's translation and rotation; -1 if it cannot move. */
 typedef struct Freedom {
     int32_t (*first)[2];
     int count;
@@ -81,7 +80,7 @@ static TalusStatus number_freedoms(const TalusProblemDef *def, Freedom *freedom)
     return TALUS_OK;
 }
 
-/* By cofactors; false unless positive definite. */
+/* Inverts by cofactors; false unless positive definite. */
 static bool invert(TalusSym3 a, double out[3][3])
 {
     if (a.xy == 0.0 && a.xz == 0.0 && a.yz == 0.0) {
@@ -133,7 +132,7 @@ static TalusStatus make_mass(const TalusProblemDef *def, const Freedom *freedom,
     return status;
 }
 
-/* Velocities of bodies, six numbers each, to degrees of freedom. */
+/* Copies body velocities, six numbers each, to degrees of freedom. */
 static void pick(const TalusProblemDef *def, const Freedom *freedom, const double *body, double *v)
 {
     for (int i = 0; i < def->body_count; i++)
@@ -145,14 +144,14 @@ static void pick(const TalusProblemDef *def, const Freedom *freedom, const doubl
 
 /* ---- contacts ---- */
 
-/* An arm along a direction has no moment; what rounding leaves of one is dropped. */
+/* Drops rounding: an arm along the direction has no moment. */
 static TalusVec3 moment(TalusVec3 arm, TalusVec3 direction)
 {
     TalusVec3 m = talus_cross(arm, direction);
     return talus_norm(m) > 4.0 * DBL_EPSILON * talus_norm(arm) ? m : talus_vec3(0.0, 0.0, 0.0);
 }
 
-/* One side of one contact row: entries of H, and what an immovable freedom adds to w. */
+/* Adds one side of one contact row: entries of H, and the velocity of immovable freedoms to w. */
 static void add_side(const TalusProblemDef *def, const Freedom *freedom, int body, double sign,
                      TalusVec3 direction, TalusVec3 arm, int row, Entries *e, double *w)
 {
@@ -189,7 +188,7 @@ static void add_contact(const TalusProblemDef *def, const Freedom *freedom, int 
 
 /* ---- friction ---- */
 
-/* The layout has coefficients of circular cones; under which law they are solved it does not say. */
+/* FCLIB stores coefficients of circular cones, but not the law. */
 static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel model)
 {
     bool none = model.section == TALUS_SECTION_NONE;
@@ -208,7 +207,7 @@ static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel mo
     return TALUS_OK;
 }
 
-/* What the layout has no place for. */
+/* Fails on contact data that FCLIB cannot store. */
 static TalusStatus check_contact(const TalusContactDef *c, int i)
 {
     bool turning = c->spinning > 0.0 || c->rolling > 0.0;
@@ -289,7 +288,7 @@ static TalusStatus fill_global(TalusFclib *f, TalusProblem *problem, const Talus
     return global_guess(f, problem, def, freedom);
 }
 
-/* Rows of the matrix, and with one per contact two more that stand alone. */
+/* Copies the rows of the matrix; with one row per contact adds two uncoupled rows. */
 static void fill_entries(const TalusProblemDef *def, Entries *e)
 {
     int n = def->rows * def->block_count, step = DIMENSION / def->rows;

@@ -1,4 +1,4 @@
-/* io/problem/fclib_none.c - a build without HDF5 says what would give it. */
+/* io/problem/fclib_none.c - replaces the FCLIB code in a build without HDF5; the errors name the missing package. */
 #include "io/problem/fclib.h"
 
 static const char how[] = "install libhdf5-dev, then configure without TALUS_CORE_ONLY and build";

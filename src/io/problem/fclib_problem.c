@@ -1,4 +1,4 @@
-/* io/problem/fclib_problem.c - what a solver takes of an FCLIB problem, and its solution put back. */
+/* io/problem/fclib_problem.c - conversion of an FCLIB problem for solvers, and of solutions back. */
 #include "base/memory.h"
 #include "io/problem/fclib_condense.h"
 #include "linalg/sparse.h"
@@ -12,7 +12,7 @@
 typedef struct Local {
     TalusSparse W, transposed;
     double *q, *v, *l;
-    bool owned; /* W is the condenser's, not the file's */
+    bool owned; /* true if the condenser made W */
 } Local;
 
 static void close_local(Local *local)
@@ -51,7 +51,7 @@ static TalusStatus open_local(const TalusFclib *f, Local *local)
 
 /* ---- asymmetry ---- */
 
-/* Scaled by the largest entry, so that no square overflows. */
+/* Scales by the largest entry, so that no square overflows. */
 static double asymmetry_of(const TalusSparse *a, const TalusSparse *t)
 {
     double largest = 0.0, apart2 = 0.0, all2 = 0.0;
@@ -86,13 +86,12 @@ TalusStatus talus_fclib_asymmetry(const TalusFclib *f, double *out)
 /* ---- N in full blocks ---- */
 
 typedef struct Blocks {
-    int dimension, rows; /* of a contact in the file and in the problem */
-    bool symmetric;      /* N is (W + W')/2; else W */
+    int dimension, rows; /* rows per contact in the file; in the problem */
+    bool symmetric;      /* true: N = (W + W')/2; false: N = W */
     double (*sum)[9];    /* [contacts]: blocks of W + W', or of W, in one block row */
-    bool *full;    /* [contacts]: that of W or of W' has an entry other than zero, so that both */
-                   /*   are stored and N's pattern is symmetric in any case */
-    int32_t *mark; /* [contacts]: the last block row that met it */
-    int32_t *met;  /* [contacts]: those met in this one */
+    bool *full;          /* [contacts]: block of W or W' is nonzero; N stores both, for symmetry */
+    int32_t *mark;       /* [contacts]: last block row that has the contact */
+    int32_t *met;        /* [contacts]: columns of the current block row */
     int32_t *start, *column;
     double *value;
 } Blocks;
@@ -113,7 +112,7 @@ static int meet(Blocks *b, int contact, int other, int count)
     return count + 1;
 }
 
-/* Meets the blocks of a contact's rows of W or W' and, if `add`, adds their values. */
+/* Collects the blocks in a contact's rows of W or W'; with `add` adds their values. */
 static int gather(Blocks *b, const TalusSparse *a, int contact, int count, bool add)
 {
     int d = b->dimension;
@@ -136,7 +135,7 @@ static int compare_ints(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Leaves the blocks that are not zero, in order; that on the diagonal always. */
+/* Keeps the nonzero blocks, sorted, and always the one on the diagonal. */
 static int choose(Blocks *b, int contact, int count)
 {
     int kept = 0;
@@ -148,7 +147,7 @@ static int choose(Blocks *b, int contact, int count)
     return kept;
 }
 
-/* Writes the rows of one contact. A plane contact's third row is its own diagonal alone. */
+/* Writes the rows of one contact. The third row of a planar contact has only its diagonal. */
 static void write_rows(Blocks *b, int contact, int kept)
 {
     int wide = b->rows < b->dimension ? b->rows : b->dimension;
@@ -205,7 +204,7 @@ static int rows_per_contact(const TalusFclib *f)
     return 1;
 }
 
-/* Contact rows of the file to those of the problem, or back. */
+/* Convert contact rows of the file to those of the problem, and back. */
 static void widen(const TalusFclib *f, int rows, const double *file, double *out)
 {
     for (int i = 0; i < f->contacts; i++)
@@ -220,7 +219,7 @@ static void narrow(const TalusFclib *f, int rows, const double *problem, double 
             out[i * f->dimension + r] = r < rows ? problem[i * rows + r] : 0.0;
 }
 
-/* Finite numbers of a file may still overflow on the way. */
+/* Finite numbers of a file may overflow when W and q are condensed. */
 static TalusStatus check_offset(const TalusFclib *f, const double *q)
 {
     for (int i = 0; i < talus_fclib_rows(f); i++)
@@ -250,8 +249,7 @@ static TalusStatus create(const TalusFclib *f, const Local *local, Blocks *b, Ta
     return status;
 }
 
-/* Coulomb's law has no potential, so it needs no symmetric matrix, and solutions in circulation are those
- * of W as stored. */
+/* Coulomb's law has no potential and needs no symmetric matrix; published solutions are those of W as stored. */
 TalusStatus talus_fclib_problem(const TalusFclib *f, const TalusFrictionModel *model,
                                 TalusPool *pool, TalusProblem **out)
 {

@@ -1,6 +1,6 @@
-/* io/problem/fclib_read.c - FCLIB files in. Nothing is taken on trust: vectors are read first, since their
- * lengths are backed by stored bytes; the dimensions that matrices claim are then held against
- * them, every index against the dimensions, and every number must be finite. */
+/* io/problem/fclib_read.c - reader of FCLIB files. Input is not trusted: vectors are read first, since stored bytes
+ * back their lengths; the dimensions of matrices are checked against them, every index against the dimensions, and
+ * every number must be finite. */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/hdf5/hdf5.h"
@@ -18,7 +18,7 @@ typedef struct Reader {
     TalusH5 *h5;
     const char *name;
     char base[PATH_BYTES / 2]; /* such as "/fclib_local" */
-    char path[PATH_BYTES];     /* the last one made by at() */
+    char path[PATH_BYTES];     /* last path made by at() */
 } Reader;
 
 static const char *at(Reader *r, const char *first, const char *second)
@@ -29,7 +29,7 @@ static const char *at(Reader *r, const char *first, const char *second)
 
 #define FAIL_AT(r, ...) fail_at((r), __VA_ARGS__)
 
-/* A failure at the path used last. */
+/* Fails with the path used last. */
 static TalusStatus fail_at(const Reader *r, const char *format, ...) TALUS_PRINTF(2, 3);
 
 static TalusStatus fail_at(const Reader *r, const char *format, ...)
@@ -50,7 +50,7 @@ static TalusStatus check_finite(const Reader *r, const double *x, size_t count)
     return TALUS_OK;
 }
 
-/* Finite reals; a negative `expected` takes any length, and `count` tells which. */
+/* Reads finite reals; if `expected` is negative, any length, stored in `count`. */
 static TalusStatus read_vector(Reader *r, const char *group, const char *name, int64_t expected,
                                const char *why, double **out, size_t *count)
 {
@@ -72,7 +72,7 @@ static TalusStatus read_friction(Reader *r, TalusFclib *f)
     return TALUS_OK;
 }
 
-/* The offset of the contact rows, whose length gives the number of contacts. */
+/* Reads the offset of the contact rows; its length gives the number of contacts. */
 static TalusStatus read_offset(Reader *r, const char *name, TalusFclib *f, double **out)
 {
     size_t rows;
@@ -86,7 +86,7 @@ static TalusStatus read_offset(Reader *r, const char *name, TalusFclib *f, doubl
 
 /* ---- matrices ---- */
 
-typedef struct Stored { /* a matrix as the file has it; CSparse's names */
+typedef struct Stored { /* a matrix as stored, with CSparse's names */
     int64_t nzmax, m, n, nz;
     int32_t *p, *i;
     double *x;
@@ -134,7 +134,7 @@ static TalusStatus check_length(Reader *r, const char *matrix, const char *name,
     return TALUS_OK;
 }
 
-/* The starts of columns or rows: rising from 0 to the number of entries. */
+/* Checks that the starts of columns or rows ascend from 0 to the number of entries. */
 static TalusStatus check_starts(Reader *r, const char *matrix, const Stored *s)
 {
     size_t lines = (size_t)(s->nz == CSC ? s->n : s->m);
@@ -166,7 +166,7 @@ static TalusStatus check_indices(Reader *r, const char *matrix, const char *name
     return TALUS_OK;
 }
 
-/* The line that each entry of a compressed matrix is in. */
+/* Finds the row or column of each entry of a compressed matrix. */
 static TalusStatus expand(const Stored *s, size_t used, int32_t **out)
 {
     size_t lines = s->p_count - 1;
@@ -200,7 +200,7 @@ static TalusStatus from_compressed(Reader *r, const char *matrix, const Stored *
     return status;
 }
 
-/* CSparse's order, as files in the field have it: i is the row, p the column. */
+/* CSparse's order, as in published files: i is the row, p the column. */
 static TalusStatus from_triplets(Reader *r, const char *matrix, const Stored *s, TalusSparse *out)
 {
     size_t used = (size_t)s->nz;
@@ -298,11 +298,11 @@ static TalusStatus read_texts(Reader *r, TalusFclib *f)
 
 /* ---- solutions and guesses ---- */
 
-/* Vectors that are missing, or made and never written (older tools did that to r), stay NULL. */
+/* Missing vectors, and those created but never written (older tools did so with r), stay NULL. */
 static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
                               TalusFclibPoint *out)
 {
-    int64_t rows = talus_fclib_rows(f); /* below, -1: no such vector in a problem of this kind */
+    int64_t rows = talus_fclib_rows(f); /* below, -1: problems of this kind have no such vector */
     int64_t dofs = f->global ? talus_fclib_dofs(f) : -1, joints = f->G.start ? f->G.columns : -1;
     const struct {
         const char *name;

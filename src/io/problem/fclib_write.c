@@ -1,6 +1,5 @@
-/* io/problem/fclib_write.c - FCLIB files out: 32-bit integers, 64-bit reals, scalars as lists of one,
- * matrices by columns, as FCLIB's own reader expects them. The file is made in memory and put in
- * place whole. */
+/* io/problem/fclib_write.c - writer of FCLIB files: 32-bit integers, 64-bit reals, scalars as lists of one, matrices
+ * by columns, as FCLIB's own reader expects. The file is made in memory and written atomically. */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/hdf5/hdf5.h"

@@ -1,4 +1,4 @@
-/* io/problem/problem_check.c - the indices and numbers of a problem file, before anything is made of them. */
+/* io/problem/problem_check.c - checks of the indices and numbers of a problem file before they are used. */
 #include "io/problem/problem_stored.h"
 
 #include "sets/set.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The key of an error in an element of an array. */
+/* Adds the array and index to an error. */
 static TalusStatus in_element(const char *array, uint64_t i, TalusStatus status)
 {
     char key[64];
@@ -29,7 +29,7 @@ static TalusStatus check_numbers(const char *path, const char *name, const doubl
     return TALUS_OK;
 }
 
-/* A joint's rows may have no bounds. */
+/* True if the bounds of a block may be infinite, as for rows of joints. */
 static bool may_be_infinite(const TalusProblemContent *content, uint64_t i)
 {
     return content->models && content->models[i].section == TALUS_SECTION_JOINT;
@@ -65,7 +65,7 @@ static TalusStatus check_contact(const char *path, const TalusProblemContent *co
     return TALUS_OK;
 }
 
-/* One pass before anything is made of them; what the numbers mean together is for the library. */
+/* Checks each number alone; talus_problem_create checks their combination. */
 static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
                                 const TalusProblemContent *content)
 {
@@ -111,7 +111,7 @@ static TalusStatus check_bodies(const char *path, const TalusProblemHeader *h,
     return TALUS_OK;
 }
 
-/* Row starts rise from 0 to the number of entries; columns rise within each row. */
+/* Checks that row starts ascend from 0 to the number of entries, and columns within each row. */
 static TalusStatus check_pattern(const char *path, const TalusProblemHeader *h,
                                  const TalusProblemDef *def)
 {

@@ -1,12 +1,11 @@
-/* io/problem/problem_file.c - one contact problem as a file.
+/* io/problem/problem_file.c - reader and writer of a problem file.
  *
- * docs/reference/problem-file.md is the contract: a fixed header, then arrays in a fixed order, each padded
- * to eight bytes. All sizes follow from the header, so they are compared with the size of the file
- * before anything else. The reader takes any bytes and refuses what is not a problem: every index
- * is in range and every number finite (problem_check.c) before talus_problem_create sees it.
+ * docs/reference/problem-file.md is the specification: a fixed header, then arrays in a fixed order, each padded to
+ * eight bytes. All sizes follow from the header and are compared with the size of the file first. The reader accepts
+ * any bytes and refuses invalid ones: every index is in range and every number finite (problem_check.c) before
+ * talus_problem_create is called.
  *
- * Later versions have arrays that earlier ones have not; a problem is written as the first that has what it
- * needs. */
+ * Later versions add arrays; a problem is written in the first version that has all it needs. */
 #include "io/problem/problem_file.h"
 
 #include "base/hash.h"
@@ -25,12 +24,12 @@ static uint64_t header_hash(const TalusProblemHeader *header)
     return talus_hash(TALUS_HASH_SEED, header, offsetof(TalusProblemHeader, header_hash));
 }
 
-/* ---- the list of arrays, for both directions ---- */
+/* ---- the list of arrays, for reading and writing ---- */
 
 enum { MAX_ARRAYS = 12 };
 
 typedef struct Array {
-    void *field; /* the address of a pointer in the content, whatever it points to */
+    void *field; /* address of a pointer of any type in the content */
     uint64_t bytes;
 } Array;
 
@@ -44,8 +43,8 @@ static void lay(Layout *layout, void *field, uint64_t count, uint64_t element)
     layout->arrays[layout->count++] = (Array){field, count * element};
 }
 
-/* The arrays of a problem of these dimensions, in file order, and where each one belongs. No
- * product overflows: counts are below 2^31. */
+/* Lists the arrays of a problem of these dimensions in file order, with their location in the content. No product
+ * overflows: counts are below 2^31. */
 static Layout lay_out(const TalusProblemHeader *h, TalusProblemContent *content)
 {
     TalusProblemDef *def = &content->def;
@@ -112,7 +111,7 @@ static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
     return def->model ? def->model[i] : (TalusFrictionModel){0};
 }
 
-/* The optional arrays that hold something. */
+/* Returns the flags of the optional arrays that are not empty. */
 static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int blocks)
 {
     uint32_t flags = talus_problem_estimate(problem) ? HAS_ESTIMATE : 0;
@@ -131,7 +130,7 @@ static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int 
     return flags;
 }
 
-/* The first version that knows these flags. */
+/* Returns the first version with these flags. */
 static uint32_t version_of(uint32_t flags)
 {
     if (flags & HAS_CERTIFICATE)
@@ -157,7 +156,7 @@ static TalusProblemHeader describe(TalusProblem *problem, const TalusProblemDef 
     return h;
 }
 
-/* The arrays that are not as the def has them. */
+/* Arrays stored in another form than in the def. */
 typedef struct Packed {
     TalusStoredContact *contacts;
     TalusStoredModel *models;
@@ -171,7 +170,7 @@ static void clear_packed(Packed *packed)
                   packed->certificate);
 }
 
-/* A matrix whose blocks have no section is kept whole; the problem has its normal rows alone. */
+/* Expands a vector: a matrix whose blocks have no section is stored whole, but the problem has its normal rows only. */
 static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector, double **packed)
 {
     size_t rows = (size_t)h->rows, blocks = (size_t)h->blocks;
@@ -255,7 +254,7 @@ TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
     return status;
 }
 
-/* ---- reading: the frame ---- */
+/* ---- reading: header ---- */
 
 static TalusStatus check_header(const char *path, const TalusProblemHeader *h, size_t size)
 {
@@ -289,7 +288,7 @@ static TalusStatus check_dimensions(const char *path, const TalusProblemHeader *
     if (h->form != FORM_BODIES && h->form != FORM_MATRIX)
         return talus_fail_file(path, TALUS_ERR_FORMAT, "form %" PRIu32 ": expected 1 or 2",
                                h->form);
-    bool six = h->version > 1 && h->form == FORM_BODIES; /* rows per block may be 6 */
+    bool six = h->version > 1 && h->form == FORM_BODIES; /* 6 rows per block are possible */
     if (h->rows != 1 && h->rows != 3 && !(six && h->rows == 6))
         return talus_fail_file(path, TALUS_ERR_FORMAT, "%" PRIu32 " rows per block: expected %s",
                                h->rows, six ? "1, 3 or 6" : "1 or 3");
@@ -321,7 +320,7 @@ static TalusStatus check_payload(const char *path, const TalusProblemHeader *h,
     return TALUS_OK;
 }
 
-/* Points the content into the file's bytes: the block is aligned, and so is every array in it. */
+/* Points the content into the file's bytes; the buffer and every array in it are aligned. */
 static void point_into(const Layout *layout, const char *bytes)
 {
     for (int i = 0; i < layout->count; i++) {
@@ -330,9 +329,9 @@ static void point_into(const Layout *layout, const char *bytes)
     }
 }
 
-/* ---- reading: the whole ---- */
+/* ---- reading: content ---- */
 
-/* What the library takes in place of the file's records. */
+/* Structs of the library in place of the file's. */
 typedef struct Unpacked {
     TalusContactDef *contacts;
     TalusFrictionModel *models;
@@ -378,7 +377,7 @@ static TalusStatus unpack(const TalusProblemHeader *h, TalusProblemContent *cont
     return TALUS_OK;
 }
 
-/* A vector of the file into the rows that the problem has. */
+/* Copies a vector of the file into the rows of the problem. */
 static void take_rows(const TalusProblemHeader *h, int rows, const double *stored, double *out)
 {
     for (uint64_t i = 0; i < h->blocks; i++)
@@ -396,13 +395,13 @@ static TalusStatus fill_certificate(const TalusProblemHeader *h, const TalusProb
     return TALUS_OK;
 }
 
-/* Impulses and bounds into a problem that has room for them. */
+/* Copies impulses, estimates and certificate into the problem. */
 static TalusStatus fill(const char *path, const TalusProblemHeader *h,
                         const TalusProblemContent *content, TalusProblem *problem)
 {
     double *estimate = talus_problem_estimate(problem);
     int rows = talus_problem_rows(problem);
-    bool normals = h->form == FORM_MATRIX && rows == 1; /* of a matrix without sections */
+    bool normals = h->form == FORM_MATRIX && rows == 1; /* matrix without sections */
     if (rows != (int)h->rows && !normals)
         return talus_fail_file(path, TALUS_ERR_FORMAT,
                                "%" PRIu32 " rows per block, but the contacts' friction asks for %d",

@@ -1,4 +1,4 @@
-/* io/problem/problem_file.h - what a problem file says about itself; docs/reference/problem-file.md has the format. */
+/* io/problem/problem_file.h - the magic of a problem file; docs/reference/problem-file.md has the format. */
 #ifndef TALUS_IO_PROBLEM_PROBLEM_FILE_H
 #define TALUS_IO_PROBLEM_PROBLEM_FILE_H
 

@@ -1,4 +1,4 @@
-/* io/problem/problem_open.c - a problem file of either kind. */
+/* io/problem/problem_open.c - opens a problem file of either format. */
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Impulses in the rows of another: those it has not are zero. */
+/* Copies impulses to a problem with other rows; missing rows are zero. */
 static void carry(const double *from, int from_rows, TalusProblem *to)
 {
     int rows = talus_problem_rows(to), both = rows < from_rows ? rows : from_rows;

@@ -1,4 +1,4 @@
-/* io/problem/problem_stored.h - a problem as its file has it; docs/reference/problem-file.md has the format. */
+/* io/problem/problem_stored.h - structs of a problem file; docs/reference/problem-file.md has the format. */
 #ifndef TALUS_IO_PROBLEM_PROBLEM_STORED_H
 #define TALUS_IO_PROBLEM_PROBLEM_STORED_H
 
@@ -6,10 +6,10 @@
 
 #include <talus/problem.h>
 
-/* What follows the header. */
+/* Form of the problem after the header. */
 enum { FORM_BODIES = 1, FORM_MATRIX = 2 };
 
-/* Flags: which optional arrays are there. The first is version 1's, the last version 3's. */
+/* Flags of the optional arrays in the file. HAS_RADIUS is of version 1, HAS_CERTIFICATE of 3, others of 2. */
 enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_TURNING = 4, HAS_ESTIMATE = 8, HAS_CERTIFICATE = 16 };
 
 typedef struct TalusProblemHeader {
@@ -19,7 +19,7 @@ typedef struct TalusProblemHeader {
     uint64_t payload_size, payload_hash, header_hash;
 } TalusProblemHeader;
 
-/* What a TalusContactDef has beyond these is in arrays of their own, so that no padding is written. */
+/* The other members of TalusContactDef are in separate arrays, so that no padding is written. */
 typedef struct TalusStoredContact {
     int32_t a, b;
     TalusVec3 normal, arm_a, arm_b;
@@ -41,9 +41,9 @@ _Static_assert(sizeof(TalusStoredMoments) == 24,
                "turning friction is written as it lies in memory");
 _Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in memory");
 
-/* A problem in the terms of the file. */
+/* A problem as its file stores it. */
 typedef struct TalusProblemContent {
-    TalusProblemDef def; /* but contacts and models, which are in what follows */
+    TalusProblemDef def; /* without contacts and models, which follow */
     const TalusStoredContact *contacts;
     const TalusStoredModel *models;
     const TalusStoredMoments *turning;
@@ -51,7 +51,7 @@ typedef struct TalusProblemContent {
 } TalusProblemContent;
 
 /* ---- problem_check.c ---- */
-/* Fails, with the array and the index, where an index is out of range or a number is none that the problem can have. */
+/* Fails, naming array and index, if an index is out of range or a number is not valid for a problem. */
 TalusStatus talus_problem_check(const char *path, const TalusProblemHeader *header,
                                 const TalusProblemContent *content);
 

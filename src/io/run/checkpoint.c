@@ -1,9 +1,9 @@
-/* io/run/checkpoint.c - two files in turn, each sound or refused.
+/* io/run/checkpoint.c - checkpoints in two files in turn, each valid or refused.
  *
- * A checkpoint replaces the older of the two files by an atomic rename, so the newer one is never
- * touched: whatever happens, at most the work since the last good checkpoint is lost. A file is a
- * header, the note, the list of the run's files and the world's bytes; the header's last field is the hash
- * of what precedes it, and it carries the hash of the rest. */
+ * A checkpoint replaces the older of the two files by an atomic rename and leaves the newer one unchanged, so that
+ * at most the work since the last good checkpoint is lost. A file has a header, the note, the list of the run's
+ * files and the bytes of the world. The last field of the header is the hash of the fields before it; another field
+ * is the hash of the rest. */
 #include "io/run/checkpoint.h"
 
 #include "base/hash.h"
@@ -38,14 +38,14 @@ static uint64_t header_hash(const Header *header)
 
 /* ---- reading ---- */
 
-/* A file in memory: the header is checked first, because every size comes from it. */
+/* A file in memory. The header is checked first, because it gives every size. */
 typedef struct Image {
     char *bytes;
     size_t size;
     Header header;
 } Image;
 
-/* The version comes before the checksum, which stands elsewhere in the header of another version. */
+/* Checked before the checksum, whose location depends on the version. */
 static TalusStatus check_version(const char *path, const Header *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_CHECKPOINT_MAGIC, sizeof h->magic) != 0)
@@ -76,7 +76,7 @@ static TalusStatus check_header(const char *path, const Header *h, size_t size)
     return TALUS_OK;
 }
 
-/* What follows the header. */
+/* The parts after the header. */
 typedef struct Payload {
     const char *note, *files, *state;
 } Payload;
@@ -98,7 +98,7 @@ static TalusStatus check_payload(const char *path, const Image *image)
 {
     const Header *h = &image->header;
     uint64_t size = image->size - sizeof *h;
-    /* Compared without adding, so that no size can wrap around. */
+    /* Subtractions only, so that no sum can overflow. */
     if (h->note_size > size || h->files_size > size - h->note_size ||
         h->world_size != size - h->note_size - h->files_size)
         return talus_fail_file(path, TALUS_ERR_FORMAT,
@@ -120,7 +120,7 @@ static TalusStatus check_image(const char *path, Image *image)
     return check_payload(path, image);
 }
 
-/* In `dir`, where that is not NULL, else at the path `name`; `path` is for messages. */
+/* Loads a file of `dir` or, if that is NULL, at the path `name`; `path` is for messages. */
 static TalusStatus load_image(const TalusDir *dir, const char *name, const char *path, Image *image)
 {
     memset(image, 0, sizeof *image);
@@ -166,7 +166,7 @@ typedef struct Pair {
     int newest;
 } Pair;
 
-/* Only the header, for the order of the two files: 0 where there is none to trust. */
+/* Reads only the header, to order the two files; 0 if it is missing or invalid. */
 static uint64_t sequence_of(const TalusDir *dir, const char *name)
 {
     Header header;
@@ -204,13 +204,13 @@ static TalusStatus load_of_pair(const Pair *pair, int index, Image *image)
     return load_image(pair->dir, file_names[index], pair->path[index], image);
 }
 
-/* How a world is loaded. */
+/* Options for loading a world. */
 typedef struct Choice {
     int threads;
     const char *backend;
 } Choice;
 
-/* The whole of one file as a world. */
+/* Loads the world of one file. */
 static TalusStatus load_world(const Pair *pair, int index, Choice choice, TalusWorld **world,
                               char **note)
 {
@@ -238,7 +238,7 @@ static TalusStatus verify(const Pair *pair, int index)
     return TALUS_OK;
 }
 
-/* The newer file first; the other is still checked, so that damage is known before it matters. */
+/* Loads the newer valid file and verifies the other, so that damage is known before that one is needed. */
 static TalusStatus read_pair(const Pair *pair, Choice choice, TalusWorld **world, char **note)
 {
     char reason[2][REASON_BYTES] = {"", ""};
@@ -276,7 +276,7 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
     *world = NULL;
     if (note)
         *note = NULL;
-    if (access(path, F_OK) != 0) /* to open it would make it */
+    if (access(path, F_OK) != 0) /* talus_dir_open would create it */
         return talus_fail_file(path, TALUS_ERR_IO, "there is no such directory");
     TALUS_TRY(talus_dir_open(path, &dir));
     TalusStatus status = pair_find(&dir, &pair);
@@ -290,7 +290,7 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
 
 /* ---- the list of files ---- */
 
-/* A damaged one is passed over: whoever reads its world tells of it. */
+/* Skips a damaged file: reading its world reports the damage. */
 static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *found,
                                 TalusManifest *out)
 {
@@ -332,7 +332,7 @@ static TalusStatus write_image(const Pair *pair, int index, const Header *header
 {
     TalusFile *file;
     TalusDir dir = *pair->dir;
-    dir.files = NULL; /* a checkpoint is not among the files that it lists */
+    dir.files = NULL; /* a checkpoint does not list itself */
     TALUS_TRY(talus_dir_create_file(&dir, file_names[index], &file));
     talus_file_put(file, header, sizeof *header);
     talus_file_put(file, payload->note, header->note_size);
@@ -341,7 +341,7 @@ static TalusStatus write_image(const Pair *pair, int index, const Header *header
     return talus_file_commit(file);
 }
 
-/* The sizes are set. */
+/* Sizes must be set already. */
 static void complete_header(Header *header, const TalusWorld *world, const Payload *payload)
 {
     memcpy(header->magic, TALUS_CHECKPOINT_MAGIC, sizeof header->magic);
@@ -385,7 +385,7 @@ TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *wor
         pair_free(&pair);
     }
     talus_release(listed);
-    return status == TALUS_OK ? talus_dir_sync(dir) : status; /* its name */
+    return status == TALUS_OK ? talus_dir_sync(dir) : status; /* sync its name */
 }
 
 TalusStatus talus_checkpoint_write(const char *path, const TalusWorld *world, const char *note)

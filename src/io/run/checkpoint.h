@@ -1,4 +1,4 @@
-/* io/run/checkpoint.h - what a checkpoint file says about itself. */
+/* io/run/checkpoint.h - names, header data and file list of checkpoints. */
 #ifndef TALUS_IO_RUN_CHECKPOINT_H
 #define TALUS_IO_RUN_CHECKPOINT_H
 
@@ -11,21 +11,20 @@
 #define TALUS_CHECKPOINT_MAGIC "TALUSCKP"
 
 typedef struct TalusCheckpointInfo {
-    uint64_t sequence; /* counts the checkpoints of a run from 1 */
+    uint64_t sequence; /* number of the checkpoint in its run, from 1 */
     int64_t steps;
     double time;
     size_t note_size, files_size, world_size;
     char *note; /* free with talus_free */
 } TalusCheckpointInfo;
 
-/* Verifies the whole file, checksums included, without building the world. */
+/* Verifies the whole file with its checksums, without building the world. */
 TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info);
 
-/* As talus_checkpoint_write, into a directory that is open; `files` (may be NULL) lists what the run has
- * written there. */
+/* As talus_checkpoint_write, into an open directory; `files` (may be NULL) lists the files the run has written. */
 TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
                                       const char *note, const TalusManifest *files);
-/* The list in the newest sound checkpoint of that time; *found is false without one. */
+/* Reads the file list of the newest valid checkpoint at that time; *found is false if there is none. */
 TalusStatus talus_checkpoint_files(const TalusDir *dir, double time, bool *found,
                                    TalusManifest *out);
 

@@ -1,4 +1,4 @@
-/* io/run/compare.c - the list of a checkpoint against the files of its run. */
+/* io/run/compare.c - comparison of a checkpoint's list with the files of its run. */
 #include "io/run/compare.h"
 
 #include "io/formats/formats.h"
@@ -11,7 +11,7 @@
 
 enum { NAMED_MAX = 8, TEXT_BYTES = 600 };
 
-/* What is not as it was, in words: the first few by name. */
+/* Text about missing and changed files; names the first ones. */
 typedef struct Report {
     char text[TEXT_BYTES];
     size_t used;
@@ -28,7 +28,7 @@ static void tell(Report *report, const char *name, const char *what)
     }
 }
 
-/* Reads what the entry speaks of. */
+/* Compares the bytes of an entry. */
 static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     struct stat about;
@@ -52,7 +52,7 @@ static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report 
     return TALUS_OK;
 }
 
-/* A file that cannot be read any more has been changed. */
+/* A file that cannot be read counts as changed. */
 static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     uint32_t crc;

@@ -1,6 +1,6 @@
-/* io/run/manifest.c - the list of a run's files, and its bytes in a checkpoint.
+/* io/run/manifest.c - the list of a run's files and its encoding in a checkpoint.
  *
- * An entry's bytes: size (u64), crc (u32), kind (u16), length of the name (u16), the name. */
+ * An entry is size (u64), crc (u32), kind (u16), length of the name (u16), name. */
 #include "io/run/manifest.h"
 
 #include "base/memory.h"
@@ -36,7 +36,7 @@ TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry,
     return TALUS_OK;
 }
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -57,9 +57,9 @@ const TalusEntry *talus_manifest_sound(const TalusManifest *manifest, const char
     return entry && entry->sound ? entry : NULL;
 }
 
-/* ---- bytes ---- */
+/* ---- encoding ---- */
 
-/* By name, so that the bytes do not depend on the order in which files were opened or found. */
+/* Sorted by name, so that the bytes do not depend on the order in which files were opened. */
 TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, size_t *size)
 {
     TalusEntry *order;
@@ -86,7 +86,7 @@ TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, siz
     return status;
 }
 
-/* Names of a damaged list lead nowhere outside the run's directory. */
+/* Rejects names of a damaged list that lead outside the run's directory. */
 static bool is_name(const char *name)
 {
     return name[0] && name[0] != '/' && !strstr(name, "..");

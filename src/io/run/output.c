@@ -1,10 +1,9 @@
-/* io/run/output.c - a run's directory: frames of every kind that is asked for, and the tables.
+/* io/run/output.c - the output directory of a run: frames in all requested formats, and tables.
  *
- * Everything that is written depends on the state alone, and every file can be cut back to the time
- * of a checkpoint. A run that was stopped and resumed therefore leaves the same files as one that
- * was not, except for the columns of measured seconds. The directory is held by its descriptor: what is
- * written never goes into another one, and a directory that is taken away is noticed. A checkpoint lists
- * every file with length and checksum, and a resumed run begins by comparing. */
+ * All output depends on the state only, and every file can be truncated to the time of a checkpoint. So a run that
+ * was stopped and resumed leaves the same files as an uninterrupted one, except for columns of measured seconds. The
+ * directory is held by its descriptor: nothing is written into another one, and its removal is noticed. A checkpoint
+ * lists every file with length and checksum; a resumed run compares them first. */
 #include "base/memory.h"
 #include "io/formats/formats.h"
 #include "io/frames/frames.h"
@@ -38,16 +37,16 @@ enum { ROW_BYTES = 2048 };
 
 struct TalusOutput {
     TalusDir dir;
-    TalusManifest files;            /* what was written so far */
-    TalusManifest before;           /* what the checkpoint says that is resumed */
-    TalusFramesDef about;           /* title and scene: copies */
-    TalusCsv steps, probes, joints; /* the last two exist only in a run that has any */
+    TalusManifest files;            /* files written so far */
+    TalusManifest before;           /* list of the resumed checkpoint */
+    TalusFramesDef about;           /* copies of title and scene */
+    TalusCsv steps, probes, joints; /* probes and joints exist only if the run has any */
     TalusFramesWriter *view;
-    TalusFormatWriter **format; /* one per kind */
+    TalusFormatWriter **format; /* one per format */
     int format_count;
-    unsigned fields;        /* what they together want of a snapshot */
+    unsigned fields;        /* snapshot fields that all formats need */
     TalusJointState *joint; /* of the last step */
-    TalusSnapshot snapshot; /* of the last frame; its memory is used again */
+    TalusSnapshot snapshot; /* of the last frame; memory is reused */
 };
 
 static const char *const own_names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
@@ -56,7 +55,7 @@ enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */
 
-/* Before anything is removed or cut. */
+/* Called before anything is removed or truncated. */
 static TalusStatus check_names(const TalusDir *dir)
 {
     for (int i = 0; i < OWN_NAMES; i++)
@@ -64,7 +63,7 @@ static TalusStatus check_names(const TalusDir *dir)
     return TALUS_OK;
 }
 
-/* A run that starts anew must not leave another run's checkpoint behind: it could be resumed. */
+/* A new run removes old checkpoints, because another run's could be resumed. */
 static TalusStatus remove_old_run(TalusDir *dir)
 {
     for (int i = 0; i < OWN_NAMES; i++)
@@ -74,7 +73,7 @@ static TalusStatus remove_old_run(TalusDir *dir)
 
 /* ---- opening ---- */
 
-/* A table that the run has so far, if it has. */
+/* Resumes a table if it exists. */
 static TalusStatus resume_table(TalusOutput *output, const char *name, const char *header,
                                 double time, TalusCsv *csv)
 {
@@ -93,8 +92,8 @@ static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
     return resume_table(output, "joints.csv", JOINTS_HEADER, time, &output->joints);
 }
 
-/* Whether the file is as its checkpoint left it, and that had no frame: of a run that lost its frames and ended
- * before the next one was due. */
+/* True if the file is unchanged since its checkpoint and has no frame: the run had lost its frames and ended before
+ * the next one was due. */
 static bool has_no_frame_yet(const TalusOutput *output)
 {
     TalusFrames *frames;
@@ -111,7 +110,7 @@ static bool has_no_frame_yet(const TalusOutput *output)
     return empty;
 }
 
-/* A run that lost its frames goes on with new ones, as it does with its tables. */
+/* A run that lost its frames continues with new ones, as with its tables. */
 static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
 {
     TalusDir *dir = &output->dir;
@@ -151,7 +150,7 @@ static TalusStatus copy_text(const char *text, const char **out)
     return TALUS_OK;
 }
 
-/* What the checkpoint says is compared with what there is, before anything is cut. */
+/* Compares the files with the checkpoint's list before anything is truncated. */
 static TalusStatus compare(TalusOutput *output, const TalusOutputDef *def)
 {
     bool found;
@@ -198,7 +197,7 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
 
 /* ---- closing ---- */
 
-/* All writers are closed; the first failure is the one to tell. */
+/* Closes all writers; returns the first failure. */
 static TalusStatus close_formats(TalusOutput *output)
 {
     TalusStatus status = TALUS_OK;
@@ -248,7 +247,7 @@ TalusStatus talus_output_close(TalusOutput *output)
     return status;
 }
 
-/* ---- to the disk ---- */
+/* ---- sync ---- */
 
 static TalusStatus sync_files(TalusOutput *output)
 {
@@ -258,7 +257,7 @@ static TalusStatus sync_files(TalusOutput *output)
     TALUS_TRY(talus_growing_sync(&output->steps.file));
     TALUS_TRY(talus_growing_sync(&output->probes.file));
     TALUS_TRY(talus_growing_sync(&output->joints.file));
-    return talus_dir_sync(&output->dir); /* the names themselves */
+    return talus_dir_sync(&output->dir); /* sync the names */
 }
 
 TalusStatus talus_output_check(const TalusOutput *output)
@@ -289,13 +288,13 @@ TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, co
     if (!path[0])
         return talus_fail_file(output->dir.path, TALUS_ERR_IO,
                                "nothing leads to the directory any more");
-    (void)sync_files(output); /* what is missing of it a resume will name */
+    (void)sync_files(output); /* a resume reports what is missing */
     return world ? talus_checkpoint_write_in(&output->dir, world, note, &output->files) : TALUS_OK;
 }
 
 /* ---- frames ---- */
 
-/* What frames.talus is made from; contacts in full, should a format want them, hold the chains too. */
+/* Returns the fields that frames.talus needs. Full contacts, if a format needs them, include the chains. */
 static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
 {
     const TalusFramesHead *head = talus_frames_writer_head(output->view);
@@ -304,8 +303,7 @@ static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
            (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
 }
 
-/* The formats are given the head of frames.talus, which is the same after a resume, but told that
- * positions are exact. */
+/* Formats receive the head of frames.talus, which a resume does not change, but marked as having exact positions. */
 static TalusStatus add_to_formats(TalusOutput *output)
 {
     TalusFramesHead head = *talus_frames_writer_head(output->view);
@@ -336,7 +334,7 @@ static TalusStatus write_row(TalusCsv *csv, const char *row, int length)
     return talus_csv_write(csv, row, (size_t)length);
 }
 
-/* The ledger is written in full so that its balance can be checked to rounding. */
+/* The ledger is written with all digits, so that its balance can be checked to rounding. */
 static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
 {
     const TalusLedger *e = &info->ledger;
@@ -360,7 +358,7 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
     return write_row(&output->steps, row, n);
 }
 
-/* A name is the user's text: quoted, with quotes doubled, as RFC 4180 asks. */
+/* Quotes a user's name as RFC 4180 requires, with quotes doubled. */
 static void quote(const char *name, char *out, size_t size)
 {
     size_t n = 0;
@@ -368,7 +366,7 @@ static void quote(const char *name, char *out, size_t size)
     for (; *name && n + 3 < size; name++) {
         if (*name == '"')
             out[n++] = '"';
-        out[n++] = *name == '\n' ? ' ' : *name; /* a row is a line: the cut relies on it */
+        out[n++] = *name == '\n' ? ' ' : *name; /* truncation relies on one line per row */
     }
     out[n++] = '"';
     out[n] = '\0';

@@ -1,5 +1,5 @@
-/* io/run/snapshot.c - the bodies and contacts of a world at one moment, as plain arrays: those of bodies in one block,
- * those of contacts in another, for which contacts are kept may depend on the forces on bodies. */
+/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays: one block for bodies and one for
+ * contacts, because the selection of contacts may depend on the forces on bodies. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 #include "world/contacts.h"
@@ -10,7 +10,7 @@
 
 enum { ALIGNMENT = 64 };
 
-/* The arrays of a snapshot, with the field that asks for each (0: always there). */
+/* An array of a snapshot and the field that requests it (0: always present). */
 typedef struct Place {
     unsigned field;
     bool contacts;
@@ -57,7 +57,7 @@ static size_t place_bytes(const Place *place, unsigned fields, int count)
     return ((size_t)count * place->element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
 }
 
-/* The arrays of bodies, or those of contacts, with room for `count`. */
+/* Allocates the arrays of bodies, or those of contacts, for `count` elements. */
 static TalusStatus lay_out(TalusSnapshot *snapshot, bool contacts, int count)
 {
     void **memory = contacts ? &snapshot->contact_memory : &snapshot->body_memory;
@@ -170,7 +170,7 @@ TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world
     if (fields & ~(unsigned)TALUS_SNAPSHOT_ALL)
         return talus_fail(TALUS_ERR_ARGUMENT, "snapshot: fields %#x; a world has those of %#x",
                           fields, (unsigned)TALUS_SNAPSHOT_ALL);
-    /* Speeds are made from velocities, even where these are not asked for. */
+    /* Speeds are computed from velocities, even if these are not requested. */
     bool hide = fields & TALUS_SNAPSHOT_SPEED && !(fields & TALUS_SNAPSHOT_VELOCITY);
     TalusStatus status = take(snapshot, world, hide ? fields | TALUS_SNAPSHOT_VELOCITY : fields);
     if (status != TALUS_OK) {

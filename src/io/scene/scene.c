@@ -1,4 +1,4 @@
-/* io/scene/scene.c - loading a scene and asking it. */
+/* io/scene/scene.c - loading and queries of a scene. */
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
@@ -25,7 +25,7 @@ static TalusStatus read_text(TalusScene *scene, const char *text, size_t length,
     return talus_scene_check(scene);
 }
 
-/* Files named in a scene lie beside it. */
+/* Paths of files in a scene are relative to its folder. */
 static TalusStatus set_folder(TalusScene *scene, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -72,7 +72,7 @@ void talus_scene_destroy(TalusScene *scene)
     talus_release(scene);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 const char *talus_scene_title(const TalusScene *scene)
 {

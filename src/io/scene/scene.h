@@ -1,8 +1,8 @@
-/* io/scene/scene.h - scene files inside: the table that describes the format, and what it reads into.
+/* io/scene/scene.h - scene files: the table that describes the format, and the structs that it is read into.
  *
- * One table (scene_table.c) holds every key with its type, range, default and help. The reader
- * (scene_read.c), --set (scene_set.c), the JSON Schema and the reference in docs/reference/scenes.md
- * (scene_schema.c) all come from it; nothing else knows a key that the table does not.
+ * One table (scene_table.c) holds every key with its type, range, default and help. The reader (scene_read.c), --set
+ * (scene_set.c), the JSON Schema and the reference in docs/reference/scenes.md (scene_schema.c) all use it; no other
+ * code knows a key that the table does not.
  *
  *     text -> JSON tree -> overrides on the tree -> structs below -> checks -> world            */
 #ifndef TALUS_IO_SCENE_SCENE_H
@@ -34,23 +34,23 @@ typedef struct SceneField {
     const char *key;
     const SceneType *type;
     size_t offset;
-    const char *preset; /* the default, as JSON; NULL: none, the field stays zero */
+    const char *preset; /* default as JSON; NULL: none, the field stays zero */
     bool required;
-    unsigned only;     /* bits of the selector's choices that know the key; 0: all */
-    unsigned needed;   /* bits of the selector's choices that require it */
-    const char *group; /* of the keys in one group exactly one is given, at most one for "?..." */
-    const char *needs; /* another key that must be given along with this one */
+    unsigned only;     /* bits of the selector's choices that allow the key; 0: all */
+    unsigned needed;   /* bits of the selector's choices that require the key */
+    const char *group; /* exactly one key of a group is given; at most one if it begins with '?' */
+    const char *needs; /* another key that this one requires */
     const char *help;
 } SceneField;
 
 struct SceneType {
     SceneKind kind;
-    const char *name;           /* of an object: "body" */
-    double min, max;            /* numbers; both 0: any */
+    const char *name;           /* name of an object type: "body" */
+    double min, max;            /* bounds of a number; both 0: none */
     bool above;                 /* min itself is excluded */
-    bool whole;                 /* REALS: whole numbers */
-    bool narrow;                /* INT: an int in memory */
-    bool or_one;                /* REALS: one number stands for all; LIST: one item for a list */
+    bool whole;                 /* REALS: integers only */
+    bool narrow;                /* INT: stored as int */
+    bool or_one;                /* REALS: one number for all; LIST: one item without brackets */
     int length;                 /* REALS */
     int min_count, max_count;   /* LIST: number of items; max_count 0: any */
     const char *const *choices; /* NULL-terminated */
@@ -58,32 +58,29 @@ struct SceneType {
     const SceneField *fields;   /* OBJECT */
     int field_count;
     size_t size;
-    void (*init)(
-        void *structure);  /* OBJECT: what keys that are not given leave as it is; NULL: zeros */
-    const char *selector;  /* OBJECT: key of the choice that `only` and `needed` refer to */
-    const char *shorthand; /* OBJECT: key that a value which is no object stands for */
-    const char *word; /* OBJECT: key of a flag that its own name, in place of an object, sets */
+    void (*init)(void *structure); /* OBJECT: sets defaults; NULL: zeros */
+    const char *selector;          /* OBJECT: key of the choice that `only` and `needed` refer to */
+    const char *shorthand;         /* OBJECT: key that a bare value stands for */
+    const char *word;              /* OBJECT: key of a flag that its name as a bare string sets */
 };
 
-/* Bounds of a number that are at least this far away are told where they are broken, and not where a key is
- * described. */
+/* Bounds of numbers from this on are named only in messages about a number that breaks them. */
 #define TALUS_SCENE_LARGEST 2147483647.0
 
 extern const SceneType talus_scene_type;
 
 const SceneField *talus_scene_field(const SceneType *object, const char *key);
-/* "; did you mean 'radius'?" or "" */
+/* Writes "; did you mean 'radius'?" or "". */
 const char *talus_scene_suggest(const SceneType *object, const char *key, char *text, size_t size);
-/* A vector of a scene. */
 static inline TalusVec3 scene_vec3(const double *v)
 {
     return talus_vec3(v[0], v[1], v[2]);
 }
 
-/* "a number above 0", "an array of 3 numbers": for messages and the reference. */
+/* Writes what a type accepts, for messages and the reference: "a number above 0", "an array of 3 numbers". */
 void talus_scene_expected(const SceneType *type, char *text, size_t size);
 
-/* ---- what a scene holds ---- */
+/* ---- content of a scene ---- */
 
 typedef struct SceneList {
     void *items;
@@ -106,40 +103,40 @@ typedef struct SceneMaterial {
 typedef struct ScenePair {
     const TalusJson *json;
     SceneList between; /* const char * */
-    TalusPairDef def;  /* without its model */
+    TalusPairDef def;  /* without model */
     int law;
     const char *section;
 } ScenePair;
 
 typedef struct SceneShape {
     const TalusJson *json;
-    const char *name; /* of a named shape; the rest is zero then */
+    const char *name; /* of a named shape; all else is zero then */
     int kind;
     double half[3], radius, half_height;
     SceneList profile; /* double[2] */
     SceneList points;  /* double[3] */
     SceneList parts;   /* ScenePart */
-    SceneList heights; /* SceneList of double: rows */
+    SceneList heights; /* rows: SceneList of double */
     const char *file;
     double scale, spacing, spread; /* 0: default */
     int64_t corners, forms, seed;
 } SceneShape;
 
-/* A kind of shape of scenes alone: hulls made at random. */
+/* Shape kind that only scenes have: random hulls. */
 enum { SCENE_ROCK = TALUS_SHAPE_KINDS };
 
 typedef struct SceneSize {
     const TalusJson *json;
-    double mean, spread, min, max; /* mean and spread, or min and max */
+    double mean, spread, min, max; /* either mean and spread, or min and max */
 } SceneSize;
 
 typedef struct SceneOrientation {
     const TalusJson *json;
-    double quaternion[4], axis[3], degrees; /* axis 0: the quaternion is given */
+    double quaternion[4], axis[3], degrees; /* axis 0: quaternion given */
     bool random;
 } SceneOrientation;
 
-/* Of a compound. */
+/* Part of a compound. */
 typedef struct ScenePart {
     const TalusJson *json;
     SceneShape *shape;
@@ -163,7 +160,7 @@ typedef struct SceneFill {
     double lo[3], hi[3], bottom[3], radius, height;
 } SceneFill;
 
-/* Along x, y and z from lo to hi; which are given says the JSON. */
+/* lo and hi along each axis; the JSON tells which are given. */
 typedef struct ScenePeriod {
     const TalusJson *json;
     double x[2], y[2], z[2];
@@ -175,7 +172,7 @@ typedef struct SceneSleep {
     int64_t steps;
 } SceneSleep;
 
-/* Two groups whose bodies do not meet. */
+/* Two groups whose bodies do not collide. */
 typedef struct SceneApart {
     const TalusJson *json;
     SceneList between; /* const char * */
@@ -192,7 +189,7 @@ typedef struct SceneBody {
     SceneDrive *drive;
     double force[3], torque[3];
     SceneShape *shape;
-    SceneList shapes; /* const char *; none: `shape` */
+    SceneList shapes; /* const char *; empty: `shape` is used */
     SceneSize *radius;
     SceneOrientation *orientation;
     bool fixed;
@@ -231,10 +228,10 @@ typedef struct SceneProbe {
 
 struct TalusScene {
     const TalusJson *json;
-    SceneList params; /* double; names are the keys in scope */
+    SceneList params; /* double; the scope has their names */
     const char *schema, *title, *description;
     double until, every, max_overlap;
-    TalusWorldDef def; /* without friction and what follows */
+    TalusWorldDef def; /* without the members below */
     int law;
     const char *section;
     SceneSolver *solver;
@@ -242,83 +239,81 @@ struct TalusScene {
     SceneSleep *sleep;
     SceneList apart;
     SceneList materials, friction, shapes, bodies, joints, emitters, sinks, probes;
-    /* not of the table */
+    /* the rest is not in the table */
     TalusArena arena;
     TalusExprScope scope;
-    const char *folder; /* of the scene file, with its slash; "" for the current one */
+    const char *folder; /* folder of the scene file, with '/'; "": current folder */
 };
 
-/* ---- the steps from text to world ---- */
+/* ---- from text to world ---- */
 
 /* Applies "name=value" to the tree. */
 TalusStatus talus_scene_set(TalusArena *arena, TalusJson *root, const char *override);
 
-/* Reads the tree into the scene by the table: types, ranges, unknown keys, expressions. */
+/* Reads the tree into the scene and checks types, ranges, unknown keys and expressions against the table. */
 TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root);
 
-/* What the table cannot say: names that exist, sizes that make sense. */
+/* Checks what the table cannot express: that names exist and sizes are consistent. */
 TalusStatus talus_scene_check(const TalusScene *scene);
 
-/* Index of a material in the scene; -1 for the world's own default when the scene has none. */
+/* Finds the index of a material; -1, the world's default, if the scene has none. */
 TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json, const char *name,
                                  int *index);
-/* The friction model of all pairs; that of a pair, which has what it leaves out from the former. Both fail at
- * a section that there is not. */
+/* Make the friction model of all pairs, and that of one pair, which defaults to the former. Both fail on an unknown
+ * section. */
 TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model);
 TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pair,
                                    TalusFrictionModel *model);
-/* The number of a group: 0 without a name, else from 1 on in the order of the scene. Fails at a name that no
- * entry has, and where there are too many. */
+/* Finds the number of a group: 0 without a name, else from 1 in the order of the scene. Fails on a name that no entry
+ * has and on too many groups. */
 TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
                               int *group);
-/* The definition behind a shape, given there or by name. */
+/* Finds the definition of a shape, which is given inline or by name. */
 TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
                               const SceneShape **shape);
-/* How many shapes an entry has, and the definition of the k-th. */
+/* Return the number of shapes of an entry, and the definition of the k-th. */
 int talus_scene_shapes(const SceneBody *body);
 TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
                                    const SceneShape **shape);
-/* True for shapes that only fixed bodies have. */
+/* True for shapes that only fixed bodies can have. */
 bool talus_scene_is_wall(const SceneShape *shape);
-/* The file of a key: beside the scene, or where a path typed after --set says. Released with talus_release. */
+/* Returns the path of a key's file: from the scene's folder, or as typed after --set. Free with talus_release. */
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path);
-/* A vector that is meant as a direction, of a length whose square is a number. */
+/* Scales a direction so that its squared length neither overflows nor underflows. */
 TalusVec3 talus_scene_direction(TalusVec3 v);
-/* The turn of an orientation that is not random. */
+/* Returns the rotation of an orientation that is not random. */
 TalusQuat talus_scene_turn(const SceneOrientation *orientation);
-/* Range of sizes; for a sphere without `radius` its shape's radius. */
+/* Returns the range of sizes; for a sphere without `radius` the radius of its shape. */
 void talus_scene_sizes(const SceneSize *size, const SceneShape *shape, double *min, double *max);
 
-/* Adds a shape to the world, or as many as it has forms: their indices follow one another from *first on. `radius`
- * is a sphere's. */
+/* Adds a shape to the world, or each of its forms with consecutive indices from *first. `radius` is for spheres. */
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
                                   TalusWorld *world, int *first);
 int talus_scene_forms(const SceneShape *shape);
 
-/* Room that the bodies of one entry take, for those who place them. */
+/* Extents of the bodies of one entry, for placing them. */
 typedef struct SceneForms {
     int count;
-    double
-        *bound; /* of each form: radius about its centre of mass, however it is turned; 0: sphere */
-    TalusVec3 half; /* half extents of the largest body as it stands */
-    double across;  /* half width of the largest body seen from above, turned about z */
+    double *bound;  /* [count]: bounding radius about the centre of mass; 0: sphere */
+    TalusVec3 half; /* half extents of the largest body in its orientation */
+    double across;  /* largest half width seen from above, for any rotation about z */
 } SceneForms;
 
-/* Where and how large the bodies of one entry are. */
+/* Positions and sizes of the bodies of one entry. */
 typedef struct ScenePlaces {
     int count;
     TalusVec3 *position;
     double *radius; /* NULL for shapes other than spheres */
-    int *form;      /* NULL where there is one */
+    int *form;      /* NULL if there is only one */
 } ScenePlaces;
 
-/* `forms` may be NULL for spheres, whose sizes `radius` of the body or of the shape gives. */
+/* Places the bodies of an entry. `forms` may be NULL for spheres, whose sizes come from the body or the shape. */
 TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
                               const SceneShape *shape, const SceneForms *forms, ScenePlaces *out);
 void talus_scene_places_clear(ScenePlaces *places);
 
-/* ---- descriptions made from the table; released with talus_release ---- */
+/* ---- descriptions made from the table; free with talus_release ---- */
 TalusStatus talus_scene_schema(char **text);
 TalusStatus talus_scene_reference(char **text);
 

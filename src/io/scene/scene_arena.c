@@ -1,4 +1,4 @@
-/* io/scene/scene_arena.c - blocks that are filled in turn and released together. */
+/* io/scene/scene_arena.c - memory blocks that are filled in turn and freed together. */
 #include "io/scene/scene_arena.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* io/scene/scene_build.c - a world from a scene. */
+/* io/scene/scene_build.c - construction of a world from a scene. */
 #include "io/scene/scene.h"
 #include "io/scene/scene_joint.h"
 #include "io/scene/scene_start.h"
@@ -15,10 +15,10 @@
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
-    int *material, *shape; /* indices in the world of the scene's own; shape 0: not yet, else 1 + */
-    TalusBodyId *id;       /* by entry: of its one body */
-    int *count;            /* by entry */
-    int *slot, *pending;   /* by entry, and one more: its first body, its first batch that waits */
+    int *material, *shape; /* world indices of the scene's; shape: 1 + index, 0 if not added yet */
+    TalusBodyId *id;       /* [entries]: the body of an entry that has one */
+    int *count;            /* [entries]: number of bodies */
+    int *slot, *pending;   /* [entries + 1]: first body; first delayed batch */
 } Builder;
 
 /* ---- world and materials ---- */
@@ -34,7 +34,7 @@ static TalusPeriod period_of(const ScenePeriod *p)
     return period;
 }
 
-/* A world that is refused: the scene is to blame, at the key that it is about, but not for a choice. */
+/* Adds the location in the scene to the error of a world, unless the caller's choice caused it. */
 static TalusStatus blame(const TalusScene *s, const TalusSceneChoice *choice, TalusStatus status)
 {
     static const TalusSceneChoice none;
@@ -55,7 +55,7 @@ static TalusStatus blame(const TalusScene *s, const TalusSceneChoice *choice, Ta
         chosen = c->solver != NULL;
         value = talus_json_get(s->solver->json, "name");
         break;
-    default: /* a number, or what the backend does not have */
+    default: /* a number, or a feature that the backend lacks */
         chosen = c->backend && status == TALUS_ERR_UNSUPPORTED;
     }
     return chosen ? status : talus_json_error_at(value ? value : s->solver->json, status);
@@ -107,7 +107,7 @@ static TalusStatus find_material(const Builder *b, const TalusJson *json, const 
     return TALUS_OK;
 }
 
-/* What a pair leaves out stays with the materials and the scene. */
+/* Materials and scene give what a pair leaves out. */
 static TalusStatus pair_def(const TalusScene *scene, const ScenePair *pair, TalusPairDef *def)
 {
     *def = pair->def;
@@ -133,10 +133,10 @@ static TalusStatus add_pairs(Builder *b)
 
 /* ---- bodies ---- */
 
-/* The shapes of one entry in the world, with the room they take. */
+/* The shapes of one entry in the world, with their extents. */
 typedef struct Forms {
-    int *shape;        /* [room.count] in the world */
-    TalusVec3 *centre; /* of mass, in the coordinates that the scene gives the shape in */
+    int *shape;        /* [room.count]: index in the world */
+    TalusVec3 *centre; /* [room.count]: centre of mass in the scene's coordinates */
     SceneForms room;
 } Forms;
 
@@ -145,7 +145,7 @@ static void forms_clear(Forms *forms)
     TALUS_RELEASE(forms->shape, forms->centre, forms->room.bound);
 }
 
-/* The first form of a shape in the world; a named one is added once. */
+/* Returns the index of a shape's first form; a named shape is added once. */
 static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape *shape, int *first)
 {
     const SceneShape *named = (const SceneShape *)b->scene->shapes.items;
@@ -163,7 +163,7 @@ static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape
     return TALUS_OK;
 }
 
-/* What turning about z, and turning in any way, leave within reach of the centre of mass. */
+/* Measures the extents about the centre of mass for any rotation about z (across) and for any rotation (bound). */
 static void measure_form(const TalusShape *shape, TalusVec3 half, double *across, double *bound)
 {
     TalusShapeKind kind = shape->def.kind;
@@ -222,7 +222,7 @@ static bool is_turned(const SceneBody *body)
     return body->orientation || talus_json_get(body->json, "normal");
 }
 
-/* All turns alike, by rejection from the cube of four dimensions. */
+/* Uniform over rotations, by rejection from the four-dimensional cube. */
 static TalusQuat random_turn(TalusRng *rng)
 {
     for (;;) {
@@ -237,7 +237,7 @@ static TalusQuat random_turn(TalusRng *rng)
     }
 }
 
-/* `count` copies of one value; NULL where the world's default will do. */
+/* Makes `count` copies of one value; NULL if it is the world's default. */
 static TalusStatus repeat_vector(const double *value, int count, TalusVec3 **out)
 {
     if (value[0] == 0.0 && value[1] == 0.0 && value[2] == 0.0)
@@ -317,12 +317,12 @@ static void group_clear(Group *g)
     talus_scene_places_clear(&g->places);
 }
 
-/* A place given by hand is that of the shape's origin; bodies are placed by their centre of mass. */
+/* Positions given by hand are of the shape's origin; the world needs the centre of mass. */
 static void move_to_centres(const Forms *f, Group *g)
 {
     for (int i = 0; i < g->places.count; i++) {
         TalusVec3 centre = f->centre[g->places.form ? g->places.form[i] : 0];
-        if (talus_norm(centre) == 0.0) /* leaves the sign of a zero as it is */
+        if (talus_norm(centre) == 0.0) /* keeps the sign of a zero */
             continue;
         if (g->orientation)
             centre = talus_rotate(g->orientation[i], centre);
@@ -330,7 +330,7 @@ static void move_to_centres(const Forms *f, Group *g)
     }
 }
 
-/* Adds the bodies of one form; `only` NULL: all there are. */
+/* Adds the bodies of one form; `only` NULL: all bodies. */
 static TalusStatus add_some(Builder *b, const SceneBody *body, TalusBodyBatch *batch, Group *g,
                             const int *only, int count, int entry)
 {
@@ -341,7 +341,7 @@ static TalusStatus add_some(Builder *b, const SceneBody *body, TalusBodyBatch *b
     batch->position = g->places.position;
     batch->orientation = g->orientation;
     batch->radius = g->places.radius;
-    batch->velocity = g->velocity; /* the same for all */
+    batch->velocity = g->velocity; /* the same for all bodies */
     batch->spin = g->spin;
     if (only)
         status = TALUS_ALLOC(position, (size_t)count, "bodies of a scene");
@@ -360,7 +360,7 @@ static TalusStatus add_some(Builder *b, const SceneBody *body, TalusBodyBatch *b
     return status;
 }
 
-/* One batch for each form that occurs. */
+/* Adds one batch for each form that occurs. */
 static TalusStatus add_group(Builder *b, const SceneBody *body, const Forms *f,
                              TalusBodyBatch *batch, Group *g, int entry)
 {

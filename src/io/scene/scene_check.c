@@ -1,4 +1,4 @@
-/* io/scene/scene_check.c - what the table of keys cannot say about a scene. */
+/* io/scene/scene_check.c - checks of a scene that the table of keys cannot express. */
 #include "io/scene/scene.h"
 #include "io/scene/scene_joint.h"
 
@@ -54,7 +54,7 @@ static TalusStatus check_profile(const SceneShape *shape)
     return TALUS_OK;
 }
 
-/* Quaternion or axis, where one is given, have a direction. */
+/* Fails if a quaternion or axis is zero. */
 static TalusStatus check_orientation(const SceneOrientation *o)
 {
     if (o && !o->random && is_zero(o->quaternion, 4) && is_zero(o->axis, 3))
@@ -110,7 +110,7 @@ static TalusStatus check_shapes(const TalusScene *scene)
     return TALUS_OK;
 }
 
-/* A section at `json`, into the model; NULL: as it is. */
+/* Reads the section at `json` into the model; NULL: unchanged. */
 static TalusStatus read_section(const TalusJson *json, const char *section,
                                 TalusFrictionModel *model)
 {
@@ -134,7 +134,7 @@ TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pai
     return read_section(pair->json, pair->section, model);
 }
 
-/* One pair, whichever name comes first, has one entry. */
+/* Fails if a pair has two entries, in either order of names. */
 static TalusStatus check_pair_once(const ScenePair *pairs, int last)
 {
     const char *const *names = (const char *const *)pairs[last].between.items;
@@ -184,7 +184,7 @@ static TalusStatus check_fixed(const SceneBody *body, const SceneShape *shape)
     return TALUS_OK;
 }
 
-/* A drive is of bodies that are there from the start and cannot move by themselves. */
+/* Driven bodies must exist from the start and be fixed. */
 static TalusStatus check_drive(const SceneBody *body)
 {
     const TalusJson *fixed = talus_json_get(body->json, "fixed");
@@ -211,7 +211,7 @@ static TalusStatus check_radius(const SceneBody *body, const SceneShape *shape)
                             : TALUS_OK;
     if (body->radius)
         return check_size(body->radius);
-    if (shape->radius == 0.0 && !body->file) /* a file may bring radii */
+    if (shape->radius == 0.0 && !body->file) /* a file may give radii */
         return talus_json_fail(body->json, 0, "missing key 'radius': the size of its spheres");
     return TALUS_OK;
 }
@@ -252,7 +252,7 @@ static TalusStatus check_name(const TalusScene *scene, int index)
     return TALUS_OK;
 }
 
-/* Of several shapes none is a wall, and a sphere among them brings its radius. */
+/* Several shapes must not include a wall, and a sphere among them needs its radius. */
 static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *body)
 {
     const TalusJson *json = talus_json_get(body->json, "shapes");
@@ -296,7 +296,7 @@ static TalusStatus check_bodies(const TalusScene *scene)
     return TALUS_OK;
 }
 
-/* The k-th name of a group that the scene gives, bodies before emitters; NULL: none there. */
+/* Returns the k-th group name of the scene, bodies before emitters; NULL if the entry has none. */
 static const char *group_given(const TalusScene *scene, int k)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
@@ -309,7 +309,7 @@ TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, co
 {
     const char *known[TALUS_GROUPS];
     char shown[TALUS_JSON_SHOWN];
-    int entries = scene->bodies.count + scene->emitters.count, count = 1; /* 0 has no name */
+    int entries = scene->bodies.count + scene->emitters.count, count = 1; /* group 0 has no name */
     *group = 0;
     if (!name)
         return TALUS_OK;
@@ -397,7 +397,7 @@ static TalusStatus check_apart(const TalusScene *scene)
     return TALUS_OK;
 }
 
-/* ---- shapes that cannot meet ---- */
+/* ---- shapes that cannot collide ---- */
 
 static bool is_group(const SceneBody *body, const char *name)
 {
@@ -416,7 +416,7 @@ static bool are_apart(const TalusScene *scene, const SceneBody *a, const SceneBo
     return false;
 }
 
-/* The first of an entry's shapes that is no sphere, or NULL. */
+/* Returns the first shape of an entry that is not a sphere, or NULL. */
 static const SceneShape *other_than_sphere(const TalusScene *scene, const SceneBody *body)
 {
     for (int k = 0; k < talus_scene_shapes(body); k++) {
@@ -428,7 +428,7 @@ static const SceneShape *other_than_sphere(const TalusScene *scene, const SceneB
     return NULL;
 }
 
-/* Contacts of a revolve are with spheres alone: another body would stop the run when it comes near. */
+/* A revolve collides with spheres only: any other body near it would stop the run. */
 static TalusStatus check_meeting(const TalusScene *scene, int wall, int other)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items, *body = &bodies[other];

@@ -1,4 +1,4 @@
-/* io/scene/scene_joint.c - joints in scenes: their keys, checks, and joints of the world from them. */
+/* io/scene/scene_joint.c - joints in scenes: keys, checks and construction. */
 #include "io/scene/scene.h"
 
 #include "io/scene/scene_joint.h"
@@ -15,7 +15,7 @@ static const SceneType text = {.kind = SCENE_TEXT};
 static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
 static const SceneType names = {.kind = SCENE_LIST, .item = &text, .min_count = 1, .max_count = 2};
 
-/* In the order of the enums they stand for; a motor of a scene is never none. */
+/* In the order of the enums; a motor of a scene always has a kind. */
 static const char *const joint_types[] = {"ball",        "revolute",  "prismatic",
                                           "cylindrical", "universal", "fixed",
                                           "distance",    "spring",    NULL};
@@ -30,7 +30,7 @@ static const SceneType motor_type = {.kind = SCENE_CHOICE, .choices = motor_type
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 #define AT(member) .offset = offsetof(STRUCT, member)
 
-/* Keys that are not given stay as the library has them. */
+/* Sets the library's defaults for keys that are not given. */
 static void init_motor(void *structure)
 {
     ((SceneMotor *)structure)->def = (TalusMotorDef){.max_effort = INFINITY};
@@ -104,7 +104,7 @@ const SceneType talus_scene_joints = {.kind = SCENE_LIST, .item = &joint};
 
 /* ---- checks ---- */
 
-/* The entry of `bodies` with this name, or -1. */
+/* Returns the entry of `bodies` with this name, or -1. */
 static int find_entry(const TalusScene *scene, const char *name)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
@@ -143,7 +143,7 @@ int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, in
     return find_entry(scene, ((const char *const *)joint->bodies.items)[k]);
 }
 
-/* ---- into the world ---- */
+/* ---- construction ---- */
 
 static TalusStatus body_of(const TalusScene *scene, const SceneJoint *j, int k,
                            const TalusBodyId *id, const int *count, TalusBodyId *out)

@@ -1,4 +1,4 @@
-/* io/scene/scene_joint.h - joints in scenes: what they are read into. */
+/* io/scene/scene_joint.h - joints in scenes. */
 #ifndef TALUS_IO_SCENE_SCENE_JOINT_H
 #define TALUS_IO_SCENE_SCENE_JOINT_H
 
@@ -8,8 +8,8 @@
 
 typedef struct SceneMotor {
     const TalusJson *json;
-    int type;          /* TalusMotorKind less 1 */
-    TalusMotorDef def; /* without its kind */
+    int type;          /* TalusMotorKind - 1 */
+    TalusMotorDef def; /* without kind */
 } SceneMotor;
 
 typedef struct SceneJoint {
@@ -24,9 +24,9 @@ typedef struct SceneJoint {
 extern const SceneType talus_scene_joints;
 
 TalusStatus talus_scene_check_joints(const TalusScene *scene);
-/* The entry of `bodies` that the k-th body of a joint is. */
+/* Returns the index in `bodies` of the k-th body of a joint. */
 int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
-/* `id` of the one body of each entry of `bodies`, and `count` of bodies. */
+/* Adds the joints to the world. id[i] is the only body of entry i of `bodies`, count[i] its number of bodies. */
 TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
                                    const TalusBodyId *id, const int *count);
 

@@ -1,4 +1,4 @@
-/* io/scene/scene_names.c - what keys of a scene stand for: names of materials, shapes and files, directions, sizes. */
+/* io/scene/scene_names.c - meaning of values in a scene: names of materials, shapes and files, directions, sizes. */
 #include "io/scene/scene.h"
 
 #include "base/param.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Index of the child of `map` with this key; a failure at `json` names the nearest one. */
+/* Finds the index of the child of `map` with this key; a failure at `json` suggests the nearest name. */
 static TalusStatus find_name(const TalusJson *scene, const char *map, const char *what,
                              const TalusJson *json, const char *name, int *index)
 {
@@ -80,13 +80,13 @@ bool talus_scene_is_wall(const SceneShape *shape)
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path)
 {
-    /* A path typed after --set means what it means in the shell. */
+    /* Paths typed after --set are relative to the current folder. */
     const char *folder = json->line == 0 || file[0] == '/' ? "" : scene->folder;
     return talus_path(path, "%s%s", folder, file);
 }
 
-/* What to multiply numbers with so that their squares neither overflow nor vanish; 1 for all but extreme ones, which
- * leaves them their bits. A power of 2, so that nothing is rounded. */
+/* Returns s such that the squares of s s v neither overflow nor vanish: 1 except for extreme numbers. It is a power
+ * of 2, so that nothing is rounded. */
 static double taming(const double *v, int n)
 {
     double most = 0.0;
@@ -99,7 +99,7 @@ static double taming(const double *v, int n)
 
 TalusVec3 talus_scene_direction(TalusVec3 v)
 {
-    double s = taming((const double[]){v.x, v.y, v.z}, 3); /* twice: 2^1074 is out of range */
+    double s = taming((const double[]){v.x, v.y, v.z}, 3); /* s s may overflow: 2^1074 */
     return talus_scale(s, talus_scale(s, v));
 }
 

@@ -1,4 +1,4 @@
-/* io/scene/scene_place.c - where the bodies of one entry are: by hand, generated, or from a file. */
+/* io/scene/scene_place.c - positions of the bodies of one entry: given, generated, or from a file. */
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A size that is short of what it must hold by rounding alone is enough. */
+/* Relative tolerance of sizes, for rounding. */
 #define SLACK 1e-12
 
 typedef struct Placing {
     const TalusScene *scene;
     const SceneBody *body;
     bool spheres;
-    double min, max;         /* their radii */
-    const SceneForms *forms; /* of others */
+    double min, max;         /* radii of spheres */
+    const SceneForms *forms; /* extents of other shapes */
     TalusVec3 half;          /* half extents of the largest body */
-    double across; /* half width of the largest body seen from above, however it is turned */
+    double across;           /* largest half width seen from above, for the rotations allowed */
     ScenePlaces *out;
 } Placing;
 
@@ -39,7 +39,7 @@ static void set_extents(Placing *p)
     p->across = ball ? bound : p->forms->across;
 }
 
-/* A distance the scene gives, or 1.1 sizes; it must not be below the size. */
+/* Returns the distance of the scene, or 1.1 sizes; fails if it is less than the size. */
 static TalusStatus distance(const TalusJson *owner, const char *key, double given, double size,
                             double *out)
 {
@@ -64,7 +64,7 @@ static TalusStatus room_for(const Placing *p, int64_t count)
     return TALUS_OK;
 }
 
-/* Makes room and draws sizes or forms from a stream of their own, so that jitter does not change them. */
+/* Allocates, and draws sizes or forms from separate random streams, so that jitter does not change them. */
 static TalusStatus start(const Placing *p, int64_t count)
 {
     TALUS_TRY(room_for(p, count));
@@ -172,7 +172,7 @@ static int larger_bound_first(const void *a, const void *b)
     return (x->form > y->form) - (x->form < y->form);
 }
 
-/* Of shapes other than spheres the radii of the balls around them, the larger ones first; forms follow. */
+/* Draws the bounding radii of bodies other than spheres, largest first; forms are sorted alike. */
 static TalusStatus ball_radii(const Placing *p, double *radius)
 {
     ScenePlaces *out = p->out;
@@ -192,7 +192,7 @@ static TalusStatus ball_radii(const Placing *p, double *radius)
     return TALUS_OK;
 }
 
-/* The places of balls as large as the bodies are, however they are turned. */
+/* Places balls that bound the bodies in any orientation. */
 static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
 {
     ScenePlaces *out = p->out;
@@ -233,7 +233,7 @@ static TalusStatus place_fill(const Placing *p)
 
 typedef struct Lines {
     const char *path, *at, *end;
-    int line, columns; /* of the first line with numbers */
+    int line, columns; /* columns: of the first line with numbers */
 } Lines;
 
 static bool is_space(char c)
@@ -241,7 +241,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Numbers of the line at `from`: how many, or -1 with a message. */
+/* Reads the numbers of the line at `from`; returns how many, or -1 with a message. */
 static int line_numbers(const Lines *in, const char *from, const char *stop, double *values)
 {
     int n = 0;
@@ -267,7 +267,7 @@ static int line_numbers(const Lines *in, const char *from, const char *stop, dou
     }
 }
 
-/* The next line with numbers, if any. A first line that starts with a letter is a header. */
+/* Reads the next line with numbers, if any. A first line that starts with a letter is a header. */
 static TalusStatus next_point(Lines *in, double *values, bool *found)
 {
     *found = false;

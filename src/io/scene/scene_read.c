@@ -1,4 +1,4 @@
-/* io/scene/scene_read.c - the JSON tree into structs, by the table. */
+/* io/scene/scene_read.c - reading of the JSON tree into structs, by the table. */
 #include "io/scene/scene.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static TalusStatus fail_type(const SceneType *type, const TalusJson *json)
                            talus_json_kind_name(json->kind));
 }
 
-/* The number of a JSON number or of an expression. `type` is what a wrong kind is told about. */
+/* Evaluates a JSON number or an expression. `type` is for the message about a wrong kind. */
 static TalusStatus number_of(const SceneReader *r, const SceneType *type, const TalusJson *json,
                              double *value)
 {
@@ -51,7 +51,7 @@ static bool in_range(const SceneType *type, double x)
     return (type->above ? x > type->min : x >= type->min) && x <= type->max;
 }
 
-/* " and at most 1e+300": the bound that is broken, where it is one of those that are not told otherwise. */
+/* Writes " and at most 1e+300": the bound that is broken, if talus_scene_expected omits it. */
 static void far_bound(const SceneType *type, double x, char *out, size_t size)
 {
     bool told = type->min > -TALUS_SCENE_LARGEST;
@@ -71,7 +71,7 @@ static TalusStatus read_number(const SceneReader *r, const SceneType *type, cons
     bool whole = type->kind == SCENE_INT || type->whole;
     if (in_range(type, *value) && (!whole || *value == floor(*value)))
         return TALUS_OK;
-    SceneType one = *type; /* an element of an array is told about as a number */
+    SceneType one = *type; /* the message about an array element describes a number */
     one.kind = whole ? SCENE_INT : SCENE_REAL;
     char expected[160], far[48];
     talus_scene_expected(&one, expected, sizeof expected);
@@ -187,7 +187,7 @@ static TalusStatus read_map(SceneReader *r, const SceneType *type, const TalusJs
     return TALUS_OK;
 }
 
-/* Parameters enter the scope one by one, so that each sees those before it. */
+/* Parameters enter the scope one by one, so that each can use those before it. */
 static TalusStatus read_params(SceneReader *r, const SceneType *type, const TalusJson *json,
                                SceneList *list)
 {
@@ -210,7 +210,7 @@ static TalusStatus read_params(SceneReader *r, const SceneType *type, const Talu
 
 /* ---- objects ---- */
 
-/* Bit of the selector's choice, 0 if it is not given. */
+/* Returns the bit of the selector's choice, 0 if it is not given. */
 static TalusStatus selected(const SceneType *type, const TalusJson *json, unsigned *bit)
 {
     const TalusJson *selector = type->selector ? talus_json_get(json, type->selector) : NULL;
@@ -242,7 +242,7 @@ static TalusStatus check_key(const SceneType *type, const TalusJson *member, uns
     return TALUS_OK;
 }
 
-/* "at, lattice or fill": the keys of a group. */
+/* Writes the keys of a group: "at, lattice or fill". */
 static void group_words(const SceneType *type, const char *group, char *text, size_t size)
 {
     size_t used = 0;
@@ -262,7 +262,7 @@ static void group_words(const SceneType *type, const char *group, char *text, si
     }
 }
 
-/* Of a group one key is given, or at most one where its name begins with '?'. */
+/* Checks that one key of a group is given, or at most one if the group begins with '?'. */
 static TalusStatus check_group(const SceneType *type, const TalusJson *json, const char *group)
 {
     const TalusJson *given = NULL;
@@ -301,7 +301,7 @@ static TalusStatus check_keys(const SceneType *type, const TalusJson *json)
     return TALUS_OK;
 }
 
-/* The default as a value in the place where the key would be, so that messages have a path. */
+/* Makes a node of the default at the key's location, so that messages have a path. */
 static TalusStatus preset_value(SceneReader *r, const SceneField *field, const TalusJson *owner,
                                 TalusJson **out)
 {
@@ -314,7 +314,7 @@ static TalusStatus preset_value(SceneReader *r, const SceneField *field, const T
     return TALUS_OK;
 }
 
-/* `json` is the object, or the bare value that stands for the field `shorthand`. */
+/* `json` is the object, or the bare value of the field `shorthand`. */
 static TalusStatus read_field(SceneReader *r, const SceneField *field, const char *shorthand,
                               const TalusJson *json, void *structure)
 {
@@ -328,7 +328,7 @@ static TalusStatus read_field(SceneReader *r, const SceneField *field, const cha
     return value ? read_value(r, field->type, value, (char *)structure + field->offset) : TALUS_OK;
 }
 
-/* Whether a value could stand for a shorthand of this type, so that a wrong one is told of both. */
+/* True if a value can be a shorthand of this type; else the message describes both forms. */
 static bool fits(const SceneType *type, TalusJsonKind kind)
 {
     return (type->kind == SCENE_REALS && kind == TALUS_JSON_ARRAY) ||

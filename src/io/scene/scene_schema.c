@@ -1,5 +1,5 @@
-/* io/scene/scene_schema.c - the table told to others: as a JSON Schema (scenes/schema.json) and as the
- * reference in docs/reference/scenes.md. Tests hold both files to what is written here. */
+/* io/scene/scene_schema.c - the table as a JSON Schema (scenes/schema.json) and as the reference in
+ * docs/reference/scenes.md. Tests compare both files with this output. */
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
@@ -21,7 +21,7 @@ static TalusStatus finish(TalusText *t, char **out)
     return TALUS_OK;
 }
 
-/* ---- the objects of the table, each once, in the order they are met ---- */
+/* ---- the objects of the table, each once, in order of occurrence ---- */
 
 typedef struct Objects {
     const SceneType *type[MAX_OBJECTS];
@@ -112,7 +112,7 @@ static void put_type(TalusText *t, const SceneType *type)
     }
 }
 
-/* A member of "properties": the value's schema with what a reader wants to know put first. */
+/* Writes a member of "properties": description and default first, then the schema of the value. */
 static void put_property(TalusText *t, const SceneField *field, bool last)
 {
     put(t, "          \"%s\": {\"description\": ", field->key);
@@ -131,7 +131,7 @@ static bool in_group(const SceneField *field, const char *group)
     return field->group && strcmp(field->group, group) == 0;
 }
 
-/* The first field of each group stands for it. */
+/* True for the first field of each group. */
 static bool opens_group(const SceneType *type, int index)
 {
     const char *group = type->fields[index].group;
@@ -165,7 +165,7 @@ static void put_at_most_one(TalusText *t, const SceneType *type, const char *gro
             }
 }
 
-/* What follows from one choice of the selector (bit 0: it is not given). */
+/* Writes what follows from one choice of the selector (bit 0: not given). */
 static void put_variant(TalusText *t, const SceneType *type, const char *choice, unsigned bit)
 {
     const char *comma = "";
@@ -287,7 +287,7 @@ TalusStatus talus_scene_schema(char **out)
 
 /* ---- reference ---- */
 
-/* What a key takes, with links to the tables of objects. */
+/* Writes what a key accepts, with links to the tables of objects. */
 static void put_value(TalusText *t, const SceneType *type)
 {
     char words[200];
@@ -320,7 +320,7 @@ static void put_row(TalusText *t, const SceneField *field)
     put(t, "%s |\n", field->help);
 }
 
-/* "Exactly one of `at`, `file`." for each group. */
+/* Writes "Exactly one of `at`, `file`." for each group. */
 static void put_group_lines(TalusText *t, const SceneType *type)
 {
     for (int i = 0; i < type->field_count; i++) {

@@ -1,9 +1,8 @@
-/* io/scene/scene_set.c - "--set name=value" on the JSON tree, before it is read.
+/* io/scene/scene_set.c - applies "--set name=value" to the JSON tree before it is read.
  *
- * A target is a parameter's name, or a path of keys and indices from the top. The path is walked
- * through the tree and the table at once: a key that the file leaves out but the table knows is put
- * in, with its default where the path goes on into it. Entries of a list that have a name can be
- * meant by it: bodies[grains].file. */
+ * A target is the name of a parameter, or a path of keys and indices from the root. The path is followed in the tree
+ * and the table together: a key that the file omits but the table has is inserted, with its default if the path
+ * continues into it. A named entry of a list can be given by its name: bodies[grains].file. */
 #include "io/scene/scene.h"
 
 #include "base/param.h"
@@ -15,11 +14,11 @@
 typedef struct Walk {
     TalusArena *arena;
     const char *source;    /* "--set target=value" */
-    const SceneType *type; /* of the node; NULL for an element of an array of numbers */
+    const SceneType *type; /* type of the node; NULL for an element of an array of numbers */
     TalusJson *node;
 } Walk;
 
-enum { MAX_WORD = 128, MAX_NAMES = 256, FEW_NAMES = 10 /* that a message can tell */ };
+enum { MAX_WORD = 128, MAX_NAMES = 256, FEW_NAMES = 10 /* maximum number listed in a message */ };
 
 /* ---- messages ---- */
 
@@ -28,7 +27,7 @@ static TalusLocation at(const Walk *w)
     return talus_locate(TALUS_DOMAIN_OVERRIDE, w->source, 0, NULL);
 }
 
-/* `what` is the beginning of the sentence: "no parameter". */
+/* `what` begins the sentence: "no parameter". */
 static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
                              const char *const *names, int count)
 {
@@ -50,7 +49,7 @@ static int child_names(const TalusJson *node, const char **names, int count)
     return count;
 }
 
-/* A target at the top may be a parameter, a key, or a key that lives one object down. */
+/* A target at the root may be a parameter, a key, or a key of an object one level down. */
 static TalusStatus fail_top(const Walk *w, const char *word)
 {
     const char *names[MAX_NAMES];
@@ -113,7 +112,7 @@ static TalusStatus parse(const Walk *w, const char *text, TalusJson **out)
                                false, out);
 }
 
-/* The keys that exclude the one being set give way to it. */
+/* Removes the keys that exclude the one being set. */
 static void drop_rivals(TalusJson *object, const SceneType *type, const SceneField *field)
 {
     for (TalusJson *c = object->first, *next; field->group && c; c = next) {
@@ -124,7 +123,7 @@ static void drop_rivals(TalusJson *object, const SceneType *type, const SceneFie
     }
 }
 
-/* A key that the file leaves out: its default, or an empty value of its kind. */
+/* Inserts a key that the file omits: its default, or an empty value of its kind. */
 static TalusStatus put_missing(Walk *w, const SceneField *field, TalusJson **out)
 {
     SceneKind kind = field->type->kind;
@@ -143,7 +142,7 @@ static TalusStatus put_missing(Walk *w, const SceneField *field, TalusJson **out
     return TALUS_OK;
 }
 
-/* A bare value that stands for an object becomes that object. */
+/* Replaces a bare value by the object that it stands for. */
 static TalusStatus expand_shorthand(Walk *w)
 {
     TalusJson *object, *value;
@@ -213,7 +212,7 @@ static TalusStatus step_index(Walk *w, const char *word)
 
 /* ---- targets ---- */
 
-/* The next word of the path up to one of `ends`; moves the text to that end. */
+/* Copies the next word of the path up to one of `ends`; moves *text there. */
 static TalusStatus next_word(const Walk *w, const char **text, const char *ends, char *word)
 {
     size_t n = strcspn(*text, ends);
@@ -231,7 +230,7 @@ static TalusStatus walk_path(Walk *w, const char *path)
     char word[MAX_WORD];
     TALUS_TRY(next_word(w, &path, ".[", word));
     const TalusJson *params = talus_json_get(w->node, "params");
-    bool key = talus_scene_field(w->type, word) && *path; /* bodies[0] next to a parameter bodies */
+    bool key = talus_scene_field(w->type, word) && *path; /* bodies[0] beside a parameter bodies */
     if (params && talus_json_get(params, word) && !key)
         TALUS_TRY(step_key(w, "params"));
     TALUS_TRY(step_key(w, word));
@@ -247,7 +246,7 @@ static TalusStatus walk_path(Walk *w, const char *path)
     return TALUS_OK;
 }
 
-/* JSON if it reads as such, else the text itself: material=steel needs no quotes. */
+/* Parses JSON if possible, else takes the text itself: material=steel needs no quotes. */
 static TalusStatus parse_value(const Walk *w, const char *text, TalusJson **out)
 {
     TalusStatus status = parse(w, text, out);

@@ -1,4 +1,4 @@
-/* io/scene/scene_shape.c - the shapes of a scene as the world takes them: from numbers, from files, or made at random. */
+/* io/scene/scene_shape.c - shapes of a scene for the world: from numbers, from files, or random. */
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A definition and what it points to. */
+/* A definition and the memory that it points to. */
 typedef struct Draft {
     TalusShapeDef def;
     TalusVec3 *point;
@@ -90,7 +90,7 @@ static TalusStatus take_heights(const SceneShape *shape, Draft *d)
     return TALUS_OK;
 }
 
-/* A text file of numbers, a row a line. */
+/* A text file of numbers, one row per line. */
 typedef struct Grid {
     const char *path, *at, *end;
     int line, columns, rows;
@@ -188,7 +188,7 @@ static TalusVec3 random_direction(TalusRng *rng)
     }
 }
 
-/* Of a few candidates the one farthest from the corners there are, so that no side of a rock is cut off. */
+/* Returns the candidate farthest from the existing corners, so that no side of a rock is cut off. */
 static TalusVec3 next_corner(TalusRng *rng, const TalusVec3 *corner, int count)
 {
     enum { CANDIDATES = 4 };

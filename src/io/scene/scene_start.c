@@ -1,8 +1,7 @@
-/* io/scene/scene_start.c - whether the world of a scene is one to start with.
+/* io/scene/scene_start.c - checks of a scene's world before the first step.
  *
- * Refused is what is surely wrong: bodies deep in each other, now or when they arrive. All else that looks like a slip
- * of units or places is told as a warning, in bounds that no scene that ships comes near. A bound is a judgement: each
- * stands here with its reason. */
+ * Deep overlaps, at the start or on arrival, are errors. Other values that look like wrong units or positions give a
+ * warning; no shipped scene comes near these bounds. Each bound is a judgement, given below with its reason. */
 #include "io/scene/scene_start.h"
 #include "io/scene/scene_joint.h"
 
@@ -11,21 +10,21 @@
 #include <stdio.h>
 
 static const double
-    overlap_told = 0.1,    /* of the smaller size: generators and stacks by hand stay below 1e-9 */
+    overlap_told = 0.1,    /* of the smaller size; generators and stacks by hand stay below 1e-9 */
     step_told = 0.5,       /* of sqrt(d/g): in such a step a body falls an eighth of its width */
-    ratio_told = 200.0,    /* of radii: 50 m for 50 mm is 1000 */
-    mass_told = 1e8,       /* of masses */
-    wide_told = 30.0,      /* m, radius of a body under gravity like the Earth's */
+    ratio_told = 200.0,    /* ratio of radii: 50 m for 50 mm is 1000 */
+    mass_told = 1e8,       /* ratio of masses */
+    wide_told = 30.0,      /* m: radius of a body under gravity like the Earth's */
     gravity_told = 100.0,  /* m/s2: 981 is in cm/s2 */
     density_heavy = 25000, /* kg/m3: osmium has 22,600 */
     density_light = 25,    /* kg/m3: foam; sand in g/cm3 has 2.6 */
-    mesh_told = 2000.0, /* widths of the largest body, which a file in mm makes out of 2 or more */
-    arm_told = 20.0,    /* radii of a body from its joint */
-    speed_told = 20.0;  /* widths that a body moves in a step */
+    mesh_told = 2000.0,    /* widths of the largest body; a file in mm makes 2 widths into 2000 */
+    arm_told = 20.0,       /* radii: distance of a body from its joint */
+    speed_told = 20.0;     /* widths per step: speed of a body */
 
 enum { TEXT = 160, PLACE = 1024, EMITTER_TRIES = 64 };
 
-/* ---- words ---- */
+/* ---- names of bodies ---- */
 
 static int entry_of(const SceneStart *s, TalusWho who)
 {
@@ -41,7 +40,7 @@ static const SceneBody *entry_at(const SceneStart *s, int entry)
     return (const SceneBody *)s->scene->bodies.items + entry;
 }
 
-/* Place of a body among those of its entry, in the order of the world. */
+/* Returns the index of a body in its entry, in the order of the world. */
 static int number_of(const SceneStart *s, TalusWho who)
 {
     int entry = entry_of(s, who), number = who.index;
@@ -52,7 +51,7 @@ static int number_of(const SceneStart *s, TalusWho who)
     return number;
 }
 
-/* `sphere "grains" 17` */
+/* Writes `sphere "grains" 17`. */
 static void name_body(const SceneStart *s, TalusWho who, char text[TEXT])
 {
     TalusSurveyBody body = talus_survey_body(s->world, who);
@@ -90,7 +89,7 @@ typedef struct Overlap {
     int pairs;
 } Overlap;
 
-/* What the size of an overlap is of. */
+/* Returns the name of the size that an overlap is relative to. */
 static const char *size_words(const SceneStart *s, const Overlap *o)
 {
     TalusSurveyBody a = talus_survey_body(s->world, o->a), b = talus_survey_body(s->world, o->b);
@@ -99,7 +98,7 @@ static const char *size_words(const SceneStart *s, const Overlap *o)
     return sphere ? "radius" : "least half width";
 }
 
-/* "sphere "grains" 17 at (0, 0, 1) overlaps plane "floor" (bodies[0]) by 0.5 m, 10 times the radius 0.05 m" */
+/* Writes "sphere "grains" 17 at (0, 0, 1) overlaps plane "floor" (bodies[0]) by 0.5 m, 10 times the radius 0.05 m". */
 static void tell_overlap(const SceneStart *s, const Overlap *o, char *text, size_t size)
 {
     char a[TEXT], b[TEXT], when[48] = "", many[48] = "";
@@ -139,7 +138,7 @@ static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
     return TALUS_OK;
 }
 
-/* A detection that fails tells of bodies by their slots, and of periods. */
+/* Adds a location to the error of a failed detection, which names slots and periods only. */
 static TalusStatus at_start(const SceneStart *s, TalusStatus status)
 {
     return talus_json_error_at(s->scene->period ? s->scene->period->json : s->scene->json, status);
@@ -227,13 +226,13 @@ static void check_masses(const SceneStart *s, const TalusSurvey *v)
         heavy, v->heaviest.mass, ratio, light, entry_of(s, v->lightest.who), v->lightest.mass);
 }
 
-/* 1 is common where units do not matter. */
+/* Densities up to 1 are accepted, since 1 is common where units do not matter. */
 static bool odd_density(double density)
 {
     return density > density_heavy || (density > 1.0 && density < density_light);
 }
 
-/* Of what is written in the scene; masses may be anything. */
+/* Checks densities given in the scene only; masses may have any value. */
 static void check_densities(const SceneStart *s)
 {
     const SceneMaterial *m = (const SceneMaterial *)s->scene->materials.items;
@@ -267,7 +266,7 @@ static void check_speed(const SceneStart *s, const TalusSurvey *v)
          0.5 * speed * h / v->fastest.size);
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 typedef struct MeshCheck {
     const SceneStart *start;
@@ -329,7 +328,7 @@ static TalusStatus check_emitter(const SceneStart *s, int i)
     return TALUS_OK;
 }
 
-/* The body that a joint holds at `at`, where that is far from it. */
+/* Warns if the body that a joint holds at `at` is far from there. */
 static void check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3 at)
 {
     char name[TEXT];

@@ -1,22 +1,22 @@
-/* io/scene/scene_start.h - whether the world of a scene is one to start with (scene_start.c). */
+/* io/scene/scene_start.h - checks of a scene's world before the first step (scene_start.c). */
 #ifndef TALUS_IO_SCENE_SCENE_START_H
 #define TALUS_IO_SCENE_SCENE_START_H
 
 #include "io/scene/scene.h"
 #include "world/source/survey.h"
 
-/* A world just built, and which of its bodies come from which entry of `bodies`. */
+/* A new world and the ranges of its bodies that belong to each entry of `bodies`. */
 typedef struct SceneStart {
     const TalusScene *scene;
     TalusWorld *world;
-    const int *slot;    /* [entries + 1]: the first body of each entry */
-    const int *pending; /* [entries + 1]: its first batch that waits */
-    const int *count;   /* [entries]: its bodies */
-    bool allow_overlap; /* whatever the scene says; it is told as a warning */
+    const int *slot;    /* [entries + 1]: first body of each entry */
+    const int *pending; /* [entries + 1]: first delayed batch of each entry */
+    const int *count;   /* [entries]: number of bodies */
+    bool allow_overlap; /* overlaps give a warning, not an error */
 } SceneStart;
 
-/* Fails, with the place of the worse body, where bodies overlap by more than the scene allows. What is unusual is
- * told by the log, one line for each kind: "scene.overlap", "scene.step" and so on. */
+/* Fails, with the position of the worse body, if bodies overlap by more than the scene allows. Logs one warning for
+ * each kind of unusual value: "scene.overlap", "scene.step" and so on. */
 TalusStatus talus_scene_check_start(const SceneStart *start);
 
 #endif

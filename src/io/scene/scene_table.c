@@ -51,7 +51,7 @@ static const SceneType form_count = {.kind = SCENE_INT, .min = 1, .max = 10000};
 static const SceneType two_names = {
     .kind = SCENE_LIST, .item = &text, .min_count = 2, .max_count = 2};
 
-/* In the order of the enums they stand for; shapes from their table, and what scenes alone have. */
+/* In the order of the enums; names of shapes come from the table of shapes, plus those of scenes only. */
 #define SHAPE_NAME(argument, kind, file, name, traits) name,
 static const char *const shape_kinds[] = {TALUS_SHAPE_TABLE(SHAPE_NAME, 0) "rock", NULL};
 static const char *const norms[] = {"rms", "max", NULL};
@@ -76,7 +76,7 @@ static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
                                        .size = sizeof(STRUCT),                  \
                                        __VA_ARGS__}
 
-/* Keys that are not given stay as the library has them. */
+/* Sets the library's defaults for keys that are not given. */
 #define INIT(name, type, value)             \
     static void name(void *structure)       \
     {                                       \
@@ -411,7 +411,7 @@ static const SceneType emitters = {.kind = SCENE_LIST, .item = &emitter};
 static const SceneType sinks = {.kind = SCENE_LIST, .item = &sink};
 static const SceneType probes = {.kind = SCENE_LIST, .item = &probe};
 
-/* `params` comes first: the fields are read in this order, whatever the order in the file. */
+/* `params` must be first: fields are read in this order, whatever their order in the file. */
 #define STRUCT TalusScene
 static const SceneField scene_fields[] = {
     {"params", &params, AT(params), .preset = "{}",
@@ -468,7 +468,7 @@ const SceneType talus_scene_type = {.kind = SCENE_OBJECT,
                                     .size = sizeof(TalusScene),
                                     .init = init_scene};
 
-/* ---- asking the table ---- */
+/* ---- queries ---- */
 
 const SceneField *talus_scene_field(const SceneType *object, const char *key)
 {

@@ -1,4 +1,4 @@
-/* io/surface/surface.c - surfaces from files: which reader, then what the readers have in common. */
+/* io/surface/surface.c - surfaces from files: choice of the reader, and the stages common to all. */
 #include "io/surface/surface.h"
 
 #include "base/memory.h"
@@ -10,7 +10,7 @@
 
 static const size_t file_limit = (size_t)1 << 34;
 
-/* ---- which reader ---- */
+/* ---- choice of the reader ---- */
 
 static bool has_suffix(const char *name, const char *suffix)
 {
@@ -42,7 +42,7 @@ static TalusStatus read_soup(TalusSoup *soup, const void *bytes, size_t size)
 
 /* ---- messages ---- */
 
-/* What was done, in one line; cut short where it is too long. */
+/* Summary of the changes in one line, truncated if too long. */
 typedef struct Line {
     char text[400];
     size_t used;

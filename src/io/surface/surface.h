@@ -1,8 +1,8 @@
-/* io/surface/surface.h - how the readers of surfaces hand over what they find.
+/* io/surface/surface.h - data passed from the readers of surface files to their common stages.
  *
- * A reader (surface_stl.c, surface_obj.c) makes a soup: corners as the file has them, and triangles over
- * them. surface_weld.c joins corners that are the same point and drops what is no triangle;
- * surface_orient.c makes the windings agree. surface.c calls them in turn. */
+ * A reader (surface_stl.c, surface_obj.c) makes a soup: the corners of the file and triangles of them. surface_weld.c
+ * merges equal corners and drops degenerate triangles; surface_orient.c makes the windings agree. surface.c calls them
+ * in turn. */
 #ifndef TALUS_IO_SURFACE_SURFACE_H
 #define TALUS_IO_SURFACE_SURFACE_H
 
@@ -10,11 +10,11 @@
 
 #include <talus/io.h>
 
-/* Triangles of a surface at most: sides are numbered by 32 bits. */
+/* Maximum number of triangles: the three sides of each are numbered by 32 bits. */
 enum { TALUS_SURFACE_TRIANGLES = 1 << 28 };
 
 typedef struct TalusSoup {
-    const char *name; /* of the file, for messages */
+    const char *name; /* of the file; for messages */
     TalusVec3 *vertex;
     int vertices;
     int32_t *triangle;
@@ -22,28 +22,28 @@ typedef struct TalusSoup {
 } TalusSoup;
 
 void talus_soup_clear(TalusSoup *soup);
-/* Corners are checked by whoever knows where in the file they are: talus_soup_fits. */
+/* Coordinates are not checked here: the caller, who knows the line, calls talus_soup_fits. */
 TalusStatus talus_soup_add_vertex(TalusSoup *soup, TalusVec3 x);
 TalusStatus talus_soup_add_triangle(TalusSoup *soup, int32_t a, int32_t b, int32_t c);
-/* Whether a coordinate is finite and small enough for bounds in single precision. */
+/* True if a coordinate is finite and small enough for bounds in single precision. */
 bool talus_soup_fits(double coordinate);
 
-/* Whether the bytes are a binary STL file: their number is what the count in them says. The word "solid" at
- * the start tells nothing, many programs write it into binary files as well. */
+/* True if `size` matches the count of triangles in a binary STL file. The word "solid" at the start proves nothing,
+ * because many programs write it into binary files too. */
 bool talus_stl_is_binary(const unsigned char *bytes, size_t size);
-/* Whether the text begins as an STL file does. */
+/* True if the text begins like an STL file. */
 bool talus_stl_is_text(const char *text, size_t size);
 
 TalusStatus talus_stl_read_binary(TalusSoup *soup, const unsigned char *bytes, size_t size);
 TalusStatus talus_stl_read_text(TalusSoup *soup, const char *text, size_t size);
 TalusStatus talus_obj_read(TalusSoup *soup, const char *text, size_t size);
 
-/* Cuts a polygon (vertices of the soup) into triangles. False where it has too many corners for its shape. */
+/* Cuts a polygon (vertices of the soup) into triangles. *cut is false if it has too many corners and is not a fan. */
 TalusStatus talus_polygon_cut(TalusSoup *soup, const int32_t *corner, int count, bool *cut);
 
-/* Joins corners and drops triangles; counts go to `out`. */
+/* Merges corners and drops triangles; stores the counts in `out`. */
 TalusStatus talus_surface_weld(TalusSoup *soup, TalusSurface *out);
-/* Turns triangles round; counts, open edges and the volume go to `out`. */
+/* Reverses triangles; stores counts, open edges and volume in `out`. */
 TalusStatus talus_surface_orient(TalusSoup *soup, TalusSurface *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* io/surface/surface_obj.c - the shapes of Wavefront OBJ files: lines "v x y z ..." and "f i/j/k ...". All others
- * (normals, textures, materials, groups, lines, curves) are passed over. */
+/* io/surface/surface_obj.c - reader of Wavefront OBJ files: lines "v x y z ..." and "f i/j/k ...". Other lines
+ * (normals, textures, materials, groups, lines, curves) are ignored. */
 #include "base/memory.h"
 #include "io/surface/surface.h"
 #include "io/surface/surface_text.h"
@@ -27,8 +27,8 @@ static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
     return talus_soup_add_vertex(soup, talus_vec3(x[0], x[1], x[2]));
 }
 
-/* "7", "7/1", "7//3", "-2/..." : the vertex is the number before the first slash; 1 is the file's first, -1
- * the last so far. */
+/* Reads "7", "7/1", "7//3", "-2/...": the vertex is the number before the first slash; 1 is the first of the file,
+ * -1 the last so far. */
 static TalusStatus read_index(const TalusSoup *soup, const TalusWords *words, int32_t *index)
 {
     char shown[TALUS_WORD_SHOWN];

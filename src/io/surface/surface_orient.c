@@ -1,10 +1,10 @@
-/* io/surface/surface_orient.c - windings of triangles.
+/* io/surface/surface_orient.c - consistent windings of triangles.
  *
- * Two triangles agree where they go along their common edge in opposite directions. From the first triangle
- * of each part of the surface agreement is carried over edges that exactly two triangles share; the side on
- * which fewer triangles are is turned. A closed part that had to be set right, and a surface whose closed
- * parts enclose less than nothing together, are turned inside out: a cavity inside a solid keeps its own
- * sense, as the solid around it holds more. */
+ * Two triangles agree if they traverse their common edge in opposite directions. From the first triangle of each
+ * connected part, agreement is propagated over edges that exactly two triangles share; the minority of triangles is
+ * reversed. A closed part that needed this and has negative volume is reversed as a whole. If the closed parts
+ * together have negative volume, all are reversed: a cavity in a solid keeps its orientation, because the solid
+ * encloses more. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"
 #include "io/surface/surface.h"
@@ -13,22 +13,22 @@
 
 typedef struct Windings {
     TalusSoup *soup;
-    int32_t *across; /* by side */
-    int32_t *part;   /* by triangle: the first of its part, -1 while not reached */
+    int32_t *across; /* [sides]: next side on the same edge */
+    int32_t *part;   /* [triangles]: first triangle of its part, -1 if not reached */
     int32_t *queue;
-    uint8_t *turn; /* by triangle: to be turned */
+    uint8_t *turn; /* [triangles]: 1 if to be reversed */
     TalusVec3 origin;
     TalusSurface *out;
 } Windings;
 
-/* One part, as far as it was reached. */
+/* A connected part of the surface. */
 typedef struct Part {
-    int first, count, turned; /* its triangles are queue[first .. first + count - 1] */
+    int first, count, turned; /* triangles queue[first .. first + count - 1] */
     bool closed, twisted;
-    double volume; /* six times that enclosed */
+    double volume; /* six times the enclosed volume */
 } Part;
 
-/* Whether an edge has exactly two sides; *agree tells whether they run in opposite directions. */
+/* True if an edge has exactly two sides; *agree is true if they run in opposite directions. */
 static bool pair_of(const Windings *w, int32_t side, int32_t *other, bool *agree)
 {
     *other = w->across[side];
@@ -39,7 +39,7 @@ static bool pair_of(const Windings *w, int32_t side, int32_t *other, bool *agree
     return true;
 }
 
-/* Six times the volume of the tetrahedron with a point in the middle of the surface. */
+/* Returns six times the volume of the tetrahedron of a triangle and the centre of the bounds. */
 static double volume_under(const Windings *w, int32_t t)
 {
     const int32_t *v = w->soup->triangle + 3 * (size_t)t;
@@ -95,7 +95,7 @@ static void turn_part(Windings *w, Part *part)
 
 static void settle(Windings *w, Part *part)
 {
-    if (part->twisted) { /* no winding is right, as on a Moebius strip: the file's own stays */
+    if (part->twisted) { /* not orientable, as a Moebius strip: keep the file's winding */
         for (int k = part->first; k < part->first + part->count; k++)
             w->turn[w->queue[k]] = 0;
         part->turned = 0;
@@ -118,7 +118,8 @@ static void settle(Windings *w, Part *part)
     w->out->volume += part->volume / 6.0;
 }
 
-/* Rings of sides ascend but for their last, so that one side of each counts a crowded edge. */
+/* The sides of an edge form a ring that ascends except at its last side, so that an edge of more than two is counted
+ * once. */
 static void count_edges(const Windings *w)
 {
     for (int32_t side = 0; side < 3 * w->soup->triangles; side++) {

@@ -1,19 +1,17 @@
-/* io/surface/surface_polygon.c - polygons cut into triangles.
+/* io/surface/surface_polygon.c - triangulation of polygons.
  *
- * In the plane that fits the polygon best (Newell's normal: half the sum of the cross products of
- * neighbouring corners; the axis of its largest component is left out). A polygon that its first corner sees
- * the whole of becomes a fan; others lose one ear after the other. */
+ * Works in the plane that fits the polygon best (Newell's normal: half the sum of the cross products of neighbouring
+ * corners), projected along the axis of the normal's largest component. A polygon that is star-shaped from its first
+ * corner becomes a fan; others are cut ear by ear. */
 #include "io/surface/surface.h"
 
-enum {
-    MOST_EARS = 256
-}; /* corners of a polygon that is no fan; cutting takes their number squared */
+enum { MOST_EARS = 256 }; /* maximum corners of a polygon that is no fan; the cost is quadratic */
 
 typedef struct Flat {
     const TalusSoup *soup;
     const int32_t *corner;
-    int left_out; /* axis */
-    double turn;  /* -1 where the projection mirrors */
+    int left_out; /* axis of the projection */
+    double turn;  /* -1 if the projection mirrors */
 } Flat;
 
 static TalusVec3 newell(const TalusSoup *soup, const int32_t *corner, int count)
@@ -40,7 +38,7 @@ static Flat flatten(const TalusSoup *soup, const int32_t *corner, int count)
     return flat;
 }
 
-/* Twice the area of the corners i, j, k in the plane, positive where they turn as the polygon does. */
+/* Returns twice the area of the corners i, j, k in the plane, positive if they turn as the polygon does. */
 static double area(const Flat *flat, int i, int j, int k)
 {
     const TalusVec3 *vertex = flat->soup->vertex;
@@ -59,7 +57,7 @@ static bool is_fan(const Flat *flat, int count)
     return true;
 }
 
-/* The corner in the middle of three can be cut off if it is convex and no other corner lies in the ear. */
+/* True if the middle one of three corners is convex and no other corner lies in its triangle. */
 static bool is_ear(const Flat *flat, const int *left, int count, int at)
 {
     int before = left[(at + count - 1) % count], here = left[at], after = left[(at + 1) % count];
@@ -76,7 +74,7 @@ static bool is_ear(const Flat *flat, const int *left, int count, int at)
     return true;
 }
 
-/* Where no ear is left, as in polygons that cross themselves, the next corner goes. */
+/* If no ear is left, as in self-intersecting polygons, cuts off the next corner. */
 static TalusStatus cut_ears(TalusSoup *soup, const Flat *flat, int count)
 {
     int left[MOST_EARS];

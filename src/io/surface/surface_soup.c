@@ -1,11 +1,11 @@
-/* io/surface/surface_soup.c - the triangles of a file as they are read. */
+/* io/surface/surface_soup.c - list of the triangles of a file. */
 #include "io/surface/surface.h"
 
 #include "base/memory.h"
 
 #include <math.h>
 
-/* Bounds of triangles are kept in single precision, and areas are products of two lengths. */
+/* Bounds of triangles are single precision, and areas are products of two lengths. */
 #define LARGEST 1e30
 
 void talus_soup_clear(TalusSoup *soup)

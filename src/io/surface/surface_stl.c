@@ -1,8 +1,8 @@
-/* io/surface/surface_stl.c - STL files.
+/* io/surface/surface_stl.c - reader of STL files.
  *
- * Binary: 80 bytes of anything, the number of triangles as uint32, then 50 bytes for each: normal and three
- * corners as float32, two bytes more. Text: "solid NAME", facets, "endsolid", any number of times. Normals
- * are not read: many programs write zeros, and the order of the corners says the same. */
+ * Binary: 80 arbitrary bytes, the number of triangles as uint32, then 50 bytes for each: normal and three corners as
+ * float32, and two bytes. Text: "solid NAME", facets, "endsolid", any number of times. Normals are ignored: many
+ * programs write zeros, and the order of the corners gives them. */
 #include "base/memory.h"
 #include "io/surface/surface.h"
 #include "io/surface/surface_text.h"
@@ -121,7 +121,7 @@ static TalusStatus read_corner(TalusSoup *soup, TalusWords *words)
     return talus_soup_add_vertex(soup, x);
 }
 
-/* After the word "facet". What stands for the normal may be anything of three words. */
+/* Reads the rest after "facet". The normal may be any three words. */
 static TalusStatus read_facet(TalusSoup *soup, TalusWords *words)
 {
     TALUS_TRY(expect(words, "normal"));
@@ -145,7 +145,7 @@ TalusStatus talus_stl_read_text(TalusSoup *soup, const char *text, size_t size)
     while (talus_words_next(&words)) {
         if (!within && talus_words_are(&words, "solid")) {
             within = true;
-            talus_words_next_line(&words); /* its name may be any words */
+            talus_words_next_line(&words); /* the name may have several words */
         } else if (within && talus_words_are(&words, "facet")) {
             TALUS_TRY(read_facet(soup, &words));
         } else if (within && talus_words_are(&words, "endsolid")) {

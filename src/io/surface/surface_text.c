@@ -47,7 +47,7 @@ bool talus_words_next(TalusWords *w)
     while (w->at < w->end && *w->at != '\n' && !is_space(*w->at) &&
            !(w->stop_at_lines && *w->at == '\\'))
         w->at++;
-    if (w->at == w->word && w->at < w->end) /* a backslash that continues nothing */
+    if (w->at == w->word && w->at < w->end) /* a backslash that continues no line */
         w->at++;
     w->length = (size_t)(w->at - w->word);
     return w->length > 0;

@@ -1,24 +1,24 @@
-/* io/surface/surface_weld.c - from a soup of triangles to a surface with shared vertices.
+/* io/surface/surface_weld.c - conversion of a triangle soup to a surface with shared vertices.
  *
- * Corners nearer to each other than `near` are one vertex: the first of them in the file. They are found by
- * cells of that edge length in a hash table; a cell holds few vertices, as none are near each other. */
+ * Corners at most `near` apart become one vertex, the first of them in the file. A hash table of cells with edges of
+ * 2 `near` finds them; a cell holds few vertices, since no two are near each other. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"
 #include "io/surface/surface.h"
 
 #include <string.h>
 
-/* Of the surface's extent, and of its largest coordinate, which is what rounding to float32 depends on. */
+/* `near` relative to the surface's extent, and to its largest coordinate, on which rounding to float32 depends. */
 #define NEAR_EXTENT 0x1p-20
 #define NEAR_COORDINATE 0x1p-22
-/* Smaller surfaces are refused: squares of their areas would be lost. */
+/* Smaller values of `near` are refused: squares of areas would underflow. */
 #define LEAST 1e-36
-/* A triangle whose height is less than this part of its longest edge is none. */
+/* A triangle is degenerate if its height is less than this times its longest edge. */
 #define FLAT 0x1p-20
 
 typedef struct Cells {
-    int32_t *first; /* by hash: a vertex, or -1 */
-    int32_t *next;  /* by vertex: one of the same hash */
+    int32_t *first; /* [hash]: a vertex, or -1 */
+    int32_t *next;  /* [vertex]: next vertex of the same hash */
     uint32_t mask;
     double per_edge;
     TalusVec3 lo;
@@ -56,7 +56,7 @@ static uint32_t hash_cell(const Cells *cells, int64_t x, int64_t y, int64_t z)
     return (uint32_t)(h >> 32) & cells->mask;
 }
 
-/* Cell of a coordinate, and by *side whether its nearer neighbour comes before or after. */
+/* Returns the cell of a coordinate; *side is the direction of its nearer neighbour, -1 or 1. */
 static int64_t cell_of(double from_lo, double per_edge, int64_t *side)
 {
     double c = from_lo * per_edge, whole = floor(c);
@@ -64,7 +64,7 @@ static int64_t cell_of(double from_lo, double per_edge, int64_t *side)
     return (int64_t)whole;
 }
 
-/* The first vertex near x among those entered; else enters v. */
+/* Returns the first stored vertex near vertex v; if there is none, stores v. */
 static int32_t find_or_enter(Cells *cells, const TalusVec3 *vertex, int32_t v)
 {
     TalusVec3 x = vertex[v], d = talus_sub(x, cells->lo);
@@ -89,7 +89,7 @@ static int32_t find_or_enter(Cells *cells, const TalusVec3 *vertex, int32_t v)
     return v;
 }
 
-/* Vertices of the soup that triangles use, each the first near it; others become -1. */
+/* Maps each vertex that triangles use to the first one near it; others to -1. */
 static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32_t *joined)
 {
     double near = near_distance(out);
@@ -102,7 +102,7 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
     uint32_t buckets = 16;
     while (buckets < (uint32_t)soup->vertices && buckets < 1u << 30)
         buckets *= 2;
-    /* cells of twice the distance: what is near lies in the own cell or in the nearer neighbour */
+    /* cells of 2 near: all vertices near a point are in its cell or the nearer neighbours */
     Cells cells = {
         .mask = buckets - 1, .per_edge = 0.5 / near, .lo = out->lo, .near2 = near * near};
     TalusStatus status = TALUS_ALLOC(cells.first, buckets, "cells of vertices");
@@ -146,7 +146,7 @@ static void drop_degenerate(TalusSoup *soup, const int32_t *joined, TalusSurface
     soup->triangles = kept;
 }
 
-/* Numbers the vertices that are left, in their order. */
+/* Renumbers the remaining vertices in order. */
 static void number_vertices(TalusSoup *soup, int32_t *number, TalusSurface *out)
 {
     int kept = 0, used = 0;
@@ -169,7 +169,7 @@ static void number_vertices(TalusSoup *soup, int32_t *number, TalusSurface *out)
 
 /* ---- duplicates ---- */
 
-/* Smallest, middle and largest vertex. */
+/* Sorts into smallest, middle and largest vertex. */
 static void sorted(const int32_t *t, uint32_t out[3])
 {
     uint32_t a = (uint32_t)t[0], b = (uint32_t)t[1], c = (uint32_t)t[2];
@@ -179,8 +179,8 @@ static void sorted(const int32_t *t, uint32_t out[3])
     out[1] = a ^ b ^ c ^ out[0] ^ out[2];
 }
 
-/* Marks all but the first of triangles with the same vertices, whichever way they turn: a sheet given from
- * both sides is one sheet. Sorted by the larger two vertices, then by the smallest: equal ones lie together. */
+/* Marks all but the first of triangles with the same vertices in any winding: a sheet given from both sides is one
+ * sheet. Sorted by the larger two vertices, then by the smallest, so that equal ones are adjacent. */
 static int mark_duplicates(const TalusSoup *soup, TalusKeyed *item, bool *duplicate)
 {
     size_t count = (size_t)soup->triangles;

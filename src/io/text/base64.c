@@ -1,9 +1,9 @@
-/* io/text/base64.c - RFC 4648 alphabet, with padding, without line breaks. */
+/* io/text/base64.c - base64 with the RFC 4648 alphabet, with padding, without line breaks. */
 #include "io/text/base64.h"
 
 #include <string.h>
 
-enum { GROUPS = 1024 }; /* encoded per call to the file */
+enum { GROUPS = 1024 }; /* groups encoded per write to the file */
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -16,7 +16,7 @@ static void encode_group(const unsigned char *in, char *out)
     out[3] = alphabet[bits & 63];
 }
 
-/* Whole groups only. */
+/* Encodes whole groups only. */
 static void encode(TalusFile *file, const unsigned char *in, size_t groups)
 {
     char out[4 * GROUPS];

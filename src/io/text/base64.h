@@ -1,4 +1,4 @@
-/* io/text/base64.h - bytes as base64 text, streamed into a file or in memory. */
+/* io/text/base64.h - base64 text, streamed into a file or in memory. */
 #ifndef TALUS_IO_TEXT_BASE64_H
 #define TALUS_IO_TEXT_BASE64_H
 
@@ -6,7 +6,7 @@
 
 typedef struct TalusBase64 {
     TalusFile *file;
-    unsigned char held[3]; /* bytes that do not fill a group of three yet */
+    unsigned char held[3]; /* bytes of an incomplete group of three */
     int held_count;
 } TalusBase64;
 
@@ -15,12 +15,12 @@ void talus_base64_put(TalusBase64 *stream, const void *bytes, size_t size);
 /* Writes the last group with its padding. */
 void talus_base64_end(TalusBase64 *stream);
 
-/* Characters that so many bytes take, without a NUL. */
+/* Returns the characters that `size` bytes take, without NUL. */
 size_t talus_base64_length(size_t size);
 void talus_base64_encode(const void *bytes, size_t size, char *out);
-/* Bytes that the text stands for; false where it is not base64 of whole groups. */
+/* Computes the decoded size; false if the length is not a multiple of 4. */
 bool talus_base64_size(const char *text, size_t length, size_t *size);
-/* Decodes a text whose size has been found so. False where a letter is none of the alphabet. */
+/* Decodes a text of a size from talus_base64_size. False on a character outside the alphabet. */
 bool talus_base64_decode(const char *text, size_t length, void *out);
 
 #endif

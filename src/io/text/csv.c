@@ -1,4 +1,4 @@
-/* io/text/csv.c - appending to and cutting tables. */
+/* io/text/csv.c - appends to and truncation of tables. */
 #include "io/text/csv.h"
 
 #include <stdio.h>
@@ -17,11 +17,11 @@ TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header
     return status;
 }
 
-/* What a scan of an existing table found. */
+/* Result of scanning an existing table. */
 typedef struct Scan {
-    off_t keep;  /* bytes up to the end of the last row to keep */
-    double last; /* its time; -1 without rows */
-    bool header; /* the header is ours */
+    off_t keep;  /* end of the last row to keep, in bytes */
+    double last; /* time of that row; -1 without rows */
+    bool header; /* true if the header matches */
 } Scan;
 
 static void scan_rows(FILE *file, const char *header, double time, Scan *scan)
@@ -63,7 +63,7 @@ static TalusStatus resume_rows(const char *header, double time, TalusCsv *csv)
     return TALUS_OK;
 }
 
-/* Sound is also a table that another version of the program wrote. */
+/* An unchanged table may still be of another version of the program. */
 static bool has_header(const TalusCsv *csv, const char *header)
 {
     char line[LINE_BYTES];

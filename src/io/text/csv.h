@@ -1,4 +1,4 @@
-/* io/text/csv.h - a table that grows by rows and can be cut back to an earlier time. */
+/* io/text/csv.h - a table that grows by rows and can be truncated to an earlier time. */
 #ifndef TALUS_IO_TEXT_CSV_H
 #define TALUS_IO_TEXT_CSV_H
 
@@ -9,16 +9,16 @@ typedef struct TalusCsv {
     TalusGrowing file;
 } TalusCsv;
 
-/* Starts an empty table. */
+/* Creates an empty table. */
 TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header, TalusCsv *out);
 
-/* Continues a table as the checkpoint knew it. Where it did not, or the table is not as it was: rows later
- * than `time`, and a last row without its end, are dropped; a table that ends before `time` is continued
- * with a warning "output.gap"; a missing one is started. */
+/* Continues a table from the length that the checkpoint lists. If that lists none, or the table has changed: drops
+ * rows after `time` and an incomplete last row; continues a table that ends before `time` with a warning "output.gap";
+ * creates a missing one. */
 TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header, double time,
                              TalusCsv *out);
 
-/* `rows` are whole lines. */
+/* Appends `rows`, which are whole lines. */
 TalusStatus talus_csv_write(TalusCsv *csv, const char *rows, size_t size);
 /* Accepts a closed table. */
 void talus_csv_close(TalusCsv *csv);

@@ -1,4 +1,4 @@
-/* io/text/expr.c - evaluation by recursive descent, straight from the text. */
+/* io/text/expr.c - evaluation of expressions by recursive descent. */
 #include "io/text/expr.h"
 
 #include "base/param.h"
@@ -40,7 +40,7 @@ bool talus_expr_is_name(const char *text)
     return *text == '\0';
 }
 
-/* Records the first failure only and returns 0, so that callers need not stop at once. */
+/* Stores the first failure and returns 0, so that callers need not stop at once. */
 static double fail(Eval *e, int offset, const char *format, ...) TALUS_PRINTF(3, 4);
 
 static double fail(Eval *e, int offset, const char *format, ...)

@@ -17,18 +17,18 @@ typedef struct TalusExprScope {
 } TalusExprScope;
 
 typedef struct TalusExprError {
-    int offset; /* byte in the text */
+    int offset; /* byte offset in the text */
     char message[160];
 } TalusExprError;
 
-/* False with the error filled in when the text is no expression or its value is not finite. */
+/* Evaluates an expression. On a syntax error or a value that is not finite, fills in the error and returns false. */
 bool talus_expr_eval(const char *text, const TalusExprScope *scope, double *value,
                      TalusExprError *error);
 
-/* Whether a name can be used in an expression: a letter or _, then letters, digits or _. */
+/* True if a name can be used in an expression: a letter or _, then letters, digits or _. */
 bool talus_expr_is_name(const char *text);
 
-/* Cube root by Newton's iteration; exact for cubes of whole numbers. */
+/* Returns the cube root by Newton's iteration; exact for cubes of integers. */
 double talus_cbrt(double x);
 
 #endif

@@ -1,4 +1,4 @@
-/* io/text/json.c - the reader of io/text/json.h: recursive descent over bytes, one node per value. */
+/* io/text/json.c - JSON reader: recursive descent over bytes, one node per value. */
 #include "io/text/json.h"
 
 #include <locale.h>
@@ -23,7 +23,7 @@ const char *talus_json_print_value(const char *text, char shown[TALUS_JSON_SHOWN
     size_t n = strlen(text), cut = n;
     if (n > ROOM)
         for (cut = ROOM; cut > 0 && ((unsigned char)text[cut] & 0xC0) == 0x80; cut--) {
-        } /* not inside a character */
+        } /* not inside a UTF-8 character */
     for (size_t i = 0; i < cut; i++)
         shown[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
     strcpy(shown + cut, cut < n ? "..." : "");
@@ -128,7 +128,7 @@ bool talus_number_value(const char *text, size_t length, double *value)
 {
     char copy[160];
     const char *point =
-        localeconv()->decimal_point; /* what strtod takes; a host program may set it */
+        localeconv()->decimal_point; /* what strtod expects; a host program may set a locale */
     size_t used = 0, width = strlen(point);
     for (size_t i = 0; i < length; i++) {
         if (used + width + 1 >= sizeof copy)
@@ -180,7 +180,7 @@ static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...
     return talus_fail_at(at, TALUS_ERR_FORMAT, "%s", message);
 }
 
-/* The byte ahead, or -1 at the end. */
+/* Returns the next byte, or -1 at the end. */
 static int peek(const Reader *r)
 {
     return r->at < r->length ? (unsigned char)r->text[r->at] : -1;
@@ -214,7 +214,7 @@ static TalusStatus fail_found(const Reader *r, const char *expected)
     return fail_at(r, here(r), "found byte 0x%02x, expected %s", (unsigned)c, expected);
 }
 
-/* Bytes of the well-formed UTF-8 character ahead (Unicode table 3-7), or 0. */
+/* Returns the bytes of the next well-formed UTF-8 character (Unicode table 3-7), or 0. */
 static int utf8_length(const Reader *r)
 {
     const unsigned char *p = (const unsigned char *)r->text + r->at;
@@ -308,7 +308,7 @@ static size_t encode_utf8(unsigned code, char *out)
     return n;
 }
 
-/* After "\u": one code point, which may take two escapes (a surrogate pair). */
+/* Reads one code point after "\u", which may take two escapes (a surrogate pair). */
 static TalusStatus read_unicode(Reader *r, Place start, char *out, size_t *used)
 {
     unsigned code, low;
@@ -344,7 +344,7 @@ static TalusStatus read_escape(Reader *r, char *out, size_t *used)
     return TALUS_OK;
 }
 
-/* Bytes up to the closing quote: an upper bound of the decoded length. */
+/* Returns the bytes up to the closing quote, an upper bound of the decoded length. */
 static size_t raw_string_length(const Reader *r)
 {
     size_t i = r->at;
@@ -424,7 +424,7 @@ static TalusStatus new_node(Reader *r, TalusJson **out)
 
 static TalusStatus read_value(Reader *r, TalusJson *node);
 
-/* Key and colon of the member `child`. */
+/* Reads key and colon of the member `child`. */
 static TalusStatus read_key(Reader *r, const TalusJson *parent, TalusJson *child)
 {
     if (peek(r) != '"')

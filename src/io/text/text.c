@@ -1,4 +1,4 @@
-/* io/text/text.c - text that grows. */
+/* io/text/text.c - growing text in memory. */
 #include "io/text/text.h"
 
 #include "base/memory.h"

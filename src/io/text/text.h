@@ -1,11 +1,10 @@
-/* io/text/text.h - text in memory that grows as it is written. Writing never fails: the text remembers the first failure,
- * and later writes do nothing. */
+/* io/text/text.h - text in memory that grows as it is written. The first failure is stored; later writes do nothing. */
 #ifndef TALUS_IO_TEXT_H
 #define TALUS_IO_TEXT_H
 
 #include "base/status.h"
 
-/* Zeroed, it is empty. `bytes` are released by the owner, and end with a zero once something was printed. */
+/* A zeroed struct is empty. The owner frees `bytes`, which end with a NUL once something was printed. */
 typedef struct TalusText {
     char *bytes;
     size_t size;
@@ -14,9 +13,9 @@ typedef struct TalusText {
 
 void talus_text_put(TalusText *text, const char *bytes, size_t size);
 void talus_text_print(TalusText *text, const char *format, ...) TALUS_PRINTF(2, 3);
-/* A string as JSON has it, in quotes. */
+/* Appends a string in JSON quotes. */
 void talus_text_quote(TalusText *text, const char *string);
-/* Room for `size` bytes more, which the caller fills; NULL where there is none. */
+/* Reserves `size` more bytes, which the caller fills; NULL on failure. */
 char *talus_text_room(TalusText *text, size_t size);
 
 #endif
