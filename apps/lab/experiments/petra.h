@@ -28,7 +28,7 @@ typedef struct PetraStep {
 /* Run of a vessel until rest. */
 typedef struct PetraRun {
     const PetraMethod *method;
-    bool nudged; /* initial state perturbed by 1e-9 */
+    bool nudged; /* the pebbles start 1e-9 higher */
     int pebbles;
     double threshold; /* kinetic energy below which the run is at rest */
     PetraStep *step;
