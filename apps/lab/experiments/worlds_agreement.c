@@ -159,8 +159,7 @@ typedef struct Beds {
 static WorldsCore core_of(int side, double margin)
 {
     static const double volume = 4.0 / 3.0 * 3.14159265358979323846, typical = 0.58;
-    double solid = side * volume * radius * radius * radius /
-                   (spacing * spacing); /* height of the solid volume */
+    double solid = side * volume * radius * radius * radius / (spacing * spacing); /* height */
     return (WorldsCore){
         .half = 0.5 * side * spacing - margin, .low = margin, .high = solid / typical - margin};
 }

@@ -94,9 +94,8 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
     int n = talus_world_body_count(world);
     TalusBodyState state = {0};
     TalusStatus status = TALUS_ALLOC(state.id, (size_t)n, "bodies");
-    *plate =
-        (Plate){.wall = find_probe(world, "wall"),
-                .material = talus_world_material_count(world) - 1}; /* the scene has one material */
+    *plate = (Plate){.wall = find_probe(world, "wall"),
+                     .material = talus_world_material_count(world) - 1}; /* the only one */
     if (status == TALUS_OK) {
         talus_world_get_state(world, &state);
         plate->id = state.id[0];
