@@ -190,6 +190,7 @@ TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
     talus_problem_velocity(p->problem, gamma, p->reference);
     p->reference_hash = talus_hash(TALUS_HASH_SEED, p->reference, n * sizeof *p->reference);
     memset(gamma, 0, n * sizeof *gamma);
+    /* bounds of law fixed change the residual of zero impulses */
     talus_problem_residual(p->problem, gamma, &zero);
     p->natural_at_zero = zero.rms;
     return TALUS_OK;

@@ -192,9 +192,8 @@ static int by_rank(const void *a, const void *b)
 typedef struct Extra {
     bool error, limits;
     bool updates; /* some result is under another law than ccp */
-    bool siconos,
-        /* siconos: some result is under coulomb throughout. bounds: some contacts have bounds of law fixed. */
-        bounds;
+    /* siconos: some result is under coulomb or in Siconos's measure. bounds: some contacts are under law fixed. */
+    bool siconos, bounds;
 } Extra;
 
 static void add_headings(LabTable *table, Extra extra)
