@@ -101,8 +101,7 @@ bool cli_refuse_scene(const char *name);
 TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *problem,
                                TalusFclibPoint *out);
 
-/* Returns CLI_OK if `spec` is NULL or a valid solver with parameters; otherwise prints a message and returns the
- * exit code. */
+/* Returns CLI_OK if `spec` is NULL or a valid solver; otherwise prints a message and returns the exit code. */
 int cli_check_solver(const CliCommand *command, const char *spec);
 /* Prints talus_error(), the reason why a solver does not support the problem, and names the solvers that do. */
 int cli_fail_unsupported(const TalusProblem *problem);
@@ -119,8 +118,8 @@ void cli_catch_signals(void);
 int cli_stop_signal(void);
 const char *cli_stop_name(void);
 
-/* Number of steps from the start to `time`, including a last shortened one. `time` may be a multiple of the step
- * up to rounding. */
+/* Number of steps from the start to `time`, which may be a multiple of the step up to rounding; the last may be
+ * short. */
 int64_t cli_steps_until(double time, double step);
 
 #endif

@@ -20,8 +20,7 @@ extern const PagePiece page_report[2], page_viewer[3];
 /* Writes the single value of the report. */
 typedef void PageData(void *user, JsonOut *json);
 
-/* Writes DIR/report.html and creates DIR if needed. The file appears whole or not at all; data passes through a
- * small buffer, whatever its size. */
+/* Writes DIR/report.html and creates DIR if needed. The file appears whole or not at all; data is streamed. */
 TalusStatus page_write(const char *dir, PageData *data, void *user);
 
 #endif

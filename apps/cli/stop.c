@@ -1,5 +1,4 @@
-/* stop.c - SIGINT and SIGTERM: finish the current work, then stop; a second signal at least a second later ends
- * the program at once. */
+/* stop.c - SIGINT and SIGTERM: finish the current work, then stop; a signal a second later ends the program at once. */
 #include "cli.h"
 
 #include "base/timer.h"

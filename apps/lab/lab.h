@@ -33,8 +33,7 @@ void lab_list_clear(LabList *list);
 
 /* Parses --law and --section; NULL means ccp and disc. */
 TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out);
-/* Writes law and section of the contacts with friction: "mixed" if there are several, ccp and none if no contact
- * has friction. */
+/* Writes law and section of contacts with friction: "mixed" for several; ccp and none without friction. */
 void lab_friction_text(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD]);
 /* Parses "shift", "tresca" or "auto", optionally followed by ":every=N,share=X,refresh=N". */
 TalusStatus lab_outer_parse(const char *text, TalusOuter *out);
@@ -64,16 +63,14 @@ TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, 
                              LabProblem *out);
 /* Uses the path, or its end, as the problem's name. */
 void lab_problem_name_by_path(LabProblem *problem);
-/* Reads the reference from an FCLIB file: /solution under Coulomb's law; otherwise /ccp_solution or, without one,
- * /solution. */
+/* Reads the reference from FCLIB: /solution under Coulomb's law; else /ccp_solution or, without one, /solution. */
 TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
-/* Computes the reference by solving the problem to full accuracy with `solver`; NULL: prox under Coulomb's law,
- * otherwise ipm-soc. */
+/* Solves the problem to full accuracy for a reference; solver NULL: prox under Coulomb's law, else an interior
+ * point. */
 TalusStatus lab_problem_exact(LabProblem *problem, const char *solver);
 /* |u - u_ref| / |q|; NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);
-/* Saves the problem with these impulses: as FCLIB with solution u and r if the file name asks for it, otherwise as
- * a problem file. */
+/* Saves the problem with these impulses: as FCLIB with u and r if the file name asks for it, else as a problem file. */
 TalusStatus lab_problem_save(LabProblem *problem, const double *gamma, const char *path);
 void lab_problem_close(LabProblem *problem);
 
@@ -177,8 +174,8 @@ typedef struct LabJob {
     const char *solver;  /* NAME[:key=value,...] */
     const char *label;   /* name of the result; NULL: the solver's */
     const char *backend; /* NULL: cpu */
-    /* Tolerance of the natural residual relative to gamma = 0 or, with `siconos`, in Siconos's measure; 0: use the
-     * whole budget. */
+    /* Tolerance of the natural residual relative to gamma = 0, or with `siconos` in its measure; 0: use the whole
+     * budget. */
     double tolerance;
     bool siconos;
     TalusOuter outer;
@@ -197,8 +194,8 @@ void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char
  * a result. `quiet`: no progress display. */
 TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
 
-/* Writes the terms as text, such as "to 1e-6 of the residual at zero impulses, at most 10000 iterations, from
- * zero, 2 threads". */
+/* Writes the terms, such as "to 1e-6 of the residual at zero impulses, at most 10000 iterations, from zero, 2
+ * threads". */
 void lab_terms_text(const LabResult *result, char text[LAB_TERMS]);
 /* Writes the limits of a run, short enough for a table cell. */
 void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);

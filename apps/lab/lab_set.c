@@ -44,8 +44,7 @@ static TalusStatus new_result(LabSet *set, LabResult **out)
     return TALUS_OK;
 }
 
-/* Writes results.json at intervals: the file grows with every result, and writing it each time would take longer
- * than solving. */
+/* Writes results.json at intervals: writing the growing file after each result would take longer than solving. */
 static TalusStatus write_now_and_then(LabSet *set)
 {
     double now = talus_now();

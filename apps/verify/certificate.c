@@ -1,5 +1,5 @@
-/* certificate.c - checks a direction as proof that a problem has no solution (docs/reference/contact-problem.md, an
- * infeasible step). */
+/* certificate.c - checks proofs that a problem has no solution (docs/reference/contact-problem.md, an infeasible
+ * step). */
 #include "point.h"
 
 #include <float.h>
@@ -10,9 +10,8 @@
 /* ROUNDING: what counts as rounding. BOUND: minimum ratio of gain and balance. */
 static const double ROUNDING = 64.0 * DBL_EPSILON, BOUND = 1e12;
 
-/* Projects x onto the directions along which the impulses of a block may grow without bound. With bounds on
- * tangential impulses (law fixed) or under Coulomb's law these have no friction; those of a joint are its rows
- * without bounds. */
+/* Projects x onto the directions along which impulses of a block may grow without bound. Under laws fixed and
+ * coulomb these have no friction; those of a joint are its unbounded rows. */
 static void nearest_endless(const VerifySet *set, double *x)
 {
     bool bounded = set->model.law == TALUS_LAW_FIXED || set->model.law == TALUS_LAW_COULOMB;

@@ -14,8 +14,7 @@
 
 enum { VERIFY_SIDES = 64, VERIFY_ROWS = 6 };
 
-/* The set of one block: the cone over its sections; under TALUS_LAW_FIXED the prism with size `estimate`; for a
- * joint the box of its rows. */
+/* Set of one block: cone over its sections; under TALUS_LAW_FIXED the prism of size `estimate`; of a joint, a box. */
 typedef struct VerifySet {
     int rows; /* 1, 3 or 6 */
     TalusFrictionModel model;
@@ -61,8 +60,7 @@ VerifyCertificate verify_certificate(const VerifyPoint *point);
 double verify_certificate_scale(const VerifyPoint *point);
 
 VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma);
-/* Sets the bounds of blocks under TALUS_LAW_FIXED, [blocks]; by default they follow from gamma's own normal
- * impulses. */
+/* Sets bounds of blocks under TALUS_LAW_FIXED, [blocks]; by default they follow from gamma's own normal impulses. */
 void verify_set_estimate(VerifyPoint *point, const double *estimate);
 
 /* Evaluates an FCLIB problem at impulses r (rows of the file) under one friction model. Uses (W + W')/2 for W (H'

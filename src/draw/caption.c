@@ -1,5 +1,4 @@
-/* draw/caption.c - caption strip below the picture: title, time and bodies on the left, meaning of colours on the
- * right. */
+/* draw/caption.c - caption below the picture: title, time and bodies on the left, meaning of colours on the right. */
 #include "draw/picture.h"
 #include "draw/text.h"
 

@@ -1,5 +1,4 @@
-/* draw/panes.c - draws triangles and lines. Each is transformed to the view once; bands of rows then go through all
- * of them and skip those outside. */
+/* draw/panes.c - draws triangles and lines: transforms each to the view once; bands of rows skip those outside. */
 #include "draw/panes.h"
 
 #include "base/memory.h"
@@ -95,8 +94,8 @@ bool talus_pane_hit(const TalusPane *pane, const TalusView *view, int x, int y, 
            meet(pane, view, &seen, x, y, weight, t, normal);
 }
 
-/* True if a shown wall is opaque: a plane seen from its free side, a vessel whose outward normal points away from
- * the eye. */
+/* True if a shown wall is opaque: a plane from its free side, a vessel whose outward normal points away from the
+ * eye. */
 static bool is_opaque(const Job *job, const TalusPane *pane, TalusF3 normal, TalusRay ray)
 {
     if (job->picture->def->container != TALUS_CONTAINER_SHOWN)

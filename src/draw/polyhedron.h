@@ -1,5 +1,5 @@
-/* draw/polyhedron.h - convex piece of a shape, made from triangles: flat facets, their sharp sides, and normals at
- * corners for smooth shading. */
+/* draw/polyhedron.h - convex piece of a shape: flat facets, their sharp sides, and corner normals for smooth
+ * shading. */
 #ifndef TALUS_DRAW_POLYHEDRON_H
 #define TALUS_DRAW_POLYHEDRON_H
 
@@ -29,8 +29,7 @@ typedef struct TalusPolyhedron {
     float round; /* ratio of the ellipsoid of equal volume to the box's half extents */
 } TalusPolyhedron;
 
-/* Makes a polyhedron of triangles `from` to `to` of a mesh, relative to `middle`; `half` has the half extents of
- * its box. */
+/* Makes a polyhedron of triangles `from` to `to` of a mesh, relative to `middle`; `half`: half extents of its box. */
 TalusStatus talus_polyhedron_create(const TalusMesh *mesh, int from, int to, TalusVec3 middle,
                                     TalusVec3 half, TalusPolyhedron *out);
 /* Accepts a zero-initialised polyhedron. */

@@ -18,8 +18,7 @@ enum { BUCKETS = 64, GRAIN = 8192, MAX_CHUNKS = 64 };
 
 /* ---- project ---- */
 
-/* Extent of a sphere in one direction across the view: its two tangent rays in the plane of that direction and the
- * axis. */
+/* Extent of a sphere in one direction across the view, between its tangent rays in the plane of direction and axis. */
 static void sphere_extent(float across, float along, float radius, float *low, float *high)
 {
     float reach = sqrtf(across * across + along * along - radius * radius);
@@ -158,8 +157,7 @@ static void draw_form(const Tile *tile, const Splat *s, int32_t index, const Tal
         }
 }
 
-/* Both loops below are sphere_span of solid.c without branches, so that they vectorise; the depth is infinite if the
- * ray misses. */
+/* Both loops are sphere_span of solid.c without branches, so that they vectorise; depth is infinite for a miss. */
 static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, float radius)
 {
     const Job *job = tile->job;
@@ -256,8 +254,7 @@ static void measure_blocks(Tile *tile)
     }
 }
 
-/* Sorts list[begin, end) into sorted[begin, end) by nearest depth, in buckets; `edge` receives the start of each
- * bucket, and the end. */
+/* Sorts list[begin, end) into sorted[begin, end) by depth, in buckets; `edge`: start of each bucket, and the end. */
 static void sort_tile(const TalusRaster *raster, int64_t begin, int64_t end,
                       int64_t edge[BUCKETS + 1])
 {

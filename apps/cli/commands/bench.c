@@ -188,8 +188,8 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     return status;
 }
 
-/* Names the file of the case. *shared: an earlier case has the same file, because the two differ in their friction
- * model alone. */
+/* Names the file of the case. *shared: an earlier case, which differs in its friction model alone, has the same
+ * file. */
 static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
 {
     char ending[32];

@@ -109,8 +109,7 @@ static int find_references(LabSet *set)
     return CLI_OK;
 }
 
-/* Opens the reference: the file itself, or NAME.ref.hdf5 in a folder. A problem without a file there has no
- * reference. */
+/* Opens references: the file itself, or NAME.ref.hdf5 in a folder, where a problem may have none. */
 static int open_references(LabSet *set, const char *path, bool quiet)
 {
     bool folder = is_folder(path);
@@ -154,8 +153,7 @@ static bool has_bounds(const LabProblem *p)
     return false;
 }
 
-/* True if a problem whose law reads `words` is partly or wholly under `law`; without friction, if `asked` is
- * `law`. */
+/* True if a problem of law `words` is partly or wholly under `law`; without friction, if `asked` is `law`. */
 static bool is_under(const char *law, const char *words, const char *section, const char *asked)
 {
     bool smooth = strcmp(section, "none") == 0;

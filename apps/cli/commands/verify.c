@@ -55,8 +55,7 @@ static void measure(VerifyPoint *point, Findings *found)
     found->certificate = (VerifyCertificate){NAN, NAN, NAN, NAN, false};
 }
 
-/* Siconos's error with W as stored: the same point with another u. That u is also g, because an FCLIB file has no
- * compliance. */
+/* Siconos's error with W as stored: another u, which is also g, because an FCLIB file has no compliance. */
 static double error_as_stored(const TalusFclib *problem, const VerifyPoint *point,
                               const double *as_stored)
 {
@@ -168,8 +167,7 @@ static int verify_fclib(const TalusFclib *problem, TalusFrictionModel model,
 
 /* ---- reading ---- */
 
-/* Chooses the group of --group, else /solution, else /ccp_solution. Prints the choice if the file has
- * /ccp_solution. */
+/* Chooses --group, else /solution, else /ccp_solution. Prints the choice if the file has /ccp_solution. */
 static const char *choose_group(const char *path, const char *given)
 {
     if (given)
@@ -222,8 +220,7 @@ static void read_certificate(const TalusProblem *solution, Findings *found)
     memcpy(found->direction, stored, (size_t)found->directed * sizeof *stored);
 }
 
-/* Reads bounds under law fixed and the certificate from a problem file. An unreadable file is reported later, when
- * the impulses are read. */
+/* Reads bounds under law fixed and the certificate of a problem file. Reading the impulses later reports a bad file. */
 static void read_extras(const char *path, Findings *found)
 {
     TalusProblem *solution;
@@ -271,8 +268,7 @@ static int with_fclib(const char *problem_path, const char *solution_path, const
     return code;
 }
 
-/* Reads impulses of an FCLIB file for a problem file. Without friction the problem has one row per contact where
- * FCLIB has three. */
+/* Reads impulses of an FCLIB file for a problem file, which has one row per contact, not three, without friction. */
 static bool fclib_impulses(const char *path, const char *group, const TalusProblem *problem,
                            double *gamma)
 {

@@ -19,8 +19,7 @@ static const CliOption options[] = {
     {"open", 0, CLI_FLAG, offsetof(Options, open), NULL, "open a browser there (xdg-open)"},
 };
 
-/* Starts the browser with the address and with the signal mask that this program inherited. The browser's output
- * goes to standard error. */
+/* Starts the browser with the signal mask that this program inherited; its output goes to standard error. */
 static void open_browser(const char *address, const sigset_t *mask)
 {
     extern char **environ;

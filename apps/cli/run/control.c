@@ -67,8 +67,7 @@ static void measure_rate(Control *control, const Run *run)
     control->told_active = active;
 }
 
-/* Ignores a failure to write: results do not depend on this file, and whatever prevents writing it will stop the
- * run's own output, with a message. */
+/* Ignores a failure to write: results do not depend on this file, and the run's own output will fail with a message. */
 void control_tell(Control *control, const Run *run, const char *state, const char *message)
 {
     if (!control->dir)

@@ -54,8 +54,8 @@ RunLock run_lock_take(int dir, int *fd)
     return error == EWOULDBLOCK || error == EINTR ? RUN_LOCK_HELD : RUN_LOCK_ABSENT;
 }
 
-/* Without working locks, a run whose state is "running" counts as alive. Readers share the lock, so no reader
- * takes another for a run. */
+/* Without working locks a run that says "running" counts as alive. Readers share the lock, so none takes another for
+ * a run. */
 static bool lock_held(int at, const char *dir)
 {
     char path[CLI_PATH_MAX];

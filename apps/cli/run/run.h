@@ -68,8 +68,7 @@ typedef struct FrameKinds {
     int count;
 } FrameKinds;
 
-/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", which is always written. Returns false if the list
- * exceeds the capacity. */
+/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Returns false beyond the capacity. */
 bool frame_kinds_split(const char *list, FrameKinds *kinds);
 /* Returns CLI_OK, or prints a message about --frames and returns the exit code. */
 int frame_kinds_check(const CliCommand *command, const char *list);

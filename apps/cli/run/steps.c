@@ -43,8 +43,8 @@ static void lines_start(Lines *lines, int fd, uint64_t at)
     lines->error = 0;
 }
 
-/* Moves the rest to the front and reads on; returns false at the end of the file, on an error, or if a line
- * exceeds STEPS_LINE_MAX. */
+/* Moves the rest to the front and reads on; false at the end of the file, on an error, or after STEPS_LINE_MAX
+ * bytes. */
 static bool lines_fill(Lines *lines)
 {
     size_t rest = lines->used - lines->next;
@@ -150,8 +150,7 @@ void steps_clear(Steps *steps)
     *steps = (Steps){0};
 }
 
-/* True if the rows read earlier are still in the file. Every row has measured seconds, so one row identifies its
- * run. */
+/* True if the rows read earlier are still in the file. One row identifies its run, because it has measured seconds. */
 static bool same_file(const Steps *steps, int fd, const struct stat *about, Lines *lines)
 {
     if (steps->end == 0)

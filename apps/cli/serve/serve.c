@@ -275,8 +275,7 @@ static int answer_head(const Exchange *x)
     return status;
 }
 
-/* Reads byte by byte: civetweb returns only with all requested bytes, so a client that sends a byte now and then
- * would never finish. */
+/* Reads byte by byte: civetweb waits for all requested bytes, and a slow client would never finish. */
 static bool read_body(const Exchange *x, char *body)
 {
     for (int n = 0; n < x->verdict.body; n++)

@@ -116,8 +116,8 @@ static const Guest *find_guest(const Guest *guests, int peer)
     return NULL;
 }
 
-/* True if the connection should be aborted. A request that was complete when last seen may be with a thread that
- * has not reported it yet. */
+/* True if the connection should be aborted. A request last seen complete may have a thread that has not reported it
+ * yet. */
 static bool keeps_waiting(Seen *seen, int fd, int peer, const Guest *guest, double now)
 {
     if (seen->peer != peer)

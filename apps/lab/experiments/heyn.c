@@ -209,8 +209,7 @@ static void add_course(LabTable *t, const LabResult *r, double best, int divisor
     lab_table_row(t, "%d\t%.3f", r->applies, r->seconds);
 }
 
-/* Adds a table of the objective above the optimum and residual (24) during the solve, for every solver with a
- * trace. */
+/* Adds a table of objective above the optimum and residual (24) over iterations, for every solver with a trace. */
 static void table_course(LabSet *set, int problem, const char *figure, int divisor)
 {
     char title[LAB_TEXT * 2];

@@ -194,9 +194,8 @@ typedef struct Parting {
     double largest[3]; /* while b's energy exceeds shares[i] of its maximum */
     double to_rest;
     double of_peak; /* maximum difference until rest over b's maximum energy */
-    double time,
-        /* Time at which the difference first exceeds `within`, and the energy then over its maximum; NAN: never. */
-        share;
+    /* Time at which the difference first exceeds `within`, and the energy then over its maximum; NAN: never. */
+    double time, share;
 } Parting;
 
 static const double shares[3] = {0.1, 0.01, 0.001};

@@ -245,8 +245,7 @@ static Coupling middle_coupling(const LabSet *set, const char *solver)
     return (Coupling){middle_of(&levels), middle_of(&changes), middle_of(&spread)};
 }
 
-/* Judges "only loosely related" by the correlation of levels and by whether Newton's figures are worse than those
- * of both other solvers. */
+/* Judges "only loosely related" by the correlation of levels and by Newton's figures being worse than both others'. */
 static void claim_error(LabTable *claims, const LabSet *set, int newton, const char *statement)
 {
     Coupling n = middle_coupling(set, preclik_compared[newton]), p = middle_coupling(set, "pgs");

@@ -42,10 +42,8 @@ typedef struct Worlds {
 
 typedef struct WorldsRow {
     const char *name, *summary, *source;
-    double
-        /* Share of the limit, in seconds of WORLDS_SECONDS; later rows get what this one leaves. 0: not a row of
-         * `talus bench gpu`, run by its own name only. */
-        share;
+    /* Share of the limit, in seconds of WORLDS_SECONDS; unused time goes to later rows. 0: run by name only. */
+    double share;
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
 

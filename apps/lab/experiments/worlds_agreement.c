@@ -154,8 +154,7 @@ typedef struct Beds {
     WorldsStep worst;
 } Beds;
 
-/* The box without a margin at walls and floor, up to the height of the grains at packing fraction 0.58 minus the
- * margin. Independent of the bed. */
+/* The box without a margin at walls and floor, up to the height at packing fraction 0.58 minus the margin. */
 static WorldsCore core_of(int side, double margin)
 {
     static const double volume = 4.0 / 3.0 * 3.14159265358979323846, typical = 0.58;

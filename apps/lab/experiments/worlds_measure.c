@@ -1,5 +1,4 @@
-/* lab/experiments/worlds_measure.c - shared by the benchmarks that run worlds: worlds, steps, statistics,
- * verdicts. */
+/* lab/experiments/worlds_measure.c - worlds, steps, statistics and verdicts of the benchmarks that run worlds. */
 #include "worlds.h"
 
 #include "backend/backend.h"

@@ -112,8 +112,7 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
     return *inside > loose ? (double)sum / (*inside - loose) : NAN;
 }
 
-/* Walls and floor are planes at +-half the side and at 0. The surface is that of the spheres at the target packing
- * fraction. */
+/* Walls and floor are at +-half the side and at 0; the surface is that of spheres at the target packing fraction. */
 static WorldsCore core_of(const Bed *bed, const Spheres *s)
 {
     double volume = 0.0, width = bed->side * bed->spacing;

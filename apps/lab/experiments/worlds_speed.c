@@ -205,8 +205,7 @@ const WorldsRow worlds_ten_million = {
 
 /* ---- a hundred million ---- */
 
-/* With fifteen layers the cheap first steps, in which the layers meet, are so few that the measured steps find all
- * of them under load. */
+/* With fifteen layers few cheap steps pass until the layers meet; the measured steps find all of them under load. */
 enum { HUNDRED_SETTLE = 22, HUNDRED_SHORT = 20, HUNDRED_STEPS = 3 };
 
 typedef struct Hundred {
