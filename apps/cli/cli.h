@@ -118,8 +118,7 @@ void cli_catch_signals(void);
 int cli_stop_signal(void);
 const char *cli_stop_name(void);
 
-/* Number of steps from the start to `time`, which may be a multiple of the step up to rounding; the last may be
- * short. */
+/* Number of steps from the start to `time`, a multiple of the step up to rounding or not; the last may be short. */
 int64_t cli_steps_until(double time, double step);
 
 #endif

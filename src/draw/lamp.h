@@ -17,9 +17,8 @@ TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolid
                             TalusF3 middle, TalusF3 half, int size, TalusPool *pool);
 void talus_lamp_clear(TalusLamp *lamp);
 
-/* Share of the light that reaches a point with this unit normal, weighted over four neighbours in the map; 1
- * outside the map. The point is lifted off its surface by one and a half texels, so that a surface does not shadow
- * itself. */
+/* Share of the light that reaches a point with this unit normal, weighted over four neighbours in the map; 1 outside
+ * the map. The point is lifted off its surface by one and a half texels, so that a surface does not shadow itself. */
 static inline float talus_lamp_reaches(const TalusLamp *lamp, TalusF3 point, TalusF3 normal)
 {
     float lift = 1.5f * lamp->texel;

@@ -4,9 +4,8 @@
 
 #include "draw/image.h"
 
-/* One glyph: strokes on a grid where capitals are 28 high, small letters 20, and descenders reach -8. M x y begins
- * a stroke, L x y draws a line, R a b x y draws a quarter of an ellipse towards the corner (a, b) and on to (x,
- * y). */
+/* One glyph: strokes on a grid where capitals are 28 high, small letters 20, and descenders reach -8. M x y begins a
+ * stroke, L x y draws a line, R a b x y draws a quarter of an ellipse towards the corner (a, b) and on to (x, y). */
 typedef struct TalusGlyph {
     int advance;
     const char *path;

@@ -188,8 +188,7 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     return status;
 }
 
-/* Names the file of the case. *shared: an earlier case, which differs in its friction model alone, has the same
- * file. */
+/* Names the file of the case. *shared: an earlier case that differs in its friction model alone has this file. */
 static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
 {
     char ending[32];

@@ -105,8 +105,7 @@ static TalusStatus file_bytes(const char *path, uint64_t *bytes)
     return TALUS_OK;
 }
 
-/* Adds every n-th chosen frame and the last until the file exceeds `room`; *added: number of chosen frames
- * considered. */
+/* Adds every n-th chosen frame and the last until the file exceeds `room`; *added: chosen frames considered. */
 static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const char *path, int n,
                               uint64_t room, int *added)
 {
@@ -165,8 +164,7 @@ static TalusStatus too_large(const Export *x, const char *path)
         needed);
 }
 
-/* Searches the smallest n that fits, approximately: frame sizes differ, so each n is estimated from the previous
- * one. */
+/* Searches the smallest n that fits, approximately: frame sizes differ, so n is estimated from its predecessor. */
 static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int *every)
 {
     uint64_t limit = limit_bytes(x), empty = viewer_page_size(x->fixed, 0);

@@ -6,8 +6,7 @@
 
 /* Prints "  name             text". */
 void info_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
-/* Prints the first nonempty line of `text`, which may hold anything, without control characters; nothing for NULL or
- * "". */
+/* Prints the first nonempty line of `text`, if any (NULL: none), without the control characters of odd files. */
 void info_line(const char *name, const char *text);
 
 int info_checkpoint(const char *path);

@@ -73,7 +73,7 @@ static double error_as_stored(const TalusFclib *problem, const VerifyPoint *poin
     return metrics.siconos;
 }
 
-/* u - u_ref| with the reference in the rows of the file. */
+/* |u - u_ref| with the reference in the rows of the file. */
 static double distance_from(const TalusFclib *problem, const VerifyPoint *point,
                             const double *u_ref)
 {

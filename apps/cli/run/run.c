@@ -1,13 +1,12 @@
 /* cli/run/run.c - talus run: runs a scene from its start, or a stopped run from its checkpoint, to the end.
  *
- * Each step writes its row, its frame if due and then the checkpoint if due. A checkpoint therefore never refers
- * to data that is not on disk, and a resumed run starts with the next step. Frames are due by step number, so that
+ * Each step writes its row, its frame if due and then the checkpoint if due. A checkpoint therefore never refers to
+ * data that is not on disk, and a resumed run starts with the next step. Frames are due by step number, so that
  * stopping does not move them.
  *
- * A run whose end is not a multiple of the step ends with one or two shortened steps (talus_world_step_to), where
- * a run to a later end has whole steps. The last checkpoint is therefore that before the shortened steps. A resume
- * to a later end continues from it and cuts back rows and frames of shortened steps like any others after a
- * checkpoint. */
+ * A run whose end is not a multiple of the step ends with one or two shortened steps (talus_world_step_to), where a run
+ * to a later end has whole steps. The last checkpoint is therefore that before the shortened steps. A resume to a later
+ * end continues from it and cuts back rows and frames of shortened steps like any others after a checkpoint. */
 #include "run.h"
 
 #include "base/timer.h"

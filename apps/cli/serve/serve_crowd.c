@@ -116,8 +116,7 @@ static const Guest *find_guest(const Guest *guests, int peer)
     return NULL;
 }
 
-/* True if the connection should be aborted. A request last seen complete may have a thread that has not reported it
- * yet. */
+/* True if the connection should be aborted. A request last seen complete may be with a thread already. */
 static bool keeps_waiting(Seen *seen, int fd, int peer, const Guest *guest, double now)
 {
     if (seen->peer != peer)

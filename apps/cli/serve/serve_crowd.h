@@ -22,8 +22,7 @@ TalusStatus crowd_start(Crowd **out);
 void crowd_port(Crowd *crowd, int port);
 void crowd_stop(Crowd *crowd);
 
-/* Registers a connection with a thread, before its request. Returns NULL beyond CROWD_THREADS; other calls accept
- * NULL. */
+/* Registers a connection with a thread, before its request; NULL beyond CROWD_THREADS. Other calls accept NULL. */
 Guest *crowd_enter(Crowd *crowd);
 /* Notes that the request is complete and is being answered. `peer` is the client's port. */
 void crowd_answer(Guest *guest, int peer);

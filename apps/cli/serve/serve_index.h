@@ -1,8 +1,7 @@
 /* cli/serve/serve_index.h - index of the frames in a growing frames file, from its chunk headers alone.
  *
- * Relies only on the chunk layout in docs/reference/frames.md and decodes nothing. Takes an open descriptor: the
- * server opens the file itself, so that it can be no other. Payloads are not read; a damaged one is found by the
- * decoder. */
+ * Relies only on the chunk layout in docs/reference/frames.md and decodes nothing. Takes an open descriptor: the server
+ * opens the file itself, so that it can be no other. Payloads are not read; a damaged one is found by the decoder. */
 #ifndef TALUS_CLI_SERVE_INDEX_H
 #define TALUS_CLI_SERVE_INDEX_H
 

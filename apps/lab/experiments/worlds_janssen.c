@@ -1,14 +1,13 @@
 /* lab/experiments/worlds_janssen.c - load on the bottom of a silo: Janssen's law.
  *
  * Batches of spheres fall into a tall cylinder (scenes/silo.json). Rigid grains that have just come to rest bear
- * whatever their impact left between them, with wall friction up or down. The law assumes friction mobilised
- * upwards everywhere, for which experiments lower the bottom a little (Vanel and Clement 1999). After each batch
- * the plate therefore sinks slowly, a little before each step; since a fixed body has no velocity, a new plate
- * replaces the old one. The load of the bottom is a mean over the later part of the descent, because the grains
- * load the plate again when it stops. Least squares fit the loads Q at the weights W by Q = S (1 - exp(-W / S)).
- * With S the weight of a column of height lambda, Janssen's K is R / (2 mu lambda). The form of Vanel and Clement
- * is fitted as well; in it a weight A is borne as by a liquid, without the wall: Q = A + S (1 - exp(-(W - A) /
- * S)). */
+ * whatever their impact left between them, with wall friction up or down. The law assumes friction mobilised upwards
+ * everywhere, for which experiments lower the bottom a little (Vanel and Clement 1999). After each batch the plate
+ * therefore sinks slowly, a little before each step; since a fixed body has no velocity, a new plate replaces the old
+ * one. The load of the bottom is a mean over the later part of the descent, because the grains load the plate again
+ * when it stops. Least squares fit the loads Q at the weights W by Q = S (1 - exp(-W / S)). With S the weight of a
+ * column of height lambda, Janssen's K is R / (2 mu lambda). The form of Vanel and Clement is fitted as well; in it a
+ * weight A is borne as by a liquid, without the wall: Q = A + S (1 - exp(-(W - A) / S)). */
 #include "worlds.h"
 
 #include "base/memory.h"
