@@ -65,8 +65,7 @@ TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, 
 void lab_problem_name_by_path(LabProblem *problem);
 /* Reads the reference from FCLIB: /solution under Coulomb's law; else /ccp_solution or, without one, /solution. */
 TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
-/* Solves the problem to full accuracy for a reference; solver NULL: prox under Coulomb's law, else an interior
- * point. */
+/* Solves the problem to full accuracy for a reference; NULL: prox under Coulomb's law, else an interior point. */
 TalusStatus lab_problem_exact(LabProblem *problem, const char *solver);
 /* |u - u_ref| / |q|; NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);
@@ -174,8 +173,7 @@ typedef struct LabJob {
     const char *solver;  /* NAME[:key=value,...] */
     const char *label;   /* name of the result; NULL: the solver's */
     const char *backend; /* NULL: cpu */
-    /* Tolerance of the natural residual relative to gamma = 0, or with `siconos` in its measure; 0: use the whole
-     * budget. */
+    /* Tolerance of the natural residual relative to gamma = 0, or with `siconos` in its measure; 0: none. */
     double tolerance;
     bool siconos;
     TalusOuter outer;
@@ -194,8 +192,7 @@ void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char
  * a result. `quiet`: no progress display. */
 TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
 
-/* Writes the terms, such as "to 1e-6 of the residual at zero impulses, at most 10000 iterations, from zero, 2
- * threads". */
+/* Writes the terms: "to 1e-6 of the residual at zero impulses, at most 10000 iterations, from zero, 2 threads". */
 void lab_terms_text(const LabResult *result, char text[LAB_TERMS]);
 /* Writes the limits of a run, short enough for a table cell. */
 void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);

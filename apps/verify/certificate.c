@@ -1,5 +1,4 @@
-/* certificate.c - checks proofs that a problem has no solution (docs/reference/contact-problem.md, an infeasible
- * step). */
+/* certificate.c - checks proofs of infeasibility (docs/reference/contact-problem.md, an infeasible step). */
 #include "point.h"
 
 #include <float.h>

@@ -405,8 +405,7 @@ static double norm(const double *x)
     return sqrt(dot(x, x));
 }
 
-/* Length that multiplies a spin: arm; with one row its part across the normal; with six rows plus the contact's
- * length. */
+/* Length that multiplies a spin: arm; with one row its part across the normal; with six plus the contact's length. */
 static double arm_of(const TalusContactDef *c, int rows, int side)
 {
     double arm[3], normal[3], across[3];

@@ -1,8 +1,8 @@
 /* fclib.c - evaluates FCLIB problems from their stored matrices.
  *
  * M is split into groups of coupled unknowns (a rigid body, or a whole finite element mesh), each inverted by
- * Gauss-Jordan with pivoting. With joints the groups are those of M and G together, and the inverted matrix is [M
- * -G; G' 0]. If M is not symmetric, neither is W = H' M^-1 H, and the convex problem has (W + W')/2. */
+ * Gauss-Jordan with pivoting. With joints the groups are those of M and G together, and the matrix
+ * [M -G; G' 0] is inverted. If M is not symmetric, neither is W = H' M^-1 H, and the convex problem has (W + W')/2. */
 #include "point.h"
 
 #include <math.h>

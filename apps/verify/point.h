@@ -8,8 +8,7 @@
 double *verify_zeros(size_t count);
 VerifyPoint verify_new_point(int blocks, int rows);
 
-/* verify_joint_max_effort: bound of row k of a joint, 0 for rows that it leaves free, else mu, which may be
- * infinite. */
+/* verify_joint_max_effort: bound of row k of a joint: 0 for free rows, else mu, which may be infinite. */
 bool verify_is_joint(const VerifySet *set);
 double verify_joint_max_effort(const VerifySet *set, int k);
 

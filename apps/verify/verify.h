@@ -63,8 +63,8 @@ VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma);
 /* Sets bounds of blocks under TALUS_LAW_FIXED, [blocks]; by default they follow from gamma's own normal impulses. */
 void verify_set_estimate(VerifyPoint *point, const double *estimate);
 
-/* Evaluates an FCLIB problem at impulses r (rows of the file) under one friction model. Uses (W + W')/2 for W (H'
- * M^-1 H of a global problem), or W as stored under TALUS_LAW_COULOMB; only the normal rows if no contact has
+/* Evaluates an FCLIB problem at impulses r (rows of the file) under one friction model. Uses (W + W')/2 for W
+ * (H' M^-1 H of a global problem), or W as stored under TALUS_LAW_COULOMB; only the normal rows if no contact has
  * friction. `as_stored` (may be NULL) receives u with W as stored, all rows of the file. Returns false with a
  * reason if M cannot be inverted here. */
 bool verify_fclib_point(const TalusFclib *problem, TalusFrictionModel model, const double *r,

@@ -12,8 +12,7 @@ static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
 
 /* ---- extents ---- */
 
-/* Extent of rotated vertices: of walls, which are few, at the finest level; else at the coarsest, which is off by 1
- * %. */
+/* Extent of rotated vertices: of walls, which are few, at the finest level; else at the coarsest, 1 % off. */
 static void figure_extent(const TalusFigure *figure, TalusQuat q, TalusVec3 *middle,
                           TalusVec3 *extent)
 {

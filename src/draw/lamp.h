@@ -12,7 +12,7 @@ typedef struct TalusLamp {
     float middle; /* depth of the middle of the lit box */
 } TalusLamp;
 
-/* Draws the depth map, size x size pixels, of the solids in the box `middle` +- `half`, seen along -direction. */
+/* Draws the depth map of the solids, size x size pixels, over the box `middle` +- `half`, seen along -direction. */
 TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolids *solids,
                             TalusF3 middle, TalusF3 half, int size, TalusPool *pool);
 void talus_lamp_clear(TalusLamp *lamp);

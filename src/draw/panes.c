@@ -94,8 +94,7 @@ bool talus_pane_hit(const TalusPane *pane, const TalusView *view, int x, int y, 
            meet(pane, view, &seen, x, y, weight, t, normal);
 }
 
-/* True if a shown wall is opaque: a plane from its free side, a vessel whose outward normal points away from the
- * eye. */
+/* True if a shown wall is opaque: a plane from its free side, a vessel with its outward normal away from the eye. */
 static bool is_opaque(const Job *job, const TalusPane *pane, TalusF3 normal, TalusRay ray)
 {
     if (job->picture->def->container != TALUS_CONTAINER_SHOWN)

@@ -11,8 +11,7 @@
 TalusStatus talus_panes_draw(const TalusPicture *picture, const TalusView *view,
                              TalusRaster *raster, TalusPool *pool);
 
-/* Computes the light that ghosts transmit, 1 without one; in shown containers the panes that talus_panes_draw
- * omitted. */
+/* Computes the light that ghosts, or shown panes omitted by talus_panes_draw, transmit; 1 without one. */
 TalusStatus talus_panes_veil(const TalusPicture *picture, const TalusView *view,
                              const TalusRaster *raster, TalusPool *pool, float *left);
 

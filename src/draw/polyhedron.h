@@ -1,5 +1,4 @@
-/* draw/polyhedron.h - convex piece of a shape: flat facets, their sharp sides, and corner normals for smooth
- * shading. */
+/* draw/polyhedron.h - convex piece of a shape: flat facets, sharp sides, and corner normals for smooth shading. */
 #ifndef TALUS_DRAW_POLYHEDRON_H
 #define TALUS_DRAW_POLYHEDRON_H
 

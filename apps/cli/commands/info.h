@@ -6,7 +6,7 @@
 
 /* Prints "  name             text". */
 void info_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
-/* Prints the first nonempty line of `text`, if any (NULL: none), without the control characters of odd files. */
+/* Prints the first nonempty line of `text`, if any (NULL: none), without control characters. */
 void info_line(const char *name, const char *text);
 
 int info_checkpoint(const char *path);

@@ -54,8 +54,7 @@ RunLock run_lock_take(int dir, int *fd)
     return error == EWOULDBLOCK || error == EINTR ? RUN_LOCK_HELD : RUN_LOCK_ABSENT;
 }
 
-/* Without working locks a run that says "running" counts as alive. Readers share the lock, so none takes another for
- * a run. */
+/* Without working locks a run that says "running" counts as alive. Readers share the lock and do not see each other. */
 static bool lock_held(int at, const char *dir)
 {
     char path[CLI_PATH_MAX];
@@ -95,7 +94,7 @@ static double take_number(const TalusJson *root, const char *key, double otherwi
     return value && value->kind == TALUS_JSON_NUMBER ? value->number : otherwise;
 }
 
-/* Clamps numbers of a damaged file, so that the conversion is defined. */
+/* Numbers of a damaged file that are out of range read as 0, so that the conversion is defined. */
 static int64_t take_count(const TalusJson *root, const char *key, double limit)
 {
     double value = take_number(root, key, 0.0);

@@ -219,8 +219,7 @@ static int load(Session *session, int threads)
     return CLI_OK;
 }
 
-/* Locks before reading the checkpoint, which an active run would replace. Creates no lock in a directory without a
- * run. */
+/* Locks before reading the checkpoint, which an active run would replace. Creates no lock where there is no run. */
 static int lock_resumed(Session *session, const char *dir)
 {
     static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, "run.lock"};

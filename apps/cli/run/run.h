@@ -108,7 +108,7 @@ typedef struct Progress {
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json);
 /* Call after each step; `line` ends an interval. */
 void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info, bool line);
-/* Report the begin and the end of a pause; its `seconds` do not count in speeds. */
+/* Report the beginning and the end of a pause; its `seconds` do not count in speeds. */
 void progress_pause(Progress *progress, const Run *run);
 void progress_go_on(Progress *progress, const Run *run, double seconds);
 void progress_end(Progress *progress);

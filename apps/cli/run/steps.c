@@ -43,8 +43,7 @@ static void lines_start(Lines *lines, int fd, uint64_t at)
     lines->error = 0;
 }
 
-/* Moves the rest to the front and reads on; false at the end of the file, on an error, or after STEPS_LINE_MAX
- * bytes. */
+/* Moves the rest to the front and reads on; false at the end, on an error, or after STEPS_LINE_MAX bytes. */
 static bool lines_fill(Lines *lines)
 {
     size_t rest = lines->used - lines->next;

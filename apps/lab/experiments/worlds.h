@@ -1,5 +1,4 @@
-/* lab/experiments/worlds.h - benchmarks of `talus bench` that run worlds: `gpu`, which is a group of them, and
- * each by its own name.
+/* lab/experiments/worlds.h - benchmarks of `talus bench` that run worlds, by name or as the group `gpu`.
  *
  * A row steps one or more worlds, writes tables and notes into the set, and gives a verdict for every figure with
  * a target. With --quick the worlds are small, for tests, and targets are not judged. */

@@ -17,8 +17,7 @@
 #include <time.h>
 
 static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 3 / (4 pi) */
-/* Tolerances of the rms relative to g h: PRECISE as interior points reach; EVEN gives the infeasibility of the
- * paper's BLMVM. */
+/* Tolerances of the rms over g h: PRECISE as interior points reach, EVEN as infeasible as the paper's BLMVM. */
 #define PRECISE 1e-8
 #define EVEN 1e-5
 /* Limits of processor time per run, s. LONG: interior point and Talus's own methods. SHORT: the others; in vessels

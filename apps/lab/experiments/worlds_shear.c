@@ -1,5 +1,4 @@
-/* lab/experiments/worlds_shear.c - cost of exact Coulomb friction compared with its convex relaxation, on a
- * sheared bed.
+/* lab/experiments/worlds_shear.c - cost of exact Coulomb friction and of its relaxation on a sheared bed.
  *
  * Spheres settle in an upright cylinder. Then those near the top rotate about its axis as one plug, by velocities
  * set before each step, while floor and wall hold the others back. Under exact Coulomb this flow continues, and
