@@ -5,8 +5,8 @@
  *     c (key max(0, n.l) + ground + (sky - ground) (1 + n.up) / 2)  +  gloss (n.h)^40
  *
  * The sky's part belongs to a sky of radiance a + b d.up over directions d: the mean over the sphere of
- * 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. Its equally spread directions are distributed over the passes, each with a
- * depth map. */
+ * 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. Its equally spread directions are distributed over the passes, each
+ * with a depth map. */
 #include "draw/ground.h"
 #include "draw/lamp.h"
 #include "draw/panes.h"
