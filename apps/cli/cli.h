@@ -1,7 +1,7 @@
-/* cli.h - what the commands share: option tables, messages, finding scenes.
+/* cli.h - shared by all commands: option tables, messages, search for scenes.
  *
- * A command is a row: its name, its texts, its options and its function. One table of options feeds
- * the parser, the help text and the suggestions for misspelt ones. */
+ * A command is a table row with name, texts, options and function. One table of options feeds the parser, the help
+ * text and the suggestions for misspelt options. */
 #ifndef TALUS_CLI_H
 #define TALUS_CLI_H
 
@@ -26,16 +26,16 @@ typedef enum CliKind {
     CLI_TEXT,  /* const char *; NULL: not given */
     CLI_REAL,  /* double, finite and not negative; NAN: not given */
     CLI_COUNT, /* int, not negative; -1: not given */
-    CLI_LIST   /* CliList; may be given again and again */
+    CLI_LIST   /* CliList; the option may be repeated */
 } CliKind;
 
 typedef struct CliOption {
     const char *name; /* without the dashes */
-    char letter;      /* of its short form; 0: none */
+    char letter;      /* short form; 0: none */
     CliKind kind;
-    size_t offset;     /* of the field in the command's options */
-    const char *value; /* what the help calls its value; NULL for a flag */
-    const char *help;  /* lines */
+    size_t offset;     /* offset of the field in the command's options */
+    const char *value; /* name of the value in the help; NULL for a flag */
+    const char *help;  /* one or more lines */
 } CliOption;
 
 typedef struct CliCommand {
@@ -48,78 +48,77 @@ typedef struct CliCommand {
     int (*main)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } CliCommand;
 
-/* The two members of a table of options. */
+/* Initialises the two members of CliCommand that describe its options. */
 #define CLI_OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
 
 extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cli_verify, cli_bench,
     cli_list, cli_info, cli_extract;
 
-/* Writes the values given into `values` (whose unset fields keep their preset) and the rest into
- * `operands`. False: the command is to end with *code (help was asked for, or wrong usage). */
+/* Writes given values into `values` (other fields keep their preset) and the remaining arguments into `operands`.
+ * Returns false if the command must end with *code: help was requested, or usage was wrong. */
 bool cli_parse(const CliCommand *command, int argc, char **argv, void *values, CliList *operands,
                int *code);
 
 void cli_print_help(const CliCommand *command);
 void cli_print_option(const char *name, char letter, const char *value, const char *help);
 
-/* "talus: MESSAGE" on standard error; the return value is the exit code. */
+/* Prints "talus: MESSAGE" to standard error and returns the exit code. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
-/* The same for wrong usage of `command`, with a pointer to its help. */
+/* As cli_fail, for wrong usage of `command`; refers to its help. */
 int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
-/* Reports talus_error(). */
+/* Prints talus_error() and returns the exit code. */
 int cli_fail_library(void);
-/* The same where the error may lie in what the command line chose, such as a solver's parameter or --set: that is
- * wrong usage. What lies in the file of a scene is not. */
+/* As cli_fail_library, but an error in a choice of the command line, such as a solver parameter or --set, is wrong
+ * usage. An error in a scene file is not. */
 int cli_fail_choice(const CliCommand *command);
-/* The pointer, unless it is NULL: then there is no memory, and the program ends. */
+/* Returns the pointer; ends the program with a message if it is NULL (out of memory). */
 void *cli_must(void *memory);
 /* Prints the library's warnings to standard error, each kind once. */
 void cli_show_warnings(void);
 
-/* The file of a scene: a path, or the name of one that ships. False with a message if there is
- * none; a misspelt name is told the nearest. */
+/* Finds the file of a scene, given as a path or as the name of a shipped scene. Returns false with a message if
+ * there is none; the message suggests the nearest name. */
 bool cli_find_scene(const char *name, char *path, size_t size);
-/* The same without a message. */
+/* As cli_find_scene, without a message. */
 bool cli_has_scene(const char *name, char *path, size_t size);
-/* Whether two paths lead to one directory. */
+/* True if both paths lead to the same directory. */
 bool cli_same_dir(const char *a, const char *b);
-/* Calls `fn` for every scene that ships, by name. */
+/* Calls `fn` for every shipped scene, in order of name. */
 void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
 
-/* Whether the file begins with these characters, 8 at most. */
+/* True if the file begins with `magic`, at most 8 characters. */
 bool cli_starts_with(const char *path, const char *magic);
-/* Whether a file of this name is to be written as FCLIB. */
+/* True if a file of this name is to be written as FCLIB. */
 bool cli_wants_fclib(const char *path);
-/* Whether the file is a contact problem of either kind. */
+/* True if the file is a contact problem, as a problem file or as FCLIB. */
 bool cli_is_problem(const char *path);
-/* True with a message where a contact problem stands for a scene, or a scene for a problem. */
+/* True, with a message, if a contact problem is given instead of a scene, or a scene instead of a problem. */
 bool cli_refuse_problem(const char *path);
 bool cli_refuse_scene(const char *name);
 
-/* Contact velocities to compare with, of an FCLIB file: /solution for the exact law; for the relaxation
- * /ccp_solution, or else /solution. */
+/* Reads reference contact velocities from an FCLIB file: /solution for the exact law; for the relaxation
+ * /ccp_solution or, without one, /solution. */
 TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *problem,
                                TalusFclibPoint *out);
 
-/* CLI_OK if NULL or a solver with its parameters; else a message, and the exit code. */
+/* Returns CLI_OK if `spec` is NULL or a valid solver; otherwise prints a message and returns the exit code. */
 int cli_check_solver(const CliCommand *command, const char *spec);
-/* Reports talus_error(), why a solver does not take the problem, and names those that do. */
+/* Prints talus_error(), the reason why a solver does not support the problem, and names the solvers that do. */
 int cli_fail_unsupported(const TalusProblem *problem);
 
-/* CLI_OK for NULL and for a backend that can be used here; else a code and a message. */
+/* Returns CLI_OK if `name` is NULL or a backend usable here; otherwise prints a message and returns the exit code. */
 int cli_check_backend(const CliCommand *command, const char *name);
 
-/* The value of --threads (-1: not given, 0: one per processor) as TalusSceneChoice has it. */
+/* Converts --threads (-1: not given, 0: one per processor) to the convention of TalusSceneChoice. */
 int cli_threads(int option);
 
-/* From now on SIGINT and SIGTERM are requests to stop: cli_stop_signal is their number, 0 before. A
- * second one, a second later, ends the program at once. */
+/* Makes SIGINT and SIGTERM requests to stop. cli_stop_signal returns the signal's number, 0 before. A second
+ * signal, at least a second later, ends the program at once. */
 void cli_catch_signals(void);
 int cli_stop_signal(void);
 const char *cli_stop_name(void);
 
-/* The steps from the start up to `time`, the last of which may be shortened; `time` may be a multiple of the step
- * up to rounding. */
+/* Number of steps from the start to `time`, a multiple of the step up to rounding or not; the last may be short. */
 int64_t cli_steps_until(double time, double step);
 
 #endif

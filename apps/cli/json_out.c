@@ -1,4 +1,4 @@
-/* json_out.c - values to bytes, and the commas between them. */
+/* json_out.c - the JSON writer: encodes values and places commas. */
 #include "json_out.h"
 
 #include "io/file/file.h"
@@ -66,8 +66,8 @@ void json_finish(JsonOut *json)
 
 /* ---- texts ---- */
 
-/* The length of the well-formed UTF-8 sequence at p (RFC 3629: shortest form, no surrogates, at most
- * U+10FFFF), or 0. A NUL inside the sequence fails the test for a continuation, so it is never passed. */
+/* Returns the length of the well-formed UTF-8 sequence at p (RFC 3629: shortest form, no surrogates, at most
+ * U+10FFFF), or 0. A NUL inside the sequence is no continuation byte, so the read never passes it. */
 static size_t utf8_length(const unsigned char *p)
 {
     if (p[0] < 0x80)
@@ -108,7 +108,7 @@ static void put_string(JsonOut *json, const char *text)
 
 /* ---- values ---- */
 
-/* What stands before a value: the comma and the key. */
+/* Writes the comma and the key before a value. */
 static void begin_value(JsonOut *json, const char *key)
 {
     assert(json->depth > 0 || !json->filled[0]);

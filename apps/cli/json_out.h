@@ -1,10 +1,10 @@
-/* json_out.h - JSON written as it is made, for --json and for the report page.
+/* json_out.h - streaming JSON writer for --json and for the report page.
  *
- * Every value takes the key it has in its object; in an array, and for the outermost value, the key is
- * NULL. Commas and nesting are kept here. Doubles are written so that reading them back gives the same
- * bits; JSON has no NaN and no infinity, they become null. In texts '<' is escaped, so that the output
- * may stand inside a script element of HTML, and bytes that are not UTF-8 become U+FFFD, so that any
- * file name makes valid JSON. Writing never fails: the sink remembers its failures itself. */
+ * Every value takes its key in the object; the key is NULL in an array and for the outermost value. The writer
+ * keeps track of commas and nesting. Doubles are written so that reading restores the same bits; NaN and infinity,
+ * absent from JSON, become null. In texts '<' is escaped, so that the output may stand in an HTML script element,
+ * and bytes that are not UTF-8 become U+FFFD, so that any file name gives valid JSON. Writing never fails: the
+ * sink records its own failures. */
 #ifndef TALUS_CLI_JSON_OUT_H
 #define TALUS_CLI_JSON_OUT_H
 
@@ -20,15 +20,15 @@ typedef struct JsonOut {
     JsonSink *sink;
     void *user;
     int depth;
-    bool filled[JSON_OUT_DEPTH + 1]; /* whether a level has a value already */
+    bool filled[JSON_OUT_DEPTH + 1]; /* true if the level has a value */
     size_t used;
     char buffer[JSON_OUT_BUFFER];
 } JsonOut;
 
 void json_start(JsonOut *json, JsonSink *sink, void *user);
-/* Sinks for json_start whose user is a FILE, a TalusFile, a TalusText. */
+/* Sinks for json_start; `user` is a FILE, a TalusFile or a TalusText. */
 JsonSink json_to_stream, json_to_file, json_to_text;
-/* Asserts that everything opened was closed, and hands the rest to the sink. */
+/* Asserts that every level is closed, and flushes the buffer to the sink. */
 void json_finish(JsonOut *json);
 
 void json_open_object(JsonOut *json, const char *key);
@@ -42,7 +42,7 @@ void json_int(JsonOut *json, const char *key, int64_t value);
 void json_bool(JsonOut *json, const char *key, bool value);
 void json_null(JsonOut *json, const char *key);
 
-/* Arrays. */
+/* Write arrays. */
 void json_reals(JsonOut *json, const char *key, const double *values, size_t count);
 void json_ints(JsonOut *json, const char *key, const int *values, size_t count);
 

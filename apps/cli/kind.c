@@ -1,4 +1,4 @@
-/* kind.c - what a file or name on the command line is, and who takes it. */
+/* kind.c - recognises files and names on the command line and checks whether a command supports them. */
 #include "cli.h"
 
 #include "io/file/file.h"
@@ -83,7 +83,7 @@ int cli_fail_unsupported(const TalusProblem *problem)
     char why[512], text[512] = "";
     size_t used = 0, size = sizeof text;
     snprintf(why, sizeof why, "%s", talus_error());
-    for (int i = 1; i < talus_solver_count() && used < size; i++) { /* 0 is "auto" */
+    for (int i = 1; i < talus_solver_count() && used < size; i++) { /* index 0 is "auto" */
         const char *name = talus_solver_row(i).name;
         TalusSolver *solver;
         if (talus_solver_row(i).missing)

@@ -1,4 +1,4 @@
-/* main.c - finds the command and hands over; talus help [COMMAND]. */
+/* main.c - dispatches to a command; talus help [COMMAND]. */
 #include "cli.h"
 
 #include "base/param.h"
@@ -17,7 +17,7 @@ static const CliCommand help = {.name = "help",
                                 .details = "",
                                 .main = help_main};
 
-/* In the order of the help. */
+/* In the order of the help text. */
 static const CliCommand *const commands[] = {&cli_run,     &cli_view,   &cli_render, &cli_export,
                                              &cli_solve,   &cli_bench,  &cli_list,   &cli_info,
                                              &cli_extract, &cli_verify, &help};
@@ -102,7 +102,7 @@ static int dispatch(int argc, char **argv)
     return command ? command->main(argc - 1, argv + 1) : unknown_command(word);
 }
 
-/* Before any thread: OpenBLAS, should a package bring it, starts none of its own (linalg/package.h). */
+/* Must run before any thread starts: keeps OpenBLAS, if present, from starting its own (linalg/package.h). */
 int main(int argc, char **argv)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);

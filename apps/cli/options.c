@@ -1,4 +1,4 @@
-/* options.c - the option parser and the help text, both driven by the commands' tables. */
+/* options.c - option parser and help text, both driven by the commands' tables. */
 #include "cli.h"
 
 #include "base/param.h"
@@ -11,7 +11,7 @@
 
 enum { MAX_OPTIONS = 32 };
 
-/* One walk over the arguments. */
+/* State of one pass over the arguments. */
 typedef struct Parser {
     const CliCommand *command;
     int argc, next;
@@ -171,7 +171,7 @@ bool cli_parse(const CliCommand *command, int argc, char **argv, void *values, C
                int *code)
 {
     Parser parser = {.command = command, .argc = argc, .next = 1, .argv = argv, .values = values};
-    bool options = true; /* "--" ends them */
+    bool options = true; /* false after "--" */
     operands->count = 0;
     *code = CLI_OK;
     while (parser.next < argc && *code == CLI_OK) {

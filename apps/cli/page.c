@@ -1,4 +1,4 @@
-/* page.c - the report's template around its data. */
+/* page.c - writes the report: template and data. */
 #include "page.h"
 
 #include "base/memory.h"

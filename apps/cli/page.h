@@ -1,7 +1,7 @@
-/* page.h - the pages: HTML files that hold their data, their program and their licences.
+/* page.h - self-contained HTML pages with data, program and licences.
  *
- * A page is a built template with values put into it. docs/reference/report.md says what the value of the report
- * holds, docs/how-to/viewer.md what those of the viewer do. */
+ * A page is a built template with values inserted. docs/reference/report.md describes the value of the report,
+ * docs/how-to/viewer.md those of the viewer. */
 #ifndef TALUS_CLI_PAGE_H
 #define TALUS_CLI_PAGE_H
 
@@ -9,7 +9,7 @@
 
 #include <talus/base.h>
 
-/* A template before, between and after the places of its values; made by cmake/embed_page.cmake. */
+/* Piece of a template before, between or after inserted values; made by cmake/embed_page.cmake. */
 typedef struct PagePiece {
     const unsigned char *bytes;
     size_t size;
@@ -17,11 +17,10 @@ typedef struct PagePiece {
 
 extern const PagePiece page_report[2], page_viewer[3];
 
-/* Writes the report's one value. */
+/* Writes the single value of the report. */
 typedef void PageData(void *user, JsonOut *json);
 
-/* Writes DIR/report.html, creating DIR where needed. The file appears whole or not at all; the data
- * goes through a small buffer, whatever its size. */
+/* Writes DIR/report.html and creates DIR if needed. The file appears whole or not at all; data is streamed. */
 TalusStatus page_write(const char *dir, PageData *data, void *user);
 
 #endif

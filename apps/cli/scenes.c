@@ -1,4 +1,4 @@
-/* scenes.c - the scenes that ship, and other things commands look up or share. */
+/* scenes.c - search for shipped scenes, and other helpers of the commands. */
 #include "cli.h"
 
 #include "backend/backend.h"
@@ -16,9 +16,9 @@
 
 enum { SCENE_DIRS = 2, MAX_SCENES = 256, NAME_BYTES = 64, DIR_BYTES = CLI_PATH_MAX - 512 };
 
-/* ---- where they are ---- */
+/* ---- directories ---- */
 
-/* The folder of this program; false where the system does not tell. */
+/* Returns the folder of this program; false if the system does not tell. */
 static bool program_dir(char *dir, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", dir, size - 1);
@@ -35,8 +35,8 @@ bool cli_same_dir(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && talus_same_file(&x, &y);
 }
 
-/* The scenes that belong to this program: of the source tree, if it runs from the build tree; else those that
- * were installed with it, which are found from where it is now, so that they may be moved together. */
+/* Finds the program's own scenes: those of the source tree if it runs from the build tree, else the installed
+ * ones, relative to the program, so that both may be moved together. */
 static void find_own_dir(char *own, size_t size)
 {
     char dir[DIR_BYTES - 256];
@@ -48,7 +48,7 @@ static void find_own_dir(char *own, size_t size)
         snprintf(own, size, "%s/%s", dir, TALUS_SCENES_FROM_PROGRAM);
 }
 
-/* Searched in this order: the program's own, and where the user is. */
+/* Search order: the program's own folder, then the current one. */
 static const char *scene_dir(int index)
 {
     static char own[DIR_BYTES];
@@ -79,7 +79,7 @@ static bool known(const Names *names, const char *name)
     return false;
 }
 
-/* NAME.json is a scene, except the schema that describes them. */
+/* Every NAME.json is a scene, except the schema. */
 static void add_name(Names *names, const char *file, int dir)
 {
     size_t length = strlen(file);
@@ -129,7 +129,7 @@ void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), 
     }
 }
 
-/* A file of triangles stands for itself: no scene has such a name. */
+/* True for files of triangles, which are never names of scenes. */
 static bool names_surface(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -222,7 +222,7 @@ static void show_warning(void *user, TalusLogLevel level, const char *id, const 
             return;
     if (count < MAX_KINDS)
         snprintf(shown[count++], NAME_BYTES, "%s", id);
-    /* A progress bar may be on the line. */
+    /* Clears a progress bar on the line. */
     fprintf(stderr, "%stalus: warning: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
 }
 

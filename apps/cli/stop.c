@@ -1,5 +1,4 @@
-/* stop.c - SIGINT and SIGTERM: finish what is under way, then stop; one that comes a second later
- * ends the program at once. */
+/* stop.c - SIGINT and SIGTERM: finish the current work, then stop; a signal a second later ends the program at once. */
 #include "cli.h"
 
 #include "base/timer.h"
@@ -7,11 +6,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-/* Atomic, because a worker thread may be the one that runs the handler. */
+/* Atomic, because the handler may run on a worker thread. */
 static atomic_int stop_signal;
-static atomic_llong stop_time; /* of the first, in nanoseconds */
+static atomic_llong stop_time; /* time of the first signal, ns */
 
-/* timeout(1) signals a process and then its group: the same request, twice within microseconds. */
+/* timeout(1) signals a process and then its group: the same request twice within microseconds. */
 static void request_stop(int number)
 {
     long long now = (long long)(1e9 * talus_now()), none = 0;
@@ -29,7 +28,7 @@ void cli_catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* then a file-size limit is a failed write, which is told */
+    signal(SIGXFSZ, SIG_IGN); /* makes a file-size limit a failed write, which is reported */
 }
 
 int cli_stop_signal(void)

@@ -1,4 +1,4 @@
-/* lab/lab_figure.c - curves that an experiment draws on the page itself. */
+/* lab/lab_figure.c - curves that an experiment adds to the page. */
 #include "lab.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* lab/lab_friction.c - friction laws, sections and outer loops: from the command line, and in words. */
+/* lab/lab_friction.c - parsing and printing of friction laws, sections and outer loops. */
 #include "lab.h"
 
 #include "base/param.h"
@@ -14,7 +14,7 @@ TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionM
     return section ? talus_section_parse(section, out) : TALUS_OK;
 }
 
-/* ---- what a problem's contacts have ---- */
+/* ---- friction of a problem ---- */
 
 static bool has_friction(const TalusProblem *problem, int block)
 {

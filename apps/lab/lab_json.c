@@ -1,5 +1,5 @@
-/* lab/lab_json.c - results as JSON: the answer to --json, results.json and the page's data, which are
- * the same value. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
+/* lab/lab_json.c - results as JSON: the answer to --json, results.json and the page's data are the same value.
+ * docs/how-to/laboratory.md and docs/reference/report.md describe it. */
 #include "lab.h"
 
 #include "base/memory.h"
@@ -195,7 +195,7 @@ static void put_curves(JsonOut *json, const LabFigure *figure)
     json_close_object(json);
 }
 
-/* Left out where there are none, as in all results of problems. */
+/* Omitted if there are none, as in all results of problems. */
 static void put_all_curves(JsonOut *json, const LabSet *set)
 {
     if (set->figure_count == 0)
@@ -264,7 +264,7 @@ static void put_machine(JsonOut *json, int threads)
         return;
     int used = snprintf(text, sizeof text, "%s %s, %ld processors", about.sysname, about.machine,
                         sysconf(_SC_NPROCESSORS_ONLN));
-    if (threads > 0) /* worlds have threads of their own */
+    if (threads > 0) /* worlds have their own threads */
         snprintf(text + used, sizeof text - (size_t)used, ", %d thread%s", threads,
                  threads == 1 ? "" : "s");
     json_text(json, "machine", text);
@@ -279,7 +279,7 @@ static void put_date(JsonOut *json)
         json_text(json, "date", text);
 }
 
-/* What an earlier call finished and this one has not come to yet. */
+/* Writes results of an earlier call that this call has not reached yet. */
 static void put_earlier(JsonOut *json, const LabSet *set)
 {
     json_open_array(json, "earlier");

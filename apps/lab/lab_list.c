@@ -1,4 +1,4 @@
-/* lab/lab_list.c - lists of solvers: NAME:key=value,key=value,NAME,... */
+/* lab/lab_list.c - parses lists of solvers: NAME:key=value,key=value,NAME,... */
 #include "lab.h"
 
 #include "base/memory.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Whether the words up to the next comma are a parameter of the solver before, "key=value". */
+/* True if the text up to the next comma is a parameter "key=value" of the solver before. */
 static bool is_parameter(const char *text)
 {
     size_t length = strcspn(text, ",");
@@ -14,7 +14,7 @@ static bool is_parameter(const char *text)
     return equals && (!colon || colon > equals);
 }
 
-/* One that is there already is not run a second time. */
+/* Adds a solver unless it is listed already. */
 static TalusStatus add(LabList *list, const char *item)
 {
     for (int i = 0; i < list->count; i++)
@@ -28,7 +28,7 @@ static TalusStatus add(LabList *list, const char *item)
     return TALUS_OK;
 }
 
-/* Those of this build; "auto" only chooses among the others. What was named before is not meant twice. */
+/* Adds all solvers of this build except "auto", which only chooses among them, and except those already listed. */
 static TalusStatus add_all(LabList *list)
 {
     const char *twice = list->twice;
@@ -60,7 +60,7 @@ static TalusStatus split(LabList *list)
     }
 }
 
-/* A wrong name or parameter is told before anything runs. */
+/* Reports a wrong name or parameter before anything runs. */
 static TalusStatus check(const LabList *list)
 {
     for (int i = 0; i < list->count; i++) {

@@ -1,4 +1,4 @@
-/* lab/lab_problem.c - a problem on the bench: its file, its stored start, its reference. */
+/* lab/lab_problem.c - a problem in the laboratory: file, stored start, reference. */
 #include "lab.h"
 
 #include "base/hash.h"
@@ -48,8 +48,8 @@ static double norm_of(const double *x, size_t n)
 
 /* ---- opening ---- */
 
-/* The impulses of an FCLIB file to start from: its solution, so that one solver can go on where
- * another stopped, or else its first guess; NULL: none. */
+/* Returns the impulses of an FCLIB file to start from: its solution, so that one solver can continue where another
+ * stopped, else its initial guess, else NULL. */
 static const TalusFclibPoint *stored_point(const TalusFclib *fclib)
 {
     if (fclib->solution.r)
@@ -57,7 +57,7 @@ static const TalusFclibPoint *stored_point(const TalusFclib *fclib)
     return fclib->guess_count > 0 && fclib->guesses[0].r ? &fclib->guesses[0] : NULL;
 }
 
-/* Impulses in the file: of an FCLIB file as above, or what `talus extract` wrote. */
+/* Reads the start from the file: from FCLIB as above, or the impulses that `talus extract` wrote. */
 static TalusStatus read_start(LabProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p->problem);
@@ -78,7 +78,7 @@ static int count_bodies(const LabProblem *p)
     return talus_fclib_dofs(p->fclib) / (p->fclib->dimension == 3 ? 6 : 3);
 }
 
-/* The scales that relative figures divide by. */
+/* Computes the scales of relative figures. */
 static TalusStatus measure_scales(LabProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p->problem);
@@ -126,7 +126,7 @@ void lab_problem_close(LabProblem *p)
 
 /* ---- reference and solution ---- */
 
-/* A problem in our own format takes FCLIB's shape only when this is needed. */
+/* Converts a problem file to FCLIB's layout when first needed. */
 static TalusStatus need_fclib(LabProblem *p)
 {
     return p->fclib ? TALUS_OK : talus_fclib_from_problem(p->problem, p->name, &p->fclib);
@@ -140,7 +140,7 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
     TalusStatus status =
         point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
                 : talus_fail_file(path, TALUS_ERR_FORMAT, "its solution has no velocities u");
-    /* Velocities lie in the same rows as impulses. */
+    /* Velocities have the same rows as impulses. */
     TalusFclibPoint velocities = {.r = point.u};
     TALUS_THEN(status, talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference));
     TALUS_THEN(status, hash_file(path, &p->reference_hash));
@@ -148,8 +148,7 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
     return status;
 }
 
-/* The residual of zero impulses is another with bounds. */
-/* The interior point for circular cones or the one for polygons, whichever takes the problem. */
+/* Returns the interior point method for circular cones or the one for polygons, whichever supports the problem. */
 static const char *interior_point(const TalusProblem *problem)
 {
     TalusSolver *soc = NULL;
@@ -167,7 +166,7 @@ static bool goes_on(void *user, int iteration, int products, double residual)
 
 TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
 {
-    static const double to = 1e-11; /* of the residual of zero impulses */
+    static const double to = 1e-11; /* relative to the residual of zero impulses */
     const char *name = solver ? solver : p->exact ? "prox" : interior_point(p->problem);
     TalusSolveOptions options = talus_solve_options_default();
     size_t n = (size_t)talus_problem_size(p->problem);
@@ -191,6 +190,7 @@ TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
     talus_problem_velocity(p->problem, gamma, p->reference);
     p->reference_hash = talus_hash(TALUS_HASH_SEED, p->reference, n * sizeof *p->reference);
     memset(gamma, 0, n * sizeof *gamma);
+    /* bounds of law fixed change the residual of zero impulses */
     talus_problem_residual(p->problem, gamma, &zero);
     p->natural_at_zero = zero.rms;
     return TALUS_OK;

@@ -1,4 +1,4 @@
-/* lab/lab_run.c - one solver on one problem, watched and measured. */
+/* lab/lab_run.c - runs one solver on one problem, observes and measures it. */
 #include "lab.h"
 
 #include "base/hash.h"
@@ -16,7 +16,7 @@
 
 static const double draw_interval = 0.2; /* seconds between redraws */
 
-/* What watches a solve. Its memory is not the library's: what a solve holds is measured there. */
+/* Observer of a solve. Its memory is allocated outside the library, because the library's memory is measured. */
 typedef struct Watcher {
     LabProblem *problem;
     LabResult *result;
@@ -49,7 +49,7 @@ void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char
     snprintf(key, 17, "%016" PRIx64, talus_hash(TALUS_HASH_SEED, text, (size_t)length));
 }
 
-/* ---- while it runs ---- */
+/* ---- during the solve ---- */
 
 static void draw(Watcher *w, int iteration, double residual)
 {
@@ -125,7 +125,7 @@ static bool on_iterate(void *user, const TalusObservation *seen)
 
 /* ---- the result ---- */
 
-/* heyn-2012 Fig. 5: normal impulses in ascending order, thinned out, the ends kept. */
+/* heyn-2012 Fig. 5: normal impulses in ascending order, thinned, with both ends. */
 static TalusStatus sort_impulses(const TalusProblem *problem, const double *gamma, LabResult *out)
 {
     int blocks = talus_problem_blocks(problem), rows = talus_problem_rows(problem);
@@ -198,7 +198,7 @@ static void refuse(LabResult *out, LabOutcome outcome)
     out->objective = out->seconds = out->memory_bytes = NAN;
     for (int i = 0; i < LAB_RESIDUALS; i++)
         out->residual[i] = NAN;
-    /* The name of a solver stands beside every reason already. */
+    /* The solver's name is shown beside every reason already. */
     bool named = talus_error_record()->domain == TALUS_DOMAIN_SOLVER;
     snprintf(out->reason, sizeof out->reason, "%s", named ? talus_error_reason() : talus_error());
 }
@@ -209,7 +209,7 @@ static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Wat
     o.norm = job->siconos ? TALUS_NORM_SICONOS : TALUS_NORM_RMS;
     o.tolerance = job->siconos ? job->tolerance : job->tolerance * p->natural_at_zero;
     o.outer = job->outer;
-    /* Zero impulses solve it: any residual but zero is too much, while 0 would mean no tolerance. */
+    /* Zero impulses are a solution: the tolerance must be positive, because 0 means none. */
     if (job->tolerance > 0.0 && !(o.tolerance > 0.0))
         o.tolerance = DBL_MIN;
     o.max_iterations = job->max_iterations;

@@ -1,4 +1,4 @@
-/* lab/lab_set.c - a set of results that grows job by job and can be taken up again. */
+/* lab/lab_set.c - a set of results that grows by jobs and can be continued. */
 #include "lab.h"
 
 #include "base/memory.h"
@@ -21,7 +21,7 @@ TalusStatus lab_set_open(LabSet *set, bool fresh)
     return fresh ? TALUS_OK : lab_store_read(set);
 }
 
-/* Hands over the stored result of this key. */
+/* Moves the stored result with this key to `out`. */
 static bool take_stored(LabSet *set, const char *key, LabResult *out)
 {
     for (int i = 0; i < set->stored_count; i++) {
@@ -44,7 +44,7 @@ static TalusStatus new_result(LabSet *set, LabResult **out)
     return TALUS_OK;
 }
 
-/* The file grows with every result: writing it each time would take longer than solving. */
+/* Writes results.json at intervals: writing the growing file after each result would take longer than solving. */
 static TalusStatus write_now_and_then(LabSet *set)
 {
     double now = talus_now();
@@ -55,7 +55,7 @@ static TalusStatus write_now_and_then(LabSet *set)
     return status;
 }
 
-/* Of a stored result, too: its key says that they are the same. */
+/* Also for a stored result: its key guarantees equal terms. */
 static void keep_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
 {
     out->tolerance = job->tolerance;

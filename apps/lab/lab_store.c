@@ -1,4 +1,4 @@
-/* lab/lab_store.c - reading results.json back. Only what lab_json.c wrote is taken. */
+/* lab/lab_store.c - reads results.json as written by lab_json.c. */
 #include "lab_store.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 
 enum { STORE_LIMIT = 1 << 30 };
 
-/* null, where JSON has no number, was NaN. */
+/* JSON null stands for NaN. */
 static double real_of(const TalusJson *object, const char *key)
 {
     const TalusJson *value = object ? talus_json_get(object, key) : NULL;
@@ -101,7 +101,7 @@ static void read_terms(const TalusJson *run, LabResult *out)
     text_of(run, "measure", measure, sizeof measure);
     out->tolerance = real_of(run, "tolerance");
     out->max_iterations = int_of(run, "max_iterations");
-    out->max_seconds = real_of(run, "max_seconds"); /* null: NAN, which is no limit either */
+    out->max_seconds = real_of(run, "max_seconds"); /* null: NAN, no limit either */
     out->threads = int_of(run, "threads");
     out->warm = strcmp(start, "stored") == 0;
     text_of(run, "backend", out->backend, sizeof out->backend);
@@ -138,8 +138,7 @@ static bool read_run(const TalusJson *run, LabResult *out)
            read_impulses(run, out) && read_trace(run, &out->trace);
 }
 
-/* Runs that were interrupted or that this version does not understand are left out, and so run
- * again. */
+/* Skips runs that were interrupted or that this version does not understand; they run again. */
 static void read_array(LabSet *set, const TalusJson *runs)
 {
     for (const TalusJson *run = runs ? runs->first : NULL; run; run = run->next) {

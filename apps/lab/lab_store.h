@@ -1,4 +1,4 @@
-/* lab/lab_store.h - results.json: what a set has so far, for reading and for going on. */
+/* lab/lab_store.h - results.json: stores a set for later calls and for reading. */
 #ifndef TALUS_CLI_LAB_STORE_H
 #define TALUS_CLI_LAB_STORE_H
 
@@ -10,7 +10,7 @@
 TalusStatus lab_store_write(const LabSet *set);
 TalusStatus lab_page_write(const LabSet *set);
 
-/* lab_store.c: the runs in DIR/results.json into set->stored; a missing file is none. */
+/* Reads the runs of DIR/results.json into set->stored, none if the file is missing (lab_store.c). */
 TalusStatus lab_store_read(LabSet *set);
 
 #endif

@@ -1,4 +1,4 @@
-/* lab/lab_summary.c - solvers over many problems. */
+/* lab/lab_summary.c - summary of solvers over many problems. */
 #include "lab.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ typedef struct Total {
     double applies, seconds, worst_error;
 } Total;
 
-/* Whether no other solver converged on that problem with fewer products. */
+/* True if no other solver converged on that problem with fewer products. */
 static bool is_cheapest(const LabSet *set, const LabResult *r)
 {
     for (int i = 0; i < set->result_count; i++) {

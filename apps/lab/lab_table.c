@@ -1,4 +1,4 @@
-/* lab/lab_table.c - tables for people. */
+/* lab/lab_table.c - tables as text. */
 #include "lab.h"
 
 #include "base/status.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a table of words ---- */
+/* ---- a table of texts ---- */
 
 static void put_cell(LabTable *table, const char *text)
 {
@@ -80,7 +80,7 @@ static int width_of(const LabTable *table, int column)
     return (int)width;
 }
 
-/* The first column to the left, the others to the right. */
+/* Prints the first column left-aligned, the others right-aligned. */
 void lab_table_print(const LabTable *table, FILE *out)
 {
     if (table->title[0])
@@ -97,7 +97,7 @@ void lab_table_print(const LabTable *table, FILE *out)
 
 /* ---- the terms of a run ---- */
 
-/* "1e-4" and "2.5e-6", where printf has "0.0001" and "2.5e-06". */
+/* Formats as "1e-4" and "2.5e-6", where printf gives "0.0001" and "2.5e-06". */
 static void tolerance_text(double tolerance, char text[32])
 {
     char digits[32];
@@ -119,7 +119,7 @@ bool lab_on_host(const LabResult *r)
     return !r->backend[0] || strcmp(r->backend, "cpu") == 0;
 }
 
-/* What is so by default, the relaxation over circular cones or over half lines, is not told. */
+/* Omits the default, the relaxation over circular cones or half lines. */
 static void friction_text(const LabResult *r, char text[LAB_TEXT])
 {
     bool law = r->law[0] && strcmp(r->law, "ccp") != 0;
@@ -188,12 +188,12 @@ static int by_rank(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* What a table has only where it tells something. */
+/* Columns that a table has only if they are informative. */
 typedef struct Extra {
     bool error, limits;
     bool updates; /* some result is under another law than ccp */
-    bool siconos,
-        bounds; /* all contacts of a result are under coulomb; some have bounds of law fixed */
+    /* siconos: some result is under coulomb or in Siconos's measure. bounds: some contacts are under law fixed. */
+    bool siconos, bounds;
 } Extra;
 
 static void add_headings(LabTable *table, Extra extra)
@@ -242,7 +242,7 @@ static void add_row(LabTable *table, const LabResult *r, Extra extra)
         lab_table_add(table, "%s", limits);
 }
 
-/* The problem, and below it the terms where all runs share them. */
+/* Prints the problem and, if all runs share them, the terms. */
 static void print_head(const LabProblem *p, const LabResult *one, FILE *out)
 {
     char terms[LAB_TERMS];

@@ -1,4 +1,4 @@
-/* lab/lab_trace.c - names of what is measured, and traces as CSV. */
+/* lab/lab_trace.c - names of columns and residuals, and traces as CSV. */
 #include "lab.h"
 
 #include "base/memory.h"
@@ -56,7 +56,7 @@ void lab_result_clear(LabResult *result)
     result->trace = (LabTrace){0};
 }
 
-/* A field of a CSV file: in quotes where it holds a comma or a quote. */
+/* Writes a CSV field, in quotes if it contains a comma or a quote. */
 static void put_text(TalusFile *file, const char *text)
 {
     if (!strpbrk(text, ",\"\n\r")) {

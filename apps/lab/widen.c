@@ -1,4 +1,4 @@
-/* lab/widen.c - a copy of a world with the envelope that gives a number of contacts. */
+/* lab/widen.c - copies a world with the envelope that gives a wanted number of contacts. */
 #include "widen.h"
 
 #include "base/status.h"
@@ -22,7 +22,7 @@ static TalusStatus add_body(TalusWorld *world, const TalusSnapshot *s, int i)
 
 /* ---- the world ---- */
 
-/* The default material is there already. */
+/* Adds materials and shapes; the default material exists already. */
 static TalusStatus add_kinds(TalusWorld *copy, const TalusWorld *world)
 {
     int index;
@@ -70,7 +70,7 @@ static TalusStatus count_contacts(const TalusWorld *world, const TalusSnapshot *
     return status;
 }
 
-/* Contacts grow with the envelope, by steps. */
+/* Bisection: the number of contacts rises with the envelope, in steps. */
 static TalusStatus search(const TalusWorld *world, const TalusSnapshot *bodies, int contacts,
                           double *envelope)
 {

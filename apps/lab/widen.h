@@ -1,15 +1,15 @@
-/* lab/widen.h - the problem of a world's next step with more contacts than the world would watch.
+/* lab/widen.h - the problem of a world's next step with more contacts than the world would detect.
  *
- * petra-2009 takes every pair up to a distance epsilon into its problems, which it does not give; the
- * number of contacts, which it does, tells how large it was. */
+ * The problems of petra-2009 contain every pair up to a distance epsilon. The paper does not give epsilon, but it
+ * gives the number of contacts, from which epsilon follows. */
 #ifndef TALUS_CLI_WIDEN_H
 #define TALUS_CLI_WIDEN_H
 
 #include "cli/cli.h"
 
-/* A world with the bodies, materials, gravity, step and friction of `world`, on the cpu backend, whose next
- * step has as many contacts as can be had without exceeding `contacts`; *envelope is what that takes, as a
- * share of a body's size. Impulses start from zero. What is set for pairs of materials is not taken over. */
+/* Creates a world with the bodies, materials, gravity, step and friction of `world`, on the cpu backend. Its next
+ * step has as many contacts as possible up to `contacts`; *envelope is the envelope for that, relative to a body's
+ * size. Impulses start from zero. Settings for pairs of materials are not copied. */
 TalusStatus widen_world(const TalusWorld *world, int contacts, TalusWorld **out, double *envelope);
 
 #endif

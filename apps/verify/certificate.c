@@ -1,4 +1,4 @@
-/* certificate.c - whether a direction proves that a problem has no solution (docs/reference/contact-problem.md, an infeasible step). */
+/* certificate.c - checks proofs of infeasibility (docs/reference/contact-problem.md, an infeasible step). */
 #include "point.h"
 
 #include <float.h>
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What counts as rounding, and how many times as large the gain must be. */
+/* ROUNDING: what counts as rounding. BOUND: minimum ratio of gain and balance. */
 static const double ROUNDING = 64.0 * DBL_EPSILON, BOUND = 1e12;
 
-/* The nearest direction along which the impulses of a block may grow without end. Where tangential impulses have
- * bounds of their own, or the law is Coulomb's, it has no friction; a joint's is in its rows without bounds. */
+/* Projects x onto the directions along which impulses of a block may grow without bound. Under laws fixed and
+ * coulomb these have no friction; those of a joint are its unbounded rows. */
 static void nearest_endless(const VerifySet *set, double *x)
 {
     bool bounded = set->model.law == TALUS_LAW_FIXED || set->model.law == TALUS_LAW_COULOMB;

@@ -1,4 +1,4 @@
-/* def.c - matrix-free and explicit problems from their def. */
+/* def.c - evaluates matrix-free and explicit problems from their def. */
 #include "point.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static TalusFrictionModel model_of(const TalusProblemDef *def, int block)
     return def->model ? def->model[block] : plain;
 }
 
-/* Where no block has a section an explicit problem is that of its normal rows. */
+/* An explicit problem in which no block has a section consists of its normal rows. */
 static int explicit_rows(const TalusProblemDef *def)
 {
     for (int i = 0; i < def->block_count; i++)
@@ -59,8 +59,8 @@ double verify_mu(const TalusProblemDef *def, int block)
     return def->rows == 3 ? def->mu[block] : 0.0;
 }
 
-/* Without friction a law has nothing to say: such a block is a cone without width. `rows` is the
- * problem's, which is a pass over all contacts. */
+/* Returns the block's set. A block without friction is a cone of zero width under every law. `rows` is the
+ * problem's, passed in because it takes a pass over all contacts. */
 static VerifySet set_of(const TalusProblemDef *def, int rows, int block)
 {
     VerifySet set = {.rows = rows, .mu = verify_mu(def, block)};
@@ -130,14 +130,14 @@ void verify_frame(TalusVec3 normal, double axis[3][3])
 
 /* ---- columns of D ---- */
 
-/* One contact's column for axis k on one side: (e_k, arm x e_k), with a minus on body a. */
+/* Column of one contact for axis k on one side: (e_k, arm x e_k), negative on body a. */
 typedef struct Column {
     int body; /* -1: the fixed world */
     double force[3], torque[3];
 } Column;
 
-/* L by which moments are divided; where a contact resists no turning its moments are 0, and the length
- * that it may lack is a_a a_b / (a_a + a_b) of its arms. */
+/* Length L by which moments are divided. A contact without resistance to rolling and spinning may lack one; its
+ * moments are 0, and a_a a_b / (a_a + a_b) of its arms is used. */
 static double length_of(const TalusContactDef *c)
 {
     double a[3], b[3];
@@ -220,7 +220,7 @@ void verify_body_velocity(const TalusProblemDef *def, const double *gamma, doubl
         push_all(def, gamma, v);
 }
 
-/* Rows of the matrix for one of the explicit problem. */
+/* Rows of the matrix per row of the explicit problem. */
 static int stride_of(const TalusProblemDef *def)
 {
     return def->rows / verify_rows(def);
@@ -272,7 +272,7 @@ void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gr
         gradient[i * rows] += compliance_of(def, i) * gamma[i * rows];
 }
 
-/* ---- the residual and its kin ---- */
+/* ---- residual, objective and related figures ---- */
 
 static double entry_of(const TalusProblemDef *def, int block, int k)
 {
@@ -405,8 +405,7 @@ static double norm(const double *x)
     return sqrt(dot(x, x));
 }
 
-/* The length by which a spin counts: that of the arm, without tangential rows of what of it is across the normal; and
- * by itself with six rows. */
+/* Length that multiplies a spin: arm; with one row its part across the normal; with six plus the contact's length. */
 static double arm_of(const TalusContactDef *c, int rows, int side)
 {
     double arm[3], normal[3], across[3];
@@ -427,7 +426,7 @@ static double contact_terms(const TalusContactDef *c, int rows, const double *v)
     return sum;
 }
 
-/* Of every block at gamma; gamma NULL is zero. */
+/* Fills the terms of every block at gamma; gamma NULL is zero. */
 static void fill_contact_terms(const TalusProblemDef *def, int rows, const double *gamma,
                                double *terms)
 {

@@ -1,9 +1,8 @@
-/* fclib.c - FCLIB problems from their stored matrices.
+/* fclib.c - evaluates FCLIB problems from their stored matrices.
  *
- * M is taken apart into the groups of unknowns that it couples (a rigid body, or a whole finite
- * element mesh), each inverted by Gauss-Jordan with pivoting. With joints the groups are those of M
- * and G together, and what is inverted is [M -G; G' 0]. Where M is not symmetric, neither is
- * W = H' M^-1 H, and the convex problem has (W + W')/2. */
+ * M is split into groups of coupled unknowns (a rigid body, or a whole finite element mesh), each inverted by
+ * Gauss-Jordan with pivoting. With joints the groups are those of M and G together, and the matrix
+ * [M -G; G' 0] is inverted. If M is not symmetric, neither is W = H' M^-1 H, and the convex problem has (W + W')/2. */
 #include "point.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@ enum { LARGEST_GROUP = 3000 };
 
 typedef struct Group {
     int size;
-    int *member;     /* indices below dofs: velocities; above: impulses of joints */
+    int *member;     /* index < dofs: velocity; otherwise impulse of a joint */
     double *inverse; /* [size * size] */
 } Group;
 
@@ -80,7 +79,7 @@ static void free_system(System *s)
     free(s->place_of);
 }
 
-/* ---- their inverses ---- */
+/* ---- inverses of groups ---- */
 
 static void swap_rows(double *a, int n, int r, int s)
 {
@@ -91,7 +90,7 @@ static void swap_rows(double *a, int n, int r, int s)
     }
 }
 
-/* Row operations of one pivot, on one of the two matrices. */
+/* Row operation of one pivot on one of the two matrices. */
 static void eliminate(double *a, int n, int pivot_row, int row, double factor)
 {
     for (int k = 0; k < n; k++)
@@ -99,7 +98,7 @@ static void eliminate(double *a, int n, int pivot_row, int row, double factor)
             factor * a[(size_t)pivot_row * (size_t)n + (size_t)k];
 }
 
-/* Gauss-Jordan with row pivoting; `a` becomes the identity. False: singular. */
+/* Gauss-Jordan with row pivoting; `a` becomes the identity. Returns false if singular. */
 static bool invert(double *a, double *inverse, int n)
 {
     for (int i = 0; i < n; i++)
@@ -130,7 +129,7 @@ static bool invert(double *a, double *inverse, int n)
     return true;
 }
 
-/* The group's own part of M, and of -G and G'. */
+/* Fills the group's part of M, -G and G'. */
 static void fill_group(const TalusFclib *f, const System *s, int g, double *a)
 {
     const Group *group = &s->group[g];
@@ -223,8 +222,8 @@ static void global_offset(const TalusFclib *f, const System *s, double *q)
     free(force);
 }
 
-/* u = q + W r, or q + (W + W')/2 r. The inverse with joints has the block that maps forces to
- * velocities in its upper left corner, whose transpose is that of the transposed inverse. */
+/* u = q + W r, or q + (W + W')/2 r. With joints the upper left block of the inverse maps forces to velocities; its
+ * transpose is that block of the transposed inverse. */
 static void global_velocity(const TalusFclib *f, const System *s, const double *q, const double *r,
                             bool symmetric, double *u)
 {

@@ -1,4 +1,4 @@
-/* measure.c - the metrics of docs/reference/metrics.md, written down once more. */
+/* measure.c - independent implementation of docs/reference/metrics.md. */
 #include "point.h"
 
 #include <float.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an evaluation of N gamma + q may be off by, relative to its terms. */
+/* Error of an evaluation of N gamma + q, relative to its terms. */
 static const double ROUNDING = DBL_EPSILON;
 
 double *verify_zeros(size_t count)
@@ -123,7 +123,7 @@ static double shift_of(const VerifySet *set, const double *u)
     return verify_set_support(set, minus);
 }
 
-/* What is complementary to gamma. */
+/* Vector complementary to gamma. */
 static void paired(const VerifySet *set, const double *g, double *out)
 {
     memcpy(out, g, VERIFY_ROWS * sizeof *out);
@@ -159,7 +159,7 @@ static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *
         gap += verify_set_size(&b->set, b->gamma) * shift_of(&b->set, g);
         off = g[0] < 0.0 ? -g[0] : 0.0;
     } else if (verify_is_joint(&b->set)) {
-        /* a row without bounds asks for g = 0, one with them pays for g; the rest is left alone */
+        /* a row without bounds requires g = 0; a bounded row adds its bound times |g| to the gap */
         off = 0.0;
         for (int k = 0; k < 3; k++) {
             double most = verify_joint_max_effort(&b->set, k);
@@ -191,7 +191,7 @@ static void add_law(const Block *b, Totals *t)
     }
 }
 
-/* Exact Coulomb, whatever the law. Siconos's matrix holds the compliance, so its velocities are g. */
+/* Exact Coulomb under every law. Siconos's matrix contains the compliance, so its velocities are g. */
 static double siconos_of(const Block *b)
 {
     VerifySet cone = b->set;
@@ -215,7 +215,7 @@ static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
     }
     t->natural2 += natural * natural;
     t->natural_max = fmax(t->natural_max, natural);
-    /* what g is wrong by comes into De Saxce's shift once more, times mu */
+    /* an error of g enters De Saxce's shift again, times mu */
     double terms = fmax(p->terms[i], b.d * length(b.gamma)) *
                    (b.set.model.law == TALUS_LAW_COULOMB ? 1.0 + b.set.mu : 1.0);
     t->terms2 += terms * terms;

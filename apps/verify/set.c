@@ -1,10 +1,10 @@
-/* set.c - the sets of blocks, from their corners.
+/* set.c - sets of blocks, from the corners of their sections.
  *
- * A section is its corners, or a disc; the nearest point of a polygon is searched for along all its sides.
- * For the cone over several sections that share the normal impulse n, the squared distance from the members
- * with that n is convex in n, and half its derivative is
+ * A section is given by its corners, or is a disc; the nearest point of a polygon is found by a search along all its
+ * sides. For the cone over several sections that share the normal impulse n, the squared distance from the members
+ * with that n is convex in n. Half its derivative is
  *     n - x_n - sum over sections of sigma(t - p),   p the nearest point of the section of size n to t,
- * sigma the support function of the section of size 1: its root is found by bisection. */
+ * with sigma the support function of the section of size 1. Its root is found by bisection. */
 #include "point.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@
 
 /* ---- sections ---- */
 
-/* A part of a block: rows `row` to row + width - 1 are in a section of radius mu n. */
+/* Part of a block: rows `row` to row + width - 1 lie in a section of radius mu n. */
 typedef struct Part {
-    int row, width, corners; /* no corners: a disc, or an interval */
+    int row, width, corners; /* 0 corners: a disc, or an interval */
     double mu, corner[VERIFY_SIDES][2];
 } Part;
 
@@ -44,7 +44,7 @@ double verify_joint_max_effort(const VerifySet *set, int k)
     return k < 3 && set->model.sides & bit[k] ? set->mu : 0.0;
 }
 
-/* Row by row to the nearer end of [-most, most] if outside. */
+/* Clamps every row to [-most, most]. */
 static void nearest_in_joint(const VerifySet *set, double *x)
 {
     for (int k = 0; k < set->rows; k++) {
@@ -78,7 +78,7 @@ static void give(const Part *part, const double t[2], double *x)
     memcpy(x + part->row, t, (size_t)part->width * sizeof *x);
 }
 
-/* Largest v . t over the part of size 1. */
+/* Maximum of v . t over the part of size 1. */
 static double support(const Part *part, const double v[2])
 {
     double most = part->corners ? -INFINITY : hypot(v[0], v[1]);
@@ -87,7 +87,7 @@ static double support(const Part *part, const double v[2])
     return part->mu * most;
 }
 
-/* Side k: from one corner to the next, of the section of radius 1. */
+/* Side k of the section of radius 1, from one corner to the next. */
 static void side_of(const Part *part, int k, double from[2], double along[2])
 {
     const double *next = part->corner[(k + 1) % part->corners];
@@ -97,14 +97,14 @@ static void side_of(const Part *part, int k, double from[2], double along[2])
     }
 }
 
-/* How far t is beyond the line of the side, whose normal points out; `from` is at the section's scale. */
+/* Signed distance of t beyond the line of a side, whose normal points outwards; `from` is at the section's scale. */
 static double beyond(const double t[2], const double from[2], const double along[2])
 {
     double x = t[0] - from[0], y = t[1] - from[1];
     return (x * along[1] - y * along[0]) / hypot(along[0], along[1]);
 }
 
-/* The nearest point of the part of size n, in place. */
+/* Projects t onto the part of size n, in place. */
 static void nearest_of(const Part *part, double n, double t[2])
 {
     double r = part->mu * n, best = INFINITY, found[2] = {0.0, 0.0};
@@ -212,7 +212,7 @@ void verify_set_project(const VerifySet *set, double *x)
     x[0] = n;
 }
 
-/* On a bound of some part that has friction, or of a row of a joint, or beyond it. */
+/* True if x is on or beyond a bound of a part with friction, or of a row of a joint. */
 bool verify_set_slides(const VerifySet *set, const double *x)
 {
     Part part[3];
@@ -249,7 +249,7 @@ void verify_project(int rows, double mu, double *block)
     double t = hypot(block[1], block[2]);
     if (block[0] >= 0.0 && t <= mu * block[0])
         return;
-    /* the nearest point lies on the generator (1, mu t / |t|), or is the apex */
+    /* the nearest point is on the generator (1, mu t / |t|) or is the apex */
     double ray[3] = {1.0, t > 0.0 ? mu * block[1] / t : 0.0, t > 0.0 ? mu * block[2] / t : 0.0};
     double along = fmax(block[0] + ray[1] * block[1] + ray[2] * block[2], 0.0) /
                    (1.0 + ray[1] * ray[1] + ray[2] * ray[2]);

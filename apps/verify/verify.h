@@ -1,10 +1,9 @@
-/* verify.h - the independent verifier: everything a solver reports, recomputed from raw data.
+/* verify.h - the independent verifier: recomputes from raw data all that a solver reports.
  *
- * It shares no code with src/, only the structs of the public headers that hold the data: bodies keep
- * their physical units, every contact applies its six-row columns of D one by one, M is inverted by
- * Gauss-Jordan, and projections are by bisection and search along the sides of sections, or along the
- * circular cone's generator, instead of by cases. Slow, and meant to be read. Out of memory it ends the
- * program. */
+ * The verifier shares no code with src/, only the public structs that hold the data. Bodies keep their physical
+ * units, every contact applies its six-row columns of D one by one, M is inverted by Gauss-Jordan, and projections
+ * use bisection and a search along the sides of sections, or along the circular cone's generator, instead of case
+ * distinctions. The code is slow and meant to be read. Out of memory ends the program. */
 #ifndef TALUS_VERIFY_H
 #define TALUS_VERIFY_H
 
@@ -15,8 +14,7 @@
 
 enum { VERIFY_SIDES = 64, VERIFY_ROWS = 6 };
 
-/* The set of one block: the cone over its sections or, under TALUS_LAW_FIXED, the prism on `estimate`; of a
- * joint, the box of its rows. */
+/* Set of one block: cone over its sections; under TALUS_LAW_FIXED the prism of size `estimate`; of a joint, a box. */
 typedef struct VerifySet {
     int rows; /* 1, 3 or 6 */
     TalusFrictionModel model;
@@ -32,54 +30,53 @@ void verify_project(int rows, double mu, double *block);
 /* ---- any problem: its data at one gamma ---- */
 
 typedef struct VerifyPoint {
-    int blocks, rows;   /* rows per block: 1, 2 (plane contacts), 3 or 6 */
-    VerifySet *set;     /* [blocks]; plane contacts have sets of three rows */
-    double *normal;     /* [blocks]: (N + E)_nn */
-    double *tangential; /* [blocks]: mean of the other diagonal entries of N */
-    double *gamma, *q;  /* [rows * blocks] */
-    double *u, *g;      /* contact velocity N gamma + q, gradient u + E gamma */
-    double *terms; /* [blocks]: |N| |gamma| + |q| + E |gamma|, the size of what g is a sum of */
-    double *offset_terms; /* [blocks]: the same of q */
+    int blocks, rows;     /* rows per block: 1, 2 (plane contacts), 3 or 6 */
+    VerifySet *set;       /* [blocks]; plane contacts have sets of three rows */
+    double *normal;       /* [blocks]: (N + E)_nn */
+    double *tangential;   /* [blocks]: mean of the other diagonal entries of N */
+    double *gamma, *q;    /* [rows * blocks] */
+    double *u, *g;        /* contact velocity N gamma + q, gradient u + E gamma */
+    double *terms;        /* [blocks]: |N| |gamma| + |q| + E |gamma|, magnitude of the terms of g */
+    double *offset_terms; /* [blocks]: magnitude of the terms of q */
 } VerifyPoint;
 
 void verify_free(VerifyPoint *point);
 
-/* Every figure of TalusMetrics. */
+/* Computes every figure of TalusMetrics. */
 void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 
-/* Whether a direction proves that there is no solution. The point is at gamma = that direction times a large number:
- * then g - q is N + E times it, to rounding. */
+/* Check of a direction delta as proof that there is no solution. The point is at gamma = delta times a large
+ * number, so that g - q equals (N + E) gamma up to rounding. */
 typedef struct VerifyCertificate {
-    double outside;  /* distance from the directions of endless impulses, over its size */
-    double balance;  /* |(N + E) delta| over the size of its terms */
-    double gain;     /* -q'delta over the lengths of both, in the blocks where delta is not 0 */
-    double rounding; /* what that of q may hide of the gain */
-    bool proof;      /* the first two are rounding, and the gain is far above */
+    double outside;  /* distance from the unbounded directions of K, relative to delta */
+    double balance;  /* |(N + E) delta|, relative to its terms */
+    double gain;     /* -q'delta / (|q| |delta|), over the blocks where delta is not 0 */
+    double rounding; /* share of the gain that rounding of q may hide */
+    bool proof;      /* outside and balance are rounding; the gain is far above */
 } VerifyCertificate;
 
 VerifyCertificate verify_certificate(const VerifyPoint *point);
-/* A number large enough, a power of two, from the point at the direction itself. */
+/* Returns a sufficiently large power of two for gamma, from the point at the direction itself. */
 double verify_certificate_scale(const VerifyPoint *point);
 
 VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma);
-/* Bounds of blocks under TALUS_LAW_FIXED, [blocks]; before that they are those of gamma's own normal
- * impulses. */
+/* Sets bounds of blocks under TALUS_LAW_FIXED, [blocks]; by default they follow from gamma's own normal impulses. */
 void verify_set_estimate(VerifyPoint *point, const double *estimate);
 
-/* An FCLIB problem at impulses r in the rows of the file, under one friction model, with (W + W')/2 for W
- * (of a global problem H' M^-1 H), or W as stored under TALUS_LAW_COULOMB; where no contact has friction
- * the normal rows alone. `as_stored` may be NULL: u with W as stored, all rows of the file.
- * False with a reason when M cannot be inverted here. */
+/* Evaluates an FCLIB problem at impulses r (rows of the file) under one friction model. Uses (W + W')/2 for W
+ * (H' M^-1 H of a global problem), or W as stored under TALUS_LAW_COULOMB; only the normal rows if no contact has
+ * friction. `as_stored` (may be NULL) receives u with W as stored, all rows of the file. Returns false with a
+ * reason if M cannot be inverted here. */
 bool verify_fclib_point(const TalusFclib *problem, TalusFrictionModel model, const double *r,
                         VerifyPoint *out, double *as_stored, const char **reason);
 
 /* ---- a problem's def ---- */
 
 int verify_blocks(const TalusProblemDef *def);
-int verify_rows(const TalusProblemDef *def); /* 1, 3 or 6: the most that a contact needs */
+int verify_rows(const TalusProblemDef *def); /* 1, 3 or 6: maximum over contacts */
 int verify_size(const TalusProblemDef *def);
 double verify_mu(const TalusProblemDef *def, int block); /* 0 without a section */
-/* The block's set; its estimate is 0. */
+/* Returns the block's set with estimate 0. */
 VerifySet verify_set(const TalusProblemDef *def, int block);
 
 /* The contact frame as three rows (normal, tangent 1, tangent 2): n = -s H e_x, t1 = H e_y,
@@ -97,13 +94,12 @@ void verify_product(const TalusProblemDef *def, const double *x, double *out);
 
 /* Mean of the block's diagonal entries of N + E. */
 double verify_diagonal(const TalusProblemDef *def, int block);
-/* The natural residual of problem.h; bounds under TALUS_LAW_FIXED are those of gamma's own normal
- * impulses. */
+/* The natural residual of problem.h; bounds under TALUS_LAW_FIXED follow from gamma's own normal impulses. */
 TalusResidual verify_residual(const TalusProblemDef *def, const double *gamma);
 double verify_objective(const TalusProblemDef *def, const double *gamma);
-/* Largest distance of a block of gamma from its set. */
+/* Maximum distance of a block of gamma from its set. */
 double verify_outside(const TalusProblemDef *def, const double *gamma);
-/* What rounding in the residual is relative to: the largest |q_i| and d_i |gamma_i|, in m/s. */
+/* Scale of rounding in the residual: the maximum of |q_i| and d_i |gamma_i|, m/s. */
 double verify_scale(const TalusProblemDef *def, const double *gamma);
 
 /* N + E as a full matrix, [size * size]. */

@@ -1,4 +1,4 @@
-/* draw/bodies.c - moving bodies, shown fixed ones and force chains as solids. */
+/* draw/bodies.c - moving bodies, shown fixed bodies and force chains as solids. */
 #include "draw/picture.h"
 
 #include "base/memory.h"
@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Room for so many more. */
+/* Reserves capacity for additional solids, forms and normals. */
 static TalusStatus make_room(TalusSolids *solids, int more, int forms, int normals)
 {
     size_t have = (size_t)solids->count, of_forms = (size_t)solids->form_count;
@@ -42,7 +42,7 @@ static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind
 
 /* ---- bodies ---- */
 
-/* Where a solid is to stand, and its colour. */
+/* Pose and colour of a solid. */
 typedef struct Place {
     TalusVec3 position; /* relative to the picture's origin */
     TalusQuat q;
@@ -107,7 +107,7 @@ static TalusStatus add_ground(TalusPicture *picture, int row)
     return TALUS_OK;
 }
 
-/* The half that is cut away is the camera's. */
+/* Cuts away the camera's half. */
 static void set_cut(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;
@@ -132,7 +132,7 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
     for (int i = 0; i < s->body_count; i++)
         if (talus_is_drawn_solid(picture, i) && !talus_is_ground(picture, i))
             add_body(picture, i);
-    for (int i = 0; i < s->body_count; i++) /* which make room of their own */
+    for (int i = 0; i < s->body_count; i++) /* grounds reserve their own capacity */
         if (talus_is_drawn_solid(picture, i) && talus_is_ground(picture, i))
             TALUS_TRY(add_ground(picture, i));
     if (picture->def->clip)
@@ -142,8 +142,8 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
 
 /* ---- chains ---- */
 
-/* The strong network: contacts above the mean of those that carry any. A snapshot that holds the
- * chains alone has lost the others, so all of it counts. Returns the force to exceed. */
+/* Force that contacts of the strong network exceed: the mean over loaded contacts. 0 for a snapshot that holds the
+ * chains alone: the other contacts are lost, so all of it counts. */
 static double weakest_chain(const TalusSnapshot *s)
 {
     double sum = 0.0;
@@ -156,7 +156,7 @@ static double weakest_chain(const TalusSnapshot *s)
     return s->fields & TALUS_SNAPSHOT_CONTACTS && loaded ? sum / loaded : 0.0;
 }
 
-/* Counts the chains and sets the scale. */
+/* Counts the chains and sets the upper end of the scale. */
 static TalusStatus measure_chains(TalusPicture *picture, double least, int *count)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -173,14 +173,14 @@ static TalusStatus measure_chains(TalusPicture *picture, double least, int *coun
     return TALUS_OK;
 }
 
-/* The rotation that takes z to a unit vector. */
+/* Rotation that takes z to a unit vector. */
 static TalusQuat turn_to(TalusVec3 n)
 {
     TalusQuat half = {1.0 + n.z, -n.y, n.x, 0.0}, over = {0.0, 1.0, 0.0, 0.0};
     return half.w > 1e-9 ? talus_quat_normalize(half) : over;
 }
 
-/* From centre to centre, or to the point on a wall: a tube with round ends. */
+/* Adds a tube with round ends from centre to centre, or to the point on a wall. */
 static void add_chain(TalusPicture *picture, int k, double force)
 {
     const TalusSnapshot *s = picture->snapshot;

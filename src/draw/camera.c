@@ -1,4 +1,4 @@
-/* draw/camera.c - what there is to see, and from where. */
+/* draw/camera.c - bounds of the scene and placement of the camera. */
 #include "draw/picture.h"
 
 #include "base/order.h"
@@ -12,8 +12,7 @@ static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
 
 /* ---- extents ---- */
 
-/* Of the turned vertices: of walls, which are few, at the finest level, of others at the coarsest, which is off
- * by a hundredth. */
+/* Extent of rotated vertices: of walls, which are few, at the finest level; else at the coarsest, 1 % off. */
 static void figure_extent(const TalusFigure *figure, TalusQuat q, TalusVec3 *middle,
                           TalusVec3 *extent)
 {
@@ -46,7 +45,7 @@ bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, 
 
 enum { SAMPLES = 4096 };
 
-/* Where nearly all moving bodies are along one axis; false where each of a few matters. */
+/* Range of nearly all moving bodies along one axis; false if there are so few that each matters. */
 static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, double *high)
 {
     double value[SAMPLES];
@@ -65,8 +64,8 @@ static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, do
     return true;
 }
 
-/* What counts: a body that has left the others by more than the width of all of them, along whichever
- * axis that is the largest, would make them too small to see. */
+/* Sets the range outside of which bodies are ignored. A body farther from the others than their largest width would
+ * make them too small to see. */
 static void set_fair_range(TalusPicture *picture)
 {
     double *low = picture->fair_low, *high = picture->fair_high, reach = 0.0;
@@ -87,9 +86,9 @@ static void include(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
     *bounds = talus_aabb_join(*bounds, talus_aabb(middle, extent));
 }
 
-static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* where nothing has an extent */
+static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* if nothing has an extent */
 
-/* What a body covers, unless that does not count. */
+/* Extent of a body; false if the body is ignored. */
 static bool fair_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -122,7 +121,7 @@ static void measure(TalusPicture *picture)
 
 /* ---- frame ---- */
 
-/* East is the first axis that is not within 30 degrees of up, made level. */
+/* East is the first axis that is at least 30 degrees from up, projected to the horizontal. */
 void talus_picture_stand(TalusPicture *picture)
 {
     static const TalusVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -151,11 +150,11 @@ TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, d
 
 /* ---- camera ---- */
 
-/* The picture fits what it shows: for every point at a to the right (or above) and c towards the
- * camera, |a - at| <= slope (depth - c), with the least depth; `at` is then the middle of what the two
- * sides ask for. A sphere stands for its points. */
+/* Fit along one direction of the picture. Every point at `a` to the right (or above) and c towards the camera
+ * satisfies |a - at| <= slope (depth - c) with minimum depth; `at` is the middle between the bounds of both sides. A
+ * sphere stands for its points. */
 typedef struct Span {
-    double left, right; /* largest c - a / slope and c + a / slope */
+    double left, right; /* maximum of c - a / slope and of c + a / slope */
     double slope;
 } Span;
 
@@ -169,7 +168,7 @@ static void widen(Span *span, double a, double c, double radius)
         span->right = right;
 }
 
-/* What is seen in one direction, as slopes from the axis: where rays from the eye touch the sphere. */
+/* Visible range in one direction, as slopes from the axis, by rays from the eye tangent to spheres. */
 typedef struct Seen {
     double low, high;
 } Seen;
@@ -182,7 +181,7 @@ static void cover(Seen *seen, double across, double along, double radius)
     seen->high = fmax(seen->high, (across * along + reach) / below);
 }
 
-/* First the eye is sought, then what it sees is measured. */
+/* The first pass finds the eye, the second measures what it sees. */
 typedef struct Fit {
     TalusVec3 right, above, back;
     Span x, y;
@@ -218,7 +217,7 @@ static TalusVec3 widened(TalusF3 p)
     return talus_vec3(p.x, p.y, p.z);
 }
 
-/* Bodies, and all of the container that is drawn. */
+/* Fits bodies and the drawn container. */
 static void fit_all(Fit *fit, const TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -238,7 +237,7 @@ static void fit_all(Fit *fit, const TalusPicture *picture)
         fit_sphere(fit, widened(picture->line[k].from), 0.0);
         fit_sphere(fit, widened(picture->line[k].to), 0.0);
     }
-    if (!isfinite(fit->placed ? fit->wide.low : fit->x.left)) /* there is nothing */
+    if (!isfinite(fit->placed ? fit->wide.low : fit->x.left)) /* nothing is visible */
         fit_box(fit, talus_vec3(0, 0, 0), talus_vec3(1, 1, 1));
 }
 
@@ -252,7 +251,7 @@ static void place_eye(Fit *fit)
     fit->wide = fit->high = (Seen){INFINITY, -INFINITY};
 }
 
-/* In the direction with room to spare, what is seen is moved to the middle, as by shifting a lens. */
+/* In the direction with spare space, the content is centred by a lens shift. */
 void talus_picture_camera(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;

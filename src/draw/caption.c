@@ -1,5 +1,4 @@
-/* draw/caption.c - what the picture shows, in a strip below it: title, time and bodies on the left,
- * what colours mean on the right. */
+/* draw/caption.c - caption below the picture: title, time and bodies on the left, meaning of colours on the right. */
 #include "draw/picture.h"
 #include "draw/text.h"
 
@@ -12,7 +11,7 @@ enum { LEAST_WIDTH = 240, LEAST_HEIGHT = 180, TEXT = 160, ENTRIES = 6 };
 
 /* Lengths in ems. */
 #define STRIP 3.3
-#define SIDE 1.6 /* from the picture's edge */
+#define SIDE 1.6 /* distance from the picture's edge */
 #define BAR_LENGTH 11.0
 #define GAP 2.0
 
@@ -37,7 +36,7 @@ int talus_caption_height(const TalusDrawDef *def)
 
 /* ---- numbers ---- */
 
-/* Puts commas between the thousands of a number's digits. */
+/* Inserts commas between the thousands of a number. */
 static void group(char *text, size_t size)
 {
     size_t length = strlen(text), digits = strspn(text, "0123456789");
@@ -48,7 +47,7 @@ static void group(char *text, size_t size)
     }
 }
 
-/* Three digits or four, whole where that is a thousand or more. */
+/* Prints three or four digits, an integer from a thousand on. */
 static void print_value(char *text, size_t size, double x)
 {
     bool whole = fabs(x) >= 1000.0 && fabs(x) < 1e7;
@@ -67,7 +66,7 @@ static int moving_bodies(const TalusSnapshot *s)
 
 /* ---- the right-hand side ---- */
 
-/* LOW bar HIGH, the label below; returns where it begins. */
+/* Draws LOW bar HIGH with the label below; returns its left end. */
 static double draw_scale(const Caption *c, double right)
 {
     const TalusPicture *p = c->picture;
@@ -89,7 +88,7 @@ static double draw_scale(const Caption *c, double right)
     return left;
 }
 
-/* The categories that moving bodies have, as far as there is room; the last says how many more. */
+/* Categories of the moving bodies, as many as fit; the last entry counts the others. */
 typedef struct Legend {
     int number[ENTRIES];
     int count, more;
@@ -126,7 +125,7 @@ static void entry_name(const TalusPicture *p, int number, char *text)
         snprintf(text, TEXT, "material %d", number);
 }
 
-/* Drawn from the right; returns where it begins. */
+/* Draws from the right; returns its left end. */
 static double draw_legend(const Caption *c, double right)
 {
     const TalusPicture *p = c->picture;
@@ -151,7 +150,7 @@ static double draw_legend(const Caption *c, double right)
 
 /* ---- the left-hand side ---- */
 
-/* Shortens text, with dots at its end, until it is no wider than `most`. */
+/* Shortens text, with dots at its end, to at most the width `most`. */
 static void fit(char *text, double size, double most)
 {
     size_t length = strlen(text);

@@ -1,4 +1,4 @@
-/* draw/colour.c - what a body's colour tells. */
+/* draw/colour.c - colours of bodies by their values. */
 #include "draw/picture.h"
 
 #include "base/memory.h"
@@ -78,7 +78,7 @@ double talus_percentile(double *value, size_t count)
     return value[(99 * count + 99) / 100 - 1];
 }
 
-/* Over moving bodies: the 99th percentile, and the largest; 0 where none moves. */
+/* 99th percentile and maximum over moving bodies; 0 if none moves. */
 static TalusStatus high_value(const TalusSnapshot *s, TalusColourBy by, double *percentile,
                               double *largest)
 {
@@ -98,7 +98,7 @@ static double preset_high(const TalusFramesHead *head, TalusColourBy by, double 
                           double largest)
 {
     switch (by) {
-    case TALUS_COLOUR_SPEED: { /* below a quarter of what a fall by a diameter gives, all is rest */
+    case TALUS_COLOUR_SPEED: { /* minimum: sqrt(g d) / 4 with the diameter d */
         double least = 0.25 * sqrt(talus_norm(head->gravity) * 2.0 * head->radius);
         double high = fmax(percentile, least);
         return high > 0.0 ? talus_nice(high) : 1.0;

@@ -1,4 +1,4 @@
-/* draw/container.c - fixed bodies as panes and lines, and the ground that takes shadows. */
+/* draw/container.c - fixed bodies as panes and lines, and the ground that receives shadows. */
 #include "draw/picture.h"
 
 #include "base/memory.h"
@@ -7,8 +7,8 @@
 
 #include <limits.h>
 
-/* Of fixed bodies with an inside: glass beyond this would be neither clear nor quick. One has no more than
- * BODY_MOST, where a level of its figure has so few. */
+/* PANES_MOST: maximum number of panes of fixed bodies with an inside; more glass would be neither clear nor fast.
+ * BODY_MOST: maximum per body, if a level of its figure has so few. */
 enum { PANES_MOST = 1 << 16, BODY_MOST = 8192 };
 
 enum { SPHERE_SEGMENTS = 64 };
@@ -17,7 +17,7 @@ enum { SPHERE_SEGMENTS = 64 };
 
 /* ---- panes ---- */
 
-/* Where a mesh stands: x -> scale R x + position. */
+/* Pose of a mesh: x -> scale R x + position. */
 typedef struct Pose {
     double scale;
     TalusQuat q;
@@ -29,7 +29,7 @@ static TalusF3 place(const Pose *pose, TalusVec3 p)
     return talus_f3_of(talus_madd(pose->position, pose->scale, talus_rotate(pose->q, p)));
 }
 
-/* Where `from` is given, in the mesh's frame, normals are turned away from it. */
+/* Adds panes. If `from` (mesh frame) is given, normals point away from it. */
 static TalusStatus add_panes(TalusPicture *picture, const TalusMesh *mesh, const Pose *pose,
                              bool one_sided, const TalusVec3 *from)
 {
@@ -93,13 +93,13 @@ static void set_ground(TalusPicture *picture, TalusVec3 point, TalusVec3 normal)
 {
     if (picture->ground)
         return;
-    /* a shadow behind a veil of bodies would look like one on them */
+    /* a shadow behind a veil of bodies would look as if it were on them */
     picture->ground = picture->def->container == TALUS_CONTAINER_GHOST && !picture->def->chains;
     picture->ground_point = talus_f3_of(point);
     picture->ground_normal = talus_f3_of(normal);
 }
 
-/* As a ghost, ground is seen by the shadows on it, and by its outline where walls stand on it. */
+/* Ground as a ghost is visible by the shadows on it, and by its outline where walls stand on it. */
 static TalusStatus add_plane(TalusPicture *picture, const TalusMeshPlane *planes, int count,
                              int which)
 {
@@ -145,7 +145,7 @@ static int panes_of(const TalusFigure *figure)
         return SPHERE_SEGMENTS * SPHERE_SEGMENTS;
     if (figure->drawn == TALUS_DRAWN_SOLID)
         return talus_figure_level(figure, BODY_MOST)->triangle_count;
-    return 0; /* walls stay panes, however many */
+    return 0; /* walls always remain panes */
 }
 
 bool talus_container_is_solid(const TalusPicture *picture)
@@ -160,10 +160,10 @@ bool talus_container_is_solid(const TalusPicture *picture)
     return panes > PANES_MOST;
 }
 
-/* Where a vessel is shown, what turns its outside to the viewer is left out. Which side that is, the winding of
- * a sheet does not tell: of a wall with a thickness the inner face looks inward. So normals are turned away
- * from a point above the middle, by half the width of all: of a bowl or a hopper both faces of the near
- * side are left out then, and both faces of the far side seen. */
+/* A shown vessel omits the faces whose outside is towards the viewer. The winding of a sheet does not tell the
+ * outside: the inner face of a thick wall points inward. Normals therefore point away from a point above the box's
+ * top, by half its diagonal. Of a bowl or a hopper both faces of the near side are then omitted, and both faces of
+ * the far side are visible. */
 static TalusVec3 point_above(const TalusFigure *figure, TalusVec3 up)
 {
     TalusAabb b = figure->box;
@@ -206,7 +206,7 @@ static TalusStatus add_fixed(TalusPicture *picture, int row)
                     figure->drawn == TALUS_DRAWN_SHEET ? &from : NULL);
 }
 
-/* Without a plane to stand on, things stand on the lowest point of what holds them. */
+/* Without a ground plane, the ground is at the lowest point of the container. */
 static void assume_ground(TalusPicture *picture)
 {
     TalusVec3 half = talus_scale(0.5, talus_sub(picture->bounds.hi, picture->bounds.lo));

@@ -1,4 +1,4 @@
-/* draw/draw.c - from a snapshot to a finished picture. */
+/* draw/draw.c - renders a snapshot to a finished picture. */
 #include "draw/draw.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* draw/font.c - the printable characters of ASCII as strokes. */
+/* draw/font.c - printable ASCII characters as strokes. */
 #include "draw/text.h"
 
 const TalusGlyph talus_font[TALUS_FONT_LAST - TALUS_FONT_FIRST + 1] = {

@@ -1,4 +1,4 @@
-/* draw/ground.c - shadows on a grid of nodes, spread over the pixels between them. */
+/* draw/ground.c - shadows on a grid of nodes, interpolated over pixels. */
 #include "draw/ground.h"
 
 #include "base/memory.h"
@@ -31,7 +31,7 @@ void talus_ground_free(TalusGround *ground)
     memset(ground, 0, sizeof *ground);
 }
 
-/* Where the ray of a pixel meets the ground from above. */
+/* Finds the point where the ray of a pixel meets the ground from above. */
 static bool meet(const TalusPicture *p, int x, int y, TalusF3 *at)
 {
     const TalusView *view = &p->camera;
@@ -43,8 +43,7 @@ static bool meet(const TalusPicture *p, int x, int y, TalusF3 *at)
     return along < 0.0f && t > 0.0f;
 }
 
-/* The part of a lamp's light that is lost: taps over the width that its angle has at the distance of
- * the bodies' middle. */
+/* Lost share of a lamp's light: taps over the width of its angle at the distance of the bodies' middle. */
 static float lost(const TalusGroundLamp *g, TalusF3 point, TalusF3 normal)
 {
     const TalusLamp *lamp = g->lamp;

@@ -1,8 +1,8 @@
-/* draw/ground.h - the shadow on the ground, which is all that is seen of it.
+/* draw/ground.h - the shadow on the ground; nothing else of the ground is visible.
  *
- * It is smooth, so it is computed on a coarse grid of pixels. Each lamp of a pass stands for the part of
- * the sky or of the key light's disc around it: its shadow is blurred by that angle, or a picture of
- * few passes would show the outlines of each. */
+ * The shadow is smooth, so it is computed on a coarse grid of pixels. Each lamp of a pass stands for the
+ * surrounding part of the sky or of the key light's disc. Its shadow is blurred by that angle; otherwise a picture
+ * of few passes would show the outline of each shadow. */
 #ifndef TALUS_DRAW_GROUND_H
 #define TALUS_DRAW_GROUND_H
 
@@ -11,10 +11,10 @@
 
 typedef struct TalusGround {
     int columns, rows;
-    float *shade; /* of each node, the part of the light that is lost */
+    float *shade; /* lost share of the light at each node */
 } TalusGround;
 
-/* One lamp of a pass: its light on a face towards it, and the half angle it stands for, radians. */
+/* One lamp of a pass: its light on a face towards it, and the half angle that it stands for, radians. */
 typedef struct TalusGroundLamp {
     const TalusLamp *lamp;
     float light, angle;
@@ -22,10 +22,10 @@ typedef struct TalusGroundLamp {
 
 TalusStatus talus_ground_create(const TalusPicture *picture, TalusGround *out);
 void talus_ground_free(TalusGround *ground);
-/* Adds what the lamps of one of `passes` passes do not reach. */
+/* Adds the light that the lamps of one of `passes` passes lose. */
 void talus_ground_add(TalusGround *ground, const TalusPicture *picture,
                       const TalusGroundLamp *lamps, int count, int passes, TalusPool *pool);
-/* Lays the shadow below what `light` has (talus_picture_expose). */
+/* Composites the shadow below the content of `light` (talus_picture_expose). */
 void talus_ground_lay(const TalusGround *ground, const TalusPicture *picture, TalusPool *pool,
                       float *light);
 

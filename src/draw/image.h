@@ -1,4 +1,4 @@
-/* draw/image.h - a finished picture, and light as sRGB numbers. */
+/* draw/image.h - a finished picture, and conversion between linear light and sRGB. */
 #ifndef TALUS_DRAW_IMAGE_H
 #define TALUS_DRAW_IMAGE_H
 
@@ -8,14 +8,14 @@ enum { TALUS_IMAGE_SIDE_MAX = 16384 };
 
 typedef struct TalusImage {
     int width, height;
-    int channels; /* 3: red, green, blue; 4: and opacity, the colours not multiplied by it */
+    int channels;         /* 3: red, green, blue; 4: and opacity, not premultiplied */
     unsigned char *pixel; /* rows from the top */
 } TalusImage;
 
 TalusStatus talus_image_create(int width, int height, int channels, TalusImage *out);
 void talus_image_free(TalusImage *image);
 
-/* Linear light of an sRGB number 0 to 255, and back (0 to 1, clamped). */
+/* Linear light of an sRGB number 0 to 255, and the inverse (0 to 1, clamped). */
 float talus_light_of(unsigned number);
 unsigned char talus_number_of(float light);
 

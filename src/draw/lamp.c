@@ -1,9 +1,9 @@
-/* draw/lamp.c - depth maps. */
+/* draw/lamp.c - draws depth maps. */
 #include "draw/lamp.h"
 
 #include <math.h>
 
-/* Half the width of the box along a unit vector. */
+/* Half width of the box along a unit vector. */
 static float reach(TalusF3 half, TalusF3 along)
 {
     return fabsf(along.x) * half.x + fabsf(along.y) * half.y + fabsf(along.z) * half.z;

@@ -1,4 +1,4 @@
-/* draw/lamp.h - a distant light and the depth map that tells what it reaches. */
+/* draw/lamp.h - a distant light and its depth map, which tells what the light reaches. */
 #ifndef TALUS_DRAW_LAMP_H
 #define TALUS_DRAW_LAMP_H
 
@@ -9,18 +9,16 @@ typedef struct TalusLamp {
     TalusView view;
     TalusRaster raster;
     float texel;  /* width of a pixel of the map */
-    float middle; /* depth of the middle of what it looks at */
+    float middle; /* depth of the middle of the lit box */
 } TalusLamp;
 
-/* Looks along -direction at the box of half extents `half` about `middle`, with a map of size x
- * size pixels, and draws what the solids hide. */
+/* Draws the depth map of the solids, size x size pixels, over the box `middle` +- `half`, seen along -direction. */
 TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolids *solids,
                             TalusF3 middle, TalusF3 half, int size, TalusPool *pool);
 void talus_lamp_clear(TalusLamp *lamp);
 
-/* The part of the light that reaches a point whose unit normal is given; 1 outside the map. Four
- * neighbours of the map, weighted; the point is lifted off its surface by a texel and a half, so that
- * a surface does not hide itself. */
+/* Share of the light that reaches a point with this unit normal, weighted over four neighbours in the map; 1 outside
+ * the map. The point is lifted off its surface by one and a half texels, so that a surface does not shadow itself. */
 static inline float talus_lamp_reaches(const TalusLamp *lamp, TalusF3 point, TalusF3 normal)
 {
     float lift = 1.5f * lamp->texel;

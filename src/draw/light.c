@@ -1,12 +1,12 @@
 /* draw/light.c - exposes a picture pass by pass.
  *
- * Light that leaves a point with colour c and normal n towards the eye, nothing in the way:
+ * Unobstructed light from a point with colour c and normal n towards the eye:
  *
  *     c (key max(0, n.l) + ground + (sky - ground) (1 + n.up) / 2)  +  gloss (n.h)^40
  *
- * The second term is that of a sky whose radiance over directions d is a + b d.up: the mean over the
- * sphere of 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. Its directions, equally spread, are dealt to
- * the passes, each with a depth map of what hides it. */
+ * The sky's part belongs to a sky of radiance a + b d.up over directions d: the mean over the sphere of
+ * 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. Its equally spread directions are distributed over the passes, each
+ * with a depth map. */
 #include "draw/ground.h"
 #include "draw/lamp.h"
 #include "draw/panes.h"
@@ -18,11 +18,11 @@
 
 enum { MAX_SKY = 4, BAND = 16, MANY = 30000, VERY_MANY = 300000 };
 
-#define GOLDEN 0.61803398874989484820 /* its multiples, modulo 1, fill [0, 1) evenly */
+#define GOLDEN 0.61803398874989484820 /* its multiples modulo 1 fill [0, 1) evenly */
 
-/* How much work a picture gets: more bodies, fewer passes. */
+/* Effort for a picture: more bodies, fewer passes. */
 typedef struct Plan {
-    int passes, sky; /* directions of the sky per pass */
+    int passes, sky; /* sky: directions of the sky per pass */
     int key_size, sky_size;
 } Plan;
 
@@ -33,11 +33,11 @@ typedef struct Expose {
     TalusRaster seen, chains;
     TalusLamp key, sky[MAX_SKY];
     float sky_light[MAX_SKY]; /* 4 (a + b d.up) / directions of this pass */
-    float *left;              /* of the light, by ghosts; NULL without them */
+    float *left;              /* light that ghosts transmit; NULL without ghosts */
     float *light;
     TalusF3 ghost;
     TalusGround ground;
-    float edge; /* width of the line along sharp edges, at depth 1 */
+    float edge; /* width of lines along sharp edges, at depth 1 */
     float decode[256];
     TalusCut cut;
 } Expose;
@@ -48,11 +48,11 @@ static Plan plan_for(const TalusPicture *picture)
     Plan plan = n <= MANY        ? (Plan){32, 4, 2048, 768}
                 : n <= VERY_MANY ? (Plan){16, 4, 2048, 1024}
                                  : (Plan){12, 2, 3072, 1536};
-    /* Many pixels smooth as well as many passes do. */
+    /* Many pixels smooth as well as many passes. */
     double pixels = (double)picture->def->width * picture->def->height;
     if (pixels > 8e6 && plan.passes > 16)
         plan.passes = 16;
-    /* A smaller picture shows less of the maps. */
+    /* A smaller picture needs smaller maps. */
     int side =
         picture->def->width > picture->def->height ? picture->def->width : picture->def->height;
     double part = fmin(fmax(side / 1600.0, 0.125), 1.0);
@@ -68,13 +68,13 @@ static TalusF3 linear(const Expose *e, uint32_t rgb)
     return talus_f3(e->decode[rgb >> 16 & 255], e->decode[rgb >> 8 & 255], e->decode[rgb & 255]);
 }
 
-/* A point of a surface as it is lit. */
+/* A point of a surface to be lit. */
 typedef struct Spot {
     TalusF3 point, normal, view; /* view: unit, towards the eye */
-    bool open;                   /* nothing hides it */
+    bool open;                   /* unobstructed */
 } Spot;
 
-/* The light on a white surface; *shine gets what is mirrored. */
+/* Returns the light on a white surface; *shine is the specular part. */
 static float light_on(const Expose *e, const Spot *s, float *shine)
 {
     float facing = talus_f3_dot(s->normal, e->key.direction), sum = TALUS_LEAST_LIGHT;
@@ -98,7 +98,7 @@ static float light_on(const Expose *e, const Spot *s, float *shine)
 /* ---- pixels ---- */
 
 typedef struct Colour {
-    float r, g, b, a; /* multiplied by a */
+    float r, g, b, a; /* premultiplied by a */
 } Colour;
 
 static Colour over(Colour top, Colour below)
@@ -113,7 +113,7 @@ static Colour faded(Colour c, float by)
     return (Colour){by * c.r, by * c.g, by * c.b, by * c.a};
 }
 
-/* A surface of this colour met at depth t, its normal in view coordinates. */
+/* Colour of a surface at depth t; the normal is in view coordinates. */
 static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, uint32_t rgb,
                       bool open)
 {
@@ -127,8 +127,7 @@ static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, ui
     return (Colour){white * c.x + shine, white * c.y + shine, white * c.z + shine, 1.0f};
 }
 
-/* The normal of a polyhedron's facet at a point of it, in view coordinates, and whether a sharp edge is within
- * `wide` of it. */
+/* Normal of a polyhedron's facet at a point, in view coordinates, and whether a sharp edge is within `wide`. */
 static TalusF3 facet_normal(const Expose *e, const TalusPlaced *solid, int face, TalusF3 at,
                             float wide, bool *edge)
 {
@@ -145,7 +144,7 @@ static Colour solid_colour(const Expose *e, const TalusSolids *solids, const Tal
     int index = raster->hit[pixel];
     TalusPlaced solid = talus_solid_place(solids, index, &e->view);
     float t = raster->depth[pixel];
-    TalusF3 normal = {0.0f, 0.0f, -1.0f}; /* at a rim that rounding has lost */
+    TalusF3 normal = {0.0f, 0.0f, -1.0f}; /* for a rim missed by rounding */
     bool edge = false;
     if (solid.kind == TALUS_FORM_POLYHEDRON)
         normal = facet_normal(e, &solid, raster->face[pixel], talus_f3_madd(ray.o, t, ray.d),
@@ -182,7 +181,7 @@ static Colour body_colour(const Expose *e, size_t pixel, int x, int y, TalusRay 
     return (Colour){0.0f, 0.0f, 0.0f, 0.0f};
 }
 
-/* Of the bodies only a veil is left where chains are shown: the nearest surface, in front of them. */
+/* With chains, bodies are only a veil: the nearest surface in front of the chains. */
 static Colour chain_colour(const Expose *e, size_t pixel, TalusRay ray, Colour body)
 {
     bool veiled = e->seen.hit[pixel] >= 0;
@@ -225,7 +224,7 @@ static double fraction(double x)
     return x - floor(x);
 }
 
-/* Points of a sequence that covers the unit square evenly (powers of the plastic number). */
+/* Point k of a sequence that covers the unit square evenly (powers of the plastic number). */
 static void square_point(int k, double *u, double *v)
 {
     *u = fraction(0.5 + 0.7548776662466927 * k);
@@ -242,14 +241,14 @@ static TalusVec3 sky_direction(const TalusPicture *picture, int k, int n)
     return talus_madd(d, level * sin(turn), picture->north);
 }
 
-/* A point of the disc that the key light comes from. */
+/* Direction to a point of the key light's disc. */
 static TalusVec3 key_direction(const TalusPicture *picture, int pass, int passes)
 {
     const TalusDrawDef *def = picture->def;
     double azimuth = def->azimuth + TALUS_KEY_AZIMUTH;
     TalusVec3 d = talus_picture_direction(picture, azimuth, TALUS_KEY_ELEVATION);
     TalusVec3 u = talus_picture_direction(picture, azimuth + 90.0, 0.0), v = talus_cross(d, u);
-    /* the order of radii is not that of passes, which shift the camera as well */
+    /* decorrelates the radius from the pass, which also shifts the camera */
     int k = pass * 13 % passes;
     double r = sqrt((k + 0.5) / passes) * tan(TALUS_KEY_SPREAD * TALUS_PI / 180.0);
     double turn = 2.0 * TALUS_PI * fraction(GOLDEN * k);
@@ -278,7 +277,7 @@ static TalusStatus light_lamps(Expose *e, int pass, TalusPool *pool)
     return TALUS_OK;
 }
 
-/* Angles: a sphere divided among n directions, a disc among the passes. */
+/* Half angles: the sphere divided among n directions, the disc among the passes. */
 static void shade_ground(Expose *e, TalusPool *pool)
 {
     int passes = e->plan.passes;

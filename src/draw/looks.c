@@ -1,11 +1,11 @@
-/* draw/looks.c - the shapes of a head, made ready once for all bodies that have them. */
+/* draw/looks.c - prepares the shapes of a head once for all bodies. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "draw/picture.h"
 #include "geometry/bounds.h"
 #include "io/frames/frames.h"
 
-/* A surface no steeper than this anywhere is stood on rather than looked into. */
+/* A surface that is nowhere steeper than 45 degrees is ground, not a container. */
 #define GROUND_SLOPE 0.7071067811865476
 
 /* ---- ground ---- */
@@ -31,7 +31,7 @@ bool talus_is_ground(const TalusPicture *picture, int row)
            picture->def->container != TALUS_CONTAINER_HIDDEN;
 }
 
-/* Of a sheet it depends on how its bodies stand, which is one body as a rule: the first tells. */
+/* For a sheet the orientation decides; usually it has one body, and the first one counts. */
 static void find_grounds(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -56,7 +56,7 @@ static TalusAabb bounds_of(const TalusMesh *mesh, int from, int to)
     return b;
 }
 
-/* The first triangle of a piece. */
+/* First triangle of a piece. */
 static int start_of(const TalusMesh *mesh, int piece)
 {
     int start = 0;
@@ -65,7 +65,7 @@ static int start_of(const TalusMesh *mesh, int piece)
     return start;
 }
 
-/* Its polyhedra are about the middle of its finest level. */
+/* Makes a piece; its polyhedra are relative to the middle of its finest level. */
 static TalusStatus make_piece(TalusPicture *picture, const TalusFigure *figure, int which,
                               TalusPiece *out)
 {
@@ -105,7 +105,7 @@ static TalusStatus make_pieces(TalusPicture *picture)
     return TALUS_OK;
 }
 
-/* Beyond this the squares of singles overflow. */
+/* Squares of larger single-precision numbers overflow. */
 #define FARTHEST 1e18
 
 bool talus_is_drawn_solid(const TalusPicture *picture, int row)

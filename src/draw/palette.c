@@ -1,10 +1,10 @@
-/* draw/palette.c - the tables of colours. */
+/* draw/palette.c - tables of colours. */
 #include "draw/palette.h"
 
 #include <math.h>
 
-/* A path in OKLCh from (0.52, 0.125, 256 deg) by (0.65, 0.185, 352 deg) to (0.91, 0.13, 100 deg),
- * divided into steps of equal length in OKLab. */
+/* A path in OKLCh from (0.52, 0.125, 256 deg) by (0.65, 0.185, 352 deg) to (0.91, 0.13, 100 deg), divided into steps
+ * of equal length in OKLab. */
 static const uint32_t sequential[] = {
     0x3369af, 0x4268ba, 0x5167c3, 0x6065c9, 0x6e62cd, 0x7c60cf, 0x8a5dcf, 0x975acd, 0xa358ca,
     0xaf56c5, 0xba55be, 0xc454b6, 0xce53ae, 0xd754a5, 0xdf559b, 0xe65891, 0xec5b87, 0xf1607e,
@@ -13,13 +13,13 @@ static const uint32_t sequential[] = {
 };
 enum { STEPS = sizeof sequential / sizeof *sequential - 1 };
 
-/* Those of apps/look: Okabe and Ito's, made darker or lighter for contrast with the ground. */
+/* As in apps/look: Okabe and Ito's colours, darker or lighter for contrast with the ground. */
 static const uint32_t categories[2][7] = {
     {0x0064ad, 0xd04a02, 0x00845f, 0xb24a8c, 0xc08400, 0x3d9fd6, 0x3a3a3a},
     {0x6aa9ff, 0xff8b52, 0x35c79c, 0xe790c4, 0xf0c04a, 0x86d3ff, 0xdcdcdc},
 };
 
-/* OKLCh hues in 32 steps, of three lightnesses in turn. */
+/* OKLCh hues in 32 steps, with three lightnesses in turn. */
 static const uint32_t identities[32] = {
     0xa44869, 0xc56373, 0xe5807d, 0xa74c38, 0xc36b42, 0xdc8c4e, 0x985c00, 0xae7b10,
     0xc09d36, 0x7a6d00, 0x888d22, 0x92ae51, 0x4a7b29, 0x4e9a57, 0x53b982, 0x007f61,

@@ -1,4 +1,4 @@
-/* draw/palette.h - the look: colours, light and camera, in one place.
+/* draw/palette.h - all constants of the look: colours, light and camera.
  *
  * docs/how-to/render.md has the same numbers as tables, for the viewer. Colours are sRGB, 0x00rrggbb. */
 #ifndef TALUS_DRAW_PALETTE_H
@@ -18,24 +18,24 @@ typedef enum TalusColourBy {
     TALUS_COLOUR_COUNT
 } TalusColourBy;
 
-/* "speed", and so on; `label` is what stands beside a scale, with the unit. */
+/* Name such as "speed"; talus_colour_label: text beside a scale, with the unit. */
 const char *talus_colour_name(TalusColourBy by);
 const char *talus_colour_label(TalusColourBy by);
-/* False for id, material and tag, which have no scale. */
+/* False for id, material and tag. */
 bool talus_colour_has_scale(TalusColourBy by);
 
-/* From dark blue (0) by violet and red to yellow (1): steps of equal difference to the eye, lightness
- * always rising, so that it can be read in grey and by the colour-blind. */
+/* From dark blue (0) through violet and red to yellow (1), perceptually uniform, with rising lightness, so that
+ * the scale reads in grey and for the colour-blind. */
 uint32_t talus_palette_sequential(double x);
-/* Materials and tags: seven hues, then again from the first. */
+/* Colour of a material or tag: seven hues, repeated. */
 uint32_t talus_palette_category(int number, bool dark);
-/* 32 hues dealt by identity, so that neighbours differ. */
+/* One of 32 hues by identity, so that neighbours differ. */
 uint32_t talus_palette_identity(TalusBodyId id);
 
 typedef struct TalusTheme {
     uint32_t ground, ink, muted; /* --ground, --text and --muted of the report page */
-    uint32_t fixed, ghost, veil; /* fixed bodies; containers as ghosts; bodies behind chains */
-    /* Opacity of a ghost seen face on and edge on, and of its lines. */
+    uint32_t fixed, ghost, veil; /* fixed bodies; ghost containers; bodies behind chains */
+    /* Opacity of a ghost face on, edge on, and of its lines. */
     float ghost_face, ghost_edge, ghost_line;
 } TalusTheme;
 
@@ -43,24 +43,24 @@ const TalusTheme *talus_theme(bool dark);
 
 /* ---- light ---- */
 
-#define TALUS_KEY_AZIMUTH -40.0 /* of the key light from the camera's, degrees */
+#define TALUS_KEY_AZIMUTH -40.0 /* of the key light relative to the camera's, degrees */
 #define TALUS_KEY_ELEVATION 52.0
-#define TALUS_KEY_SPREAD 3.5 /* half angle of the disc it comes from: soft edges of shadows */
+#define TALUS_KEY_SPREAD 3.5 /* half angle of its disc, degrees: softness of shadows */
 #define TALUS_KEY_LIGHT 0.82f
-#define TALUS_SKY_LIGHT 0.50f    /* on a face that looks up, nothing in the way */
-#define TALUS_GROUND_LIGHT 0.32f /* on one that looks down */
-#define TALUS_LEAST_LIGHT 0.04f  /* where nothing reaches */
+#define TALUS_SKY_LIGHT 0.50f    /* on an unobstructed face upwards */
+#define TALUS_GROUND_LIGHT 0.32f /* on a face downwards */
+#define TALUS_LEAST_LIGHT 0.04f  /* minimum everywhere */
 #define TALUS_GLOSS 0.10f
 #define TALUS_SHADOW_ON_GROUND 0.50f /* opacity of a full shadow */
 
-/* Sharp edges of boxes and cylinders: a line that takes this part of the light. */
+/* Sharp edges of boxes and cylinders are lines that remove this share of the light. */
 #define TALUS_EDGE_SHADE 0.40f
 #define TALUS_EDGE_WIDTH 1.1 /* on either side, pixels of a picture 1200 high */
 
 /* ---- containers ---- */
 
 #define TALUS_GHOST_LINE_WIDTH 1.5 /* pixels of a picture 1200 high */
-#define TALUS_BOUNDS_MARGIN 0.04   /* planes reach this part of the diagonal beyond the bodies */
+#define TALUS_BOUNDS_MARGIN 0.04 /* overhang of planes, as a share of the diagonal of the bodies */
 
 /* ---- chains ---- */
 
@@ -71,6 +71,6 @@ const TalusTheme *talus_theme(bool dark);
 /* ---- camera ---- */
 
 #define TALUS_FIELD_OF_VIEW 28.0 /* degrees, vertical */
-#define TALUS_FIT_MARGIN 0.06    /* of the picture's smaller side */
+#define TALUS_FIT_MARGIN 0.06    /* share of the picture's smaller side */
 
 #endif

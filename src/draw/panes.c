@@ -1,5 +1,4 @@
-/* draw/panes.c - triangles and lines. Each is brought into the view once; bands of rows go through all of
- * them and pass over those that lie elsewhere. */
+/* draw/panes.c - draws triangles and lines: transforms each to the view once; bands of rows skip those outside. */
 #include "draw/panes.h"
 
 #include "base/memory.h"
@@ -14,16 +13,16 @@ typedef struct Job {
     const TalusRaster *raster;
     TalusRaster *target; /* NULL: ghosts */
     float *left;
-    float half_line;   /* width, pixels */
-    struct Seen *seen; /* of each pane */
+    float half_line;   /* half width of lines, pixels */
+    struct Seen *seen; /* one per pane */
 } Job;
 
-/* A triangle in the picture, and its plane: dot(normal, q) = offset in view coordinates. */
+/* A projected triangle and its plane, dot(normal, q) = offset, in view coordinates. */
 typedef struct Seen {
     float x[3], y[3], w[3]; /* w: 1 / depth, or 1 in a parallel view */
     TalusF3 normal;
     float offset;
-    float x0, x1, y0, y1; /* y0 > y1 where nothing of it is seen */
+    float x0, x1, y0, y1; /* y0 > y1 if invisible */
 } Seen;
 
 static bool see(const TalusPane *pane, const TalusView *view, Seen *out)
@@ -47,8 +46,8 @@ static bool see(const TalusPane *pane, const TalusView *view, Seen *out)
     return true;
 }
 
-/* Twice the signed area of a, b and (px, py). Both triangles beside an edge compute it from the same
- * end, so that no pixel of the edge belongs to both or to none. */
+/* Twice the signed area of a, b and (px, py). Both triangles at an edge compute it from the same end, so that a
+ * pixel on the edge belongs to exactly one of them. */
 static float edge(const Seen *s, int a, int b, float px, float py)
 {
     bool swap = s->x[a] > s->x[b] || (s->x[a] == s->x[b] && s->y[a] > s->y[b]);
@@ -58,7 +57,7 @@ static float edge(const Seen *s, int a, int b, float px, float py)
     return swap ? -e : e;
 }
 
-/* Whether a pixel's middle is in the triangle, and its weights of the corners. */
+/* True if a pixel's middle is in the triangle; weights of the corners. */
 static bool covers(const Seen *s, int x, int y, float weight[3])
 {
     float px = (float)x + 0.5f, py = (float)y + 0.5f;
@@ -95,8 +94,7 @@ bool talus_pane_hit(const TalusPane *pane, const TalusView *view, int x, int y, 
            meet(pane, view, &seen, x, y, weight, t, normal);
 }
 
-/* A shown wall is opaque where its inside is seen: a plane from its free side, a vessel where its
- * outward normal looks away. */
+/* True if a shown wall is opaque: a plane from its free side, a vessel with its outward normal away from the eye. */
 static bool is_opaque(const Job *job, const TalusPane *pane, TalusF3 normal, TalusRay ray)
 {
     if (job->picture->def->container != TALUS_CONTAINER_SHOWN)
@@ -135,7 +133,7 @@ static int end_pixel(float high, int most)
     return high + 0.5f < (float)most ? (int)fmaxf(high + 0.5f, 0.0f) : most;
 }
 
-/* The part of a row that the triangle can cover, a pixel more at either end. */
+/* Part of a row that the triangle can cover, plus a pixel at either end. */
 static void row_range(const Seen *s, float y, int width, int *first, int *end)
 {
     float low = INFINITY, high = -INFINITY;
@@ -171,8 +169,8 @@ static void draw_pane(const Job *job, int index, int top, int bottom)
 
 /* ---- lines ---- */
 
-/* Pixels within half a width of the line that are not behind something. A pixel is marked by a factor
- * below zero once, so that lines that meet or coincide are as dark as one. */
+/* Draws pixels within half a width of the line that are not hidden. A factor below zero marks a drawn pixel, so that
+ * lines that meet or coincide are as dark as one. */
 static void draw_line(const Job *job, const TalusLine *line, int top, int bottom)
 {
     const TalusView *view = job->view;

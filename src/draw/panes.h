@@ -1,22 +1,21 @@
-/* draw/panes.h - containers in a view whose solids are drawn already. */
+/* draw/panes.h - draws containers into a view after its solids. */
 #ifndef TALUS_DRAW_PANES_H
 #define TALUS_DRAW_PANES_H
 
 #include "draw/picture.h"
 
-/* hit of a pixel that sees pane k, whose surface is opaque */
+/* Value of `hit` for a pixel that sees opaque pane k. */
 #define TALUS_PANE_HIT(k) (-2 - (k))
 
-/* Opaque panes: those whose inside is seen enter `raster`; they do not cast shadows. */
+/* Draws into `raster` the opaque panes whose inside is visible; they cast no shadows. */
 TalusStatus talus_panes_draw(const TalusPicture *picture, const TalusView *view,
                              TalusRaster *raster, TalusPool *pool);
 
-/* What ghosts leave of the light behind them, 1 where there is none: with container shown, of the
- * panes left out above. */
+/* Computes the light that ghosts, or shown panes omitted by talus_panes_draw, transmit; 1 without one. */
 TalusStatus talus_panes_veil(const TalusPicture *picture, const TalusView *view,
                              const TalusRaster *raster, TalusPool *pool, float *left);
 
-/* Point and unit normal of pane k on the ray of a pixel, in view coordinates. */
+/* Depth and unit normal of pane k on the ray of a pixel, in view coordinates. */
 bool talus_pane_hit(const TalusPane *pane, const TalusView *view, int x, int y, float *t,
                     TalusF3 *normal);
 

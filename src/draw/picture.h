@@ -1,5 +1,5 @@
-/* draw/picture.h - what talus_draw draws, put together from a snapshot: the parts of src/draw share
- * it. Coordinates are relative to `origin`, the middle of what is shown. */
+/* draw/picture.h - what talus_draw draws, prepared from a snapshot and shared by the parts of src/draw.
+ * Coordinates are relative to `origin`, the middle of the shown bodies. */
 #ifndef TALUS_DRAW_PICTURE_H
 #define TALUS_DRAW_PICTURE_H
 
@@ -10,24 +10,24 @@
 /* A triangle of a container. */
 typedef struct TalusPane {
     TalusF3 corner[3], normal[3];
-    bool one_sided; /* of a plane: seen from where its normals point */
+    bool one_sided; /* of a plane: visible only from the side of its normals */
 } TalusPane;
 
 typedef struct TalusLine {
     TalusF3 from, to;
 } TalusLine;
 
-/* A convex piece of a shape: half the box about it, and that box's middle in the body's frame. */
+/* A convex piece of a shape: half extents of its box, and the box's middle in the body's frame. */
 typedef struct TalusPiece {
     TalusVec3 middle, half;
-    int first, levels; /* of its polyhedra */
+    int first, levels; /* its polyhedra */
 } TalusPiece;
 
-/* A shape of the head as a picture needs it. */
+/* A shape of the head, prepared for drawing. */
 typedef struct TalusLook {
     const TalusFigure *figure;
-    bool ground;       /* a surface that is stood on: drawn as it is, never as glass */
-    int first, pieces; /* of a solid */
+    bool ground;       /* a surface that bodies stand on: drawn opaque */
+    int first, pieces; /* pieces of a solid */
 } TalusLook;
 
 typedef struct TalusPicture {
@@ -35,31 +35,30 @@ typedef struct TalusPicture {
     TalusPiece *piece;
     TalusPolyhedron *polyhedron;
     int polyhedra;
-    TalusFigure *made; /* figures that the head does not have */
+    TalusFigure *made; /* figures that are not in the head */
     const TalusFramesHead *head;
     const TalusSnapshot *snapshot;
     const TalusDrawDef *def;
     const TalusTheme *theme;
-    TalusVec3 up, east, north;        /* an orthonormal frame; azimuth turns from east to north */
+    TalusVec3 up, east, north;        /* orthonormal frame; azimuth rotates from east to north */
     TalusAabb bounds, moving;         /* of all bodies with an extent; of moving ones */
-    double fair_low[3], fair_high[3]; /* moving bodies whose middle is beyond do not count */
+    double fair_low[3], fair_high[3]; /* moving bodies with their middle outside do not count */
     TalusVec3 origin;
     TalusSolids bodies, chains;
     bool fixed_solid; /* fixed bodies with an inside are solids; else panes */
-    double low, high; /* of the scale */
+    double low, high; /* ends of the colour scale */
     TalusPane *pane;
     TalusLine *line;
     int pane_count, line_count;
-    bool ground; /* a plane that takes shadows */
+    bool ground; /* a plane that receives shadows */
     TalusF3 ground_point, ground_normal;
     TalusView camera;
 } TalusPicture;
 
-/* What a body covers: half extents about a middle, both in the world frame; false for planes. */
+/* Half extents of a body about a middle, both in the world frame; false for planes. */
 bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent);
 
-/* Whether fixed bodies with an inside are solids: where they are shown, and where they are too many to be
- * glass. */
+/* True if fixed bodies with an inside are solids: if they are shown, or too many for glass. */
 bool talus_container_is_solid(const TalusPicture *picture); /* container.c */
 
 static inline const TalusFigure *talus_picture_figure(const TalusPicture *picture, int row)
@@ -72,14 +71,14 @@ static inline bool talus_is_drawn(const TalusPicture *picture, int row, TalusDra
     return talus_picture_figure(picture, row)->drawn == drawn;
 }
 
-/* Surfaces without an inside. */
+/* True for surfaces without an inside. */
 static inline bool talus_is_wall(const TalusPicture *picture, int row)
 {
     return talus_picture_figure(picture, row)->drawn != TALUS_DRAWN_SPHERE &&
            talus_picture_figure(picture, row)->drawn != TALUS_DRAWN_SOLID;
 }
 
-/* The finest level of a figure with so many triangles at most, else its coarsest. */
+/* Finest level of a figure with at most `most` triangles, else its coarsest level. */
 static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int most)
 {
     int k = figure->levels - 1;
@@ -88,11 +87,11 @@ static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int
     return &figure->level[k];
 }
 
-/* Whether a body is drawn as solids or as the triangles of a ground; else it is panes. */
+/* True if a body is drawn as solids or as the triangles of a ground; otherwise it is drawn as panes. */
 bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* looks.c */
 bool talus_is_ground(const TalusPicture *picture, int row);
 
-/* Each fills its part; the order matters. */
+/* Each function fills its part; call them in this order. */
 void talus_picture_stand(TalusPicture *picture);            /* camera.c: up, east, north */
 TalusStatus talus_picture_looks(TalusPicture *picture);     /* looks.c */
 void talus_picture_frame(TalusPicture *picture);            /* camera.c: bounds, origin */
@@ -104,22 +103,22 @@ void talus_picture_camera(TalusPicture *picture);           /* camera.c */
 void talus_picture_clear(TalusPicture *picture);
 void talus_picture_clear_looks(TalusPicture *picture);
 
-/* The value that 99 % of them do not exceed, by nearest rank; orders them. 0 of none. */
+/* 99th percentile by nearest rank, 0 of none; sorts the values. */
 double talus_percentile(double *value, size_t count);
-/* The least of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten that is not below x > 0. */
+/* Smallest of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten that is at least x > 0. */
 double talus_nice(double x);
 
-/* The colour of a body's row. */
+/* Colour of the body in this row. */
 uint32_t talus_picture_colour(const TalusPicture *picture, int row);
 
-/* The camera's direction, from what it looks at to the eye. */
+/* Direction from the camera's target to the eye. */
 TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, double elevation);
 
-/* Height of the strip that the caption takes, pixels. */
+/* Height of the caption, pixels. */
 int talus_caption_height(const TalusDrawDef *def);
 TalusStatus talus_caption_draw(const TalusPicture *picture, TalusImage *image);
 
-/* light.c: the mean light of all passes, premultiplied, four floats a pixel. */
+/* Computes the mean light of all passes, premultiplied, four floats per pixel (light.c). */
 TalusStatus talus_picture_expose(const TalusPicture *picture, TalusPool *pool, float *light);
 
 #endif

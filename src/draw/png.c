@@ -1,4 +1,4 @@
-/* draw/png.c - a signature, three chunks, one zlib stream. */
+/* draw/png.c - PNG encoder: a signature, three chunks, one zlib stream. */
 #include "draw/png.h"
 
 #include "base/crc.h"
@@ -21,8 +21,8 @@ static int paeth(int left, int up, int corner)
     return dl <= du && dl <= dc ? left : du <= dc ? up : corner;
 }
 
-/* One row, each byte less what filter `kind` guesses from its neighbours; `above` may be NULL. The
- * return value is small where the result will deflate well. */
+/* Filters one row: subtracts from each byte the prediction of filter `kind`; `above` may be NULL. Returns a measure
+ * that is small if the row deflates well. */
 static long filter_row(int kind, const unsigned char *row, const unsigned char *above, size_t size,
                        size_t step, unsigned char *out)
 {
@@ -41,7 +41,7 @@ static long filter_row(int kind, const unsigned char *row, const unsigned char *
     return sum;
 }
 
-/* Rows with the number of the filter that suits each in front. */
+/* Filters all rows, each with its best filter and the filter's number in front. */
 static TalusStatus filter(const TalusImage *image, unsigned char *out)
 {
     size_t step = (size_t)image->channels, size = (size_t)image->width * step;
@@ -90,7 +90,7 @@ static size_t stored_size(size_t size)
     return 2 + size + 5 * (size / STORED_MAX + 1) + 4;
 }
 
-/* Deflate's blocks without compression: what can be written without zlib. */
+/* Writes uncompressed deflate blocks, which need no zlib. */
 static size_t store(const unsigned char *bytes, size_t size, unsigned char *out)
 {
     size_t used = 2;
@@ -124,7 +124,7 @@ static TalusStatus compress(const unsigned char *bytes, size_t size, unsigned ch
 
 /* ---- chunks ---- */
 
-/* Closes a chunk whose data stand at `at` + 8; returns its end. */
+/* Completes a chunk whose data begin at `at` + 8; returns its end. */
 static unsigned char *end_chunk(unsigned char *at, const char *kind, size_t size)
 {
     put_u32(at, (uint32_t)size);
@@ -144,8 +144,8 @@ static TalusStatus assemble(const TalusImage *image, const unsigned char *rows, 
     unsigned char *at = file + SIGNATURE;
     put_u32(at + 8, (uint32_t)image->width);
     put_u32(at + 12, (uint32_t)image->height);
-    at[16] = 8;                            /* bits */
-    at[17] = image->channels == 4 ? 6 : 2; /* red, green, blue, with or without opacity */
+    at[16] = 8;                            /* bits per channel */
+    at[17] = image->channels == 4 ? 6 : 2; /* colour type: with or without opacity */
     at = end_chunk(at, "IHDR", HEADER);
     TalusStatus status = compress(rows, size, at + 8, room, &used);
     if (status != TALUS_OK) {

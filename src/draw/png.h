@@ -1,10 +1,10 @@
-/* draw/png.h - pictures as PNG files (RFC 2083). */
+/* draw/png.h - PNG files (RFC 2083). */
 #ifndef TALUS_DRAW_PNG_H
 #define TALUS_DRAW_PNG_H
 
 #include "draw/image.h"
 
-/* The bytes of a PNG file, to be released. Deflated where the build has zlib, else stored. */
+/* Encodes a PNG file; the caller releases the bytes. Deflated if the build has zlib, else stored. */
 TalusStatus talus_png_encode(const TalusImage *image, unsigned char **bytes, size_t *size);
 
 /* Encodes and writes; the file appears whole or not at all. */

@@ -1,8 +1,8 @@
-/* draw/polyhedron.c - facets from triangles.
+/* draw/polyhedron.c - makes facets from triangles.
  *
- * Triangles of one plane that follow one another as a fan are one facet: the face of a box, the lid of a cylinder, the
- * quadrangles of what is round. A side is sharp where the two facets beside it have vertices of their own, which is
- * where their normals differ, and turn by more than BLUNT. */
+ * Consecutive coplanar triangles that form a fan are one facet: the face of a box, the lid of a cylinder, the
+ * quadrangles of a round shape. A side is sharp if its two facets have separate vertices, which is where their
+ * normals differ, and the facets meet at an angle above BLUNT. */
 #include "draw/polyhedron.h"
 
 #include "base/memory.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define BLUNT 0.94f  /* cosine: 20 degrees */
-#define PLANE 2e-6   /* of the extent: corners so near a plane lie in it */
-#define BENT 0.9999f /* cosine: normals that differ by more bend a facet */
+#define PLANE 2e-6   /* relative to the extent: tolerance of coplanar corners */
+#define BENT 0.9999f /* cosine: normals that differ by more make a facet curved */
 
 void talus_polyhedron_free(TalusPolyhedron *polyhedron)
 {
@@ -24,7 +24,7 @@ void talus_polyhedron_free(TalusPolyhedron *polyhedron)
 
 /* ---- facets ---- */
 
-/* A facet in the making. */
+/* A facet under construction. */
 typedef struct Fan {
     const TalusMesh *mesh;
     TalusVec3 middle, normal; /* normal: unit, of its first triangle */
@@ -63,7 +63,7 @@ static void begin_facet(TalusPolyhedron *p, Fan *fan, const int *t, int loops)
     add_corner(p, t[1]);
 }
 
-/* Triangles without area are passed over. */
+/* Skips triangles without area. */
 static int fill_facets(TalusPolyhedron *p, Fan *fan, int from, int to)
 {
     int loops = 0;
@@ -83,7 +83,7 @@ static int fill_facets(TalusPolyhedron *p, Fan *fan, int from, int to)
     return loops;
 }
 
-/* ---- how a facet is bent ---- */
+/* ---- curvature of a facet ---- */
 
 static void measure_facet(const TalusPolyhedron *p, TalusFacet *f, float *turn)
 {
@@ -105,7 +105,7 @@ static void measure_facet(const TalusPolyhedron *p, TalusFacet *f, float *turn)
 
 /* ---- sharp sides ---- */
 
-/* A vertex, to be ordered by where it is. */
+/* A vertex, to be sorted by position. */
 typedef struct Spot {
     TalusF3 at;
     int32_t corner;
@@ -121,7 +121,7 @@ static int by_place(const void *a, const void *b)
     return (p->z > q->z) - (p->z < q->z);
 }
 
-/* The number of each corner's place. */
+/* Numbers the distinct positions of corners. */
 static TalusStatus number_places(const TalusPolyhedron *p, int32_t *place)
 {
     Spot *spot;
@@ -137,10 +137,10 @@ static TalusStatus number_places(const TalusPolyhedron *p, int32_t *place)
     return TALUS_OK;
 }
 
-/* A side of a facet between two places, the lower number first. */
+/* A side of a facet between two positions, the lower number first. */
 typedef struct Side {
     int32_t low, high, entry, facet;
-    int32_t corners; /* sum of the two corners: neighbours that share them have the same */
+    int32_t corners; /* sum of the two corners: equal for neighbours that share them */
 } Side;
 
 static int by_ends(const void *a, const void *b)
@@ -177,7 +177,7 @@ static void mark_sides(TalusPolyhedron *p, const Side *side, int count)
     }
 }
 
-/* The distance of a point of a facet from the line of its side k. */
+/* Distance of a point of a facet from the line of its side k. */
 static float side_distance(const TalusPolyhedron *p, const TalusFacet *f, int k, TalusF3 at)
 {
     const int32_t *loop = p->loop + f->first;
@@ -227,7 +227,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The vertices of the triangles, each once, in order. */
+/* Lists the vertices of the triangles once each, in order. */
 static int list_vertices(const TalusMesh *mesh, int from, int to, int *used)
 {
     int count = 0, all = 3 * (to - from);
@@ -239,7 +239,7 @@ static int list_vertices(const TalusMesh *mesh, int from, int to, int *used)
     return count;
 }
 
-/* Corners are numbered anew, without the vertices of other pieces. */
+/* Renumbers corners without the vertices of other pieces. */
 static TalusStatus fill_corners(TalusPolyhedron *p, const TalusMesh *mesh, TalusVec3 middle,
                                 const int *used, int loops)
 {
@@ -291,9 +291,9 @@ TalusStatus talus_polyhedron_create(const TalusMesh *mesh, int from, int to, Tal
     return status;
 }
 
-/* ---- looking at it ---- */
+/* ---- evaluation ---- */
 
-/* The weights of the corners of a triangle at a point of its plane. */
+/* Barycentric weights of a triangle's corners at a point of its plane. */
 static void weights(TalusF3 a, TalusF3 b, TalusF3 c, TalusF3 at, float w[3])
 {
     TalusF3 e = talus_f3_sub(b, a), f = talus_f3_sub(c, a), g = talus_f3_sub(at, a);
@@ -304,7 +304,7 @@ static void weights(TalusF3 a, TalusF3 b, TalusF3 c, TalusF3 at, float w[3])
     w[0] = 1.0f - w[1] - w[2];
 }
 
-/* In the triangle of the fan that holds the point, or nearly does. */
+/* Interpolates in the triangle of the fan that contains the point, or nearly does. */
 TalusF3 talus_polyhedron_normal(const TalusPolyhedron *p, int facet, TalusF3 at)
 {
     const TalusFacet *f = &p->facet[facet];

@@ -1,11 +1,11 @@
 /* draw/raster.c - visibility by tiles.
  *
- *   project   every solid's rectangle of pixels and nearest depth, in chunks
- *   deal      solids to the tiles their rectangles meet: a count per chunk and tile, their running
- *             sums, then each chunk writes its own places
- *   draw      tile by tile, roughly from near to far. Blocks of 8 x 8 pixels know their farthest
- *             depth, so a solid behind what is already there costs a few comparisons: of a bed of
- *             a million only the outermost layers are ever intersected. */
+ *   project   rectangle of pixels and nearest depth of every solid, in chunks
+ *   deal      solids to the tiles that their rectangles meet: a count per chunk and tile, running
+ *             sums, then each chunk writes its own range
+ *   draw      tile by tile, roughly from near to far. Blocks of 8 x 8 pixels store their farthest
+ *             depth, so a hidden solid costs a few comparisons: of a bed of a million only the
+ *             outermost layers are ever intersected. */
 #include "draw/raster_tile.h"
 
 #include "base/memory.h"
@@ -18,8 +18,7 @@ enum { BUCKETS = 64, GRAIN = 8192, MAX_CHUNKS = 64 };
 
 /* ---- project ---- */
 
-/* The extent of a sphere in one direction across the view: where the two rays of the plane through
- * that direction and the axis touch it. */
+/* Extent of a sphere in one direction across the view, between its tangent rays in the plane of direction and axis. */
 static void sphere_extent(float across, float along, float radius, float *low, float *high)
 {
     float reach = sqrtf(across * across + along * along - radius * radius);
@@ -67,7 +66,7 @@ static Rectangle form_rectangle(const TalusView *view, const TalusPlaced *solid)
     return r;
 }
 
-/* Pixels whose middle may lie between the two; a little is added for rounding. */
+/* Range of pixels whose middle may lie between the two; slightly enlarged for rounding. */
 static void pixels(float low, float high, int size, int *first, int *end)
 {
     low = talus_clampf(low - 0.51f, -1.0f, (float)size);
@@ -82,7 +81,7 @@ static Splat project(const Job *job, int index)
     const TalusSolid *solid = &job->solids->solid[index];
     TalusF3 q = talus_view_point(view, solid->centre);
     Splat splat = {q.z - solid->radius, 0, 0, 0, 0};
-    if (!(splat.near > 1e-6f * solid->radius)) /* the eye is in it, or it is behind the eye */
+    if (!(splat.near > 1e-6f * solid->radius)) /* the eye is inside, or the solid is behind it */
         return splat;
     Rectangle r;
     if (solid->form < 0) {
@@ -100,7 +99,7 @@ static Splat project(const Job *job, int index)
 
 /* ---- deal ---- */
 
-/* Calls the body for the number `tile` of every tile that a splat meets. */
+/* Loops over the number `tile` of every tile that a splat meets. */
 #define FOR_TILES(job, splat, tile)                                                               \
     for (int ty_ = (splat)->y0 / TILE; (splat)->x1 > 0 && ty_ <= ((splat)->y1 - 1) / TILE; ty_++) \
         for (int tile = ty_ * (job)->tiles_x + (splat)->x0 / TILE;                                \
@@ -128,7 +127,7 @@ static void deal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-/* Counts become places: tile by tile, in each the chunks in order. Returns the sum. */
+/* Converts counts to start indices, by tile and then chunk. Returns the sum. */
 static int64_t running_sums(const Job *job)
 {
     int64_t sum = 0;
@@ -158,8 +157,7 @@ static void draw_form(const Tile *tile, const Splat *s, int32_t index, const Tal
         }
 }
 
-/* Both loops below are sphere_span of solid.c without branches, so that they vectorise; where the ray
- * misses, the depth is infinite. */
+/* Both loops are sphere_span of solid.c without branches, so that they vectorise; depth is infinite for a miss. */
 static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, float radius)
 {
     const Job *job = tile->job;
@@ -200,7 +198,7 @@ static void draw_sphere_perspective(const Tile *tile, const Splat *s, int32_t in
     }
 }
 
-/* Whether all the blocks that the splat meets are nearer than it; those it may change are marked. */
+/* True if all blocks that the splat meets are nearer; marks the blocks that it may change. */
 static bool is_hidden(Tile *tile, const Splat *s)
 {
     int bx0 = (s->x0 - tile->x0) / BLOCK, bx1 = (s->x1 - 1 - tile->x0) / BLOCK;
@@ -256,8 +254,7 @@ static void measure_blocks(Tile *tile)
     }
 }
 
-/* Orders list[begin, end) into sorted[begin, end) by nearest depth, in buckets; `edge` gets where each
- * bucket begins, and the end. */
+/* Sorts list[begin, end) into sorted[begin, end) by depth, in buckets; `edge`: start of each bucket, and the end. */
 static void sort_tile(const TalusRaster *raster, int64_t begin, int64_t end,
                       int64_t edge[BUCKETS + 1])
 {
@@ -315,7 +312,7 @@ static void draw_tiles(void *context, int64_t first, int64_t last, int64_t chunk
         begin_tile(job, (int)number, &tile);
         if (!done) /* no solids */
             continue;
-        /* Dealing has moved every place on to the next: this tile ends where its last chunk does. */
+        /* Dealing has advanced every start to its end: this tile ends where its last chunk does. */
         sort_tile(raster, number ? done[number - 1] : 0, done[number], edge);
         for (int b = 0; b < BUCKETS; b++) {
             for (int64_t k = edge[b]; k < edge[b + 1]; k++)

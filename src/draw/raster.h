@@ -1,8 +1,8 @@
-/* draw/raster.h - which solid each pixel sees, and how far away.
+/* draw/raster.h - visible solid and depth of each pixel.
  *
- * Every pixel's ray is intersected with spheres and tubes, and with the planes of facets. The nearest wins,
- * and of two at the same depth the one with the smaller index, so that the result depends neither on
- * the order of work nor on the number of threads. */
+ * Every pixel's ray is intersected with spheres and tubes, and with the planes of facets. The nearest solid wins;
+ * at equal depth the one with the smaller index, so that the result depends neither on the order of work nor on
+ * the number of threads. */
 #ifndef TALUS_DRAW_RASTER_H
 #define TALUS_DRAW_RASTER_H
 
@@ -12,16 +12,16 @@
 
 typedef struct TalusRaster {
     int width, height;
-    float *depth;  /* INFINITY where nothing is seen */
-    int32_t *hit;  /* index of the solid, -1 for none; NULL where only depths are wanted */
-    int32_t *face; /* where a polyhedron is seen: its facet, -1 where it is cut; NULL as `hit` */
-    /* work */
+    float *depth;  /* INFINITY where nothing is visible */
+    int32_t *hit;  /* index of the solid, -1: none; NULL if only depths are wanted */
+    int32_t *face; /* facet of a visible polyhedron, -1 where it is cut; NULL as `hit` */
+    /* work space */
     struct TalusSplat *splat;
     uint32_t *list, *sorted;
     int64_t *start;
 } TalusRaster;
 
-/* A zeroed raster is empty. */
+/* Accepts a zero-initialised raster. `hits`: fill `hit` and `face`. */
 TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, const TalusView *view,
                               bool hits, TalusPool *pool);
 void talus_raster_clear(TalusRaster *raster);

@@ -1,15 +1,15 @@
-/* draw/raster_faces.c - polyhedra and triangles, face by face; small polyhedra in depth maps. */
+/* draw/raster_faces.c - draws polyhedra and triangles face by face, and small polyhedra in depth maps as ellipsoids. */
 #include "draw/raster_tile.h"
 
 /* ---- planes in a picture ---- */
 
-/* A linear function of a ray's place (u, v). In a perspective view 1 / t of where the ray meets a plane n.x = d is
- * n.(u, v, 1) / d; in a parallel one -t is (n_x u + n_y v - d) / n_z: the larger, the nearer. */
+/* A linear function of a ray's coordinates (u, v). The intersection with a plane n.x = d has 1 / t = n.(u, v, 1) / d
+ * in a perspective view and -t = (n_x u + n_y v - d) / n_z in a parallel view: the larger, the nearer. */
 typedef struct Linear {
     float u, v, one;
 } Linear;
 
-/* Whether the plane looks to the eye. */
+/* True if the plane faces the eye. */
 static bool linear_of(bool perspective, TalusF3 n, float offset, Linear *out)
 {
     float below = perspective ? offset : n.z, one = perspective ? n.z : -offset;
@@ -25,14 +25,14 @@ typedef struct Point {
     float x, y;
 } Point;
 
-/* The stretch of each row of the tile, from its first. */
+/* Interval of pixels in each row of the tile. */
 typedef struct Rows {
     int first, end; /* rows of the polygon within the splat */
     float low[TILE], high[TILE];
 } Rows;
 
-/* The first pixel whose middle is not below x; `least` where x is no number, as that of a corner behind the eye may
- * be: levels of a figure from a file need not lie within one another. */
+/* First pixel whose middle is not below x. Returns `least` if x is NaN, as for a corner behind the eye: levels of a
+ * figure from a file need not lie within one another. */
 static int pixel_from(float x, int least, int most)
 {
     x -= 0.5f;
@@ -50,7 +50,7 @@ static void add_row(const Splat *s, Rows *rows, int y)
     rows->high[y - s->y0] = -INFINITY;
 }
 
-/* Rows are made when an edge first reaches them: most facets have few. */
+/* Initialises rows when an edge first reaches them: most facets have few rows. */
 static void widen_rows(const Splat *s, Rows *rows, int first, int end)
 {
     if (rows->first >= rows->end)
@@ -61,8 +61,8 @@ static void widen_rows(const Splat *s, Rows *rows, int first, int end)
         add_row(s, rows, rows->end++);
 }
 
-/* An edge belongs to the rows whose middle lies from its upper end on to before its lower one, and its x is
- * computed from the upper end: faces that share it agree, so that each pixel is in one of them. */
+/* Adds an edge to the rows whose middle lies from its upper end to before its lower end. x is computed from the
+ * upper end, so that faces with a common edge agree and each pixel is in exactly one of them. */
 static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
 {
     if (a.y > b.y || (a.y == b.y && a.x > b.x)) {
@@ -82,7 +82,7 @@ static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
     }
 }
 
-/* Rows of a triangle, or of a polyhedron whose facets are numbered. */
+/* How to draw the rows of a triangle, or of a numbered facet of a polyhedron. */
 typedef struct Paint {
     int32_t index, face;
     Linear l;
@@ -119,7 +119,7 @@ static Point project(const TalusView *view, TalusF3 q)
     return p;
 }
 
-/* The stretch of pixels in each row of a convex polygon. */
+/* Loops over the interval of pixels in each row of a convex polygon. */
 #define FOR_ROWS(s, rows, y, x0, x1)                                                          \
     for (int y = (rows)->first, x0, x1;                                                       \
          y < (rows)->end && (x0 = pixel_from((rows)->low[y - (s)->y0], (s)->x0, (s)->x1),     \
@@ -146,7 +146,7 @@ static void draw_triangle(const Tile *tile, const Splat *s, int32_t index, const
 
 /* ---- polyhedra ---- */
 
-/* The eye in the axes of a solid; of a parallel view, the way there. */
+/* The eye in the axes of a solid; in a parallel view, the direction to the eye. */
 static TalusF3 eye_in_axes(const TalusView *view, const TalusPlaced *solid)
 {
     TalusF3 to = view->perspective ? talus_f3_scale(-1.0f, solid->centre) : talus_f3(0, 0, -1.0f);
@@ -158,10 +158,10 @@ static bool looks_at_eye(const TalusView *view, const TalusFacet *f, TalusF3 eye
     return talus_f3_dot(f->normal, eye) > (view->perspective ? f->offset : 0.0f);
 }
 
-/* Corners of a facet are projected so many at a time. */
+/* Number of corners of a facet that are projected at a time. */
 enum { BATCH = 16 };
 
-/* Whether some of the points may lie on either side of the splat in neither direction. */
+/* True if the bounding rectangle of the points meets the splat. */
 static bool may_cover(const Splat *s, const Point *at, int count)
 {
     float x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
@@ -174,12 +174,12 @@ static bool may_cover(const Splat *s, const Point *at, int count)
     return x1 >= (float)s->x0 && x0 <= (float)s->x1 && y1 >= (float)s->y0 && y0 <= (float)s->y1;
 }
 
-/* The rows of facet f. A body is drawn tile by tile, so most of its facets lie elsewhere. */
+/* Finds the rows of facet f. A body is drawn tile by tile, so most of its facets are outside the tile. */
 static void project_facet(const Tile *tile, const Splat *s, const TalusPlaced *solid,
                           const TalusFacet *f, Rows *rows)
 {
     const TalusPolyhedron *p = solid->polyhedron;
-    Point at[BATCH + 1], first = {0.0f, 0.0f}; /* the last of a batch is the next one's first */
+    Point at[BATCH + 1], first = {0.0f, 0.0f}; /* the last of a batch is the first of the next */
     rows->first = rows->end = 0;
     for (int k = 0, have = 0; k < f->count; k++) {
         TalusF3 q = talus_placed_out(solid, p->corner[p->loop[f->first + k]]);
@@ -207,7 +207,7 @@ static Linear facet_plane(const Tile *tile, const TalusPlaced *solid, const Talu
     return l;
 }
 
-/* The facets that look to the eye cover what is seen of a polyhedron, each pixel once. */
+/* Draws the facets that face the eye; they cover the visible polyhedron, each pixel once. */
 static void draw_polyhedron(const Tile *tile, const Splat *s, int32_t index,
                             const TalusPlaced *solid)
 {
@@ -227,8 +227,8 @@ static void draw_polyhedron(const Tile *tile, const Splat *s, int32_t index,
 
 /* ---- polyhedra in a depth map ---- */
 
-/* With M = sum of a a' / h^2 over the axes, x' M x = 1 on the surface; along the ray at (u, v) from the middle
- * that is M_zz t^2 + 2 b t + c = 0. */
+/* With M = sum of a a' / h^2 over the axes, the surface is x' M x = 1; along the ray at (u, v) from the centre this
+ * is M_zz t^2 + 2 b t + c = 0. */
 static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusPlaced *solid, TalusF3 half)
 {
     const Job *job = tile->job;
@@ -256,8 +256,8 @@ static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusPlaced *
     }
 }
 
-/* In a depth map a polyhedron of a few pixels is as good as the ellipsoid of its volume: its facets are smaller
- * than what a point is lifted by (lamp.h). Those of few facets are drawn as quickly as they are. */
+/* True if the ellipsoid of equal volume suffices in a depth map: facets of a polyhedron of a few pixels are smaller
+ * than the lift of points (lamp.h). Polyhedra of few facets are as fast to draw themselves. */
 static bool is_small(const Tile *tile, const TalusPlaced *solid)
 {
     return solid->polyhedron->facets > 12 && 2.0f * solid->radius * tile->job->view->scale < 16.0f;
@@ -265,7 +265,7 @@ static bool is_small(const Tile *tile, const TalusPlaced *solid)
 
 /* ---- a polyhedron that is cut ---- */
 
-/* The stretch of each pixel's ray within it: where it enters, through which facet, and where it leaves. */
+/* Interval of each pixel's ray inside the polyhedron, and the facet through which it enters. */
 typedef struct Stretch {
     float enter[TILE * TILE], leave[TILE * TILE];
     int32_t face[TILE * TILE];

@@ -1,4 +1,4 @@
-/* draw/raster_tile.h - what raster.c and raster_faces.c share: a tile while it is drawn. */
+/* draw/raster_tile.h - state of a tile while it is drawn, shared by raster.c and raster_faces.c. */
 #ifndef TALUS_DRAW_RASTER_TILE_H
 #define TALUS_DRAW_RASTER_TILE_H
 
@@ -23,9 +23,9 @@ typedef struct Job {
 typedef struct Tile {
     const Job *job;
     int x0, x1, y0, y1;
-    float far[BLOCKS * BLOCKS]; /* of each block, the farthest depth in it */
+    float far[BLOCKS * BLOCKS]; /* largest depth in each block */
     bool touched[BLOCKS * BLOCKS];
-    float u[TILE]; /* of each column's rays */
+    float u[TILE]; /* of the rays of each column */
 } Tile;
 
 /* `face` is the facet of a polyhedron, -1 where it is cut. */
@@ -40,7 +40,7 @@ static inline void keep_nearest(TalusRaster *raster, size_t pixel, float t, int3
     *depth = fminf(*depth, t);
 }
 
-/* Polyhedra and triangles by their faces; false for what is to be drawn ray by ray. */
+/* Draws polyhedra and triangles by their faces; returns false if the solid must be drawn ray by ray. */
 bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid);
 
 #endif

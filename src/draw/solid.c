@@ -1,7 +1,7 @@
-/* draw/solid.c - rays against spheres, tubes and triangles; polyhedra at their levels. */
+/* draw/solid.c - intersects rays with spheres, tubes and triangles; chooses levels of polyhedra. */
 #include "draw/solid.h"
 
-/* A stretch of a ray, and the normal where it begins. */
+/* Interval of a ray, and the normal at its start. */
 typedef struct Span {
     float t0, t1;
     TalusF3 normal;
@@ -15,7 +15,7 @@ TalusCut talus_cut_in_view(const TalusCut *cut, const TalusView *view)
     return r;
 }
 
-/* From the foot of the perpendicular on the ray, which loses no digits to the distance. */
+/* Computed from the foot of the perpendicular on the ray, which avoids cancellation at a distance. */
 static bool sphere_span(TalusF3 centre, float radius, TalusRay ray, Span *out)
 {
     TalusF3 c = talus_f3_sub(centre, ray.o);
@@ -32,7 +32,7 @@ static bool sphere_span(TalusF3 centre, float radius, TalusRay ray, Span *out)
     return true;
 }
 
-/* Cuts the span to the slab -half <= o + t d <= half of one axis. */
+/* Clips the span to the slab -half <= o + t d <= half of one axis. */
 static bool slab(float o, float d, float half, TalusF3 axis, Span *span)
 {
     if (d == 0.0f)
@@ -47,7 +47,7 @@ static bool slab(float o, float d, float half, TalusF3 axis, Span *span)
     return span->t0 < span->t1;
 }
 
-/* The round side of a cylinder about z: the same as a sphere's, in two dimensions. */
+/* Round side of a cylinder about z: sphere_span in two dimensions. */
 static bool side(TalusF3 o, TalusF3 d, float radius, const TalusF3 axis[3], Span *span)
 {
     float dd = d.x * d.x + d.y * d.y;
@@ -68,8 +68,7 @@ static bool side(TalusF3 o, TalusF3 d, float radius, const TalusF3 axis[3], Span
     return span->t0 < span->t1;
 }
 
-/* A ray in the axes of a form, `shift` of t on from where it began: near the form, so that no digits are
- * lost to the distance. */
+/* A ray in the axes of a form, moved along by `shift` to near the form, which avoids cancellation at a distance. */
 typedef struct Local {
     TalusF3 o, d;
     float shift;
@@ -96,7 +95,7 @@ static bool tube_span(const TalusPlaced *form, TalusRay ray, Span *out)
     return met;
 }
 
-/* Both sides are seen. Neighbours overlap a little, so that rounding leaves no gap between them. */
+/* Both sides are visible. Neighbours overlap slightly, so that rounding leaves no gap. */
 static bool triangle_hit(const TalusPlaced *form, TalusRay ray, float *t, TalusF3 *normal)
 {
     const float slack = -1e-4f;
@@ -136,7 +135,7 @@ static bool cut_span(const TalusCut *cut, TalusRay ray, Span *span)
     return span->t0 < span->t1;
 }
 
-/* The coarsest level that is off by less than this, in pixels, or the finest. Shadows are blurred anyway. */
+/* Maximum error of a level in pixels; the coarsest such level is used, or the finest. Shadows are blurred anyway. */
 #define FINE_PICTURE 0.25f
 #define FINE_MAP 1.0f
 

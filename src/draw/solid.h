@@ -1,7 +1,7 @@
-/* draw/solid.h - the solids of a picture: spheres, tubes, convex polyhedra, and the triangles of a ground.
+/* draw/solid.h - solids of a picture: spheres, tubes, convex polyhedra, and triangles of a ground.
  *
- * A ray is inside a convex solid from t0 to t1, so a cut by a plane is a cut of that stretch, and the
- * face it leaves has the plane's normal. */
+ * A ray is inside a convex solid from t0 to t1. A cut by a plane therefore shortens this interval, and the face of
+ * the cut has the plane's normal. */
 #ifndef TALUS_DRAW_SOLID_H
 #define TALUS_DRAW_SOLID_H
 
@@ -16,23 +16,23 @@ typedef enum TalusFormKind {
     TALUS_FORM_TRIANGLE /* of a ground: no inside, and never cut */
 } TalusFormKind;
 
-/* What a solid that is no sphere has besides its middle, which is that of its box. */
+/* Data of a solid other than a sphere, besides its centre, which is that of its box. */
 typedef struct TalusForm {
     TalusFormKind kind;
     int32_t item;    /* polyhedron: its coarsest level; triangle: the first of its three normals */
-    int32_t levels;  /* of a polyhedron, one after the other */
-    TalusF3 half;    /* half extents of the box about it, along `axis` */
-    TalusF3 axis[3]; /* of the body's frame, in the world; triangle: its corners about the middle */
+    int32_t levels;  /* of a polyhedron, consecutive */
+    TalusF3 half;    /* half extents of its box along `axis` */
+    TalusF3 axis[3]; /* of the body's frame, in the world; triangle: its corners about the centre */
 } TalusForm;
 
 typedef struct TalusSolid {
     TalusF3 centre;
-    float radius; /* of the sphere, or of one about the form */
+    float radius; /* of the sphere, or of the bounding sphere */
     int32_t form; /* -1: a sphere */
     uint32_t rgb; /* 0x00rrggbb, sRGB */
 } TalusSolid;
 
-/* What is kept: dot(normal, x) <= offset. */
+/* The half space that remains: dot(normal, x) <= offset. */
 typedef struct TalusCut {
     bool on;
     TalusF3 normal;
@@ -44,26 +44,26 @@ typedef struct TalusSolids {
     TalusForm *form;
     int count, form_count, normal_count;
     const TalusPolyhedron *polyhedron;
-    TalusF3 *normal; /* of the corners of triangles, in the world */
+    TalusF3 *normal; /* of the corners of triangles, world frame */
     TalusCut cut;
 } TalusSolids;
 
-/* The cut in view coordinates. */
+/* Transforms the cut to view coordinates. */
 TalusCut talus_cut_in_view(const TalusCut *cut, const TalusView *view);
 
 /* A solid in view coordinates. */
 typedef struct TalusPlaced {
-    TalusF3 centre, half, axis[3]; /* half and axis: of forms alone */
+    TalusF3 centre, half, axis[3]; /* half and axis: forms only */
     float radius;
-    int kind;                          /* of the form, or -1 */
+    int kind;                          /* of the form; -1: a sphere */
     const TalusPolyhedron *polyhedron; /* at the level that is fine enough for the view */
-    const TalusF3 *normal;             /* of a triangle's corners, in the world */
+    const TalusF3 *normal;             /* of a triangle's corners, world frame */
     const TalusView *view;
 } TalusPlaced;
 
 TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusView *view);
 
-/* A vector of the form's axes in the view, and back. */
+/* Transforms a vector from the form's axes to the view; talus_placed_in is the inverse. */
 static inline TalusF3 talus_placed_out(const TalusPlaced *solid, TalusF3 a)
 {
     TalusF3 r = talus_f3_scale(a.x, solid->axis[0]);
@@ -76,8 +76,8 @@ static inline TalusF3 talus_placed_in(const TalusPlaced *solid, TalusF3 a)
                     talus_f3_dot(solid->axis[2], a));
 }
 
-/* Where the ray enters the solid, which is no polyhedron, and the outward normal there. All is in view
- * coordinates, the cut too. False if it does not. */
+/* Finds the point where the ray enters the solid, not a polyhedron, and the outward normal there. All arguments
+ * are in view coordinates, the cut too. Returns false if the ray misses. */
 bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ray, float *t,
                       TalusF3 *normal);
 

@@ -1,11 +1,11 @@
-/* draw/text.c - strokes to pixels: a pixel is covered as far as the nearest stroke reaches into it. */
+/* draw/text.c - draws strokes: the coverage of a pixel is how far the nearest stroke reaches into it. */
 #include "draw/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { ARC_STEPS = 8, STROKES_MAX = 160 };
-/* On the glyphs' grid: width of a stroke, and what is added between letters. */
+/* On the glyphs' grid: width of a stroke, and additional space between letters. */
 #define STROKE 3.1
 #define TRACKING 1
 
@@ -40,7 +40,7 @@ void talus_image_lay(TalusImage *image, int x, int y, uint32_t rgb, double opaci
         pixel[3] = (unsigned char)(255.0f * (top + below) + 0.5f);
 }
 
-/* How much of pixel k lies between the two ends. */
+/* Share of pixel k between the two ends. */
 static double share(int k, double low, double high)
 {
     double part = fmin(high, k + 1.0) - fmax(low, k);
@@ -137,7 +137,7 @@ static void draw_glyph(TalusImage *image, const TalusGlyph *glyph, double x, dou
         }
 }
 
-/* The next character; a sequence of UTF-8 bytes counts as one '?'. */
+/* Returns the next character; a UTF-8 sequence counts as one '?'. */
 static const TalusGlyph *next_glyph(const char **text)
 {
     unsigned char c = (unsigned char)*(*text)++;

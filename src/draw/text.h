@@ -1,12 +1,11 @@
-/* draw/text.h - plain text on a picture, in a stroked sans of our own. */
+/* draw/text.h - text on a picture, in a built-in stroked sans-serif font. */
 #ifndef TALUS_DRAW_TEXT_H
 #define TALUS_DRAW_TEXT_H
 
 #include "draw/image.h"
 
-/* One glyph: strokes on a grid where capitals are 28 high, small letters 20, and descenders reach -8.
- * M x y begins a stroke, L x y goes straight, R a b x y turns like a quarter of an ellipse towards
- * the corner (a, b) and on to (x, y). */
+/* One glyph: strokes on a grid where capitals are 28 high, small letters 20, and descenders reach -8. M x y begins a
+ * stroke, L x y draws a line, R a b x y draws a quarter of an ellipse towards the corner (a, b) and on to (x, y). */
 typedef struct TalusGlyph {
     int advance;
     const char *path;
@@ -15,17 +14,17 @@ typedef struct TalusGlyph {
 enum { TALUS_FONT_FIRST = 32, TALUS_FONT_LAST = 126, TALUS_FONT_EM = 40 };
 extern const TalusGlyph talus_font[TALUS_FONT_LAST - TALUS_FONT_FIRST + 1];
 
-/* Width of a line of ASCII text, `size` pixels to the em; other characters count as '?'. */
+/* Width of a line of ASCII text in pixels, with `size` pixels per em; other characters count as '?'. */
 double talus_text_width(const char *text, double size);
-/* Draws it from (x, baseline) in an sRGB colour. */
+/* Draws a line of text from (x, baseline) in an sRGB colour. */
 void talus_text_draw(TalusImage *image, double x, double baseline, double size, uint32_t rgb,
                      const char *text);
 
-/* Lays a colour over a pixel, 0 <= opacity <= 1; outside the picture nothing happens. */
+/* Blends a colour over a pixel, 0 <= opacity <= 1; does nothing outside the picture. */
 void talus_image_lay(TalusImage *image, int x, int y, uint32_t rgb, double opacity);
-/* A filled rectangle with exact edges. */
+/* Fills a rectangle with antialiased edges. */
 void talus_image_box(TalusImage *image, double x0, double y0, double x1, double y1, uint32_t rgb);
-/* A filled disc. */
+/* Fills a disc. */
 void talus_image_disc(TalusImage *image, double x, double y, double radius, uint32_t rgb);
 
 #endif

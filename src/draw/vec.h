@@ -1,5 +1,4 @@
-/* draw/vec.h - single-precision vectors of the renderer, whose coordinates are relative to the middle
- * of what is drawn. */
+/* draw/vec.h - single-precision vectors of the renderer, relative to the middle of the drawn bodies. */
 #ifndef TALUS_DRAW_VEC_H
 #define TALUS_DRAW_VEC_H
 

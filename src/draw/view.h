@@ -1,7 +1,7 @@
-/* draw/view.h - a camera or a lamp: how the world becomes pixels.
+/* draw/view.h - a camera or a lamp: transformation from the world to pixels.
  *
- * View coordinates are x to the right, y down, z forward from the eye; a pixel's ray is o + t d in
- * them, and t is the depth along z for both projections. */
+ * View coordinates are x to the right, y down, z forward from the eye. A pixel's ray is o + t d in them, and t is
+ * the depth along z for both projections. */
 #ifndef TALUS_DRAW_VIEW_H
 #define TALUS_DRAW_VIEW_H
 
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 typedef struct TalusView {
-    bool perspective; /* else parallel */
+    bool perspective; /* false: parallel projection */
     TalusF3 eye, right, down, forward;
-    float scale;  /* pixels per unit of length; of a perspective view, at depth 1 */
-    float cx, cy; /* where the axis meets the picture, pixels */
+    float scale;  /* pixels per unit of length; perspective: at depth 1 */
+    float cx, cy; /* intersection of the axis with the picture, pixels */
     int width, height;
 } TalusView;
 
@@ -21,7 +21,7 @@ typedef struct TalusRay {
     TalusF3 o, d;
 } TalusRay;
 
-/* A direction, and a point, in view coordinates. */
+/* Transform a direction, and a point, to view coordinates. */
 static inline TalusF3 talus_view_turn(const TalusView *view, TalusF3 a)
 {
     return talus_f3(talus_f3_dot(view->right, a), talus_f3_dot(view->down, a),
@@ -33,7 +33,7 @@ static inline TalusF3 talus_view_point(const TalusView *view, TalusF3 p)
     return talus_view_turn(view, talus_f3_sub(p, view->eye));
 }
 
-/* And back. */
+/* Transforms a direction back to the world. */
 static inline TalusF3 talus_view_turn_back(const TalusView *view, TalusF3 a)
 {
     TalusF3 r = talus_f3_scale(a.x, view->right);
@@ -41,7 +41,7 @@ static inline TalusF3 talus_view_turn_back(const TalusView *view, TalusF3 a)
     return talus_f3_madd(r, a.z, view->forward);
 }
 
-/* The ray through the middle of pixel (x, y). */
+/* Ray through the middle of pixel (x, y). */
 static inline TalusRay talus_view_ray(const TalusView *view, int x, int y)
 {
     float u = ((float)x + 0.5f - view->cx) / view->scale;
@@ -54,7 +54,7 @@ static inline TalusRay talus_view_ray(const TalusView *view, int x, int y)
     return r;
 }
 
-/* Picture coordinates of a point given in view coordinates; in front of the eye. */
+/* Picture coordinates of a point in view coordinates, which must be in front of the eye. */
 static inline void talus_view_project(const TalusView *view, TalusF3 q, float *x, float *y)
 {
     float s = view->perspective ? view->scale / q.z : view->scale;

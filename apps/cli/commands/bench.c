@@ -1,7 +1,8 @@
-/* cli/commands/bench.c - talus bench: an experiment from its scenes to its tables.
+/* cli/commands/bench.c - talus bench: runs an experiment from its scenes to its tables.
  *
- * An experiment solves problems (experiment.h) or runs worlds (worlds.h). Of the former the settled problems are kept in DIR beside the results, their names holding a hash of all that
- * made them, so that a stopped experiment goes on where it was. */
+ * An experiment solves problems (experiment.h) or runs worlds (worlds.h). The settled problems of the former are
+ * stored in DIR beside the results. Their file names contain a hash of all that defines them, so that a stopped
+ * experiment can continue. */
 #include "lab/experiments/experiment.h"
 #include "lab/experiments/worlds.h"
 
@@ -28,13 +29,13 @@ typedef struct Session {
     Options options;
     const Experiment *experiment;
     char dir[CLI_PATH_MAX], title[LAB_TEXT];
-    int divisor; /* of all iterations */
+    int divisor; /* divides all iterations */
     LabSet set;
-    char **path; /* of the problems */
+    char **path; /* files of the problems */
     TalusPool *pool;
 } Session;
 
-static const double others_seconds = 20.0; /* for a solver that the paper does not name */
+static const double others_seconds = 20.0; /* limit for a solver that the paper does not name */
 
 /* ---- the problems ---- */
 
@@ -66,7 +67,7 @@ static int count_sets(const char *const *set)
     return count;
 }
 
-/* Of the scene's text, what is set in it, the time and the version. */
+/* Hashes the scene's text, the parameters set in it, the time and the version. */
 static TalusStatus hash_case(const Session *session, const BenchCase *c, const char *scene,
                              uint64_t *out)
 {
@@ -106,7 +107,7 @@ static TalusStatus advance(const Session *session, TalusWorld *world, const Benc
     return TALUS_OK;
 }
 
-/* The same contacts with another mass of the heaviest body. */
+/* Copies the problem with another mass of the heaviest body. */
 static TalusStatus change_mass(TalusProblem *problem, double mass, TalusProblem **out)
 {
     TalusProblemDef def;
@@ -147,7 +148,7 @@ static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, cons
     return status;
 }
 
-/* The problem of the next step, with as many contacts as the case asks for. */
+/* Extracts the problem of the next step, with the case's number of contacts. */
 static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorld *world,
                            const char *path)
 {
@@ -187,8 +188,7 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     return status;
 }
 
-/* The file of the case, and whether an earlier one has it already: cases that differ in their friction
- * model alone share one. */
+/* Names the file of the case. *shared: an earlier case that differs in its friction model alone has this file. */
 static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
 {
     char ending[32];
@@ -319,7 +319,7 @@ static int report_stop(const Session *session)
     return 128 + cli_stop_signal();
 }
 
-/* Tables, notes and where they are, for people; the JSON for programs. */
+/* Prints tables, notes and their location, or JSON. */
 static void print_set(const Session *session)
 {
     const Options *o = &session->options;
@@ -370,7 +370,7 @@ static void open_set(Session *session, const char *name, const char *experiment)
 
 /* ---- experiments that run worlds ---- */
 
-/* Without names all rows; a name that is no row ends in a message and false. */
+/* Chooses all rows without names. Returns false with a message if a name is not a row. */
 static bool choose_rows(const CliList *operands, const WorldsRow **rows, int *count)
 {
     bool all = strcmp(operands->item[0], "gpu") == 0;
@@ -390,7 +390,7 @@ static bool choose_rows(const CliList *operands, const WorldsRow **rows, int *co
     return true;
 }
 
-/* Of an earlier call that had more tables. */
+/* Removes tables of an earlier call that had more of them. */
 static void remove_old_tables(const LabSet *set)
 {
     for (int i = set->table_count; i < LAB_TABLES; i++) {
@@ -486,7 +486,7 @@ static int bench_session(Session *session, const char *name)
 
 static int bench_main(int argc, char **argv)
 {
-    static Session session; /* static: its tables are large */
+    static Session session; /* static because its tables are large */
     CliList operands;
     int code;
     session.options = (Options){.threads = -1, .repeat = -1, .steps = -1};

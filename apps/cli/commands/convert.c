@@ -1,4 +1,4 @@
-/* cli/commands/convert.c - frames.talus read back and written by the formats of io/formats/formats.h. */
+/* cli/commands/convert.c - reads frames.talus and writes it in the formats of io/formats/formats.h. */
 #include "convert.h"
 
 #include "cli/cli.h"
@@ -18,7 +18,7 @@ static const double redraw_seconds = 0.2;
 
 typedef struct Conversion {
     const char *kind, *out;
-    char *path; /* of the frames file */
+    char *path; /* frames file */
     TalusFrames *frames;
     TalusFormatWriter *writer;
     TalusSnapshot snapshot;
@@ -30,7 +30,7 @@ typedef struct Conversion {
     double last_bar;
 } Conversion;
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void draw_bar(Conversion *c, int index, int count)
 {
@@ -50,7 +50,7 @@ static void erase_bar(const Conversion *c)
     }
 }
 
-/* docs/reference/frames.md says what a frames file keeps; here it is in the units of this one. */
+/* docs/reference/frames.md gives the precision of a frames file; this prints it in the units of this file. */
 static void report(const Conversion *c)
 {
     printf("%s: %d frame%s as %s\n", c->out, c->written, c->written == 1 ? "" : "s", c->kind);
@@ -71,7 +71,7 @@ static bool is_wanted(const ConvertRange *range, double time, double *next)
     if ((!isnan(range->from) && time < range->from) ||
         (!isnan(range->until) && time > range->until) || time < *next)
         return false;
-    /* Times are sums of steps: a hair early is not too early. */
+    /* Tolerance: times are sums of steps and may be early by rounding. */
     *next = range->every > 0.0 ? time + range->every * (1.0 - 1e-9) : -INFINITY;
     return true;
 }
@@ -101,7 +101,7 @@ static TalusStatus convert_frames(Conversion *c)
     return TALUS_OK;
 }
 
-/* Before anything is written. */
+/* Checks the range before anything is written. */
 static TalusStatus check_range(const Conversion *c)
 {
     int count = talus_frames_count(c->frames);
@@ -118,7 +118,7 @@ static TalusStatus check_range(const Conversion *c)
                            talus_frames_info(c->frames, count - 1).time);
 }
 
-/* The run may keep exact frames of that kind there. */
+/* Refuses the run's directory, which may hold exact frames of the same kind. */
 static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
 {
     if (cli_same_dir(dir, c->out))
@@ -151,7 +151,7 @@ int export_convert(const CliCommand *command, const RunPlace *place, const char 
     if (status == TALUS_OK)
         status = talus_format_close(c.writer);
     else
-        (void)talus_format_close(c.writer); /* the first failure is the one to tell */
+        (void)talus_format_close(c.writer); /* report the first failure */
     talus_frames_close(c.frames);
     talus_snapshot_free(&c.snapshot);
     talus_release(c.path);

@@ -1,4 +1,4 @@
-/* cli/commands/export.c - talus export: a run as one page, or as the files of other programs. */
+/* cli/commands/export.c - talus export: writes a run as one page, or as files of other programs. */
 #include "cli/cli.h"
 #include "cli/run/dir.h"
 #include "cli/serve/serve_files.h"
@@ -42,12 +42,12 @@ static const CliOption options[] = {
      "write another program's files instead of a page:\n" CONVERT_KINDS},
 };
 
-/* What goes into the page. */
+/* Content of the page. */
 typedef struct Export {
     const Options *options;
-    char *path; /* of the frames file */
+    char *path; /* frames file */
     TalusFrames *frames;
-    int *chosen; /* numbers of the frames that the options let through */
+    int *chosen; /* indices of the frames that the options select */
     int count, total;
     RunState run;
     Steps steps;
@@ -76,7 +76,7 @@ static TalusStatus choose_frames(Export *x)
             time < next)
             continue;
         x->chosen[x->count++] = i;
-        /* Times are sums of steps: a hair early is not too early. */
+        /* Tolerance: times are sums of steps and may be early by rounding. */
         next = o->every > 0.0 ? time + o->every * (1.0 - 1e-9) : -INFINITY;
     }
     if (x->total == 0)
@@ -89,7 +89,7 @@ static TalusStatus choose_frames(Export *x)
     return TALUS_OK;
 }
 
-/* Bytes up to the end of the last frame: what is needed to see all. */
+/* Bytes of the frames file up to the end of the last frame. */
 static uint64_t whole_bytes(const Export *x)
 {
     TalusFrameInfo last = talus_frames_info(x->frames, x->total - 1);
@@ -105,8 +105,7 @@ static TalusStatus file_bytes(const char *path, uint64_t *bytes)
     return TALUS_OK;
 }
 
-/* Adds every n-th of the chosen frames, and the last, until the file is larger than `room`; *added is
- * then the number of chosen frames that had their turn. */
+/* Adds every n-th chosen frame and the last until the file exceeds `room`; *added: chosen frames considered. */
 static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const char *path, int n,
                               uint64_t room, int *added)
 {
@@ -128,7 +127,7 @@ static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const 
     return status;
 }
 
-/* Writes every n-th frame to `path`. *bytes is the file's size; above `room` it is not whole. */
+/* Writes every n-th frame to `path`. *bytes is the file's size; the file is incomplete if *bytes > room. */
 static TalusStatus write_thinned(const Export *x, const char *path, int n, uint64_t room,
                                  uint64_t *bytes, int *added)
 {
@@ -150,7 +149,7 @@ static TalusStatus write_thinned(const Export *x, const char *path, int n, uint6
     return status == TALUS_OK ? file_bytes(path, bytes) : status;
 }
 
-/* Fails with the limit that would do, for the first frame and the last. */
+/* Fails and names the limit that would suffice for the first and the last frame. */
 static TalusStatus too_large(const Export *x, const char *path)
 {
     uint64_t bytes;
@@ -165,8 +164,7 @@ static TalusStatus too_large(const Export *x, const char *path)
         needed);
 }
 
-/* The smallest n that fits, or nearly: sizes of frames differ, so the next n is a guess from how far the
- * last one came. */
+/* Searches the smallest n that fits, approximately: frame sizes differ, so n is estimated from its predecessor. */
 static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int *every)
 {
     uint64_t limit = limit_bytes(x), empty = viewer_page_size(x->fixed, 0);
@@ -183,7 +181,7 @@ static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int 
     }
 }
 
-/* ---- what the page says ---- */
+/* ---- texts of the page ---- */
 
 static void add_note(Export *x, const char *format, ...) CLI_PRINTF(2, 3);
 
@@ -218,7 +216,7 @@ static void note_choice(Export *x)
         add_note(x, "frames %g s apart", o->every);
 }
 
-/* Title, scene and state as run.json tells them, or the frames themselves. */
+/* Takes title, scene and state from run.json, or from the frames. */
 static void describe_run(Export *x, const RunPlace *place)
 {
     bool known = !place->alone && run_state_read(place->dir, &x->run);
@@ -257,7 +255,7 @@ static void count_bytes(void *user, const char *bytes, size_t size)
     *count += size;
 }
 
-/* The note is written later, when it is known how many frames there are. */
+/* Measures the page; the note follows once the number of frames is known. */
 static TalusStatus measure(Export *x)
 {
     JsonOut json;
@@ -270,7 +268,7 @@ static TalusStatus measure(Export *x)
 
 /* ---- the page ---- */
 
-/* What was written through to a pipe or a device has no size. */
+/* Omits the size if the output is a pipe or a device. */
 static void report(const Export *x, int kept)
 {
     struct stat about;
@@ -280,7 +278,7 @@ static void report(const Export *x, int kept)
     printf("%d of %d frames%s%s\n", kept, x->total, x->note[0] ? ": " : "", x->note);
 }
 
-/* A file beside the page under a name that nobody has. */
+/* Creates a file with an unused name beside the page. */
 static TalusStatus make_temporary(const Export *x, char **path)
 {
     TALUS_TRY(talus_path(path, "%s.frames-XXXXXX", x->options->output));
@@ -323,7 +321,7 @@ static TalusStatus write_page(Export *x, const RunPlace *place)
     describe_run(x, place);
     note_choice(x);
     TALUS_TRY(measure(x));
-    /* The page draws from figures, which files of the first version lack. */
+    /* The page needs figures, which files of version 1 lack. */
     if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
         viewer_page_size(x->fixed, whole_bytes(x)) > limit_bytes(x))
         return write_thinned_page(x);
@@ -346,7 +344,7 @@ static int export_page(const RunPlace *place, const Options *o)
 
 /* ---- the command ---- */
 
-/* A page goes by a page's name, so that a slip does not put one over a run's own file. */
+/* True if the name is that of a page; guards against overwriting a file of the run by mistake. */
 static bool is_page_name(const char *path)
 {
     const char *dot = strrchr(path, '.');

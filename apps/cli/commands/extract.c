@@ -1,4 +1,4 @@
-/* cli/commands/extract.c - talus extract: the contact problem of one step as a file. */
+/* cli/commands/extract.c - talus extract: writes the contact problem of one step to a file. */
 #include "cli/cli.h"
 
 #include "base/status.h"

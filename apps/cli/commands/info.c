@@ -1,4 +1,4 @@
-/* cli/commands/info.c - talus info: what a file or a run's directory holds. Files are known by their content. */
+/* cli/commands/info.c - talus info: describes a file, recognised by its content, or a run's directory. */
 #include "info.h"
 
 #include "base/memory.h"
@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The cone of a problem is examined up to so many blocks, which takes seconds; a polygon of so many sides stands
- * for a disc, 2 % smaller at most. */
+/* CONE_BLOCKS: the cone of a problem is examined up to this size, which takes seconds. CONE_SIDES: the polygon
+ * that replaces a disc; at most 2 % smaller. */
 enum { TEXT_LIMIT = 1 << 30, CONE_BLOCKS = 20000, CONE_SIDES = 16 };
 
 /* ---- scenes ---- */
@@ -87,8 +87,8 @@ static void print_joints(const TalusProblem *problem)
         info_fact("joints", "%d of the blocks, %d of them with bounds", joints, bounded);
 }
 
-/* Whether contacts can press against each other without moving a body, on the sections that the problem has, a
- * polygon standing for the disc. Changes the problem's friction to that. */
+/* Prints whether contacts can press against each other without moving a body, with a polygon instead of a disc.
+ * Changes the problem's friction accordingly. */
 static void print_cone(TalusProblem *problem)
 {
     TalusFrictionModel model = {.section = TALUS_SECTION_NONE};
@@ -208,7 +208,7 @@ static void print_report(const char *dir, const TalusJson *root)
     info_fact("runs", "%d; open %s/report.html", runs ? runs->count : 0, dir);
 }
 
-/* False: it has no results. */
+/* Returns false if the directory has no results. */
 static bool info_report(const char *dir, int *code)
 {
     TalusArena arena = {0};

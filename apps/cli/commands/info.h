@@ -4,23 +4,22 @@
 
 #include "cli/cli.h"
 
-/* "  name             text" */
+/* Prints "  name             text". */
 void info_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
-/* Text of a file may hold anything: the first line that has something, no control characters. NULL or
- * an empty one is left out. */
+/* Prints the first nonempty line of `text`, if any (NULL: none), without control characters. */
 void info_line(const char *name, const char *text);
 
 int info_checkpoint(const char *path);
-/* A frames file. */
+/* Describes a frames file. */
 int info_frames(const char *path);
-/* A run's directory. False: it is none, and nothing was said. */
+/* Describes a run's directory. Returns false, without output, if `dir` is not one. */
 bool info_run(const char *dir, int *code);
 
-/* An STL or OBJ file, known by its suffix. */
+/* True if the suffix is that of STL or OBJ. */
 bool info_is_surface(const char *path);
 int info_surface(const char *path);
 
-/* Bounds, sizes, masses and overlaps of a world that has not begun (info_scene.c). */
+/* Prints bounds, sizes, masses and overlaps of a world before its first step (info_scene.c). */
 void info_start(const TalusWorld *world);
 
 #endif

@@ -1,4 +1,4 @@
-/* cli/commands/info_fact.c - lines of `talus info`. */
+/* cli/commands/info_fact.c - formats the lines of `talus info`. */
 #include "info.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* cli/commands/info_run.c - what a run's directory, its frames and its checkpoints hold. */
+/* cli/commands/info_run.c - talus info of a run's directory, its frames and its checkpoints. */
 #include "cli/run/dir.h"
 #include "info.h"
 

@@ -1,4 +1,4 @@
-/* cli/commands/info_scene.c - what the bodies of a scene look like before the first step. */
+/* cli/commands/info_scene.c - talus info of the bodies of a scene before the first step. */
 #include "info.h"
 
 #include "world/source/survey.h"

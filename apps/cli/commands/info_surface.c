@@ -1,4 +1,4 @@
-/* cli/commands/info_surface.c - talus info of an STL or OBJ file: what a mesh made of it would be. */
+/* cli/commands/info_surface.c - talus info of an STL or OBJ file: properties of a mesh made of it. */
 #include "info.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* cli/commands/list.c - talus list: what there is to choose from. */
+/* cli/commands/list.c - talus list: lists scenes, solvers, backends and other choices. */
 #include "cli/cli.h"
 #include "cli/serve/serve.h"
 #include "lab/experiments/experiment.h"
@@ -96,7 +96,7 @@ static void list_shapes(void)
         print_row(talus_shape_name((TalusShapeKind)i), talus_shape_summary((TalusShapeKind)i));
 }
 
-/* Rows of `talus bench gpu`, or those that run by their own name alone. */
+/* Lists rows of `talus bench gpu`, or those run by their own name only. */
 static void print_worlds(bool gpu)
 {
     for (int i = 0; worlds_row(i); i++)
@@ -125,7 +125,7 @@ static void print_feature(const char *name, const char *text, bool available, co
         printf("  %*snot in this build: %s\n", NAME_WIDTH, "", how);
 }
 
-/* Compiled in, whether or not there is a GPU: `talus list backends` tells that. */
+/* Tells whether CUDA is compiled in; `talus list backends` tells whether there is a GPU. */
 static void list_cuda(void)
 {
     for (int i = 0; i < talus_backend_count(); i++) {

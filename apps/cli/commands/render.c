@@ -1,4 +1,4 @@
-/* cli/commands/render.c - talus render: a still picture of a moment of a run. */
+/* cli/commands/render.c - talus render: writes a still picture of one time of a run. */
 #include "cli/cli.h"
 
 #include "base/param.h"
@@ -20,7 +20,7 @@ typedef struct Options {
     bool chains, dark, transparent, plain;
 } Options;
 
-/* ---- what the options say ---- */
+/* ---- parsing of options ---- */
 
 static const char *const container_names[] = {"shown", "ghost", "hidden"};
 
@@ -32,7 +32,7 @@ static const struct {
 
 enum { VIEWS = sizeof views / sizeof *views, CONTAINERS = 3, NAMES_MAX = 16 };
 
-/* The number of a name, or a message that has the nearest and all of them; -1 then. */
+/* Returns the index of a name, or -1 after a message with the nearest name and all names. */
 static int choose(const char *option, const char *word, const char *const *names, int count)
 {
     char all[256] = "";
@@ -50,7 +50,7 @@ static int choose(const char *option, const char *word, const char *const *names
     return -1;
 }
 
-/* Two numbers with a character between them, and nothing else. */
+/* Parses exactly two numbers separated by the character `between`. */
 static bool two_numbers(const char *text, char between, double *a, double *b)
 {
     char *end;
@@ -146,7 +146,7 @@ static bool read_texts(const Options *o, TalusDrawDef *def)
            (!o->container || read_container(o->container, def));
 }
 
-/* False with a message where the options contradict one another. */
+/* Returns false with a message if options contradict each other. */
 static bool check(const Options *o)
 {
     size_t length = o->output ? strlen(o->output) : 0;
@@ -166,13 +166,13 @@ static bool check(const Options *o)
     return false;
 }
 
-/* ---- where the moment comes from ---- */
+/* ---- source of the picture ---- */
 
 typedef struct Moment {
     TalusSnapshot snapshot;
     const TalusFramesHead *head;
-    TalusFrames *frames;  /* of a file */
-    TalusHeadStore store; /* of a scene */
+    TalusFrames *frames;  /* from a file */
+    TalusHeadStore store; /* from a scene */
 } Moment;
 
 static void forget(Moment *moment)
@@ -182,7 +182,7 @@ static void forget(Moment *moment)
     talus_frames_head_clear(&moment->store);
 }
 
-/* Frames are a little apart: a time up to one such distance beyond the last still means the last. */
+/* Finds the frame at a time. A time beyond the last frame by at most one frame distance selects the last frame. */
 static bool find_frame(const char *path, const TalusFrames *frames, double time, int *index)
 {
     int count = talus_frames_count(frames);
@@ -215,7 +215,7 @@ static int read_frames(const char *path, double time, Moment *moment)
     return moment->head ? CLI_OK : cli_fail_library();
 }
 
-/* The name of a scene without folder and ending. */
+/* Writes the name of a scene without folder and suffix. */
 static void bare_name(const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/');

@@ -1,4 +1,4 @@
-/* cli/commands/solve.c - talus solve: solvers side by side on contact problems, measured alike. */
+/* cli/commands/solve.c - talus solve: compares solvers on contact problems by the same measures. */
 #include "lab/lab.h"
 
 #include "base/memory.h"
@@ -18,24 +18,24 @@ typedef struct Options {
     bool warm, json, quiet, fresh;
 } Options;
 
-/* One call of the command. */
+/* State of one call of the command. */
 typedef struct Session {
     Options options;
-    TalusFrictionModel model; /* of --law and --section */
+    TalusFrictionModel model; /* from --law and --section */
     TalusOuter outer;
     LabList solvers;
     LabSet set;
     TalusPool *pool;
     double *best;        /* impulses of the best result so far, for --save */
-    double *bounds;      /* those under law fixed that it has; NULL: none */
-    double *certificate; /* that the problem has no solution; NULL: none was found */
+    double *bounds;      /* bounds under law fixed of that result; NULL: none */
+    double *certificate; /* proof that the problem has no solution; NULL: none found */
     double best_residual;
     char best_solver[LAB_TEXT], title[LAB_TEXT];
     bool failed;
-    bool taken; /* some solver took some problem */
+    bool taken; /* some solver supported some problem */
 } Session;
 
-/* ---- before anything runs ---- */
+/* ---- checks and opening ---- */
 
 static bool can_write_beside(const char *path)
 {
@@ -109,7 +109,7 @@ static int find_references(LabSet *set)
     return CLI_OK;
 }
 
-/* The file itself, or NAME.ref.hdf5 of a folder; a problem that has none there goes without. */
+/* Opens references: the file itself, or NAME.ref.hdf5 in a folder, where a problem may have none. */
 static int open_references(LabSet *set, const char *path, bool quiet)
 {
     bool folder = is_folder(path);
@@ -128,7 +128,7 @@ static int open_references(LabSet *set, const char *path, bool quiet)
     return CLI_OK;
 }
 
-/* Problems whose files have one name go by their paths. */
+/* Names problems by path if their file names are equal. */
 static void tell_apart(LabSet *set)
 {
     for (int i = 0; i < set->problem_count; i++) {
@@ -153,7 +153,7 @@ static bool has_bounds(const LabProblem *p)
     return false;
 }
 
-/* Whether a problem whose friction goes by these words is under `law`, or is so for want of any friction. */
+/* True if a problem of law `words` is partly or wholly under `law`; without friction, if `asked` is `law`. */
 static bool is_under(const char *law, const char *words, const char *section, const char *asked)
 {
     bool smooth = strcmp(section, "none") == 0;
@@ -161,7 +161,7 @@ static bool is_under(const char *law, const char *words, const char *section, co
                   : strcmp(words, "mixed") == 0 || strcmp(words, law) == 0;
 }
 
-/* Whether the measure and the outer loop have something to do on this problem. */
+/* Checks that the measure and the outer loop apply to this problem. */
 static int check_friction(const Session *session, const LabProblem *p)
 {
     const TalusOuter *outer = &session->outer;
@@ -216,12 +216,12 @@ static int open_problems(Session *session, const CliList *operands)
     if (asks_exact(o) && find_references(set) != CLI_OK)
         return CLI_FAILED;
     if (o->reference && !asks_exact(o) && open_references(set, o->reference, o->quiet) != CLI_OK)
-        return CLI_FAILED; /* before: references go by the names of files */
+        return CLI_FAILED; /* earlier than tell_apart: references use file names */
     tell_apart(set);
     return CLI_OK;
 }
 
-/* Fails where no solver named takes any of the problems. */
+/* Fails if none of the named solvers supports any of the problems. */
 static int check_support(const Session *session)
 {
     const LabSet *set = &session->set;
@@ -238,7 +238,7 @@ static int check_support(const Session *session)
     return cli_fail_unsupported(set->problems[0].problem);
 }
 
-/* A result that was kept has no impulses to save, so with --save every solver runs. */
+/* Opens the set. A stored result has no impulses, so with --save every solver runs. */
 static int open_set(Session *session)
 {
     const Options *o = &session->options;
@@ -272,7 +272,7 @@ static TalusStatus store_best(Session *session, LabProblem *problem, const LabRe
     return TALUS_OK;
 }
 
-/* The first proof that a problem has no solution, whoever found it: it is the problem's. */
+/* Keeps the first proof that the problem has no solution, whichever solver found it. */
 static TalusStatus keep_certificate(Session *session, const LabProblem *problem)
 {
     const double *found = talus_problem_certificate(problem->problem);
@@ -377,8 +377,7 @@ static int finish(Session *session)
                 o->report ? "; the same command goes on" : "");
         return 128 + cli_stop_signal();
     }
-    if (!session
-             ->taken) /* by the outer loop or the backend: check_support has looked at the sets */
+    if (!session->taken) /* rejected by the outer loop or backend: check_support checks sets only */
         return cli_fail("no solver named takes any of the problems; %s: %s", set->results[0].solver,
                         set->results[0].reason);
     return session->failed ? CLI_FAILED : CLI_OK;
@@ -411,7 +410,7 @@ static int solve_session(Session *session, const CliList *operands)
 
 static int solve_main(int argc, char **argv)
 {
-    static Session session; /* static: its tables are large */
+    static Session session; /* static because its tables are large */
     CliList operands;
     int code;
     session.options =

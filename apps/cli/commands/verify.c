@@ -1,7 +1,6 @@
-/* cli/commands/verify.c - talus verify: every metric of a solution, recomputed from the problem's raw data.
+/* cli/commands/verify.c - talus verify: recomputes every metric of a solution from the problem's raw data.
  *
- * The arithmetic is that of apps/verify, which shares no code with the solvers; the library only
- * reads the files. */
+ * The arithmetic is in apps/verify, which shares no code with the solvers; the library only reads the files. */
 #include "cli/cli.h"
 
 #include "cli/json_out.h"
@@ -14,25 +13,25 @@
 #include <string.h>
 
 typedef struct Options {
-    const char *group; /* NULL: the solution's file is of our own kind */
+    const char *group; /* FCLIB group of the solution; NULL: a problem file */
     const char *reference;
     const char *law, *section;
     double tol;
     bool json;
-    TalusFrictionModel model; /* of --law and --section */
+    TalusFrictionModel model; /* from --law and --section */
 } Options;
 
 typedef struct Findings {
     TalusMetrics metrics;
     int contacts, rows;
-    double *bounds;        /* normal impulses stored as those that bound friction; NULL: none */
-    int bounded;           /* how many */
-    double stored_u;       /* |u - u of the solution's file| / |q|; NAN where it has none */
-    double velocity_error; /* |u - u of the reference| / |q|; NAN without one */
+    double *bounds;        /* stored normal impulses that bound friction; NULL: none */
+    int bounded;           /* their number */
+    double stored_u;       /* |u - u of the solution's file| / |q|; NAN without */
+    double velocity_error; /* |u - u of the reference| / |q|; NAN without a reference */
     double as_stored;      /* Siconos's error with W as stored; NAN unless W is unsymmetric */
-    double *direction;     /* stored as the proof that there is no solution; NULL: none is */
-    int directed;          /* how many numbers */
-    VerifyCertificate certificate; /* NAN where there is none */
+    double *direction;     /* stored proof that there is no solution; NULL: none */
+    int directed;          /* its size */
+    VerifyCertificate certificate; /* NAN without a direction */
 } Findings;
 
 /* ---- measuring ---- */
@@ -56,8 +55,7 @@ static void measure(VerifyPoint *point, Findings *found)
     found->certificate = (VerifyCertificate){NAN, NAN, NAN, NAN, false};
 }
 
-/* Siconos's error of the problem with W as stored: the same point with another u, which is g as well, for
- * an FCLIB file has no compliance. */
+/* Siconos's error with W as stored: another u, which is also g, because an FCLIB file has no compliance. */
 static double error_as_stored(const TalusFclib *problem, const VerifyPoint *point,
                               const double *as_stored)
 {
@@ -75,7 +73,7 @@ static double error_as_stored(const TalusFclib *problem, const VerifyPoint *poin
     return metrics.siconos;
 }
 
-/* |u - u_ref|, the reference in the rows of the file. */
+/* |u - u_ref| with the reference in the rows of the file. */
 static double distance_from(const TalusFclib *problem, const VerifyPoint *point,
                             const double *u_ref)
 {
@@ -86,7 +84,7 @@ static double distance_from(const TalusFclib *problem, const VerifyPoint *point,
     return sqrt(sum);
 }
 
-/* Delta in the rows of an FCLIB problem times `scale`. */
+/* Returns delta times `scale` in the rows of an FCLIB problem. */
 static double *scaled_rows(const TalusFclib *problem, const Findings *found, int rows, double scale)
 {
     int dimension = problem->dimension;
@@ -97,7 +95,7 @@ static double *scaled_rows(const TalusFclib *problem, const Findings *found, int
     return r;
 }
 
-/* The certificate of an FCLIB problem: at the direction itself, then at a large multiple. */
+/* Checks the certificate of an FCLIB problem at the direction itself, then at a large multiple. */
 static bool certify_fclib(const TalusFclib *problem, TalusFrictionModel model, Findings *found)
 {
     const char *reason = "";
@@ -118,7 +116,7 @@ static bool certify_fclib(const TalusFclib *problem, TalusFrictionModel model, F
     return good;
 }
 
-/* The same of a problem of our own format. */
+/* As certify_fclib, for a problem file. */
 static bool certify_def(const TalusProblemDef *def, Findings *found)
 {
     int n = verify_size(def);
@@ -169,8 +167,7 @@ static int verify_fclib(const TalusFclib *problem, TalusFrictionModel model,
 
 /* ---- reading ---- */
 
-/* The group that --group gives, or else /solution, or else /ccp_solution. A file that has both is
- * not to be taken for the wrong one in silence. */
+/* Chooses --group, else /solution, else /ccp_solution. Prints the choice if the file has /ccp_solution. */
 static const char *choose_group(const char *path, const char *given)
 {
     if (given)
@@ -188,8 +185,8 @@ static const char *choose_group(const char *path, const char *given)
     return both ? "solution" : "ccp_solution";
 }
 
-/* Impulses of a problem file of our own kind in the rows of the FCLIB problem: they are as many as its
- * contacts have there, or the normal ones alone. NULL with a message; free with free(). */
+/* Returns the impulses of a problem file in the rows of the FCLIB problem; the file has all of these rows or the
+ * normal ones alone. NULL with a message; release with free(). */
 static double *own_in_rows_of(const TalusFclib *problem, const char *path)
 {
     TalusProblem *solution;
@@ -212,7 +209,7 @@ static double *own_in_rows_of(const TalusFclib *problem, const char *path)
     return r;
 }
 
-/* The certificate that a file of our own kind has. */
+/* Reads the certificate of a problem file. */
 static void read_certificate(const TalusProblem *solution, Findings *found)
 {
     const double *stored = talus_problem_certificate(solution);
@@ -223,8 +220,7 @@ static void read_certificate(const TalusProblem *solution, Findings *found)
     memcpy(found->direction, stored, (size_t)found->directed * sizeof *stored);
 }
 
-/* What a file of our own kind has beside its impulses: bounds under law fixed, the certificate. One that cannot be
- * read is refused when the impulses are. */
+/* Reads bounds under law fixed and the certificate of a problem file. Reading the impulses later reports a bad file. */
 static void read_extras(const char *path, Findings *found)
 {
     TalusProblem *solution;
@@ -241,7 +237,7 @@ static void read_extras(const char *path, Findings *found)
     talus_problem_destroy(solution);
 }
 
-/* An FCLIB problem and a solution of either kind. */
+/* Verifies an FCLIB problem with a solution of either kind. */
 static int with_fclib(const char *problem_path, const char *solution_path, const Options *options,
                       Findings *found)
 {
@@ -272,8 +268,7 @@ static int with_fclib(const char *problem_path, const char *solution_path, const
     return code;
 }
 
-/* Impulses of an FCLIB file for a problem of our own format, which has one row per contact where the
- * file has three, if there is no friction. */
+/* Reads impulses of an FCLIB file for a problem file, which has one row per contact, not three, without friction. */
 static bool fclib_impulses(const char *path, const char *group, const TalusProblem *problem,
                            double *gamma)
 {
@@ -315,7 +310,7 @@ static bool own_impulses(const char *path, const TalusProblem *problem, double *
     return good;
 }
 
-/* A problem of our own format, under its own friction models unless others are asked for. */
+/* Verifies a problem file under its own friction models, unless options give others. */
 static int with_own(const char *problem_path, const char *solution_path, const Options *options,
                     Findings *found)
 {
@@ -342,7 +337,7 @@ static int with_own(const char *problem_path, const char *solution_path, const O
     return code;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 typedef struct Figure {
     const char *key, *unit, *meaning;
@@ -429,7 +424,7 @@ static void print_json(const Findings *f)
     putchar('\n');
 }
 
-/* The verdict on --tol and on the stored certificate. */
+/* Judges --tol and the stored certificate. */
 static int judge(const Findings *found, const char *solution, double tol)
 {
     const TalusMetrics *m = &found->metrics;

@@ -1,4 +1,4 @@
-/* cli/commands/view.c - talus view: a run in the browser. */
+/* cli/commands/view.c - talus view: shows a run in the browser. */
 #include "cli/cli.h"
 #include "cli/serve/serve.h"
 
@@ -19,8 +19,7 @@ static const CliOption options[] = {
     {"open", 0, CLI_FLAG, offsetof(Options, open), NULL, "open a browser there (xdg-open)"},
 };
 
-/* The browser gets the address alone, and signals as this program was given them. What it says is no answer
- * of this program's. */
+/* Starts the browser with the signal mask that this program inherited; its output goes to standard error. */
 static void open_browser(const char *address, const sigset_t *mask)
 {
     extern char **environ;
@@ -46,14 +45,14 @@ static void open_browser(const char *address, const sigset_t *mask)
     posix_spawnattr_destroy(&how);
 }
 
-/* nohup(1) asks to outlive the terminal. */
+/* True if the signal is ignored on entry, as under nohup(1). */
 static bool is_ignored(int number)
 {
     struct sigaction now;
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/* Until a signal; it goes to this thread alone, since all others have it blocked. */
+/* Serves until a signal arrives. Only this thread receives it; all others block it. */
 static int serve(ServeFiles *files, const char *operand, const Options *o)
 {
     sigset_t stop, before;

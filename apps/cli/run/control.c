@@ -1,8 +1,8 @@
-/* cli/run/control.c - a run as others see it: it holds the lock of its directory, says in run.json how far it is,
- * and between steps takes the words that are put there for it.
+/* cli/run/control.c - interface of a run to other processes: holds the lock of its directory, reports progress in
+ * run.json, and reads command words between steps.
  *
- * Both happen by the wall clock, so a run of a thousand steps a second asks the file system ten times a
- * second and writes twice. Nothing here reaches the results. */
+ * Both follow the wall clock: even at a thousand steps per second the run checks for words ten times and writes
+ * twice per second. Nothing here affects the results. */
 #include "run.h"
 
 #include "base/timer.h"
@@ -13,7 +13,7 @@
 
 static const double look_interval = 0.1, tell_interval = 0.5; /* seconds */
 
-/* What is no file of a run's, a link or a pipe, is told and left alone. */
+/* Refuses links, pipes and other special files in place of the run's files. */
 static TalusStatus open_dir(Control *control, const char *dir)
 {
     static const char *const names[] = {"run.lock", "run.json", "run.json.tmp", "control",
@@ -41,7 +41,7 @@ int control_open(Control *control, const char *dir)
         break;
     case RUN_LOCKED: break;
     }
-    run_control_take(control->held.fd, word, sizeof word); /* from before: not for this run */
+    run_control_take(control->held.fd, word, sizeof word); /* a word meant for an earlier run */
     return CLI_OK;
 }
 
@@ -51,7 +51,7 @@ void control_begin(Control *control, const Run *run)
     control_tell(control, run, "running", "");
 }
 
-/* Seconds that went into steps and their output. */
+/* Seconds spent on steps and their output. */
 static double active_seconds(const Run *run)
 {
     return talus_now() - run->clock.start - run->clock.setup - run->clock.paused;
@@ -67,8 +67,7 @@ static void measure_rate(Control *control, const Run *run)
     control->told_active = active;
 }
 
-/* A failure to write is let pass: the run's results do not depend on this file, and what keeps it from
- * being written will stop them too, with a message. */
+/* Ignores a failure to write: results do not depend on this file, and the run's own output will fail with a message. */
 void control_tell(Control *control, const Run *run, const char *state, const char *message)
 {
     if (!control->dir)

@@ -1,4 +1,4 @@
-/* cli/run/dir.c - run.json, run.lock, control and the tables in the directory of a run. */
+/* cli/run/dir.c - run.json, run.lock, control and tables in the directory of a run. */
 #include "dir.h"
 
 #include "cli/cli.h"
@@ -22,7 +22,7 @@
 
 enum { VERSION = 1, STATE_LIMIT = 1 << 16, LOCK_TRIES = 20 };
 
-/* A link is not followed, and a named pipe is not waited for. */
+/* Never follow a link or block on a named pipe. */
 #define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 
 static const char *const states[] = {"running", "paused", "finished", "stopped", "failed"};
@@ -34,7 +34,7 @@ static void join(char path[CLI_PATH_MAX], const char *dir, const char *name)
 
 /* ---- the lock ---- */
 
-/* A reader that asks holds the lock for a moment, so a run asks more than once. */
+/* Retries, because a reader that checks the lock holds it briefly. */
 RunLock run_lock_take(int dir, int *fd)
 {
     *fd = openat(dir, "run.lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -54,8 +54,7 @@ RunLock run_lock_take(int dir, int *fd)
     return error == EWOULDBLOCK || error == EINTR ? RUN_LOCK_HELD : RUN_LOCK_ABSENT;
 }
 
-/* Where locks do not work a run that says it runs is taken to do so. Readers share the lock, so two of them
- * never take each other for a run. */
+/* Without working locks a run that says "running" counts as alive. Readers share the lock and do not see each other. */
 static bool lock_held(int at, const char *dir)
 {
     char path[CLI_PATH_MAX];
@@ -95,7 +94,7 @@ static double take_number(const TalusJson *root, const char *key, double otherwi
     return value && value->kind == TALUS_JSON_NUMBER ? value->number : otherwise;
 }
 
-/* Numbers of a damaged file may be anything; a conversion must stay defined. */
+/* Numbers of a damaged file that are out of range read as 0, so that the conversion is defined. */
 static int64_t take_count(const TalusJson *root, const char *key, double limit)
 {
     double value = take_number(root, key, 0.0);
@@ -152,8 +151,8 @@ static bool read_state(int at, const char *dir, RunState *state)
     return known;
 }
 
-/* A run says how it ended before it gives up its lock. Where the lock is free, what it says now is its last
- * word: it may have ended since it was asked first. */
+/* Reads the state and whether the run is alive. A run writes its final state before it releases the lock. If the
+ * lock is free, the state is therefore read again: the run may have ended after the first read. */
 static bool read_living(int at, const char *dir, RunState *state)
 {
     for (int i = 0; i < 2; i++) {
@@ -181,7 +180,7 @@ bool run_state_read_at(int dir, RunState *state)
 
 /* ---- writing ---- */
 
-/* Writes `text` to DIR/NAME in one piece; false with errno. */
+/* Replaces DIR/NAME by `text` atomically; returns false with errno. */
 static bool replace(int at, const char *dir, const char *name, const char *text, size_t size)
 {
     char path[CLI_PATH_MAX], beside[CLI_PATH_MAX];
@@ -240,8 +239,8 @@ bool run_control_write(int dir, const char *word)
     return replace(dir, ".", "control", line, (size_t)size);
 }
 
-/* Renamed first: a word that is written meanwhile is another file. One that is still empty is left for
- * the next look; it is being written by hand. */
+/* Renames the file before reading: a word written meanwhile is another file. Leaves an empty file, which is still
+ * being written by hand, for the next call. */
 bool run_control_take(int dir, char *word, int size)
 {
     struct stat about;
@@ -262,7 +261,7 @@ bool run_control_take(int dir, char *word, int size)
 
 /* ---- tables ---- */
 
-/* Of a regular file alone: what else stands there is not waited for. */
+/* Opens regular files only, so that opening never blocks. */
 static FILE *open_table(const char *dir, const char *name)
 {
     char path[CLI_PATH_MAX];

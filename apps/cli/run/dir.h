@@ -1,10 +1,10 @@
-/* cli/run/dir.h - what the directory of a run says of the run, and how to tell a run what to do.
+/* cli/run/dir.h - state and control files in the directory of a run.
  *
- * run.json  the state, rewritten as a whole while the run goes on
- * run.lock  locked as long as the run's process lives: the system unlocks it whatever ends the process
- * control   one word for the run, which takes the file away when it obeys
+ * run.json  state, rewritten as a whole during the run
+ * run.lock  locked while the run's process lives; the system unlocks it however the process ends
+ * control   one command word for the run, which removes the file when it obeys
  *
- * docs/reference/output.md describes the three. Reading needs no right to write and stops no run. */
+ * docs/reference/output.md describes the three. Reading requires no write permission and stops no run. */
 #ifndef TALUS_CLI_DIR_H
 #define TALUS_CLI_DIR_H
 
@@ -14,10 +14,10 @@
 enum { RUN_TEXT_MAX = 512 };
 
 typedef struct RunState {
-    /* "running", "paused", "finished", "stopped", "failed"; "died": it says that it runs, but no process
-     * holds the lock; "unknown": there is no sound run.json, and `message` says why. */
+    /* "running", "paused", "finished", "stopped", "failed"; "died": run.json says running or paused, but no
+     * process holds the lock; "unknown": no valid run.json, reason in `message`. */
     const char *state;
-    bool alive; /* a process runs it and heeds `control` */
+    bool alive; /* a process executes the run and reads `control` */
     char scene[RUN_TEXT_MAX], title[RUN_TEXT_MAX], message[RUN_TEXT_MAX];
     int64_t step;
     double time, until, every; /* simulated seconds */
@@ -25,37 +25,36 @@ typedef struct RunState {
     int bodies;
 } RunState;
 
-/* False where the state is "unknown". */
+/* Returns false if the state is "unknown". */
 bool run_state_read(const char *dir, RunState *state);
-/* The same of a directory that is open: no link is followed and no other directory can be read. */
+/* As run_state_read, for an open directory: follows no link and reads no other directory. */
 bool run_state_read_at(int dir, RunState *state);
-/* Into the open directory, beside the file and then renamed: a reader never meets half of it. Not brought to the
- * disk: after a crash of the machine nothing runs anyway. */
+/* Writes a temporary file and renames it, so that readers never see a partial run.json. Does not sync to disk:
+ * after a crash of the machine no run is alive anyway. */
 bool run_state_write(int dir, const RunState *state);
 
-/* The words of `control`. */
+/* Command words in `control`. */
 #define RUN_PAUSE "pause"
 #define RUN_GO_ON "run"
 #define RUN_STOP "stop"
 
-/* Puts a word into the open directory for the run to take; one that was not taken yet is replaced. False
- * with errno. */
+/* Writes a command word for the run and replaces one not yet taken. Returns false with errno. */
 bool run_control_write(int dir, const char *word);
-/* Takes a word away and copies it; false if there is none. */
+/* Removes the command word and copies it; returns false if there is none. */
 bool run_control_take(int dir, char *word, int size);
 
-/* The rows of a table of the run below its header, -1 without one; links are not followed. */
+/* Number of rows below the header of one of the run's tables; -1 without the table. Follows no links. */
 int64_t run_table_rows(const char *dir, const char *name);
 
-/* The lock of a process that writes to a directory. */
+/* Result of locking a directory for writing. */
 typedef enum RunLock {
     RUN_LOCKED,
     RUN_LOCK_HELD,   /* by another process */
-    RUN_LOCK_ABSENT, /* this file system has no locks: errno */
-    RUN_LOCK_FAILED  /* the file cannot be made: errno */
+    RUN_LOCK_ABSENT, /* the file system has no locks: errno */
+    RUN_LOCK_FAILED  /* the file cannot be created: errno */
 } RunLock;
 
-/* *fd is to be kept open for as long as the run goes on; -1 unless RUN_LOCKED. */
+/* Keep *fd open during the run; it is -1 unless RUN_LOCKED. */
 RunLock run_lock_take(int dir, int *fd);
 
 #endif

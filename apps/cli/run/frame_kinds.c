@@ -1,4 +1,4 @@
-/* cli/run/frame_kinds.c - the kinds of frames that a run is asked to write beside those of the viewer. */
+/* cli/run/frame_kinds.c - additional kinds of frames that a run writes. */
 #include "run.h"
 
 #include "base/param.h"

@@ -1,4 +1,4 @@
-/* cli/run/note.c - a run's settings as lines "key value", kept in its checkpoints. */
+/* cli/run/note.c - a run's settings as lines "key value" in its checkpoints. */
 #include "run.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #define NOTE_HEADER "talus-run 1"
 
-/* A value is the rest of its line, so a line break inside one is written as \n. */
+/* Writes a line break in a value as \n, because a value is the rest of its line. */
 static void put_text(FILE *out, const char *key, const char *text)
 {
     if (!text)

@@ -1,4 +1,4 @@
-/* cli/run/positions.c - where the bodies of a run came to, as text. */
+/* cli/run/positions.c - writes the final positions of bodies as text. */
 #include "run.h"
 
 #include "base/status.h"

@@ -1,4 +1,4 @@
-/* cli/run/progress.c - what a run says while it runs. */
+/* cli/run/progress.c - output of a run in progress. */
 #include "run.h"
 
 #include "base/timer.h"
@@ -10,7 +10,7 @@
 enum { BAR_WIDTH = 30 };
 static const double bar_interval = 0.2; /* seconds between redraws */
 
-/* "1:05", "2:03:10"; "-" where it is not known. */
+/* Formats as "1:05" or "2:03:10"; "-" if unknown. */
 static void format_duration(double seconds, char *text, size_t size)
 {
     if (!(seconds >= 0.0 && seconds < 1e8)) {
@@ -24,7 +24,7 @@ static void format_duration(double seconds, char *text, size_t size)
         snprintf(text, size, "%ld:%02ld", s / 60, s % 60);
 }
 
-/* From the mean speed of this process: recent speed alone jumps about. */
+/* Estimates from the mean speed of this process, which is steadier than the recent speed. */
 static double seconds_left(const Progress *progress, const Run *run, double now)
 {
     double done = (double)(talus_world_steps(run->world) - run->first_step);
@@ -40,7 +40,7 @@ static void erase_bar(const Progress *progress)
     }
 }
 
-/* `word` in place of the time left, if there is one. */
+/* Shows `word`, if any, instead of the remaining time. */
 static void draw_bar(Progress *progress, const Run *run, double now, const char *word)
 {
     char left[32];
@@ -63,7 +63,7 @@ static void begin_interval(Progress *progress, double now)
     progress->residual = progress->penetration = 0.0;
 }
 
-/* "coulomb on disc, "; "" for what is so by default. */
+/* Formats as "coulomb on disc, "; "" for the default. */
 static void friction_text(TalusFrictionModel model, char text[64])
 {
     char section[32];

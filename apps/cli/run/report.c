@@ -1,4 +1,4 @@
-/* cli/run/report.c - what a run says at its end. */
+/* cli/run/report.c - report at the end of a run. */
 #include "cli/json_out.h"
 #include "cli/serve/serve.h"
 #include "run.h"
@@ -14,7 +14,7 @@ static double cpu_seconds(const struct rusage *use)
            1e-6 * (double)(use->ru_utime.tv_usec + use->ru_stime.tv_usec);
 }
 
-/* Linux counts in kibibytes. */
+/* ru_maxrss is in kibibytes on Linux. */
 static double peak_bytes(const struct rusage *use)
 {
     return 1024.0 * (double)use->ru_maxrss;
@@ -46,7 +46,7 @@ void run_scene_name(const char *scene, char *name, size_t size)
         name[length - 5] = '\0';
 }
 
-/* A name that would lead out of the folder, or hide in it, gets a word before it. */
+/* Prefixes a name that would lead out of the folder or be hidden. */
 void run_default_dir(const char *scene, char *dir, size_t size)
 {
     char name[256];
@@ -54,7 +54,7 @@ void run_default_dir(const char *scene, char *dir, size_t size)
     snprintf(dir, size, "out/%s%s", name[0] == '.' || !name[0] ? "scene" : "", name);
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 static void print_stage(FILE *out, const char *name, double seconds, double total)
 {
@@ -119,7 +119,7 @@ void run_report(const Run *run, FILE *out)
     print_where(run, out);
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 void run_report_json(const Run *run)
 {

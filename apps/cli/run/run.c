@@ -1,13 +1,12 @@
-/* cli/run/run.c - talus run: a scene from its start, or a stopped run from its checkpoint, to its end.
+/* cli/run/run.c - talus run: runs a scene from its start, or a stopped run from its checkpoint, to the end.
  *
- * After a step come its row, its frame if one is due, and the checkpoint if it is time, in this
- * order: a checkpoint then never promises more than is on the disk, and a resumed run starts with
- * the next step. Frames are due by the number of steps, so stopping cannot move them.
+ * Each step writes its row, its frame if due and then the checkpoint if due. A checkpoint therefore never refers to
+ * data that is not on disk, and a resumed run starts with the next step. Frames are due by step number, so that
+ * stopping does not move them.
  *
- * A run whose end is not a multiple of the step ends with one or two that are shortened (talus_world_step_to). A run
- * to a later end has whole steps there. The last checkpoint therefore is that before the shortened steps: whoever
- * resumes with a later end goes on from it, and the rows and frames of shortened steps are cut back as any others
- * after a checkpoint. */
+ * A run whose end is not a multiple of the step ends with one or two shortened steps (talus_world_step_to), where a run
+ * to a later end has whole steps. The last checkpoint is therefore that before the shortened steps. A resume to a later
+ * end continues from it and cuts back rows and frames of shortened steps like any others after a checkpoint. */
 #include "run.h"
 
 #include "base/timer.h"
@@ -29,7 +28,7 @@ typedef struct Options {
     bool json, quiet, no_out, accept_changed_files;
 } Options;
 
-/* One call of the command. */
+/* State of one call of the command. */
 typedef struct Session {
     Options options;
     Run run;
@@ -38,14 +37,14 @@ typedef struct Session {
     TalusOutput *output;
     Progress progress;
     Control control;
-    char default_dir[CLI_PATH_MAX]; /* where the run goes without --out */
-    char failure[RUN_TEXT_MAX];     /* what made the run fail; "": nothing did */
+    char default_dir[CLI_PATH_MAX]; /* directory of the run without --out */
+    char failure[RUN_TEXT_MAX];     /* first error; "": none */
     double last_checkpoint;         /* wall clock */
-    double watched;                 /* wall clock of the last look at the directory */
-    double saved_time;              /* simulated, of the last good checkpoint; -1: none */
+    double watched;                 /* wall clock of the last check of the directory */
+    double saved_time;              /* simulated time of the last good checkpoint; -1: none */
 } Session;
 
-/* Reports talus_error(), and keeps the first for run.json. */
+/* Prints talus_error() and keeps the first one for run.json. */
 static int fail(Session *session)
 {
     if (!session->failure[0])
@@ -103,8 +102,8 @@ static int check_options(const Options *o, const CliList *operands)
     return code == CLI_OK ? cli_check_solver(&cli_run, o->solver) : code;
 }
 
-/* A solver that does not take the first step's problem is told before anything is written. Building
- * it twice changes nothing, but takes time, so only those are asked that do not take every problem. */
+/* Reports a solver that does not support the first step's problem before anything is written. Building the problem
+ * twice costs time, so only solvers that do not support every problem are checked. */
 static int check_support(TalusWorld *world, const char *spec)
 {
     TalusSolver *solver = NULL;
@@ -123,7 +122,7 @@ static int check_support(TalusWorld *world, const char *spec)
     return code;
 }
 
-/* The directory is this run's from here on; what it holds is replaced or, with `resume`, cut back. */
+/* Takes over the directory: replaces its content or, with `resume`, cuts it back. */
 static int open_output(Session *session, bool resume)
 {
     const Run *run = &session->run;
@@ -139,7 +138,7 @@ static int open_output(Session *session, bool resume)
                           .resume = resume,
                           .time = talus_world_time(run->world),
                           .accept_changes = session->options.accept_changed_files};
-    /* Only now does run.json change: a resume that cannot begin leaves what the run before said. */
+    /* run.json changes only after this: a failed resume leaves the state of the earlier run. */
     TalusStatus status = talus_output_open(run->dir, &def, &session->output);
     if (status == TALUS_OK || !resume)
         control_begin(&session->control, run);
@@ -148,7 +147,7 @@ static int open_output(Session *session, bool resume)
     return status == TALUS_OK ? CLI_OK : fail(session);
 }
 
-/* What was not asked for is said before it is done. */
+/* Announces a default directory before it is used. */
 static const char *choose_dir(Session *session, const char *scene)
 {
     const Options *o = &session->options;
@@ -161,7 +160,7 @@ static const char *choose_dir(Session *session, const char *scene)
     return session->default_dir;
 }
 
-/* That a run is replaced is said even to those who want to hear little: it is gone. */
+/* Reports the replacement of a run even with --quiet, because the old data is lost. */
 static int open_new_output(Session *session)
 {
     const char *dir = session->run.dir;
@@ -205,7 +204,7 @@ static int open_scene(Session *session, const char *name)
     return session->run.dir ? open_new_output(session) : CLI_OK;
 }
 
-/* World, settings and tally from the checkpoint. */
+/* Reads world, settings and tally from the checkpoint. */
 static int load(Session *session, int threads)
 {
     const char *dir = session->options.resume;
@@ -220,8 +219,7 @@ static int load(Session *session, int threads)
     return CLI_OK;
 }
 
-/* The lock comes before the checkpoint is read: a run that still goes on would write the next one. A
- * directory that is no run's is not to be marked as one. */
+/* Locks before reading the checkpoint, which an active run would replace. Creates no lock where there is no run. */
 static int lock_resumed(Session *session, const char *dir)
 {
     static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, "run.lock"};
@@ -234,7 +232,7 @@ static int lock_resumed(Session *session, const char *dir)
     return found ? control_open(&session->control, dir) : CLI_OK;
 }
 
-/* False where the run goes on where it was saved. */
+/* Returns false if the run stays on the backend on which it was saved. */
 static bool move_to_backend(Session *session)
 {
     RunSettings *s = &session->run.settings;
@@ -256,7 +254,7 @@ static int open_resumed(Session *session)
     int code = lock_resumed(session, o->resume);
     if (code == CLI_OK)
         code = load(session, o->threads >= 0 ? o->threads : 1);
-    /* How many threads the run had is known only now. */
+    /* The run's number of threads is known only now. */
     if (code == CLI_OK && o->threads < 0 && run->settings.threads != 1)
         code = load(session, run->settings.threads);
     if (code != CLI_OK)
@@ -269,14 +267,14 @@ static int open_resumed(Session *session)
         run->settings.until = o->until;
     run->dir = o->resume;
     session->saved_time = talus_world_time(run->world);
-    /* Going on from there would cut back what was written after the checkpoint, for nothing. */
+    /* Resuming would discard output after the checkpoint for nothing. */
     if (session->saved_time > run->settings.until + 1e-6 * talus_world_step_length(run->world))
         return cli_fail(
             "%s: its checkpoint is at t = %g s, past the end at t = %g s; --until moves "
             "the end",
             run->dir, session->saved_time, run->settings.until);
     code = open_output(session, true);
-    /* Whoever resumes next goes by what was said now, though no other checkpoint may come to be due. */
+    /* The next resume must find these settings, even if no other checkpoint becomes due. */
     return code == CLI_OK && changed ? save(session) : code;
 }
 
@@ -309,7 +307,7 @@ static int write_step(Session *session, const TalusStepInfo *info, bool frame)
 
 /* ---- the directory ---- */
 
-/* Now and then: whether what is written can still be found. */
+/* Checks from time to time that the directory is still reachable by its name. */
 static int watch_directory(Session *session)
 {
     double now = talus_now();
@@ -319,8 +317,8 @@ static int watch_directory(Session *session)
     return talus_output_check(session->output) == TALUS_OK ? CLI_OK : fail(session);
 }
 
-/* The state goes where the directory is now; the run itself ends, for nobody would look for it there. False:
- * the directory is where it was. */
+/* If the directory was moved, saves the state there and ends the run, because nobody would look for it there.
+ * Returns false if the directory is in its place. */
 static bool rescue(Session *session)
 {
     Run *run = &session->run;
@@ -349,7 +347,7 @@ static void say_what_is_safe(Session *session)
         cli_fail("there was no checkpoint yet");
 }
 
-/* The index of the frames comes after the last checkpoint, which promises only the frames. */
+/* Writes the index of frames after the last checkpoint, which refers to the frames alone. */
 static int close_output(Session *session)
 {
     Run *run = &session->run;
@@ -370,7 +368,7 @@ static int close_output(Session *session)
     return code;
 }
 
-/* The state is that before the failed step, so it is worth keeping, and the frames are all there are. */
+/* Saves the state before the failed step, and all frames. */
 static int step_failed(Session *session)
 {
     Run *run = &session->run;
@@ -383,7 +381,7 @@ static int step_failed(Session *session)
     return CLI_FAILED;
 }
 
-/* The last checkpoint of a run that ends with shortened steps. */
+/* Writes the last checkpoint of a run that ends with shortened steps. */
 static int save_before_short(Session *session)
 {
     Run *run = &session->run;
@@ -424,7 +422,7 @@ static bool asked_to_stop(const Session *session)
     return cli_stop_signal() || session->control.stop;
 }
 
-/* Asleep until told otherwise; what was computed so far is made safe when that is due. */
+/* Sleeps until a command word arrives; writes a checkpoint when due. */
 static int wait_in_pause(Session *session)
 {
     Run *run = &session->run;
@@ -485,7 +483,7 @@ static const char *who_stopped(void)
     return cli_stop_signal() ? cli_stop_name() : "talus view";
 }
 
-/* Stopped from outside or by a signal is the same to a script: not at its end, and can go on. */
+/* Reports a stop by signal or command word alike: the run is not at its end and can be resumed. */
 static int report_stop(const Session *session)
 {
     const Run *run = &session->run;
@@ -517,7 +515,7 @@ static int finish(Session *session)
     return code == CLI_OK && !is_complete(run) ? report_stop(session) : code;
 }
 
-/* The last word in run.json. */
+/* Writes the final state to run.json. */
 static void tell_end(Session *session, int code)
 {
     char message[RUN_TEXT_MAX] = "";
@@ -540,14 +538,14 @@ static int run_session(Session *session, const CliList *operands)
     code = session->options.resume ? open_resumed(session) : open_scene(session, operands->item[0]);
     if (code == CLI_OK)
         code = loop(session);
-    talus_output_abandon(session->output); /* of a run that failed */
+    talus_output_abandon(session->output); /* of a failed run */
     tell_end(session, code);
     return code == CLI_OK ? finish(session) : code;
 }
 
 static int run_main(int argc, char **argv)
 {
-    static Session session; /* static: its lists are large */
+    static Session session; /* static because its lists are large */
     CliList operands;
     int code;
     session.options =

@@ -1,5 +1,4 @@
-/* cli/run/run.h - the parts of `talus run`: its settings, its tally, its progress, its directory as others see
- * it, and its report. */
+/* cli/run/run.h - parts of `talus run`: settings, tally, schedule, progress, control and report. */
 #ifndef TALUS_CLI_RUN_H
 #define TALUS_CLI_RUN_H
 
@@ -10,30 +9,30 @@
 
 #include <stdio.h>
 
-/* What defines a run; a checkpoint keeps it, so that --resume needs nothing but the directory. */
+/* Definition of a run. A checkpoint stores it, so that --resume needs only the directory. */
 typedef struct RunSettings {
     const char *scene, *title;
-    const char *solver;  /* NULL: the scene's own */
-    const char *backend; /* NULL: that of a run from before it was noted */
-    const char *frames;  /* kinds beyond those of the viewer, "vtp,csv"; NULL: none */
+    const char *solver;  /* NULL: the scene's */
+    const char *backend; /* NULL: the note is older than this field */
+    const char *frames;  /* additional kinds of frames, "vtp,csv"; NULL: none */
     CliList set;
-    int threads; /* 0: one per processor, or what the scene says */
+    int threads; /* 0: one per processor, or the scene's number */
     double until, every;
 } RunSettings;
 
-/* What is counted over all steps, those before a --resume included, and what the last step said. */
+/* Totals over all steps, including those before a --resume, and figures of the last step. */
 typedef struct RunTally {
     int64_t iterations, missed;
-    int64_t fallbacks;   /* of the projection of joints */
-    double residual_max; /* the worst root mean square of a step, m/s */
+    int64_t fallbacks;   /* failed projections of joints */
+    double residual_max; /* maximum over steps of the root mean square residual, m/s */
     int contacts;
     double residual, penetration_mean, penetration_max, kinetic;
 } RunTally;
 
-/* Seconds of this process by stage. */
+/* Wall-clock seconds of this process by stage. */
 typedef struct RunClock {
     double setup, detect, build, solve, integrate, output, paused;
-    double start, wall; /* when it began, how long it took in all */
+    double start, wall; /* time of the start; total duration */
 } RunClock;
 
 typedef struct Run {
@@ -42,58 +41,56 @@ typedef struct Run {
     RunClock clock;
     TalusWorld *world;
     int64_t first_step, last_step; /* of this process; the run ends after last_step */
-    bool shortened;                /* a step was: whole ones cannot follow as if it had not been */
-    const char *dir;               /* NULL: nothing is written */
+    bool shortened;                /* a step was shortened: time is no longer step times h */
+    const char *dir;               /* NULL: no output */
 } Run;
 
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
-/* ---- when: schedule.c ---- */
-/* Length of the next step; 0: the run is at its end. */
+/* ---- schedule.c ---- */
+/* Length of the next step; 0 at the end of the run. */
 double run_next_length(const Run *run);
-/* Whether the step just done has a frame, and a line of the table. */
+/* True if the last step has a frame, or a table line. */
 bool run_frame_due(const Run *run, const TalusStepInfo *info);
 bool run_line_due(const Run *run, const TalusStepInfo *info);
 
-/* Settings and tally as text for the checkpoint's note; free with free(). NULL: out of memory. */
+/* Returns settings and tally as text for the checkpoint's note; release with free(). NULL: out of memory. */
 char *run_note_write(const RunSettings *settings, const RunTally *tally);
-/* Reads a note; the settings point into its text, which is changed. False: not a note of ours. */
+/* Parses a note; modifies its text, and the settings point into it. Returns false if the text is not such a note. */
 bool run_note_read(char *note, RunSettings *settings, RunTally *tally);
 
-/* ---- kinds of frames, as --frames and a note name them ---- */
+/* ---- kinds of frames, as named in --frames and in a note ---- */
 enum { FRAME_KINDS_MAX = 16 };
 
 typedef struct FrameKinds {
-    char text[256]; /* the items point into it */
+    char text[256]; /* memory of the items */
     const char *item[FRAME_KINDS_MAX];
     int count;
 } FrameKinds;
 
-/* Splits a list such as "vtp,csv"; NULL is an empty one. "view" is dropped: it is always written. False:
- * more than there is room for. */
+/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Returns false beyond the capacity. */
 bool frame_kinds_split(const char *list, FrameKinds *kinds);
-/* CLI_OK, or a message about --frames and the exit code. */
+/* Returns CLI_OK, or prints a message about --frames and returns the exit code. */
 int frame_kinds_check(const CliCommand *command, const char *list);
 
-/* ---- control: the lock, run.json, and words from outside ---- */
+/* ---- control: lock, run.json and command words from outside ---- */
 typedef struct Control {
-    const char *dir;     /* NULL: not begun, and every other call does nothing */
-    TalusDir held;       /* the directory, whatever becomes of its name */
-    int lock;            /* descriptor; -1: none */
-    bool pause, stop;    /* what was asked for last */
-    double looked, told; /* wall clock of the last look at `control` and of the last run.json */
+    const char *dir;     /* NULL: not begun, other calls do nothing */
+    TalusDir held;       /* the open directory, valid even if renamed */
+    int lock;            /* file descriptor; -1: none */
+    bool pause, stop;    /* last requests */
+    double looked, told; /* wall clock of the last read of `control`, last write of run.json */
     int64_t told_step;
-    double told_active, rate; /* seconds spent on steps when told_step was told; steps per second */
+    double told_active, rate; /* active seconds at told_step; steps per second */
 } Control;
 
-/* Creates `dir` where there is none, and makes it this process's; a word from before is dropped. Returns
- * the exit code. */
+/* Creates `dir` if needed, locks it, and drops an old command word. Returns the exit code. */
 int control_open(Control *control, const char *dir);
-/* The run says that it runs. */
+/* Reports the state "running". */
 void control_begin(Control *control, const Run *run);
 /* Rewrites run.json. */
 void control_tell(Control *control, const Run *run, const char *state, const char *message);
-/* After each step, and from time to time in a pause: rewrites run.json and reads `control` if it is time. */
+/* Rewrites run.json and reads `control` when due. Call after each step and repeatedly during a pause. */
 void control_tend(Control *control, const Run *run);
 void control_close(Control *control);
 
@@ -102,26 +99,26 @@ typedef struct Progress {
     FILE *table; /* NULL: quiet */
     bool bar;
     double begun, last_bar; /* wall clock */
-    /* the interval since the last line */
+    /* since the last line */
     double interval_begun;
     int64_t steps, iterations;
     double residual, penetration;
 } Progress;
 
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json);
-/* After each step; `line` ends an interval. */
+/* Call after each step; `line` ends an interval. */
 void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info, bool line);
-/* A pause begins; it has ended after `seconds`, which count in no speed. */
+/* Report the beginning and the end of a pause; its `seconds` do not count in speeds. */
 void progress_pause(Progress *progress, const Run *run);
 void progress_go_on(Progress *progress, const Run *run, double seconds);
 void progress_end(Progress *progress);
 
 /* ---- the end of a run ---- */
-/* A scene goes by its name, however it was given: without folders and ".json". */
+/* Writes the name of a scene: its path without folders and ".json". */
 void run_scene_name(const char *scene, char *name, size_t size);
-/* Where a run goes that was not told: out/NAME. */
+/* Writes the default directory of a run, out/NAME. */
 void run_default_dir(const char *scene, char *dir, size_t size);
-/* A line "x y z" per moving body. */
+/* Writes a line "x y z" per moving body. */
 TalusStatus run_write_positions(const char *path, const TalusWorld *world);
 void run_report(const Run *run, FILE *out);
 void run_report_json(const Run *run);

@@ -1,4 +1,4 @@
-/* cli/run/schedule.c - which steps of a run have a frame or a line of the table, and how long the next one is. */
+/* cli/run/schedule.c - decides which steps have a frame or a table line, and the length of the next step. */
 #include "run.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ double run_next_length(const Run *run)
     return talus_world_next_length(run->world, run->settings.until);
 }
 
-/* Whether the step just done is the first at or after a multiple of `every`. */
+/* True if the last step is the first at or after a multiple of `every`. */
 static bool interval_ends(const Run *run, const TalusStepInfo *info, double every)
 {
     double h = talus_world_step_length(run->world), step = (double)info->step;
@@ -26,7 +26,7 @@ bool run_frame_due(const Run *run, const TalusStepInfo *info)
     return interval_ends(run, info, run->settings.every);
 }
 
-/* A table line goes with a frame, but a table should fit on a screen or two. */
+/* A table line accompanies a frame, but the table is thinned to fit on a screen or two. */
 bool run_line_due(const Run *run, const TalusStepInfo *info)
 {
     double every = run->settings.every, lines = run->settings.until / every;

@@ -1,4 +1,4 @@
-/* cli/run/steps.c - lines of a growing table. */
+/* cli/run/steps.c - reads lines of a growing table. */
 #include "steps.h"
 
 #include "base/hash.h"
@@ -24,14 +24,14 @@ static const struct {
 
 /* ---- lines ---- */
 
-/* Whole lines from `at` on; `line` is good until the next. */
+/* Reader of complete lines; `line` is valid until the next one. */
 typedef struct Lines {
     int fd;
-    uint64_t at; /* of the next line in the file */
+    uint64_t at; /* file offset of the next line */
     size_t next, used;
     int error;
     const char *line;
-    size_t length; /* without its end */
+    size_t length; /* without the line end */
     char buffer[4 * STEPS_LINE_MAX];
 } Lines;
 
@@ -43,7 +43,7 @@ static void lines_start(Lines *lines, int fd, uint64_t at)
     lines->error = 0;
 }
 
-/* Moves the rest to the front and reads on; false at the end of what there is, and of what is a line. */
+/* Moves the rest to the front and reads on; false at the end, on an error, or after STEPS_LINE_MAX bytes. */
 static bool lines_fill(Lines *lines)
 {
     size_t rest = lines->used - lines->next;
@@ -84,7 +84,7 @@ static bool lines_next(Lines *lines)
 
 /* ---- fields ---- */
 
-/* The next field of a line, without its quotes; false after the last. */
+/* Returns the next field without quotes; false after the last. */
 static bool next_field(const char **line, size_t *left, const char **field, size_t *length)
 {
     if (!*line)
@@ -128,7 +128,7 @@ static void read_header(Steps *steps, const Lines *lines)
                 steps->place[c] = at;
 }
 
-/* One row into values[column * room]. */
+/* Reads one row into values[column * room]. */
 static void read_row(const Steps *steps, const Lines *lines, double *values, int room)
 {
     const char *line = lines->line, *field;
@@ -141,7 +141,7 @@ static void read_row(const Steps *steps, const Lines *lines, double *values, int
                 values[c * room] = number(field, length);
 }
 
-/* ---- taking up rows ---- */
+/* ---- refresh ---- */
 
 void steps_clear(Steps *steps)
 {
@@ -149,8 +149,7 @@ void steps_clear(Steps *steps)
     *steps = (Steps){0};
 }
 
-/* Whether what was read still stands there. Measured seconds are in every row, so one row of one run
- * tells it from another. */
+/* True if the rows read earlier are still in the file. One row identifies its run, because it has measured seconds. */
 static bool same_file(const Steps *steps, int fd, const struct stat *about, Lines *lines)
 {
     if (steps->end == 0)
@@ -211,7 +210,7 @@ TalusStatus steps_refresh(Steps *steps, int fd, bool *anew)
 
 /* ---- values ---- */
 
-/* `room` rows at most; returns their number, which is less where the file has become shorter. */
+/* Reads at most `room` rows and returns their number, smaller if the file was truncated. */
 static int read_values(const Steps *steps, int64_t first, int64_t stride, Lines *lines,
                        double *values, int room)
 {

@@ -1,9 +1,8 @@
-/* cli/run/steps.h - steps.csv as the columns that the viewer plots, taken up as the file grows.
+/* cli/run/steps.h - incremental reader of steps.csv for the columns that the viewer plots.
  *
- * Only where rows begin is kept, one place in STEPS_MARK rows; values are read when they are asked
- * for. Columns are found by their names in the header, so older and newer tables are read alike, and
- * one that is missing reads as not a number. A last row without its end is not there yet, and
- * nothing is read after a line of more than STEPS_LINE_MAX bytes. */
+ * It stores the file offset of every STEPS_MARK-th row only and reads values on request. Columns are found by
+ * their names in the header, so that older and newer tables are read alike; a missing column reads as NaN. An
+ * unterminated last row is ignored until complete. Reading ends at a line of more than STEPS_LINE_MAX bytes. */
 #ifndef TALUS_CLI_STEPS_H
 #define TALUS_CLI_STEPS_H
 
@@ -13,24 +12,24 @@
 
 enum { STEPS_COLUMNS = 10, STEPS_MARK = 256, STEPS_ROWS_MAX = 4000, STEPS_LINE_MAX = 1 << 14 };
 
-/* Zeroed: of no file yet. */
+/* Zero-initialised: no file yet. */
 typedef struct Steps {
-    int64_t rows;               /* whole rows so far */
-    int place[STEPS_COLUMNS];   /* of each column in a row; -1: none */
-    uint64_t end;               /* of the last whole row */
-    uint64_t device, inode;     /* of the file */
-    uint64_t last_start, check; /* where the last row begins, and a hash of it */
-    uint64_t *mark;             /* where rows 0, STEPS_MARK, 2 STEPS_MARK, ... begin */
+    int64_t rows;               /* complete rows so far */
+    int place[STEPS_COLUMNS];   /* index of each column in a row; -1: none */
+    uint64_t end;               /* file offset after the last complete row */
+    uint64_t device, inode;     /* identity of the file */
+    uint64_t last_start, check; /* file offset of the last row, and its hash */
+    uint64_t *mark;             /* file offsets of rows 0, STEPS_MARK, 2 STEPS_MARK, ... */
 } Steps;
 
-/* Takes up the rows that have come to the file since. Where it is another file, was cut back or written
- * anew, all is read again and *anew is true; it is left alone otherwise. */
+/* Reads rows appended since the last call. If the file was replaced, truncated or rewritten, reads all rows again
+ * and sets *anew; otherwise leaves *anew unchanged. */
 TalusStatus steps_refresh(Steps *steps, int fd, bool *anew);
-/* Forgets the file. */
+/* Releases the index. */
 void steps_clear(Steps *steps);
 
-/* Writes the members of an open object: "rows" of them, every `stride`-th from row `first`, at most
- * STEPS_ROWS_MAX, "total" in the file, and an array for each column. */
+/* Writes members of an open object: "rows", the number of rows written (every `stride`-th from row `first`, at
+ * most STEPS_ROWS_MAX), "first", "stride", "total" in the file, and an array per column. */
 TalusStatus steps_json(const Steps *steps, int fd, int64_t first, int64_t stride, JsonOut *json);
 
 #endif

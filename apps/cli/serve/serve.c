@@ -1,10 +1,10 @@
 /* cli/serve/serve.c - civetweb around serve_request.h and serve_files.h.
  *
- * civetweb parses requests and owns sockets and threads. It is given no document root and never gets to
- * look for a file: begin_request answers every request. Every request has a connection and, while it
- * lasts, a thread of its own; none is kept for longer than the limits below, and where nearly all are taken
- * serve_crowd.h sees to it that slow clients do not keep others waiting. What civetweb 1.15 does of itself and
- * what had to be added was found by trying; tests/cli_view.sh holds it. */
+ * civetweb parses requests and owns sockets and threads. It has no document root and never searches for a file:
+ * begin_request answers every request. Every request has a connection and, while it lasts, a thread, held no
+ * longer than the limits below. While nearly all threads are in use, serve_crowd.h keeps slow clients from
+ * blocking others. The behaviour of civetweb 1.15 and the necessary additions were found by experiment;
+ * tests/cli_view.sh checks them. */
 #include "serve.h"
 
 #include "cli/page.h"
@@ -24,15 +24,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define QUEUE "128"       /* connections that wait for a thread; */
-#define BACKLOG "1024"    /* and those that wait for a place among them */
-#define REQUEST_MS "5000" /* for each wait on a client */
+#define QUEUE "128"       /* connections that wait for a thread */
+#define BACKLOG "1024"    /* connections that wait to enter the queue */
+#define REQUEST_MS "5000" /* limit of each wait for a client */
 
 enum {
     PIECE_BYTES = 1 << 16,
-    DRAIN_BYTES = 1 << 21, /* of a body nobody asked for */
-    REQUEST_BYTES = 16384, /* twice what is allowed, so that the refusal can say what was wrong */
-    LEAST_PACE = 1 << 18,  /* bytes per second that a client must take, after the first seconds */
+    DRAIN_BYTES = 1 << 21, /* limit of a body nobody asked for */
+    REQUEST_BYTES = 16384, /* twice the allowed size, so that the refusal can give the reason */
+    LEAST_PACE = 1 << 18,  /* minimum bytes per second of a client, after the first seconds */
     HEADERS_MAX = MG_MAX_HEADERS
 };
 
@@ -42,15 +42,15 @@ struct Server {
     struct mg_context *context;
     ServeFiles *files;
     Crowd *crowd;
-    atomic_int port; /* a free one is known only after the first threads are there */
+    atomic_int port; /* a free port is known only after the first threads have started */
     char token[SERVE_TOKEN_LENGTH + 1];
 };
 
-/* One request being answered. */
+/* A request in progress. */
 typedef struct Exchange {
     Server *server;
     struct mg_connection *conn;
-    const struct mg_request_info *info; /* NULL where the request could not be read */
+    const struct mg_request_info *info; /* NULL if the request could not be read */
     Guest *guest;
     ServeVerdict verdict;
     double started;
@@ -66,7 +66,7 @@ const char *serve_how(void)
     return "";
 }
 
-/* Breaks the connection off: reads and writes on it end at once. */
+/* Aborts the connection: reads and writes on it end at once. */
 static void give_up(const Exchange *x)
 {
     if (x->info && x->info->remote_port > 0)
@@ -89,7 +89,7 @@ static void send_head(const Exchange *x, int status, const char *type, uint64_t 
     mg_write(x->conn, head, (size_t)n);
 }
 
-/* False where the client is gone or takes the bytes too slowly. */
+/* Returns false if the client is gone or reads too slowly. */
 static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64_t *sent)
 {
     const char *from = bytes;
@@ -110,8 +110,8 @@ static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64
     return true;
 }
 
-/* Ends the answer, and reads what is left of a body, so that closing the connection does not throw the answer away;
- * one that is too long or too slow is broken off, or civetweb would read it to its end. */
+/* Ends the answer and reads the rest of a body, because closing the connection earlier would discard the answer.
+ * Aborts a body that is too long or too slow; civetweb would read it to its end. */
 static void drain(const Exchange *x)
 {
     char buffer[4096];
@@ -143,11 +143,11 @@ static int answer_text(const Exchange *x, int status, const char *text, const ch
     return status;
 }
 
-/* ---- what is served ---- */
+/* ---- content ---- */
 
 typedef TalusStatus MakeJson(const Exchange *x, JsonOut *json);
 
-/* In memory: the length of an answer must be known before it is sent. */
+/* Builds the answer in memory, because its length must be known before it is sent. */
 static TalusStatus make_json(const Exchange *x, MakeJson *make, TalusText *text)
 {
     JsonOut json;
@@ -195,7 +195,7 @@ static TalusStatus make_run(const Exchange *x, JsonOut *json)
     return serve_files_run(x->server->files, x->server->token, json);
 }
 
-/* The template with the run's value in it and no frames. */
+/* Answers with the template and the run's value, without frames. */
 static int answer_page(const Exchange *x)
 {
     TalusText run = {0};
@@ -215,7 +215,7 @@ static int answer_page(const Exchange *x)
     return status;
 }
 
-/* A file that becomes shorter meanwhile ends the answer before its announced end. */
+/* A file that is truncated meanwhile ends the answer before its announced end. */
 static void send_file(const Exchange *x, int fd, uint64_t first, uint64_t count)
 {
     char *buffer;
@@ -275,8 +275,7 @@ static int answer_head(const Exchange *x)
     return status;
 }
 
-/* A byte at a time: civetweb returns only when it has all it was asked for, and a client that sends one
- * byte now and then would never be done. */
+/* Reads byte by byte: civetweb waits for all requested bytes, and a slow client would never finish. */
 static bool read_body(const Exchange *x, char *body)
 {
     for (int n = 0; n < x->verdict.body; n++)
@@ -347,7 +346,7 @@ static Exchange exchange_of(struct mg_connection *conn)
                       .started = talus_now()};
 }
 
-/* Returns what was answered, never 0: civetweb then leaves the request alone. */
+/* Returns the status of the answer, never 0: civetweb then does nothing more with the request. */
 static int begin_request(struct mg_connection *conn)
 {
     Exchange x = exchange_of(conn);
@@ -356,7 +355,7 @@ static int begin_request(struct mg_connection *conn)
     return answer(&x);
 }
 
-/* A target that is no path ("http://127.0.0.1:PORT/api/status", "*"), which civetweb leaves as it came. */
+/* Answers a target that is no path ("http://127.0.0.1:PORT/api/status", "*"), which civetweb passes on unchanged. */
 static int answer_target(Exchange *x)
 {
     char path[REQUEST_BYTES];
@@ -368,8 +367,8 @@ static int answer_target(Exchange *x)
     return answer(x);
 }
 
-/* What civetweb refuses of itself, in this server's words. It takes an address without a path for no request, and
- * calls a Content-Length missing that is no number. */
+/* Answers requests that civetweb refuses itself. civetweb rejects an address without a path as no request, and
+ * reports a Content-Length that is no number as missing. */
 static int http_error(struct mg_connection *conn, int status, const char *message)
 {
     Exchange x = exchange_of(conn);
@@ -384,7 +383,7 @@ static int http_error(struct mg_connection *conn, int status, const char *messag
     return 0;
 }
 
-/* A thread has taken the connection. */
+/* Called when a thread has taken the connection. */
 static int enter(const struct mg_connection *conn, void **guest)
 {
     Server *server = mg_get_user_data(mg_get_context(conn));
@@ -392,7 +391,7 @@ static int enter(const struct mg_connection *conn, void **guest)
     return 0;
 }
 
-/* And is about to close it. A request that civetweb has read and then passed over is answered here. */
+/* Called before the connection is closed. Answers a request that civetweb has read and then skipped. */
 static void leave(const struct mg_connection *conn)
 {
     Exchange x = exchange_of((struct mg_connection *)conn);
@@ -403,7 +402,7 @@ static void leave(const struct mg_connection *conn)
     crowd_leave(x.guest);
 }
 
-/* civetweb would write what clients do wrong to a log. */
+/* Suppresses civetweb's log of client errors. */
 static int log_nothing(const struct mg_connection *conn, const char *message)
 {
     (void)conn;

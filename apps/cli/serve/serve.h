@@ -4,17 +4,17 @@
 
 #include "serve_files.h"
 
-/* Whether this build has a server, and how to get one. */
+/* serve_available: true if this build has a server. serve_how: how to get a build that has one. */
 bool serve_available(void);
 const char *serve_how(void);
 
 typedef struct Server Server;
 
-/* Answers from now on, in threads of its own that SIGINT and SIGTERM must not reach: block them first.
- * Port 0 takes a free one. `files` must outlive the server. Fails where the port is taken. */
+/* Starts answering in its own threads. SIGINT and SIGTERM must not reach these threads: block both signals first.
+ * Port 0 takes a free port. `files` must outlive the server. Fails if the port is in use. */
 TalusStatus serve_start(ServeFiles *files, int port, Server **out);
 int serve_port(const Server *server);
-/* Breaks off what is under way; all threads have ended when it returns. */
+/* Aborts requests in progress; all threads have ended on return. */
 void serve_stop(Server *server);
 
 #endif

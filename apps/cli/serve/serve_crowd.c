@@ -1,8 +1,8 @@
 /* cli/serve/serve_crowd.c - see serve_crowd.h.
  *
- * civetweb keeps its sockets to itself, so they are found by the ports of their two ends among the descriptors of the
- * process. Those that wait for a thread are among them. Whether their request is whole shows in what the socket
- * holds; of those that have a thread it shows in what the thread says (crowd_answer). */
+ * civetweb does not expose its sockets, so they are found among the process's descriptors by the ports of both
+ * ends. Connections that wait for a thread are among them: whether their request is complete is read from the
+ * socket's buffer. For connections with a thread, the thread tells (crowd_answer). */
 #include "serve_crowd.h"
 
 #include "base/memory.h"
@@ -18,26 +18,26 @@
 
 enum {
     DESCRIPTORS = 1024, /* more than this program ever has open */
-    NAP_MS = 25,        /* between two looks at a crowd */
-    PEEK_BYTES = 16384  /* more than a request may have */
+    NAP_MS = 25,        /* interval of checks of a crowd */
+    PEEK_BYTES = 16384  /* more than the maximum size of a request */
 };
 
 static const double request_grace = 0.1; /* s, for a request or a body, in a crowd */
-static const double answer_grace = 1.0;  /* s without taking any of an answer */
+static const double answer_grace = 1.0;  /* s without reading any of an answer */
 
 typedef enum GuestState { GUEST_FREE, GUEST_ASKING, GUEST_TAKING, GUEST_DRAINING } GuestState;
 
 struct Guest {
     Crowd *crowd;
     GuestState state;
-    int peer;     /* 0: not known yet */
-    double since; /* when it last got on */
+    int peer;     /* 0: unknown */
+    double since; /* time of the last progress */
 };
 
-/* A connection as the descriptors show it. */
+/* A connection as observed through its descriptor. */
 typedef struct Seen {
     int peer;
-    double first, whole; /* when it was first seen, and when last with a whole request; 0: never */
+    double first, whole; /* first seen; last seen with a complete request, 0: never */
 } Seen;
 
 struct Crowd {
@@ -47,12 +47,12 @@ struct Crowd {
     bool stop;
     int port, count;
     Guest guest[CROWD_THREADS];
-    Seen seen[DESCRIPTORS]; /* the watcher's own */
+    Seen seen[DESCRIPTORS]; /* used by the watcher alone */
 };
 
 /* ---- sockets ---- */
 
-/* The port of either end of a connection or a listening socket (peer 0); false if it is none with that own port. */
+/* Returns the remote port of a connection, or 0 of a listening socket; false if the local port differs. */
 static bool find_ends(int fd, int port, int *peer)
 {
     struct sockaddr_in own, other;
@@ -82,8 +82,8 @@ void crowd_abort(int port, int peer)
         }
 }
 
-/* What the socket holds, which stays there. The descriptor is another thread's, which may close it meanwhile: that does
- * no harm here, and ThreadSanitizer, which would report it in recv(), does not see the call itself. */
+/* Reads the socket's buffer without consuming it. Another thread owns the descriptor and may close it meanwhile,
+ * which does no harm here. ThreadSanitizer would report that in recv() but does not see the call itself. */
 static ssize_t peek(int fd, void *bytes, size_t size)
 {
 #ifdef SYS_recvfrom
@@ -93,7 +93,7 @@ static ssize_t peek(int fd, void *bytes, size_t size)
 #endif
 }
 
-/* Whether the socket holds the end of a request's headers. */
+/* True if the socket holds the end of a request's headers. */
 static bool holds_request(int fd)
 {
     static const char *const ends[] = {"\r\n\r\n", "\n\n", "\n\r\n"};
@@ -116,7 +116,7 @@ static const Guest *find_guest(const Guest *guests, int peer)
     return NULL;
 }
 
-/* A request that was whole when it was last seen is in a thread's hands, which has not said so yet. */
+/* True if the connection should be aborted. A request last seen complete may be with a thread already. */
 static bool keeps_waiting(Seen *seen, int fd, int peer, const Guest *guest, double now)
 {
     if (seen->peer != peer)
@@ -249,7 +249,7 @@ void crowd_answer(Guest *guest, int peer)
 
 bool crowd_answered(const Guest *guest)
 {
-    return guest && guest->state != GUEST_ASKING; /* its own thread alone writes this */
+    return guest && guest->state != GUEST_ASKING; /* only its own thread writes this */
 }
 
 void crowd_moves(Guest *guest)

@@ -1,4 +1,4 @@
-/* cli/serve/serve_files.c - a run's directory behind one lock. */
+/* cli/serve/serve_files.c - access to a run's directory under one lock. */
 #include "serve_files.h"
 
 #include "cli/run/dir.h"
@@ -18,12 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a look at the directory has found. */
+/* State of the directory at one time. */
 typedef struct Look {
     RunState run;
-    const char *state; /* what the page calls it */
+    const char *state; /* as the page names it */
     const char *title, *scene;
-    char trouble[RUN_TEXT_MAX]; /* why there is less to see than there should be; "" */
+    char trouble[RUN_TEXT_MAX]; /* why frames are missing; "": they are not */
 } Look;
 
 struct ServeFiles {
@@ -32,12 +32,12 @@ struct ServeFiles {
     pthread_mutex_t lock;
     ServeIndex index;
     Steps steps;
-    int64_t identity; /* of what the index and the steps tell; another one after they began anew */
-    TalusHeadStore head; /* of the first frame: who tells title and scene where run.json does not */
-    uint64_t head_offset; /* where it was read; 0: nowhere yet */
+    int64_t identity;     /* version of index and steps, changed when they restart */
+    TalusHeadStore head;  /* of the first frame: title and scene without run.json */
+    uint64_t head_offset; /* file offset of that head; 0: not read */
 };
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
 static TalusStatus split_path(const char *operand, RunPlace *place)
 {
@@ -81,7 +81,7 @@ void run_place_clear(RunPlace *place)
 
 /* ---- files ---- */
 
-/* A regular file of the directory, never what a link points to; -1 with errno. */
+/* Opens a regular file of the directory, never a link; -1 with errno. */
 static int open_file(const ServeFiles *files, const char *name)
 {
     struct stat about;
@@ -94,7 +94,7 @@ static int open_file(const ServeFiles *files, const char *name)
     return fd;
 }
 
-/* A directory that was removed and made again is another one of the same name. */
+/* Reopens the directory by name: one removed and created again is another directory. */
 static void reopen_directory(ServeFiles *files)
 {
     struct stat about;
@@ -147,7 +147,7 @@ static void look_at_steps(ServeFiles *files, bool *anew)
     }
 }
 
-/* The chunk of a head, checked, in memory that the caller releases; *size is that of its payload. */
+/* Reads and checks the chunk of a head; the caller releases it. *size is that of its payload. */
 static TalusStatus read_head(const ServeFiles *files, ServePlace place, unsigned char **bytes,
                              size_t *size)
 {
@@ -171,7 +171,7 @@ static TalusStatus read_head(const ServeFiles *files, ServePlace place, unsigned
     return status;
 }
 
-/* Title and scene as the first head tells them, for frames without a run.json. */
+/* Reads title and scene from the first head, for frames without a run.json. */
 static void look_at_head(ServeFiles *files)
 {
     unsigned char *bytes;
@@ -186,7 +186,7 @@ static void look_at_head(ServeFiles *files)
     talus_release(bytes);
 }
 
-/* ---- a look at everything; the lock is held ---- */
+/* ---- state of everything; the lock is held ---- */
 
 static bool read_state(ServeFiles *files, RunState *run)
 {
@@ -194,8 +194,7 @@ static bool read_state(ServeFiles *files, RunState *run)
     return !files->place.alone && run_state_read_at(files->dir, run);
 }
 
-/* The state is looked at first: what a run has written by the time it says that it has finished is then
- * all seen. */
+/* Reads the state first, so that all output of a run that says it has finished is seen. */
 static void take_look(ServeFiles *files, Look *look)
 {
     bool anew = false;
@@ -288,7 +287,7 @@ int serve_files_frames(ServeFiles *files, uint64_t *size)
     return fd;
 }
 
-/* The head of a file of version 1 has no figures, and no zero ends its text. */
+/* A head of version 1 has no figures, and its text is not zero-terminated. */
 static TalusStatus pack_head(const ServeFiles *files, ServePlace place, TalusPacker *chunk)
 {
     TalusHeadStore head = {0};
@@ -332,7 +331,7 @@ TalusStatus serve_files_status(ServeFiles *files, JsonOut *json)
     json_text(json, "title", look.title);
     json_text(json, "scene", look.scene);
     json_real(json, "steps_per_second", look.run.steps_per_second);
-    bool told = look.trouble[0] && !look.run.alive; /* a run may not have got to its frames yet */
+    bool told = look.trouble[0] && !look.run.alive; /* a live run may not have frames yet */
     json_text(json, "message", told ? look.trouble : look.run.message);
     json_int(json, "frames", files->index.frame_count);
     json_int(json, "bytes", (int64_t)files->index.size);

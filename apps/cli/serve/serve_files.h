@@ -1,8 +1,8 @@
-/* cli/serve/serve_files.h - what the server tells of a run's directory, kept up to date as the run goes on.
+/* cli/serve/serve_files.h - the server's view of a run's directory, kept up to date during the run.
  *
- * Files are opened by their name in the directory's descriptor, never through a link, and only regular
- * ones: frames.talus, steps.csv, run.json. Nothing else of the disk can be read through here. All calls
- * but open and close may come from any thread. */
+ * Opens only regular files, by name relative to the directory's descriptor, never through a link: frames.talus,
+ * steps.csv, run.json. Nothing else on the disk can be read through this interface. All calls but open and close
+ * may come from any thread. */
 #ifndef TALUS_CLI_SERVE_FILES_H
 #define TALUS_CLI_SERVE_FILES_H
 
@@ -12,43 +12,43 @@
 
 #include <talus/base.h>
 
-enum { SERVE_INDEX_ROWS = 10000 }; /* frames in one answer at most */
+enum { SERVE_INDEX_ROWS = 10000 }; /* maximum number of frames in one answer */
 
 #define SERVE_FRAMES_NAME "frames.talus"
 
-/* Where the frames that a command was given are: DIR, DIR/frames.talus, or a frames file alone. */
+/* Location of the frames that a command was given: DIR, DIR/frames.talus, or a frames file alone. */
 typedef struct RunPlace {
-    char *dir;  /* the run's directory, or the file's */
-    char *name; /* of the frames file in it */
+    char *dir;  /* the run's directory, or that of the file */
+    char *name; /* name of the frames file in `dir` */
     bool alone; /* no run is known: the file has another name */
 } RunPlace;
 
-/* Fails where there is neither. Whether the frames are there is not looked at. */
+/* Fails if the operand is neither a directory nor a file. Does not check that frames exist. */
 TalusStatus run_place_find(const char *operand, RunPlace *place);
 void run_place_clear(RunPlace *place);
 
 typedef struct ServeFiles ServeFiles;
 
-/* Fails where there are no frames, unless a run is at work in the directory that has not got that far. */
+/* Fails if there are no frames, unless an active run in the directory has not written any yet. */
 TalusStatus serve_files_open(const RunPlace *place, ServeFiles **out);
 /* Accepts NULL. */
 void serve_files_close(ServeFiles *files);
 
-/* The frames file: a descriptor of the caller's, or -1. */
+/* Returns a descriptor of the frames file, owned by the caller, or -1. */
 int serve_files_frames(ServeFiles *files, uint64_t *size);
 
-/* Appends the HEAD chunk of this number as files of the present version have it: one of an earlier version gets
- * its figures here, so that the page knows one kind of head alone. */
+/* Appends HEAD chunk `number` in the present version. A chunk of an earlier version gets its figures here, so that
+ * the page needs to know only one version. */
 TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chunk);
 
-/* Whole answers, as docs/reference/server.md has them. */
+/* Write whole answers as described in docs/reference/server.md. */
 TalusStatus serve_files_status(ServeFiles *files, JsonOut *json);
 TalusStatus serve_files_index(ServeFiles *files, int64_t from, JsonOut *json);
 TalusStatus serve_files_steps(ServeFiles *files, int64_t from, int64_t stride, JsonOut *json);
-/* The value that the page is made with. */
+/* Writes the run's value that is inserted into the page. */
 TalusStatus serve_files_run(ServeFiles *files, const char *token, JsonOut *json);
 
-/* Tells the run what to do; `word` is one of dir.h. Fails where no process runs it. */
+/* Sends the run a command word of dir.h. Fails if no process executes the run. */
 TalusStatus serve_files_control(ServeFiles *files, const char *word);
 
 #endif

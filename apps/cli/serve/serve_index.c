@@ -1,4 +1,4 @@
-/* cli/serve/serve_index.c - walks chunks; docs/reference/frames.md. */
+/* cli/serve/serve_index.c - walks the chunks of a frames file; docs/reference/frames.md. */
 #include "serve_index.h"
 
 #include "base/memory.h"
@@ -15,7 +15,7 @@ typedef struct Found {
     TalusChunk chunk;
 } Found;
 
-/* All bytes, or false: they are not there, or cannot be read. */
+/* Reads all bytes; returns false if they are missing or unreadable. */
 static bool read_at(int fd, uint64_t offset, void *bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {
@@ -29,14 +29,14 @@ static bool read_at(int fd, uint64_t offset, void *bytes, size_t size)
     return true;
 }
 
-/* The chunk at `offset`, if it is whole in the first `size` bytes of the file. */
+/* Reads the header of the chunk at `offset`; true if the chunk is complete in the first `size` bytes of the file. */
 static bool read_chunk(int fd, uint64_t offset, uint64_t size, Found *found)
 {
     TalusChunk *chunk = &found->chunk;
     if (size < offset || size - offset < sizeof *chunk ||
         !read_at(fd, offset, chunk, sizeof *chunk) || chunk->magic != TALUS_CHUNK_MAGIC)
         return false;
-    /* The size is compared before it is rounded up: it may be anything. */
+    /* Compare before rounding up: the size may be any number. */
     uint64_t room = size - offset - sizeof *chunk;
     if (chunk->size > room || talus_chunk_bytes(chunk) > size - offset)
         return false;
@@ -73,7 +73,7 @@ static TalusStatus add_frame(ServeIndex *index, int fd, const Found *found)
     return TALUS_OK;
 }
 
-/* An index that ends the file is not passed: a run that is resumed writes its next frame over it. */
+/* True if the chunk is an index. The walk stops before it, because a resumed run writes its next frame over it. */
 static bool ends_file(ServeIndex *index, int fd, const Found *found, uint64_t size)
 {
     TalusFileEnd last;
@@ -105,7 +105,7 @@ static TalusStatus walk(ServeIndex *index, int fd, uint64_t size)
     return TALUS_OK;
 }
 
-/* Whether the chunks that were read still stand there. */
+/* True if the chunks read earlier are still in the file. */
 static bool same_file(const ServeIndex *index, int fd, const struct stat *about)
 {
     TalusChunk chunk;
@@ -122,7 +122,7 @@ static TalusStatus check_beginning(ServeIndex *index, int fd, uint64_t size)
 {
     TalusFileHead head;
     if (size < sizeof head)
-        return TALUS_OK; /* its writer has just begun */
+        return TALUS_OK; /* the writer has just begun */
     if (!read_at(fd, 0, &head, sizeof head) ||
         memcmp(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic) != 0)
         return talus_fail(TALUS_ERR_FORMAT, "frames: the file does not begin with %s",

@@ -1,8 +1,7 @@
-/* cli/serve/serve_index.h - where the frames of a growing frames file are, from its chunk headers alone.
+/* cli/serve/serve_index.h - index of the frames in a growing frames file, from its chunk headers alone.
  *
- * Knows no more of the file than docs/reference/frames.md says of chunks, decodes nothing, and asks nothing but
- * an open descriptor: the server opens the file itself, so that it can be no other. Payloads are not
- * read, so a damaged one is found by whoever decodes it. */
+ * Relies only on the chunk layout in docs/reference/frames.md and decodes nothing. Takes an open descriptor: the server
+ * opens the file itself, so that it can be no other. Payloads are not read; a damaged one is found by the decoder. */
 #ifndef TALUS_CLI_SERVE_INDEX_H
 #define TALUS_CLI_SERVE_INDEX_H
 
@@ -11,7 +10,7 @@
 enum { SERVE_FRAMES_MAX = 1000000 };
 
 typedef struct ServePlace {
-    uint64_t offset, size; /* of a chunk with its header and its zeros */
+    uint64_t offset, size; /* of a chunk with its header and padding */
 } ServePlace;
 
 typedef struct ServeFrame {
@@ -22,23 +21,23 @@ typedef struct ServeFrame {
     bool key;
 } ServeFrame;
 
-/* Zeroed: of no file yet. */
+/* Zero-initialised: no file yet. */
 typedef struct ServeIndex {
     int frame_count, head_count;
     ServeFrame *frames;
     ServePlace *heads;
-    uint64_t end;           /* of the last whole chunk before an index; where looking goes on */
-    uint64_t size;          /* of all that is whole: `end`, or the file where it is complete */
-    bool complete;          /* an index ends the file */
-    uint64_t device, inode; /* of the file */
-    uint64_t last;          /* where the last chunk before `end` is; 0: none */
-    TalusChunk check;       /* its header, which holds the checksum of its payload */
+    uint64_t end;           /* end of the last complete chunk before an index */
+    uint64_t size;          /* size of the valid part: `end`, or the file size if complete */
+    bool complete;          /* the file ends with an index */
+    uint64_t device, inode; /* identity of the file */
+    uint64_t last;          /* offset of the last chunk before `end`; 0: none */
+    TalusChunk check;       /* header of that chunk, with the checksum of its payload */
 } ServeIndex;
 
-/* Takes up the chunks that have come since. Where it is another file, or was cut back behind `end` or
- * written anew, all is read again and *anew is true; it is left alone otherwise. */
+/* Reads chunks appended since the last call. If the file was replaced, truncated before `end` or rewritten, reads
+ * all chunks again and sets *anew; otherwise leaves *anew unchanged. */
 TalusStatus serve_index_refresh(ServeIndex *index, int fd, bool *anew);
-/* Forgets the file. */
+/* Releases the index. */
 void serve_index_clear(ServeIndex *index);
 
 #endif

@@ -1,4 +1,4 @@
-/* cli/serve/serve_none.c - stands in for serve.c in a build without civetweb. */
+/* cli/serve/serve_none.c - replaces serve.c in a build without civetweb. */
 #include "serve.h"
 
 #include "base/status.h"

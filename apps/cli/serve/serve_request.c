@@ -1,4 +1,4 @@
-/* cli/serve/serve_request.c - requests are judged here, before anything is done for them. */
+/* cli/serve/serve_request.c - judges requests before any action. */
 #include "serve_request.h"
 
 #include "cli/run/dir.h"
@@ -31,7 +31,7 @@ static ServeVerdict refuse(int status, const char *message)
 
 /* ---- headers ---- */
 
-/* How often the header is there; *value is that of the last. */
+/* Returns the number of headers with this name; *value is that of the last. */
 static int find_header(const ServeRequest *request, const char *name, const char **value)
 {
     int count = 0;
@@ -52,8 +52,8 @@ static bool too_large(const ServeRequest *request)
     return request->header_count > SERVE_HEADERS_MAX || bytes > SERVE_HEAD_BYTES;
 }
 
-/* Whether `text` is `prefix` with one of this server's names. A page of another site whose name was made
- * to mean 127.0.0.1 comes with that name here. Browsers leave out the port that http has anyway. */
+/* True if `text` is `prefix` and one of this server's names. A foreign page whose host name resolves to 127.0.0.1
+ * (DNS rebinding) comes with its own name and fails. Browsers omit the default port of http. */
 static bool is_own_name(const char *text, const char *prefix, int port)
 {
     static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]"};
@@ -77,7 +77,7 @@ static bool names_match(const ServeRequest *request, int port)
            (origins == 0 || (origins == 1 && is_own_name(origin, "http://", port)));
 }
 
-/* Takes as long for a token that is almost right as for one that is all wrong. */
+/* Compares in constant time. */
 static bool token_matches(const ServeRequest *request, const char *token)
 {
     const char *given = "";
@@ -96,7 +96,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits up to `end`, and nothing else. */
+/* Parses digits up to `end` and nothing else. */
 static bool whole_number(const char *text, const char *end, int64_t *value)
 {
     if (text == end || end - text > SERVE_QUERY_DIGITS)
@@ -110,7 +110,7 @@ static bool whole_number(const char *text, const char *end, int64_t *value)
     return true;
 }
 
-/* "from=N&stride=N", either, in any order; the page's own query is nobody's concern. */
+/* Parses "from=N&stride=N", either one, in any order; ignores the query of the page. */
 static bool read_query(const char *query, ServeVerdict *verdict)
 {
     if (!query || verdict->route == SERVE_PAGE)
@@ -144,7 +144,7 @@ bool serve_is_address(const char *target)
     return strncasecmp(target, HTTP, strlen(HTTP)) == 0;
 }
 
-/* The path of a target; NULL: that of another server. */
+/* Returns the path of a target; NULL: the target is another server. */
 static const char *find_path(const char *target, int port)
 {
     char name[64];
@@ -162,7 +162,7 @@ static const char *find_path(const char *target, int port)
 
 /* ---- the verdict ---- */
 
-/* How long the body is: one that is too long is refused whatever it is for. */
+/* Determines the length of the body; a body that is too long is refused for every route. */
 static ServeVerdict judge_length(const ServeRequest *request, ServeVerdict verdict)
 {
     const char *length = "", *coding;
@@ -235,7 +235,7 @@ ServeVerdict serve_judge(const ServeRequest *request, int port, const char *toke
 
 /* ---- ranges ---- */
 
-/* Reads digits; false where there are none or the number is beyond 64 bits. */
+/* Parses digits; false if there are none or the number exceeds 64 bits. */
 static bool take_number(const char **text, uint64_t *value)
 {
     const char *start = *text;
@@ -260,7 +260,7 @@ int serve_range(const char *range, uint64_t size, uint64_t *first, uint64_t *cou
         return 416;
     const char *text = range + 6;
     uint64_t low, high;
-    if (*text == '-') { /* the last so many */
+    if (*text == '-') { /* suffix range: the last N bytes */
         text++;
         if (!take_number(&text, &low) || *text || low == 0 || size == 0)
             return 416;

@@ -1,7 +1,7 @@
-/* cli/serve/serve_request.h - what a request asks for, and whether it may: pure functions over its text.
+/* cli/serve/serve_request.h - classifies requests and decides whether they are allowed: pure functions over text.
  *
- * Nothing is decoded and nothing is guessed: a path is one of the few below, byte for byte, or there is
- * no such thing. docs/reference/server.md says what is refused and why. */
+ * Nothing is decoded or guessed: a path matches one of the routes below byte for byte or is not found.
+ * docs/reference/server.md says what is refused and why. */
 #ifndef TALUS_CLI_SERVE_REQUEST_H
 #define TALUS_CLI_SERVE_REQUEST_H
 
@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 enum {
-    SERVE_HEADERS_MAX = 63,  /* civetweb hands out 64 at most and drops the rest in silence */
-    SERVE_HEAD_BYTES = 8192, /* of the request line and all headers */
-    SERVE_BODY_BYTES = 256,  /* of the body */
+    SERVE_HEADERS_MAX = 63,  /* civetweb passes at most 64 and silently drops the rest */
+    SERVE_HEAD_BYTES = 8192, /* maximum size of the request line and all headers */
+    SERVE_BODY_BYTES = 256,  /* maximum size of the body */
     SERVE_TOKEN_LENGTH = 32, /* hexadecimal digits */
-    SERVE_QUERY_DIGITS = 15  /* of a number in a query; the most that a double holds exactly */
+    SERVE_QUERY_DIGITS = 15  /* of a number in a query; a double holds as many exactly */
 };
 
 typedef struct ServeHeader {
     const char *name, *value;
 } ServeHeader;
 
-/* As it came: nothing decoded, the path without '?' and what follows. It may stand behind this server's own address:
- * "http://127.0.0.1:8080/api/status". */
+/* A request as received, without decoding; the path excludes '?' and the query. The path may follow this server's
+ * own address: "http://127.0.0.1:8080/api/status". */
 typedef struct ServeRequest {
     const char *method, *path;
     const char *query; /* NULL: none */
@@ -42,27 +42,27 @@ typedef enum ServeRoute {
 } ServeRoute;
 
 typedef struct ServeVerdict {
-    int status;          /* 200: what follows holds; otherwise the code of the refusal */
+    int status;          /* 200: the other fields are valid; otherwise the code of the refusal */
     const char *message; /* of a refusal */
-    const char *allow;   /* the methods that there are, with 405 */
+    const char *allow;   /* allowed methods, with status 405 */
     ServeRoute route;
-    bool head;            /* the headers alone are wanted */
-    int64_t from, stride; /* of the query, or 0 and 1 */
-    const char *range;    /* the value of Range, or NULL */
-    int body;             /* bytes of the body */
+    bool head;            /* HEAD request: headers only */
+    int64_t from, stride; /* from the query; default 0 and 1 */
+    const char *range;    /* value of the Range header, or NULL */
+    int body;             /* size of the body, bytes */
 } ServeVerdict;
 
-/* Whether the target of a request begins with "http://". */
+/* True if the target of a request begins with "http://". */
 bool serve_is_address(const char *target);
 
-/* `port` is the server's own, `token` what may pause and stop a run. */
+/* Decides about a request. `port` is the server's; `token` authorises pausing and stopping a run. */
 ServeVerdict serve_judge(const ServeRequest *request, int port, const char *token);
 
-/* What is to be sent of `size` bytes for the value of a Range (NULL: none was given): 200 all, 206 `count`
- * bytes from `first`, 416 nothing: several ranges, one that is not well formed or beyond the end. */
+/* Evaluates the Range header `range` (NULL: none) for `size` bytes. Returns 200: send all; 206: send `count` bytes
+ * from `first`; 416: send nothing, for several ranges, a malformed range or one beyond the end. */
 int serve_range(const char *range, uint64_t size, uint64_t *first, uint64_t *count);
 
-/* The word of {"action": WORD} for `control` of dir.h; NULL if the body is anything else. */
+/* Returns the word of {"action": WORD} as a command word of dir.h; NULL for any other body. */
 const char *serve_action(const char *body, size_t size);
 
 #endif

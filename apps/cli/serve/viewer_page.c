@@ -1,4 +1,4 @@
-/* cli/serve/viewer_page.c - template, value, frames. */
+/* cli/serve/viewer_page.c - writes the viewer's page: template, value, frames. */
 #include "viewer_page.h"
 
 #include "cli/page.h"

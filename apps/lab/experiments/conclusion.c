@@ -1,4 +1,4 @@
-/* lab/experiments/conclusion.c - what the conclusions of experiments share: reading results, statements. */
+/* lab/experiments/conclusion.c - evaluation of results and statements, shared by the experiments. */
 #include "experiment.h"
 
 #include "base/status.h"

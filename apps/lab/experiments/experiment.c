@@ -20,7 +20,7 @@ const Experiment *experiment_row(int index)
     return table[index];
 }
 
-/* Those that run worlds are meant, too, when a name is misspelt. */
+/* Finds the nearest name, also among experiments that run worlds. */
 static const char *nearest(const char *name)
 {
     enum { MOST = 32 };

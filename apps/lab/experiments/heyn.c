@@ -1,16 +1,15 @@
-/* lab/experiments/heyn.c - the three test problems of heyn-2012, section 5: frictionless beds of spheres, jacobi
+/* lab/experiments/heyn.c - the three test problems of heyn-2012, section 5: frictionless beds of spheres; jacobi
  * against gpminres, P-SPG-FB and kucera, all from zero impulses.
  *
- * The paper gives neither the step nor the stabilisation nor the collision envelope of its problems.
- * Here h is 5 ms, and the envelope is chosen so that the contacts come near its numbers; objectives
- * are compared as shares of the optimum. */
+ * The paper gives neither step nor stabilisation nor collision envelope. Here h is 5 ms, and the envelope is
+ * chosen to give about the paper's numbers of contacts. Objectives are compared relative to the optimum. */
 #include "experiment.h"
 
 #include <math.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-/* The smallest objective of a case is the optimum that others are compared with. */
+/* Relative distance from the optimum, which is the smallest objective of the case. */
 static double gap_at(const LabResult *r, int iteration, double best)
 {
     return (experiment_row_at(r, iteration)[LAB_OBJECTIVE] - best) / fabs(best);
@@ -21,7 +20,7 @@ static const char *name_of(const LabSet *set, int problem)
     return set->problems[problem].name;
 }
 
-/* INFINITY: not in its iterations. */
+/* Returns INFINITY if the gap is never reached. */
 static double iterations_to(const LabResult *r, double best, double gap)
 {
     const double *row = experiment_row_below(r, LAB_OBJECTIVE, best + gap * fabs(best));
@@ -29,9 +28,9 @@ static double iterations_to(const LabResult *r, double best, double gap)
 }
 
 static const double gaps[] = {1e-2, 1e-4, 1e-6};
-static const double judged_gap = 1e-4; /* where solvers are ranked */
+static const double judged_gap = 1e-4; /* gap at which solvers are ranked */
 
-/* Solver by solver, so that the growth from case to case shows. */
+/* Adds a table by solver, so that the growth from case to case is visible. */
 static void table_iterations(LabSet *set, const char *const *labels, int count)
 {
     LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
@@ -70,7 +69,7 @@ static const BenchRun runs_1[] = {
     {"jacobi", 100000, 0.0, true, 0},  {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
 };
 
-/* Table I: objective, largest impulse, seconds. Its smallest objective is -2.9045. */
+/* Table I: objective, largest impulse, seconds. The smallest objective is -2.9045. */
 static const struct {
     double objective, largest, seconds;
 } paper_1[] = {
@@ -79,7 +78,7 @@ static const struct {
     {-2.9043, 8.0619, 231.7},
 };
 
-/* Without the paper's figures where row is -1. */
+/* Adds a row; row -1: without the paper's figures. */
 static void add_table_1_row(LabTable *t, const LabResult *r, double best, int row)
 {
     double paper_best = paper_1[1].objective;
@@ -113,7 +112,7 @@ static void table_1(LabSet *set, int divisor, double best)
     }
 }
 
-/* How soon a solver has the objective that jacobi has at its end. */
+/* States when a solver reaches the final objective of jacobi. */
 static void claim_overtakes(LabTable *claims, const LabResult *solver, const LabResult *jacobi)
 {
     const double *row = experiment_row_below(solver, LAB_OBJECTIVE, jacobi->objective);
@@ -183,7 +182,7 @@ enum { COMPARED = 4, JACOBI = 0, GPMINRES = 1, SPG = 2, KUCERA = 3, ITERATIONS =
 
 static const int marks[] = {10, 30, 100, 300, ITERATIONS};
 
-/* The four results of a case; false: some are missing. */
+/* Finds the four results of a case; returns false if one is missing. */
 static bool compared(const LabSet *set, int problem, const LabResult *out[COMPARED])
 {
     bool all = true;
@@ -210,7 +209,7 @@ static void add_course(LabTable *t, const LabResult *r, double best, int divisor
     lab_table_row(t, "%d\t%.3f", r->applies, r->seconds);
 }
 
-/* Objective above the optimum and residual (24) on the way, every solver with a trace. */
+/* Adds a table of objective above the optimum and residual (24) over iterations, for every solver with a trace. */
 static void table_course(LabSet *set, int problem, const char *figure, int divisor)
 {
     char title[LAB_TEXT * 2];
@@ -269,7 +268,7 @@ static void table_complementarity(LabSet *set)
     snprintf(t->note, sizeof t->note, "f_i = |gamma_i g_i|, J; zero where solved");
 }
 
-/* The largest change of the active set's size between rows, from 10 iterations on. */
+/* Maximum change of the active set's size between rows, from iteration 10 on. */
 static double largest_jump(const LabResult *r)
 {
     double jump = 0.0;
@@ -327,7 +326,7 @@ static int leader_at(const LabResult *const r[COMPARED], int iteration)
     return first;
 }
 
-/* "spg at 10, gpminres at 30, ...": who has the smallest residual when. */
+/* Writes "spg at 10, gpminres at 30, ...": the solvers with the smallest residual at these iterations. */
 static void list_leaders(const LabResult *const r[COMPARED], int divisor, char *text, size_t size)
 {
     size_t used = 0;
@@ -395,7 +394,7 @@ const Experiment heyn_2 = {.name = "heyn-2",
 
 /* ---- heyn-3 ---- */
 
-/* One state for the three masses, as in the paper, which has one number of contacts. */
+/* One state for the three masses, as in the paper, which gives one number of contacts. */
 #define HEAVY(kilograms)                                                                 \
     {                                                                                    \
         .name = #kilograms " kg", .quick_name = #kilograms " kg, quick",                 \
@@ -439,7 +438,7 @@ static void claim_first(LabTable *claims, const LabSet *set, int p,
                      reached ? compared_solvers[first] : "none", judged_gap, leaders);
 }
 
-/* By how much the iterations of a solver grow from the lightest to the heaviest. */
+/* Ratio of a solver's iterations between the heaviest and the lightest mass. */
 static double degradation(const LabSet *set, int solver)
 {
     int last = set->problem_count - 1;
@@ -449,7 +448,7 @@ static double degradation(const LabSet *set, int solver)
            iterations_to(light, experiment_best(set, 0), judged_gap);
 }
 
-/* Jacobi comes near the optimum for no mass, so it has no ratio. */
+/* Jacobi approaches the optimum for no mass and therefore has no ratio. */
 static void claim_degradation(LabTable *claims, const LabSet *set)
 {
     double gpminres = degradation(set, GPMINRES), spg = degradation(set, SPG);

@@ -1,8 +1,8 @@
-/* lab/experiments/petra.c - the optimisation experiment of petra-2009, section 4.4.2: one quadratic program of 1,000 pebbles,
- * 800 at the bottom of the vessel and 200 falling, 3.3 s after they were let go, by every solver.
+/* lab/experiments/petra.c - the optimisation experiment of petra-2009, section 4.4.2: one quadratic program of
+ * 1,000 pebbles, 800 at the bottom of the vessel and 200 falling, 3.3 s after release, by every solver.
  *
- * The paper's problems have 62,826 and 62,760 unknowns in the dual, 21 contacts for a pebble: all pairs up to
- * some distance, which it does not give, are in them. Here the distance is the one that gives as many. */
+ * The paper's problems have 62,826 and 62,760 dual unknowns, 21 contacts per pebble: they contain all pairs up to
+ * some distance, which the paper does not give. Here the distance is chosen to give the same numbers. */
 #include "experiment.h"
 
 #include "problem/qp.h"
@@ -37,7 +37,7 @@ static const BenchCase cases[CASES] = {
               .quick_contacts = 500},
 };
 
-/* ---- runs: by the rules of the paper, and to the same residual ---- */
+/* ---- runs: with the paper's stopping rules, and to the same residual ---- */
 
 #define CHOL "ipm-chol:stop=ooqp"
 #define AUGMENTED "ipm-aug:stop=ooqp"
@@ -53,7 +53,7 @@ static const BenchCase cases[CASES] = {
         solver, iterations, 1e-6, false, 0 \
     }
 
-/* Without tao-bqpip, which factorises the whole matrix of the dual: an iteration takes minutes. */
+/* Omits tao-bqpip, which factorises the whole dual matrix: an iteration takes minutes. */
 static const BenchRun runs[] = {
     RULE(CHOL, 1000),          RULE(AUGMENTED, 1000),    RULE(BLMVM, 100000),
     RULE(TRON, 100000),        EVEN("ipm-chol", 1000),   EVEN("ipm-aug", 1000),
@@ -61,11 +61,11 @@ static const BenchRun runs[] = {
     EVEN("apgd", 100000),      EVEN("lbfgs-fb", 100000), EVEN("auto", 100000),
 };
 
-/* ---- what the paper has ---- */
+/* ---- the paper's results ---- */
 
 typedef struct PaperRow {
     const char *solver, *name;
-    int iterations[CASES]; /* 0: it crashed */
+    int iterations[CASES]; /* 0: crashed */
     double total[CASES];
 } PaperRow;
 
@@ -96,7 +96,7 @@ static void add_paper(LabTable *t, const PaperRow *row, int c)
 
 /* ---- Tables 4 and 5 ---- */
 
-/* OOQP's scale, and the unknowns of either view. */
+/* OOQP's scale, and the numbers of unknowns, primal and dual. */
 typedef struct Scale {
     double datum;
     int primal, dual;
@@ -120,7 +120,7 @@ static const LabResult *result_of(const LabSet *set, int c, const char *solver)
     return NULL;
 }
 
-/* A rule of one's own ends like a solver that gives up. */
+/* True if the solve ended by its own rule, which has the same outcome as giving up. */
 static bool by_its_rule(const LabResult *r)
 {
     return r->outcome == LAB_BUDGET && r->tolerance == 0.0 && r->iterations < r->max_iterations &&
@@ -214,7 +214,7 @@ static void claim_ratio(LabTable *claims, const LabSet *set, const char *stateme
                        "%.2f and %.2f times", ratio[SHORT], ratio[LONG]);
 }
 
-/* The paper's TRON and, on a larger one, MOSEK ended for want of memory. */
+/* In the paper TRON and, on a larger problem, MOSEK ran out of memory. */
 static void claim_crash(LabTable *claims, const LabSet *set)
 {
     int failed = 0, all = 0;

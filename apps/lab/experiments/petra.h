@@ -1,5 +1,5 @@
-/* lab/experiments/petra.h - what the experiments of petra-2009 share: worlds_petra.c runs worlds and solves single steps,
- * petra_tables.c tells of them; petra.c is the experiment on one problem. */
+/* lab/experiments/petra.h - shared by the experiments of petra-2009: worlds_petra.c runs worlds and solves single
+ * steps, petra_tables.c reports them; petra.c is the experiment on one problem. */
 #ifndef TALUS_CLI_PETRA_H
 #define TALUS_CLI_PETRA_H
 
@@ -7,33 +7,33 @@
 
 enum { PETRA_SIZES = 3, PETRA_RUNS = 48, PETRA_STEPS = 1200 };
 
-/* Contacts of a pebble in the paper's problems: 20,942 and 20,920 among 1,000. */
+/* Contacts per pebble in the paper: its problems have 20,942 and 20,920 contacts among 1,000 pebbles. */
 #define PETRA_DENSITY 20.942
 
-/* A solver with its tolerance, over g h; 0: it has a rule of its own. */
+/* A solver with its tolerance relative to g h; 0: the solver's own rule. */
 typedef struct PetraMethod {
     const char *label, *spec;
     double tolerance;
-    double seconds; /* of the processor for a run, at most */
+    double seconds; /* processor time limit of a run */
 } PetraMethod;
 
 typedef struct PetraStep {
     double time, kinetic;
-    double seconds; /* of the processor, for the whole step */
-    double memory;  /* bytes that world and solver held at most */
+    double seconds; /* processor time of the whole step */
+    double memory;  /* peak memory of world and solver, bytes */
     double residual;
     int contacts, iterations;
 } PetraStep;
 
-/* A vessel until rest. */
+/* Run of a vessel until rest. */
 typedef struct PetraRun {
     const PetraMethod *method;
-    bool nudged; /* starts 1e-9 apart from the others */
+    bool nudged; /* the pebbles start 1e-9 higher */
     int pebbles;
-    double threshold; /* of the kinetic energy at rest */
+    double threshold; /* kinetic energy below which the run is at rest */
     PetraStep *step;
-    int count, missed;    /* steps; those that missed their tolerance */
-    bool rested;          /* else its time was over */
+    int count, missed;    /* steps; steps that missed their tolerance */
+    bool rested;          /* false: the time was over */
     double infeasibility; /* of the step after the last, m/s; NAN: not solved */
 } PetraRun;
 
@@ -43,7 +43,7 @@ typedef struct PetraSolve {
     TalusOutcome outcome;
     int iterations;
     double seconds, memory, infeasibility, residual;
-    bool failed; /* the solve ended with an error, `why` */
+    bool failed; /* the solve ended with the error `why` */
     char why[LAB_TEXT];
 } PetraSolve;
 
@@ -56,11 +56,11 @@ typedef struct Petra {
     double wide_envelope, wide_time;
 } Petra;
 
-/* NULL: there is none. */
+/* Returns NULL if there is none. */
 const PetraRun *petra_find(const Petra *p, const char *label, int pebbles);
-double petra_mean(const PetraRun *run); /* seconds of a step */
+double petra_mean(const PetraRun *run); /* mean seconds per step */
 
-/* petra_tables.c: tables, figures and verdicts of what has been run. */
+/* Writes tables, figures and verdicts of all runs (petra_tables.c). */
 void petra_report(const Petra *p);
 
 #endif

@@ -1,5 +1,5 @@
-/* lab/experiments/petra_tables.c - what the simulation experiment of petra-2009 tells: Tables 1-3, Fig. 3 with its relative
- * differences, Figs. 4 and 5, and how cost grows with the number of pebbles. */
+/* lab/experiments/petra_tables.c - results of the simulation experiment of petra-2009: Tables 1-3, Fig. 3 with its
+ * relative differences, Figs. 4 and 5, and growth of cost with the number of pebbles. */
 #include "petra.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-static const double within = 0.015; /* of the energy: the paper's figure */
+static const double within = 0.015; /* relative to the energy: the paper's figure */
 
-/* ---- reading runs ---- */
+/* ---- evaluation of runs ---- */
 
 const PetraRun *petra_find(const Petra *p, const char *label, int pebbles)
 {
@@ -33,7 +33,7 @@ double petra_mean(const PetraRun *run)
     return run->count ? total(run) / run->count : NAN;
 }
 
-/* A number of a step, and the largest of a run's. */
+/* Figure of step k of a run; most_of returns its maximum over the run. */
 typedef double Value(const PetraRun *run, int k);
 
 static double most_of(const PetraRun *run, Value *value)
@@ -135,7 +135,7 @@ static void add_run(LabTable *t, const PetraRun *run, bool quick)
         lab_table_row(t, "-\t-\t-");
 }
 
-/* One table for each number of pebbles, in the order in which they were run. */
+/* Adds one table per number of pebbles, in the order of the runs. */
 static void table_of_size(const Petra *p, int pebbles, const char *title)
 {
     LabTable *t = lab_set_table(p->w->set, title,
@@ -176,7 +176,7 @@ static void add_tables(const Petra *p)
 
 /* ---- Fig. 3: energies and their differences ---- */
 
-/* Differences are taken to the first run of as many pebbles, the most accurate one. */
+/* Returns the reference of differences: the first and most accurate run with this number of pebbles. */
 static const PetraRun *reference_of(const Petra *p, const PetraRun *run)
 {
     for (int i = 0; i < p->runs; i++)
@@ -191,11 +191,11 @@ static double difference(const PetraRun *a, const PetraRun *b, int k)
 }
 
 typedef struct Parting {
-    double largest[3]; /* while b has more than this share of its largest energy */
+    double largest[3]; /* while b's energy exceeds shares[i] of its maximum */
     double to_rest;
-    double of_peak; /* largest difference until rest over b's largest energy */
-    double time,
-        share; /* when the difference first exceeds `within`; the energy then. NAN: never */
+    double of_peak; /* maximum difference until rest over b's maximum energy */
+    /* Time at which the difference first exceeds `within`, and the energy then over its maximum; NAN: never. */
+    double time, share;
 } Parting;
 
 static const double shares[3] = {0.1, 0.01, 0.001};
@@ -207,7 +207,7 @@ static Parting part(const PetraRun *a, const PetraRun *b)
     bool past[3] = {false, false, false}, landed = false;
     for (int k = 0; k < a->count && k < b->count; k++) {
         double d = difference(a, b, k), share = b->step[k].kinetic / peak;
-        landed = landed || share >= 1.0; /* falling, the energy is small, too */
+        landed = landed || share >= 1.0; /* the energy is small while falling, too */
         for (int s = 0; s < 3; s++) {
             past[s] = past[s] || (landed && share < shares[s]);
             if (!past[s])
@@ -252,7 +252,7 @@ static void table_energy(const Petra *p)
 
 /* ---- figures ---- */
 
-/* `y` NULL: the difference of energies. */
+/* Adds a curve; `y` NULL: difference of energies. */
 static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Value *x, Value *y)
 {
     static double px[PETRA_STEPS], py[PETRA_STEPS];
@@ -310,7 +310,7 @@ static void add_figures(const Petra *p)
 
 typedef double Figure(const PetraRun *run);
 
-/* The exponent of a power of the number of pebbles, by least squares. */
+/* Least-squares exponent of a power law in the number of pebbles. */
 static double exponent(const Petra *p, const char *label, Figure *figure, int *points)
 {
     double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
@@ -373,7 +373,7 @@ static void table_wide(const Petra *p)
 
 /* ---- verdicts ---- */
 
-/* Over all runs: until a share of the peak; REST, until rest; PEAK, over the peak. */
+/* End of the comparison over all runs: index of a share of the peak; REST: until rest; PEAK: relative to the peak. */
 enum { REST = -1, PEAK = -2 };
 
 static double worst_to(const Petra *p, int until)
@@ -417,7 +417,7 @@ static const PetraRun *quickest_run(const Petra *p, int pebbles)
     return best;
 }
 
-/* The paper's 593.023 s for a step of 3,200 pebbles. */
+/* Compares with the paper's 593.023 s for a step of 3,200 pebbles. */
 static void judge_speed(const Petra *p)
 {
     const double tenth = 593.023 / 10.0, fast = 593.023 / 200.0;

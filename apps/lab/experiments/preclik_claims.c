@@ -1,12 +1,11 @@
-/* lab/experiments/preclik_claims.c - the statements of preclik-2009, judged by the results of the experiment, and what is
- * read from these. */
+/* lab/experiments/preclik_claims.c - judges the statements of preclik-2009 by the results of the experiment. */
 #include "preclik.h"
 
 #include <math.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-/* ---- reading results ---- */
+/* ---- evaluation of results ---- */
 
 const char *const preclik_models[MODELS] = {
     "frictionless", "box", "pyramid", "circular cone", "convex pyramid", "convex cone"};
@@ -17,7 +16,7 @@ const LabResult *preclik_result(const LabSet *set, int model, int state, const c
     return problem < set->problem_count ? experiment_result(set, problem, solver) : NULL;
 }
 
-const double preclik_marks[] = {1e-2, 1e-4, 1e-6}; /* of the residual of zero impulses */
+const double preclik_marks[] = {1e-2, 1e-4, 1e-6}; /* relative to the residual of zero impulses */
 
 double preclik_iterations(const LabResult *r, double mark)
 {
@@ -41,7 +40,7 @@ double preclik_end(const LabResult *r)
 
 const char *const preclik_compared[] = {"pgs", "cpg", "ssn", SSN_PLAIN};
 
-/* Rows that are of use in logarithms, down to where a solution is as good as found. */
+/* True for rows with finite logarithms, before the solution is practically found. */
 static bool counts_in_fig_3(const LabResult *r, int k)
 {
     static const double enough = 1e-6;
@@ -92,7 +91,7 @@ Coupling preclik_couple(const LabResult *r)
     return (Coupling){correlation(&levels), correlation(&changes), most / least};
 }
 
-/* The course of the changes from the second step on, while each iteration has its row. */
+/* Fits the changes over iterations 3 to 50, where each iteration has its row. */
 Decay preclik_decay(const LabResult *r)
 {
     enum { FIRST = 3, LAST = 50 };
@@ -110,7 +109,7 @@ Decay preclik_decay(const LabResult *r)
 
 /* ---- ratios of iterations ---- */
 
-/* Least, middle and largest of ratios of iterations; `lost` counts those without a finite value. */
+/* Minimum, median and maximum of ratios of iterations; `lost` counts ratios without a finite value. */
 typedef struct Ratios {
     double value[STATES * PRECLIK_MARKS];
     int count, lost;
@@ -145,7 +144,7 @@ static double largest_of(const Ratios *r)
     return r->count ? r->value[r->count - 1] : NAN;
 }
 
-/* Iterations of a over those of b, over all states and marks. */
+/* Iterations of a over those of b, for all states and marks. */
 static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b, const char *b)
 {
     Ratios ratios = {0};
@@ -160,7 +159,7 @@ static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b
 
 /* ---- the paper's statements ---- */
 
-/* yes: all ratios are in [low, high]; no: the middle one is not, on the side of `low`; else in part. */
+/* yes: all ratios are in [low, high]; no: the median is below `low`; otherwise in part. */
 static void claim_ratio(LabTable *claims, const char *statement, const Ratios *r, double low,
                         double high)
 {
@@ -213,7 +212,7 @@ static void claim_pyramid(LabTable *claims, const LabSet *set)
                      products_per_iteration(set, BOX));
 }
 
-/* The paper's "in the beginning". */
+/* Judges the paper's "in the beginning". */
 static void claim_beginning(LabTable *claims, const LabSet *set)
 {
     enum { BEGINNING = 3 };
@@ -232,7 +231,7 @@ static void claim_beginning(LabTable *claims, const LabSet *set)
                      BEGINNING, faster, states);
 }
 
-/* Middle of the levels' and changes' correlations over the states. */
+/* Median over the states of the correlations of levels and of changes. */
 static Coupling middle_coupling(const LabSet *set, const char *solver)
 {
     Ratios levels = {0}, changes = {0}, spread = {0};
@@ -246,8 +245,7 @@ static Coupling middle_coupling(const LabSet *set, const char *solver)
     return (Coupling){middle_of(&levels), middle_of(&changes), middle_of(&spread)};
 }
 
-/* "Only loosely related" is judged by the correlation of levels and by whether Newton's figures are worse
- * than those of both others. */
+/* Judges "only loosely related" by the correlation of levels and by Newton's figures being worse than both others'. */
 static void claim_error(LabTable *claims, const LabSet *set, int newton, const char *statement)
 {
     Coupling n = middle_coupling(set, preclik_compared[newton]), p = middle_coupling(set, "pgs");
@@ -284,7 +282,7 @@ static double worst_end(const LabSet *set, int model, const char *solver)
     return worst;
 }
 
-/* Times on a shared machine: a factor of two either way is a draw. */
+/* A factor of two either way is a draw, because the machine is shared. */
 static void claim_newton(LabTable *claims, const LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= BOX; model++) {
@@ -305,7 +303,7 @@ static void claim_newton(LabTable *claims, const LabSet *set)
                      "worst end: Newton %.0e after 200 iterations, PGS %.0e after 5,000", ssn, pgs);
 }
 
-/* Factorisations state by state; times, of a shared machine, over all states. */
+/* Compares factorisations per state, but times over all states, because the machine is shared. */
 static void claim_hybrid(LabTable *claims, const LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= PYRAMID; model++) {
@@ -335,7 +333,7 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
     }
 }
 
-/* How many of the states have the decay that the paper tells of. */
+/* Counts the states with the decay that the paper describes. */
 static void claim_active(LabTable *claims, const LabSet *set)
 {
     int as_told[COMPARED] = {0}, states = 0;
@@ -355,7 +353,7 @@ static void claim_active(LabTable *claims, const LabSet *set)
                      as_told[PLAIN]);
 }
 
-/* Where the solvers of a case end, in words; tells whether one has converged. */
+/* Lists the final residuals of a case as text; returns true if a solver has converged. */
 static bool list_ends(const LabSet *set, int problem, const char *const *solvers, int count,
                       char text[LAB_TEXT])
 {

@@ -1,4 +1,4 @@
-/* lab/experiments/worlds.c - benchmarks that run worlds: the table of rows, and their run. */
+/* lab/experiments/worlds.c - benchmarks that run worlds: table of rows and main loop. */
 #include "worlds.h"
 
 #include "backend/backend.h"
@@ -67,7 +67,7 @@ static void describe(Worlds *w)
     }
 }
 
-/* A row that fails does not keep the others from running. */
+/* Runs all rows; a failed row does not stop the others. */
 static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 {
     int failures = 0;

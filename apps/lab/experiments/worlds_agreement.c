@@ -1,16 +1,16 @@
-/* lab/experiments/worlds_agreement.c - backends against the cpu: one problem solved by both, and beds settled by both.
+/* lab/experiments/worlds_agreement.c - comparison of backends with the cpu: one problem solved by both, and beds
+ * settled by both.
  *
- * A problem: the step of a settling bed, solved from zero impulses. In double precision both come so near
- * the one solution that velocities can be compared; a backend that refines is held to the tolerance it was
- * given, by the residual that the cpu computes.
+ * Problem: the step of a settling bed, solved from zero impulses. In double precision both results are so close to
+ * the unique solution that velocities can be compared. A backend with refinement must reach its tolerance in the
+ * residual computed by the cpu.
  *
- * Beds: mean height, packing fraction and energy of beds that each backend settles from the same starts, as
- * means over seeds. The scatter is the standard deviation over seeds on the cpu, and a difference of means
- * is held to one scatter. Beds of different starts have means of 16 that differ by 0.35 scatters, root mean
- * square, and by more than one scatter once in two hundred times: so many seeds are needed for the
- * criterion to mean something. The table also has the difference in its own standard errors, from the
- * differences seed by seed: backends have the starts in common, which makes that a much finer measure of a
- * bias. */
+ * Beds: mean height, packing fraction and energy, as means over seeds, of beds that each backend settles from the
+ * same starts. The scatter is the standard deviation over seeds on the cpu; a difference of means must not exceed
+ * one scatter. Means over 16 beds with different starts differ by 0.35 scatters, root mean square, and by more
+ * than one scatter once in two hundred times, so the criterion needs that many seeds. The table also gives the
+ * difference in its own standard errors, from the differences per seed. Since backends share the starts, this is a
+ * much finer measure of a bias. */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -25,7 +25,7 @@ typedef struct Solution {
     double *velocity; /* [6 bodies] */
 } Solution;
 
-/* A copy that stays when the world is gone. */
+/* Returns a copy of the problem that outlives the world. */
 static TalusStatus take_problem(const Worlds *w, TalusWorld **world, TalusProblem **out)
 {
     WorldsCase c = {.scene = "settle-box", .solver = "apgd", .backend = "cpu"};
@@ -56,13 +56,13 @@ static TalusStatus solve(TalusProblem *problem, const char *backend, const char 
     if (status == TALUS_OK && !out->velocity)
         status = TALUS_ALLOC(out->velocity, 6 * bodies, "velocities");
     TALUS_THEN(status, talus_problem_body_velocity(problem, gamma, out->velocity));
-    /* the cpu's figure, whoever solved it */
+    /* the residual computed by the cpu, for every backend */
     if (status == TALUS_OK)
         talus_problem_residual(problem, gamma, &out->info.residual);
     return status;
 }
 
-/* Largest difference of a body's linear velocity, m/s. */
+/* Maximum difference of a body's linear velocity, m/s. */
 static double difference(const Solution *a, const Solution *b, int bodies)
 {
     double most = 0.0;
@@ -80,7 +80,7 @@ static void add_solution(LabTable *t, const char *solver, const char *backend, d
                   s->info.iterations, rms, rms / speed, dv);
 }
 
-/* In single precision with refinement, or not. */
+/* True for single precision with refinement. */
 static bool is_mixed(const char *backend)
 {
     return strstr(backend, "mixed") != NULL;
@@ -89,7 +89,7 @@ static bool is_mixed(const char *backend)
 static TalusStatus compare(Worlds *w, LabTable *t, TalusProblem *problem, const char *solver,
                            double speed, Solution *reference, Solution *other)
 {
-    static const double exact = 1e-11, refined = 1e-6; /* over g h */
+    static const double exact = 1e-11, refined = 1e-6; /* relative to g h */
     int bodies = talus_problem_bodies(problem);
     TALUS_TRY(solve(problem, "cpu", solver, exact * speed, reference));
     add_solution(t, solver, "cpu", exact, reference, speed, 0.0);
@@ -145,21 +145,20 @@ enum { SEEDS = 16, QUICK_SEEDS = 3, HEIGHT = 0, FRACTION, ENERGY, QUANTITIES };
 static const char *const quantity_names[QUANTITIES] = {"mean height, m", "packing fraction",
                                                        "energy, J"};
 
-/* As scenes/settle-box.json has them. */
+/* Values of scenes/settle-box.json. */
 static const double radius = 0.1, spacing = 0.22;
 
-/* By quantity, then seed; and the largest residuals. */
+/* By quantity and seed; maximum residuals. */
 typedef struct Beds {
     double found[QUANTITIES][SEEDS];
     WorldsStep worst;
 } Beds;
 
-/* The box without a margin along its walls and floor, up to the height that the grains would have at the
- * fraction 0.58, less the margin. It depends on no bed. */
+/* The box without a margin at walls and floor, up to the height at packing fraction 0.58 minus the margin. */
 static WorldsCore core_of(int side, double margin)
 {
     static const double volume = 4.0 / 3.0 * 3.14159265358979323846, typical = 0.58;
-    double solid = side * volume * radius * radius * radius / (spacing * spacing); /* its height */
+    double solid = side * volume * radius * radius * radius / (spacing * spacing); /* height */
     return (WorldsCore){
         .half = 0.5 * side * spacing - margin, .low = margin, .high = solid / typical - margin};
 }
@@ -216,7 +215,7 @@ static TalusStatus settle_all(const Worlds *w, const char *backend, int seeds, B
     return TALUS_OK;
 }
 
-/* Mean of the differences seed by seed, and its standard error. */
+/* Mean of the differences per seed, and its standard error. */
 static double mean_difference(const double *a, const double *b, int seeds, double *error)
 {
     double d[SEEDS];

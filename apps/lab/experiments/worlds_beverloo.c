@@ -1,9 +1,9 @@
-/* lab/experiments/worlds_beverloo.c - how fast an hourglass runs out: the number W of grains per second through a neck of
- * diameter D, held against Beverloo's law W = C (D - k d)^(5/2), d the grains' diameter.
+/* lab/experiments/worlds_beverloo.c - discharge of an hourglass: the number W of grains per second through a neck
+ * of diameter D, compared with Beverloo's law W = C (D - k d)^(5/2), d the grains' diameter.
  *
- * The bulbs are the same for all necks. After the flow has set in, the grains below the neck are counted
- * at the ends of equal windows; a rate's error is the scatter of its windows' rates, over several seeds,
- * divided by the root of their number. C and k come from weighted least squares. */
+ * The bulbs are the same for all necks. Once the flow is steady, the grains below the neck are counted at the ends
+ * of equal windows. The error of a rate is the scatter of its windows' rates over several seeds, divided by the
+ * root of their number. C and k come from weighted least squares. */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 
 enum { NECKS = 7, SEEDS = 2, WINDOWS = 200 };
 
-static const double diameter = 0.2, bulb_per_root = 0.16; /* as scenes/hourglass.json has them */
+static const double diameter = 0.2, bulb_per_root = 0.16; /* values of scenes/hourglass.json */
 
 /* In grain diameters. */
 static const double necks[NECKS] = {5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0};
@@ -21,7 +21,7 @@ static const double quick_necks[NECKS] = {3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0};
 typedef struct Flow {
     int bodies;
     double bulb, waist;        /* radius of the bulbs, height of the neck */
-    double begin, window, end; /* s: when the flow has set in, length of a window, last moment */
+    double begin, window, end; /* s: start of steady flow, length of a window, last time */
     double keep;               /* share of the grains that must still be above */
 } Flow;
 
@@ -30,7 +30,7 @@ typedef struct Rate {
     double window[WINDOWS];
     int windows;
     double mean, error;
-    WorldsStep worst; /* largest residuals */
+    WorldsStep worst; /* maximum residuals */
 } Rate;
 
 /* ---- counting ---- */
@@ -47,7 +47,7 @@ static TalusStatus count_below(const TalusWorld *world, double height, int *belo
     return TALUS_OK;
 }
 
-/* Notes the largest residual on the way. */
+/* Steps until `time` and notes the maximum residual. */
 static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, Rate *rate)
 {
     int64_t last = cli_steps_until(time, talus_world_step_length(world));
@@ -138,7 +138,7 @@ static double fit_at(const Rate *rate, double k, double *c, double *c_error)
     return chi2;
 }
 
-/* k by golden section between 0 and 2.9 diameters; its error is where chi^2 has risen by 1. */
+/* Finds k by golden section between 0 and 2.9 diameters; its error is the change at which chi^2 rises by 1. */
 static Fit fit(const Rate *rate)
 {
     static const double golden = 0.6180339887498949, width = 1e-3;

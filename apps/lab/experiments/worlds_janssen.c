@@ -1,14 +1,13 @@
-/* lab/experiments/worlds_janssen.c - what the bottom of a silo bears: Janssen's law.
+/* lab/experiments/worlds_janssen.c - load on the bottom of a silo: Janssen's law.
  *
- * Batches of spheres fall into a tall cylinder (scenes/silo.json). Rigid grains that have just come to rest
- * bear whatever their impact left between them, with the wall's friction up or down: the law is about
- * friction that is mobilised upwards everywhere, and experiments lower the bottom a little for it (Vanel and
- * Clement 1999). So after each batch the plate goes down slowly, a little before each step: a fixed body
- * has no velocity, and another plate takes its place. The load of the bottom is a mean over the later part
- * of that way: where the plate stops, the grains' last motion loads it again. Least squares fit the loads Q at
- * the weights W by Q = S (1 - exp(-W / S)); with S the weight of a column of the height lambda, Janssen's K
- * is R / (2 mu lambda). Beside it stands the form of Vanel and Clement, in which a weight A is borne as by a
- * liquid, without the wall: Q = A + S (1 - exp(-(W - A) / S)). */
+ * Batches of spheres fall into a tall cylinder (scenes/silo.json). Rigid grains that have just come to rest bear
+ * whatever their impact left between them, with wall friction up or down. The law assumes friction mobilised upwards
+ * everywhere, for which experiments lower the bottom a little (Vanel and Clement 1999). After each batch the plate
+ * therefore sinks slowly, a little before each step; since a fixed body has no velocity, a new plate replaces the old
+ * one. The load of the bottom is a mean over the later part of the descent, because the grains load the plate again
+ * when it stops. Least squares fit the loads Q at the weights W by Q = S (1 - exp(-W / S)). With S the weight of a
+ * column of height lambda, Janssen's K is R / (2 mu lambda). The form of Vanel and Clement is fitted as well; in it a
+ * weight A is borne as by a liquid, without the wall: Q = A + S (1 - exp(-(W - A) / S)). */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -20,31 +19,31 @@ enum { BATCHES = 8, LAWS = 2 };
 
 static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const double radius = 0.1, mass = 6.28, mu = 0.5,
-                    step = 0.005; /* as scenes/silo.json has them */
+                    step = 0.005; /* values of scenes/silo.json */
 
 typedef struct Silo {
-    int batch, batches;     /* spheres; how many of the scene's batches */
-    double silo, down;      /* radius; what the plate sinks in a step */
-    int settle, sink, last; /* steps: of a batch, of the plate, that the mean is over */
+    int batch, batches;     /* spheres per batch; number of batches */
+    double silo, down;      /* radius; descent of the plate per step */
+    int settle, sink, last; /* steps per batch, of the descent, and of the mean */
 } Silo;
 
-/* Over the weight of a batch. */
+/* Loads, relative to the weight of a batch. */
 typedef struct Load {
     double weight;
-    double before, bottom, after, wall; /* bottom, wall: while the plate sinks */
+    double before, bottom, after, wall; /* bottom, wall: during the descent */
     double height;                      /* of the column, over R */
 } Load;
 
 typedef struct Law {
     double free, saturation; /* A, S */
-    double scatter;          /* rms of what the fit leaves, over A + S */
-    double lambda, k;        /* lambda over R */
+    double scatter;          /* rms error of the fit, over A + S */
+    double lambda, k;        /* lambda relative to R */
 } Law;
 
 typedef struct Fill {
     Load load[BATCHES];
     int count;
-    Law one, two; /* Janssen's; with A besides */
+    Law one, two; /* Janssen's law; with A in addition */
     WorldsStep worst;
 } Fill;
 
@@ -87,7 +86,7 @@ static TalusStatus lower_plate(TalusWorld *world, double by, Plate *plate)
     return talus_world_remove_body(world, old);
 }
 
-/* The scene's own plate goes. It is the first body. */
+/* Removes the scene's plate, its first body. */
 static TalusStatus take_plate(TalusWorld *world, Plate *plate)
 {
     TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
@@ -95,7 +94,7 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
     TalusBodyState state = {0};
     TalusStatus status = TALUS_ALLOC(state.id, (size_t)n, "bodies");
     *plate = (Plate){.wall = find_probe(world, "wall"),
-                     .material = talus_world_material_count(world) - 1}; /* the scene has one */
+                     .material = talus_world_material_count(world) - 1}; /* the only one */
     if (status == TALUS_OK) {
         talus_world_get_state(world, &state);
         plate->id = state.id[0];
@@ -108,7 +107,7 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
 
 /* ---- filling ---- */
 
-/* Means of the loads over the steps; these may be NULL. */
+/* Takes steps and returns mean loads, which may be NULL. */
 static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plate, int steps,
                            Fill *fill, double *bottom, double *wall)
 {
@@ -130,7 +129,7 @@ static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plat
     return TALUS_OK;
 }
 
-/* Twice the mean height of the spheres: that of the column, where it is as dense everywhere. */
+/* Twice the mean height of the spheres, which is the column's height at uniform density. */
 static TalusStatus column_height(const TalusWorld *world, double *height)
 {
     TalusVec3 *centre;
@@ -144,7 +143,7 @@ static TalusStatus column_height(const TalusWorld *world, double *height)
     return TALUS_OK;
 }
 
-/* Loads are means over the later steps. */
+/* Lowers the plate; loads are means over the later steps. */
 static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                         Fill *fill, Load *load)
 {
@@ -159,7 +158,7 @@ static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Pl
     return TALUS_OK;
 }
 
-/* One batch, which the scene lets fall; then the plate sinks. */
+/* Waits for one batch of the scene to fall, then lowers the plate. */
 static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                              Fill *fill)
 {
@@ -219,7 +218,7 @@ static double misfit(const Fill *fill, double free, double saturation)
     return sum;
 }
 
-/* S for this A by golden section in its logarithm, from a twentieth of a batch to a thousand. */
+/* Finds S for this A by golden section in log S, from 1/20 of a batch to 1000 batches. */
 static double best_saturation(const Fill *fill, double free)
 {
     static const double golden = 0.6180339887498949;
@@ -234,7 +233,7 @@ static double best_saturation(const Fill *fill, double free)
     return exp(0.5 * (low + high));
 }
 
-/* With `parameters` fitted: S, or A and S, A in hundredths of a batch up to one batch. */
+/* Fits S, or A and S with two `parameters`; A in hundredths of a batch up to one batch. */
 static Law fit(const Fill *fill, int parameters)
 {
     const Load *last = &fill->load[fill->count - 1];

@@ -1,4 +1,4 @@
-/* lab/experiments/worlds_measure.c - what the benchmarks that run worlds share: worlds, steps, numbers, verdicts. */
+/* lab/experiments/worlds_measure.c - worlds, steps, statistics and verdicts of the benchmarks that run worlds. */
 #include "worlds.h"
 
 #include "backend/backend.h"
@@ -109,7 +109,7 @@ static TalusStatus sum_up(const WorldsStep *step, int count, WorldsStep *median,
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
                            WorldsStep *median, WorldsStep *most, int *done)
 {
-    static const double every = 5.0; /* seconds between words */
+    static const double every = 5.0; /* seconds between messages */
     WorldsStep *step;
     int count = 0;
     double begun = talus_now(), said = begun;
@@ -184,7 +184,7 @@ TalusStatus worlds_centres(const TalusWorld *world, TalusVec3 **centre, int *cou
     return TALUS_OK;
 }
 
-/* By columns of an eighth of the radius: exact along z. */
+/* Integrates over columns of an eighth of the radius, exactly along z. */
 double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
 {
     int columns = (int)ceil(16.0 * core->half / radius);

@@ -1,12 +1,11 @@
-/* lab/experiments/worlds_packing.c - a packing of spheres without friction: is it isostatic, and how dense is it?
+/* lab/experiments/worlds_packing.c - packing of frictionless spheres: isostaticity and density.
  *
- * Spheres of somewhat different sizes (equal ones crystallise along flat walls) fall from a loose lattice
- * into a box and come to rest without friction, the last steps to a tight tolerance. A rigid packing then
- * has as many contacts as its forces need equations, 3 for each sphere: 6 contacts per sphere, each shared
- * by two (Moukarzel 1998; O'Hern et al. 2003). Counted are contacts that bear, above a small share of the
- * mean force; spheres with fewer than 4 of them hold nothing up, and are taken out with their contacts until
- * none is left. Contacts per sphere and packing fraction are those of a core away from walls, floor and
- * surface. */
+ * Spheres of slightly different sizes (equal ones crystallise along flat walls) fall from a loose lattice into a
+ * box and come to rest without friction, in the last steps to a tight tolerance. A rigid packing has as many
+ * contacts as there are force equations, 3 per sphere: 6 contacts per sphere, each shared by two (Moukarzel 1998;
+ * O'Hern et al. 2003). Contacts count if their force exceeds a small share of the mean. Spheres with fewer than 4
+ * such contacts (rattlers) support nothing and are removed with their contacts until none is left. Contacts per
+ * sphere and packing fraction are those of a core away from walls, floor and surface. */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -15,30 +14,30 @@
 
 enum { SEEDS = 3, STAGES = 3, SHARES = 4, JUDGED = 1, LEAST_CONTACTS = 4 };
 
-/* Of the mean normal force, below which a contact does not bear. */
+/* Share of the mean normal force below which a contact does not count. */
 static const double shares[SHARES] = {1e-2, 1e-3, 1e-4, 1e-6};
 static const double fraction_target = 0.64, contacts_target = 6.0;
 static const double radius = 0.1, spread = 0.2, step = 0.01;
 
 typedef struct Bed {
     int bodies, side, steps[STAGES];
-    double spacing, margin, tolerance[STAGES]; /* over g h */
+    double spacing, margin, tolerance[STAGES]; /* tolerance: relative to g h */
 } Bed;
 
 typedef struct Packing {
     double fraction;
-    double contacts[SHARES]; /* per sphere of the core that is no rattler */
-    double rattlers;         /* their share in the core, at shares[JUDGED] */
-    int core;                /* spheres with their centres in it */
+    double contacts[SHARES]; /* per sphere of the core, without rattlers */
+    double rattlers;         /* share of rattlers in the core, at shares[JUDGED] */
+    int core;                /* number of spheres with their centre in it */
     double speed;            /* rms, over sqrt(g d) */
-    double overlap;          /* mean of overlapping contacts, over radius */
+    double overlap;          /* mean over overlapping contacts, over radius */
     WorldsStep last;
 } Packing;
 
 typedef struct Spheres {
     TalusSnapshot at;
     int *degree;
-    bool *bears; /* contacts */
+    bool *bears; /* per contact: it counts */
     double mean; /* normal impulse of loaded contacts */
 } Spheres;
 
@@ -63,7 +62,7 @@ static TalusStatus read_world(const TalusWorld *world, Spheres *s)
 
 /* ---- counting ---- */
 
-/* Contacts of spheres that hold nothing up go, until all that are left have enough. */
+/* Removes the contacts of rattlers until all remaining spheres have enough. */
 static void strip_rattlers(Spheres *s)
 {
     for (bool changed = true; changed;) {
@@ -95,7 +94,7 @@ static void count_contacts(Spheres *s, double share)
     strip_rattlers(s);
 }
 
-/* Mean contacts of the core's spheres that are not rattlers, and the share of those that are. */
+/* Mean contacts of the core's spheres without rattlers, and the share of rattlers. */
 static double mean_contacts(const Spheres *s, const WorldsCore *core, double *rattlers, int *inside)
 {
     int sum = 0, loose = 0;
@@ -113,8 +112,7 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
     return *inside > loose ? (double)sum / (*inside - loose) : NAN;
 }
 
-/* Walls and floor are planes at +-half the side and at 0. The surface is where the spheres would end if
- * all of the box were as dense as the core is at last. */
+/* Walls and floor are at +-half the side and at 0; the surface is that of spheres at the target packing fraction. */
 static WorldsCore core_of(const Bed *bed, const Spheres *s)
 {
     double volume = 0.0, width = bed->side * bed->spacing;

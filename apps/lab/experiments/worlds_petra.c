@@ -1,10 +1,10 @@
-/* lab/experiments/worlds_petra.c - the simulation experiment of petra-2009, section 4: pebbles fall into a reactor vessel and
- * come to rest, every step a quadratic program, by every solver.
+/* lab/experiments/worlds_petra.c - the simulation experiment of petra-2009, section 4: pebbles fall into a reactor
+ * vessel and come to rest, every step a quadratic program, by every solver.
  *
  * The vessel, h = 0.05, the triangle of friction, unit mass and radius, and the energies at which a run ends are
- * the paper's. It does not tell mu, gravity, where the pebbles start and from which distance on they are
- * watched: here 0.3, 9.81, in circles on planes from half the height of the vessel, and as close as they can
- * come within a step. Its gaps are squared distances, ours distances. */
+ * the paper's. The paper does not give mu, gravity, the initial positions and the distance from which on pairs are
+ * contacts. Here they are 0.3, 9.81, circles on planes from half the height of the vessel, and the distance that
+ * can close within a step. The paper's gaps are squared distances, here they are distances. */
 #include "lab/widen.h"
 #include "petra.h"
 
@@ -17,12 +17,11 @@
 #include <time.h>
 
 static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 3 / (4 pi) */
-/* Tolerances over g h, of the root mean square: what interior points reach, and what leaves the
- * infeasibility of the paper's BLMVM. */
+/* Tolerances of the rms over g h: PRECISE as interior points reach, EVEN as infeasible as the paper's BLMVM. */
 #define PRECISE 1e-8
 #define EVEN 1e-5
-/* Seconds of the processor for a run at most: of the interior point and of our own; of the others, which
- * in larger vessels than the smallest show in a quarter of it what they cost. */
+/* Limits of processor time per run, s. LONG: interior point and Talus's own methods. SHORT: the others; in vessels
+ * larger than the smallest a quarter of it shows their cost. */
 #define LONG 900.0
 #define SHORT 150.0
 
@@ -41,7 +40,7 @@ static const PetraMethod methods[METHODS] = {
     [AUTO] = {"auto", "auto", EVEN, LONG},
 };
 
-/* One that every build has: it brings a vessel to the moment of the single steps, and is nudged. */
+/* In every build; brings a vessel to the time of the single steps, and is the perturbed run. */
 static const PetraMethod *const fast = &methods[LBFGS];
 
 typedef struct Size {
@@ -51,10 +50,10 @@ typedef struct Size {
 
 static const Size sizes[PETRA_SIZES] = {{800, 0.2}, {1600, 0.8}, {3200, 2.5}};
 static const Size small[PETRA_SIZES] = {{20, 0.01}, {40, 0.02}, {80, 0.04}};
-/* What has become possible; the energy of a pebble at rest as with 3,200. */
+/* Larger than in the paper; energy per pebble at rest as with 3,200. */
 static const Size large = {25000, 19.5}, small_large = {160, 0.08};
 
-static const double solve_seconds = 100.0; /* a single solve, at most */
+static const double solve_seconds = 100.0; /* limit of a single solve */
 
 static double processor_time(void)
 {
@@ -71,7 +70,7 @@ static bool in_this_build(const PetraMethod *m)
 
 /* ---- worlds ---- */
 
-/* The number of threads is the paper's, unless another is asked for. */
+/* Opens a vessel with the paper's number of threads, unless an option gives another. */
 static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebbles, bool nudged,
                                TalusWorld **out)
 {
@@ -144,7 +143,7 @@ static double limit_of(const PetraRun *run)
     return part ? 0.25 * run->method->seconds : run->method->seconds;
 }
 
-/* `before`: bytes that were there without the world. */
+/* `before`: bytes in use without the world. */
 static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before, PetraRun *run)
 {
     int most = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 30);
@@ -203,7 +202,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
 
 /* ---- one step with the paper's number of contacts ---- */
 
-/* For trials with others than the methods of the table, and on a GPU. */
+/* Saves the problem for tests with other methods and on a GPU. */
 static TalusStatus keep_problem(const Petra *p, TalusProblem *problem)
 {
     char *path;
@@ -221,7 +220,7 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
     TALUS_TRY(widen_world(world, contacts, &wide, &p->wide_envelope));
     TalusStatus status = talus_world_set_accuracy(wide, EVEN, MOST_ITERATIONS);
     if (status == TALUS_OK)
-        status = talus_world_step(wide, NULL); /* impulses to start from, as in a run */
+        status = talus_world_step(wide, NULL); /* gives a warm start, as in a run */
     TALUS_THEN(status, talus_world_build(wide, &problem));
     p->wide_contacts = status == TALUS_OK ? talus_problem_blocks(problem) : 0;
     TALUS_THEN(status, keep_problem(p, problem));
@@ -287,7 +286,7 @@ static void note_missing(const Petra *p)
                          methods[i].spec);
 }
 
-/* The quickest of those that brought the largest vessel of the paper to rest. */
+/* Quickest method that brought the paper's largest vessel to rest. */
 static const PetraMethod *best_method(const Petra *p, int pebbles)
 {
     const PetraRun *best = NULL;
@@ -300,7 +299,7 @@ static const PetraMethod *best_method(const Petra *p, int pebbles)
     return best ? best->method : fast;
 }
 
-/* Those that every vessel is brought to rest with, or the others. */
+/* Runs the methods that bring every vessel to rest, or the others. */
 static TalusStatus run_methods(Petra *p, const Size *size, bool all_the_way)
 {
     for (int s = 0; s < PETRA_SIZES; s++)
@@ -310,7 +309,7 @@ static TalusStatus run_methods(Petra *p, const Size *size, bool all_the_way)
     return TALUS_OK;
 }
 
-/* What matters most first: whoever stops it has that. */
+/* Runs the most important parts first, in case of an interruption. */
 static TalusStatus run_all(Petra *p)
 {
     const Size *size = p->w->quick ? small : sizes;

@@ -1,8 +1,8 @@
-/* lab/experiments/worlds_pospisil.c - the experiment of pospisil-2015: 32,810 grains poured into a box, a ball added at
- * 0.3 s, without friction, each step solved by mprgp until |g^P| <= 1e-4 |q|.
+/* lab/experiments/worlds_pospisil.c - the experiment of pospisil-2015: 32,810 grains poured into a box, a ball
+ * added at 0.3 s, without friction, each step solved by mprgp until |g^P| <= 1e-4 |q|.
  *
- * pospisil.csv has a row per step: bodies and contacts are the paper's Fig. 1, iterations and Hessian
- * products its Fig. 2. The moments of its Fig. 3 are the rows of the table. */
+ * pospisil.csv has a row per step: bodies and contacts are the paper's Fig. 1, iterations and Hessian products its
+ * Fig. 2. The rows of the table are at the times of its Fig. 3. */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -93,7 +93,7 @@ static void add_table(const Worlds *w, const Course *course, double wall)
              course->count, wall, iterations, products, most);
 }
 
-/* The residual of the median step goes with the figure. */
+/* Judges the time with the residual of the median step. */
 static TalusStatus judge(Worlds *w, const Course *course, int steps, double wall)
 {
     double *rms;

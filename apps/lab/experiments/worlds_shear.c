@@ -1,10 +1,10 @@
-/* lab/experiments/worlds_shear.c - what exact Coulomb friction costs over its convex relaxation, on a sheared bed.
+/* lab/experiments/worlds_shear.c - cost of exact Coulomb friction and of its relaxation on a sheared bed.
  *
- * Spheres settle in an upright cylinder; then those near the top are made to turn about its axis like one
- * plug, by their velocities before each step, while floor and wall hold the others back. Under exact
- * Coulomb this flow goes on, and steps of it are taken out: each problem is solved under both laws from the
- * warm start of the world, to the same tolerances, by solvers that are kept from sample to sample as a world
- * keeps its own. Beside these, whole runs from one state under either law. */
+ * Spheres settle in an upright cylinder. Then those near the top rotate about its axis as one plug, by velocities
+ * set before each step, while floor and wall hold the others back. Under exact Coulomb this flow continues, and
+ * problems of some steps are extracted. Each problem is solved under both laws from the world's warm start, to the
+ * same tolerances, by solvers that persist from sample to sample as in a world. In addition there are whole runs
+ * from one state under either law. */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -25,22 +25,22 @@ enum {
 };
 
 static const char *const solvers[SOLVERS] = {"apgd", "lbfgs-fb"};
-static const double tolerances[TOLERANCES] = {1e-2, 1e-3, 1e-5}; /* over g h */
+static const double tolerances[TOLERANCES] = {1e-2, 1e-3, 1e-5}; /* relative to g h */
 static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const char *const starts[STARTS] = {"warm", "zero"};
 static const double max_ratio = 1.5;
 
 typedef struct Shear {
     int bodies;
-    int settle, begin, steps; /* before the plug turns, before anything is measured, of a run */
-    int samples, every;       /* and steps between two of them */
-    double radius, vat, turn; /* of a sphere, of the cylinder; rad/s of the plug */
-    double level;             /* height from which spheres are driven */
+    int settle, begin, steps; /* steps before rotation, before measurements, and of a run */
+    int samples, every;       /* number of samples; steps between them */
+    double radius, vat, turn; /* of a sphere, of the cylinder; plug speed, rad/s */
+    double level;             /* height above which spheres are driven */
 } Shear;
 
 /* Of one law, solver and tolerance. */
 typedef struct Cost {
-    double products, seconds, worst; /* sums; largest residual over its tolerance */
+    double products, seconds, worst; /* sums; worst: maximum residual over its tolerance */
     int count, missed;
 } Cost;
 
@@ -55,10 +55,10 @@ typedef struct Sampled {
 /* A run of steps under one law. */
 typedef struct Run {
     Cost cost;
-    double height, overlap; /* mean, of the spheres' centres; over radius */
+    double height, overlap; /* mean height of centres; mean overlap over radius */
 } Run;
 
-/* The host's work in CPU time, which other work on the machine leaves alone; a device's by the clock. */
+/* CPU time on the host, which other load does not affect; wall time for a device. */
 static double time_of(const char *backend)
 {
     struct timespec t;
@@ -72,7 +72,7 @@ static double time_of(const char *backend)
 
 typedef struct Grains {
     TalusBodyState state;
-    int count; /* with what is fixed */
+    int count; /* including fixed bodies */
 } Grains;
 
 static void clear_grains(Grains *g)
@@ -108,7 +108,7 @@ static double mean_height(const Grains *g)
     return sum / count;
 }
 
-/* The plug turns; up and down it moves as it will. */
+/* Sets the plug's horizontal velocities; vertical ones remain free. */
 static TalusStatus drive(TalusWorld *world, const Shear *shear, Grains *g)
 {
     TALUS_TRY(look(world, g));
@@ -121,7 +121,7 @@ static TalusStatus drive(TalusWorld *world, const Shear *shear, Grains *g)
     return TALUS_OK;
 }
 
-/* Everything is of one material. */
+/* Sets the law of the one material. */
 static TalusStatus set_law(TalusWorld *world, const Grains *g, TalusFrictionLaw law)
 {
     TalusPairDef pair = talus_pair_def_default();
@@ -208,7 +208,7 @@ static TalusStatus solve_all(TalusProblem *problem, const char *backend, const d
     return TALUS_OK;
 }
 
-/* How the contacts are under exact Coulomb: gamma is the last and finest solution. */
+/* Counts states of contacts under exact Coulomb; gamma is the last and finest solution. */
 static TalusStatus count_states(TalusProblem *problem, Sampled *out)
 {
     TalusMetrics metrics;
@@ -268,7 +268,7 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
     TalusStatus status = set_law(world, g, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
     if (status == TALUS_OK)
-        status = flow(w, world, shear, shear->steps, g, NULL); /* to warm starts of its own */
+        status = flow(w, world, shear, shear->steps, g, NULL); /* until warm starts are its own */
     TALUS_THEN(status, flow(w, world, shear, shear->steps, g, run));
     TALUS_THEN(status, look(world, g));
     if (status == TALUS_OK)
@@ -341,7 +341,7 @@ static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
         shear->steps);
 }
 
-/* A law that does not get there costs more than any number says. */
+/* Judges the cost ratio, infinite if coulomb misses its tolerance more often than ccp. */
 static void judge(Worlds *w, const char *what, double tolerance, const Cost cost[LAWS])
 {
     char text[LAB_TEXT];

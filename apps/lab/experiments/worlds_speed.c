@@ -1,7 +1,7 @@
-/* lab/experiments/worlds_speed.c - how fast worlds step: the hourglass, and one, ten and a hundred million spheres.
+/* lab/experiments/worlds_speed.c - speed of steps: the hourglass, and one, ten and a hundred million spheres.
  *
  * The millions start from the dense lattice of scenes/million.json and are stepped, with a fixed number of
- * iterations, until contacts have formed; figures are medians over the steps after that. */
+ * iterations, until contacts have formed; figures are medians over later steps. */
 #include "worlds.h"
 
 #include "base/timer.h"
@@ -10,7 +10,7 @@
 
 enum { ITERATIONS = 140 };
 
-/* The paper's way: all iterations, whatever they reach. */
+/* As in the paper: all iterations, whatever the residual. */
 static void set_budget(WorldsSets *sets, int iterations)
 {
     worlds_set(sets, "solver.tolerance=0");
@@ -41,7 +41,7 @@ static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
                   bodies, done, wall, 1e3 * wall / done, 1e3 * median.solve, median.contacts,
                   median.rms, most.rms, median.relative);
     if (w->steps)
-        return TALUS_OK; /* a trial: its time is not the whole run's */
+        return TALUS_OK; /* a trial: its time is not that of the whole run */
     snprintf(what, sizeof what, "hourglass, %s, %d steps", solver, steps);
     worlds_judge_steps(w, what, wall, 30.0, done, steps, &median);
     return TALUS_OK;
@@ -145,7 +145,7 @@ static const Pile piles[] = {{"15 layers, rigid", true, false, 2.0, 40, 5},
                              {"cube, compliance 5e-3", false, true, 2.0, 40, 5},
                              {"cube, rigid", false, false, 20.0, 40, 2}};
 
-/* First contacts, with a fixed budget; then the steps that count, to the tolerance. */
+/* Forms first contacts with a fixed budget, then takes the measured steps to the tolerance. */
 static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world, WorldsStep *first,
                               WorldsStep *median, WorldsStep *most)
 {
@@ -205,8 +205,7 @@ const WorldsRow worlds_ten_million = {
 
 /* ---- a hundred million ---- */
 
-/* Fifteen layers: the first, cheap steps, in which they come down upon each other, are then so few that
- * the steps that count find all of them under load. */
+/* With fifteen layers few cheap steps pass until the layers meet; the measured steps find all of them under load. */
 enum { HUNDRED_SETTLE = 22, HUNDRED_SHORT = 20, HUNDRED_STEPS = 3 };
 
 typedef struct Hundred {
@@ -255,7 +254,7 @@ static void add_hundred(const Worlds *w, const Hundred *h)
              HUNDRED_SETTLE, HUNDRED_SHORT, ITERATIONS);
 }
 
-/* apgd holds more vectors than jacobi: where only the latter fits, that is what is told. */
+/* apgd needs more vectors than jacobi; if only jacobi fits in memory, that is reported. */
 static TalusStatus run_hundred_million(Worlds *w)
 {
     Hundred h = {.solver = "apgd", .bodies = worlds_size(w, 100000000, 2000)};
