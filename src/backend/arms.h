@@ -45,7 +45,7 @@ TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, in
     cross3(lever, axis, turn);
     for (int c = 0; c < 3; c++) {
         arm[c] = sign * axis[c];
-        /* acts through a sphere's centre */
+        /* through a sphere's centre */
         arm[3 + c] = general < 0 && k == 0 ? 0.0 : sign * turn[c];
     }
 }
@@ -131,8 +131,7 @@ TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, cons
     }
 }
 
-/* Returns the block's bit of TalusOperator.kinds; 0 for a block without friction, which is a disc under ccp with mu
- * 0. */
+/* Returns the block's bit of TalusOperator.kinds; 0 for a block without friction (disc, ccp, mu 0). */
 TALUS_INLINE uint32_t talus_block_kind(const TalusOperator *op, int i)
 {
     const TalusBlockModel *model = &op->model[i];

@@ -58,9 +58,9 @@ typedef struct TalusOperator {
     double (*arm)[6];   /* [general]: arm_a / l_a, arm_b / l_b */
     double (*lever)[2]; /* [general]: L / l_a, L / l_b; NULL unless rows is 6 */
     double (*body)[8];  /* [bodies]: free velocities and inverse masses, as above */
-    double (
-        *inertia)[6]; /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts. */
-    double *bias;     /* [blocks]: added to the normal row */
+    /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts */
+    double (*inertia)[6];
+    double *bias; /* [blocks]: added to the normal row */
     /* [bodies + 1]: ranges of `touch`; empty for a body that impulses do not move */
     int32_t *contact_start;
     int32_t *touch; /* each body's contacts in contact order: 2 * record + (1 on side b) */
@@ -84,10 +84,9 @@ typedef struct TalusOperator {
      * some block is Coulomb's. */
     double *base;
 
-    double *mu;         /* [blocks]; unused when rows is 1 */
-    double *compliance; /* [blocks]: E on the normal row; NULL when rigid */
-    double (
-        *diagonal)[2]; /* [blocks]: (N + E)_nn and the mean of the other diagonal entries of N. */
+    double *mu;            /* [blocks]; unused when rows is 1 */
+    double *compliance;    /* [blocks]: E on the normal row; NULL when rigid */
+    double (*diagonal)[2]; /* [blocks]: (N + E)_nn, mean of the other diagonal entries of N */
     /* [general], or [blocks] when explicit: a factor >= 1; coupling times the diagonal bounds every eigenvalue of the
      * block. */
     double *coupling;
