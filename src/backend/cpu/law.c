@@ -2,10 +2,9 @@
  * a convex problem represents them.
  *
  * With u = N gamma + q, Coulomb's law in the form of De Saxce and Feng (1998) is complementarity between gamma in K
- * and u + sigma e_n in K*, where sigma is the support function at -u_t of the tangential impulses that a unit normal
- * impulse allows. A constant shift s in place of sigma makes it a convex problem with offset q_n + s; gamma solves
- * both if s = sigma. Bounds from an estimate of the normal impulse (Tresca) do the same if estimate and impulse
- * agree. */
+ * and u + sigma e_n in K*, where sigma is the support function at -u_t of the impulses that a unit normal impulse
+ * allows. A constant shift s in place of sigma makes it a convex problem with offset q_n + s; gamma solves both if s
+ * = sigma. Bounds from an estimate of the normal impulse (Tresca) do the same if the estimate is exact. */
 #include "backend/cpu/general.h"
 
 typedef struct Pass {

@@ -35,8 +35,8 @@ typedef struct Product {
     double *out;
     const double (*velocity)[8];
     bool compliant, offset;
-    const TalusMetricBlock *metric; /* gradient in a metric: gamma = S x */
-    const double *x;                /* the result is multiplied by S */
+    const TalusMetricBlock *metric; /* gradient in a metric: the result is multiplied by S */
+    const double *x;                /* gamma = S x */
 } Product;
 
 static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)

@@ -86,7 +86,7 @@ static inline void talus_push_body(const TalusOperator *op, int body, double sig
 {
     double torque[3], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(op, body))
-        return; /* a fixed body is not written: other threads read it */
+        return; /* other threads read a body that impulses do not move */
     cross3(arm, dp, torque);
     turn_body(op, body, v[7], torque, turn);
     for (int k = 0; k < 3; k++) {
