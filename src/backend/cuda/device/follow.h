@@ -5,7 +5,7 @@
 
 #include "backend/cuda/device/device.h"
 
-/* Every thread of such a kernel calls this before it reads what an earlier kernel has written, and before it returns. */
+/* Every thread of such a kernel calls this before it reads results of an earlier kernel, and before it returns. */
 static __device__ inline void await_previous()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

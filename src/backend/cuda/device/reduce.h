@@ -95,7 +95,8 @@ struct CuPartials {
 };
 
 /* Reduces over the grid; all threads call it at the end of a kernel. True in thread 0 of the last block to finish,
- * with the totals in v; false elsewhere. A thread without an item gives 0 for sums and the smallest value for maxima. */
+ * with the totals in v; false elsewhere. A thread without an item gives 0 for sums and the lowest value for maxima,
+ * which start from v. */
 template <int SUMS, int MAXIMA>
 static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIMA])
 {
