@@ -70,7 +70,7 @@ struct TalusSweep {
     CuArray<double> own;     /* [9 blocks]: sweep_block.h */
     CuArray<double> partial; /* sum of squared changes of each block of threads */
     int partials;
-    CuArray<double> added; /* totals of those */
+    CuArray<double> added; /* partial results of their total */
     CuArray<unsigned> arrived;
     int sweeps; /* since begin */
     cudaGraphExec_t graph;
