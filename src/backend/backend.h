@@ -32,9 +32,9 @@ typedef enum TalusMetric {
     TALUS_METRIC_ANISOTROPIC /* normal and tangential entries apart */
 } TalusMetric;
 
-/* Sums of one accelerated step, all in the scaled metric but for the residual. */
+/* Sums of one accelerated step, in the scaled metric except for the residual. */
 typedef struct TalusStepSums {
-    double restart;   /* (y - x_next)'(x_next - x): positive asks for a restart */
+    double restart;   /* (y - x_next)'(x_next - x): restart if positive */
     double dx2, dg2;  /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
     double x2;        /* |x|^2, to tell a difference from rounding */
     double residual2; /* sum over blocks of the squared natural residual of x, (m/s)^2 */
@@ -61,7 +61,7 @@ typedef struct TalusAccelerated {
     bool warm;
 } TalusAccelerated;
 
-/* Sums of one forward-backward step at x, in the scaled metric but for the residual. */
+/* Sums of one forward-backward step at x, in the scaled metric except for the residual. */
 typedef struct TalusForward {
     double r2, rg;                  /* |x - t|^2 and (x - t)'g */
     double residual2, residual_max; /* natural residual of x as in TalusStepSums */

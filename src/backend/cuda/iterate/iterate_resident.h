@@ -193,7 +193,7 @@ static __device__ inline void advance_resident(bool check, IterateState *state)
 /* ---- contacts ---- */
 
 /* What a thread keeps of a contact: u is the gradient of `before` less that of the base; the base's impulse fits T
- * (split in iterate.cu). */
+ * (split in iterate_split.h). */
 template <class T, int ROWS> struct Held {
     int2 pair;
     T frame[4], x[ROWS], before[ROWS], u[ROWS], gamma[ROWS], compliance;
