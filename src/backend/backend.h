@@ -67,9 +67,9 @@ typedef struct TalusForward {
     double residual2, residual_max; /* natural residual of x as in TalusStepSums */
 } TalusForward;
 
-/* The face of x: a block is active when it is on the boundary of its set (gamma_n = 0; for a cone
- * also the mantle), else free. With x~ = (x - P(x - step g)) / step, the reduced gradient is x~ and
- * the free gradient g on free blocks, the chopped gradient x~ on active ones. */
+/* The face of x: a block is active when it is on the boundary of its set (gamma_n = 0; for a cone also the mantle),
+ * else free. With x~ = (x - P(x - step g)) / step, the reduced gradient is x~ and the free gradient g on free blocks,
+ * the chopped gradient is x~ on active blocks; elsewhere they are 0. */
 typedef struct TalusFace {
     double free2;                   /* |free gradient|^2 */
     double reduced_g, chopped_g;    /* reduced'g and chopped'g; per block at least the square */
