@@ -1,5 +1,5 @@
-/* backend/arms.h - rows of D' of one block, for host and device; those of free joints, and what is left of a contact's
- * diagonal where joints are eliminated (problem/eliminate.h). */
+/* backend/arms.h - rows of D' of one block, and a contact's diagonal after elimination of joints
+ * (problem/eliminate.h); for host and device. */
 #ifndef TALUS_BACKEND_ARMS_H
 #define TALUS_BACKEND_ARMS_H
 
@@ -7,7 +7,7 @@
 #include "backend/operator.h"
 #include "linalg/machine.h"
 
-/* One row of D' on one body: what multiplies v, then s (operator.h). */
+/* One row of D' on one body: the coefficients of v, then of s (operator.h). */
 typedef double TalusArm[6];
 
 TALUS_INLINE void cross3(const double a[3], const double b[3], double r[3])
@@ -17,7 +17,7 @@ TALUS_INLINE void cross3(const double a[3], const double b[3], double r[3])
     r[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* The change of a body's spin s by a torque (operator.h): k times it, or by the full inertia. */
+/* turn = change of a body's spin s by a torque (operator.h): k times the torque, or by the full inertia. */
 TALUS_INLINE void turn_body(const TalusOperator *op, int body, double k, const double torque[3],
                             double turn[3])
 {
@@ -32,7 +32,7 @@ TALUS_INLINE void turn_body(const TalusOperator *op, int body, double k, const d
     turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
 }
 
-/* Row k of contact i, of the first three, on its body a (side 0) or b (side 1). */
+/* Row k < 3 of contact i on its body a (side 0) or b (side 1). */
 TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
 {
     const int general = i - op->sphere_sphere - op->sphere_fixed;
@@ -45,11 +45,12 @@ TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, in
     cross3(lever, axis, turn);
     for (int c = 0; c < 3; c++) {
         arm[c] = sign * axis[c];
-        arm[3 + c] = general < 0 && k == 0 ? 0.0 : sign * turn[c]; /* through a sphere's centre */
+        /* through a sphere's centre */
+        arm[3 + c] = general < 0 && k == 0 ? 0.0 : sign * turn[c];
     }
 }
 
-/* Row 3 + k, of a moment: nothing on the velocity, the contact's axis on the spin. */
+/* Row 3 + k, a moment: zero on the velocity, the contact's axis on the spin. */
 TALUS_INLINE void talus_moment_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
 {
     const int general = i - op->sphere_sphere - op->sphere_fixed;
@@ -73,7 +74,7 @@ TALUS_INLINE void talus_block_arm(const TalusOperator *op, int i, int side, int 
 
 /* ---- free joints ---- */
 
-/* Rows 0 to 2 of a joint are there or not. */
+/* True if joint i has row k, 0 to 2. */
 TALUS_INLINE bool talus_joint_has_row(const TalusOperator *op, int i, int k)
 {
     return op->model[i].sides >> k & 1;
@@ -109,9 +110,9 @@ TALUS_INLINE double talus_arm_square(const double t[36], const TalusArm arm)
     return sum;
 }
 
-/* The diagonal of contact i: that with joints less what they take, of the first row and the mean of the others. By
- * body `vertex`, by that `taken` (linalg/eliminate.h). A contact that joints leave no motion to, but for rounding,
- * keeps a share of 1e-9. */
+/* Diagonal of contact i after elimination, of the first row and the mean of the others: whole's diagonal less what
+ * joints remove. vertex[body] is the index into `taken` (linalg/eliminate.h). The result is at least 1e-9 of whole's,
+ * for contacts that joints leave no motion except rounding. */
 TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, const int32_t *vertex,
                                          const double (*taken)[36], double out[2])
 {
@@ -130,7 +131,7 @@ TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, cons
     }
 }
 
-/* Its bit of TalusOperator.kinds; blocks without friction are discs under ccp, mu 0, and have none. */
+/* Returns the block's bit of TalusOperator.kinds; 0 for a block without friction (disc, ccp, mu 0). */
 TALUS_INLINE uint32_t talus_block_kind(const TalusOperator *op, int i)
 {
     const TalusBlockModel *model = &op->model[i];

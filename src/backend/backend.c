@@ -7,7 +7,7 @@
 
 #define CUDA_HOW "configure with cmake --preset cuda, which needs nvcc"
 
-/* One row per backend there could be; those that were not compiled in say how to get them. */
+/* One row per known backend; `how` tells how to get one that was not compiled in. */
 typedef struct Row {
     const char *name, *summary, *how;
     const TalusBackend *backend;

@@ -1,5 +1,5 @@
-/* backend/block.h - the block of N of one contact: its rows, their diagonal, a bound on the rest.
- * Written once for the host's loops and the device's kernels, so that both give the same bits. */
+/* backend/block.h - the block of N of one contact: its rows, their diagonal, a bound on the rest. Shared by the
+ * host's loops and the device's kernels, so that both give the same bits. */
 #ifndef TALUS_BACKEND_BLOCK_H
 #define TALUS_BACKEND_BLOCK_H
 
@@ -90,7 +90,7 @@ TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, int size,
         tt = nn;
     op->diagonal[i][0] = nn;
     op->diagonal[i][1] = tt;
-    /* constants where they can be, so that the loops over them go away */
+    /* constant sizes let the compiler unroll the loops */
     *coupling = op->rows == 3 && size == 3 ? talus_block_coupling(block, 3, 3, nn, tt)
                                            : talus_block_coupling(block, size, op->rows, nn, tt);
 }

@@ -1,4 +1,4 @@
-/* backend/face.h - the scalars of conjugate gradients on a face (solvers/face/face.c), for host and device. */
+/* backend/face.h - scalars of conjugate gradients on a face (solvers/face/face.c), for host and device. */
 #ifndef TALUS_BACKEND_FACE_H
 #define TALUS_BACKEND_FACE_H
 
@@ -6,15 +6,14 @@
 
 #include <math.h>
 
-/* Updates of the gradient after which it is formed afresh. */
+/* Number of updates of the gradient after which it is recomputed. */
 enum { TALUS_FACE_REFRESH = 100 };
 
-/* On the way to the boundary: the block that meets it must stand exactly on it, since half a digit inside
- * it would count as free, and move by its gradient. The projection afterwards takes the excess away. */
+/* Factor on the step to the boundary. The block that reaches the boundary must lie exactly on it: half a digit
+ * inside, it would count as free and move by its gradient. The projection afterwards removes the excess. */
 #define TALUS_FACE_OVERSHOOT (1.0 + 1e-13)
 
-/* Power iteration estimates from below: raises the norm where a direction d shows more curvature,
- * d'N d over d'd. */
+/* Raises the norm, which power iteration estimates from below, if direction d shows more curvature: d'N d over d'd. */
 TALUS_INLINE void talus_face_raise(double *norm, double dnd, double dd)
 {
     const double margin = 1.02;
@@ -22,8 +21,8 @@ TALUS_INLINE void talus_face_raise(double *norm, double dnd, double dd)
         *norm = margin * (dnd / dd);
 }
 
-/* The a >= 0 of the least objective along sign p, from p'N p, p'g and p'p: 0 where it does not go
- * downhill. A curvature below `flat` of the norm is taken for just that, and *pnp for 0. */
+/* Returns the a >= 0 that minimises the objective along sign p, from curved = p'N p, pg = p'g and pp = p'p; 0 if that
+ * direction does not descend. Curvature below `flat` of the norm is replaced by that bound, and *pnp becomes 0. */
 TALUS_INLINE double talus_face_length(double *norm, double *pnp, double curved, double pg,
                                       double pp, double sign)
 {

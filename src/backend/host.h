@@ -1,4 +1,4 @@
-/* backend/host.h - what loops over an operator in the host's memory share: the CPU backend's and the problem's. */
+/* backend/host.h - shared by loops over an operator in host memory: those of the CPU backend and of the problem. */
 #ifndef TALUS_BACKEND_HOST_H
 #define TALUS_BACKEND_HOST_H
 
@@ -10,17 +10,17 @@
 /* Blocks, bodies or entries per chunk: a chunk's intermediate values stay in the first-level cache. */
 enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
 
-/* TalusOperator.scratch, grown by `scratch` of the CPU backend. The operator's owner gives its arrays back. */
+/* TalusOperator.scratch, grown by `scratch` of the CPU backend. The operator's owner frees its arrays. */
 typedef struct TalusHostScratch {
     double (*record)[6];        /* wrenches of contacts */
-    double (*velocity)[8];      /* of bodies: what `bodies` or a product has left */
+    double (*velocity)[8];      /* of bodies, from the last call of `bodies` or a product */
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
     double *partial;            /* sums by chunk */
-    double *many;               /* the same for TALUS_VECTORS sums at once */
+    double *many;               /* partial sums of TALUS_VECTORS sums at once */
 } TalusHostScratch;
 
-/* A NaN must neither hide behind a maximum nor be dropped. */
+/* Maximum that keeps a NaN on either side. */
 static inline void update_max(double *max, double value)
 {
     if (!(value <= *max || isnan(*max)))

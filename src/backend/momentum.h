@@ -1,10 +1,10 @@
 /* backend/momentum.h - the accelerated method's scalars after a step, for host and device.
  *
- * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. Momentum that
- * points uphill is dropped; `most` bounds theta and so beta, at about 1 - 1.5 / most. A step is too long
- * where two gradients differ by more than L times their points: then L is raised to what they show. That is
- * believed of points only that are further apart than rounding: a product's rounding is about `unit` L |x|,
- * and once iterates stand still it is all that their gradients differ by. */
+ * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. Momentum that points
+ * uphill is dropped. `most` bounds theta and so beta, at about 1 - 1.5 / most. A step is too long if two gradients
+ * differ by more than L times the distance of their points; L is then raised to the observed value. The test skips
+ * points that differ by rounding only: the rounding of a product is about `unit` L |x|, and gradients of stationary
+ * iterates differ by nothing else. */
 #ifndef TALUS_BACKEND_MOMENTUM_H
 #define TALUS_BACKEND_MOMENTUM_H
 
@@ -12,12 +12,12 @@
 
 #include <float.h>
 
-/* `seen`: sums->dx2, dg2 and x2 are those of this step. `unit`: the relative rounding of the arithmetic that
- * made them. Sets the next step's beta. */
+/* Updates m and sets beta of the next step. `seen`: dx2, dg2 and x2 of sums belong to this step. `unit`: relative
+ * rounding of the arithmetic that computed the sums. */
 TALUS_INLINE void talus_momentum_next(TalusMomentum *m, const TalusStepSums *sums, bool seen,
                                       double unit, double *beta)
 {
-    const double apart = 128.0 * unit; /* rounding is then below a hundredth of the difference */
+    const double apart = 128.0 * unit; /* rounding is then below 1 % of the difference */
     bool too_long =
         seen && sums->dg2 > m->norm * m->norm * sums->dx2 && sums->dx2 > apart * apart * sums->x2;
     if (too_long)

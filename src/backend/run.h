@@ -1,5 +1,4 @@
-/* backend/run.h - many iterations: by a backend's own runs, or by single steps of the contract where it has none
- * or, as with explicit matrices, none for the problem. */
+/* backend/run.h - many iterations, by a backend's own run or, where it has none for the problem, by single steps. */
 #ifndef TALUS_BACKEND_RUN_H
 #define TALUS_BACKEND_RUN_H
 
@@ -9,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Whether iteration `done` of a run, counted from 0, is one whose residual is measured. */
+/* True if the residual is measured in iteration `done` of the run, counted from 0. */
 bool talus_run_measures(const TalusRun *run, int done);
 
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,

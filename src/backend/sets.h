@@ -5,15 +5,15 @@
 #include "backend/operator.h"
 #include "sets/set.h"
 
-/* Whether a block's bounds stand on its estimate instead of its own normal impulse. */
+/* True if a block's bounds follow from its estimate instead of its own normal impulse. */
 TALUS_INLINE bool talus_model_prism(const TalusBlockModel *model, bool moving)
 {
     return model && (model->law == TALUS_LAW_FIXED || (model->law == TALUS_LAW_COULOMB && moving));
 }
 
-/* The set of a block in the metric s = (s_n, s_t), the first two numbers of `metric` (NULL: s = 1), where
- * x = gamma / s: bounds on the other rows are multiplied by s_n / s_t, the estimate is divided by s_n.
- * model NULL: a disc under ccp; turning NULL: no friction against turning. */
+/* The set of a block in the metric s = (s_n, s_t), the first two numbers of `metric` (NULL: s = 1), where x = gamma /
+ * s: bounds on the other rows are multiplied by s_n / s_t, the estimate is divided by s_n. model NULL: a disc under
+ * ccp; turning NULL: no spinning or rolling friction. */
 TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool moving, double mu,
                                          const double *turning, double estimate,
                                          const double *metric)
@@ -36,7 +36,7 @@ TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool movi
     return set;
 }
 
-/* The set of block i of an operator; `moving` as in op, or false for what the laws themselves say. */
+/* The set of block i of an operator; `moving` as in op, or false for the set of the law itself. */
 TALUS_INLINE TalusSet talus_block_set(const TalusOperator *op, int64_t i, bool moving,
                                       const double *metric)
 {

@@ -1,11 +1,11 @@
-/* backend/terms.h - how large the terms are whose sum is a gradient, to which its rounding is relative; for host and
+/* backend/terms.h - size of the terms whose sum is a gradient, to which its rounding is relative; for host and
  * device.
  *
- * For every block T = |N| |gamma| + |q|, and at least d |gamma|, d the block's scale. A body has the sizes of all that
- * moves it, component by component, p_j and t_j being impulses and torques on it,
+ * For every block T = |N| |gamma| + |q|, and at least d |gamma|, d the block's scale. A body sums the sizes of all
+ * that moves it, component by component, with p_j and t_j the impulses and torques on it,
  *     V = |v_f| + sum |p_j| / m      W = |s_f| + |I^-1| sum |t_j|
- * and a contact T = |b| + E |gamma_n| + |V_a| + |arm_a| |W_a| + |V_b| + |arm_b| |W_b|, with arm x n for the arm where there
- * are no tangential rows. */
+ * and a contact has T = |b| + E |gamma_n| + |V_a| + |arm_a| |W_a| + |V_b| + |arm_b| |W_b|, with arm x n in place of
+ * the arm if there are no tangential rows. */
 #ifndef TALUS_BACKEND_TERMS_H
 #define TALUS_BACKEND_TERMS_H
 
@@ -18,14 +18,14 @@ TALUS_INLINE double talus_terms_norm3(const double *x)
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
 }
 
-/* Adds the size of one contact's impulse and torque, of a body. */
+/* Adds the size of one contact's impulse and torque to the sums of a body. */
 TALUS_INLINE void talus_terms_add(const double wrench[6], double sum[6])
 {
     for (int k = 0; k < 6; k++)
         sum[k] += fabs(wrench[k]);
 }
 
-/* |V| and |W| from these sums; body and inertia as in operator.h, inertia NULL: a sphere. */
+/* out = |V| and |W| from these sums; body and inertia as in operator.h; inertia NULL: a sphere. */
 TALUS_INLINE void talus_terms_body(const double body[8], const double *inertia, const double sum[6],
                                    double out[2])
 {
@@ -42,7 +42,7 @@ TALUS_INLINE void talus_terms_body(const double body[8], const double *inertia, 
     out[1] = talus_terms_norm3(w);
 }
 
-/* The length by which |W| counts at a contact. arm NULL: a sphere's. */
+/* Returns the length that multiplies |W| at a contact. arm NULL: a sphere. */
 TALUS_INLINE double talus_terms_arm(int rows, const double *arm, const double *n)
 {
     if (!arm)
@@ -54,7 +54,7 @@ TALUS_INLINE double talus_terms_arm(int rows, const double *arm, const double *n
     return talus_terms_norm3(across);
 }
 
-/* How many times as large as the gradient's its rounding is in the residual: De Saxce's shift adds up to mu times that
+/* Factor from the rounding of the gradient to that of the residual: De Saxce's shift adds up to mu times the rounding
  * of the tangential rows. */
 TALUS_INLINE double talus_terms_amplified(const TalusBlockModel *model, double mu)
 {

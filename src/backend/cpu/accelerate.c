@@ -1,12 +1,11 @@
 /* backend/cpu/accelerate.c - one accelerated projected gradient step, fused.
  *
- * Two passes: bodies gather the wrenches of x (contact.c), then one pass over the contacts evaluates
- * the gradient, extrapolates, projects, sums and writes the wrenches of the new x. For two spheres
- * with friction the pass is one loop; for others the values between its three kernels live in a
- * buffer of one chunk that stays in the first-level cache.
+ * Two passes: bodies gather the wrenches of x (contact.c), then one pass over the contacts evaluates the gradient,
+ * extrapolates, projects, sums and writes the wrenches of the new x. For two spheres with friction the pass is one
+ * loop; for others it is three kernels with a buffer of one chunk, which stays in the first-level cache.
  *
- * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly
- * cached) and writes 96 B, for about 130 flop and 60 more with the residual. */
+ * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly cached) and writes
+ * 96 B, for about 130 flop and 60 more with the residual. */
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/cone_lanes.h"
@@ -22,9 +21,9 @@ typedef struct Sums {
     Lane restart, dx2, dg2, x2, residual2, residual_max;
 } Sums;
 
-/* A step is one long chain of dependent operations with a root in it, and the processor looks ahead
- * over hardly more than one pack of two blocks. WIDE packs side by side keep it busy: statements are
- * loops over them, unrolled by the compiler. */
+/* Packs of two blocks computed side by side. A step is one long chain of dependent operations with a root in it, and
+ * the processor's reorder window holds little more than one pack; statements are loops over packs, which the compiler
+ * unrolls. */
 enum { WIDE = 2 };
 
 /* g = S ((N + E) gamma + q) from u = D'v (or N gamma + q). */
@@ -45,7 +44,7 @@ KERNEL Lane cone_shift(Lane nu, const Lane g[3])
     return nu * lane_sqrt(g[1] * g[1] + g[2] * g[2]);
 }
 
-/* y = x + beta (x - x_prev) and y - step g(y), with the law's shift where `exact`; g goes into g_prev. */
+/* y = x + beta (x - x_prev) and y - step g(y), with the law's shift if `exact`; stores g in g_prev. */
 KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, bool exact, Lane nu,
                         const Lane x[3], const Lane g[3], Lane y[3], Lane next[3], Sums *sums)
 {
@@ -77,14 +76,13 @@ KERNEL void measure_pair(const TalusOperator *op, const Pair *pair, bool exact, 
     sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
 }
 
-/* What a loop over cones does beside the step; constants after inlining. `exact`: all friction is
- * Coulomb's. */
+/* Options of a loop over cones; constants after inlining. `exact`: all friction is Coulomb's. */
 typedef struct Kind {
     bool measure, exact;
 } Kind;
 
-/* The step of `wide` pairs of blocks: u holds D'v (or N gamma + q) on entry and the new gamma on
- * return. `wide` and `kind` are constants after inlining. */
+/* The step of `wide` pairs of blocks: u holds D'v (or N gamma + q) on entry, the new gamma on return. `wide` and
+ * `kind` are constants after inlining. */
 KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
                        int wide, Kind kind, Lane u[][3], Sums *sums)
 {
@@ -140,8 +138,7 @@ KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state,
         lanes_store_wrench(op->scratch->record[pair[w].i], v[w], turn[w]);
 }
 
-/* The operator and the state are copied, so that the compiler need not fear that a store to a vector
- * changes them. */
+/* Operator and state are copies, which no store to a vector can alias. */
 KERNEL void sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin, int64_t end,
                          Kind kind, Sums *out)
 {
@@ -153,8 +150,8 @@ KERNEL void sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin
     *out = sums;
 }
 
-/* Steps those of the contacts [begin, end) that are of two spheres with friction, but for less than
- * 2 WIDE; returns the first that is left. */
+/* Steps the contacts of two spheres with friction in [begin, end), except a remainder below 2 WIDE. Returns the first
+ * contact not stepped. */
 static int64_t sphere_blocks(const Pass *pass, int64_t begin, int64_t end, Sums *sums)
 {
     bool known = pass->op->pair && pass->op->rows == 3 && !pass->op->varied;
@@ -212,7 +209,7 @@ static void cone_blocks(const Pass *pass, int64_t begin, int64_t end, double *u,
         cone_range(*pass->op, *state, begin, end, (Kind){false, false}, u, sums);
 }
 
-/* The residual of x, whose gradient without the metric is g. */
+/* Adds the residual of x, whose gradient without the metric is g. */
 KERNEL void plain_measure(const TalusOperator *op, int64_t i, int rows, const double *s,
                           const double *x, const double *g, Sums *sums)
 {
@@ -226,8 +223,7 @@ KERNEL void plain_measure(const TalusOperator *op, int64_t i, int rows, const do
     sums->residual_max[0] = r2 <= sums->residual_max[0] ? sums->residual_max[0] : r2;
 }
 
-/* One block after the other: half lines and sets that are not all circular cones. `rows` is a constant
- * for half lines. */
+/* Steps one block: half lines (with constant `rows`) and varied sets. */
 KERNEL void plain_block(const Pass *pass, int64_t begin, int64_t i, int rows, double *u, Sums *sums)
 {
     const TalusOperator *op = pass->op;

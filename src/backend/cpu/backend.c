@@ -36,7 +36,7 @@ static TalusStatus fine(void)
     return TALUS_OK;
 }
 
-/* Pool and scratch are the operator's: there is nothing else to keep. */
+/* The operator owns pool and scratch, so a context holds nothing. */
 static TalusStatus context_create(TalusContext **out)
 {
     *out = NULL;

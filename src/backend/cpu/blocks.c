@@ -13,12 +13,11 @@ typedef struct Pass {
     const TalusMetricBlock *metric;
     const double *x, *g;
     double step;
-    double *t, *r;                         /* forward_backward; t: project, mask and tangent */
+    double *t, *r;                         /* forward_backward; t: also project, mask and tangent */
     double *free_part, *reduced, *chopped; /* split */
 } Pass;
 
-/* The loop over a chunk that is written as `name`_range, for half lines, for circular cones and for
- * varied blocks. */
+/* Instances of the loop `name`_range over a chunk: for half lines, for circular cones and for varied blocks. */
 #define SPECIALISED(name)                                                              \
     static void name##_chunk(void *context, int64_t begin, int64_t end, int64_t chunk) \
     {                                                                                  \
@@ -89,7 +88,7 @@ KERNEL double natural2(const Pass *pass, Known known, int64_t i, const double *x
 
 /* ---- sums ---- */
 
-/* Adds `count` sums of all chunks; the last of them is a maximum. */
+/* Adds `count` values of all chunks; the last value is a maximum. */
 static void collect(const TalusOperator *op, int count, double *total)
 {
     for (int k = 0; k < count; k++)
@@ -161,7 +160,7 @@ void talus_cpu_forward_backward(const TalusOperator *op, const TalusMetricBlock 
 
 /* ---- faces ---- */
 
-/* A block without friction in a problem with it moves along its axis only. */
+/* A block without friction in a problem with friction moves only along its normal. */
 KERNEL void free_gradient(const Pass *pass, Known known, int64_t i, double *g)
 {
     if (known.varied)
@@ -172,8 +171,8 @@ KERNEL void free_gradient(const Pass *pass, Known known, int64_t i, double *g)
 
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
-/* x~'g, which is |x~|^2 at least. On the mantle near a solution x~ is small and nearly orthogonal to a
- * g that is not, and the product is rounding of x / step times g: there the square stands for it. */
+/* x~'g, which is at least |x~|^2. On the mantle near a solution x~ is small and nearly orthogonal to a larger g, so
+ * that the product is only rounding of x / step times g; the square replaces it there. */
 static inline double reduced_by_g(double step, double x2, double g2, double moved_g, double moved2)
 {
     return (moved_g - moved2) * step > 1e-15 * sqrt(x2 * g2) ? moved_g : moved2;

@@ -1,4 +1,4 @@
-/* backend/cpu/colour.c - greedy colouring in contact order: serial, so the same for any threads. */
+/* backend/cpu/colour.c - greedy colouring in contact order: serial, so independent of the number of threads. */
 #include "backend/cpu/colour.h"
 
 #include "base/memory.h"
@@ -16,7 +16,7 @@ static int class_of(const TalusOperator *op, TalusColouring *c, int i)
     int32_t a = op->pair[i][0], b = op->pair[i][1];
     if (talus_is_heavy(op, a) || talus_is_heavy(op, b))
         return CLASS_HEAVY;
-    /* The loops over packs of spheres write both bodies back; the others leave those alone that stay. */
+    /* Loops over packs of spheres write both bodies; other loops skip bodies that impulses do not move. */
     bool spheres = run_of(op, i) < 2;
     bool a_yields = spheres || talus_body_yields(op, a);
     bool b_yields = b >= 0 && (spheres || talus_body_yields(op, b));

@@ -1,13 +1,12 @@
-/* backend/cpu/colour.h - contacts in colours: no two of one colour share a body that moves. */
+/* backend/cpu/colour.h - colours of contacts: no two contacts of one colour share a body that impulses move. */
 #ifndef TALUS_BACKEND_CPU_COLOUR_H
 #define TALUS_BACKEND_CPU_COLOUR_H
 
 #include "backend/operator.h"
 
-/* Colours 0..61 come from greedy first fit in contact order. A body with more than HEAVY_TOUCHES
- * contacts would need a colour for each, so its contacts are kept apart: they see the body's
- * velocity frozen and its mass split among them (sweep.c). Contacts that find no free colour are
- * swept one by one. */
+/* Colours 0..61 come from greedy first fit in contact order. A body with more than HEAVY_TOUCHES contacts would need
+ * a colour for each. Its contacts form a class of their own: they see the body's velocity frozen and its mass split
+ * among them (sweep.c). Contacts without a free colour (overflow) are swept one by one. */
 enum {
     COLOURS = 62,
     CLASS_OVERFLOW = 62,
@@ -16,14 +15,13 @@ enum {
     HEAVY_TOUCHES = 40
 };
 
-/* Each contact's class, its place among the contacts of its class and run (run 0 sphere-sphere,
- * 1 sphere-fixed, 2 general; heavy and overflow contacts all count as run 2), and the counts. */
+/* Classes of contacts. Runs: 0 sphere-sphere, 1 sphere-fixed, 2 general; heavy and overflow contacts count as run 2. */
 typedef struct TalusColouring {
     uint8_t *class_of; /* [blocks] */
-    int32_t *place;    /* [blocks] */
-    uint64_t *used; /* [bodies]: colours taken at a body; explicit: [blocks], see sweep_sparse.c */
+    int32_t *place;    /* [blocks]: index among the contacts of the same class and run */
+    uint64_t *used;    /* [bodies]: colours taken at a body; explicit: [blocks] (sweep_sparse.c) */
     int count[CLASSES][3];
-    int colours; /* used */
+    int colours; /* number of colours in use */
 } TalusColouring;
 
 static inline int talus_manifold_points(const TalusOperator *op, int body)

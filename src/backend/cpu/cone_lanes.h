@@ -10,15 +10,15 @@ KERNEL Lane lane_norm2(const Lane a[3])
     return a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
 }
 
-/* Euclidean projection of two blocks (talus_project_cone with kappa = mu), inv = 1 / (1 + mu^2). The
- * division runs beside the root instead of after it; TINY2 (lane.h) keeps it from overflowing. */
+/* Euclidean projection of two blocks (talus_project_cone with kappa = mu), inv = 1 / (1 + mu^2). The division is
+ * computed in parallel with the root; TINY2 (lane.h) keeps it from overflowing. */
 KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
 {
     Lane t2 = x[1] * x[1] + x[2] * x[2];
     Lane t = lane_sqrt(t2);
     Lane shrink = mu / lane_select(t2 > TINY2, t2, lane(1.0));
-    Mask inside = t <= mu * x[0]; /* for mu 0 also where apex is meant, */
-    Mask apex = mu * t <= -x[0];  /* which therefore decides */
+    Mask inside = t <= mu * x[0]; /* for mu 0 true also at the apex, */
+    Mask apex = mu * t <= -x[0];  /* so that apex takes precedence */
     Lane mantle = (x[0] + mu * t) * inv;
     shrink = shrink * t * mantle;
     Lane n = lane_select(inside, x[0], mantle);
@@ -28,7 +28,7 @@ KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
     x[2] = (Lane)(~apex & (Mask)(s * x[2]));
 }
 
-/* Two entries, or the last one twice with its copy masked out of the sums. */
+/* Two entries, or the last one twice with the copy masked out of the sums. */
 typedef struct Pair {
     int64_t i;
     bool both;
@@ -62,7 +62,7 @@ KERNEL Lane load1(const double *p, const Pair *pair)
     return pair->both ? lane_load(p + pair->i) : lane(p[pair->i]);
 }
 
-/* Natural residual (problem.h) of gamma = s x with gradient g / s, squared. */
+/* Squared natural residual (problem.h) of gamma = s x with gradient g / s. */
 KERNEL Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu, const Lane s[2],
                            const Lane x[3], const Lane g[3])
 {

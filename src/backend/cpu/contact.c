@@ -1,22 +1,20 @@
 /* backend/cpu/contact.c - the matrix-free operator: D' v, D gamma and M^-1 of a chunk of contacts.
  *
- * N gamma takes three kernels: wrench (per contact), gather (per body), contact velocity (per
- * contact). A body sums its own contacts, so no two threads write one number and the order of
- * addition is that of the contact list.
+ * N gamma takes three kernels: wrench (per contact), gather (per body), contact velocity (per contact). A body sums
+ * its own contacts, so no two threads write the same number and the order of addition is that of the contact list.
  *
  * Per sphere-sphere contact with friction, bytes read + written and flops:
  *     wrench            56 + 48 B    26 flop
  *     gather, two sides 112 + 0 B    12 flop   (and 64 + 64 B, 12 flop per body)
- *     contact velocity  168 + 24 B   33 flop   (128 of them body records, mostly cached)     */
+ *     contact velocity  168 + 24 B   33 flop   (128 of them body records, mostly cached) */
 #include "backend/cpu/cpu.h"
 #include "linalg/eliminate.h"
 
 #include "backend/cpu/sphere_lanes.h"
 #include "backend/frame.h"
 
-/* The processor looks ahead over hardly more than one pack of two contacts and would wait for its
- * results. WIDE packs side by side keep it busy: statements are loops over them, unrolled by the
- * compiler. */
+/* Packs of two contacts computed side by side. The processor's reorder window holds little more than one pack, so
+ * that it would wait for results; statements are loops over WIDE packs, which the compiler unrolls. */
 enum { WIDE = 3 };
 
 /* ---- contact velocity ---- */
@@ -197,7 +195,7 @@ static void sphere_normal_wrenches(const TalusOperator *op, const double *gamma,
     }
 }
 
-/* Adds a moment to the torques of the two records, each with the sign that is subtracted. */
+/* Adds a moment to the torques of the two records, each with the sign that bodies subtract. */
 static void moment_wrench(const TalusOperator *op, const double moment[3], int i,
                           double (*record)[6])
 {
@@ -210,7 +208,7 @@ static void moment_wrench(const TalusOperator *op, const double moment[3], int i
     }
 }
 
-/* Two records: (p, arm_a x p) for a and (p, -arm_b x p) for b, so that both subtract the torque. */
+/* Writes two records: (p, arm_a x p) for a and (p, -arm_b x p) for b, so that both bodies subtract the torque. */
 static void general_wrench(const TalusOperator *op, const double *gamma, int i, double (*record)[6])
 {
     int spheres = op->sphere_sphere + op->sphere_fixed, j = i - spheres;
@@ -252,8 +250,8 @@ typedef struct Gather {
     bool free_motion;
 } Gather;
 
-/* Sums over one body's records: {p_x, p_y}, {p_z, t_x}, {t_y, t_z}. An impulse counts with the sign of
- * its side, set by flipping its sign bit; torques are all subtracted. */
+/* Sums one body's records: {p_x, p_y}, {p_z, t_x}, {t_y, t_z}. An impulse has the sign of its side, set by its sign
+ * bit; torques are all subtracted. */
 KERNEL void body_sum(const double (*record)[6], const int32_t *touch, int count, Lane sum[3])
 {
     sum[0] = sum[1] = sum[2] = lane(0.0);
@@ -269,7 +267,7 @@ KERNEL void body_sum(const double (*record)[6], const int32_t *touch, int count,
 static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Gather *g = context;
-    const TalusOperator op = *g->op; /* a copy: no store below can change it */
+    const TalusOperator op = *g->op; /* a copy, which no store below can alias */
     const double(*record)[6] = g->record;
     const Lane keep = lane(g->free_motion ? 1.0 : 0.0);
     (void)chunk;

@@ -1,32 +1,32 @@
-/* backend/cpu/cpu.h - pieces the CPU backend's files share. */
+/* backend/cpu/cpu.h - functions shared by the files of the CPU backend. */
 #ifndef TALUS_BACKEND_CPU_CPU_H
 #define TALUS_BACKEND_CPU_CPU_H
 
 #include "backend/backend.h"
 #include "backend/host.h"
 
-/* Contact velocities D'v of blocks [begin, end) in their frames, `rows` per block, into u. */
+/* u = D'v of blocks [begin, end) in their frames, `rows` per block. */
 void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity)[8], int begin,
                                 int end, double *u);
 
-/* Wrenches of the impulses gamma of blocks [begin, end) into the operator's wrench records. */
+/* Writes the wrenches of the impulses gamma of blocks [begin, end) to the operator's records. */
 void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, int end,
                       double (*record)[6]);
 
-/* gamma = S x into the scratch: as wrenches or, for the rows of a matrix, as `unscaled`. */
+/* Writes gamma = S x to the scratch: as wrenches or, for an explicit matrix, as `unscaled`. */
 void talus_cpu_unscale(const TalusOperator *op, const TalusMetricBlock *metric, const double *x);
 
-/* velocity = (free motion) + M^-1 times the sum of each body's wrenches, and those of eliminated joints. */
+/* velocity = (free motion) + M^-1 times the sum of each body's wrenches, with eliminated joints satisfied. */
 void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
                       double (*velocity)[8]);
 
-/* Explicit operator (sparse.c): whether N consists of full 3 x 3 blocks; out = N x for blocks
+/* Explicit operator (sparse.c). full_blocks: true if N consists of full 3 x 3 blocks. Product: out = N x for blocks
  * [begin, end). */
 bool talus_cpu_full_blocks(const TalusOperator *op);
 void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
                               double *out);
 
-/* PARTIALS sums per chunk at most. */
+/* Maximum number of sums per chunk. */
 enum { PARTIALS = 8 };
 
 double talus_cpu_dot(const TalusOperator *op, const double *x, const double *y);
@@ -65,7 +65,7 @@ void talus_cpu_law_unshift(const TalusOperator *op);
 void talus_cpu_law_estimate(const TalusOperator *op, const TalusMetricBlock *metric,
                             const double *x, double share);
 
-/* Block by block, blocks.c */
+/* blocks.c */
 void talus_cpu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x);
 void talus_cpu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
                                 const double *x, const double *g, double step, double *t, double *r,

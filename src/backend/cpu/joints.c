@@ -1,4 +1,4 @@
-/* backend/cpu/joints.c - free joints taken out of an operator, and their impulses. */
+/* backend/cpu/joints.c - elimination of free joints from an operator, and their impulses. */
 #include "backend/cpu/cpu.h"
 #include "linalg/eliminate.h"
 
@@ -14,7 +14,7 @@ TalusStatus talus_cpu_joint_rows(const TalusOperator *op, TalusJointRow *row, in
     return TALUS_OK;
 }
 
-/* Touches of joints end each body's list. */
+/* Copies each body's contacts without those of joints, which end each list. */
 static void drop_touches(const TalusOperator *whole, TalusOperator *op)
 {
     const int32_t end = 2 * (op->blocks + op->general);

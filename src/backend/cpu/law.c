@@ -1,17 +1,17 @@
-/* backend/cpu/law.c - friction laws beyond the convex relaxation: what they say of impulses, and the shifts
- * and bounds by which a convex problem stands for them.
+/* backend/cpu/law.c - friction laws beyond the convex relaxation: their residuals, and the shifts and bounds by which
+ * a convex problem represents them.
  *
- * With u = N gamma + q, Coulomb's law in the form of De Saxce and Feng (1998) is complementarity between
- * gamma in K and u + sigma e_n in K*, where sigma is the support function at -u_t of what one unit of normal
- * impulse allows. A shift s in place of sigma makes it a convex problem with offset q_n + s; gamma solves both
- * where s = sigma. Bounds from an estimate of the normal impulse (Tresca) do likewise where they agree. */
+ * With u = N gamma + q, Coulomb's law in the form of De Saxce and Feng (1998) is complementarity between gamma in K
+ * and u + sigma e_n in K*, where sigma is the support function at -u_t of the impulses that a unit normal impulse
+ * allows. A constant shift s in place of sigma makes it a convex problem with offset q_n + s; gamma solves both if s
+ * = sigma. Bounds from an estimate of the normal impulse (Tresca) do the same if the estimate is exact. */
 #include "backend/cpu/general.h"
 
 typedef struct Pass {
     const TalusOperator *op;
     const double *gamma; /* or x in a metric */
     const TalusMetricBlock *metric;
-    double share; /* of the way that shifts or estimates go */
+    double share; /* fraction of the way that shifts or estimates move */
 } Pass;
 
 enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX2, LAW_SUMS };
@@ -28,14 +28,14 @@ static bool is_prism(const TalusOperator *op, int64_t i)
     return op->model && talus_model_prism(&op->model[i], op->moving);
 }
 
-/* The normal entry of q, with its shift. */
+/* Returns the normal entry of q, with its shift. */
 static double *normal_offset(const TalusOperator *op, int64_t i)
 {
     return op->pair ? &op->bias[i] : &op->offset[i * op->rows];
 }
 
-/* Squared natural residual of gamma with gradient g. Where the step stays inside the set, d (gamma - step)
- * is g itself, and is said so for the reason that block_residual2 in operator.c has. */
+/* Squared natural residual of gamma with gradient g. Where the step stays inside the set, g itself is used, for the
+ * reason given at block_residual2 in operator.c. */
 static double residual2_of(int rows, const TalusSet *set, double d, const double *gamma,
                            const double *g)
 {
@@ -53,8 +53,8 @@ static double residual2_of(int rows, const TalusSet *set, double d, const double
     return r2;
 }
 
-/* Adds what the law says of block i, whose velocity without shift is u; u becomes the gradient. A law has
- * its cone whatever op->moving makes of it. */
+/* Adds the sums of block i, whose velocity without shift is u; u becomes the gradient. The set is the law's cone
+ * whatever op->moving is. */
 static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
 {
     const TalusOperator *op = pass->op;
@@ -82,7 +82,7 @@ static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
 
 /* ---- all blocks ---- */
 
-/* u = N gamma + q without shifts, of blocks [begin, end). */
+/* u = N gamma + q without shifts, for blocks [begin, end). */
 static void velocity_of(const Pass *pass, int64_t begin, int64_t end, double *u)
 {
     const TalusOperator *op = pass->op;
@@ -151,7 +151,7 @@ void talus_cpu_law_unshift(const TalusOperator *op)
         talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, unshift_chunk, (void *)op);
 }
 
-/* A negative impulse bounds nothing. */
+/* A negative impulse counts as 0. */
 static void estimate_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;

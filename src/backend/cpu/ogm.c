@@ -38,8 +38,7 @@ KERNEL void cone_pair(const TalusOperator *op, const TalusOgm *o, const Pair *pa
     store3(o->x_next, pair, x);
 }
 
-/* Copies, so that the compiler need not fear that a store to a vector changes them; `measure` is a
- * constant after inlining. */
+/* The arguments are copies, which no store to a vector can alias; `measure` is a constant after inlining. */
 KERNEL void cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end, bool measure,
                        Sums *total)
 {
@@ -56,7 +55,7 @@ KERNEL void cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end,
     *total = sums;
 }
 
-/* One block after the other: half lines and sets that are not all circular cones. */
+/* One block after the other: half lines and varied sets. */
 KERNEL void plain_range(const Pass *pass, int64_t begin, int64_t end, int rows, Sums *sums)
 {
     const TalusOgm *o = pass->o;

@@ -35,8 +35,8 @@ typedef struct Product {
     double *out;
     const double (*velocity)[8];
     bool compliant, offset;
-    const TalusMetricBlock *metric; /* gradient in a metric: gamma is S times this x, */
-    const double *x;                /*   and the result is multiplied by S */
+    const TalusMetricBlock *metric; /* gradient in a metric: the result is multiplied by S */
+    const double *x;                /* gamma = S x */
 } Product;
 
 static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -55,7 +55,7 @@ void talus_cpu_bodies(const TalusOperator *op, const double *gamma, bool free_mo
     talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, velocity);
 }
 
-/* v_f as eliminated joints leave it. */
+/* v_f with eliminated joints satisfied. */
 static void free_bodies(const TalusOperator *op)
 {
     memcpy(op->scratch->velocity, op->body, (size_t)op->bodies * sizeof *op->body);
@@ -96,7 +96,7 @@ void talus_cpu_product(const TalusOperator *op, const double *gamma, bool compli
 {
     Product p = {.op = op, .gamma = gamma, .out = out, .compliant = compliant, .offset = offset};
     if (op->pair && !gamma && !op->elimination) {
-        p.velocity = (const double(*)[8])op->body; /* v_f itself */
+        p.velocity = (const double(*)[8])op->body; /* v_f */
     } else if (op->pair && !gamma) {
         free_bodies(op);
         p.velocity = (const double(*)[8])op->scratch->velocity;
@@ -169,7 +169,7 @@ void talus_cpu_gradient(const TalusOperator *op, const TalusMetricBlock *metric,
 /* ---- residual and Jacobi step ---- */
 
 typedef struct BlockPass {
-    Product product; /* how a chunk's gradient is made; out is not used */
+    Product product; /* computes a chunk's gradient; its `out` is not used */
     double *relaxed; /* NULL: measure only */
     double omega, lambda;
 } BlockPass;
@@ -188,9 +188,8 @@ KERNEL void block_step(const TalusOperator *op, Known known, int64_t i, const do
         talus_project_cone(op->mu[i], op->mu[i], &step[0], &step[1], &step[2]);
 }
 
-/* Squared natural residual of block i. Where the step stays inside the set, d (gamma - step) is g
- * itself: said so, because the difference would lose a small g beside huge impulses, and a problem
- * without a solution would look solved. */
+/* Squared natural residual of block i. Where the step stays inside the set, d (gamma - step) is g itself and g is
+ * used: the difference would lose a small g beside huge impulses, and an infeasible problem would look solved. */
 KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, const double *gamma,
                               const double *g, double d)
 {
@@ -206,7 +205,7 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
     return r2;
 }
 
-/* Adds residuals to sums: their squares and the largest of these; `gradient` starts at `begin`. */
+/* Adds the squared residuals to the sums, with their maximum; `gradient` starts at `begin`. */
 KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
                         const double *gradient, double sums[2])
 {
@@ -247,7 +246,7 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
     if (op->pair) {
         talus_cpu_bodies(op, pass->product.gamma, true, op->scratch->velocity);
         pass->product.velocity = (const double(*)[8])op->scratch->velocity;
-    } else if (pass->relaxed) { /* rows read gamma of all blocks: keep the old values */
+    } else if (pass->relaxed) { /* rows read gamma of all blocks, so the old values must stay */
         memcpy(op->scratch->unscaled, pass->relaxed,
                (size_t)op->blocks * (size_t)op->rows * sizeof *pass->relaxed);
         pass->product.gamma = op->scratch->unscaled;
@@ -308,7 +307,7 @@ void talus_cpu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBloc
     talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
 }
 
-/* Asked for a few times in a long solve: one thread. */
+/* One thread is enough: called a few times in a long solve. */
 void talus_cpu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
                      TalusSizes *out)
 {

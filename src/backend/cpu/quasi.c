@@ -1,12 +1,12 @@
 /* backend/cpu/quasi.c - a quasi-Newton step on the forward-backward residual, fused.
  *
- * A direction is one pass over the pairs that ends in the wrenches of d; a step gathers them, and its
- * one pass over the contacts evaluates N d, moves, projects, and takes all inner products with the
- * new residual while it is in the first-level cache. Pairs are kept, combined and multiplied in
- * single precision, sums over more than a piece in double: that changes no count.
+ * A direction is one pass over the pairs that ends in the wrenches of d. A step gathers them; its one pass over the
+ * contacts evaluates N d, moves, projects, and takes all inner products with the new residual while it is in the
+ * first-level cache. Pairs are stored, combined and multiplied in single precision, which does not change iteration
+ * counts; sums over more than a piece are in double precision.
  *
- * Per contact with friction and five pairs, bytes read and written beside the product's own
- * (contact.c, operator.c; d and the metric are counted there):
+ * Per contact with friction and five pairs, bytes read and written beside the product's own (contact.c, operator.c; d
+ * and the metric are counted there):
  *     direction   144 + 24
  *     step        216 + 96
  *     smooth      152 + 72   (every third iteration by default) */
@@ -16,17 +16,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Blocks that are worked on at a time: some ten vectors of theirs fit in the first-level cache. */
+/* Blocks per piece: about ten of their vectors fit in the first-level cache. */
 enum { PIECE = 64, QUAD = 4 };
 
-/* Four floats. Sums of products of pairs run in single precision over a piece, in double beyond. */
+/* Four floats. Sums of products of pairs are in single precision within a piece, in double beyond. */
 typedef float Quad __attribute__((vector_size(16)));
 
 typedef struct Pass {
     const TalusOperator *op;
     const TalusQuasi *q;
-    double own, scale;             /* direction: weight of r; of the pairs' sum, */
-    float weight[2 * TALUS_PAIRS]; /*   a power of two, and within it of s and y of each pair */
+    /* direction: weight of r; factor of the pairs' sum, a power of two */
+    double own, scale;
+    float weight[2 * TALUS_PAIRS]; /* weights of s and y of each pair, relative to `scale` */
     double eta;                    /* smooth */
 } Pass;
 
@@ -92,7 +93,7 @@ static void combine(const Pass *pass, int64_t first, int64_t length)
     }
 }
 
-/* gamma = S d of blocks [begin, end), as wrenches or, for rows of a matrix, as a vector. */
+/* Writes gamma = S d of blocks [begin, end), as wrenches or, for an explicit matrix, as a vector. */
 static void spread(const Pass *pass, int64_t begin, int64_t end)
 {
     const TalusOperator *op = pass->op;
@@ -141,7 +142,7 @@ typedef struct Moved {
 
 enum { MOVED = sizeof(Moved) / sizeof(Lane) };
 
-/* Half of the d and of the w = g_next - g of the last step. */
+/* Half of d and of w = g_next - g of the last step. */
 KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], Lane d[3], Lane w[3])
 {
     load3(q->g_next, pair, w);
@@ -152,7 +153,7 @@ KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], L
     store3(q->d, pair, d);
 }
 
-/* Blocks i (and i+1) of a piece whose first block is `begin`, u holding D'M^-1 D S d there. */
+/* Moves blocks i (and i+1) of a piece whose first block is `begin`; u holds D'M^-1 D S d of the piece. */
 KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begin, const Pair *pair,
                       bool halve, const double *u, Moved *sums)
 {
@@ -200,8 +201,7 @@ KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begi
     sums->smooth += live(pair, sum[6]);
 }
 
-/* Copies, so that the compiler need not fear that a store to a vector changes them; `halve` is a
- * constant after inlining. */
+/* The arguments are copies, which no store to a vector can alias; `halve` is a constant after inlining. */
 KERNEL void cone_range(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, bool halve,
                        const double *u, Moved *total)
 {
@@ -226,7 +226,7 @@ static void cone_moves(const Pass *pass, int64_t begin, int64_t end, const doubl
         cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
 }
 
-/* d and w = S (N + E) S d of block i, u holding D'M^-1 D S d there. */
+/* d and w = S (N + E) S d of block i; u holds D'M^-1 D S d. */
 KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u, double *w)
 {
     const TalusOperator *op = pass->op;
@@ -243,8 +243,7 @@ KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u,
         }
 }
 
-/* One block after the other: half lines, with a constant `rows`, and sets that are not all circular
- * cones. */
+/* One block after the other: half lines (with constant `rows`) and varied sets. */
 KERNEL void plain_moves(const Pass *pass, int64_t begin, int64_t end, int rows, const double *u,
                         Moved *sums)
 {
@@ -298,8 +297,7 @@ static void pair_dots(const float *s, const float *y, const float *r, int64_t le
     sums->yr += quad_sum(yr) + y1;
 }
 
-/* The new pair s = unit d, y = unit (r_next - r), and unit r_next, in single precision; adds s'y and
- * y'y. */
+/* Stores the new pair s = unit d, y = unit (r_next - r), and unit r_next, in single precision; adds s'y and y'y. */
 static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r, double *sy,
                        double *yy)
 {
@@ -413,7 +411,7 @@ KERNEL void cone_smooth(const TalusOperator *op, const TalusQuasi *q, double eta
     lane_gather(q->metric[pair->i], q->metric[pair->i + pair->both], 2, m);
     load3(q->x, pair, x);
     load3(q->g, pair, g);
-    load3(eta < 1.0 ? q->smooth_x : q->x, pair, xs); /* there may be no smoothed iterate yet */
+    load3(eta < 1.0 ? q->smooth_x : q->x, pair, xs); /* smooth_x may be unset */
     load3(eta < 1.0 ? q->smooth_g : q->g, pair, gs);
     for (int k = 0; k < 3; k++) {
         xs[k] = keep * xs[k] + eta * x[k];

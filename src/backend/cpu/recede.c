@@ -1,5 +1,5 @@
-/* backend/cpu/recede.c - projection onto recession cones and their spans, block by block. Asked for in the search
- * for a certificate alone: block by block whatever the sets. */
+/* backend/cpu/recede.c - projection onto recession cones and their spans, block by block for all sets: only the
+ * search for a certificate uses it. */
 #include "backend/cpu/general.h"
 
 #include "sets/recession.h"
@@ -10,7 +10,7 @@ typedef struct Pass {
     const TalusOperator *op;
     bool relaxed;
     double least;    /* recede */
-    const double *x; /* recede_span: where this is 0, out becomes 0 */
+    const double *x; /* recede_span: out becomes 0 where this is 0 */
     double *out;
 } Pass;
 
@@ -22,7 +22,8 @@ static double norm2(int rows, const double *x)
     return sum;
 }
 
-/* Coulomb blocks as prisms, whose recession cone is that of the bounds, or as cones. */
+/* The set of block i, with Coulomb blocks as cones if relaxed, else as prisms, whose recession cone is that of the
+ * bounds. */
 static TalusSet law_set(const Pass *pass, int64_t i)
 {
     return talus_block_set(pass->op, i, !pass->relaxed, NULL);

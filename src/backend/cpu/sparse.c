@@ -1,8 +1,8 @@
 /* backend/cpu/sparse.c - products with an explicit matrix.
  *
- * In a contact problem the entries of N come in full 3 x 3 blocks: the three rows of a block have the
- * same columns, and these come in triples. Then one column in nine has to be read, and two lanes are
- * used: 8.4 B and 2 flop per entry instead of 12 B. Any other pattern goes row by row. */
+ * In a contact problem the entries of N come in full 3 x 3 blocks: the three rows of a block have the same columns,
+ * in triples. Then only one column in nine has to be read, and both lanes are used: 8.4 B and 2 flop per entry
+ * instead of 12 B. Any other pattern goes row by row. */
 #include "backend/cpu/cpu.h"
 #include "base/lane.h"
 
@@ -27,8 +27,7 @@ bool talus_cpu_full_blocks(const TalusOperator *op)
     return true;
 }
 
-/* Three rows of n entries each. A row's sum is that of its first and second columns, each in order,
- * and then its third ones. */
+/* Three rows of n entries each. A row's sum adds its first and second columns, each in order, then its third. */
 static void full_product(const int32_t *column, const double *values, int n, const double *x,
                          double *out)
 {

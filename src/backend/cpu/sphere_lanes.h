@@ -35,7 +35,7 @@ KERNEL void lanes_to_world(const Lane frame[4], const Lane local[3], Lane world[
     world[2] = g[2] - d * w[2];
 }
 
-/* v_b - v_a and s_a + s_b of one contact: {x, y}, {z, nothing} and the same for the spins. */
+/* v_b - v_a and s_a + s_b of one contact: {x, y}, {z, unused} and the same for the spins. */
 KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bool fixed, Lane r[4])
 {
     const double *a = velocity[pair[0]];
@@ -51,8 +51,8 @@ KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bo
     }
 }
 
-/* The same of two contacts as lanes. Records are combined before they are turned into lanes, which
- * halves the shuffles. */
+/* The same of two contacts as lanes. Records are combined before they are transposed into lanes, which halves the
+ * shuffles. */
 KERNEL void lanes_motion(const double (*velocity)[8], const int32_t (*pair)[2], bool fixed,
                          Lane v[3], Lane spin[3])
 {
@@ -67,7 +67,7 @@ KERNEL void lanes_motion(const double (*velocity)[8], const int32_t (*pair)[2], 
     spin[2] = lane_low(i[3], j[3]);
 }
 
-/* v -= spin x n: with what lanes_motion gives, the contact velocity. */
+/* v -= spin x n: gives the contact velocity from the results of lanes_motion. */
 KERNEL void lanes_roll(const Lane frame[4], const Lane spin[3], Lane v[3])
 {
     Lane turn[3];
@@ -76,7 +76,7 @@ KERNEL void lanes_roll(const Lane frame[4], const Lane spin[3], Lane v[3])
         v[k] -= turn[k];
 }
 
-/* Two wrench records that follow each other: impulse p and torque t. */
+/* Stores two consecutive wrench records: impulse p and torque t. */
 KERNEL void lanes_store_wrench(double *record, const Lane p[3], const Lane t[3])
 {
     lane_store(record, lane_low(p[0], p[1]));

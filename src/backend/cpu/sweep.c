@@ -1,11 +1,11 @@
 /* backend/cpu/sweep.c - Gauss-Seidel sweeps over contacts (negrut-2009, Algorithm 1, step 4).
  *
- * Each contact in turn takes gamma' = P(gamma - omega B^-1 u) with u from the bodies' current
- * velocities, and adds its change to them at once. B = diag(b_n, b_t, b_t) is the block's diagonal;
- * for spheres that is the whole block, so the step solves the one-contact problem exactly.
+ * Each contact in turn takes gamma' = P(gamma - omega B^-1 u) with u from the bodies' current velocities, and adds
+ * its change to them at once. B = diag(b_n, b_t, b_t) is the block's diagonal; for spheres that is the whole block,
+ * so the step solves the one-contact problem exactly.
  *
- * Coloured sweep, per sphere-sphere contact: 112 B streamed read, 24 B written; two body records
- * (128 B) read and 96 B written, mostly cached; about 120 flop, one root, one division. */
+ * Coloured sweep, per sphere-sphere contact: 112 B streamed read, 24 B written; two body records (128 B) read and 96
+ * B written, mostly cached; about 120 flop, one root, one division. */
 #include "backend/cpu/sweep.h"
 
 #include "base/memory.h"
@@ -27,13 +27,13 @@ KERNEL void store_body(double *p, double *q, const Lane v[8])
     lane_store(q + 6, lane_high(v[6], v[7]));
 }
 
-/* A step is one long chain of dependent operations, about 120 cycles with its root, and the
- * processor looks ahead over hardly more than one pack. WIDE packs side by side keep it busy: every
- * statement below is a loop over them, unrolled by the compiler. */
+/* Packs computed side by side. A step is one long chain of dependent operations, about 120 cycles with its root, and
+ * the processor's reorder window holds little more than one pack; statements are loops over packs, which the compiler
+ * unrolls. */
 enum { WIDE = 2 };
 
-/* New impulses from the contact velocities u: the projected steps. 1/size^2 is formed beside the
- * root, so that the division does not wait for it. */
+/* New impulses from the contact velocities u by projected steps. 1/size^2 is computed in parallel with the root, so
+ * that the division does not wait for it. */
 KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3],
                       Lane next[WIDE][3])
 {
@@ -58,8 +58,8 @@ KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3
         shrink[w] = pack[w].mu / lane_select(t2[w] > TINY2, t2[w], lane(1.0));
     }
     for (int w = 0; w < wide; w++) {
-        Mask inside = size[w] <= pack[w].mu * normal[w];   /* for mu 0 also where apex is meant, */
-        Mask apex = pack[w].kappa * size[w] <= -normal[w]; /* which therefore decides */
+        Mask inside = size[w] <= pack[w].mu * normal[w];   /* for mu 0 true also at the apex, */
+        Mask apex = pack[w].kappa * size[w] <= -normal[w]; /* so that apex takes precedence */
         Lane mantle = (normal[w] + pack[w].kappa * size[w]) * pack[w].mantle;
         shrink[w] = shrink[w] * size[w] * mantle;
         normal[w] = (Lane)(~apex & (Mask)lane_select(inside, normal[w], mantle));
@@ -72,7 +72,7 @@ KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3
         }
 }
 
-/* Packs of one colour; returns the squared velocity change. `wide` and `fixed` are constants. */
+/* Sweeps packs of one colour. Returns the squared velocity change. `wide` and `fixed` are constants. */
 KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane rho, bool fixed)
 {
     Lane a[WIDE][8], b[WIDE][8], u[WIDE][3], next[WIDE][3], sum = lane(0.0);
@@ -130,7 +130,7 @@ KERNEL void item_velocity(const SweepItem *item, const double (*velocity)[8], do
         u[k] += b[k] + turn[k];
 }
 
-/* The projected step of one contact, as pack_step; dp is the change. */
+/* The projected step of one contact, as pack_step; dp is the change of the impulse. */
 KERNEL void item_step(SweepItem *item, double rho, const double u[3], double dp[3])
 {
     const double *n = item->normal;
@@ -171,7 +171,7 @@ typedef struct Loop {
     bool fixed;
 } Loop;
 
-/* Body records lie anywhere: they are asked for AHEAD packs before they are needed. */
+/* Packs by which body records, which are scattered in memory, are prefetched. */
 enum { AHEAD = 6 };
 
 KERNEL void fetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fixed)
@@ -209,7 +209,7 @@ static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = sum[0] + sum[1];
 }
 
-/* Items of one colour, which share no body that moves, side by side as packs are. */
+/* Items of one colour, which share no body that impulses move, computed side by side as packs are. */
 KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide)
 {
     double u[WIDE][3], dp[WIDE][3], sum = 0.0;
@@ -251,7 +251,7 @@ static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = sum;
 }
 
-/* Heavy items: every velocity stays as it is until all changes are known. */
+/* Heavy items: no velocity changes until the changes of all are known. */
 static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;

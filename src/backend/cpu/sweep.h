@@ -7,15 +7,15 @@
 #include "base/lane.h"
 #include "base/rng.h"
 
-/* Packs, items and explicit blocks per chunk of a parallel loop. */
+/* Packs, and items or explicit blocks, per chunk of a parallel loop. */
 enum { PACK_GRAIN = 128, ITEM_GRAIN = 64 };
 
-/* One block's step in the metric diag(b_n, b_t, b_t): numbers that do not change over sweeps. */
+/* One block's step in the metric diag(b_n, b_t, b_t): numbers that are constant over sweeps. */
 typedef struct StepRule {
     double inv_n, inv_t; /* omega / b_n, omega / b_t */
     double mu, kappa;    /* kappa = mu b_t / b_n */
     double mantle;       /* 1 / (1 + mu kappa) */
-    double scale;        /* d, turns an impulse change into a velocity change */
+    double scale;        /* d, converts an impulse change to a velocity change */
 } StepRule;
 
 /* Two sphere contacts of one colour; impulses in the world frame, so no tangents are needed. */
@@ -26,7 +26,7 @@ typedef struct SpherePack {
     int32_t a[LANES], b[LANES];
 } SpherePack;
 
-/* Any contact, one at a time. */
+/* Any contact, handled one at a time. */
 typedef struct SweepItem {
     double normal[3], gamma[3], arm_a[3], arm_b[3];
     double bias, compliance;
@@ -37,8 +37,8 @@ typedef struct SweepItem {
 /* A contact whose own problem is solved (sweep_block.c); an explicit block has no bodies. */
 typedef struct LocalItem {
     double frame[4], bias, compliance, scale;
-    double inv_n, inv_t; /* of a round one: 1 / A_nn, 1 / A_tt */
-    double mu, reach;    /* as in one */
+    double inv_n, inv_t; /* of a round item: 1 / A_nn, 1 / A_tt */
+    double mu, reach;    /* as in `one` */
     int32_t block;
     int32_t a, b; /* b is -1 for the fixed world */
     bool round;   /* two spheres, or a sphere and a fixed body */
@@ -51,8 +51,8 @@ struct TalusSweep {
     TalusSweepOptions options;
     TalusRng rng;
 
-    double (*velocity)[8]; /* the operator's scratch; entry [bodies] is nobody, for an odd lane */
-    const double *ended;   /* gamma given to the last end: others may have used the scratch since */
+    double (*velocity)[8]; /* the operator's scratch; entry [bodies] is a dummy for an odd lane */
+    const double *ended;   /* gamma of the last end; the scratch may have been overwritten since */
     double *partial;
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
@@ -62,7 +62,7 @@ struct TalusSweep {
     SweepItem *item;
     int item_start[CLASSES + 1];
     double (*change)[3]; /* impulse change of each heavy item in this sweep */
-    int32_t *split;      /* [bodies]: how many heavy items share the body */
+    int32_t *split;      /* [bodies]: number of heavy items that share the body */
 
     /* in sequence: one item per block; order is the permutation of a random sweep */
     int32_t *order;
@@ -71,22 +71,22 @@ struct TalusSweep {
     double (*step)(struct TalusSweep *sweep, int block);
     double *gamma;
     int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
-    int colour;                    /* the one being swept */
-    bool packed;                   /* options.local, and all contacts fit into packs */
-    LocalItem *local; /* [blocks], in the order of visits; block by block if not coloured */
+    int colour;                    /* colour being swept */
+    bool packed;                   /* options.local is set and all contacts fit into packs */
+    LocalItem *local;              /* [blocks], in visiting order; if not coloured, by block */
 };
 
-/* The step of a block with diagonal (nn, tt, tt) and off-diagonal bound `coupling` (operator.h). */
+/* Returns the step of a block with diagonal (nn, tt, tt) and off-diagonal bound `coupling` (operator.h). */
 StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
                          double coupling, double mu);
 
-/* A body's velocities v after the impulse sign * dp at `arm`. */
+/* Applies the impulse sign * dp at `arm` to a body's velocities v. */
 static inline void talus_push_body(const TalusOperator *op, int body, double sign,
                                    const double arm[3], const double dp[3], double v[8])
 {
     double torque[3], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(op, body))
-        return; /* other threads read it */
+        return; /* other threads read a body that impulses do not move */
     cross3(arm, dp, torque);
     turn_body(op, body, v[7], torque, turn);
     for (int k = 0; k < 3; k++) {
@@ -100,8 +100,8 @@ TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses back, block by block. */
 void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
 
-/* Whether a sweep goes block by block on impulses in the contact frames: an explicit operator, contacts
- * whose sets need their tangents, and those whose own problem is solved, unless packs do that. */
+/* True if the sweep works block by block on impulses in the contact frames: for an explicit operator, varied sets,
+ * and contacts whose own problem is solved, unless packs do that. */
 static inline bool talus_sweep_by_block(const TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
@@ -109,7 +109,7 @@ static inline bool talus_sweep_by_block(const TalusSweep *sweep)
     return !op->pair || op->varied || local;
 }
 
-/* sweep_sparse.c: the block of N + E of contact i; with one row the first entry alone. */
+/* sweep_sparse.c: a = block of N + E of contact i; with one row only the first entry. */
 void talus_sweep_block(const TalusOperator *op, int i, double a[3][3]);
 /* Draws the next permutation of a random sweep. */
 void talus_sweep_shuffle(TalusSweep *sweep);

@@ -1,11 +1,10 @@
-/* backend/cpu/sweep_block.c - sweeps that solve one contact after the other (sets/one_contact.h).
+/* backend/cpu/sweep_block.c - sweeps that solve the problem of one contact after the other (sets/one_contact.h).
  *
- * With u the contact's velocity and A its block of N + E, b = u - A gamma is what it would be without its
- * impulse; the solver's answer replaces gamma, and the change is at once seen by the others. Orders, colours
- * and loops are those of sweep_sparse.c; contacts of heavy bodies are swept in sequence. Between spheres A is
- * diagonal and all solvers come to the same: each component by itself, then the bound. Where all contacts
- * are such and under Coulomb's law on the disc, a coloured sweep is that of sweep.c, whose projected step with
- * kappa = 0 does just this.
+ * With u the contact's velocity and A its block of N + E, b = u - A gamma is the velocity without its own impulse.
+ * The solver's result replaces gamma, and other contacts see the change at once. Orders, colours and loops are those
+ * of sweep_sparse.c; contacts of heavy bodies are swept in sequence. Between spheres A is diagonal and all solvers
+ * give the same result: each component by itself, then the bound. If all contacts are such, under Coulomb's law on
+ * the disc, a coloured sweep is that of sweep.c, whose projected step with kappa = 0 is the same.
  *
  * Per sphere-sphere contact: 104 B read, 24 B of impulse read and written, two body records (128 B) read and 96 B
  * written, mostly cached; about 110 flop and, where it slides, a root and a division. */
@@ -89,8 +88,8 @@ static void load_impulse(const double *gamma, int rows, double old[3])
     old[2] = rows == 3 ? gamma[2] : 0.0;
 }
 
-/* The contact's own problem, its velocity or gradient being g. omega lengthens the change of the impulse, which
- * is then brought back into its set. */
+/* Solves the contact's own problem with velocity or gradient g. omega scales the change of the impulse, which is then
+ * projected into its set. */
 static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int rows,
                          const double g[3], double *gamma, double change[3])
 {
@@ -193,7 +192,7 @@ static double matrix_step(TalusSweep *sweep, int place)
     return solve_item(&sweep->options, item, op->rows, g, sweep->gamma + first, change);
 }
 
-/* Spheres alone, under Coulomb's law on the disc, none of them heavy. */
+/* True if all contacts are of spheres, under Coulomb's law on the disc, and none is heavy. */
 static bool fits_packs(const TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
@@ -221,7 +220,7 @@ TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma)
     TALUS_TRY(TALUS_GROW(sweep->local, (size_t)op->blocks, 0, "contacts"));
     for (int k = 0; k < op->blocks; k++) {
         TALUS_TRY(fill_local(sweep, sweep->order[k], &sweep->local[k]));
-        sweep->order[k] = k; /* items lie as they are visited */
+        sweep->order[k] = k; /* items are stored in visiting order */
     }
     sweep->step = op->pair ? contact_step : matrix_step;
     return TALUS_OK;

@@ -1,7 +1,7 @@
-/* backend/cpu/sweep_plan.c - laying contacts out for a Gauss-Seidel sweep.
+/* backend/cpu/sweep_plan.c - layout of contacts for a Gauss-Seidel sweep.
  *
- * Coloured: sphere contacts go into packs of two by colour, so a sweep streams through memory and
- * fills both lanes; everything else becomes items. In sequence: every contact is an item. */
+ * Coloured: sphere contacts go into packs of two by colour, so a sweep streams through memory and fills both lanes;
+ * all other contacts become items. In sequence: every contact is an item. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
@@ -41,7 +41,7 @@ static StepRule block_rule(const TalusSweep *sweep, int i)
     StepRule rule = talus_step_rule(&sweep->options, op->rows, op->diagonal[i][0],
                                     op->diagonal[i][1], general >= 0 ? op->coupling[general] : 1.0,
                                     op->rows == 3 ? op->mu[i] : 0.0);
-    if (sweep->options.local != TALUS_ONE_PROJECT) { /* Coulomb: n is kept, t is cut to mu n */
+    if (sweep->options.local != TALUS_ONE_PROJECT) { /* Coulomb: n stays, t is cut to mu n */
         rule.kappa = 0.0;
         rule.mantle = 1.0;
     }
@@ -79,7 +79,7 @@ static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const d
     pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
 }
 
-/* The lane beside an odd last contact: a contact of nobody that never moves. */
+/* Fills the lane beside an odd last contact with a contact of the dummy body that never moves. */
 static void fill_idle_lane(TalusSweep *sweep, SpherePack *pack)
 {
     const Mask first = {-1, 0};
@@ -132,9 +132,9 @@ static void add_side(const TalusOperator *op, int body, double share, const doub
     *tt += share * across;
 }
 
-/* Heavy items see each body's mass divided among the heavy items that share it: then all of them may
- * be changed at once and the sum still lowers the objective. Of a block A with diagonal (nn, tt, tt)
- * and normal row apart, A <= diag(2 nn, 4 tt, 4 tt); spheres have no coupling. */
+/* Heavy items see each body's mass divided among the heavy items that share it: then all may change at once and the
+ * sum still lowers the objective. A block A with diagonal (nn, tt, tt) satisfies A <= diag(2 nn, 4 tt, 4 tt), with
+ * the normal row bounded separately; spheres have no coupling. */
 static void split_mass(TalusSweep *sweep, SweepItem *item, bool sphere)
 {
     const TalusOperator *op = sweep->op;

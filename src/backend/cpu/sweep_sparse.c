@@ -1,9 +1,8 @@
-/* backend/cpu/sweep_sparse.c - Gauss-Seidel sweeps block by block: on an explicit sparse matrix, and over
- * contacts whose sets are varied (operator.h).
+/* backend/cpu/sweep_sparse.c - Gauss-Seidel sweeps block by block: on an explicit sparse matrix, and over contacts
+ * whose sets are varied (operator.h).
  *
- * Blocks are visited through `order`. Coloured: blocks that share no matrix entry, or no body, form a colour
- * and are swept by all threads; what finds no colour (dense rows, contacts of heavy bodies) follows in
- * sequence. */
+ * Blocks are visited through `order`. Coloured: blocks that share no matrix entry, or no body, form a colour and are
+ * swept by all threads; blocks without a colour (dense rows, contacts of heavy bodies) follow in sequence. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/block.h"
@@ -14,8 +13,8 @@
 
 #include <string.h>
 
-/* Colours of the blocks before block i that it is coupled to, by its own rows or, in `used`, by theirs: of
- * a matrix that is not symmetric one of the two entries may be missing. */
+/* Returns the colours of earlier blocks coupled to block i, by its own rows or, in `used`, by theirs: in an
+ * asymmetric matrix one of the two entries may be missing. */
 static uint64_t taken_colours(const TalusOperator *op, const TalusColouring *c, int i)
 {
     uint64_t taken = c->used[i];
@@ -50,7 +49,7 @@ static TalusStatus colour_blocks(const TalusOperator *op, TalusColouring *c)
     return TALUS_OK;
 }
 
-/* Blocks by colour; those without one last. */
+/* Orders blocks by colour; those without a colour come last. */
 static void order_blocks(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
@@ -73,7 +72,7 @@ static void order_blocks(TalusSweep *sweep)
 
 /* ---- one block ---- */
 
-/* next = P(gamma - omega B^-1 g) in the metric B: in x = gamma / s with s^2 = omega / B it is Euclidean. */
+/* next = P(gamma - omega B^-1 g) in the metric B, which is Euclidean in x = gamma / s with s^2 = omega / B. */
 static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
                            const double *gamma, const double *g, double *next)
 {
@@ -127,7 +126,7 @@ void talus_sweep_block(const TalusOperator *op, int i, double a[3][3])
         matrix_block(op, i, a);
 }
 
-/* A joint's block is solved, not stepped: between its rows A is far from diagonal. */
+/* Solves a joint's block exactly, because between its rows A is far from diagonal. */
 static void joint_step(const TalusSweep *sweep, int i, const double *gamma, const double *g,
                        double *next)
 {
@@ -139,8 +138,7 @@ static void joint_step(const TalusSweep *sweep, int i, const double *gamma, cons
     talus_one_joint(&set, (const double(*)[3])a, g, sweep->options.omega, next);
 }
 
-/* Takes the step of block i against its gradient g; change is that of gamma. Returns the squared velocity
- * change. */
+/* Steps block i against its gradient g; change is that of gamma. Returns the squared velocity change. */
 static double step_block(TalusSweep *sweep, int i, double coupling, const double *g, double *change)
 {
     const TalusOperator *op = sweep->op;
@@ -175,7 +173,7 @@ static void push_body(TalusSweep *sweep, int body, double sign, const double rec
 {
     double *v = sweep->velocity[body], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(sweep->op, body))
-        return; /* other threads read it */
+        return; /* other threads read a body that impulses do not move */
     turn_body(sweep->op, body, v[7], record + 3, turn);
     for (int k = 0; k < 3; k++) {
         v[k] += sign * (v[3] * record[k]);
@@ -250,7 +248,7 @@ static double run_colours(TalusSweep *sweep)
     return sum;
 }
 
-/* Fisher-Yates over the last order: each sweep a new permutation. */
+/* Fisher-Yates on the last order: a new permutation for each sweep. */
 void talus_sweep_shuffle(TalusSweep *sweep)
 {
     for (int i = sweep->op->blocks - 1; i > 0; i--) {

@@ -1,4 +1,4 @@
-/* backend/cpu/terms.c - the terms of gradients (backend/terms.h). Measured once for a result: block by block. */
+/* backend/cpu/terms.c - sizes of the terms of gradients (backend/terms.h), block by block: measured once per result. */
 #include "backend/terms.h"
 #include "backend/cpu/cpu.h"
 #include "base/lane.h"
@@ -8,7 +8,7 @@ typedef struct Pass {
     const double *gamma;
 } Pass;
 
-enum { LINEAR, SPIN }; /* |V| and |W| of a body, in its entry of the scratch's velocities */
+enum { LINEAR, SPIN }; /* index of |V| and |W| in a body's entry of the scratch velocities */
 
 /* ---- bodies ---- */
 
@@ -40,7 +40,7 @@ static double normal_offset(const TalusOperator *op, int64_t i)
     return fabs(op->base ? op->base[i] : op->pair ? op->bias[i] : op->offset[i * op->rows]);
 }
 
-/* The length by which spins count; with 6 rows they count by themselves, too. */
+/* Length that multiplies spins; with 6 rows spins also count by themselves. */
 static double arm_of(const TalusOperator *op, int i, int side)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;

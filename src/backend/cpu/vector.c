@@ -1,4 +1,4 @@
-/* backend/cpu/vector.c - vector operations with sums that do not depend on threads. */
+/* backend/cpu/vector.c - vector operations whose sums do not depend on the number of threads. */
 #include "backend/cpu/cpu.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct VectorPass {
     bool into;
 } VectorPass;
 
-/* Four running sums: enough for the adder's latency, and a fixed order. */
+/* Four running sums hide the adder's latency and have a fixed order. */
 static void dot_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const VectorPass *pass = context;

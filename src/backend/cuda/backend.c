@@ -1,5 +1,5 @@
-/* backend/cuda/backend.c - the tables of the two cuda backends. They differ in the iterations that run
- * without the host: in double precision throughout, or in single precision with refinement. */
+/* backend/cuda/backend.c - the tables of the two cuda backends. Their runs of many iterations differ: in double
+ * precision throughout, or in single precision with refinement. */
 #ifdef TALUS_HAVE_CUDA
 
 #include "backend/cuda/cuda.h"
@@ -91,5 +91,5 @@ const TalusBackend talus_backend_cuda_mixed = {
 };
 
 #else
-typedef int talus_no_cuda; /* a C file holds something */
+typedef int talus_no_cuda; /* a C file must not be empty */
 #endif

@@ -1,5 +1,5 @@
-/* backend/cuda/cuda.h - the operations of the cuda backends (backend/backend.h has their contracts), file
- * by file. Plain C, so that the table can be. */
+/* backend/cuda/cuda.h - the operations of the cuda backends (contracts: backend/backend.h), by file. In C, like the
+ * tables. */
 #ifndef TALUS_BACKEND_CUDA_CUDA_H
 #define TALUS_BACKEND_CUDA_CUDA_H
 
@@ -30,7 +30,7 @@ void cu_dots(const TalusOperator *op, int count, const double *const *x, const d
 void cu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
                 double *out);
 
-/* operator.cu. cu_scratch_clear gives back what cu_scratch made, and what other files keep with it. */
+/* operator.cu. cu_scratch_clear frees what cu_scratch made, and what other files store with it. */
 TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op);
 void cu_mirror_clear(TalusOperator *op);
 TalusStatus cu_scratch(const TalusOperator *op);
@@ -51,7 +51,7 @@ void cu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const 
 void cu_describe(char *text, size_t size);
 size_t cu_memory_now(void); /* bytes of device memory in use */
 
-/* sweep.cu. cu_sweep_order is for tests: contacts by place, and the class of each (sweep.h). */
+/* sweep.cu. cu_sweep_order is for tests: contacts in sweep order, and the class of each (sweep.h). */
 TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
                            const double *gamma, TalusSweep **sweep);
 double cu_sweep_run(TalusSweep *sweep, int sweeps);

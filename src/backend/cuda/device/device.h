@@ -1,16 +1,15 @@
-/* backend/cuda/device/device.h - CUDA as the files of this folder see it.
+/* backend/cuda/device/device.h - CUDA as used by the files of this folder.
  *
- * They are compiled by nvcc, or, in a build with TALUS_CUDA=EMULATED, by the host's C++ compiler with
- * emulate.h in the place of CUDA: kernels then run on the host, one thread after the other, which is
- * how they are tested where there is no GPU (also under AddressSanitizer). For that to work
- *   - kernels are started by `launch` or, where their threads wait for each other, `launch_block`;
- *   - threads of a block wait in __syncthreads and in the functions of reduce.h, nowhere else;
- *   - sorting, scanning and selecting go through primitives.h.
- * Everything happens in the stream of a context (CuContext), in order, at the bidding of one host thread at a
- * time: work space, totals and the first error are the context's own, and nothing of it is locked. Contexts on
- * one device run side by side. Device memory belongs to the device: arrays need no context to grow or to be given
- * back. Deterministic: no atomic operation whose result depends on the order of threads (integer minimum,
- * maximum, or, and counts that are sorted afterwards are fine). */
+ * They are compiled by nvcc or, in a build with TALUS_CUDA=EMULATED, by the host's C++ compiler with emulate.h in
+ * place of CUDA: kernels then run on the host, one thread after the other, for tests without a GPU (also under
+ * AddressSanitizer). This requires that
+ *     - kernels are started by `launch` or, if their threads wait for each other, by `launch_block`;
+ *     - threads of a block wait only in __syncthreads and in the functions of reduce.h;
+ *     - sorting, scanning and selecting use primitives.h.
+ * All work runs in order in the stream of a context (CuContext), submitted by one host thread at a time: a context
+ * owns work space, totals and the first error, without locks. Contexts on one device run concurrently. Arrays in
+ * device memory need no context to grow or to be freed. Results are deterministic: no atomic operation depends on the
+ * order of threads (integer minimum, maximum, or, and counts that are sorted afterwards are allowed). */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_DEVICE_H
 #define TALUS_BACKEND_CUDA_DEVICE_DEVICE_H
 
@@ -29,15 +28,14 @@ extern "C" {
 #include <stdint.h>
 #include <string.h>
 
-/* Per block, where nothing speaks for another number. Emulated threads are dear, and with few of them
- * small problems have many blocks. */
+/* Default number of threads per block. Emulated threads are slow; few of them also give small problems many blocks. */
 #ifdef TALUS_EMULATED
 enum { THREADS = 16 };
 #else
 enum { THREADS = 256 };
 #endif
 
-/* One thread per item. */
+/* Index of this thread's item. */
 static __device__ inline int64_t item()
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -50,8 +48,8 @@ static inline unsigned blocks_for(int64_t items, int threads = THREADS)
 
 /* ---- memory.cu: arrays ---- */
 
-/* Device memory that grows by half, like TALUS_GROW, without keeping contents; large blocks, of which a
- * few fill the device, grow by a sixteenth. Waits for the whole device where a block is replaced. */
+/* Device memory that grows by half, like TALUS_GROW, without keeping contents; arrays large enough that a few fill
+ * the device grow by a sixteenth. Waits for the whole device if an array is replaced. */
 TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t element,
                        const char *what);
 #define CU_RESERVE(pointer, capacity, need, what) \
@@ -80,7 +78,7 @@ template <class T> struct CuArray {
 
 /* ---- memory.cu: contexts ---- */
 
-/* What a file keeps with a context or an operator, and how it is given back. */
+/* Data that a file stores with a context or an operator, and the function that frees it. */
 struct CuOwned {
     void *at;
     void (*clear)(void *at);
@@ -89,12 +87,12 @@ struct CuOwned {
 /* Doubles of a context's totals. */
 enum { CU_TOTALS = 128 };
 
-/* The device as one world or one problem uses it. */
+/* The device state of one world or one problem. */
 struct TalusContext {
     cudaStream_t stream;
-    char *pinned;            /* small copies go through it, at a third of the latency */
-    double *totals;          /* [CU_TOTALS] on the device: what kernels leave for the host */
-    CuArray<double> partial; /* partial sums of kernels, which follow each other in the stream */
+    char *pinned;            /* for small copies, at a third of the latency */
+    double *totals;          /* [CU_TOTALS] on the device: results of kernels for the host */
+    CuArray<double> partial; /* partial sums of kernels, which run one after the other */
     unsigned *arrived;
     CuArray<char> work;    /* of primitives.cu */
     CuOwned iterate, face; /* of iterate.cu and face.cu */
@@ -108,7 +106,7 @@ static inline CuContext *cu_of(const TalusOperator *op)
     return op->context;
 }
 
-/* Remembers the first CUDA error and where it was met; cu_check reports it as a status and forgets it. */
+/* cu_note stores the first CUDA error and where it occurred; cu_check reports it as a status and clears it. */
 void cu_note(CuContext *cu, cudaError_t error, const char *where);
 
 /* Copies; `cu_get` waits for the stream. Small ones go through pinned memory. */
@@ -121,7 +119,7 @@ void cu_wait(CuContext *cu);
 /* ---- launches ---- */
 
 #ifdef TALUS_EMULATED
-/* Starts a kernel of `blocks` blocks; none if that is 0. */
+/* Starts a kernel with `blocks` blocks; does nothing if that is 0. */
 template <class... P, class... A>
 static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, unsigned threads,
                           A... arguments)

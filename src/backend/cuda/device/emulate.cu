@@ -18,7 +18,7 @@ struct EmulatedStream {
     EmulatedGraph *capturing;
 };
 
-/* Runs the work now, or notes it for the graph that the stream captures. */
+/* Runs the work now, or records it in the graph that the stream captures. */
 static void submit(cudaStream_t stream, std::function<void()> work)
 {
     if (stream->capturing)
@@ -31,8 +31,8 @@ static void submit(cudaStream_t stream, std::function<void()> work)
 
 enum { STACK = 256 * 1024 };
 
-/* Pushes the registers that a function has to keep, leaves the stack pointer in *from and takes up what was
- * left at `to`. swapcontext would do, but saves the mask of signals too: two system calls a change. */
+/* Pushes the callee-saved registers, stores the stack pointer in *from and resumes at `to`. swapcontext would also
+ * save the signal mask, at two system calls per switch. */
 extern "C" void emulate_switch(void **from, void *to);
 
 #if defined __aarch64__
@@ -69,7 +69,7 @@ asm(".text\n"
     "ret\n"
     ".size emulate_switch, .-emulate_switch\n");
 #elif defined __x86_64__
-enum { KEPT = 8, KEPT_RETURN = 6 }; /* the last is where thread_main's caller would be */
+enum { KEPT = 8, KEPT_RETURN = 6 }; /* the last is the return address of thread_main */
 asm(".text\n"
     ".globl emulate_switch\n"
     ".type emulate_switch, @function\n"
@@ -96,11 +96,11 @@ asm(".text\n"
 
 struct EmulatedThread {
     void *stack;
-    void *at; /* its stack pointer, while it waits */
+    void *at; /* stack pointer while the thread waits */
     bool finished;
 };
 
-/* What a host thread keeps from kernel to kernel. */
+/* State of a host thread from kernel to kernel. */
 struct Host {
     std::vector<EmulatedThread> thread;
     std::vector<char> scratch; /* of emulated_scratch */
@@ -112,7 +112,7 @@ struct Host {
 };
 
 static thread_local Host host;
-static __thread void *scheduler; /* the stack pointer of run_block, while a thread runs */
+static __thread void *scheduler; /* stack pointer of run_block while a thread runs */
 static __thread unsigned current;
 static __thread const std::function<void()> *running;
 static __thread bool in_coroutine;
@@ -143,7 +143,7 @@ static void prepare_thread(unsigned t)
     host.thread[t].finished = false;
 }
 
-/* All threads run to their next barrier, over and over, until all have ended. */
+/* Runs all threads to their next barrier, repeatedly, until all have ended. */
 static void run_block(const std::function<void()> &kernel)
 {
     running = &kernel;
@@ -198,7 +198,7 @@ void emulate(cudaStream_t stream, unsigned blocks, unsigned threads, bool corout
 
 /* ---- runtime ---- */
 
-/* What is new is filled with junk, so that nothing relies on zeros. */
+/* Fills new memory with junk, so that no code relies on zeros. */
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
     *p = malloc(bytes ? bytes : 1);

@@ -1,9 +1,9 @@
 /* backend/cuda/device/emulate.h - the part of CUDA that this folder uses, on the host (device.h says why).
  *
- * Device memory is the heap's, so that AddressSanitizer sees every access. Blocks run one after the
- * other. A kernel of `launch` runs thread after thread; one of `launch_block` runs its threads as
- * coroutines that change over in __syncthreads. Graphs record launches and copies and play them back. Work is done by
- * the host thread that submits it, before it returns; streams have nothing but the graph that they record. */
+ * Device memory is heap memory, so that AddressSanitizer checks every access. Blocks run one after the other. A
+ * kernel of `launch` runs thread after thread; one of `launch_block` runs its threads as coroutines that switch in
+ * __syncthreads. Graphs record launches and copies and replay them. Work is done by the host thread that submits it,
+ * before the call returns; a stream holds only the graph that it records. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_EMULATE_H
 #define TALUS_BACKEND_CUDA_DEVICE_EMULATE_H
 
@@ -58,7 +58,7 @@ TALUS_VECTOR_TYPES(double, double)
 TALUS_VECTOR_TYPES(int, int)
 #undef TALUS_VECTOR_TYPES
 
-/* Of the kernel that this host thread runs. */
+/* Indices in the kernel that this host thread runs. */
 extern __thread uint3 threadIdx, blockIdx;
 extern __thread dim3 blockDim, gridDim;
 
@@ -180,11 +180,11 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 /* ---- launches ---- */
 
-/* Runs a kernel, as the stream's next work, in the host thread that calls. */
+/* Runs a kernel as the stream's next work, in the calling host thread. */
 void emulate(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
              std::function<void()> kernel);
 
-/* What a block's threads share in reduce.h, so many bytes for each of 1024; the same for all of them. */
+/* Memory shared by a block's threads in reduce.h: `bytes` for each of 1024 threads. */
 void *emulated_scratch(size_t bytes);
 
 #endif

@@ -1,12 +1,11 @@
-/* backend/cuda/device/follow.h - kernels in close order: each is brought to the processors while the one before
- * still runs (programmatic dependent launch), and waits in await_previous for what that one leaves. */
+/* backend/cuda/device/follow.h - overlapped kernels: each is launched while the previous one still runs (programmatic
+ * dependent launch), and waits in await_previous for its results. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
 #define TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
 
 #include "backend/cuda/device/device.h"
 
-/* Every thread of such a kernel calls it before it reads what an earlier kernel has written, and before
- * it returns. */
+/* Every thread of such a kernel calls this before it reads results of an earlier kernel, and before it returns. */
 static __device__ inline void await_previous()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -15,8 +14,7 @@ static __device__ inline void await_previous()
 #endif
 }
 
-/* launch_next: starts such a kernel. load_kernel: brings it to the device, which is not to happen while a
- * graph is captured. */
+/* launch_next: starts such a kernel. load_kernel: loads it on the device; not allowed while a graph is captured. */
 #ifdef TALUS_EMULATED
 #define launch_next launch_block
 

@@ -1,4 +1,4 @@
-/* backend/cuda/device/memory.cu - contexts of the device: stream, memory, copies, and what has gone wrong. */
+/* backend/cuda/device/memory.cu - contexts of the device: stream, memory, copies and errors. */
 #include "backend/cuda/device/reduce.h"
 
 extern "C" {
@@ -10,7 +10,7 @@ extern "C" {
 /* Copies below this many bytes go through pinned memory, at a third of the latency. */
 enum { PINNED = 1 << 16 };
 
-/* Bytes from which on an array grows by less than half. */
+/* Bytes above which an array grows by less than half. */
 static const size_t LARGE = (size_t)1 << 28;
 
 /* ---- contexts ---- */
@@ -86,7 +86,7 @@ void cu_context_destroy(TalusContext *cu)
     talus_release(cu);
 }
 
-/* The driver's version is CUDA's number for it: the newest CUDA that it can run. */
+/* The driver's version is the newest CUDA version that it can run. */
 void cu_describe(char *text, size_t size)
 {
     cudaDeviceProp device;
@@ -111,13 +111,13 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
         return TALUS_OK;
     size_t spare = *capacity / (*capacity < LARGE / element ? 2 : 16), free = 0, total = 0;
     size_t count = need > *capacity + spare ? need : *capacity + spare;
-    cu_release(*array); /* which waits for whatever is under way and may still use it */
+    cu_release(*array); /* waits for all work that may still use it */
     *array = nullptr;
     *capacity = 0;
     bool injected = talus_inject_failure();
     cudaError_t error =
         injected ? cudaErrorMemoryAllocation : cudaMalloc(array, count * element + !count);
-    if (error != cudaSuccess && !injected) { /* then with nothing to spare */
+    if (error != cudaSuccess && !injected) { /* retry without spare capacity */
         cudaGetLastError();
         count = need;
         error = cudaMalloc(array, count * element + !count);
@@ -144,7 +144,7 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
 void cu_release(void *pointer)
 {
     if (pointer)
-        cudaFree(pointer); /* what may fail in it is an earlier fault, which its context reports */
+        cudaFree(pointer); /* an error here is an earlier fault, which its context reports */
 }
 
 size_t cu_memory_now(void)
@@ -206,5 +206,5 @@ void cu_totals_get(CuContext *cu, int count, double *out)
 {
     cu_get(cu, out, cu->totals, (size_t)count * sizeof *out);
     for (int k = 0; cu->first_error[0] && k < count; k++)
-        out[k] = NAN; /* not what some earlier kernel has left: solvers stop at it */
+        out[k] = NAN; /* no stale totals: solvers stop at NaN */
 }

@@ -1,5 +1,5 @@
-/* backend/cuda/device/primitives.h - sorting and scanning whole arrays: CUB's, or the host's when emulated.
- * All are stable and deterministic; work space is the context's. */
+/* backend/cuda/device/primitives.h - sorting and scanning of whole arrays: CUB's, or the host's when emulated. All
+ * are stable and deterministic; work space is the context's. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_PRIMITIVES_H
 #define TALUS_BACKEND_CUDA_DEVICE_PRIMITIVES_H
 

@@ -1,20 +1,20 @@
 /* backend/cuda/device/reduce.h - sums and maxima over a block and over a grid, always in the same order.
  *
- * A kernel that sums has each block write its partial results, and the last block to finish, whichever
- * it is, adds all of them in the order of blocks: one launch, no atomic sum, the same bits every time. */
+ * Each block of a summing kernel writes its partial results, and the last block to finish adds all of them in the
+ * order of blocks: one launch, no atomic sum, the same bits every time. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
 #define TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
 
 #include "backend/cuda/device/device.h"
 
-/* A NaN must neither hide behind a maximum nor be dropped. */
+/* Maximum that keeps a NaN on either side. */
 static __device__ inline double larger(double a, double b)
 {
     return a != a || b <= a ? a : b;
 }
 
-/* Adds the first SUMS values of all threads of the block, takes the largest of the others; the result
- * is valid in thread 0. The block has a power of two of threads, at most 1024. */
+/* Adds the first SUMS values of all threads of the block and takes the maximum of the others; the result is valid in
+ * thread 0. The number of threads is a power of two, at most 1024. */
 template <int SUMS, int MAXIMA>
 static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
 {
@@ -63,8 +63,8 @@ static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
 #endif
 }
 
-/* Adds v over each LANES neighbouring threads, a power of two; all threads of the block call it and get
- * the sum. */
+/* Adds v over each group of LANES (a power of two) neighbouring threads; all threads of the block call it and get the
+ * sum. */
 template <int LANES, int N> static __device__ inline void sum_lanes(double (&v)[N])
 {
 #ifdef TALUS_EMULATED
@@ -88,15 +88,15 @@ template <int LANES, int N> static __device__ inline void sum_lanes(double (&v)[
 #endif
 }
 
-/* Where a kernel's blocks leave their results. */
+/* Memory for the results of a kernel's blocks. */
 struct CuPartials {
     double *partial;   /* [blocks][values] */
     unsigned *arrived; /* 0 before the kernel and after it */
 };
 
-/* To be called by all threads at the end of a kernel: reduces over the grid. True in thread 0 of the
- * block that came last, with the totals in v; false elsewhere. Maxima start from v's own values, so a
- * thread without an item gives 0 for sums and whatever is least for maxima. */
+/* Reduces over the grid; all threads call it at the end of a kernel. True in thread 0 of the last block to finish,
+ * with the totals in v; false elsewhere. A thread without an item gives 0 for sums and the lowest value for maxima,
+ * which start from v. */
 template <int SUMS, int MAXIMA>
 static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIMA])
 {
@@ -126,7 +126,7 @@ static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIM
     return threadIdx.x == 0;
 }
 
-/* Room for the partial results of a kernel of `blocks` blocks with `values` values each. memory.cu */
+/* memory.cu: reserves partial results for a kernel of `blocks` blocks with `values` values each. */
 TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values);
 
 static inline CuPartials cu_partials(const CuContext *cu)
@@ -134,7 +134,7 @@ static inline CuPartials cu_partials(const CuContext *cu)
     return CuPartials{cu->partial.at, cu->arrived};
 }
 
-/* The first of the totals, on the host; waits for the stream. */
+/* Copies the first `count` totals to the host; waits for the stream. */
 void cu_totals_get(CuContext *cu, int count, double *out);
 
 #endif

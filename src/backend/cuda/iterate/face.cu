@@ -1,4 +1,4 @@
-/* backend/cuda/iterate/face.cu - mprgp without the host: sends the rounds of face.h and watches for their end. */
+/* backend/cuda/iterate/face.cu - mprgp without the host: launches the rounds of face.h and waits for their end. */
 #include "backend/cuda/iterate/face_kernels.h"
 
 #include <mutex>
@@ -6,21 +6,21 @@
 /* Rounds in a graph. */
 enum { ROUNDS = 20 };
 
-/* What an operator keeps for its runs. */
+/* Data of an operator for its runs. */
 struct FaceOwned {
     CuArray<double> wrench;
 };
 
-/* What the operators of a context share. */
+/* Data shared by the operators of a context. */
 struct FaceShared {
     CuArray<FaceState> device_state;
     CuArray<double> device_partial;
-    FaceState *seen_state; /* pinned: of the last two looks */
+    FaceState *seen_state; /* pinned: states of the last two requests */
     cudaEvent_t look_end[2];
-    cudaGraphExec_t graph_of[2]; /* of one row and of three */
+    cudaGraphExec_t graph_of[2]; /* for one row and for three */
 };
 
-/* As in iterate.cu: the arguments of a run in constant memory, one for all contexts. */
+/* Guards the arguments of a run in constant memory, shared by all contexts, as in iterate.cu. */
 static std::mutex constant_memory;
 
 static void clear_shared(void *at)
@@ -106,7 +106,7 @@ template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *e
     cu_note(cu, cudaGraphDestroy(graph), "graph");
 }
 
-/* Asks for the scalars after the rounds sent so far. */
+/* Requests the scalars after the rounds launched so far. */
 static void ask(CuContext *cu, int look)
 {
     const FaceShared *shared = shared_of(cu);
@@ -124,8 +124,8 @@ static const FaceState *answer(CuContext *cu, int look)
     return &shared->seen_state[look & 1];
 }
 
-/* Sends rounds until they have stopped. While they cannot have done all iterations, a graph is sent before
- * the answer to the one before. */
+/* Launches rounds until they have stopped. While the iteration limit cannot have been reached, the next graph is
+ * launched before the answer for the previous one is awaited. */
 template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations, FaceState *end)
 {
     cudaGraphExec_t *graph = &shared_of(cu)->graph_of[ROWS == 3];
@@ -142,7 +142,7 @@ template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations,
         const FaceState *seen = answer(cu, ahead ? look - 1 : look);
         if (seen->stop) {
             *end = *seen;
-            cu_wait(cu); /* rounds still in line read the arguments, to see that they are late */
+            cu_wait(cu); /* queued rounds still read the arguments before they return */
             return cu_check(cu);
         }
     }
@@ -177,7 +177,7 @@ static FaceArgs new_args(const TalusOperator *op, const TalusProportioning *stat
     return args;
 }
 
-/* The first kernel, an update, finds x with its gradient just formed, and splits it. */
+/* Starts with an update, which splits x with its gradient. */
 static void put_state(CuContext *cu, const TalusProportioning *from)
 {
     FaceState state = {};

@@ -9,7 +9,7 @@ extern "C" {
 #include "backend/face.h"
 }
 
-/* What the kernels work on: constant memory, so that it takes no registers. */
+/* Arguments of the kernels, in constant memory, so that they take no registers. */
 namespace
 {
 __constant__ FaceArgs face;
@@ -17,14 +17,14 @@ __constant__ FaceArgs face;
 
 /* ---- partial sums ---- */
 
-/* Contacts' blocks that have a contact, and have left sums. */
+/* Number of blocks that have contacts, and so have written sums. */
 static __device__ inline int busy_blocks()
 {
     int busy = (face.op.blocks + FACE_THREADS - 1) / FACE_THREADS;
     return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
 }
 
-/* The sums of all blocks, the last a maximum; valid in thread 0. */
+/* Reduces the sums of all blocks, the last a maximum; valid in thread 0. */
 template <int N, int THREADS_HERE>
 static __device__ inline void add_partials(const double *partial, double (&sums)[N])
 {
@@ -49,7 +49,7 @@ template <int N> static __device__ inline void leave_partials(double *partial, d
 
 /* ---- bodies ---- */
 
-/* Counts the split and sees whether to stop. */
+/* Records the residual of a split, counts it and decides whether to stop. */
 static __device__ inline void measure_split(FaceState &s, const double *sums)
 {
     s.residual2 = sums[FACE_RESIDUAL2];
@@ -62,7 +62,7 @@ static __device__ inline void measure_split(FaceState &s, const double *sums)
     s.stop = small || s.reached || !(s.residual2 < HUGE_VAL) || s.done >= face.iterations;
 }
 
-/* What comes after a split. */
+/* Decides the task after a split. */
 template <int ROWS> static __device__ inline void decide(FaceState &s, const double *sums)
 {
     if (!s.resumed)
@@ -83,18 +83,18 @@ template <int ROWS> static __device__ inline void decide(FaceState &s, const dou
     }
 }
 
-/* Threads that share a body's touches, and touches that a thread reads at a time: 33,000 bodies alone
- * would leave the device's memory with little to do at a time. */
+/* Threads per body, and contacts that a thread loads at a time: one thread for each of 33,000 bodies would not
+ * saturate the device's memory. */
 enum { LANES = 4, AHEAD = 2 };
 
-/* What the bodies' kernel takes from the scalars. */
+/* The scalars that the bodies' kernel needs. */
 struct FaceDecision {
     FaceTask task;
     bool stop;
     double carry;
 };
 
-/* All threads of a block. Not inlined, for its registers. */
+/* Called by all threads of a block. Not inlined, to save registers. */
 template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision next_task()
 {
     __shared__ FaceState next;
@@ -114,8 +114,7 @@ template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision nex
     return FaceDecision{next.task, next.stop, next.carry};
 }
 
-/* Adds touches without friction from `from` on, `stride` apart, at most AHEAD of them, whose loads are
- * under way together. */
+/* Adds contacts without friction from `from` on, `stride` apart: at most AHEAD, loaded together. */
 static __device__ inline void add_touches(const CuImpulses<double> &impulses, int32_t from,
                                           int32_t end, int stride, double (&sum)[6])
 {
@@ -140,7 +139,7 @@ static __device__ inline void add_touches(const CuImpulses<double> &impulses, in
     }
 }
 
-/* Adds touches from `begin` on, `stride` apart. */
+/* Adds contacts from `begin` on, `stride` apart. */
 template <int ROWS>
 static __device__ inline void sum_touches(const double *x, int32_t begin, int32_t end, int stride,
                                           double (&sum)[6])
@@ -154,7 +153,7 @@ static __device__ inline void sum_touches(const double *x, int32_t begin, int32_
             add_point<ROWS>(face.op, impulses, face.op.touch[k], sum);
 }
 
-/* Sums this thread's share of a body's touches; false if they are for a whole block to add. */
+/* Sums this thread's share of a body's contacts; false if a whole block has to sum them. */
 template <int ROWS>
 static __device__ inline bool sum_light(const double *x, int2 span, double (&sum)[6])
 {
@@ -177,7 +176,7 @@ static __device__ inline bool is_search(FaceTask task)
     return task == FACE_ON_FACE || task == FACE_PROPORTION;
 }
 
-/* The velocity of a body from the impulses on it, `sum` those of phi, beta or x. */
+/* Writes the velocity of a body from the impulses on it; `sum` is that of phi, beta or x. */
 static __device__ inline void put_velocity(int b, const FaceDecision &now, double (&sum)[6])
 {
     const bool search = is_search(now.task);
@@ -193,7 +192,7 @@ static __device__ inline void put_velocity(int b, const FaceDecision &now, doubl
     move_body(face.op, b, sum, !search, face.velocity);
 }
 
-/* A body with many touches, by all threads of a block. */
+/* Moves a body with many contacts, by all threads of a block. */
 template <int ROWS>
 static __device__ __attribute__((noinline)) void move_heavy(const double *x, int b,
                                                             FaceDecision now)
@@ -206,8 +205,8 @@ static __device__ __attribute__((noinline)) void move_heavy(const double *x, int
         put_velocity(b, now, sum);
 }
 
-/* A body is summed before the scalars are formed, for the more likely decision. Blocks without bodies
- * leave, but for the one that keeps the scalars. */
+/* A body is summed before the scalars are known, for the more likely decision. Blocks without bodies return, except
+ * block 0, which stores the scalars. */
 template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 4) face_bodies()
 {
     enum { BODIES = FACE_BODY_THREADS / LANES };
@@ -242,7 +241,7 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
 
 /* ---- product ---- */
 
-/* The largest a with x - a p in the set. */
+/* Returns the largest a with x - a p in the set. */
 template <int ROWS>
 static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
                                             const double (&p)[ROWS])
@@ -253,7 +252,7 @@ static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
         return p[0] > 0.0 ? x[0] / p[0] : HUGE_VAL;
 }
 
-/* A block of the direction, and its share of the sums. */
+/* Stores a block of the direction and adds its share of the sums. */
 template <int ROWS>
 static __device__ inline void search_block(int i, const double (&p)[ROWS], const double (&np)[ROWS],
                                            double (&sums)[FACE_SEARCH_SUMS])
@@ -272,7 +271,7 @@ static __device__ inline void search_block(int i, const double (&p)[ROWS], const
     sums[FACE_LIMIT] = larger(sums[FACE_LIMIT], -limit);
 }
 
-/* The gradient g at x. `tested`: sums are those of the step from w and of the gradient's change. */
+/* Stores the gradient g at x. `tested`: adds the sums of the step from w and of the gradient's change. */
 template <int ROWS>
 static __device__ inline void refresh_block(int i, bool tested, const double (&x)[ROWS],
                                             const double (&g)[ROWS],
@@ -291,7 +290,7 @@ static __device__ inline void refresh_block(int i, bool tested, const double (&x
     store_block(face.g, i, g);
 }
 
-/* The vector that is multiplied: phi + carry p, beta or x. */
+/* Loads the factor of the product: phi + carry p, beta or x. */
 template <int ROWS>
 static __device__ inline void load_factor(FaceTask task, double carry, int i, double (&v)[ROWS])
 {
@@ -330,17 +329,17 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
 
 /* ---- update ---- */
 
-/* x moves by -a p, its gradient by -a N p; then comes a split, a projection, or the next round. */
+/* x moves by -a p, its gradient by -a N p; a split, a projection or the next round follows. */
 struct FaceMove {
     double a;
     double step;
-    bool project; /* after the step: into the set */
-    bool beyond;  /* x = P(x - step d) with its x before kept, d the free gradient or, */
-    bool whole;   /*   if `whole`, all of it */
+    bool project; /* project x into the set after the step */
+    bool beyond;  /* then x = P(x - step d), the old x stored in w */
+    bool whole;   /* d is the gradient; else the free gradient */
     bool split;
 };
 
-/* The next round forms the gradient at x afresh. */
+/* Makes the next round compute the gradient at x anew. */
 static __device__ inline void refresh_next(FaceState &s, FaceTask task, bool tested)
 {
     s.task = task;
@@ -366,7 +365,7 @@ static __device__ inline void end_on_split(FaceState &s, FaceMove &move)
     s.task = FACE_DECIDE;
 }
 
-/* True when the gradient is to be formed afresh. */
+/* Counts an update of the gradient. True if it must be computed anew. */
 static __device__ inline bool follow(FaceState &s)
 {
     return ++s.unchecked >= TALUS_FACE_REFRESH;
@@ -392,7 +391,7 @@ static __device__ inline void search_ends(FaceState &s, const double *sums, Face
     double a =
         talus_face_length(&s.norm, &s.pnp, sums[FACE_PNP], sums[FACE_PG], sums[FACE_PP], -1.0);
     s.products++;
-    if (on_face && a == 0.0) { /* the face is solved, up to rounding; go on with the rest */
+    if (on_face && a == 0.0) { /* the face is solved up to rounding; leave it */
         leave_face(s, true, move);
     } else if (on_face && !(a < limit)) {
         expand(s, limit, move);
@@ -407,7 +406,7 @@ static __device__ inline void search_ends(FaceState &s, const double *sums, Face
     }
 }
 
-/* What this kernel does, and the scalars after it. */
+/* Returns the work of this kernel and updates the scalars. */
 static __device__ inline FaceMove make_move(FaceState &s, const double *sums)
 {
     FaceMove move = {};
@@ -440,7 +439,7 @@ static __device__ __attribute__((noinline)) FaceMove next_move()
     return move;
 }
 
-/* phi and beta of a block (cu_split), their sums and the residual's. */
+/* Computes phi and beta of a block (cu_split), their sums and those of the residual. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
                                           const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])
@@ -468,7 +467,7 @@ static __device__ inline void split_block(int i, double mu, double step, const d
     sums[FACE_RESIDUAL_MAX2] = larger(sums[FACE_RESIDUAL_MAX2], r2);
 }
 
-/* x = P(x - step d); w keeps the x before. */
+/* x = P(x - step d); stores the old x in w. */
 template <int ROWS>
 static __device__ inline void leave_block(int i, double mu, const FaceMove &move, double (&x)[ROWS],
                                           const double (&g)[ROWS])

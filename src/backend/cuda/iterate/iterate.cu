@@ -1,10 +1,9 @@
 /* backend/cuda/iterate/iterate.cu - many iterations without the host: what surrounds the kernels of iterate.h.
  *
- * A run is a row of stretches, one for each refinement (in double precision there is one). A stretch
- * readies the arrays, sends iterations to the device, and takes the scalars back. A small problem's are one
- * kernel (iterate_resident.h); else they go batch by batch as CUDA graphs, a few batches ahead of what is
- * known of their progress. In single precision a run that goes on where the last one ended, as `since`
- * tells, finds base and increments as they were left. */
+ * A run is a sequence of stretches, one per refinement (in double precision only one). A stretch prepares the arrays,
+ * launches iterations on the device, and downloads the scalars. A small problem takes one kernel
+ * (iterate_resident.h); else iterations are launched in batches, as CUDA graphs, a few batches ahead of the known
+ * progress. In single precision a run that continues the last one, by `since`, reuses base and increments. */
 #include "backend/cuda/device/follow.h"
 #include "backend/cuda/iterate/iterate_split.h"
 
@@ -14,13 +13,13 @@ extern "C" {
 
 #include <mutex>
 
-/* Steps between refinements at the latest, about the price of ten steps; see also REFINE_AT. */
+/* Maximum number of steps between refinements, each about the price of ten steps; see also REFINE_AT. */
 enum { REFINE_AFTER = 400 };
 
-/* Steps in a graph, at least; graphs between looks at the progress. */
+/* Minimum number of steps in a graph; graphs between checks of the progress. */
 enum { BATCH = 20, LOOK = 2 };
 
-/* launch_together: a kernel whose blocks all run at the same time; can_be_together: whether they fit. */
+/* launch_together: launches a kernel whose blocks all run at the same time; can_be_together: true if they fit. */
 #ifdef TALUS_EMULATED
 #define launch_together launch_block
 
@@ -56,46 +55,46 @@ template <class K> static bool can_be_together(CuContext *cu, K kernel, int thre
 }
 #endif
 
-/* What a run in single precision leaves for one that goes on. */
+/* What a run in single precision leaves for its continuation. */
 struct Kept {
-    long long serial; /* of the operator's data; 0: nothing */
-    const double *x;  /* the caller's vector; */
-    int since;        /*   iterations of its solve, */
-    int steps;        /*   those since the last refinement */
-    int now;          /* which of Iterate.x is the iterate */
+    long long serial; /* of the operator's data; 0: no continuation */
+    const double *x;  /* the caller's vector */
+    int since;        /* iterations of its solve */
+    int steps;        /* steps since the last refinement */
+    int now;          /* index of the iterate in Iterate.x */
 };
 
-/* What an operator keeps for its runs. */
+/* Data of an operator for its runs. */
 struct Iterate {
     Kept kept;
-    long long serial[2]; /* of the operator's data that mu_range, and that normal and mass are of */
+    long long serial[2]; /* serial of the operator's data at mu_range; at normal and mass */
     CuArray<float4> normal, base;
     CuArray<float2> mass;
-    CuArray<double> mu_range, gradient; /* gradient: where the caller has no vector to spare */
+    CuArray<double> mu_range, gradient; /* gradient: used if the caller provides no vector */
     CuArray<char> x[2], v[3];
 };
 
 struct Batch {
     cudaGraphExec_t graph;
     int check, steps;
-    int resident; /* whether iterate_resident can be launched; 0: not known, -1: no */
+    int resident; /* 1: iterate_resident can be launched; 0: unknown; -1: cannot */
 };
 
 enum { VARIANTS = 64 };
 
-/* What the operators of a context share: the way to the device, and batches that have been captured. */
+/* Data shared by the operators of a context: device buffers and captured batches. */
 struct Shared {
     CuArray<IterateState> device_state;
     CuArray<double> device_partial;
     CuArray<unsigned> device_arrived;
-    IterateState *seen_state; /* pinned: [2][2], of the last two looks */
+    IterateState *seen_state; /* pinned: [2][2], states of the last two checks */
     IterateArgs *sent_args;   /* pinned */
     cudaEvent_t look_end[2];
     Batch batches[VARIANTS];
 };
 
-/* Kernels find their arguments in constant memory, of which the device has one for all contexts: held from
- * when they are sent there until the last kernel has read them. */
+/* Guards the kernels' arguments in constant memory, which all contexts share: held from their upload until the last
+ * kernel has read them. */
 static std::mutex constant_memory;
 
 static void clear_shared(void *at)
@@ -168,9 +167,9 @@ static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
     return TALUS_OK;
 }
 
-/* ---- making ready ---- */
+/* ---- preparation ---- */
 
-/* Data that stay from run to run of one solve. */
+/* Prepares the data that stay from run to run of one solve. */
 static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mixed, bool momentum)
 {
     const CuView<double> view = cu_view(op);
@@ -206,9 +205,9 @@ struct Stretch {
     IterateKernels kernels;
     Batch *batch;
     const TalusRun *run;
-    int left;     /* steps to do at most, */
-    int lead;     /*   of which these come before one that begins a period of measuring */
-    int launched; /* steps sent */
+    int left;     /* maximum number of steps */
+    int lead;     /* steps before the first one that begins a period of measuring */
+    int launched; /* steps launched */
     int first;    /* parity of the first step */
     bool resident, machines;
 };
@@ -218,7 +217,7 @@ static int parity_of(const Stretch *s)
     return (s->first + s->launched) & 1;
 }
 
-/* What the step before the next one to be sent has left. */
+/* What the step before the next launch has done: measured or not. */
 static int seen_by(const Stretch *s)
 {
     int before = s->run->done + s->launched - 1;
@@ -246,7 +245,7 @@ static void send_step(Stretch *s)
     s->launched++;
 }
 
-/* Steps of a batch that begins with one that measures: whole periods, an even number. */
+/* Number of steps of a batch, which begins with a measuring step: whole periods, and even. */
 static int batch_steps(int check)
 {
     int steps = (BATCH + check - 1) / check * check;
@@ -278,8 +277,8 @@ static void capture_batch(const Stretch *s, int check)
     cu_note(cu, cudaGraphDestroy(graph), "graph");
 }
 
-/* Asks for the state of steps up to here, as number `look` of such questions, and waits for the answer to
- * the one before: true when the steps have stopped. */
+/* Requests the current state, as request number `look`, and waits for the answer to the previous request. True if the
+ * steps have stopped. */
 static bool look_for_stop(CuContext *cu, int look)
 {
     const Shared *shared = shared_of(cu);
@@ -296,8 +295,8 @@ static bool look_for_stop(CuContext *cu, int look)
     return before[0].stop || before[1].stop;
 }
 
-/* Sends batches while more than one is left, because the last step of a run measures. False when they are
- * seen to have stopped. */
+/* Launches batches while more than one is left, because the last step of a run measures. False if the steps have
+ * stopped. */
 static bool send_batches(Stretch *s)
 {
     const int check = s->run->check, steps = batch_steps(check);
@@ -354,7 +353,7 @@ static void send_steps(Stretch *s, bool momentum, const IterateState *state)
     launch_next(s->cu, s->kernels.conclude, 1, BODY_THREADS, parity_of(s), seen_by(s));
 }
 
-/* Does at most s->left steps from `state` on, which is taken back; x[first] is the iterate. */
+/* Does at most s->left steps from `state`, which receives the final state; x[first] is the iterate. */
 static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
                                IterateState *state)
 {
@@ -377,7 +376,7 @@ static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentu
     return cu_check(cu);
 }
 
-/* Which of x is the iterate after a stretch. */
+/* Returns the index of the iterate in x after a stretch. */
 static int parity_after(const Stretch *s, const IterateState *state)
 {
     return s->resident ? 0 : (s->first + state->done) & 1;
@@ -385,7 +384,7 @@ static int parity_after(const Stretch *s, const IterateState *state)
 
 /* ---- runs ---- */
 
-/* Small enough that threads can keep the contacts. */
+/* True if the problem is so small that threads can keep the contacts. */
 static bool is_resident(const Stretch *s, const TalusOperator *op)
 {
     const int threads = s->kernels.resident_threads;
@@ -397,7 +396,7 @@ static bool is_resident(const Stretch *s, const TalusOperator *op)
     return s->batch->resident > 0;
 }
 
-/* The rest of the run, beginning with steps that bring it to one that measures, where batches begin. */
+/* Returns a stretch for the rest of the run. It begins with steps up to the next measuring one, where batches begin. */
 static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum,
                            bool exact)
 {
@@ -475,7 +474,7 @@ static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusA
     return cu_check(cu_of(op));
 }
 
-/* Whether x, x_prev and the increments are as the run before has left them. */
+/* True if x, x_prev and the increments are as the previous run left them. */
 static bool goes_on(const Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run)
 {
     const Kept *kept = &w->kept;
@@ -483,7 +482,7 @@ static bool goes_on(const Iterate *w, const TalusOperator *op, const double *x, 
            run->since > 0 && kept->since == run->since;
 }
 
-/* Nothing where a refinement is due, which is then the next run's to do. */
+/* Records what the next run can continue from: nothing if a refinement is due. */
 static void keep(Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run,
                  const IterateState *state, int steps_before, int now)
 {
@@ -519,7 +518,7 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     return cu_check(cu_of(op));
 }
 
-/* Joints are satisfied in double precision: single would leave them open by what rounding makes of velocities. */
+/* Joints need double precision: in single precision the rounding of velocities would leave them open. */
 static bool is_mixed(const TalusOperator *op, bool mixed)
 {
     return mixed && !op->elimination;

@@ -8,13 +8,13 @@ extern "C" {
 #include "backend/momentum.h"
 }
 
-/* A residual this small beside the increment since the last refinement is near the rounding of the
- * increment's product. Findings put the floor of single precision near 4e-6 of the impulses. */
+/* Refinement is due when the residual is below this times the increment since the last one, near the rounding of the
+ * increment's product. Measured floor of single precision: about 4e-6 of the impulses. */
 static constexpr double REFINE_AT = 2e-5;
 
 /* ---- scalars between iterations ---- */
 
-/* The state after a step that left these sums. */
+/* Returns the state after a step with these sums. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ inline IterateState advance(IterateState s, bool check, const double *sums)
 {
@@ -46,13 +46,13 @@ static __device__ inline IterateState advance(IterateState s, bool check, const 
     return s;
 }
 
-/* What the bodies' kernel takes from the state. */
+/* The scalars that the bodies' kernel needs. */
 struct Decision {
     double beta;
     int stop;
 };
 
-/* The sums of the step before, over all its blocks, valid in thread 0. */
+/* Reduces the sums of the previous step over all its blocks; valid in thread 0. */
 template <bool MOMENTUM>
 static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SUMS])
 {
@@ -74,8 +74,8 @@ static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SU
     }
 }
 
-/* All threads of a block: the state of this iteration, from that of the one before and its sums. Every
- * block computes it, the first one keeps it. Not inlined, for its registers. */
+/* Computes the state of this iteration from the previous state and its sums. All threads of every block call it;
+ * block 0 stores the state. Not inlined, to save registers. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ __attribute__((noinline)) Decision next_state(int parity, int seen)
 {
@@ -83,7 +83,7 @@ static __device__ __attribute__((noinline)) Decision next_state(int parity, int 
     const IterateState *before = &args.state[1 - parity];
     const bool step = !before->fresh && !before->stop, check = seen == SEEN_CHECK;
     double sums[ITERATE_SUMS] = {0.0};
-    add_partials<MOMENTUM>(check, sums); /* of no meaning, and not used, unless there was a step */
+    add_partials<MOMENTUM>(check, sums); /* meaningless, and not used, unless there was a step */
     if (threadIdx.x == 0) {
         next = step ? advance<MOMENTUM, FLOAT>(*before, check, sums) : *before;
         next.fresh = false;
@@ -96,7 +96,7 @@ static __device__ __attribute__((noinline)) Decision next_state(int parity, int 
 
 /* ---- bodies ---- */
 
-/* Adds a touch's impulse and torque as in contact.h, whose frame and impulse are at hand. */
+/* Adds a contact's impulse and torque as in contact.h, given its frame and impulse. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void add_impulse(int32_t touch, const T (&frame)[4], const T (&x)[ROWS],
                                           T (&sum)[6])
@@ -124,7 +124,7 @@ static __device__ inline void add_impulse(int32_t touch, const T (&frame)[4], co
     }
 }
 
-/* Touches from `begin` on, `stride` apart. Loads of AHEAD touches are under way at a time. */
+/* Adds contacts from `begin` on, `stride` apart; AHEAD of them are loaded together. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void sum_touches(const T *x, int32_t begin, int32_t end, int stride,
                                           T (&sum)[6])
@@ -146,7 +146,7 @@ static __device__ inline void sum_touches(const T *x, int32_t begin, int32_t end
     }
 }
 
-/* Velocity of a body from the sum of its touches, in either precision: with free motion, or without. */
+/* Loads a body's record: in double precision with free motion, in single without. */
 static __device__ inline void body_record(int b, double (&v)[8])
 {
     load_packs<8>(args.op.body[b], v);
@@ -161,7 +161,7 @@ static __device__ inline void body_record(int b, float (&v)[8])
     v[7] = mass.y;
 }
 
-/* Adds what the sum of its touches does to a body's velocity. */
+/* Adds to a body's velocity the effect of the sum over its contacts. */
 template <class T, bool GENERAL>
 static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
 {
@@ -183,7 +183,7 @@ static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
     }
 }
 
-/* W of a body from its V and that of the iterate before. */
+/* Stores W of a body from its V and that of the previous iterate. */
 template <class T>
 static __device__ inline void store_ahead(int b, double beta, const T (&before)[8], T (&v)[8])
 {
@@ -192,7 +192,7 @@ static __device__ inline void store_ahead(int b, double beta, const T (&before)[
     store_packs<8>(v, (T *)args.w + 8 * (int64_t)b);
 }
 
-/* Leaves V and, for y, W. `start`: V alone. */
+/* Stores V and, for y, W. `start`: V only. */
 template <class T, bool GENERAL, bool MOMENTUM>
 static __device__ inline void move_body(int b, int parity, bool start, double beta,
                                         const T (&sum)[6])
@@ -207,13 +207,13 @@ static __device__ inline void move_body(int b, int parity, bool start, double be
         store_ahead(b, beta, before, v);
 }
 
-/* Where body b's touches are. */
+/* Range of body b's contacts in `touch`. */
 static __device__ inline int2 touch_span(int b)
 {
     return make_int2(args.op.contact_start[b], args.op.contact_start[b + 1]);
 }
 
-/* Sums the touches of a body; false if that is for a whole block to do. */
+/* Sums the contacts of a body; false if a whole block has to do it. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
 {
@@ -225,8 +225,7 @@ static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
     return true;
 }
 
-/* A body with many touches, by all threads of a block. Not inlined: it would take registers from the
- * others. */
+/* Moves a body with many contacts, by all threads of a block. Not inlined, to save registers elsewhere. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, int parity,
                                                             bool start, double beta)
@@ -244,8 +243,8 @@ static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, i
         move_body<T, GENERAL, MOMENTUM>(b, parity, start, beta, sum);
 }
 
-/* The scalars are needed for W alone: a thread's first body is summed before they are formed. What no
- * kernel changes is loaded before waiting for the one before. */
+/* The scalars are needed for W only: a thread's first body is summed before they are computed. Constant data are
+ * loaded before waiting for the previous kernel. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8 ? 5 : 8)
     iterate_bodies(int parity, int seen)
@@ -259,7 +258,7 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
     await_previous();
     const bool idle = (int)(blockIdx.x * BODY_THREADS) >= args.op.bodies &&
                       BODY_BLOCKS - 1 - (int)blockIdx.x >= args.op.heavy_count;
-    if (idle && blockIdx.x > 0) /* the first block keeps the state */
+    if (idle && blockIdx.x > 0) /* block 0 stores the state */
         return;
     const T *x = (const T *)args.x[parity];
     bool light = sum_light<T, ROWS, GENERAL>(x, span, sum);
@@ -292,7 +291,7 @@ static __device__ inline void move_machine_ahead(const TalusMachines *e, int m, 
     }
 }
 
-/* Joints satisfied in V, and in W by that. */
+/* Satisfies joints in V, and recomputes W from it. */
 template <bool MOMENTUM> static __global__ void iterate_machines(int parity, int seen)
 {
     await_previous();

@@ -4,7 +4,7 @@
 
 #include "backend/cuda/iterate/iterate_load.h"
 
-/* Diagonal of the metric's inverse, and the scale d of the residual. */
+/* Diagonal entries of the metric's inverse, and the scale d of the residual. */
 template <class T> struct Weights {
     T n, t, d;
 };
@@ -23,7 +23,7 @@ static __device__ inline Weights<T> weights_of(int i, T compliance, const T (&va
     return args.trace ? Weights<T>{d, d, d} : Weights<T>{nn, tt, d};
 }
 
-/* The velocity records of a contact's bodies; zeros for the fixed world. */
+/* Loads the velocity records of a contact's bodies; zeros for the fixed world. */
 template <class T>
 static __device__ inline void load_records(const void *v, int2 pair, T (&va)[8], T (&vb)[8])
 {
@@ -35,7 +35,7 @@ static __device__ inline void load_records(const void *v, int2 pair, T (&va)[8],
             vb[k] = T(0);
 }
 
-/* D'v at contact i. */
+/* u = D'v at contact i. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void relative(int i, const T (&frame)[4], const T (&va)[8],
                                        const T (&vb)[8], T (&u)[ROWS])
@@ -69,8 +69,8 @@ static __device__ inline void relative(int i, const T (&frame)[4], const T (&va)
     }
 }
 
-/* Projection in the metric diag(b_n, b_t, b_t), kappa = mu b_t / b_n (sets/cone.h), with roots and
- * divisions on the mantle alone. True where nothing changes. */
+/* Projects z in the metric diag(b_n, b_t, b_t), kappa = mu b_t / b_n (sets/cone.h), with roots and divisions only on
+ * the mantle. True if z was inside. */
 static __device__ inline bool project_metric(double mu, double kappa, double (&z)[3])
 {
     double t2 = z[1] * z[1] + z[2] * z[2];
@@ -96,7 +96,7 @@ static __device__ inline bool project_metric(double, double, double (&z)[1])
     return false;
 }
 
-/* What a contact brings along that no iteration changes: base impulse and its gradient. */
+/* Data of a contact that are constant over iterations: base impulse and its gradient. */
 template <class T, int ROWS> struct Base {
     double gamma[ROWS], g[ROWS];
     T compliance;
@@ -154,7 +154,7 @@ static __device__ inline void measure(const Base<T, ROWS> &base, double mu, cons
     sums[SIZE2] += (double)w.d * (double)w.d * size2;
 }
 
-/* Changes of impulse and gradient from the iterate before, for the test of the step length. */
+/* Adds the changes of impulse and gradient since the previous iterate, for the test of the step length. */
 template <class T, int ROWS>
 static __device__ inline void compare(const Weights<T> &w, const T (&x)[ROWS], const T (&dx)[ROWS],
                                       const T (&du)[ROWS], double (&sums)[ITERATE_SUMS])
@@ -171,8 +171,8 @@ static __device__ inline void compare(const Weights<T> &w, const T (&x)[ROWS], c
     sums[DG2] += dg2;
 }
 
-/* P(y - step B^-1 g) less the base, B the metric's diagonal. Its inverse and kappa are made from the same
- * two numbers, whose own rounding then does not matter: any metric has the same solutions. */
+/* P(y - step B^-1 g) less the base, B the metric's diagonal. B^-1 and kappa come from the same two numbers, whose own
+ * rounding then does not matter: any metric has the same solutions. */
 template <class T, int ROWS>
 static __device__ inline void descend(const Base<T, ROWS> &base, double mu, double step, T b_n,
                                       T b_t, const T (&y)[ROWS], const T (&u)[ROWS],
@@ -192,7 +192,7 @@ static __device__ inline void descend(const Base<T, ROWS> &base, double mu, doub
 /* The scalars that a step needs. */
 struct StepScalars {
     double beta, step;
-    double mu; /* where it is the same everywhere; else negative */
+    double mu; /* if equal at all contacts; else negative */
 };
 
 template <int ROWS> static __device__ inline double friction_of(const StepScalars &c, int i)
@@ -200,8 +200,7 @@ template <int ROWS> static __device__ inline double friction_of(const StepScalar
     return ROWS == 1 || c.mu >= 0.0 ? c.mu : args.op.mu[i];
 }
 
-/* De Saxce's shift mu |u_t| of the iterate whose gradient less the base's is u, for the step and for the
- * residual. */
+/* De Saxce's shift mu |u_t| of an iterate, for the step and the residual; u is its gradient less that of the base. */
 template <class T, int ROWS>
 static __device__ inline double shift_of(const Base<T, ROWS> &base, double mu, const T (&u)[ROWS])
 {
@@ -221,8 +220,8 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
     load_vector<ROWS>((const T *)args.x[parity], i, x);
     load_vector<ROWS>((const T *)args.x[1 - parity], i, dx);
     load_base(i, base);
-    constexpr bool APART =
-        CHECK || EXACT; /* the gradients of x and of the iterate before, not of y */
+    /* Uses the gradients of x and of the previous iterate instead of that of y. */
+    constexpr bool APART = CHECK || EXACT;
     load_records(APART ? args.v[parity] : args.w, pair, va, vb);
     const double mu = friction_of<ROWS>(c, i);
     const Weights<T> w = weights_of<T, ROWS, GENERAL>(i, base.compliance, va, vb);
@@ -280,15 +279,15 @@ static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pa
     store_vector<ROWS>((T *)args.x[0], i, next);
 }
 
-/* The pair of this thread's contact in a chunk. */
+/* Returns the pair of this thread's contact in a chunk. */
 static __device__ inline int2 load_pair(int chunk)
 {
     int i = chunk * CONTACT_THREADS + (int)threadIdx.x;
     return i < args.op.blocks ? args.op.pair[i] : make_int2(0, 0);
 }
 
-/* Contacts go from the last to the first, bodies from the first to the last: each kernel starts where the
- * one before has left its data in the cache. Pairs are loaded one chunk ahead, the first before waiting. */
+/* Contacts run from the last to the first, bodies from the first to the last: each kernel starts with data that the
+ * previous one left in the cache. Pairs are loaded one chunk ahead, the first before waiting. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT, bool CHECK>
 static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 8 ? 2 : 4)
     iterate_contacts(int parity)

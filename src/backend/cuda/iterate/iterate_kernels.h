@@ -1,9 +1,8 @@
-/* backend/cuda/iterate/iterate_kernels.h - the kernels of iterate.h, for one precision per file that includes this.
+/* backend/cuda/iterate/iterate_kernels.h - the kernels of iterate.h, for one precision per including file.
  *
- * Constants of a kernel: T, the precision; ROWS; GENERAL, whether there are bodies that are no spheres;
- * MOMENTUM, the accelerated method or Jacobi's; EXACT, whether contacts follow Coulomb's law instead of its
- * relaxation (TalusAccelerated); CHECK, whether the step also measures the residual of x and compares
- * gradients. */
+ * Constants of a kernel: T, the precision; ROWS; GENERAL, whether some bodies are not spheres; MOMENTUM, the
+ * accelerated method or Jacobi's; EXACT, whether contacts follow Coulomb's law instead of its relaxation
+ * (TalusAccelerated); CHECK, whether the step also measures the residual of x and compares gradients. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_KERNELS_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_KERNELS_H
 
@@ -16,7 +15,7 @@ static inline IterateArgs *args_place()
     void *place = &args;
 #ifndef TALUS_EMULATED
     if (cudaGetSymbolAddress(&place, args) != cudaSuccess)
-        place = nullptr; /* the copy to it will say so */
+        place = nullptr; /* the upload to it will report the error */
 #endif
     return (IterateArgs *)place;
 }
@@ -41,7 +40,7 @@ template <class T, int ROWS> static inline IterateKernels kernels_for(bool gener
     return momentum ? kernels_for<T, ROWS, false, true>() : kernels_for<T, ROWS, false, false>();
 }
 
-/* For 1 or 3 rows; `exact` is for the accelerated method. */
+/* Returns the kernels for 1 or 3 rows; `exact` is for the accelerated method. */
 template <class T>
 static inline IterateKernels kernels_for(int rows, bool general, bool momentum, bool exact)
 {

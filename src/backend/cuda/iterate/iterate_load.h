@@ -1,12 +1,12 @@
-/* backend/cuda/iterate/iterate_load.h - what the kernels of iterate.h share: their arguments, and how blocks are
- * read in either precision. */
+/* backend/cuda/iterate/iterate_load.h - shared by the kernels of iterate.h: their arguments, and loads in either
+ * precision. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_LOAD_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_LOAD_H
 
 #include "backend/cuda/device/follow.h"
 #include "backend/cuda/iterate/iterate.h"
 
-/* What all kernels of this file work on: constant memory, so that it takes no registers. */
+/* Arguments of all kernels of this file, in constant memory, so that they take no registers. */
 namespace
 {
 __constant__ IterateArgs args;
@@ -68,7 +68,7 @@ static __device__ inline double divide(double a, double b)
     return a / b;
 }
 
-/* To a few units in the last place: for numbers that only have to agree with themselves. */
+/* Division to a few units in the last place, for numbers that only have to be consistent with themselves. */
 static __device__ inline float divide(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -78,7 +78,7 @@ static __device__ inline float divide(float a, float b)
 #endif
 }
 
-/* Of one contact per thread. */
+/* Number of chunks, with one contact per thread. */
 static __device__ inline int contact_chunks()
 {
     return (int)(((int64_t)args.op.blocks + CONTACT_THREADS - 1) / CONTACT_THREADS);

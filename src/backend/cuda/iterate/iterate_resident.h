@@ -1,26 +1,26 @@
 /* backend/cuda/iterate/iterate_resident.h - all iterations of a run in one kernel, for small problems.
  *
- * What costs time in a small problem is not memory but waiting: for launches, for sums, for loads. Here a
- * thread keeps its contact from the first iteration to the last, in registers, with the iterate before and
- * its gradient, so that a contact reads nothing but the velocities of its bodies, and a body nothing but
- * the impulses of its contacts and what never changes. Blocks, one to a processor, wait for each other
- * twice in an iteration: after the bodies and after the contacts. While bodies are summed, one warp of
- * each block adds the sums of the step before and derives the scalars of the next, all to the same result. */
+ * A small problem spends its time waiting for launches, sums and loads, not for memory bandwidth. Here a thread keeps
+ * its contact in registers from the first iteration to the last, with the previous iterate and its gradient. A
+ * contact then reads only the velocities of its bodies, and a body only the impulses of its contacts and constant
+ * data. Blocks, one per processor, synchronise twice in an iteration: after the bodies and after the contacts. While
+ * bodies are summed, one warp of each block reduces the sums of the previous step and derives the next scalars, with
+ * the same result in every block. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 
 #include "backend/cuda/iterate/iterate_bodies.h"
 #include "backend/cuda/iterate/iterate_contacts.h"
 
-/* ---- blocks that wait for each other ---- */
+/* ---- barrier over blocks ---- */
 
-/* All blocks of the grid, which run at the same time. `arrived` counts from 0 at the kernel's start; `goal`
- * is what it is when all are here. */
+/* Barrier over all blocks of the grid, which run at the same time. `arrived` counts from 0 at the kernel's start;
+ * `goal` is its value when all have arrived. */
 static __device__ inline void await_all(unsigned *arrived, unsigned &goal)
 {
     goal += RESIDENT_BLOCKS;
     __syncthreads();
-#ifndef TALUS_EMULATED /* which has one block */
+#ifndef TALUS_EMULATED /* emulated: one block */
     if (threadIdx.x == 0) {
         unsigned seen;
         asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
@@ -37,7 +37,7 @@ static __device__ inline void await_all(unsigned *arrived, unsigned &goal)
 #endif
 }
 
-/* This block's part of so many items: from .x to .y. */
+/* Returns this block's range of the items: .x to .y. */
 static __device__ inline int2 part_of(int items)
 {
     int each = (items + RESIDENT_BLOCKS - 1) / RESIDENT_BLOCKS;
@@ -47,17 +47,17 @@ static __device__ inline int2 part_of(int items)
 
 /* ---- bodies ---- */
 
-/* Threads to a body, neighbours in a warp; threads that derive the scalars. */
+/* Threads per body, neighbours in a warp; threads that derive the scalars. */
 #ifdef TALUS_EMULATED
 enum { RESIDENT_LANES = 1, RESIDENT_WARP = 1 };
 #else
 enum { RESIDENT_LANES = 2, RESIDENT_WARP = 32 };
 #endif
 
-/* Touches of a body that a lane keeps. */
+/* Contacts of a body that a lane keeps. */
 enum { RESIDENT_TOUCHES = 4 };
 
-/* The same sum in all lanes of a body. */
+/* Sums over the lanes of a body; all get the result. */
 template <class T> static __device__ inline void add_lanes(T (&sum)[6])
 {
 #ifdef TALUS_EMULATED
@@ -70,10 +70,10 @@ template <class T> static __device__ inline void add_lanes(T (&sum)[6])
 #endif
 }
 
-/* What a thread keeps of the first of its bodies: which of its touches are this lane's, of these the first
- * few by themselves, so that the impulses can be asked for at once. */
+/* What a thread keeps of its first body: the range of the body's contacts, and the first few of this lane, so that
+ * their impulses can be loaded at once. */
 struct HeldBody {
-    bool heavy; /* not for a few threads */
+    bool heavy; /* summed by a whole block */
     int2 span;
     int32_t touch[RESIDENT_TOUCHES];
 };
@@ -107,7 +107,7 @@ static __device__ inline void sum_held(const T *x, const HeldBody &h, T (&sum)[6
                                   RESIDENT_LANES, sum);
 }
 
-/* V of a body, whose record is at hand. */
+/* Stores V of a body, given its record. */
 template <class T, bool GENERAL>
 static __device__ inline void leave_velocity(int b, T (&v)[8], T (&sum)[6])
 {
@@ -118,7 +118,7 @@ static __device__ inline void leave_velocity(int b, T (&v)[8], T (&sum)[6])
     store_packs<8>(v, (T *)args.v[0] + 8 * (int64_t)b);
 }
 
-/* V of this block's bodies, for impulses x. */
+/* Computes V of this block's bodies, for impulses x. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void move_resident(const T *x, int2 bodies, const HeldBody &held)
 {
@@ -159,7 +159,7 @@ template <int COUNT> static __device__ inline void add_warp(double (&v)[COUNT])
 #endif
 }
 
-/* The first COUNT sums over all blocks. */
+/* Reduces the first COUNT sums over all blocks. */
 template <int COUNT>
 static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
 {
@@ -174,7 +174,7 @@ static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
         sums[k] = v[k];
 }
 
-/* The state after a step, by the last warp of the block, which has the fewest bodies. */
+/* Computes the state after a step, in the last warp of the block, which has the fewest bodies. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ inline void advance_resident(bool check, IterateState *state)
 {
@@ -192,8 +192,8 @@ static __device__ inline void advance_resident(bool check, IterateState *state)
 
 /* ---- contacts ---- */
 
-/* What a thread keeps of a contact: u is the gradient of `before` less that of the base, and the base's
- * impulse is a number of T (split in iterate.cu). */
+/* What a thread keeps of a contact: u is the gradient of `before` less that of the base; the base's impulse fits T
+ * (split in iterate_split.h). */
 template <class T, int ROWS> struct Held {
     int2 pair;
     T frame[4], x[ROWS], before[ROWS], u[ROWS], gamma[ROWS], compliance;
@@ -220,7 +220,7 @@ static __device__ inline void gradient_of(int i, const Held<T, ROWS> &h, const T
     u[0] += h.compliance * x[0];
 }
 
-/* V is that of the iterate before. */
+/* V is that of the previous iterate here. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void take_contact(int i, Held<T, ROWS> &h)
 {
@@ -290,7 +290,7 @@ static __device__ inline void relax_held(const StepScalars &c, int i, bool check
         h.x[k] += (T)args.lambda * (next[k] - h.x[k]);
 }
 
-/* Leaves the block's sums where advance_resident looks for them. */
+/* Writes the block's sums for advance_resident. */
 template <bool MOMENTUM>
 static __device__ inline void leave_sums(bool check, double (&sums)[ITERATE_SUMS])
 {

@@ -1,5 +1,5 @@
-/* backend/cuda/iterate/iterate_split.h - before and after the iterations of iterate.h: an operator's data and a
- * solver's vectors in the form that iterations work on. */
+/* backend/cuda/iterate/iterate_split.h - before and after the iterations of iterate.h: conversion of an operator's
+ * data and a solver's vectors. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_SPLIT_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_SPLIT_H
 
@@ -63,8 +63,8 @@ template <int ROWS> static __device__ inline float4 get_low(const float *low, in
         return ((const float4 *)low)[i];
 }
 
-/* x in its metric becomes impulses in double, of which `base` is the rounded part, and what the iterates
- * are beyond it. x holds `base` afterwards. x_prev may be NULL. */
+/* Converts x from its metric to impulses: `base` is their value rounded to float, low and low_prev are the increments
+ * of x and x_prev beyond it. Afterwards x holds `base`. x_prev may be NULL. */
 template <int ROWS>
 static __global__ void split(int blocks, const TalusMetricBlock *metric, const double *compliance,
                              double *x, const double *x_prev, float4 *base, float *low,
@@ -100,7 +100,7 @@ static __device__ inline void join_one(float4 high, float4 low, const double (&s
     }
 }
 
-/* The way back. */
+/* Reverses split. */
 template <int ROWS>
 static __global__ void join(int blocks, const TalusMetricBlock *metric, const float4 *base,
                             const float *low, double *x, const float *low_prev, double *x_prev)

@@ -1,11 +1,11 @@
 /* backend/cuda/ops/accelerate.cu - one accelerated projected gradient step, fused.
  *
- * The bodies gather the impulses of x (contact.h), then one pass over the contacts evaluates the
- * gradient, extrapolates, projects and sums. Impulses are gathered from x itself, so there is nothing
- * to keep warm between steps.
+ * The bodies gather the impulses of x (contact.h), then one pass over the contacts evaluates the gradient,
+ * extrapolates, projects and sums. Impulses are gathered from x itself, so no step depends on the scratch of the one
+ * before.
  *
- * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly
- * cached) and writes 48. */
+ * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly cached) and writes
+ * 48. */
 #include "backend/cuda/ops/contact.h"
 
 #include <math.h>
@@ -17,12 +17,12 @@ struct Step {
     CuView<double> view;
     CuMotion motion;
     const double *x;
-    double *x_prev, *g_prev; /* x_next and g on return */
+    double *x_prev, *g_prev; /* on return: x_next and g */
     double beta, step;
     bool measure, exact;
 };
 
-/* De Saxce's shift s_n sigma(-u_t) of a Coulomb block whose gradient is g = s u; 0 of others. */
+/* De Saxce's shift s_n sigma(-u_t) of a Coulomb block with gradient g = s u; 0 for other blocks. */
 template <int ROWS>
 static __device__ inline double law_shift(const CuSets &sets, int64_t i, const double (&g)[ROWS])
 {
@@ -32,7 +32,7 @@ static __device__ inline double law_shift(const CuSets &sets, int64_t i, const d
     return talus_block_shift(ROWS, &set, g);
 }
 
-/* The residual of x, its gradient being g and, on the normal row, g + shift. */
+/* Adds the residual of x, whose gradient is g and, on the normal row, g + shift. */
 template <int ROWS, bool VARIED>
 static __device__ inline void measure(const Step &pass, int64_t i, double2 s,
                                       const double (&x)[ROWS], const double (&g)[ROWS],

@@ -1,10 +1,10 @@
-/* backend/cuda/ops/block.h - one block of a vector: its set, its projection, its natural residual; and how
- * kernels that sum over blocks are started.
+/* backend/cuda/ops/block.h - one block of a vector: its set, projection and natural residual; and launches of kernels
+ * that sum over blocks.
  *
- * ROWS, 1, 3 or 6, is a constant of every kernel, so that a block stays in registers. VARIED says that its
- * sets are taken from the operator's models (backend/sets.h); else they are half lines or, with 3 rows,
- * circular cones, told by one number, the friction: what block_set gives is a TalusSet or a double, and
- * functions of a set take either. The operations are those of backend/cpu/blocks.c in the same order. */
+ * ROWS (1, 3 or 6) is a constant of every kernel, so that a block stays in registers. With VARIED, sets come from the
+ * operator's models (backend/sets.h); else they are half lines or, with 3 rows, circular cones, given by the friction
+ * alone. block_set therefore returns a TalusSet or a double, and functions of a set accept either. The operations are
+ * those of backend/cpu/blocks.c in the same order. */
 #ifndef TALUS_BACKEND_CUDA_OPS_BLOCK_H
 #define TALUS_BACKEND_CUDA_OPS_BLOCK_H
 
@@ -20,7 +20,7 @@ struct CuSets {
     const double *mu;
     const double (*diagonal)[2];
     const TalusMetricBlock *metric; /* NULL: s = 1 */
-    const TalusBlockModel *model;   /* from here on for varied blocks */
+    const TalusBlockModel *model;   /* this and the following: varied blocks only */
     const double (*turning)[2];
     const double *estimate;
     bool moving;
@@ -33,7 +33,7 @@ static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *me
                   op->estimate, op->moving};
 }
 
-/* A kernel template<int ROWS, bool VARIED> for the sets of an operator; `how` is launch, launch_block or
+/* Launches a kernel template<int ROWS, bool VARIED> for the sets of an operator; `how` is launch, launch_block or
  * launch_sums. */
 #define LAUNCH_SETS(how, op, kernel, ...)                              \
     ((op)->rows == 1   ? how(cu_of(op), kernel<1, false>, __VA_ARGS__) \
@@ -71,7 +71,7 @@ template <int ROWS> static __device__ inline double block_friction(const CuSets 
         return sets.metric ? sets.metric[i][2] : sets.mu[i];
 }
 
-/* The set of varied block i in a metric, NULL: s = 1; `moving` as the operator has it. */
+/* The set of varied block i in a metric (NULL: s = 1); `moving` as in the operator. */
 static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool moving,
                                              const double *metric)
 {
@@ -80,7 +80,7 @@ static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool
                               sets.estimate ? sets.estimate[i] : 0.0, metric);
 }
 
-/* The set of block i in the metric, and of gamma itself. */
+/* The set of block i: block_set in the metric, impulse_set of gamma itself. */
 template <int ROWS, bool VARIED>
 static __device__ inline auto block_set(const CuSets &sets, int64_t i)
 {
@@ -113,7 +113,7 @@ static __device__ inline void project_block(const TalusSet &set, double (&x)[ROW
     talus_block_project(ROWS, &set, x);
 }
 
-/* Onto the directions in which the set has no end (talus_block_recede). */
+/* Projects x onto the recession cone of the set (talus_block_recede). */
 template <int ROWS> static __device__ inline void recede_block(double mu, double (&x)[ROWS])
 {
     project_block(mu, x);
@@ -125,7 +125,7 @@ static __device__ inline void recede_block(const TalusSet &set, double (&x)[ROWS
     talus_block_recede(ROWS, &set, x);
 }
 
-/* On the boundary of its set. */
+/* True if x is on the boundary of its set. */
 template <int ROWS> static __device__ inline bool block_active(double mu, const double (&x)[ROWS])
 {
     if constexpr (ROWS == 1)
@@ -140,7 +140,7 @@ static __device__ inline bool block_active(const TalusSet &set, const double (&x
     return talus_block_active(ROWS, &set, x);
 }
 
-/* A block without friction in a problem with it moves along its axis only. */
+/* A block without friction in a problem with friction moves only along its normal. */
 template <int ROWS> static __device__ inline void free_gradient(double mu, double (&g)[ROWS])
 {
     if constexpr (ROWS == 3)
@@ -184,9 +184,9 @@ static __device__ inline double natural2(const CuSets &sets, int64_t i, double2 
 
 /* ---- kernels that sum ---- */
 
-/* They run over the items with a stride. The number of blocks depends on that of the items alone, not
- * on the device, and so does the order of sums; it fills a GPU of 132 processors eight times. Emulated
- * there are few, so that small tests take strides too. */
+/* Grid of these kernels, which stride over the items. The number of blocks, and so the order of sums, depends on the
+ * number of items alone, not on the device; it fills a GPU of 132 processors eight times. Emulated it is small, so
+ * that small tests also stride. */
 #ifdef TALUS_EMULATED
 enum { SUM_BLOCKS = 3 };
 #else
@@ -198,8 +198,8 @@ static __device__ inline int64_t stride()
     return (int64_t)gridDim.x * blockDim.x;
 }
 
-/* Starts kernel(partials, totals, arguments...), which reduces `values` values. It also runs where there
- * are no items: then sums are 0. */
+/* Starts kernel(partials, totals, arguments...), which reduces `values` values. It also runs without items: sums are
+ * then 0. */
 template <class... P, class... A>
 static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, int values,
                                double *totals, A... arguments)
@@ -213,7 +213,7 @@ static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t item
     launch_block(cu, kernel, blocks, THREADS, cu_partials(cu), totals, arguments...);
 }
 
-/* The end of such a kernel: the totals of all threads' values, sums first. */
+/* Ends such a kernel: writes the totals of all threads' values, sums first. */
 template <int SUMS, int MAXIMA>
 static __device__ inline void leave_totals(CuPartials partials, double *totals,
                                            double (&v)[SUMS + MAXIMA])

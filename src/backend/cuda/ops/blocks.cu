@@ -82,19 +82,19 @@ struct Split {
     double *free_part, *reduced, *chopped;
 };
 
-/* What split sums over a block's rows. */
+/* Sums of split over a block's rows. */
 struct Moved {
     double x2, g2, by_g, squared;
     bool bound;
 };
 
-/* x~'g, or |x~|^2 where that is rounding: backend/cpu/blocks.c says why. */
+/* x~'g, or |x~|^2 where that is only rounding (reason: backend/cpu/blocks.c). */
 static __device__ inline double reduced_by_g(double step, const Moved &m)
 {
     return (m.by_g - m.squared) * step > 1e-15 * sqrt(m.x2 * m.g2) ? m.by_g : m.squared;
 }
 
-/* The three gradients of a block, written where they are wanted; x~ = (x - t) / step. */
+/* Writes those of the three gradients of a block that are wanted; x~ = (x - t) / step. */
 template <int ROWS>
 static __device__ inline Moved split_parts(const Split &pass, int64_t i, bool active,
                                            const double (&x)[ROWS], const double (&g)[ROWS],
@@ -221,7 +221,7 @@ void cu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const d
                 out);
 }
 
-/* The least step, as the largest of the negative ones. */
+/* Minimum of the steps, as the maximum of their negatives. */
 template <int ROWS, bool VARIED>
 static __global__ void feasible_step(CuPartials partials, double *totals, CuSets sets,
                                      const double *x, const double *p)

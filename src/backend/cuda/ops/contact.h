@@ -1,16 +1,15 @@
 /* backend/cuda/ops/contact.h - the matrix-free operator on the device, contact by contact and body by body.
  *
- * The formulas are those of backend/cpu/contact.c, in the same order, for double and single precision. A
- * product takes two kernels and no wrench records: each body gathers the impulses of its touches, then
- * each contact reads its two bodies (operator.h has the contact velocity). A body with more than HEAVY
- * touches has a block of threads to itself.
+ * The formulas are those of backend/cpu/contact.c, in the same order, for double and single precision. A product
+ * takes two kernels and no wrench records: each body gathers the impulses of its contacts, then each contact reads
+ * its two bodies (contact velocity: operator.h). A block of threads gathers one body with more than HEAVY contacts.
  *
  * A kernel that needs gradients calls cu_motion on the host and block_velocity in the kernel:
  *
  *     CuMotion motion = cu_motion(op, x, metric, true);
  *     LAUNCH_ROWS(launch_block, op, my_kernel, blocks, THREADS, cu_view(op), motion, ...);
  *     template <int ROWS> __global__ void my_kernel(CuView<double> c, CuMotion motion, ...)
- *     { ... block_velocity(c, motion, i, u) ... }                                            */
+ *     { ... block_velocity(c, motion, i, u) ... } */
 #ifndef TALUS_BACKEND_CUDA_OPS_CONTACT_H
 #define TALUS_BACKEND_CUDA_OPS_CONTACT_H
 
@@ -18,27 +17,28 @@
 
 enum { HEAVY = 64 };
 
-/* A kernel template<int ROWS> for the 1, 3 or 6 rows of an operator; `how` as in LAUNCH_SETS. */
+/* Launches a kernel template<int ROWS> for 1, 3 or 6 rows; `how` as in LAUNCH_SETS. */
 #define LAUNCH_ROWS(how, op, kernel, ...)                       \
     ((op)->rows == 1   ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
      : (op)->rows == 3 ? how(cu_of(op), kernel<3>, __VA_ARGS__) \
                        : how(cu_of(op), kernel<6>, __VA_ARGS__))
 
-/* The same for kernels that know half lines and circular cones alone. */
+/* The same for kernels that support only half lines and circular cones. */
 #define LAUNCH_CONES(how, op, kernel, ...)                    \
     ((op)->rows == 1 ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
                      : how(cu_of(op), kernel<3>, __VA_ARGS__))
 
-/* The arrays of an operator as a kernel takes them (operator.h describes them). */
+/* Arguments of kernels: the arrays of an operator (operator.h). */
 template <class T> struct CuView {
     int blocks, bodies;
-    int sphere_sphere, spheres; /* contacts of two spheres; of spheres at all, which come first */
-    const int2 *pair;           /* NULL: explicit */
+    /* contacts of two spheres; of spheres and fixed bodies too: all compact ones */
+    int sphere_sphere, spheres;
+    const int2 *pair; /* NULL: explicit */
     const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inertia)[6];
     const T *bias, *compliance, *mu;
     const T (*diagonal)[2];
     const int32_t *contact_start, *touch;
-    const int32_t *heavy; /* bodies with more than HEAVY touches */
+    const int32_t *heavy; /* bodies with more than HEAVY contacts */
     int heavy_count;
 };
 
@@ -48,23 +48,23 @@ template <class T> struct CuImpulses {
     const T (*metric)[4];
 };
 
-/* What block_velocity reads: velocities of bodies, or N gamma + q of an explicit matrix. */
+/* Input of block_velocity: velocities of bodies, or N gamma + q of an explicit matrix. */
 struct CuMotion {
     const double (*velocity)[8];
     const double *product;
     bool offset;
 };
 
-/* ---- the device's own of an operator: TalusOperator.device ---- */
+/* ---- device data of an operator: TalusOperator.device ---- */
 
 struct CuScratch {
-    long long serial; /* another number after every cu_scratch: the operator may have changed */
+    long long serial; /* new after every cu_scratch, because the operator may have changed */
     CuArray<double> velocity;
     CuArray<double> product, unscaled; /* explicit operator */
     CuArray<int32_t> heavy;
     int heavy_count;
     struct CuMirror *mirror;         /* operator.cu: arrays copied from the host */
-    CuOwned iterate, face, machines; /* of the files of these names */
+    CuOwned iterate, face, machines; /* data of the files with these names */
 };
 
 static inline CuScratch *cu_scratch_of(const TalusOperator *op)
@@ -72,19 +72,19 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_device_of makes the scratch where there is none yet. cu_scratch in two parts, for those who wait for
- * totals anyway: `end` takes all CU_TOTALS. */
+/* operator.cu. cu_device_of creates the scratch if there is none. cu_scratch_begin and _end together are cu_scratch,
+ * for callers that wait for totals anyway; `end` takes all CU_TOTALS. */
 TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
 void cu_scratch_end(const TalusOperator *op, const double *totals);
-/* cu_motion forms what block_velocity needs, for gamma = S x; x NULL is zero. `offset` false
- * leaves v_f, bias and q out. It lives in the scratch until the next call. */
+/* cu_motion computes the input of block_velocity for gamma = S x; x NULL means zero. `offset` false omits v_f, bias
+ * and q. The result stays in the scratch until the next call. */
 CuView<double> cu_view(const TalusOperator *op);
 CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
                    bool offset);
-/* sparse.cu: out = N x, plus q where `offset`. */
+/* sparse.cu: out = N x, plus q if `offset`. */
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
-/* Blocks that a gather_bodies kernel is launched with, of THREADS threads, by launch_block. */
+/* Number of blocks, of THREADS threads, of a gather_bodies kernel, launched by launch_block. */
 unsigned cu_gather_blocks(const TalusOperator *op);
 
 /* ---- loads ---- */
@@ -93,7 +93,7 @@ template <class T> struct alignas(16) Pack {
     T v[16 / sizeof(T)];
 };
 
-/* N numbers from an address that is a multiple of 16 bytes. */
+/* Loads N numbers from an address that is a multiple of 16 bytes. */
 template <int N, class T> static __device__ inline void load_packs(const T *from, T *to)
 {
     enum { W = 16 / sizeof(T) };
@@ -149,10 +149,10 @@ template <class T> static __device__ inline void cross(const T a[3], const T b[3
 
 /* ---- bodies ---- */
 
-/* Numbers of an impulse in its frame: three, with six rows the moments too. */
+/* Components of an impulse in its frame: three; with six rows also the moments. */
 template <int ROWS> constexpr int LOCAL = ROWS == 6 ? 6 : 3;
 
-/* gamma of block i, zeros where it has fewer rows than three. */
+/* Loads gamma of block i, with zeros for tangential rows that it lacks. */
 template <int ROWS, class T>
 static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T local[LOCAL<ROWS>])
 {
@@ -163,15 +163,15 @@ static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T loca
     }
 }
 
-/* A touch is 2 * record + side; contacts that are not of spheres have two records. */
+/* Returns the contact of an entry of `touch`, 2 * record + side. Compact contacts have one record, others two. */
 template <class T> static __device__ inline int point_contact(const CuView<T> &c, int32_t touch)
 {
     int record = touch >> 1;
     return record < c.spheres ? record : c.spheres + (record - c.spheres) / 2;
 }
 
-/* Adds to sum = {p, t} the impulse of contact i, with the sign of its side, and its torque, which the body
- * is to subtract on either side. */
+/* Adds to sum = {p, t} the impulse of contact i with the sign of its side, and its torque, which the body subtracts
+ * on either side. */
 template <int ROWS, class T>
 static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, const T frame[4],
                                          const T local[LOCAL<ROWS>], T sum[6])
@@ -217,7 +217,7 @@ static __device__ inline void add_point(const CuView<T> &c, const CuImpulses<T> 
     add_wrench<ROWS>(c, i, touch & 1, frame, local, sum);
 }
 
-/* velocity = (free motion) + M^-1 times the sum of a body's touches. */
+/* velocity = (free motion) + M^-1 times the sum over a body's contacts. */
 template <class T>
 static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6], bool free_motion,
                                         T (*velocity)[8])
@@ -241,8 +241,8 @@ static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6
     store_packs<8>(body, velocity[b]);
 }
 
-/* A kernel's whole work: the velocities of all bodies, one thread each, those of heavy bodies in the
- * blocks behind them. */
+/* Whole work of a kernel: the velocities of all bodies, one thread each; heavy bodies have a block each, after the
+ * others. */
 template <int ROWS, class T>
 static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses<T> &g,
                                             bool free_motion, T (*velocity)[8])
@@ -278,13 +278,13 @@ static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses
 
 /* ---- contacts ---- */
 
-/* Velocity of b relative to a at contact i, in its frame: D'v. */
+/* u = D'v: velocity of b relative to a at contact i, in its frame. */
 template <int ROWS, class T>
 static __device__ inline void contact_velocity(const CuView<T> &c, const T (*velocity)[8], int i,
                                                T (&u)[ROWS])
 {
     int2 pair = c.pair[i];
-    enum { SPIN = 4 }; /* spheres without friction do without the spins, half of a record */
+    enum { SPIN = 4 }; /* spheres without friction need no spins: half a record */
     T frame[4], a[8], b[8] = {T(0)}, world[3], turn[3];
     const bool spins = ROWS >= 3 || i >= c.spheres;
     load_packs<4>(c.frame[i], frame);
@@ -335,7 +335,7 @@ static __device__ inline void contact_velocity(const CuView<T> &c, const T (*vel
     }
 }
 
-/* N gamma, plus q where the motion has it; without E gamma. */
+/* N gamma, plus q if the motion has it; without E gamma. */
 template <int ROWS>
 static __device__ inline void block_velocity(const CuView<double> &c, const CuMotion &motion, int i,
                                              double (&u)[ROWS])
@@ -350,7 +350,7 @@ static __device__ inline void block_velocity(const CuView<double> &c, const CuMo
         u[k] = motion.product[(int64_t)i * ROWS + k];
 }
 
-/* S (N + E) S x, plus S q where the motion has it: `motion` is that of x in the metric s. */
+/* S (N + E) S x, plus S q if the motion has it; `motion` is that of x in the metric s. */
 template <int ROWS>
 static __device__ inline void scaled_velocity(const CuView<double> &c, const CuMotion &motion,
                                               int i, double2 s, const double (&x)[ROWS],
@@ -371,8 +371,8 @@ template <int ROWS, class T> static __device__ inline T block_scale(const CuView
     return mean_entry<ROWS>(c.diagonal[i]);
 }
 
-/* Squared natural residual (problem.h) of gamma itself, d being the block's scale. Where the step stays inside the set,
- * d (gamma - step) is g: said so, because the difference would lose a small g beside huge impulses. */
+/* Squared natural residual (problem.h) of gamma, d being the block's scale. Where the step stays inside the set, d
+ * (gamma - step) is g and g is used: the difference would lose a small g beside huge impulses. */
 template <class Set, int ROWS>
 static __device__ inline double exact_natural2(const Set &set, double d,
                                                const double (&gamma)[ROWS], const double (&g)[ROWS])

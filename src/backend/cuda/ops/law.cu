@@ -1,8 +1,8 @@
-/* backend/cuda/ops/law.cu - friction laws beyond the convex relaxation: what they say of impulses, and the
- * shifts and bounds by which a convex problem stands for them. cpu/law.c has the formulas.
+/* backend/cuda/ops/law.cu - friction laws beyond the convex relaxation: their residuals, and the shifts and bounds by
+ * which a convex problem represents them. Formulas: cpu/law.c.
  *
  * One product and one pass over the contacts; with friction that pass reads about 90 B per contact beside the
- * product's own and writes 8 where shifts move. */
+ * product's own and writes 8 if shifts move. */
 #include "backend/cuda/ops/contact.h"
 
 #include <math.h>
@@ -14,10 +14,10 @@ struct Law {
     CuMotion motion; /* without offsets */
     CuSets sets;
     const double *gamma; /* or x in the metric of the sets */
-    double *offset;      /* normal entries of q, with shifts, `apart` numbers from each other */
+    double *offset;      /* normal entries of q, with shifts; stride `apart` */
     int apart;
-    const double *base; /* those entries without shifts; NULL: there are none */
-    double share;       /* of the way that shifts or estimates go */
+    const double *base; /* those entries without shifts; NULL: no shifts */
+    double share;       /* fraction of the way that shifts or estimates move */
 };
 
 static Law law_of(const TalusOperator *op, const TalusMetricBlock *metric, const double *gamma,
@@ -57,7 +57,7 @@ static __device__ inline void unshifted(const Law &pass, int64_t i, double (&u)[
             u[k] += pass.offset[i * ROWS + k];
 }
 
-/* Adds De Saxce's shift to u and moves the one in use towards it. */
+/* Adds De Saxce's shift to u and moves the shift in use towards it. */
 template <int ROWS>
 static __device__ inline void shift_block(const Law &pass, int64_t i, const TalusSet &set,
                                           double (&u)[ROWS], double (&sums)[LAW_SUMS])
@@ -70,7 +70,7 @@ static __device__ inline void shift_block(const Law &pass, int64_t i, const Talu
         *offset = base + ((1.0 - pass.share) * shift + pass.share * sigma);
 }
 
-/* A law has its cone whatever `moving` makes of it. */
+/* The set is the law's cone, whatever `moving` is. */
 template <int ROWS>
 static __device__ inline void measure_block(const Law &pass, int64_t i, double (&sums)[LAW_SUMS])
 {
@@ -103,7 +103,8 @@ void cu_law_shift(const TalusOperator *op, const double *gamma, double share, Ta
 {
     double total[LAW_SUMS] = {0.0};
     Law pass = law_of(op, nullptr, gamma, share);
-    pass.motion = cu_motion(op, gamma, nullptr, op->pair != nullptr); /* v_f, but no offsets */
+    /* with v_f, without offsets */
+    pass.motion = cu_motion(op, gamma, nullptr, op->pair != nullptr);
     pass.motion.offset = false;
     LAUNCH_ROWS(launch_sums, op, measure, op->blocks, LAW_SUMS, cu_of(op)->totals, pass);
     cu_totals_get(cu_of(op), LAW_SUMS, total);
@@ -132,7 +133,7 @@ void cu_law_unshift(const TalusOperator *op)
 
 /* ---- bounds ---- */
 
-/* A negative impulse bounds nothing. */
+/* A negative impulse counts as 0. */
 static __global__ void move_estimates(Law pass, int rows, double *estimate)
 {
     int64_t i = item();

@@ -1,7 +1,8 @@
-/* backend/cuda/ops/machines.cu - free joints taken out of an operator on the device, and satisfied in velocities.
+/* backend/cuda/ops/machines.cu - elimination of free joints from an operator on the device, and their satisfaction in
+ * velocities.
  *
- * The host factors them (linalg/eliminate.h): they are few. Rows are formed here and downloaded; the factorisation is
- * uploaded in one piece, and applied by a block of threads for each machine (linalg/machine.h). */
+ * The host factors the joints, which are few (linalg/eliminate.h). Rows are formed here and downloaded; the
+ * factorisation is uploaded in one piece, and applied by a block of threads for each machine (linalg/machine.h). */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/ops/machines.h"
 
@@ -37,7 +38,7 @@ static TalusStatus machines_of(const TalusOperator *op, CuMachines **out)
 
 /* ---- rows ---- */
 
-/* Three for each joint; those that a joint lacks have no first body. */
+/* Forms three rows for each joint; body[0] of a row that the joint lacks is -1. */
 static __global__ void form_rows(TalusOperator op, TalusJointRow *row)
 {
     int64_t t = item();
@@ -65,7 +66,7 @@ TalusStatus cu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *coun
     return cu_check(cu_of(op));
 }
 
-/* ---- the operator without them ---- */
+/* ---- the operator without joints ---- */
 
 struct TakeOut {
     TalusOperator whole, op;
@@ -77,7 +78,7 @@ struct TakeOut {
     unsigned *kinds;
 };
 
-/* Touches of joints end each body's list. */
+/* Counts each body's contacts without those of joints, which end each list. */
 static __global__ void count_touches(TakeOut t)
 {
     int64_t b = item();
@@ -112,7 +113,7 @@ static __global__ void keep_contacts(TakeOut t)
         return;
     talus_reduced_diagonal(&t.whole, (int)i, t.vertex, t.taken, t.op.diagonal[i]);
     unsigned kind = talus_block_kind(&t.op, (int)i);
-    if (kind & ~*t.kinds) /* mostly there already */
+    if (kind & ~*t.kinds) /* mostly set already */
         atomicOr(t.kinds, kind);
 }
 
@@ -149,7 +150,7 @@ TalusStatus cu_joint_take_out(const TalusOperator *whole, TalusOperator *op)
 /* ---- the factorisation ---- */
 
 struct Part {
-    const void **at; /* of the view: where on the host; then here */
+    const void **at; /* field of the view: host address, replaced by the device's */
     size_t bytes;
 };
 
@@ -189,7 +190,7 @@ TalusStatus cu_machines_put(const TalusOperator *op)
     TALUS_TRY(m->x.reserve(view.rows, "impulses of joints"));
     TALUS_TRY(m->y.reserve(view.rows, "impulses of joints"));
     size_t at = 0;
-    for (const Part &p : part) { /* numbers of 8 bytes come first */
+    for (const Part &p : part) { /* arrays of 8-byte numbers come first, for alignment */
         memcpy(m->staging + at, *p.at, p.bytes);
         *p.at = m->arrays.at + at;
         at += p.bytes;

@@ -1,5 +1,4 @@
-/* backend/cuda/ops/machines.h - free joints that are eliminated, in kernels: satisfied in velocities once these have been
- * gathered. */
+/* backend/cuda/ops/machines.h - eliminated free joints in kernels: satisfied in velocities after these are gathered. */
 #ifndef TALUS_BACKEND_CUDA_MACHINES_H
 #define TALUS_BACKEND_CUDA_MACHINES_H
 
@@ -9,7 +8,7 @@ extern "C" {
 #include "linalg/machine.h"
 }
 
-/* A block of these to a machine, in groups of the rows that a node has at most. */
+/* Threads per machine (one block), in groups of the maximum number of rows of a node. */
 #ifdef TALUS_EMULATED
 enum { MACHINE_THREADS = 12, MACHINE_MEMBERS = 6 };
 #else
@@ -27,19 +26,19 @@ static __device__ inline TalusTeam cu_team()
                      MACHINE_MEMBERS};
 }
 
-/* What an operator without its free joints keeps. */
+/* Data of an operator without its free joints. */
 struct CuMachines {
     TalusMachines view;   /* with device pointers */
     size_t bytes;         /* in use of `arrays` */
-    char *staging;        /* on the host: all arrays of a factorisation, one behind the other */
-    CuArray<char> arrays; /* the same here */
+    char *staging;        /* host memory: all arrays of a factorisation, one after the other */
+    CuArray<char> arrays; /* the same on the device */
     CuArray<double> x, y;
-    CuArray<uint32_t> before; /* touches of the bodies before each one */
-    CuArray<int32_t> vertex;  /* by body; -1: joints do not hold it */
+    CuArray<uint32_t> before; /* prefix sum of the bodies' contacts */
+    CuArray<int32_t> vertex;  /* by body; -1: no joint holds it */
     CuArray<double> taken;
 };
 
-/* machines.cu: brings the operator's factorisation here. */
+/* machines.cu: uploads the operator's factorisation. */
 TalusStatus cu_machines_put(const TalusOperator *op);
 
 /* A factorisation up to this size is copied to the shared memory of a block. Nodes follow one another, and the

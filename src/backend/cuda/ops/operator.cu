@@ -1,9 +1,9 @@
-/* backend/cuda/ops/operator.cu - whole-problem operations: the operator's copy on the device, product,
- * residual, Jacobi step, metric.
+/* backend/cuda/ops/operator.cu - whole-problem operations: the operator's copy on the device, product, residual,
+ * Jacobi step, metric.
  *
  * Per sphere-sphere contact with friction, bytes of a product in double precision:
- *     bodies    2 touches of 4 + 32 + 24 B; per body 64 + 64 B
- *     contacts  8 + 32 + 128 B read (the bodies' records, mostly cached), 24 B written            */
+ *     bodies    4 + 32 + 24 B for each of 2 sides; per body 64 + 64 B
+ *     contacts  8 + 32 + 128 B read (the bodies' records, mostly cached), 24 B written */
 #include "backend/cuda/ops/machines.h"
 
 /* ---- the copy of a host's operator ---- */
@@ -17,13 +17,13 @@ struct CuMirror {
 
 TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out)
 {
-    if (!op->device) /* the one part of an operator that this backend writes by itself */
+    if (!op->device) /* the only field of an operator that this backend sets itself */
         TALUS_TRY(talus_alloc(&((TalusOperator *)op)->device, 1, sizeof(CuScratch), "operator"));
     *out = cu_scratch_of(op);
     return TALUS_OK;
 }
 
-/* `count` numbers from the host, or NULL where it has none. */
+/* Copies `count` numbers from the host; NULL if it has none. */
 template <class T>
 static TalusStatus upload(const TalusOperator *op, CuArray<T> *to, const void *from, int64_t count,
                           const char *what, void **place)
@@ -37,7 +37,7 @@ static TalusStatus upload(const TalusOperator *op, CuArray<T> *to, const void *f
     return TALUS_OK;
 }
 
-/* Place of a field whose type differs from that of the array behind it. */
+/* Address of a field whose type differs from that of the array behind it. */
 #define PLACE(field) ((void **)&(field))
 
 static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, TalusOperator *op)
@@ -159,8 +159,8 @@ static __global__ void find_heavy(int bodies, const int32_t *contact_start, int3
         heavy[atomicAdd(found, 1)] = (int32_t)b;
 }
 
-/* The bodies with more than HEAVY touches, in any order: each is summed by itself. Their number is left in
- * the last of the totals. */
+/* Lists the bodies with more than HEAVY contacts, in any order: each is summed by itself. Their number is left in the
+ * last of the totals. */
 static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
 {
     int32_t *found = (int32_t *)(cu_of(op)->totals + CU_TOTALS - 1);
@@ -248,7 +248,7 @@ static __global__ void apply_machines(CuMachinesView view, double (*velocity)[8]
     talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_team());
 }
 
-/* Nothing where the operator has no elimination. */
+/* Does nothing if the operator has no elimination. */
 static void machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8])
 {
     if (!op->elimination)
@@ -263,7 +263,8 @@ static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free
                         double (*velocity)[8])
 {
     unsigned blocks = cu_gather_blocks(op);
-    if (cu_scratch_of(op)->heavy_count) /* only these have threads that wait for each other */
+    /* only heavy bodies need threads that wait for each other */
+    if (cu_scratch_of(op)->heavy_count)
         LAUNCH_ROWS(launch_block, op, gather, blocks, THREADS, cu_view(op), g, free_motion,
                     velocity);
     else
@@ -271,7 +272,7 @@ static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free
     machines_apply(op, free_motion, velocity);
 }
 
-/* v_f, as eliminated joints leave it. */
+/* v_f with eliminated joints satisfied. */
 static const double (*free_bodies(const TalusOperator *op, double (*velocity)[8]))[8]
 {
     if (!op->elimination)
@@ -326,7 +327,7 @@ void cu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
 
 /* ---- product ---- */
 
-/* out = S (N gamma + q + E gamma), gamma = S x; E is left out where `compliant` is false. */
+/* out = S (N gamma + q + E gamma), gamma = S x; `compliant` false omits E. */
 template <int ROWS>
 static __global__ void product(CuView<double> c, CuMotion motion, CuImpulses<double> g,
                                bool compliant, double *out)
@@ -368,7 +369,7 @@ void cu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const 
 
 struct Relax {
     const double *gamma;
-    double *relaxed; /* gamma again, or NULL: measure only */
+    double *relaxed; /* gamma, or NULL: measure only */
     double omega, lambda;
 };
 

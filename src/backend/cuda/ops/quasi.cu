@@ -1,9 +1,9 @@
 /* backend/cuda/ops/quasi.cu - a quasi-Newton step on the forward-backward residual, fused.
  *
- * A direction is one pass over the pairs; a step gathers the impulses of d (contact.h), one pass over
- * the contacts moves and projects, and passes over the pairs, a few at a time, take the inner products
- * with the new residual. A pair is kept in single precision, s and y of an entry side by side, which
- * is a vector's room; it is combined and multiplied in double.
+ * A direction is one pass over the pairs. A step gathers the impulses of d (contact.h), one pass over the contacts
+ * moves and projects, and passes over the pairs, a few at a time, take the inner products with the new residual. A
+ * pair is stored in single precision, s and y of an entry side by side, in the memory of one vector; it is combined
+ * and multiplied in double.
  *
  * Per contact with friction and five pairs, bytes read and written beside the product's own:
  *     direction   144 + 24
@@ -53,7 +53,7 @@ void cu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const doub
 
 /* ---- step ---- */
 
-/* The last two are those of the new pair with r_next. */
+/* SR and YR: inner products of the new pair with r_next. */
 enum { R2, RG, GD, DW, DD, WW, SMOOTH, SY, YY, SR, YR, MOVED };
 
 struct Move {
@@ -63,7 +63,7 @@ struct Move {
     TalusQuasi q;
 };
 
-/* w = S (N + E) S d, or, with q.halve, half of the d and of the w = g_next - g of the last step. */
+/* w = S (N + E) S d; with q.halve, half of d and of w = g_next - g of the last step. */
 template <int ROWS>
 static __device__ inline void moved_by(const Move &pass, int64_t i, const double (&g)[ROWS],
                                        double (&d)[ROWS], double (&w)[ROWS])
@@ -82,7 +82,7 @@ static __device__ inline void moved_by(const Move &pass, int64_t i, const double
     scaled_velocity(pass.view, pass.motion, (int)i, block_scales(pass.sets, i), d, w);
 }
 
-/* s = unit d and y = unit (r_next - r), rounded as they are kept, and their inner products. */
+/* s = unit d and y = unit (r_next - r), rounded as stored, and their inner products. */
 template <int ROWS>
 static __device__ inline void keep_pair(const TalusQuasi &q, int64_t i, const double (&d)[ROWS],
                                         const double (&r_next)[ROWS], double (&sums)[MOVED])
@@ -141,7 +141,7 @@ static __global__ void move(CuPartials partials, double *totals, Move pass)
     leave_totals<MOVED, 0>(partials, totals, sums);
 }
 
-/* Pairs whose inner products are taken in one pass; lbfgs-fb keeps this many by default. */
+/* Pairs per pass of inner products; the default number of pairs of lbfgs-fb. */
 enum { GROUP = 5 };
 
 struct PairDots {
@@ -216,7 +216,7 @@ static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi 
     double x[ROWS], g[ROWS], old_x[ROWS], old_g[ROWS], r[ROWS], keep = 1.0 - eta;
     load_block(q.x, i, x);
     load_block(q.g, i, g);
-    load_block(eta < 1.0 ? q.smooth_x : q.x, i, old_x); /* there may be none yet */
+    load_block(eta < 1.0 ? q.smooth_x : q.x, i, old_x); /* smooth_x may be unset */
     load_block(eta < 1.0 ? q.smooth_g : q.g, i, old_g);
     for (int k = 0; k < ROWS; k++) {
         x[k] = keep * old_x[k] + eta * x[k];

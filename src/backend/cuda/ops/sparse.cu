@@ -1,8 +1,8 @@
 /* backend/cuda/ops/sparse.cu - products with an explicit matrix.
  *
- * A block of threads has as many rows, whose entries follow each other in memory: it multiplies them, in
- * pieces that fit its shared memory and are read without gaps, and then each thread adds up its own row,
- * in order. 12 B and 2 flop per entry. */
+ * A block of threads has as many rows as threads; their entries are consecutive in memory. The block multiplies the
+ * entries in pieces that fit its shared memory, with coalesced reads; then each thread adds up its own row, in order.
+ * 12 B and 2 flop per entry. */
 #include "backend/cuda/ops/contact.h"
 
 #ifdef TALUS_EMULATED

@@ -1,11 +1,11 @@
-/* backend/cuda/ops/terms.cu - the terms of gradients (backend/terms.h), as backend/cpu/terms.c has them. */
+/* backend/cuda/ops/terms.cu - sizes of the terms of gradients (backend/terms.h), as in backend/cpu/terms.c. */
 #include "backend/cuda/ops/contact.h"
 
 extern "C" {
 #include "backend/terms.h"
 }
 
-enum { LINEAR, SPIN }; /* |V| and |W| of a body, in its entry of the scratch's velocities */
+enum { LINEAR, SPIN }; /* index of |V| and |W| in a body's entry of the scratch velocities */
 
 /* ---- bodies ---- */
 
@@ -18,7 +18,7 @@ static __device__ inline void add_sizes(const CuView<double> &c, const double *g
     talus_terms_add(wrench, sum);
 }
 
-/* Bodies and, in the blocks behind them, heavy bodies, as in gather_bodies. */
+/* Bodies, then heavy bodies in further blocks, as in gather_bodies. */
 template <int ROWS>
 static __global__ void body_terms(CuView<double> c, const double *gamma, double (*out)[8])
 {
@@ -51,7 +51,7 @@ struct Terms {
     const double *values, *offset, *base;
 };
 
-/* The length by which spins count; with 6 rows they count by themselves, too. */
+/* Length that multiplies spins; with 6 rows spins also count by themselves. */
 template <int ROWS>
 static __device__ inline double arm_of(const CuView<double> &c, int64_t i, int side)
 {

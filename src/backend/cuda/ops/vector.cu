@@ -38,7 +38,7 @@ void cu_vec_zero(const TalusOperator *op, double *vector, size_t n)
 
 /* ---- sums ---- */
 
-/* Vectors whose products with one y are summed in one kernel. */
+/* Number of vectors whose products with one y are summed in one kernel. */
 enum { TOGETHER = 8 };
 
 struct Vectors {
@@ -83,7 +83,7 @@ void cu_dots(const TalusOperator *op, int count, const double *const *x, const d
 {
     for (int first = 0; first < count; first += TOGETHER) {
         Vectors vectors;
-        for (int k = 0; k < TOGETHER; k++) /* the last ones again, where there are fewer */
+        for (int k = 0; k < TOGETHER; k++) /* repeats the last ones if there are fewer */
             vectors.x[k] = x[first + k < count ? first + k : count - 1];
         if (first + 1 == count)
             launch_sums(cu_of(op), dot_kernel<1>, length_of(op), 1, cu_of(op)->totals + first,

@@ -1,20 +1,20 @@
-/* backend/cuda/sweep/colour.cu - colours for a Gauss-Seidel sweep: no two contacts of one share a body.
+/* backend/cuda/sweep/colour.cu - colours for a Gauss-Seidel sweep: no two contacts of one colour share a body.
  *
- * In rounds: every contact without a colour offers its priority, a mix of its index, to its bodies; one
- * that is the highest at both takes the lowest colour free at both. Such contacts share no body, so the
- * result does not depend on threads: it is that of first fit by falling priority. Settled beds of 4,000
- * spheres take 25 rounds, the average contact 8, and 12 colours.
+ * In rounds: every contact without a colour offers its priority, a hash of its index, to its bodies; a contact that
+ * is the highest at both takes the lowest colour free at both. Such contacts share no body, so the result does not
+ * depend on threads: it is that of first fit by falling priority. Settled beds of 4,000 spheres take 25 rounds, the
+ * average contact 8, and 12 colours.
  *
- * Per round and contact: 4 B read; where it has no colour yet, 8 B more, two atomic maxima and two
- * words read back. Then one sort by class. */
+ * Per round and contact: 4 B read; without a colour 8 B more, two atomic maxima and two words read back. Then one
+ * sort by class. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/sweep/sweep.h"
 
-/* Rounds between two looks of the host at what is left. Priorities of later rounds exceed those of
- * earlier ones, so `best` is cleared once per batch. */
+/* Rounds between two checks by the host. Priorities of later rounds exceed those of earlier ones, so `best` is
+ * cleared once per batch. */
 enum { BATCH = 8 };
 
-/* (round, hash, index): 4, 28 and 32 bits, no two alike. */
+/* (round, hash, index): 4, 28 and 32 bits, all different. */
 static __device__ inline unsigned long long priority(uint32_t i, int round)
 {
     unsigned long long x = (i + 1ull) * 0xd6e8feb86659fd93ull;
@@ -57,7 +57,7 @@ static __global__ void offer(CuView<double> c, const uint32_t *class_of, int rou
         atomicMax(&best[pair.y], mine);
 }
 
-/* The lowest colour whose bit is missing in both words of a and b. */
+/* Returns the lowest colour whose bit is clear in both words of a and b. */
 static __device__ inline int lowest_free(const unsigned long long *a, const unsigned long long *b)
 {
     for (int w = 0; w < 2; w++) {
@@ -106,25 +106,24 @@ static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
                    o->class_of.at, o->start_at.at);
         }
         cu_get(cu_of(op), &left, o->start_at, sizeof left);
-        TALUS_TRY(cu_check(cu_of(op))); /* a device that has failed colours nothing */
+        TALUS_TRY(cu_check(cu_of(op))); /* a failed device would leave this loop endless */
     }
     return TALUS_OK;
 }
 
 /* ---- blocks of an explicit matrix ---- */
 
-/* Rounds after which what is left is swept one by one: dense matrices would take a round per block. */
+/* Rounds after which remaining blocks are swept one by one: dense matrices would take a round per block. */
 enum { MATRIX_ROUNDS = 64 };
 
-/* Class and, above it, the round in which it was taken: a block coloured in this very round counts as
- * one without a colour, so what is left in the end does not depend on which thread is first. */
+/* A state holds the class and, above it, the round in which it was taken. A block coloured in this round counts as
+ * uncoloured, so that the result does not depend on the order of threads. */
 static __device__ inline bool coloured_before(uint32_t state, int round)
 {
     return (state & 0xff) != CLASS_NONE && (int)(state >> 8) < round;
 }
 
-/* True where block i has the highest priority among its neighbours without a colour; `taken` are the
- * colours of the others. */
+/* True if block i has the highest priority among its uncoloured neighbours; `taken` gets the colours of the others. */
 static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t *state, int i,
                                          int round, unsigned long long taken[2])
 {
@@ -171,7 +170,7 @@ static __global__ void number(int64_t n, uint32_t *out)
         out[i] = (uint32_t)i;
 }
 
-/* start[c] is the first place with a class of c or more. */
+/* start[c] is the first index in the order with a class of c or more. */
 static __global__ void find_starts(int64_t n, const uint32_t *sorted, int32_t *start)
 {
     int64_t i = item();

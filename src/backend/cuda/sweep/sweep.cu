@@ -1,33 +1,32 @@
 /* backend/cuda/sweep/sweep.cu - Gauss-Seidel sweeps over contacts (negrut-2009, Algorithm 1, step 4).
  *
- * Each contact takes gamma' = gamma + rho (P(gamma - omega B^-1 u) - gamma) with u from the bodies'
- * current velocities, and adds its change to them at once; cpu/sweep.c has the formulas.
+ * Each contact takes gamma' = gamma + rho (P(gamma - omega B^-1 u) - gamma) with u from the bodies' current
+ * velocities, and adds its change to them at once. Formulas: cpu/sweep.c.
  *
- * Coloured: one kernel per colour, whose contacts share no body; then the heavy contacts, which all see
- * the velocities as they are and their bodies' masses split among them. Bytes per contact of two
- * spheres: with friction 8 pair + 24 normal + 8 bias + 8 mu + 48 impulse (read and written) = 96
- * streamed, and two body records of 64 read and written, 256, of which a colour uses each once: they
- * come from memory unless all bodies fit into the second-level cache. Without friction 56 streamed and
- * 128 of the bodies, because only the first half of a record is needed. About 150 flop, one root and
- * five divisions.
+ * Coloured: one kernel per colour, whose contacts share no body; then the heavy contacts, which all see the same
+ * velocities and their bodies' masses split among them. Bytes per contact of two spheres: with friction 8 pair + 24
+ * normal + 8 bias + 8 mu + 48 impulse (read and written) = 96 streamed, and two body records of 64 read and written,
+ * 256. A colour uses each record once, so records come from memory unless all bodies fit into the second-level cache.
+ * Without friction 56 streamed and 128 of the bodies, because only half a record is needed. About 150 flop, one root
+ * and five divisions.
  *
- * Chaotic (the same paper's update on a GPU): one kernel over all contacts. Each sees whatever velocities
- * others have left, and adds its change by atomic sums, so none is lost but their order, and with it the
- * result, differs from run to run. Contacts under way at the same time do not see each other: below some
- * 2e5 contacts that is a Jacobi iteration, and omega must be small (0.3) for it to converge. */
+ * Chaotic (the same paper's update on a GPU): one kernel over all contacts. Each reads the current velocities and
+ * adds its change by atomic sums: no change is lost, but the order, and so the result, differs from run to run.
+ * Contacts processed at the same time do not see each other: below about 2e5 contacts this is a Jacobi iteration,
+ * which converges only for small omega (0.3). */
 #include "backend/cuda/sweep/sweep_block.h"
 
-/* Chaotic: sweeps after which the velocities are formed anew from the impulses, so that the rounding
- * of atomic sums does not pile up. A graph is worth its making after a few sweeps. */
+/* Chaotic: sweeps after which velocities are recomputed from the impulses, so that the rounding of atomic sums does
+ * not accumulate. Sweeps after which capturing a graph pays. */
 enum { REFRESH = 32, GRAPH_AFTER = 3 };
 
-/* How a contact's change reaches its bodies. */
+/* How a contact's change is applied to its bodies. */
 enum { PUSH_ALONE, PUSH_ATOMIC, PUSH_LATER };
 
 /* ---- one contact ---- */
 
-/* The projected step at contact velocity u; stores the new impulse, leaves its change in dp, world
- * frame, and returns the squared velocity change. */
+/* The projected step at contact velocity u: stores the new impulse, writes its change to dp (world frame) and returns
+ * the squared velocity change. */
 template <int ROWS>
 static __device__ inline double change_impulse(const SweepPlan &p, int64_t at,
                                                const SweepContact<ROWS> &c, const SweepStep &s,
@@ -66,8 +65,8 @@ static __device__ inline double change_impulse(const SweepPlan &p, int64_t at,
     }
 }
 
-/* The first W numbers of a body's record; zeros for the fixed world. With PUSH_ATOMIC others write to
- * it meanwhile, in the second-level cache: the first-level one would show what is long gone. */
+/* Loads the first W numbers of a body's record; zeros for the fixed world. With PUSH_ATOMIC other threads write them
+ * in the second-level cache, so the first-level cache, which may be stale, is bypassed. */
 template <int W, int PUSH>
 static __device__ inline void load_body(const SweepPlan &p, int body, double v[W])
 {
@@ -82,7 +81,7 @@ static __device__ inline void load_body(const SweepPlan &p, int body, double v[W
     }
 }
 
-/* Adds (linear, turn) to a body whose record was v; W = 4 leaves the spin alone. */
+/* Adds (linear, turn) to a body whose record was v; W = 4 omits the spin. */
 template <int W, int PUSH>
 static __device__ inline void push_body(const SweepPlan &p, int body, double v[W], double factor,
                                         const double linear[3], const double turn[3])
@@ -151,7 +150,7 @@ static __device__ inline void push_item(const SweepPlan &p, int body, double v[8
     push_body<8, PUSH>(p, body, v, sign * v[3], dp, turn);
 }
 
-/* Any contact. `heavy` is the first heavy place and their number, for PUSH_LATER. */
+/* Any contact. For PUSH_LATER, `heavy` is the index of the first heavy contact and their number. */
 template <int ROWS, int PUSH>
 static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 heavy)
 {
@@ -182,7 +181,7 @@ static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 
 
 /* ---- kernels of a sweep ---- */
 
-/* Places `range`.x to .y; each block of threads leaves its sum of squared changes. */
+/* Sweeps indices `range`.x to .y of the order; each block of threads writes its sum of squared changes. */
 template <int ROWS, int PUSH>
 static __global__ void sweep_spheres(SweepPlan p, int2 range, double *partial)
 {
@@ -204,7 +203,7 @@ static __global__ void sweep_items(SweepPlan p, int2 range, double *partial)
         partial[blockIdx.x] = sum[0];
 }
 
-/* Impulse and torque that a heavy contact's change gives to a body it touches. */
+/* Adds the impulse and torque of a heavy contact's change on one of its bodies. */
 static __device__ inline void add_change(const SweepPlan &p, const CuView<double> &c,
                                          const uint32_t *place, int32_t touch, int2 heavy,
                                          double sum[6])
@@ -229,8 +228,8 @@ static __device__ inline void push_sum(const SweepPlan &p, int body, const doubl
     push_body<8, PUSH_ALONE>(p, body, v, v[3], sum, turn);
 }
 
-/* The changes of all heavy contacts, body by body: one thread each, a whole block for those that
- * contact.h calls heavy, which touch nothing but heavy contacts. */
+/* Applies the changes of all heavy contacts, body by body: one thread each, or a block of threads for bodies heavy by
+ * contact.h, whose contacts are all heavy. */
 static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t *class_of,
                                   const uint32_t *place, const int32_t *split, int2 heavy)
 {
@@ -269,7 +268,7 @@ static __global__ void add_partials(CuPartials work, const double *partial, int 
 
 /* ---- one sweep ---- */
 
-/* A kernel for 1 or 3 rows over the places of `range`. */
+/* Launches a kernel for 1 or 3 rows over `range`. */
 #define SWEEP(kernel, push)                                                                \
     (s->op->rows == 1 ? launch_block(cu_of(s->op), kernel<1, push>, blocks, SWEEP_THREADS, \
                                      s->plan, range, partial)                              \
@@ -352,7 +351,7 @@ static TalusStatus check_order(const TalusOperator *op, const TalusSweepOptions 
     return TALUS_OK;
 }
 
-/* Whether the solver of one contact takes all that occurs. */
+/* Fails if the solver of one contact does not support all friction kinds that occur. */
 static TalusStatus check_local(const TalusOperator *op, TalusOneSolver local)
 {
     uint32_t kinds = op->model ? op->kinds : TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
@@ -379,11 +378,11 @@ static TalusStatus check_local(const TalusOperator *op, TalusOneSolver local)
 static void drop_graph(TalusSweep *s)
 {
     if (s->graph)
-        cudaGraphExecDestroy(s->graph); /* the operator may be gone */
+        cudaGraphExecDestroy(s->graph); /* the operator may have been freed */
     s->graph = nullptr;
 }
 
-/* The kernels of a sweep as one graph: a colour then costs a microsecond instead of three. */
+/* Captures the kernels of a sweep as one graph: a colour then costs one microsecond instead of three. */
 static void record_graph(TalusSweep *s)
 {
     CuContext *cu = cu_of(s->op);

@@ -1,56 +1,57 @@
 /* backend/cuda/sweep/sweep.h - the plan of a Gauss-Seidel sweep on the device.
  *
- * Contacts are put in an order, class by class: first contacts of spheres by colour, then items by
- * colour, then heavy items. An item is a contact that needs arms, a full inertia or a step of its own:
- * those that are not of spheres, and heavy ones. A sweep takes the two parts of a colour together. */
+ * Contacts are ordered by class: first contacts of spheres by colour, then items by colour, then heavy items. An item
+ * is a contact that needs arms, a full inertia or a step of its own: not of spheres, or heavy. A sweep takes the two
+ * parts of a colour together. "Place" in code is an index into this order. */
 #ifndef TALUS_BACKEND_CUDA_SWEEP_SWEEP_H
 #define TALUS_BACKEND_CUDA_SWEEP_SWEEP_H
 
 #include "backend/cuda/ops/contact.h"
 
-/* A body with more than HEAVY_TOUCHES contacts would need a colour for each: its contacts are heavy, as
- * on the host (cpu/colour.h). Two others have at most 39 more contacts each, so 79 colours suffice. */
+/* A body with more than HEAVY_TOUCHES contacts would need a colour for each: its contacts are heavy, as on the host
+ * (cpu/colour.h). Two other bodies have at most 39 further contacts each, so 79 colours suffice. */
 enum {
     HEAVY_TOUCHES = 40,
     CLASS_HEAVY = 80, /* classes 0..79 are colours */
     CLASS_NONE = 127, /* not coloured yet */
-    CLASS_ITEM = 128, /* added for items */
+    CLASS_ITEM = 128, /* bit added for items */
     CLASSES = 256
 };
 
-/* Blocks are small, so that a colour of a small problem still reaches most processors. */
+/* Blocks are small, so that a colour of a small problem still uses most processors. */
 enum { SWEEP_THREADS = 64, ADD_BLOCKS = 64 };
 
-/* The order of a sweep. In places start[c] to start[c + 1] stand the contacts of class c, ascending. */
+/* The order of a sweep: the contacts of class c, ascending, at indices start[c] to start[c + 1]. */
 struct SweepOrder {
-    CuArray<uint32_t> class_of;             /* [contacts] */
-    CuArray<uint32_t> contact;              /* [places] */
-    CuArray<uint32_t> place;                /* [contacts]: of heavy contacts; work space before */
+    CuArray<uint32_t> class_of; /* [contacts] */
+    CuArray<uint32_t> contact;  /* [contacts], in order */
+    /* [contacts]: index of each heavy contact in the order; before, work space */
+    CuArray<uint32_t> place;
     CuArray<uint32_t> sorted;               /* work space */
     CuArray<unsigned long long> best, used; /* [bodies], [2 bodies]: work space */
     CuArray<int32_t> start_at;
     int start[CLASSES + 1];
 };
 
-/* Colours op's contacts, or with `coloured` false leaves all but the heavy ones in class 0. Repeatable:
- * depends on the operator alone. */
+/* Colours op's contacts; `coloured` false puts all but the heavy ones in class 0. Deterministic: depends on the
+ * operator alone. */
 TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *order);
-/* The same for the blocks of an explicit matrix: no two of a colour are coupled; CLASS_HEAVY are those
- * that are swept one by one. */
+/* The same for the blocks of an explicit matrix: no two of a colour are coupled; blocks of CLASS_HEAVY are swept one
+ * by one. */
 TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *order);
 void cu_order_clear(SweepOrder *order);
 
-/* What kernels see of a plan: arrays by place, in planes of n numbers, so that threads side by side
- * read memory side by side. */
+/* Kernel arguments of a plan: arrays in sweep order, in planes of n numbers, so that reads of neighbouring threads
+ * coalesce. */
 struct SweepPlan {
-    int64_t n;      /* contacts */
-    int first_item; /* place */
+    int64_t n;      /* number of contacts */
+    int first_item; /* index of the first item in the order */
     int2 *pair;
-    double *normal, *impulse; /* 3 planes; impulse in the world frame, 1 plane without friction */
+    double *normal, *impulse; /* 3 planes each, world frame; impulse 1 plane without friction */
     double *bias, *mu, *compliance;
-    double *arm;       /* 6 planes over the items: of a, of b */
+    double *arm;       /* 6 planes over the items: arm of a, arm of b */
     double (*step)[4]; /* [items]: SweepStep */
-    double *change;    /* 3 planes over the heavy items: their impulse changes */
+    double *change;    /* 3 planes over the heavy items: impulse changes */
     double (*velocity)[8];
     const double (*inertia)[6];
     double omega, rho;
@@ -64,12 +65,12 @@ struct TalusSweep {
     SweepPlan plan;
     CuArray<int2> pair;
     CuArray<double> normal, impulse, bias, mu, compliance, arm, step, change, velocity;
-    CuArray<int32_t> split;  /* [bodies]: how many heavy items share the body */
-    CuArray<double> gamma;   /* chaotic and block by block: impulses as the contract has them */
+    CuArray<int32_t> split;  /* [bodies]: number of heavy items that share the body */
+    CuArray<double> gamma;   /* chaotic and block by block: impulses in contact frames */
     CuArray<double> own;     /* [9 blocks]: sweep_block.h */
-    CuArray<double> partial; /* squared changes by block of threads */
+    CuArray<double> partial; /* sum of squared changes of each block of threads */
     int partials;
-    CuArray<double> added; /* sums of those, and how many are there */
+    CuArray<double> added; /* partial results of their total */
     CuArray<unsigned> arrived;
     int sweeps; /* since begin */
     cudaGraphExec_t graph;
@@ -77,8 +78,8 @@ struct TalusSweep {
 
 /* ---- shared by kernels ---- */
 
-/* Numbers of a step that do not change over sweeps: omega / b_n, omega / b_t, kappa = mu b_t / b_n, and
- * the block's scale d. */
+/* Numbers of a step that are constant over sweeps: omega / b_n, omega / b_t, kappa = mu b_t / b_n, the block's scale
+ * d. */
 struct SweepStep {
     double inv_n, inv_t, kappa, scale;
 };
@@ -97,7 +98,7 @@ static __device__ inline SweepStep step_of(const SweepPlan &p, double nn, double
     return s;
 }
 
-/* A contact while a thread works on it. */
+/* A contact in a thread's registers. */
 template <int ROWS> struct SweepContact {
     int2 pair;
     double n[3], gamma[ROWS];
@@ -123,7 +124,7 @@ static __device__ inline double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The change of a body's spin by a torque (operator.h). */
+/* turn = change of a body's spin by a torque (operator.h). */
 static __device__ inline void turn_of(const SweepPlan &p, int body, double k,
                                       const double torque[3], double sign, double turn[3])
 {
@@ -145,17 +146,18 @@ static inline int2 class_range(const TalusSweep *s, int first, int end)
     return make_int2(s->order.start[first], s->order.start[end]);
 }
 
-/* First place and number of the heavy contacts. */
+/* Index of the first heavy contact in the order, and their number. */
 static inline int2 heavy_range(const TalusSweep *s)
 {
     int2 range = class_range(s, CLASS_ITEM | CLASS_HEAVY, (CLASS_ITEM | CLASS_HEAVY) + 1);
     return make_int2(range.x, range.y - range.x);
 }
 
-/* Fills the plan from the operator and gamma, starts the velocities; writes the impulses back. */
+/* cu_sweep_plan fills the plan from the operator and gamma and computes the velocities; unplan writes the impulses
+ * back. */
 TalusStatus cu_sweep_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_unplan(TalusSweep *sweep, double *gamma);
-/* Room for `partials` sums; of the sweep's own, because a graph keeps the addresses. */
+/* Reserves `partials` sums in memory of the sweep, because a graph stores the addresses. */
 TalusStatus cu_sweep_sums(TalusSweep *sweep, int64_t partials);
 
 /* The same for an explicit matrix, and the launches of one sweep on it. */
@@ -169,7 +171,7 @@ static inline bool cu_sweep_by_contact(const TalusSweep *s)
 }
 TalusStatus cu_sweep_each_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_each(TalusSweep *sweep);
-/* The blocks of N + E, where their problems are to be solved or joints occur. */
+/* Computes the blocks of N + E, needed to solve a block's own problem and for joints. */
 TalusStatus cu_sweep_own(TalusSweep *sweep);
 
 #endif

@@ -1,21 +1,20 @@
-/* backend/cuda/sweep/sweep_block.cu - Gauss-Seidel sweeps contact by contact, with impulses in the contacts'
- * frames: over varied sets, and with solvers of one contact's problem.
+/* backend/cuda/sweep/sweep_block.cu - Gauss-Seidel sweeps contact by contact, with impulses in the contacts' frames:
+ * over varied sets, and with solvers of one contact's problem.
  *
- * The order is that of coloured sweeps (sweep.h): one kernel per colour, a thread per contact. Contacts of
- * heavy bodies are swept in sequence, by one thread, as on the host: splitting masses, as sweep.cu does, is
- * for projected steps.
+ * The order is that of coloured sweeps (sweep.h): one kernel per colour, a thread per contact. Contacts of heavy
+ * bodies are swept in sequence, by one thread, as on the host: split masses, as in sweep.cu, suit only projected
+ * steps.
  *
- * Per contact with friction and two bodies: 8 pair + 32 frame + 8 bias + 16 diagonal + 8 mu + 24 model, 48 of
- * impulse (read and written), two body records of 64 read and written; 48 of arms, 8 of coupling or 72 of its
- * block of N where it has them. */
+ * Per contact with friction and two bodies: 8 pair + 32 frame + 8 bias + 16 diagonal + 8 mu + 24 model, 48 of impulse
+ * (read and written), two body records of 64 read and written; 48 of arms, 8 of coupling or 72 of its block of N
+ * where it has them. */
 #include "backend/cuda/sweep/sweep_block.h"
 
 extern "C" {
 #include "backend/block.h"
 }
 
-/* One contact: its velocity, its step, what that changes of its bodies. `now` is the view with the bodies'
- * records as they are. */
+/* Steps one contact and updates its bodies. `now` is the view with the current records of the bodies. */
 template <int ROWS, bool SOLVED>
 static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView<double> &now,
                                               double (*velocity)[8], int i)
@@ -43,7 +42,7 @@ static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView
     return moved;
 }
 
-/* The contacts in places `range`.x to .y, at the same time or, by the first thread, in sequence. */
+/* Sweeps the contacts at `range`.x to .y of the order, in parallel or, by the first thread, in sequence. */
 template <int ROWS, bool SOLVED>
 static __global__ void sweep_each(SweepBlocks b, CuView<double> now, double (*velocity)[8],
                                   const uint32_t *order, int2 range, bool sequence, double *partial)
@@ -140,6 +139,6 @@ TalusStatus cu_sweep_each_plan(TalusSweep *s, const double *gamma)
     TALUS_TRY(cu_sweep_own(s));
     cu_copy(cu_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
     cu_bodies(op, gamma, true, (double(*)[8])s->velocity.at);
-    /* every range ends with a block that may not be full */
+    /* the last block of every range may be partial */
     return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }

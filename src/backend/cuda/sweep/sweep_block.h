@@ -1,6 +1,5 @@
-/* backend/cuda/sweep/sweep_block.h - the step of one block in a sweep whose sets are varied (operator.h), or in
- * which a block's own problem is solved (sets/one_contact.h). cpu/sweep_sparse.c and cpu/sweep_block.c have
- * the formulas. */
+/* backend/cuda/sweep/sweep_block.h - the step of one block in a sweep with varied sets (operator.h), or in which a
+ * block's own problem is solved (sets/one_contact.h). Formulas: cpu/sweep_sparse.c and cpu/sweep_block.c. */
 #ifndef TALUS_BACKEND_CUDA_SWEEP_SWEEP_BLOCK_H
 #define TALUS_BACKEND_CUDA_SWEEP_SWEEP_BLOCK_H
 
@@ -11,11 +10,11 @@ extern "C" {
 #include "sets/one_solve.h"
 }
 
-/* What kernels see of such a sweep: impulses as the contract has them. */
+/* Kernel arguments of such a sweep; impulses in contact frames. */
 struct SweepBlocks {
     CuSets sets;
     const double *coupling;
-    const double (*own)[9]; /* blocks of N + E, where their problems are solved or joints occur */
+    const double (*own)[9]; /* blocks of N + E, for blocks that are solved and joints */
     TalusOneSolver local;
     double *gamma;
     double omega, rho;
@@ -34,7 +33,7 @@ static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
                        s->options.metric == TALUS_METRIC_TRACE};
 }
 
-/* gamma of block i moves by rho of the way to `next`; returns the squared velocity change. */
+/* Moves gamma of block i by rho of the way to `next`. Returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const double *next,
                                           double (&change)[ROWS])
@@ -48,7 +47,7 @@ static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const
     return d * d * sum;
 }
 
-/* Only these have rows far from independent of each other, so that they are solved, not stepped. */
+/* True for a joint: its rows are strongly coupled, so that its block is solved, not stepped. */
 static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
 {
     return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
@@ -68,7 +67,7 @@ static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, cons
     return take_step(b, i, next, change);
 }
 
-/* P(gamma - omega B^-1 g) in the metric B: in x = gamma / s with s^2 = omega / B it is Euclidean. */
+/* P(gamma - omega B^-1 g) in the metric B, which is Euclidean in x = gamma / s with s^2 = omega / B. */
 template <int ROWS>
 static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, double coupling,
                                                const double (&g)[ROWS], double (&change)[ROWS])
@@ -105,7 +104,7 @@ template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &
     return one;
 }
 
-/* Spheres: each component by itself, then the bound; omega acts before it, as in gs. */
+/* Spheres: each component by itself, then the bound; omega acts before the bound, as in gs. */
 template <int ROWS>
 static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &one,
                                           const double g[3], double next[3])
@@ -120,7 +119,7 @@ static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &
         talus_one_restrict(&one, next);
 }
 
-/* Any block; omega lengthens the change of the impulse, which is then brought back into its set. */
+/* Any block; omega scales the change of the impulse, which is then projected into its set. */
 static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne &one,
                                             const double g[3], double next[3])
 {

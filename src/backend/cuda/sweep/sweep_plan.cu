@@ -1,4 +1,4 @@
-/* backend/cuda/sweep/sweep_plan.cu - laying contacts out for a Gauss-Seidel sweep, and taking impulses back. */
+/* backend/cuda/sweep/sweep_plan.cu - layout of contacts for a Gauss-Seidel sweep, and return of their impulses. */
 #include "backend/cuda/sweep/sweep.h"
 
 template <int ROWS>
@@ -62,8 +62,8 @@ static __device__ inline void add_side(const SweepPlan &p, int body, double shar
     *tt += share * across;
 }
 
-/* The step of a heavy contact, which sees each body's mass divided among the heavy contacts that share
- * it (cpu/sweep_plan.c: split_mass says why all may then move at once). */
+/* The step of a heavy contact, which sees each body's mass divided among the heavy contacts that share it (split_mass
+ * in cpu/sweep_plan.c says why all may then move at once). */
 template <int ROWS>
 static __device__ inline SweepStep heavy_step(const SweepPlan &p, const SweepContact<ROWS> &c,
                                               bool sphere, const double arm[6],
@@ -191,7 +191,7 @@ TalusStatus cu_sweep_plan(TalusSweep *s, const double *gamma)
            s->split.at, o->place.at);
     LAUNCH_CONES(launch, op, fill_items, blocks_for(items), THREADS, s->plan, view, op->coupling,
                  o->contact.at, o->class_of.at, s->split.at);
-    /* every range ends with a block that may not be full */
+    /* the last block of every range may be partial */
     return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }
 

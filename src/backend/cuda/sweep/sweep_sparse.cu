@@ -1,13 +1,12 @@
 /* backend/cuda/sweep/sweep_sparse.cu - Gauss-Seidel sweeps on an explicit sparse matrix, colour by colour.
  *
- * A block of the problem has a warp to itself, which forms its rows of N gamma. Blocks that found no
- * colour (dense rows) are swept one after the other by a single warp. Per entry 12 B and one number of
- * gamma. */
+ * A warp forms the rows of N gamma of one block of the problem. A single warp sweeps blocks without a colour (dense
+ * rows) one after the other. Per entry 12 B and one number of gamma. */
 #include "backend/cuda/sweep/sweep_block.h"
 
 enum { WARP = 32 };
 
-/* The rows of a matrix, and where a sweep has its impulses. */
+/* The rows of a matrix and the impulses of a sweep. */
 struct SweepRows {
     const int32_t *row_start, *column;
     const double *values, *offset, *mu, *coupling;
@@ -31,7 +30,7 @@ static __device__ inline void rows_product(const SweepRows &m, int64_t i, double
     reduce_block<ROWS, 0>(g);
 }
 
-/* The step of block i, by thread 0; returns the squared velocity change. */
+/* Steps block i, by thread 0; returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double step_block(const SweepRows &m, int64_t i, const double (&g)[ROWS])
 {
@@ -53,7 +52,7 @@ static __device__ inline double step_block(const SweepRows &m, int64_t i, const 
     return d * d * change;
 }
 
-/* The same for varied sets, and where the block's own problem is solved. */
+/* The same for varied sets and for blocks whose own problem is solved. */
 template <int ROWS, bool SOLVED>
 static __device__ inline double step_other(const SweepBlocks &b, const double *offset, int64_t i,
                                            double (&g)[ROWS])
@@ -69,7 +68,7 @@ static __device__ inline double step_other(const SweepBlocks &b, const double *o
 
 enum { CONES, VARIED, SOLVED };
 
-/* The blocks in places range.x to .y; a warp takes `each` of them in sequence. */
+/* Sweeps the blocks at range.x to .y of the order; a warp takes `each` of them in sequence. */
 template <int ROWS, int KIND>
 static __global__ void sweep_rows(SweepRows m, SweepBlocks b, int2 range, int each, double *partial)
 {
