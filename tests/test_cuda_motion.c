@@ -148,6 +148,51 @@ TEST(driven_bodies_forces_and_filters_are_those_of_the_host)
     talus_world_destroy(again);
 }
 
+/* ---- a driven body in many contacts ---- */
+
+enum { ROW = 14 };
+
+static TalusWorld *make_plate(void)
+{
+    TalusWorldDef def = quick_def(1);
+    def.solver = "gs";
+    def.tolerance = 1e-4;
+    TalusWorld *world = make_world(&def);
+    const TalusShapeDef plate = {.kind = TALUS_SHAPE_BOX, .half = {3.0, 3.0, 0.1}};
+    TalusDriveDef push = talus_drive_def_default();
+    TalusVec3 x[ROW * ROW];
+    TalusBodyBatch batch = talus_body_batch_default();
+    push.velocity = talus_vec3(0.1, 0.0, 0.0);
+    for (int i = 0; i < ROW * ROW; i++)
+        x[i] = talus_vec3(0.21 * (i % ROW), 0.21 * (i / ROW), 0.2);
+    CHECK_OK(talus_world_add_shape(world, &ball, &batch.shape));
+    batch.count = ROW * ROW;
+    batch.position = x;
+    CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
+    CHECK_OK(
+        talus_world_set_drive(world, add_fixed(world, &plate, talus_vec3(1.2, 1.2, 0.0)), &push));
+    return world;
+}
+
+/* Its contacts share a body that no impulse moves: they need no colours of their own, which were too few. */
+TEST(sweeps_have_colours_for_a_driven_plate)
+{
+    TalusWorld *host = on("cpu", make_plate), *cuda = on("cuda", make_plate);
+    double dx = 0.0, dv = 0.0;
+    for (int i = 0; i < 5; i++) {
+        TalusStepInfo p, q;
+        REQUIRE_OK(talus_world_step(host, &p));
+        REQUIRE_OK(talus_world_step(cuda, &q));
+        CHECK(!p.missed);
+        CHECK(!q.missed);
+        CHECK(q.contacts >= ROW * ROW);
+    }
+    differences(host, cuda, 0.1, &dx, &dv);
+    CHECK(dx <= 1e-5 && dv <= 1e-4);
+    talus_world_destroy(host);
+    talus_world_destroy(cuda);
+}
+
 /* The parts of a halved step see those of the motion; a step that fails leaves no trace. */
 TEST(halved_and_failed_steps_keep_to_the_motion)
 {
@@ -471,6 +516,7 @@ int main(void)
     if (!have_cuda())
         return 77;
     RUN(driven_bodies_forces_and_filters_are_those_of_the_host);
+    RUN(sweeps_have_colours_for_a_driven_plate);
     RUN(halved_and_failed_steps_keep_to_the_motion);
     RUN(joints_are_those_of_the_host);
     RUN(a_whirling_pendulum_keeps_its_energy);

@@ -44,15 +44,30 @@ static __device__ inline bool uncoloured(const uint32_t *class_of, int64_t i)
     return (class_of[i] & CLASS_NONE) == CLASS_NONE;
 }
 
+/* Returns the body if contact i competes for it, else -1. Sweeps over items do not write bodies that impulses do not
+ * move, so any number of a driven body's contacts may have one colour. */
+static __device__ inline int rival(const CuView<double> &c, int64_t i, int body)
+{
+    bool competes =
+        body >= 0 && (i < c.spheres || yields(c.body[body], c.inertia ? c.inertia[body] : nullptr));
+    return competes ? body : -1;
+}
+
+static __device__ inline int2 rivals(const CuView<double> &c, int64_t i)
+{
+    return make_int2(rival(c, i, c.pair[i].x), rival(c, i, c.pair[i].y));
+}
+
 static __global__ void offer(CuView<double> c, const uint32_t *class_of, int round,
                              unsigned long long *best)
 {
     int64_t i = item();
     if (i >= c.blocks || !uncoloured(class_of, i))
         return;
-    int2 pair = c.pair[i];
+    int2 pair = rivals(c, i);
     unsigned long long mine = priority((uint32_t)i, round);
-    atomicMax(&best[pair.x], mine);
+    if (pair.x >= 0)
+        atomicMax(&best[pair.x], mine);
     if (pair.y >= 0)
         atomicMax(&best[pair.y], mine);
 }
@@ -61,7 +76,7 @@ static __global__ void offer(CuView<double> c, const uint32_t *class_of, int rou
 static __device__ inline int lowest_free(const unsigned long long *a, const unsigned long long *b)
 {
     for (int w = 0; w < 2; w++) {
-        unsigned long long open = ~(a[w] | (b ? b[w] : 0ull));
+        unsigned long long open = ~((a ? a[w] : 0ull) | (b ? b[w] : 0ull));
         if (open)
             return 64 * w + __ffsll((long long)open) - 1;
     }
@@ -74,17 +89,18 @@ static __global__ void take(CuView<double> c, int round, const unsigned long lon
     int64_t i = item();
     if (i >= c.blocks || !uncoloured(class_of, i))
         return;
-    int2 pair = c.pair[i];
+    int2 pair = rivals(c, i);
     unsigned long long mine = priority((uint32_t)i, round);
-    if (best[pair.x] != mine || (pair.y >= 0 && best[pair.y] != mine)) {
+    if ((pair.x >= 0 && best[pair.x] != mine) || (pair.y >= 0 && best[pair.y] != mine)) {
         if (round == BATCH)
             *left = 1;
         return;
     }
-    unsigned long long *a = used + 2 * (int64_t)pair.x;
+    unsigned long long *a = pair.x >= 0 ? used + 2 * (int64_t)pair.x : nullptr;
     unsigned long long *b = pair.y >= 0 ? used + 2 * (int64_t)pair.y : nullptr;
     int colour = lowest_free(a, b);
-    a[colour / 64] |= 1ull << colour % 64;
+    if (a)
+        a[colour / 64] |= 1ull << colour % 64;
     if (b)
         b[colour / 64] |= 1ull << colour % 64;
     class_of[i] = (class_of[i] & CLASS_ITEM) | (uint32_t)colour;

@@ -145,6 +145,9 @@ static __device__ inline void push_item(const SweepPlan &p, int body, double v[8
                                         const double arm[3], const double dp[3])
 {
     double torque[3], turn[3];
+    if (!yields(v,
+                p.inertia ? p.inertia[body] : nullptr)) /* others may have it at once (colour.cu) */
+        return;
     cross(arm, dp, torque);
     turn_of(p, body, v[7], torque, sign, turn);
     push_body<8, PUSH>(p, body, v, sign * v[3], dp, turn);

@@ -124,6 +124,13 @@ static __device__ inline double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/* True if impulses move a body with this record: talus_body_yields (operator.h). inertia NULL: none. */
+static __device__ inline bool yields(const double record[8], const double *inertia)
+{
+    return record[3] != 0.0 || record[7] != 0.0 ||
+           (inertia && (inertia[0] != 0.0 || inertia[1] != 0.0 || inertia[2] != 0.0));
+}
+
 /* turn = change of a body's spin by a torque (operator.h). */
 static __device__ inline void turn_of(const SweepPlan &p, int body, double k,
                                       const double torque[3], double sign, double turn[3])
