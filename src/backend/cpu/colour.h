@@ -24,14 +24,14 @@ typedef struct TalusColouring {
     int colours; /* number of colours in use */
 } TalusColouring;
 
-static inline int talus_manifold_points(const TalusOperator *op, int body)
+static inline int talus_body_contacts(const TalusOperator *op, int body)
 {
     return op->contact_start[body + 1] - op->contact_start[body];
 }
 
 static inline bool talus_is_heavy(const TalusOperator *op, int body)
 {
-    return body >= 0 && talus_manifold_points(op, body) > HEAVY_TOUCHES;
+    return body >= 0 && talus_body_contacts(op, body) > HEAVY_TOUCHES;
 }
 
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *colouring);

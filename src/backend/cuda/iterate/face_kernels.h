@@ -124,7 +124,7 @@ static __device__ inline void add_touches(const CuImpulses<double> &impulses, in
         touch[k] = from + k * stride < end ? face.op.touch[from + k * stride] : -1;
     for (int k = 0; k < AHEAD; k++)
         if (touch[k] >= 0) {
-            int i = point_contact(face.op, touch[k]);
+            int i = entry_contact(face.op, touch[k]);
             load_packs<4>(face.op.frame[i], frame[k]);
             load_impulse<1>(impulses, i, local[k]);
         }
@@ -132,7 +132,7 @@ static __device__ inline void add_touches(const CuImpulses<double> &impulses, in
         if (touch[k] < 0)
             continue;
         if ((touch[k] >> 1) >= face.op.spheres)
-            add_point<1>(face.op, impulses, touch[k], sum);
+            add_entry<1>(face.op, impulses, touch[k], sum);
         else
             for (int j = 0; j < 3; j++)
                 sum[j] += touch[k] & 1 ? local[k][0] * frame[k][j] : -(local[k][0] * frame[k][j]);
@@ -150,7 +150,7 @@ static __device__ inline void sum_touches(const double *x, int32_t begin, int32_
             add_touches(impulses, k, end, stride, sum);
     else
         for (int32_t k = begin; k < end; k += stride)
-            add_point<ROWS>(face.op, impulses, face.op.touch[k], sum);
+            add_entry<ROWS>(face.op, impulses, face.op.touch[k], sum);
 }
 
 /* Sums this thread's share of a body's contacts; false if a whole block has to sum them. */

@@ -110,7 +110,7 @@ static __device__ inline void add_impulse(int32_t touch, const T (&frame)[4], co
     for (int k = 0; k < 3; k++)
         arm[k] = frame[k];
     if constexpr (GENERAL) {
-        int general = point_contact(args.op, touch) - args.op.spheres;
+        int general = entry_contact(args.op, touch) - args.op.spheres;
         if (general >= 0) {
             turn = -sign;
             for (int k = 0; k < 3; k++)
@@ -137,7 +137,7 @@ static __device__ inline void sum_touches(const T *x, int32_t begin, int32_t end
             touch[k] = from + k * stride < end ? args.op.touch[from + k * stride] : -1;
         for (int k = 0; k < AHEAD; k++)
             if (touch[k] >= 0) {
-                int i = GENERAL ? point_contact(args.op, touch[k]) : touch[k] >> 1;
+                int i = GENERAL ? entry_contact(args.op, touch[k]) : touch[k] >> 1;
                 load_frame(i, frame[k]);
                 load_vector<ROWS>(x, i, local[k]);
             }

@@ -97,7 +97,7 @@ static __device__ inline void sum_held(const T *x, const HeldBody &h, T (&sum)[6
     T frame[RESIDENT_TOUCHES][4] = {}, local[RESIDENT_TOUCHES][ROWS] = {};
     for (int k = 0; k < RESIDENT_TOUCHES; k++)
         if (h.touch[k] >= 0) {
-            int i = GENERAL ? point_contact(args.op, h.touch[k]) : h.touch[k] >> 1;
+            int i = GENERAL ? entry_contact(args.op, h.touch[k]) : h.touch[k] >> 1;
             load_vector<ROWS>(x, i, local[k]);
             load_frame(i, frame[k]);
         }

@@ -164,7 +164,7 @@ static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T loca
 }
 
 /* Returns the contact of an entry of `touch`, 2 * record + side. Compact contacts have one record, others two. */
-template <class T> static __device__ inline int point_contact(const CuView<T> &c, int32_t touch)
+template <class T> static __device__ inline int entry_contact(const CuView<T> &c, int32_t touch)
 {
     int record = touch >> 1;
     return record < c.spheres ? record : c.spheres + (record - c.spheres) / 2;
@@ -207,10 +207,10 @@ static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, co
 }
 
 template <int ROWS, class T>
-static __device__ inline void add_point(const CuView<T> &c, const CuImpulses<T> &g, int32_t touch,
+static __device__ inline void add_entry(const CuView<T> &c, const CuImpulses<T> &g, int32_t touch,
                                         T sum[6])
 {
-    int i = point_contact(c, touch);
+    int i = entry_contact(c, touch);
     T frame[4], local[LOCAL<ROWS>];
     load_packs<4>(c.frame[i], frame);
     load_impulse<ROWS>(g, i, local);
@@ -257,14 +257,14 @@ static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses
         if (end - begin > HEAVY)
             return;
         for (int32_t k = begin; k < end; k++)
-            add_point<ROWS>(c, g, c.touch[k], sum);
+            add_entry<ROWS>(c, g, c.touch[k], sum);
         move_body(c, (int)b, sum, free_motion, velocity);
         return;
     }
     int b = c.heavy[blockIdx.x - light];
     for (int32_t k = c.contact_start[b] + (int)threadIdx.x; k < c.contact_start[b + 1];
          k += (int)blockDim.x)
-        add_point<ROWS>(c, g, c.touch[k], sum);
+        add_entry<ROWS>(c, g, c.touch[k], sum);
     double total[6];
     for (int k = 0; k < 6; k++)
         total[k] = (double)sum[k];

@@ -14,7 +14,7 @@ static __device__ inline void add_sizes(const CuView<double> &c, const double *g
                                         double (&sum)[6])
 {
     double wrench[6] = {0.0};
-    add_point<ROWS>(c, CuImpulses<double>{gamma, nullptr}, touch, wrench);
+    add_entry<ROWS>(c, CuImpulses<double>{gamma, nullptr}, touch, wrench);
     talus_terms_add(wrench, sum);
 }
 

@@ -211,7 +211,7 @@ static __device__ inline void add_change(const SweepPlan &p, const CuView<double
                                          const uint32_t *place, int32_t touch, int2 heavy,
                                          double sum[6])
 {
-    int64_t at = place[point_contact(c, touch)];
+    int64_t at = place[entry_contact(c, touch)];
     double arm[3], dp[3], torque[3], sign = touch & 1 ? 1.0 : -1.0;
     load_arm(p, at, touch & 1, arm);
     for (int k = 0; k < 3; k++)
@@ -246,7 +246,7 @@ static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t 
         if (end - begin > HEAVY)
             return;
         for (int32_t k = begin; k < end; k++)
-            if (class_of[point_contact(c, c.touch[k])] == (CLASS_ITEM | CLASS_HEAVY))
+            if (class_of[entry_contact(c, c.touch[k])] == (CLASS_ITEM | CLASS_HEAVY))
                 add_change(p, c, place, c.touch[k], heavy, sum);
         push_sum(p, (int)body, sum);
         return;
