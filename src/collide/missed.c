@@ -56,6 +56,8 @@ static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3
 {
     if (v->fixed[body] == 1)
         return talus_vec3(0.0, 0.0, 0.0);
+    if (!v->spin)
+        return v->velocity[body];
     return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
 }
 

@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/hash.h"
 
 enum { VERSION = 6, OLDEST = 5, HEADER = 24 };
@@ -472,6 +473,26 @@ static void check_header(TalusArchive *a, size_t size)
     a->size = size - sizeof hash;
 }
 
+static bool is_known_backend(const char *name)
+{
+    for (int i = 0; i < talus_backend_count(); i++)
+        if (strcmp(talus_backend_row(i).name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A backend that exists elsewhere is no fault of the bytes, nor is one that the caller chose. */
+static TalusStatus check_backend(TalusStatus status, const char *saved, const char *choice)
+{
+    if (status != TALUS_ERR_UNSUPPORTED || (!choice && !is_known_backend(saved)))
+        return TALUS_OK;
+    return choice ? status
+                  : talus_fail_around(status,
+                                      "saved on backend %s, which is not available here: %s; the "
+                                      "state can be loaded onto another backend",
+                                      saved, talus_error());
+}
+
 static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
 {
     TalusWorldDef def = talus_world_def_default();
@@ -482,8 +503,8 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
     def.backend = choice ? choice : backend;
     def.threads = threads;
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
-    if (status == TALUS_ERR_UNSUPPORTED && choice)
-        a->status = status; /* an error of the caller, not of the bytes */
+    if (a->status == TALUS_OK)
+        a->status = check_backend(status, backend, choice);
     talus_archive_take(a, status);
     if (a->status == TALUS_OK) {
         transfer_world(a, world);

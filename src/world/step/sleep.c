@@ -68,9 +68,9 @@ static bool near_drive(const TalusWorld *world, int slot)
         TalusVec3 middle = talus_scale(0.5, talus_add(box.lo, box.hi));
         TalusVec3 half = talus_scale(0.5, talus_sub(box.hi, box.lo));
         TalusVec3 way = talus_image(&world->def.period, talus_sub(x, middle));
-        double reach = b->radius[slot] * (1.0 + world->def.envelope) +
-                       world->def.step *
-                           (talus_norm(b->velocity[d]) + talus_norm(b->spin[d]) * talus_norm(half));
+        double surface_speed = talus_norm(b->velocity[d]) + talus_norm(b->spin[d]) * b->radius[d];
+        double reach =
+            b->radius[slot] * (1.0 + world->def.envelope) + world->def.step * surface_speed;
         bool apart = fabs(way.x) > half.x + reach || fabs(way.y) > half.y + reach ||
                      fabs(way.z) > half.z + reach;
         if (!apart) /* planes have no bounds; anything not finite counts as near */
