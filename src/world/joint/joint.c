@@ -1,7 +1,8 @@
 /* world/joint/joint.c - adding, removing and querying joints.
  *
- * A joint is alive while both its bodies are. A joint without one of its bodies is skipped, and its slot is freed at
- * the start of the next step. So a rollback that restores a body restores its joints. */
+ * Joints are listed in order of creation, which is that of their numbers. A joint is alive while both its bodies are. A
+ * joint without one of its bodies is skipped, and dropped at the start of the next step. So a rollback that restores a
+ * body restores its joints. */
 #include "world/joint/joint.h"
 #include "world/filter.h"
 #include "world/ids.h"
@@ -13,6 +14,8 @@
 #include "collide/period.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { JOINT_COOKIE = 0x7a107017 };
 
@@ -241,21 +244,6 @@ static double offset_length(const TalusWorld *world, const TalusJointDef *def)
     return fmin(a, b);
 }
 
-static TalusStatus take_slot(TalusJoints *joints, int *out)
-{
-    int slot = 0;
-    while (slot < joints->slots && joints->joint[slot].used)
-        slot++;
-    size_t need = (size_t)joints->slots + 1;
-    TALUS_TRY(TALUS_GROW(joints->joint, need, (size_t)joints->slots, "joints"));
-    if (slot == joints->slots) {
-        joints->joint[slot] = (TalusJoint){0};
-        joints->slots++;
-    }
-    *out = slot;
-    return TALUS_OK;
-}
-
 /* True if its two bodies do not collide. */
 static bool keeps_apart(const TalusJointDef *def)
 {
@@ -272,21 +260,20 @@ static TalusStatus exclude(TalusWorld *world, const TalusJointDef *def)
 TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id)
 {
     TalusJoints *joints = &world->joints;
-    int slot;
+    size_t count = (size_t)joints->count;
     char *name;
     TALUS_TRY(check_def(world, def));
     TALUS_TRY(talus_world_download_bodies(world));
-    TALUS_TRY(take_slot(joints, &slot));
+    TALUS_TRY(TALUS_GROW(joints->joint, count + 1, count, "joints"));
     TALUS_TRY(talus_copy_text(def->name ? def->name : "", "joint name", &name));
     TalusStatus status = exclude(world, def);
     if (status != TALUS_OK) {
         talus_release(name);
         return status;
     }
-    TalusJoint *joint = &joints->joint[slot];
+    TalusJoint *joint = &joints->joint[joints->count++];
     *joint = (TalusJoint){.def = *def,
-                          .used = true,
-                          .generation = joint->generation + 1,
+                          .number = ++joints->created,
                           .since = talus_time(world),
                           .length = offset_length(world, def)};
     joint->def.name = name;
@@ -296,31 +283,37 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     if (def->b.number != 0)
         talus_slot_wake(world, talus_slot_of(world, def->b));
     joint->def.rest = rest_length(world, def);
-    joints->living++;
     if (id)
-        *id = (TalusJointId){(uint32_t)slot, joint->generation};
+        id->number = joint->number;
     return TALUS_OK;
 }
 
 /* ---- removing ---- */
 
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = ((const TalusJoint *)a)->number, y = ((const TalusJoint *)b)->number;
+    return (x > y) - (x < y);
+}
+
 static TalusStatus find(const TalusWorld *world, TalusJointId id, TalusJoint **out)
 {
     const TalusJoints *joints = &world->joints;
-    TalusJoint *joint = id.index < (uint32_t)joints->slots ? &joints->joint[id.index] : NULL;
-    if (!joint || joint->generation != id.generation || !talus_joint_lives(world, joint))
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint %u, generation %u: there is no such joint now",
-                          id.index, id.generation);
-    *out = joint;
+    TalusJoint key = {.number = id.number};
+    *out = joints->count == 0 ? NULL
+                              : bsearch(&key, joints->joint, (size_t)joints->count,
+                                        sizeof *joints->joint, by_number);
+    if (!*out || !talus_joint_lives(world, *out))
+        return talus_fail(TALUS_ERR_ARGUMENT, "joint %" PRIu64 ": there is no such joint now",
+                          id.number);
     return TALUS_OK;
 }
 
-static void drop(TalusWorld *world, TalusJoint *joint)
+static void drop(TalusJoints *joints, int index)
 {
+    TalusJoint *joint = &joints->joint[index];
     talus_release((char *)joint->def.name);
-    joint->def.name = NULL;
-    joint->used = false;
-    world->joints.living--;
+    memmove(joint, joint + 1, (size_t)(--joints->count - index) * sizeof *joint);
 }
 
 TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
@@ -330,14 +323,14 @@ TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
     const TalusJointDef *def = &joint->def;
     if (keeps_apart(def))
         talus_pair_include(world, talus_slot_of(world, def->a), talus_slot_of(world, def->b));
-    drop(world, joint);
+    drop(&world->joints, (int)(joint - world->joints.joint));
     return TALUS_OK;
 }
 
 void talus_joints_clear(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    for (int i = 0; i < joints->slots; i++)
+    for (int i = 0; i < joints->count; i++)
         talus_release((char *)joints->joint[i].def.name);
     TALUS_RELEASE(joints->joint, joints->block, joints->backup);
     talus_projection_destroy(joints->projection);
@@ -350,17 +343,16 @@ void talus_joints_clear(TalusWorld *world)
 void talus_joints_begin(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    for (int i = 0; i < joints->slots; i++) {
-        TalusJoint *joint = &joints->joint[i];
-        joint->sums = (TalusJointSums){0};
-        if (joint->used && !talus_joint_lives(world, joint))
-            drop(world, joint);
+    for (int i = joints->count - 1; i >= 0; i--) {
+        joints->joint[i].sums = (TalusJointSums){0};
+        if (!talus_joint_lives(world, &joints->joint[i]))
+            drop(joints, i);
     }
 }
 
 void talus_joints_close(TalusWorld *world, double h)
 {
-    for (int i = 0; i < world->joints.slots; i++) {
+    for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         joint->shown =
             (TalusJointSums){talus_scale(1.0 / h, joint->sums.force),
@@ -371,8 +363,8 @@ void talus_joints_close(TalusWorld *world, double h)
 TalusStatus talus_joints_snapshot(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    TALUS_TRY(TALUS_GROW(joints->backup, (size_t)joints->slots, 0, "halved step"));
-    for (int i = 0; i < joints->slots; i++)
+    TALUS_TRY(TALUS_GROW(joints->backup, (size_t)joints->count, 0, "halved step"));
+    for (int i = 0; i < joints->count; i++)
         joints->backup[i] = joints->joint[i].carry;
     return TALUS_OK;
 }
@@ -380,14 +372,14 @@ TalusStatus talus_joints_snapshot(TalusWorld *world)
 void talus_joints_rollback(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    for (int i = 0; i < joints->slots; i++)
+    for (int i = 0; i < joints->count; i++)
         joints->joint[i].carry = joints->backup[i];
 }
 
 int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
 {
     int count = 0;
-    for (int i = 0; i < world->joints.slots; i++) {
+    for (int i = 0; i < world->joints.count; i++) {
         const TalusJoint *joint = &world->joints.joint[i];
         if (!talus_joint_lives(world, joint))
             continue;
@@ -414,14 +406,13 @@ TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const Talu
 
 /* ---- queries ---- */
 
-static TalusJointState state_of(const TalusWorld *world, int index)
+static TalusJointState state_of(const TalusWorld *world, const TalusJoint *joint)
 {
-    const TalusJoint *joint = &world->joints.joint[index];
     TalusJointPose pose = talus_joint_pose(world, joint);
     const TalusVec3 *x = world->bodies.position;
     TalusVec3 zero = {0.0, 0.0, 0.0};
     TalusJointState state = {
-        .id = {(uint32_t)index, joint->generation},
+        .id = {joint->number},
         .name = joint->def.name,
         .kind = joint->def.kind,
         .a = joint->def.a,
@@ -448,18 +439,19 @@ TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, Talu
 {
     TalusJoint *joint = NULL;
     TALUS_TRY(find(world, id, &joint));
-    *state = state_of(world, (int)id.index);
+    *state = state_of(world, joint);
     return TALUS_OK;
 }
 
 int talus_world_get_joints(const TalusWorld *world, TalusJointState *out, int count)
 {
     int total = 0;
-    for (int i = 0; i < world->joints.slots; i++) {
-        if (!talus_joint_lives(world, &world->joints.joint[i]))
+    for (int i = 0; i < world->joints.count; i++) {
+        const TalusJoint *joint = &world->joints.joint[i];
+        if (!talus_joint_lives(world, joint))
             continue;
         if (out && total < count)
-            out[total] = state_of(world, i);
+            out[total] = state_of(world, joint);
         total++;
     }
     return total;

@@ -42,10 +42,9 @@ typedef struct TalusJointSums {
 
 typedef struct TalusJoint {
     TalusJointDef def; /* owns its name */
-    uint32_t generation;
-    bool used;
-    double since;  /* time at which the motor was set */
-    double length; /* m: distance of offset points; near the size of the smaller moving body */
+    uint64_t number;   /* of its id */
+    double since;      /* time at which the motor was set */
+    double length;     /* m: distance of offset points; near the size of the smaller moving body */
     TalusVec3 anchor[2], axis[2], side[2]; /* of base and mover, each in its own frame */
     TalusJointCarry carry;
     TalusJointSums sums, shown; /* sums: of the current step; shown: forces of the last one */
@@ -86,8 +85,9 @@ typedef struct TalusJointExchange {
 } TalusJointExchange;
 
 typedef struct TalusJoints {
-    TalusJoint *joint;
-    int slots, living; /* slots: with dead ones; living: with joints whose bodies were removed */
+    TalusJoint *joint; /* ascending by number */
+    int count;         /* with joints whose bodies were removed since the last step */
+    uint64_t created;  /* number of joints created so far: the last id number */
 
     /* of the step's problem: first the blocks kept in the iteration, then the free ones */
     TalusJointBlock *block;
@@ -104,7 +104,7 @@ typedef struct TalusJoints {
 static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
 {
     TalusBodyId a = joint->def.a, b = joint->def.b;
-    return joint->used && (a.number == 0 || talus_slot_of(world, a) >= 0) &&
+    return (a.number == 0 || talus_slot_of(world, a) >= 0) &&
            (b.number == 0 || talus_slot_of(world, b) >= 0);
 }
 

@@ -126,15 +126,15 @@ TalusStatus talus_joints_prepare(TalusWorld *world, double h)
     TalusJoints *joints = &world->joints;
     joints->kept = joints->free = 0;
     joints->any_compliance = joints->any_push = false;
-    if (joints->living == 0)
+    if (joints->count == 0)
         return TALUS_OK;
     TALUS_TRY(
-        TALUS_GROW(joints->block, (size_t)joints->living * TALUS_JOINT_PARTS, 0, "joint blocks"));
-    for (int i = 0; i < joints->slots; i++)
+        TALUS_GROW(joints->block, (size_t)joints->count * TALUS_JOINT_PARTS, 0, "joint blocks"));
+    for (int i = 0; i < joints->count; i++)
         if (talus_joint_lives(world, &joints->joint[i]))
             joints->kept += count_kept(&joints->joint[i].def);
     Cursor c = {.world = world, .h = h, .free = joints->kept};
-    for (c.index = 0; c.index < joints->slots; c.index++) {
+    for (c.index = 0; c.index < joints->count; c.index++) {
         c.joint = &joints->joint[c.index];
         if (!talus_joint_lives(world, c.joint))
             continue;
@@ -279,7 +279,7 @@ int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out)
 {
     Push push[2];
     int count = 0;
-    for (int i = 0; world->joints.any_push && i < world->joints.slots; i++) {
+    for (int i = 0; world->joints.any_push && i < world->joints.count; i++) {
         if (!pushes_of(world, &world->joints.joint[i], h, push))
             continue;
         count += change_of(world, &push[0], &out[count]);
@@ -304,7 +304,7 @@ static double torque_work(TalusWorld *world, double h)
 {
     double work = 0.0;
     Push push[2];
-    for (int i = 0; world->joints.any_push && i < world->joints.slots; i++) {
+    for (int i = 0; world->joints.any_push && i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         if (!pushes_of(world, joint, h, push))
             continue;
@@ -335,7 +335,7 @@ static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, in
 /* Zeroes the impulses of parts that the joint did not have in this step. */
 static void forget(TalusWorld *world)
 {
-    for (int i = 0; i < world->joints.slots; i++) {
+    for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         for (int part = 0; part < TALUS_JOINT_PARTS; part++)
             joint->carry.impulse[part] = talus_vec3(0.0, 0.0, 0.0);
@@ -376,7 +376,7 @@ double talus_joints_work(TalusWorld *world, double h)
 
 void talus_joints_moved(TalusWorld *world)
 {
-    for (int i = 0; i < world->joints.slots; i++) {
+    for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         if (joint->def.kind == TALUS_JOINT_REVOLUTE && talus_joint_lives(world, joint))
             joint->carry.angle = talus_joint_pose(world, joint).coordinate;

@@ -22,14 +22,14 @@ static TalusStatus list_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     const TalusJoints *joints = &world->joints;
-    size_t limit = 2 * (size_t)joints->living;
+    size_t limit = 2 * (size_t)joints->count;
     TALUS_TRY(TALUS_GROW(x->slot, limit, 0, "jointed bodies"));
     TALUS_TRY(TALUS_GROW(x->motion, limit, 0, "jointed bodies"));
     TALUS_TRY(TALUS_GROW(x->record, limit, 0, "jointed bodies"));
     x->moving = x->bodies = 0;
     for (int driven = 0; driven < 2; driven++) {
         int first = x->bodies, count = first;
-        for (int i = 0; i < joints->slots; i++) {
+        for (int i = 0; i < joints->count; i++) {
             const TalusJointDef *def = &joints->joint[i].def;
             const TalusBodyId id[2] = {def->a, def->b};
             for (int k = 0; k < 2 && talus_joint_lives(world, &joints->joint[i]); k++) {
@@ -99,7 +99,7 @@ static TalusStatus resize_exchange(TalusWorld *world)
     if (!x->problem)
         TALUS_TRY(talus_problem_create_empty(world->pool, &x->problem));
     TALUS_TRY(TALUS_GROW(x->block, (size_t)blocks, 0, "joint blocks"));
-    TALUS_TRY(TALUS_GROW(x->push, 2 * (size_t)joints->living, 0, "joint blocks"));
+    TALUS_TRY(TALUS_GROW(x->push, 2 * (size_t)joints->count, 0, "joint blocks"));
     return talus_problem_resize(x->problem, &sizes);
 }
 

@@ -44,8 +44,7 @@ static void save_contacts(TalusArchive *a, const TalusWorld *world)
     int runs[3] = {0, 0, 0};
     for (int i = 0; i < list->count; i++)
         runs[contact_run(list, i)] += is_saved(world, list, i);
-    for (int r = 0; r < 3; r++)
-        talus_archive_i32(a, &runs[r]);
+    TALUS_ARCHIVE_I32(a, &runs[0], &runs[1], &runs[2]);
     uint32_t general = 0;
     for (int i = 0; i < list->count; i++) {
         TalusContact c = list->contact[i];
@@ -115,8 +114,7 @@ static void load_contacts(TalusArchive *a, TalusWorld *world)
     talus_archive_take(a, TALUS_ALLOC(list.arms, (size_t)list.general, "saved contacts"));
     for (int i = 0; i < list.count && a->status == TALUS_OK; i++)
         read_contact(a, world, &list, i);
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, world->host.ops->put_contacts(world->host.engine, &list));
+    TALUS_ARCHIVE_CALL(a, world->host.ops->put_contacts(world->host.engine, &list));
     TALUS_RELEASE(list.contact, list.impulse, list.arms);
 }
 

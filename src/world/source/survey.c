@@ -204,10 +204,9 @@ static bool survey_ground(const TalusWorld *world, Ground *g)
 
 static void mark_jointed(const TalusWorld *world, uint8_t *jointed)
 {
-    for (int i = 0; i < world->joints.slots; i++) {
+    for (int i = 0; i < world->joints.count; i++) {
         const TalusJoint *joint = &world->joints.joint[i];
-        int a = joint->used ? talus_slot_of(world, joint->def.a) : -1;
-        int b = joint->used ? talus_slot_of(world, joint->def.b) : -1;
+        int a = talus_slot_of(world, joint->def.a), b = talus_slot_of(world, joint->def.b);
         if (a >= 0)
             jointed[a] = 1;
         if (b >= 0)

@@ -108,7 +108,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
     TalusOperator *op;
     double *gamma;
     world->built = build_options(world, h, soften);
-    if (world->joints.living > 0 || world->joints.exchange.problem)
+    if (world->joints.count > 0 || world->joints.exchange.problem)
         TALUS_TRY(talus_exchange_send(world, h));
     TALUS_TRY(world->on.ops->build(world->on.engine, &world->built, &op, &gamma, &report));
     if (op)
@@ -213,7 +213,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     add_ledger(&world->info.ledger, &ledger);
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_arrive(world);
-    if (world->joints.living > 0)
+    if (world->joints.count > 0)
         TALUS_TRY(talus_exchange_close(world, h));
     TALUS_TRY(wrap_bodies(world));
     world->impulse_step = h;
@@ -237,7 +237,7 @@ void talus_stage_rollback(TalusWorld *world)
     talus_mirror_mark_contacts_stale(world);
     talus_joints_rollback(world);
     TALUS_THEN(status, talus_mirror_download_driven(world));
-    if (status == TALUS_OK && world->joints.living > 0)
+    if (status == TALUS_OK && world->joints.count > 0)
         status = talus_exchange_fetch(world);
     world->impulse_step = status == TALUS_OK ? world->snapshot.impulse_step : 0.0;
 }

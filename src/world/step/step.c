@@ -230,7 +230,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
         return advance_halves(world, h, depth, &part);
     world->info.missed |= miss;
     report_solve(&world->info.solve, &part);
-    if (world->joints.living > 0)
+    if (world->joints.count > 0)
         TALUS_TRY(take_snapshot(world)); /* joint projection may fail after the bodies have moved */
     TALUS_TRY(talus_stage_integrate(world, h));
     world->part_time += h;
