@@ -76,18 +76,6 @@ TALUS_INLINE double talus_epa_off_line(const TalusEpa *e, TalusVec3 w)
     return height * height;
 }
 
-TALUS_INLINE TalusVec3 talus_axis_vector(int k)
-{
-    return talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
-}
-
-/* Axis along which |d| is smallest. */
-TALUS_INLINE TalusVec3 talus_smallest_axis(TalusVec3 d)
-{
-    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
-    return talus_axis_vector(x <= y && x <= z ? 0 : y <= z ? 1 : 2);
-}
-
 /* Direction k of the search for the next point: axes for one point, two normals of a line, normal of a triangle. */
 TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
 {

@@ -21,6 +21,12 @@ TALUS_INLINE TalusAabb talus_aabb_join(TalusAabb a, TalusAabb b)
     return r;
 }
 
+TALUS_INLINE TalusAabb talus_aabb_add(TalusAabb box, TalusVec3 point)
+{
+    TalusAabb r = {point, point};
+    return talus_aabb_join(box, r);
+}
+
 TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
 {
     TalusVec3 x = talus_rotate(orientation, talus_vec3(h.x, 0.0, 0.0));
@@ -105,25 +111,6 @@ TALUS_INLINE TalusAabb talus_cone_bounds(double r, double h, TalusVec3 position,
     return b;
 }
 
-/* Range of a hull along a world axis, which is `axis` in the hull's frame. */
-TALUS_INLINE void talus_hull_span(const TalusShape *shape, TalusVec3 axis, double *lo, double *hi)
-{
-    const TalusVec3 *vertex = shape->def.vertex;
-    *lo = talus_dot(vertex[talus_hull_support(shape, talus_neg(axis))], axis);
-    *hi = talus_dot(vertex[talus_hull_support(shape, axis)], axis);
-}
-
-TALUS_INLINE TalusAabb talus_hull_bounds(const TalusShape *shape, TalusVec3 position,
-                                         TalusQuat orientation)
-{
-    TalusVec3 lo, hi;
-    talus_hull_span(shape, talus_rotate_back(orientation, talus_vec3(1.0, 0.0, 0.0)), &lo.x, &hi.x);
-    talus_hull_span(shape, talus_rotate_back(orientation, talus_vec3(0.0, 1.0, 0.0)), &lo.y, &hi.y);
-    talus_hull_span(shape, talus_rotate_back(orientation, talus_vec3(0.0, 0.0, 1.0)), &lo.z, &hi.z);
-    TalusAabb b = {talus_add(position, lo), talus_add(position, hi)};
-    return b;
-}
-
 /* Bounds of a box given in the body's frame; not tight if the body is rotated. */
 TALUS_INLINE TalusAabb talus_turned_box(TalusAabb box, TalusVec3 position, TalusQuat orientation)
 {
@@ -138,8 +125,7 @@ TALUS_INLINE TalusAabb talus_support_bounds(const TalusShape *shape, TalusVec3 p
 {
     double lo[3], hi[3];
     for (int k = 0; k < 3; k++) {
-        TalusVec3 axis = talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
-        TalusVec3 own = talus_rotate_back(orientation, axis);
+        TalusVec3 own = talus_rotate_back(orientation, talus_axis_vector(k));
         hi[k] = talus_dot(own, talus_support(shape, 0.0, own));
         lo[k] = talus_dot(own, talus_support(shape, 0.0, talus_neg(own)));
     }
@@ -166,7 +152,6 @@ TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radiu
     case TALUS_SHAPE_ELLIPSOID:
         return talus_aabb(position, talus_ellipsoid_extent(def->half, orientation));
     case TALUS_SHAPE_REVOLVE: return talus_revolve_bounds(shape, position, orientation);
-    case TALUS_SHAPE_HULL: return talus_hull_bounds(shape, position, orientation);
     case TALUS_SHAPE_MESH:
     case TALUS_SHAPE_FIELD: return talus_turned_box(shape->box, position, orientation);
     default: break;

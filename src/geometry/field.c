@@ -53,7 +53,6 @@ static void measure(TalusShape *shape)
     TalusVec3 lo = shape->box.lo, hi = shape->box.hi;
     double z = fmax(fabs(lo.z), fabs(hi.z));
     shape->bounding_radius = talus_norm(talus_vec3(hi.x, hi.y, z));
-    shape->size = 0.0;
 }
 
 const TalusShapeOps talus_field_ops = {

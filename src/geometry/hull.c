@@ -7,9 +7,9 @@
  * vertices has the same bits. Lengths are compared with the extent only, so scaling by a power of two is exact. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "geometry/bounds.h"
 #include "geometry/hull_work.h"
 #include "geometry/kinds.h"
-#include "geometry/support.h"
 
 #include <string.h>
 
@@ -20,8 +20,8 @@
 typedef struct Draft {
     TalusVec3 *point;
     int count;
-    TalusVec3 lo;
-    double extent; /* largest side of the bounding box */
+    TalusAabb box;
+    double extent; /* largest side of the box */
     TalusGridPoint *grid;
     bool *keep;
     TalusTriangulation triangulation;
@@ -58,14 +58,11 @@ static TalusStatus fail_flat(const TalusShapeDef *def)
 
 static void measure_points(Draft *d)
 {
-    TalusVec3 lo = d->point[0], hi = d->point[0];
-    for (int k = 1; k < d->count; k++) {
-        TalusVec3 p = d->point[k];
-        lo = talus_vec3(fmin(lo.x, p.x), fmin(lo.y, p.y), fmin(lo.z, p.z));
-        hi = talus_vec3(fmax(hi.x, p.x), fmax(hi.y, p.y), fmax(hi.z, p.z));
-    }
-    d->lo = lo;
-    d->extent = fmax(hi.x - lo.x, fmax(hi.y - lo.y, hi.z - lo.z));
+    d->box = (TalusAabb){d->point[0], d->point[0]};
+    for (int k = 1; k < d->count; k++)
+        d->box = talus_aabb_add(d->box, d->point[k]);
+    TalusVec3 sides = talus_sub(d->box.hi, d->box.lo);
+    d->extent = fmax(sides.x, fmax(sides.y, sides.z));
 }
 
 static int64_t to_grid(double x, int exponent)
@@ -78,7 +75,7 @@ static void set_grid(Draft *d)
     int exponent;
     (void)frexp(d->extent, &exponent);
     for (int k = 0; k < d->count; k++) {
-        TalusVec3 p = talus_sub(d->point[k], d->lo);
+        TalusVec3 p = talus_sub(d->point[k], d->box.lo);
         d->grid[k] = (TalusGridPoint){to_grid(p.x, exponent), to_grid(p.y, exponent),
                                       to_grid(p.z, exponent)};
     }
@@ -141,8 +138,8 @@ static TalusVec3 middle(const Draft *d)
 {
     TalusVec3 sum = talus_vec3(0, 0, 0);
     for (int k = 0; k < d->count; k++)
-        sum = talus_add(sum, talus_sub(d->point[k], d->lo));
-    return talus_madd(d->lo, 1.0 / d->count, sum);
+        sum = talus_add(sum, talus_sub(d->point[k], d->box.lo));
+    return talus_madd(d->box.lo, 1.0 / d->count, sum);
 }
 
 /* ---- hull of the present points ---- */
@@ -153,7 +150,7 @@ static bool is_flat(const Draft *d)
 {
     double lo = INFINITY, hi = -INFINITY;
     for (int k = 0; k < d->count; k++) {
-        double along = talus_dot(d->faces.normal[0], talus_sub(d->point[k], d->lo));
+        double along = talus_dot(d->faces.normal[0], talus_sub(d->point[k], d->box.lo));
         lo = fmin(lo, along);
         hi = fmax(hi, along);
     }
@@ -289,13 +286,7 @@ static void fill(const Draft *d, TalusShape *shape)
     fill_edges(d, shape);
     fill_neighbours(d, shape);
     fill_planes(d, shape);
-    TalusVec3 half = talus_vec3(d->extent, d->extent, d->extent);
-    shape->box = (TalusAabb){half, talus_neg(half)};
-    for (int k = 0; k < d->count; k++) {
-        TalusVec3 p = d->point[k], lo = shape->box.lo, hi = shape->box.hi;
-        shape->box.lo = talus_vec3(fmin(lo.x, p.x), fmin(lo.y, p.y), fmin(lo.z, p.z));
-        shape->box.hi = talus_vec3(fmax(hi.x, p.x), fmax(hi.y, p.y), fmax(hi.z, p.z));
-    }
+    shape->box = d->box;
     shape->centre = d->centre;
     shape->unit = d->unit;
 }

@@ -57,7 +57,6 @@ static void measure(TalusShape *shape)
         largest = fmax(largest, talus_profile_dot(p, p));
     }
     shape->bounding_radius = sqrt(largest);
-    shape->size = 0.0;
 }
 
 const TalusShapeOps talus_revolve_ops = {

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/adjacency.h"
+#include "geometry/bounds.h"
 #include "geometry/facets.h"
 #include "geometry/kinds.h"
 #include "geometry/tree.h"
@@ -267,13 +268,10 @@ static TalusStatus fill(TalusShape *shape, const TalusShapeDef *def, int32_t *sc
 /* Bounds of the triangles; unused vertices do not count. */
 static TalusAabb bounds(const TalusShapeDef *def)
 {
-    TalusVec3 lo = def->vertex[def->triangle[0]], hi = lo;
-    for (size_t k = 0; k < 3 * (size_t)def->triangle_count; k++) {
-        TalusVec3 x = def->vertex[def->triangle[k]];
-        lo = talus_vec3(fmin(lo.x, x.x), fmin(lo.y, x.y), fmin(lo.z, x.z));
-        hi = talus_vec3(fmax(hi.x, x.x), fmax(hi.y, x.y), fmax(hi.z, x.z));
-    }
-    TalusAabb box = {lo, hi};
+    TalusVec3 first = def->vertex[def->triangle[0]];
+    TalusAabb box = {first, first};
+    for (size_t k = 1; k < 3 * (size_t)def->triangle_count; k++)
+        box = talus_aabb_add(box, def->vertex[def->triangle[k]]);
     return box;
 }
 
@@ -295,7 +293,6 @@ static void measure(TalusShape *shape)
         largest = fmax(largest, talus_dot(x, x));
     }
     shape->bounding_radius = sqrt(largest);
-    shape->size = 0.0;
 }
 
 const TalusShapeOps talus_trimesh_ops = {
