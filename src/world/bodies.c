@@ -57,6 +57,44 @@ void talus_bodies_clear(TalusBodies *bodies)
     *bodies = (TalusBodies){0};
 }
 
+void talus_bodies_gather(const TalusBodies *b, const int32_t *slot, int count, TalusMotion *state)
+{
+    for (int k = 0; k < count; k++) {
+        int i = slot[k];
+        state[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
+    }
+}
+
+void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int count, const TalusMotion *state)
+{
+    for (int k = 0; k < count; k++) {
+        b->position[slot[k]] = state[k].position;
+        b->velocity[slot[k]] = state[k].velocity;
+        b->spin[slot[k]] = state[k].spin;
+        b->orientation[slot[k]] = state[k].orientation;
+    }
+}
+
+TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
+                                const TalusFilter *filter)
+{
+    TalusBodyView view = {
+        .count = bodies->counts.slots,
+        .position = bodies->position,
+        .orientation = bodies->orientation,
+        .velocity = bodies->velocity,
+        .radius = bodies->radius,
+        .size = bodies->size,
+        .shape = bodies->shape,
+        .fixed = bodies->fixed,
+        .shapes = world->shape,
+        .shape_count = world->shapes,
+        .filter = filter,
+        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
+    };
+    return view;
+}
+
 TalusBodyBatch talus_body_batch_default(void)
 {
     TalusBodyBatch batch = {.cookie = BATCH_COOKIE};

@@ -84,5 +84,14 @@ TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *bat
 /* Marks the slot dead but leaves its data, so that a journal can restore it. */
 void talus_slot_remove(TalusWorld *world, int slot);
 double talus_slot_kinetic(const TalusWorld *world, int slot);
+/* Copies the states of `count` bodies between the arrays and a list, with the slots of the list. */
+void talus_bodies_gather(const TalusBodies *bodies, const int32_t *slot, int count,
+                         TalusMotion *state);
+void talus_bodies_scatter(TalusBodies *bodies, const int32_t *slot, int count,
+                          const TalusMotion *state);
+/* Returns bodies, those of the world or others with its shapes, for a detector that looks for overlaps: without
+ * spins. `filter` may be NULL. */
+TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
+                                const TalusFilter *filter);
 
 #endif

@@ -54,30 +54,19 @@ static TalusStatus list_bodies(TalusWorld *world)
 TalusStatus talus_exchange_fetch(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
-    TalusBodies *b = &world->bodies;
     if (x->moving == 0 || talus_world_is_shared(world))
         return TALUS_OK;
     TALUS_TRY(world->on.ops->get_states(world->on.engine, x->slot, x->motion, x->moving));
-    for (int k = 0; k < x->moving; k++) {
-        int i = x->slot[k];
-        b->position[i] = x->motion[k].position;
-        b->velocity[i] = x->motion[k].velocity;
-        b->spin[i] = x->motion[k].spin;
-        b->orientation[i] = x->motion[k].orientation;
-    }
+    talus_bodies_scatter(&world->bodies, x->slot, x->moving, x->motion);
     return TALUS_OK;
 }
 
 static TalusStatus send_states(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
-    const TalusBodies *b = &world->bodies;
     if (x->moving == 0 || talus_world_is_shared(world))
         return TALUS_OK;
-    for (int k = 0; k < x->moving; k++) {
-        int i = x->slot[k];
-        x->motion[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
-    }
+    talus_bodies_gather(&world->bodies, x->slot, x->moving, x->motion);
     return world->on.ops->put_states(world->on.engine, x->slot, x->motion, x->moving);
 }
 

@@ -1,6 +1,6 @@
 /* world/source/overlap.c - overlaps of bodies, queried outside of a step.
  *
- * A separate detector finds the contacts of the bodies at rest and without an envelope, which are the overlaps. The
+ * A separate detector finds the contacts within no time and without an envelope, which are the overlaps. The
  * world's own list and its impulses stay unchanged, so a query does not affect a run. It costs at most as much as the
  * detection of a step.
  *
@@ -9,7 +9,6 @@
  * that look down is 1 inside and 0 outside. */
 #include "world/source/overlap.h"
 #include "world/step/mirror.h"
-#include "world/step/stages.h"
 
 #include "collide/envelope.h"
 #include "geometry/bounds.h"
@@ -178,16 +177,12 @@ TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, Talus
 
 TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out)
 {
-    TalusWorld *w = (TalusWorld *)world; /* filters are sorted on first use */
-    TalusVec3 *still;
     TalusOverlapPair worst;
     *out = (TalusOverlap){0};
     TALUS_TRY(talus_world_download_bodies(world));
-    TALUS_TRY(TALUS_ALLOC(still, (size_t)world->bodies.counts.slots + 1, "overlaps"));
-    TalusBodyView view = talus_world_view(w, still, NULL);
-    TalusStatus status = talus_view_overlap(world->pool, &view, &worst);
-    talus_release(still);
-    TALUS_TRY(status);
+    TalusBodyView view =
+        talus_bodies_view(world, &world->bodies, talus_filter_view((TalusWorld *)world));
+    TALUS_TRY(talus_view_overlap(world->pool, &view, &worst));
     if (worst.a < 0)
         return TALUS_OK;
     *out = (TalusOverlap){.pairs = worst.pairs, .depth = worst.depth, .size = worst.size};

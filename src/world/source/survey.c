@@ -204,13 +204,11 @@ static bool survey_ground(const TalusWorld *world, Ground *g)
 
 static void mark_jointed(const TalusWorld *world, uint8_t *jointed)
 {
-    for (int i = 0; i < world->joints.count; i++) {
-        const TalusJoint *joint = &world->joints.joint[i];
-        int a = talus_slot_of(world, joint->def.a), b = talus_slot_of(world, joint->def.b);
-        if (a >= 0)
-            jointed[a] = 1;
-        if (b >= 0)
-            jointed[b] = 1;
+    for (int i = 0; i < 2 * world->joints.count; i++) {
+        const TalusJointDef *def = &world->joints.joint[i / 2].def;
+        int slot = talus_slot_of(world, i % 2 ? def->b : def->a);
+        if (slot >= 0)
+            jointed[slot] = 1;
     }
 }
 

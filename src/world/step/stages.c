@@ -28,27 +28,6 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     return options;
 }
 
-TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin)
-{
-    const TalusBodies *b = &world->bodies;
-    TalusBodyView view = {
-        .count = b->counts.slots,
-        .position = b->position,
-        .orientation = b->orientation,
-        .velocity = velocity,
-        .spin = spin,
-        .radius = b->radius,
-        .size = b->size,
-        .shape = b->shape,
-        .fixed = b->fixed,
-        .shapes = world->shape,
-        .shape_count = world->shapes,
-        .filter = talus_filter_view(world),
-        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
-    };
-    return view;
-}
-
 static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
 {
     talus_mirror_mark_contacts_stale(world);
