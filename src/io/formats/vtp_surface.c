@@ -176,9 +176,9 @@ static TalusStatus count_all(TalusVtpSurface *surface, TalusVtpCounts *counts)
     }
     if (points > INT32_MAX || 3 * triangles > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "the surfaces of the bodies have %lld points: more than the %d that a "
-                          "frame in .vtp can hold",
-                          (long long)points, INT32_MAX);
+                          "the surfaces of the bodies have %lld points and %lld triangles; a frame "
+                          "in .vtp holds at most %d and %d",
+                          (long long)points, (long long)triangles, INT32_MAX, INT32_MAX / 3);
     *counts = (TalusVtpCounts){.points = (int)points, .polys = (int)triangles};
     TALUS_TRY(TALUS_GROW(rows->row, (size_t)triangles, 0, "rows of triangles"));
     rows->count = 0;

@@ -216,12 +216,11 @@ static TalusStatus load_world(const Pair *pair, int index, Choice choice, TalusW
 {
     Image image;
     TALUS_TRY(load_of_pair(pair, index, &image));
-    TalusStatus status = talus_world_load(payload_of(&image).state, image.header.world_size,
-                                          choice.threads, choice.backend, world);
+    TalusStatus status = talus_error_in_file(
+        pair->path[index], talus_world_load(payload_of(&image).state, image.header.world_size,
+                                            choice.threads, choice.backend, world));
     if (status == TALUS_OK && note)
         status = copy_note(&image, note);
-    else
-        talus_error_in_file(pair->path[index], status);
     if (status != TALUS_OK && *world) {
         talus_world_destroy(*world);
         *world = NULL;
