@@ -10,9 +10,15 @@
 #include "io/file/file.h"
 #include "io/formats/formats.h"
 #include "io/formats/frame_files.h"
-#include "io/formats/paraview_script.h"
 #include "io/formats/vtp_surface.h"
 #include "io/formats/vtp_xml.h"
+
+#include <string.h>
+
+/* Tested with ParaView 5.11, in its window and by pvpython; tests/paraview.sh runs it. The file must not be called
+ * paraview.py: Python would then import it in place of ParaView's own module. */
+#define SCRIPT_NAME "show_in_paraview.py"
+extern const char talus_paraview_script[]; /* the text of src/io/formats/show_in_paraview.py */
 
 /* Lines through the contacts that transmit force. */
 typedef struct Chains {
@@ -225,9 +231,13 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
 /* The script is the same in every run, so that a lost one can be written again. */
 static TalusStatus write_script(TalusDir *dir)
 {
-    const TalusEntry *before = talus_dir_before(dir, TALUS_PARAVIEW_SCRIPT);
-    return before ? talus_dir_enter(dir, TALUS_PARAVIEW_SCRIPT, *before, NULL)
-                  : talus_paraview_script_write(dir);
+    TalusFile *file;
+    const TalusEntry *before = talus_dir_before(dir, SCRIPT_NAME);
+    if (before)
+        return talus_dir_enter(dir, SCRIPT_NAME, *before, NULL);
+    TALUS_TRY(talus_dir_create_file(dir, SCRIPT_NAME, &file));
+    talus_file_put(file, talus_paraview_script, strlen(talus_paraview_script));
+    return talus_file_commit(file);
 }
 
 static TalusStatus open_vtp(void *state, TalusDir *dir, bool resume, double time)
@@ -280,7 +290,7 @@ static TalusStatus remove_vtp(TalusDir *dir)
         TALUS_TRY(talus_series_remove(dir, series_names[i]));
         TALUS_TRY(talus_frame_remove(dir, series_names[i], "vtp"));
     }
-    return talus_dir_remove(dir, TALUS_PARAVIEW_SCRIPT);
+    return talus_dir_remove(dir, SCRIPT_NAME);
 }
 
 const TalusFormat talus_format_vtp = {
