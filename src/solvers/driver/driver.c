@@ -195,7 +195,7 @@ static TalusStatus reach(TalusSolve *solve)
     if (empty)
         solve->info->outcome = TALUS_OUTCOME_CONVERGED;
     while (status == TALUS_OK && again) {
-        if (!empty)
+        if (!empty && !solve->stopped)
             status = talus_outer_run(solve);
         TALUS_THEN(status, judge(solve, &again));
     }
@@ -232,10 +232,10 @@ static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
     solve->reduced = NULL;
     solve->info->outcome = TALUS_OUTCOME_BUDGET;
     solve->info->solver = s->type->name;
-    if (s->type->load)
-        TALUS_TRY(s->type->load());
+    TalusStatus status = s->type->load ? s->type->load() : TALUS_OK;
     solve->paused += talus_now() - before;
-    return plan_outer(s, solve->problem, solve->wanted->outer.kind, &solve->plan);
+    TALUS_THEN(status, plan_outer(s, solve->problem, solve->wanted->outer.kind, &solve->plan));
+    return status;
 }
 
 static TalusStatus place(TalusSolve *solve)

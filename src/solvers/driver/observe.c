@@ -77,7 +77,7 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
     o->last = -1;
     o->next = next_after(solve->info->iterations);
     if (solve->info->iterations == 0) /* else another stage ended here and was observed */
-        observe(solve, solve->gamma);
+        solve->stopped = !observe(solve, solve->gamma);
     return TALUS_OK;
 }
 

@@ -13,7 +13,7 @@ typedef struct TalusObserved {
     size_t capacity;
 } TalusObserved;
 
-/* Begins a stage; the first stage reports the starting point. */
+/* Begins a stage; the first stage reports the starting point, after which the observer may stop the solve. */
 TalusStatus talus_observe_begin(TalusSolve *solve);
 bool talus_observe_due(const TalusSolve *solve);
 /* Reports the iterate x. Returns false if the observer asks to stop. */

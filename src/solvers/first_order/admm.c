@@ -135,9 +135,10 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
     talus_sparse_clear(&w->matrix);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     TALUS_TRY(keep_diagonal(w, &complete));
+    if (!complete)
+        return TALUS_OK;
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->matrix, NULL));
-    bool small = p->x_step == X_DIRECT || talus_ldl_fill(&w->factor) <= DIRECT_FILL;
-    if (!complete || !small)
+    if (p->x_step != X_DIRECT && talus_ldl_fill(&w->factor) > DIRECT_FILL)
         return TALUS_OK;
     TALUS_TRY(factorise(s, run, &run->direct));
     while (!run->direct && run->rho * LARGEST_CHANGE <= RHO_MAX) {

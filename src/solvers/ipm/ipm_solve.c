@@ -81,7 +81,8 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Ends without progress: spends the remaining budget without work, or leaves it to other shifts of an outer loop. */
+/* Ends without progress. Iterations without work use up the budget, as outcome `budget` promises, unless an outer loop
+ * can use it for other shifts. */
 static void rest(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;

@@ -200,7 +200,6 @@ static bool goes_on(Run *run)
 static TalusStatus iterate(Run *run)
 {
     Work *w = run->w;
-    double share = evaluate(run);
     memcpy(w->vector[P], w->vector[CENTRE], run->n * sizeof(double));
     for (bool go = goes_on(run); go;) {
         bool singular;
@@ -210,13 +209,13 @@ static TalusStatus iterate(Run *run)
             run->s->info->outcome = TALUS_OUTCOME_BUDGET;
             return TALUS_OK;
         }
-        share = evaluate(run);
+        double share = evaluate(run);
         if (share <= SOLVED)
             talus_solve_suspect(run->s); /* within a round p may be anywhere */
         go = goes_on(run);
-        if (singular)
+        if (go && singular)
             next_round(run, STIFFEN * run->rho);
-        else if (share <= run->p->inner)
+        else if (go && share <= run->p->inner)
             next_round(run, fmax(run->p->shrink * run->rho, fmin(RHO_MIN, run->rho)));
     }
     return TALUS_OK;
