@@ -86,7 +86,7 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 static void rest(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
-    talus_copy(s, w->best.x.at, s->gamma);
+    talus_copy(s, w->best.x, s->gamma);
     w->best.kept = false;
     s->backend->op.residual(s->op, s->gamma, &sums);
     w->best.least = sums.residual2;
@@ -198,9 +198,8 @@ TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const Talus
     return TALUS_OK;
 }
 
-void talus_ipm_clear(void *work, const TalusBackend *backend)
+void talus_ipm_clear(void *work)
 {
     TalusIpmWork *w = work;
     talus_ipm_discard(&w->ipm);
-    talus_best_clear(&w->best, backend);
 }
