@@ -182,7 +182,7 @@ static void project_facet(const Tile *tile, const Splat *s, const TalusPlaced *s
     Point at[BATCH + 1], first = {0.0f, 0.0f}; /* the last of a batch is the first of the next */
     rows->first = rows->end = 0;
     for (int k = 0, have = 0; k < f->count; k++) {
-        TalusF3 q = talus_placed_out(solid, p->corner[p->loop[f->first + k]]);
+        TalusF3 q = talus_placed_out(solid, p->corner[f->first + k].at);
         at[have++] = project(tile->job->view, talus_f3_add(solid->centre, q));
         first = k == 0 ? at[0] : first;
         bool last = k + 1 == f->count;
@@ -341,7 +341,7 @@ bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index, const Tal
     else if (job->cut.on)
         draw_cut(tile, s, index, solid);
     else if (map && is_small(tile, solid))
-        draw_ellipsoid(tile, s, solid, talus_f3_scale(solid->polyhedron->round, solid->half));
+        draw_ellipsoid(tile, s, solid, talus_f3_scale(solid->polyhedron->ellipsoid, solid->half));
     else
         draw_polyhedron(tile, s, index, solid);
     return true;

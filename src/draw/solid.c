@@ -145,7 +145,7 @@ static const TalusPolyhedron *level_of(const TalusSolids *solids, const TalusFor
     float pixels = radius * view->scale / (view->perspective ? fmaxf(centre.z, radius) : 1.0f);
     float fine = view->perspective ? FINE_PICTURE : FINE_MAP;
     const TalusPolyhedron *level = solids->polyhedron + form->item;
-    for (int k = 1; k < form->levels && level->off * pixels > fine; k++)
+    for (int k = 1; k < form->levels && level->deviation * pixels > fine; k++)
         level++;
     return level;
 }
