@@ -215,8 +215,7 @@ static TalusStatus build(const TalusMesh *mesh, int from, int to, TalusVec3 midd
         measure_facet(p, &p->facet[f], &turn);
     p->deviation = 0.25f * turn; /* 1 - cos(a / 2) is about a quarter of 1 - cos(a) */
     double whole = 4.0 / 3.0 * TALUS_PI * half.x * half.y * half.z;
-    p->ellipsoid =
-        whole > 0.0 ? (float)cbrt(volume_of(mesh, from, to, middle) / whole) : 1.0f;
+    p->ellipsoid = whole > 0.0 ? (float)cbrt(volume_of(mesh, from, to, middle) / whole) : 1.0f;
     return find_sharp(p);
 }
 
