@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct Options {
@@ -19,8 +20,9 @@ static const CliOption options[] = {
     {"open", 0, CLI_FLAG, offsetof(Options, open), NULL, "open a browser there (xdg-open)"},
 };
 
-/* Starts the browser with the signal mask that this program inherited; its output goes to standard error. */
-static void open_browser(const char *address, const sigset_t *mask)
+/* Starts the browser with the signal mask that this program inherited; its output goes to standard error. Returns its
+ * process, or -1 after a message. */
+static pid_t open_browser(const char *address, const sigset_t *mask)
 {
     extern char **environ;
     char program[] = "xdg-open", url[64];
@@ -38,11 +40,23 @@ static void open_browser(const char *address, const sigset_t *mask)
     posix_spawnattr_setsigdefault(&how, &pipes);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    if (posix_spawnp(&process, program, &files, &how, words, environ) != 0)
+    if (posix_spawnp(&process, program, &files, &how, words, environ) != 0) {
         cli_fail("xdg-open is not there to open a browser (Debian: xdg-utils); the address is %s",
                  url);
+        process = -1;
+    }
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&how);
+    return process;
+}
+
+/* Waits for a signal of `stop`. When the browser's process ends meanwhile, reaps it and reports a failure. */
+static void wait_for_stop(const sigset_t *stop, pid_t browser, const char *address)
+{
+    int number, status;
+    while (sigwait(stop, &number) == 0 && number == SIGCHLD)
+        if (browser > 0 && waitpid(browser, &status, WNOHANG) == browser && status != 0)
+            cli_fail("xdg-open could not open a browser; the address is %s", address);
 }
 
 /* True if the signal is ignored on entry, as under nohup(1). */
@@ -57,15 +71,16 @@ static int serve(ServeFiles *files, const char *operand, const Options *o)
 {
     sigset_t stop, before;
     Server *server;
-    int number;
     char address[64];
     sigemptyset(&stop);
     sigaddset(&stop, SIGINT);
     sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGCHLD);
     if (!is_ignored(SIGHUP))
         sigaddset(&stop, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &stop, &before);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* some parents leave it ignored */
     if (serve_start(files, o->port, &server) != TALUS_OK)
         return cli_fail_library();
     snprintf(address, sizeof address, "http://127.0.0.1:%d/", serve_port(server));
@@ -73,9 +88,7 @@ static int serve(ServeFiles *files, const char *operand, const Options *o)
     fflush(stdout);
     fprintf(stderr, "talus: %s is there to look at, from this machine alone; Ctrl-C ends it\n",
             operand);
-    if (o->open)
-        open_browser(address, &before);
-    sigwait(&stop, &number);
+    wait_for_stop(&stop, o->open ? open_browser(address, &before) : -1, address);
     serve_stop(server);
     return CLI_OK;
 }
