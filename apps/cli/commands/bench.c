@@ -192,7 +192,7 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
 static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
 {
     char ending[32];
-    snprintf(ending, sizeof ending, "-%08" PRIx32 ".talus", (uint32_t)(hash >> 32));
+    snprintf(ending, sizeof ending, "-%016" PRIx64 ".talus", hash);
     *shared = false;
     for (int i = 0; i < index; i++) {
         const char *path = session->path[i];
