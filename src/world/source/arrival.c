@@ -37,14 +37,14 @@ static void crowd_add(Crowd *c, const TalusSurveyBody *body)
     b->radius[at] = body->radius;
     b->size[at] = body->size;
     b->shape[at] = body->shape_index;
-    b->fixed[at] = body->fixed;
+    b->mobility[at] = body->fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
     b->group[at] = (uint8_t)body->group;
     c->who[at] = body->who;
 }
 
 static bool is_fixed(const TalusWorld *world, int slot)
 {
-    return world->bodies.shape[slot] >= 0 && world->bodies.fixed[slot] == TALUS_MOTION_FIXED;
+    return world->bodies.shape[slot] >= 0 && world->bodies.mobility[slot] == TALUS_MOBILITY_FIXED;
 }
 
 /* Collects all fixed bodies, with capacity for `more`. Must be cleared even after a failure. */
@@ -126,7 +126,7 @@ TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *
 static double size_of(const TalusWorld *world, const TalusContact *c)
 {
     const TalusBodies *b = &world->bodies;
-    return talus_contact_size(b->size, b->shape, b->fixed, c);
+    return talus_contact_size(b->size, b->shape, b->mobility, c);
 }
 
 /* Returns the deepest contact at the start of the step. */

@@ -37,7 +37,7 @@ static void put(TalusBodies *b, int at, TalusVec3 position, double radius, int s
     b->orientation[at] = talus_quat_identity();
     b->radius[at] = b->size[at] = radius;
     b->shape[at] = shape;
-    b->fixed[at] = fixed;
+    b->mobility[at] = fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
 }
 
 static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *def)
