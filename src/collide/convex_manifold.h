@@ -68,12 +68,9 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
     }
     if (count == 0)
         return;
-    TalusCandidate nearest = c[lowest];
-    count = talus_spread(c, count);
-    talus_spread_keep(c, count, &nearest, tolerance);
+    count = talus_reduce(c, count, tolerance);
     for (int k = 0; k < count; k++) {
-        TalusVec3 x = talus_scale(c[k].height, s.n);
-        x = talus_madd(talus_madd(x, c[k].u, s.e), c[k].v, s.f);
+        TalusVec3 x = talus_candidate_point(&s, &c[k]);
         talus_manifold_plane(a, b, part.id << TALUS_FEATURE_BITS | c[k].id, up,
                              talus_madd(talus_rotate(a->orientation, x), -margin, up), reach, sink);
     }

@@ -124,16 +124,19 @@ TALUS_INLINE double talus_seen_outside(const TalusBorder *b, const TalusCandidat
     return across / b->length;
 }
 
+/* Intersection of the edge from p to q with a border. Its id is that of p's edge times `stride`, plus that of the
+ * border; ids of borders start from `first`. */
 TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusCandidate *q,
-                                           double outside_p, double outside_q, int border)
+                                           double outside_p, double outside_q, int border,
+                                           uint32_t first, uint32_t stride)
 {
     double t = outside_p / (outside_p - outside_q);
     TalusCandidate c = {p->u + t * (q->u - p->u),
                         p->v + t * (q->v - p->v),
                         p->height + t * (q->height - p->height),
                         0.0,
-                        8 + 16 * p->edge + (uint32_t)border,
-                        outside_p > 0.0 ? p->edge : 8 + (uint32_t)border};
+                        first + stride * p->edge + (uint32_t)border,
+                        outside_p > 0.0 ? p->edge : first + (uint32_t)border};
     return c;
 }
 
@@ -152,7 +155,7 @@ TALUS_INLINE int talus_clip(const TalusSeen *s, int border, const TalusCandidate
             out[kept++] = *p;
         if (fmax(outside_p, outside_q) > s->tolerance && fmin(outside_p, outside_q) <= 0.0 &&
             !(line && k == 1))
-            out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border);
+            out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border, 8, 16);
     }
     return kept;
 }
@@ -303,6 +306,21 @@ TALUS_INLINE int talus_nearest_candidate(const TalusCandidate *c, int count)
     return best;
 }
 
+/* Reduces one or more candidates to at most four, the nearest among them. Returns their number. */
+TALUS_INLINE int talus_reduce(TalusCandidate *c, int count, double tolerance)
+{
+    TalusCandidate nearest = c[talus_nearest_candidate(c, count)];
+    count = talus_spread(c, count);
+    talus_spread_keep(c, count, &nearest, tolerance);
+    return count;
+}
+
+/* Point of a candidate. */
+TALUS_INLINE TalusVec3 talus_candidate_point(const TalusSeen *s, const TalusCandidate *c)
+{
+    return talus_madd(talus_madd(talus_scale(c->height, s->n), c->u, s->e), c->v, s->f);
+}
+
 /* ---- both bodies ----------------------------------------------------------------------------- */
 
 TALUS_INLINE void talus_facing_triangle(const TalusVec3 corner[3], TalusVec3 d, TalusFacing *f)
@@ -368,13 +386,10 @@ TALUS_OUTLINE int talus_manifold(const TalusConvexPair *p, const TalusNearest *n
                               TALUS_FEATURE_NEAREST,      0};
     int lowest = talus_nearest_candidate(c, count);
     if (count == 0 || c[lowest].gap > near->gap + tolerance)
-        c[lowest = count++] = nearest;
-    nearest = c[lowest];
-    count = talus_spread(c, count);
-    talus_spread_keep(c, count, &nearest, tolerance);
+        c[count++] = nearest;
+    count = talus_reduce(c, count, tolerance);
     for (int k = 0; k < count; k++) {
-        TalusVec3 x = talus_scale(c[k].height, s.n);
-        spot[k].on_a = talus_madd(talus_madd(x, c[k].u, s.e), c[k].v, s.f);
+        spot[k].on_a = talus_candidate_point(&s, &c[k]);
         spot[k].gap = c[k].gap;
         spot[k].feature = talus_manifold_feature(&a, &b, c[k].id);
     }

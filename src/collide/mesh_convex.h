@@ -82,26 +82,14 @@ TALUS_OUTLINE void talus_patch_outline(TalusPatchPoints *p)
     p->count = kept;
 }
 
-TALUS_INLINE void talus_patch_thin(TalusPatchPoints *p, double size)
-{
-    if (p->count <= TALUS_SPOTS)
-        return;
-    TalusCandidate nearest = p->c[talus_nearest_candidate(p->c, p->count)];
-    p->count = talus_spread(p->c, p->count);
-    talus_spread_keep(p->c, p->count, &nearest, TALUS_MANIFOLD_NEAREST * size);
-}
-
 TALUS_OUTLINE void talus_patch_emit(const TalusOnFacets *q, TalusPatchPoints *p)
 {
     TalusSeen s;
     talus_seen_axes(&s, p->up);
-    talus_patch_thin(p, q->at.size);
-    for (int k = 0; k < p->count; k++) {
-        TalusVec3 x = talus_scale(p->c[k].height, s.n);
-        x = talus_madd(talus_madd(x, p->c[k].u, s.e), p->c[k].v, s.f);
-        talus_facets_manifold(q, (uint32_t)p->patch << TALUS_FACET_BITS | p->c[k].id, p->up, x,
-                              p->c[k].gap);
-    }
+    p->count = talus_reduce(p->c, p->count, TALUS_MANIFOLD_NEAREST * q->at.size);
+    for (int k = 0; k < p->count; k++)
+        talus_facets_manifold(q, (uint32_t)p->patch << TALUS_FACET_BITS | p->c[k].id, p->up,
+                              talus_candidate_point(&s, &p->c[k]), p->c[k].gap);
 }
 
 /* Adds a candidate once: two facets of a patch both find a corner over their common edge. A cut corner whose number is
@@ -185,8 +173,7 @@ TALUS_INLINE int32_t talus_first_side(const TalusShape *s, int32_t side)
 TALUS_INLINE uint32_t talus_part_feature(const TalusShape *s, int32_t t, int where)
 {
     if (where >= TALUS_ON_CORNER)
-        return TALUS_FACET_VERTEX |
-               (uint32_t)talus_facet_vertex(&s->def, t, where - TALUS_ON_CORNER);
+        return talus_foot_feature(s, t, where);
     int32_t side = talus_first_side(s, 3 * t + where - TALUS_ON_SIDE);
     return (uint32_t)(side / 3) << TALUS_FACET_BITS |
            (uint32_t)(TALUS_FACET_ON_EDGE + 8 * (side % 3));
@@ -253,10 +240,9 @@ TALUS_OUTLINE void talus_edge_point(const TalusOnFacets *q, const TalusSeenFacet
     int count = fine ? talus_clip_all(&s, &line, false, q->at.clear_reach, c) : 0;
     double least = INFINITY;
     for (int i = 0; i < count; i++) {
-        TalusVec3 x = talus_scale(c[i].height, s.n);
-        x = talus_madd(talus_madd(x, c[i].u, s.e), c[i].v, s.f);
         least = fmin(least, c[i].gap);
-        talus_facets_manifold(q, feature + 1 + (uint32_t)i, up, x, c[i].gap);
+        talus_facets_manifold(q, feature + 1 + (uint32_t)i, up, talus_candidate_point(&s, &c[i]),
+                              c[i].gap);
     }
     if (least > near->gap + TALUS_MANIFOLD_NEAREST * q->at.size)
         talus_facets_manifold(q, feature, up, near->on_b, near->gap);

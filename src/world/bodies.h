@@ -61,6 +61,20 @@ static inline bool talus_slot_driven(const TalusBodies *bodies, int slot)
     return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
 
+/* Returns the slot that represents the set of `slot` in a forest (union-find with path halving). */
+static inline int talus_slot_root(int32_t *parent, int slot)
+{
+    while (parent[slot] != slot)
+        slot = parent[slot] = parent[parent[slot]];
+    return slot;
+}
+
+/* False if a body of the contact was removed since the last step. */
+static inline bool talus_contact_lives(const TalusBodies *bodies, const TalusContact *c)
+{
+    return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0;
+}
+
 static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)
 {
     TalusBodyId id = {bodies->id[slot]};

@@ -141,9 +141,8 @@ double talus_angle(double sine, double cosine);
 /* ---- joint_build.c: the blocks of a step ---- */
 /* Makes the list of blocks for a part of the step, of length h. */
 TalusStatus talus_joints_prepare(TalusWorld *world, double h);
-/* Writes the blocks into the problem of the exchange, without impulses; then the transferred impulses times `warm`. */
-void talus_joints_fill(TalusWorld *world);
-void talus_joints_warm(TalusWorld *world, double warm);
+/* Writes the blocks into the problem of the exchange, with the transferred impulses times `warm`. */
+void talus_joints_fill(TalusWorld *world, double warm);
 /* Writes the changes of the problem's free velocities by torque motors, at most two per joint; returns their number. */
 int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out);
 /* Stores the impulses of the blocks in the joints. */

@@ -17,7 +17,6 @@
 #include "world/state.h"
 
 #include <float.h>
-#include <string.h>
 
 /* ---- the list ---- */
 
@@ -189,23 +188,7 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
     op->model[i] = (TalusBlockModel){.section = limit ? TALUS_SECTION_NONE : TALUS_SECTION_JOINT,
                                      .law = TALUS_LAW_CCP,
                                      .sides = (uint16_t)block->mask};
-    if (op->compliance)
-        op->compliance[i] = block->compliance;
-    if (op->rows == 6) {
-        double l = world->joints.joint[block->joint].length;
-        op->moment_mu[i][0] = op->moment_mu[i][1] = 0.0;
-        op->lever[i][0] = l / length[op->pair[i][0]];
-        op->lever[i][1] = op->pair[i][1] < 0 ? 0.0 : l / length[op->pair[i][1]];
-    }
-    memset(&talus_problem_gamma(world->joints.exchange.problem)[op->rows * i], 0,
-           (size_t)op->rows * sizeof(double));
-}
-
-void talus_joints_fill(TalusWorld *world)
-{
-    const TalusJoints *joints = &world->joints;
-    for (int k = 0; k < joints->kept + joints->free; k++)
-        fill_block(world, &joints->block[k], k);
+    op->compliance[i] = block->compliance;
 }
 
 /* Writes the part of the transferred impulse that the block's set allows. */
@@ -225,11 +208,13 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
             g[k] = fmin(block->max_effort, fmax(limit ? 0.0 : -block->max_effort, g[k]));
 }
 
-void talus_joints_warm(TalusWorld *world, double warm)
+void talus_joints_fill(TalusWorld *world, double warm)
 {
     const TalusJoints *joints = &world->joints;
-    for (int k = 0; k < joints->kept + joints->free; k++)
+    for (int k = 0; k < joints->kept + joints->free; k++) {
+        fill_block(world, &joints->block[k], k);
         fill_gamma(world, &joints->block[k], k, warm);
+    }
 }
 
 /* ---- torque motors ---- */

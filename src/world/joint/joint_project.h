@@ -62,7 +62,7 @@ typedef struct TalusProjection {
     Delta *delta;    /* [slots], of touched bodies */
     int *touched;    /* slots of bodies in rows, in the order of joints */
     int touched_count;
-    int *machine;     /* [slots], of touched bodies: the body that represents their machine */
+    int32_t *machine; /* [slots], of touched bodies: the body that represents their machine */
     Machine *facts;   /* [slots], of representing bodies */
     Load *load;       /* [slots], of bodies in blocks */
     Kept *kept;       /* [touched]: start of a line search */

@@ -145,8 +145,7 @@ TalusStatus talus_exchange_send(TalusWorld *world, double h)
         return world->engine.ops->put_joints(world->engine.self, NULL);
     TALUS_TRY(resize_exchange(world));
     fill_bodies(world);
-    talus_joints_fill(world);
-    talus_joints_warm(world, world->built.warm);
+    talus_joints_fill(world, world->built.warm);
     for (int k = 0; k < blocks; k++)
         x->block[k] = block_of(world, k);
     TalusEngineJoints all = {.block = x->block,

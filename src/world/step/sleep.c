@@ -109,20 +109,11 @@ TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
 
 /* ---- falling asleep ---- */
 
-static int root_of(int32_t *island, int slot)
-{
-    while (island[slot] != slot) {
-        island[slot] = island[island[slot]];
-        slot = island[slot];
-    }
-    return slot;
-}
-
 /* The smaller slot represents both. */
 static void join(int32_t *island, int a, int b)
 {
-    a = root_of(island, a);
-    b = root_of(island, b);
+    a = talus_slot_root(island, a);
+    b = talus_slot_root(island, b);
     island[a > b ? a : b] = a > b ? b : a;
 }
 
@@ -161,7 +152,7 @@ static void find_islands(TalusWorld *world)
     for (int i = 0; i < s->slots; i++)
         if (talus_slot_moves(b, i) && (s->restless[i] || s->calm[i] < world->def.sleep_steps ||
                                        (world->drives > 0 && near_drive(world, i))))
-            s->restless[root_of(s->island, i)] = 1;
+            s->restless[talus_slot_root(s->island, i)] = 1;
 }
 
 static void put_to_sleep(TalusWorld *world, int slot)
@@ -198,7 +189,7 @@ void talus_sleep_update(TalusWorld *world)
         find_islands(world);
         for (int i = 0; i < s->slots; i++)
             if (talus_slot_moves(b, i))
-                s->island[i] = root_of(s->island, i);
+                s->island[i] = talus_slot_root(s->island, i);
         for (int i = 0; i < s->slots; i++)
             if (talus_slot_moves(b, i) && !s->restless[s->island[i]])
                 put_to_sleep(world, i);
