@@ -10,10 +10,9 @@ TalusStatus talus_check_detect_options(const TalusDetectOptions *o)
                 o->h + o->envelope + o->reference_speed + o->friction < INFINITY;
     if (fine)
         return TALUS_OK;
-    return talus_fail(
-        TALUS_ERR_ARGUMENT,
-        "detect: h %g, envelope %g, reference speed %g and friction %g must be finite "
-        "and not negative",
+    return talus_reject(
+        "detect: h %g, envelope %g, reference speed %g and friction %g must be finite and not "
+        "negative",
         o->h, o->envelope, o->reference_speed, o->friction);
 }
 
@@ -27,16 +26,14 @@ TalusStatus talus_refuse_body(long long body)
 
 TalusStatus talus_refuse_sphere(long long body, double radius, double size)
 {
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "detect: slot %lld is a sphere of radius %g and size %g; they must be "
-                      "equal",
-                      body, radius, size);
+    return talus_reject(
+        "detect: slot %lld is a sphere of radius %g and size %g; they must be equal", body, radius,
+        size);
 }
 
 TalusStatus talus_refuse_free(long long body, TalusShapeKind kind)
 {
-    return talus_fail(TALUS_ERR_ARGUMENT, "slot %lld: a %s can only be fixed", body,
-                      talus_shape_name(kind));
+    return talus_reject("slot %lld: a %s can only be fixed", body, talus_shape_name(kind));
 }
 
 TalusStatus talus_check_fit(const TalusFit *fit)

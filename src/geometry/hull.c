@@ -33,24 +33,22 @@ typedef struct Draft {
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (!def->vertex || def->vertex_count < 4)
-        return talus_fail(TALUS_ERR_ARGUMENT, "hull: %d points; it needs at least 4",
-                          def->vertex ? def->vertex_count : 0);
+        return talus_reject("hull: %d points; it needs at least 4",
+                            def->vertex ? def->vertex_count : 0);
     for (int k = 0; k < def->vertex_count; k++) {
         TalusVec3 p = def->vertex[k];
         if (!(fabs(p.x) + fabs(p.y) + fabs(p.z) < INFINITY))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "hull: point %d is (%g, %g, %g); it must be finite", k, p.x, p.y,
-                              p.z);
+            return talus_reject("hull: point %d is (%g, %g, %g); it must be finite", k, p.x, p.y,
+                                p.z);
     }
     return TALUS_OK;
 }
 
 static TalusStatus fail_flat(const TalusShapeDef *def)
 {
-    return talus_fail(
-        TALUS_ERR_ARGUMENT,
-        "hull: its %d points lie in one plane, or nearly; a body needs a thickness of "
-        "4e-6 of its length at least",
+    return talus_reject(
+        "hull: its %d points lie in one plane, or nearly; a body needs a thickness of 4e-6 of its "
+        "length at least",
         def->vertex_count);
 }
 
@@ -169,10 +167,10 @@ static TalusStatus find_surface(Draft *d, const TalusShapeDef *def)
     free_surface(d);
     measure_points(d);
     if (!(d->extent < INFINITY && d->extent > 0x1p-1000))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "hull: its %d points extend over %g; they must differ, and not by more "
-                          "than numbers hold",
-                          def->vertex_count, d->extent);
+        return talus_reject(
+            "hull: its %d points extend over %g; they must differ, and not by more than numbers "
+            "hold",
+            def->vertex_count, d->extent);
     set_grid(d);
     TALUS_TRY(talus_triangulate(d->grid, d->count, &d->triangulation, &flat));
     if (flat)
@@ -193,9 +191,8 @@ static TalusStatus settle(Draft *d, const TalusShapeDef *def)
             continue;
         TalusVec3 c = integrate(d, middle(d));
         if (!(d->extent > 1e-60 && d->extent < 1e60))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "hull: %g across, so large or small that its inertia overflows",
-                              d->extent);
+            return talus_reject("hull: %g across, so large or small that its inertia overflows",
+                                d->extent);
         if (!(d->unit.mass > 0.0 && talus_norm(c) < INFINITY))
             return fail_flat(def);
         if (talus_norm(c) <= CENTRED * d->extent)

@@ -23,8 +23,7 @@ void talus_mesh_free(TalusMesh *mesh)
 static TalusStatus check_sizes(TalusMeshSizes most)
 {
     if (most.vertices > INT32_MAX / 8 || most.triangles > INT32_MAX / 8)
-        return talus_fail(TALUS_ERR_ARGUMENT, "mesh: %zu triangles are more than it can hold",
-                          most.triangles);
+        return talus_reject("mesh: %zu triangles are more than it can hold", most.triangles);
     return TALUS_OK;
 }
 
@@ -331,8 +330,7 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
 {
     memset(out, 0, sizeof *out);
     if (segments < 4 || segments % 4 != 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "mesh: %d segments; expected 4, 8, 12, ...",
-                          segments);
+        return talus_reject("mesh: %d segments; expected 4, 8, 12, ...", segments);
     TalusShape checked;
     TalusVec3 *circle;
     TALUS_TRY(talus_shape_init(&checked, shape));

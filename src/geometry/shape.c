@@ -27,8 +27,7 @@ TalusStatus talus_check_length(const char *shape, const char *field, double valu
 {
     if (value > 0.0 && value < INFINITY)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s is %g; it must be a positive length", shape,
-                      field, value);
+    return talus_reject("%s: %s is %g; it must be a positive length", shape, field, value);
 }
 
 static TalusStatus check_lengths(const TalusShapeDef *def)
@@ -49,8 +48,8 @@ static TalusStatus check_lengths(const TalusShapeDef *def)
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (!known(def->kind))
-        return talus_fail(TALUS_ERR_ARGUMENT, "shape: kind %d is not one of 0 to %d",
-                          (int)def->kind, TALUS_SHAPE_KINDS - 1);
+        return talus_reject("shape: kind %d is not one of 0 to %d", (int)def->kind,
+                            TALUS_SHAPE_KINDS - 1);
     return kinds[def->kind]->check ? kinds[def->kind]->check(def) : check_lengths(def);
 }
 
@@ -87,11 +86,11 @@ TalusStatus talus_shape_properties(const TalusShape *shape, double radius, doubl
     const TalusShapeOps *ops = kinds[shape->def.kind];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
     if (!sphere && !(shape->unit.mass > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: has no volume, so it can only be a fixed body",
-                          names[shape->def.kind]);
+        return talus_reject("%s: has no volume, so it can only be a fixed body",
+                            names[shape->def.kind]);
     if (!(density > 0.0 && density < INFINITY))
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: density is %g; it must be positive",
-                          names[shape->def.kind], density);
+        return talus_reject("%s: density is %g; it must be positive", names[shape->def.kind],
+                            density);
     if (sphere)
         TALUS_TRY(talus_check_length("sphere", "radius", radius));
     TalusShapeDef own = {.radius = radius};

@@ -6,8 +6,7 @@ static TalusStatus check(const TalusShapeDef *def)
 {
     if (def->radius >= 0.0 && def->radius < INFINITY) /* 0: no default, each body has its own */
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT, "sphere: radius is %g; it must be a positive length",
-                      def->radius);
+    return talus_reject("sphere: radius is %g; it must be a positive length", def->radius);
 }
 
 /* m = 4/3 pi r^3, I = 2/5 m r^2 */

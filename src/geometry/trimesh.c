@@ -19,9 +19,9 @@ static TalusStatus check_vertex(const TalusShapeDef *def, int v)
     if (fabs(x.x) <= TALUS_FACET_REACH && fabs(x.y) <= TALUS_FACET_REACH &&
         fabs(x.z) <= TALUS_FACET_REACH)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "mesh: vertex %d is (%g, %g, %g); coordinates must be finite and at most %g",
-                      v, x.x, x.y, x.z, TALUS_FACET_REACH);
+    return talus_reject(
+        "mesh: vertex %d is (%g, %g, %g); coordinates must be finite and at most %g", v, x.x, x.y,
+        x.z, TALUS_FACET_REACH);
 }
 
 static TalusStatus check_triangle(const TalusShapeDef *def, int t)
@@ -29,26 +29,24 @@ static TalusStatus check_triangle(const TalusShapeDef *def, int t)
     const int32_t *v = def->triangle + 3 * (size_t)t;
     for (int k = 0; k < 3; k++)
         if (v[k] < 0 || v[k] >= def->vertex_count)
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "mesh: corner %d of triangle %d is vertex %d; there are %d", k, t,
-                              (int)v[k], def->vertex_count);
+            return talus_reject("mesh: corner %d of triangle %d is vertex %d; there are %d", k, t,
+                                (int)v[k], def->vertex_count);
     TalusVec3 x = def->vertex[v[0]];
     TalusVec3 n = talus_cross(talus_sub(def->vertex[v[1]], x), talus_sub(def->vertex[v[2]], x));
     if (!(talus_dot(n, n) > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "mesh: triangle %d has no area; drop it, as reading a file does", t);
+        return talus_reject("mesh: triangle %d has no area; drop it, as reading a file does", t);
     return TALUS_OK;
 }
 
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (!def->vertex || def->vertex_count < 3 || !def->triangle || def->triangle_count < 1)
-        return talus_fail(
-            TALUS_ERR_ARGUMENT, "mesh: has %d vertices and %d triangles; it needs at least 3 and 1",
-            def->vertex ? def->vertex_count : 0, def->triangle ? def->triangle_count : 0);
+        return talus_reject("mesh: has %d vertices and %d triangles; it needs at least 3 and 1",
+                            def->vertex ? def->vertex_count : 0,
+                            def->triangle ? def->triangle_count : 0);
     if (def->triangle_count > TALUS_FACETS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "mesh: has %d triangles; at most %d are possible",
-                          def->triangle_count, (int)TALUS_FACETS);
+        return talus_reject("mesh: has %d triangles; at most %d are possible", def->triangle_count,
+                            (int)TALUS_FACETS);
     for (int v = 0; v < def->vertex_count; v++)
         TALUS_TRY(check_vertex(def, v));
     for (int t = 0; t < def->triangle_count; t++)

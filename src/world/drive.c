@@ -65,17 +65,13 @@ static TalusStatus check_drive(const TalusWorld *world, int slot, const TalusDri
 {
     TalusShapeKind kind = world->shape[world->bodies.shape[slot]].def.kind;
     if (def->cookie != DRIVE_COOKIE)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "drive: the def was not made by talus_drive_def_default()");
+        return talus_reject("drive: the def was not made by talus_drive_def_default()");
     if (!sound(def))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "drive of body %d: a number is not finite, or stop is before start",
-                          slot);
+        return talus_reject("drive of body %d: a number is not finite, or stop is before start",
+                            slot);
     if (kind == TALUS_SHAPE_PLANE && talus_norm(def->spin) > 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "drive of body %d: a plane has no end and cannot turn; a box or a "
-                          "cylinder can",
-                          slot);
+        return talus_reject(
+            "drive of body %d: a plane has no end and cannot turn; a box or a cylinder can", slot);
     return TALUS_OK;
 }
 
@@ -91,8 +87,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
     if (talus_slot_is_dynamic(b, slot))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
+        return talus_reject("body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
     if (def)
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_mark_dirty(world));

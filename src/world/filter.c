@@ -16,8 +16,7 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
 {
     TalusFilters *f = &world->filters;
     if (a < 0 || a >= TALUS_GROUPS || b < 0 || b >= TALUS_GROUPS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "groups %d and %d; expected 0 to %d", a, b,
-                          TALUS_GROUPS - 1);
+        return talus_reject("groups %d and %d; expected 0 to %d", a, b, TALUS_GROUPS - 1);
     talus_wake_all(world);
     uint32_t bit_a = UINT32_C(1) << a, bit_b = UINT32_C(1) << b;
     f->meets[a] = meet ? f->meets[a] | bit_b : f->meets[a] & ~bit_b;
@@ -104,8 +103,7 @@ static TalusStatus find_slots(const TalusWorld *world, TalusBodyId a, TalusBodyI
     TALUS_TRY(talus_slot_find(world, a, &slot[0]));
     TALUS_TRY(talus_slot_find(world, b, &slot[1]));
     if (slot[0] == slot[1])
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "body %" PRIu64 " does not meet itself; expected two bodies", a.number);
+        return talus_reject("body %" PRIu64 " does not meet itself; expected two bodies", a.number);
     return TALUS_OK;
 }
 

@@ -40,7 +40,7 @@ TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot)
     *slot = find_slot(&world->bodies, id.number);
     if (*slot >= 0)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": there is no such body now", id.number);
+    return talus_reject("body %" PRIu64 ": there is no such body now", id.number);
 }
 
 static void drop_gone(TalusBodies *b)
@@ -98,7 +98,6 @@ TalusStatus talus_ids_admit(TalusBodies *b)
         qsort(b->displaced, count, sizeof *b->displaced, by_number);
     for (size_t i = 0; i < count; i++)
         if (find_slot(b, b->displaced[i].number) != b->displaced[i].slot)
-            return talus_fail(TALUS_ERR_ARGUMENT, "two bodies have the id %" PRIu64,
-                              b->displaced[i].number);
+            return talus_reject("two bodies have the id %" PRIu64, b->displaced[i].number);
     return TALUS_OK;
 }

@@ -30,16 +30,15 @@ TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, i
 {
     if (def->kind == TALUS_PROBE_BODY) {
         if (talus_slot_of(world, def->body) < 0)
-            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": there is no body %" PRIu64,
-                              def->name ? def->name : "", def->body.number);
+            return talus_reject("probe \"%s\": there is no body %" PRIu64,
+                                def->name ? def->name : "", def->body.number);
     } else if (def->kind == TALUS_PROBE_REGION) {
         TalusVec3 d = talus_sub(def->hi, def->lo);
         if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0) || !isfinite(d.x + d.y + d.z))
-            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": hi is below lo, or not finite",
-                              def->name ? def->name : "");
+            return talus_reject("probe \"%s\": hi is below lo, or not finite",
+                                def->name ? def->name : "");
     } else {
-        return talus_fail(TALUS_ERR_ARGUMENT, "probe: kind %d; expected body (0) or region (1)",
-                          (int)def->kind);
+        return talus_reject("probe: kind %d; expected body (0) or region (1)", (int)def->kind);
     }
     return talus_probe_append(world, def, index);
 }

@@ -51,8 +51,7 @@ static bool finite_direction(TalusVec3 a)
 static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBodyId id)
 {
     if (id.number != 0 && talus_slot_of(world, id) < 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": there is no body %" PRIu64, name,
-                          id.number);
+        return talus_reject("joint \"%s\": there is no body %" PRIu64, name, id.number);
     return TALUS_OK;
 }
 
@@ -67,11 +66,9 @@ static TalusStatus check_bodies(const TalusWorld *world, const char *name, const
     TALUS_TRY(check_body(world, name, def->a));
     TALUS_TRY(check_body(world, name, def->b));
     if (def->a.number != 0 && def->a.number == def->b.number)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": both bodies are body %" PRIu64, name,
-                          def->a.number);
+        return talus_reject("joint \"%s\": both bodies are body %" PRIu64, name, def->a.number);
     if (!is_free(world, def->a) && !is_free(world, def->b))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": neither body can move; one of them must", name);
+        return talus_reject("joint \"%s\": neither body can move; one of them must", name);
     return TALUS_OK;
 }
 
@@ -79,49 +76,47 @@ static TalusStatus check_axes(const char *name, const TalusJointDef *def)
 {
     bool line = talus_joint_is_line(def->kind);
     if (!talus_finite3(def->point) || (line && !talus_finite3(def->point_b)))
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": its point is not finite", name);
+        return talus_reject("joint \"%s\": its point is not finite", name);
     bool axis = !line && def->kind != TALUS_JOINT_BALL && def->kind != TALUS_JOINT_FIXED;
     bool second = def->kind == TALUS_JOINT_UNIVERSAL;
     if ((axis && !finite_direction(def->axis)) || (second && !finite_direction(def->axis_b)))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": its axis is no direction; expected a finite vector other "
-                          "than 0",
-                          name);
+        return talus_reject(
+            "joint \"%s\": its axis is no direction; expected a finite vector other than 0", name);
     double cosine = second ? talus_dot(def->axis, def->axis_b) /
                                  (talus_norm(def->axis) * talus_norm(def->axis_b))
                            : 0.0;
     if (fabs(cosine) > 1e-3)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": the axes of a universal joint must be normal to each "
-                          "other; the cosine of their angle is %g",
-                          name, cosine);
+        return talus_reject(
+            "joint \"%s\": the axes of a universal joint must be normal to each other; the cosine "
+            "of their angle is %g",
+            name, cosine);
     return TALUS_OK;
 }
 
 static TalusStatus check_motor(const char *name, TalusJointKind kind, const TalusMotorDef *m)
 {
     if ((unsigned)m->kind >= TALUS_MOTOR_KINDS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": motor %d; expected 0 to %d", name,
-                          (int)m->kind, TALUS_MOTOR_KINDS - 1);
+        return talus_reject("joint \"%s\": motor %d; expected 0 to %d", name, (int)m->kind,
+                            TALUS_MOTOR_KINDS - 1);
     if (m->kind == TALUS_MOTOR_NONE)
         return TALUS_OK;
     if (!talus_joint_has_coordinate(kind) || kind == TALUS_JOINT_SPRING)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": a %s joint has no motor; revolute, prismatic, cylindrical "
-                          "and distance joints have",
-                          name, talus_joint_name(kind));
+        return talus_reject(
+            "joint \"%s\": a %s joint has no motor; revolute, prismatic, cylindrical and distance "
+            "joints have",
+            name, talus_joint_name(kind));
     if (!isfinite(m->target) || !isfinite(m->rate) || !isfinite(m->start) || !(m->max_effort > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": motor with target %g, rate %g, start %g, max_effort %g; "
-                          "expected finite numbers and a largest effort above 0",
-                          name, m->target, m->rate, m->start, m->max_effort);
+        return talus_reject(
+            "joint \"%s\": motor with target %g, rate %g, start %g, max_effort %g; expected "
+            "finite numbers and a largest effort above 0",
+            name, m->target, m->rate, m->start, m->max_effort);
     bool soft = m->stiffness != 0.0 || m->damping != 0.0;
     if (!(m->stiffness >= 0.0 && m->damping >= 0.0) || !isfinite(m->stiffness + m->damping) ||
         (soft && m->kind != TALUS_MOTOR_POSITION))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": motor with stiffness %g and damping %g; expected 0 or "
-                          "more, for position motors alone",
-                          name, m->stiffness, m->damping);
+        return talus_reject(
+            "joint \"%s\": motor with stiffness %g and damping %g; expected 0 or more, for "
+            "position motors alone",
+            name, m->stiffness, m->damping);
     return TALUS_OK;
 }
 
@@ -130,12 +125,12 @@ static TalusStatus check_spring(const char *name, const TalusJointDef *def)
     bool spring = def->kind == TALUS_JOINT_SPRING;
     double k = def->stiffness, c = def->damping;
     if (!(k >= 0.0 && c >= 0.0) || !isfinite(k + c) || (k + c > 0.0) != spring)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": stiffness %g and damping %g; expected 0 or more, and not "
-                          "both 0, for springs, and none for other joints",
-                          name, k, c);
+        return talus_reject(
+            "joint \"%s\": stiffness %g and damping %g; expected 0 or more, and not both 0, for "
+            "springs, and none for other joints",
+            name, k, c);
     if (!isfinite(def->rest))
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": its rest length is not finite", name);
+        return talus_reject("joint \"%s\": its rest length is not finite", name);
     return TALUS_OK;
 }
 
@@ -143,16 +138,14 @@ static TalusStatus check_limits(const char *name, const TalusJointDef *def)
 {
     bool any = def->lower != -INFINITY || def->upper != INFINITY;
     if (!(def->lower < def->upper) || def->lower == INFINITY || def->upper == -INFINITY)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": limits %g and %g; expected lower below upper", name,
-                          def->lower, def->upper);
+        return talus_reject("joint \"%s\": limits %g and %g; expected lower below upper", name,
+                            def->lower, def->upper);
     if (any && !talus_joint_has_coordinate(def->kind))
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": a %s joint has no limits", name,
-                          talus_joint_name(def->kind));
+        return talus_reject("joint \"%s\": a %s joint has no limits", name,
+                            talus_joint_name(def->kind));
     if (talus_joint_is_line(def->kind) && !(def->upper > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": upper limit %g of a length; expected more than 0", name,
-                          def->upper);
+        return talus_reject("joint \"%s\": upper limit %g of a length; expected more than 0", name,
+                            def->upper);
     return TALUS_OK;
 }
 
@@ -166,12 +159,11 @@ static double rest_length(const TalusWorld *world, const TalusJointDef *def)
 static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
 {
     if (!def || def->cookie != JOINT_COOKIE)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint: the def was not made by talus_joint_def_default()");
+        return talus_reject("joint: the def was not made by talus_joint_def_default()");
     const char *name = def->name ? def->name : "";
     if ((unsigned)def->kind >= TALUS_JOINT_KINDS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": kind %d; expected 0 to %d", name,
-                          (int)def->kind, TALUS_JOINT_KINDS - 1);
+        return talus_reject("joint \"%s\": kind %d; expected 0 to %d", name, (int)def->kind,
+                            TALUS_JOINT_KINDS - 1);
     TALUS_TRY(check_bodies(world, name, def));
     TALUS_TRY(check_axes(name, def));
     TALUS_TRY(check_limits(name, def));
@@ -179,13 +171,12 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     TALUS_TRY(check_spring(name, def));
     bool limits = def->lower != -INFINITY || def->upper != INFINITY;
     if (def->kind == TALUS_JOINT_DISTANCE && limits && def->rest >= 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": a distance has a rest length or limits, not both", name);
+        return talus_reject("joint \"%s\": a distance has a rest length or limits, not both", name);
     if (talus_joint_hold_rows(def) == 1 && !(rest_length(world, def) > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": a distance of 0 has no direction; a ball joint holds two "
-                          "points together",
-                          name);
+        return talus_reject(
+            "joint \"%s\": a distance of 0 has no direction; a ball joint holds two points "
+            "together",
+            name);
     return TALUS_OK;
 }
 
@@ -194,7 +185,7 @@ TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint)
 {
     const TalusJointDef *def = &joint->def;
     if ((unsigned)def->kind >= TALUS_JOINT_KINDS || !(joint->length > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT, "there is no such joint");
+        return talus_reject("there is no such joint");
     TALUS_TRY(check_bodies(world, def->name, def));
     TALUS_TRY(check_limits(def->name, def));
     TALUS_TRY(check_motor(def->name, def->kind, &def->motor));
@@ -202,7 +193,7 @@ TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint)
     for (int k = 0; k < 2; k++) {
         TalusVec3 n = joint->axis[k], t = joint->side[k];
         if (!(fabs(talus_dot(n, n) - 1.0) < 1e-6 && fabs(talus_dot(t, t) - 1.0) < 1e-6))
-            return talus_fail(TALUS_ERR_ARGUMENT, "the axes of a joint are not of length 1");
+            return talus_reject("the axes of a joint are not of length 1");
     }
     return TALUS_OK;
 }
@@ -304,8 +295,7 @@ static TalusStatus find(const TalusWorld *world, TalusJointId id, TalusJoint **o
                               : bsearch(&key, joints->joint, (size_t)joints->count,
                                         sizeof *joints->joint, by_number);
     if (!*out || !talus_joint_lives(world, *out))
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint %" PRIu64 ": there is no such joint now",
-                          id.number);
+        return talus_reject("joint %" PRIu64 ": there is no such joint now", id.number);
     return TALUS_OK;
 }
 

@@ -359,9 +359,8 @@ TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *i
 {
     double now = talus_time(world), length = talus_world_next_length(world, time);
     if (length == 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "talus_world_step_to: time %g; expected one after the world's, %g", time,
-                          now);
+        return talus_reject("talus_world_step_to: time %g; expected one after the world's, %g",
+                            time, now);
     if (length == world->def.step)
         return talus_world_step(world, info);
     return step(world, length, length == time - now ? time : now + length, info);
