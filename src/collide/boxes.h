@@ -231,13 +231,15 @@ TALUS_INLINE void talus_box_manifold_face(const TalusFaceContact *c, const Talus
                                           uint32_t feature, TALUS_MANIFOLD_SINK *sink)
 {
     const TalusBoxAt *face = c->face;
-    TalusVec3 foot = talus_scale(face->half[c->axis], c->normal); /* on the face, from its centre */
-    foot = talus_madd(foot, corner->u, face->axis[(c->axis + 1) % 3]);
-    foot = talus_madd(foot, corner->v, face->axis[(c->axis + 2) % 3]);
-    TalusVec3 tip = talus_madd(foot, corner->height, c->normal); /* on the other box */
-    tip = talus_add(talus_sub(face->centre, c->other->centre), tip);
+    TalusVec3 on_face =
+        talus_scale(face->half[c->axis], c->normal); /* on the face, from its centre */
+    on_face = talus_madd(on_face, corner->u, face->axis[(c->axis + 1) % 3]);
+    on_face = talus_madd(on_face, corner->v, face->axis[(c->axis + 2) % 3]);
+    TalusVec3 on_other = talus_madd(on_face, corner->height, c->normal); /* on the other box */
+    on_other = talus_add(talus_sub(face->centre, c->other->centre), on_other);
     TalusManifoldPoint touch = {feature, c->second ? talus_neg(c->normal) : c->normal,
-                                corner->height, c->second ? tip : foot, c->second ? foot : tip};
+                                corner->height, c->second ? on_other : on_face,
+                                c->second ? on_face : on_other};
     talus_manifold_add(sink, &touch);
 }
 
@@ -280,7 +282,7 @@ TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double dis
     uint32_t faces = (uint32_t)(2 * c->axis + face_positive) << 12 |
                      (uint32_t)(2 * side + positive) << 8 |
                      (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
-    kept = talus_reduce(corner[0], kept, tiny);
+    kept = talus_reduce_candidates(corner[0], kept, tiny);
     for (int k = 0; k < kept; k++)
         talus_box_manifold_face(c, &corner[0][k], faces | corner[0][k].id, sink);
     return true;

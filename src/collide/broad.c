@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/envelope.h"
-#include "collide/refuse.h"
+#include "collide/errors.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * The old list is unchanged up to step 3, so a failed call leaves it as it was. */
 #include "collide/detector.h"
 #include "collide/envelope.h"
-#include "collide/refuse.h"
+#include "collide/errors.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -154,12 +154,12 @@ static void take_point(void *context, const TalusManifoldPoint *touch)
 static bool write_pair(Writer *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
-    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_beside(v, pair.a, pair.b);
+    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_image(v, pair.a, pair.b);
     w->a = pair.a;
     w->b = pair.b;
     w->va = talus_body_velocity(v, pair.a);
     w->vb = talus_body_velocity(v, pair.b);
-    w->rest = talus_envelope_at_rest(v, w->d->options, pair.a, pair.b);
+    w->rest = talus_envelope_base(v, w->d->options, pair.a, pair.b);
     double reach = talus_envelope_reach(w->rest, w->d->options->h, w->va, w->vb);
     return talus_narrow(&a, &b, reach, take_point, w);
 }

@@ -76,9 +76,9 @@ TALUS_INLINE double talus_envelope_of(const TalusDetectOptions *options, double 
            options->h * (spin + options->friction * sliding + 2.0 * options->reference_speed);
 }
 
-TALUS_INLINE double talus_envelope_at_rest(const TalusBodyView *bodies,
-                                           const TalusDetectOptions *options, uint32_t a,
-                                           uint32_t b)
+/* Envelope of two bodies without the closing speed. */
+TALUS_INLINE double talus_envelope_base(const TalusBodyView *bodies,
+                                        const TalusDetectOptions *options, uint32_t a, uint32_t b)
 {
     double spin = talus_body_spin(bodies, a) + talus_body_spin(bodies, b);
     return talus_envelope_of(options, talus_smaller_size(bodies->size[a], bodies->size[b]), spin,
@@ -101,8 +101,9 @@ TALUS_INLINE TalusVec3 talus_body_distance(const TalusBodyView *bodies, uint32_t
 }
 
 /* Envelope without the closing speed of two moving spheres, whose spins close no gap. */
-TALUS_INLINE double talus_spheres_at_rest(const TalusBodyView *bodies,
-                                          const TalusDetectOptions *options, uint32_t a, uint32_t b)
+TALUS_INLINE double talus_spheres_envelope_base(const TalusBodyView *bodies,
+                                                const TalusDetectOptions *options, uint32_t a,
+                                                uint32_t b)
 {
     double sliding = talus_norm(talus_sub(bodies->velocity[a], bodies->velocity[b])), turning = 0.0;
     if (bodies->spin)
@@ -119,7 +120,7 @@ TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
 {
     TalusVec3 va = bodies->velocity[a], vb = bodies->velocity[b];
     double distance = talus_norm(d), radii = bodies->radius[a] + bodies->radius[b];
-    double rest = talus_spheres_at_rest(bodies, options, a, b);
+    double rest = talus_spheres_envelope_base(bodies, options, a, b);
     if (distance == 0.0)
         return true;
     double closing = talus_closing_speed(talus_dot(va, d) / distance, talus_dot(vb, d) / distance);

@@ -234,27 +234,27 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
 }
 
 /* Directions already refined. */
-typedef struct TalusWays {
+typedef struct TalusTriedDirections {
     int count;
-    TalusVec3 way[2 * TALUS_EPA_RIVALS];
-} TalusWays;
+    TalusVec3 direction[2 * TALUS_EPA_RIVALS];
+} TalusTriedDirections;
 
-TALUS_INLINE bool talus_ways_near(const TalusWays *ways, TalusVec3 n)
+TALUS_INLINE bool talus_is_tried(const TalusTriedDirections *tried, TalusVec3 n)
 {
-    for (int k = 0; k < ways->count; k++) {
-        if (talus_dot(ways->way[k], n) > 0.96875)
+    for (int k = 0; k < tried->count; k++) {
+        if (talus_dot(tried->direction[k], n) > 0.96875)
             return true;
     }
     return false;
 }
 
 /* Returns the nearest face that may give a depth below `depth` and is not near the refined directions; -1: none. */
-TALUS_INLINE int talus_epa_rival(const TalusEpa *e, const TalusWays *ways, double depth)
+TALUS_INLINE int talus_epa_rival(const TalusEpa *e, const TalusTriedDirections *tried, double depth)
 {
     int best = -1;
     double least = depth;
     for (int f = 0; f < e->faces; f++) {
-        if (e->face[f].height < least && !talus_ways_near(ways, e->face[f].normal)) {
+        if (e->face[f].height < least && !talus_is_tried(tried, e->face[f].normal)) {
             least = e->face[f].height;
             best = f;
         }

@@ -71,8 +71,8 @@ TALUS_INLINE void talus_facing_line(TalusVec3 from, TalusVec3 to, TalusFacing *f
     f->point[1] = to;
 }
 
-/* True if a line is inclined by at most 60 degrees. */
-TALUS_INLINE bool talus_facing_lies(TalusVec3 from, TalusVec3 to, TalusVec3 d)
+/* True if a line is at most 60 degrees out of the plane normal to d, so that it faces d as a whole. */
+TALUS_INLINE bool talus_line_faces(TalusVec3 from, TalusVec3 to, TalusVec3 d)
 {
     TalusVec3 along = talus_sub(to, from);
     double rise = talus_dot(along, d);
@@ -83,7 +83,7 @@ TALUS_INLINE void talus_facing_capsule(double h, TalusVec3 d, TalusFacing *f)
 {
     TalusVec3 low = talus_vec3(0.0, 0.0, -h), high = talus_vec3(0.0, 0.0, h);
     f->point[0] = d.z < 0.0 ? low : high;
-    if (talus_facing_lies(low, high, d))
+    if (talus_line_faces(low, high, d))
         talus_facing_line(low, high, f);
 }
 
@@ -115,7 +115,7 @@ TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusF
     if (!(rho > TALUS_FACING_UPRIGHT))
         return;
     TalusVec3 rim = talus_vec3(radius * d.x / rho, radius * d.y / rho, -0.5 * h);
-    if (talus_facing_lies(rim, apex, d))
+    if (talus_line_faces(rim, apex, d))
         talus_facing_line(rim, apex, f);
 }
 

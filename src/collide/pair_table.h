@@ -95,7 +95,7 @@ TALUS_INLINE bool talus_boxes_near(const TalusAabb *p, const TalusAabb *q, doubl
 }
 
 /* True if two shapes without a contact function may touch. */
-TALUS_INLINE bool talus_within(const TalusPose *a, const TalusPose *b, double reach)
+TALUS_INLINE bool talus_bounds_within(const TalusPose *a, const TalusPose *b, double reach)
 {
     if (a->shape->def.kind == TALUS_SHAPE_REVOLVE)
         return talus_revolve_within(b, a, reach);
@@ -117,7 +117,7 @@ TALUS_INLINE bool talus_manifold_simple(const TalusPose *a, const TalusPose *b, 
     bool swapped = talus_table_swaps(a->shape->def.kind, b->shape->def.kind);
     const TalusPose *first = swapped ? b : a, *second = swapped ? a : b;
     sink->route.swapped = swapped;
-    return talus_manifold_ordered(first, second, reach, sink) || !talus_within(a, b, reach);
+    return talus_manifold_ordered(first, second, reach, sink) || !talus_bounds_within(a, b, reach);
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */

@@ -194,7 +194,7 @@ static void move_arrays(TalusShape *shape, Move m)
     MOVE(shape->mesh.patch);
     MOVE(shape->mesh.ring_start);
     MOVE(shape->mesh.ring);
-    MOVE(shape->mesh.lean);
+    MOVE(shape->mesh.pseudonormal);
     MOVE(shape->child);
 }
 

@@ -1,7 +1,7 @@
 /* geometry/trimesh.c - triangle meshes: fixed or driven bodies of any form.
  *
  * Closed parts of the surface bound a solid, with triangles anticlockwise seen from outside; other parts are thin walls
- * with two sides. `lean` at a vertex is the sum of the normals around it weighted by their angles there. It
+ * with two sides. `pseudonormal` at a vertex is the sum of the normals around it weighted by their angles there. It
  * distinguishes inside and outside for points whose nearest point is the vertex (Baerentzen and Aanaes, 2005). */
 #include "base/memory.h"
 #include "base/status.h"
@@ -61,7 +61,7 @@ typedef struct Arrays {
     TalusVec3 *vertex;
     int32_t *triangle, *across, *patch, *ring_start, *ring;
     uint8_t *mark;
-    double (*lean)[3];
+    double (*pseudonormal)[3];
     TalusTreeNode *node;
 } Arrays;
 
@@ -191,18 +191,18 @@ static double angle(TalusVec3 p, TalusVec3 q)
     return x < 0.0 ? TALUS_PI - r : r;
 }
 
-static void sum_leans(const Arrays *a, int triangles, int vertices)
+static void sum_pseudonormals(const Arrays *a, int triangles, int vertices)
 {
-    memset(a->lean, 0, (size_t)vertices * sizeof *a->lean);
+    memset(a->pseudonormal, 0, (size_t)vertices * sizeof *a->pseudonormal);
     for (int32_t s = 0; s < 3 * triangles; s++) {
         int32_t next = talus_side_next(s), last = talus_side_next(next);
         TalusVec3 x = a->vertex[a->triangle[s]], n = unit_normal(a, s / 3);
         double w = angle(talus_sub(a->vertex[a->triangle[next]], x),
                          talus_sub(a->vertex[a->triangle[last]], x));
-        double *lean = a->lean[a->triangle[s]];
-        lean[0] += w * n.x;
-        lean[1] += w * n.y;
-        lean[2] += w * n.z;
+        double *pseudonormal = a->pseudonormal[a->triangle[s]];
+        pseudonormal[0] += w * n.x;
+        pseudonormal[1] += w * n.y;
+        pseudonormal[2] += w * n.z;
     }
 }
 
@@ -219,7 +219,7 @@ static Arrays lay_out(TalusLayout *layout, const TalusShapeDef *def, size_t edge
     a.patch = talus_layout(layout, t, sizeof *a.patch);
     a.ring_start = talus_layout(layout, v + 1, sizeof *a.ring_start);
     a.ring = talus_layout(layout, 2 * edges, sizeof *a.ring);
-    a.lean = talus_layout(layout, v, sizeof *a.lean);
+    a.pseudonormal = talus_layout(layout, v, sizeof *a.pseudonormal);
     a.mark = talus_layout(layout, t, sizeof *a.mark);
     return a;
 }
@@ -235,7 +235,7 @@ static void point_to(TalusShape *shape, const Arrays *a)
     shape->mesh.patch = a->patch;
     shape->mesh.ring_start = a->ring_start;
     shape->mesh.ring = a->ring;
-    shape->mesh.lean = (const double(*)[3])a->lean;
+    shape->mesh.pseudonormal = (const double(*)[3])a->pseudonormal;
 }
 
 /* `scratch` has the adjacency of sides first, then the queue of triangles. */
@@ -258,7 +258,7 @@ static TalusStatus fill(TalusShape *shape, const TalusShapeDef *def, int32_t *sc
     list_rings(&a, def->triangle_count, def->vertex_count);
     mark_solids(&a, def->triangle_count, scratch);
     find_patches(&a, def->triangle_count, scratch);
-    sum_leans(&a, def->triangle_count, def->vertex_count);
+    sum_pseudonormals(&a, def->triangle_count, def->vertex_count);
     point_to(shape, &a);
     return talus_tree_build(a.node, a.vertex, a.triangle, def->triangle_count);
 }

@@ -3,7 +3,7 @@
 #include "world/state.h"
 #include "world/step/mirror.h"
 
-#include "collide/arms.h"
+#include "collide/contact_arms.h"
 
 static double normal_impulse(const TalusContactList *list, int i)
 {

@@ -75,7 +75,7 @@ static TalusStatus check_drive(const TalusWorld *world, int slot, const TalusDri
     return TALUS_OK;
 }
 
-TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive)
+TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive)
 {
     TALUS_TRY(check_drive(world, drive->slot, &drive->def));
     return append_drive(world, drive);
@@ -142,7 +142,7 @@ static double moving_time(const TalusDriveDef *d, double time, double h)
     return all ? h : elapsed(d, time + h) - elapsed(d, time);
 }
 
-void talus_drives_aim(TalusWorld *world, double h)
+void talus_drives_set_targets(TalusWorld *world, double h)
 {
     TalusBodies *b = &world->bodies;
     for (int i = 0; i < world->drives; i++) {
@@ -160,7 +160,7 @@ void talus_drives_aim(TalusWorld *world, double h)
     }
 }
 
-void talus_drives_arrive(TalusWorld *world)
+void talus_drives_reach_targets(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
     for (int i = 0; i < world->drives; i++) {

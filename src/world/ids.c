@@ -84,7 +84,7 @@ void talus_ids_rollback(TalusBodies *b)
         b->displaced_count--;
 }
 
-TalusStatus talus_ids_admit(TalusBodies *b)
+TalusStatus talus_ids_index_loaded(TalusBodies *b)
 {
     size_t count = 0;
     for (int i = 0; i < b->counts.slots; i++)

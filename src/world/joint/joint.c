@@ -181,7 +181,7 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
 }
 
 /* Checks everything that the step relies on. */
-TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint)
+TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint)
 {
     const TalusJointDef *def = &joint->def;
     if ((unsigned)def->kind >= TALUS_JOINT_KINDS || !(joint->length > 0.0))

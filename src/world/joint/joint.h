@@ -110,12 +110,14 @@ static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *
 
 /* ---- joint.c ---- */
 /* Checks a loaded joint. */
-TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint);
+TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
 /* Save and restore the joints' state, for a halved step. */
 TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
+/* Starts a step: drops joints of removed bodies, zeroes sums. */
 void talus_joints_begin(TalusWorld *world);
+/* Ends a step of length h: forces are the sums of impulses over h. */
 void talus_joints_close(TalusWorld *world, double h);
 /* Writes the slots of live joints, -1 for the fixed world; returns the number of live joints. */
 int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
@@ -153,9 +155,9 @@ double talus_joints_work(TalusWorld *world, double h);
 void talus_joints_moved(TalusWorld *world);
 
 /* ---- joint_project.c ---- */
-/* Project the bodies onto the joints: aim before the bodies of a step move, project after. Adds the changes of energy
- * to the ledger. */
-TalusStatus talus_joints_aim(TalusWorld *world);
+/* Factors the constraint rows at the start of a step, before the bodies move. */
+TalusStatus talus_joints_prepare_projection(TalusWorld *world);
+/* Projects the moved bodies onto their joints. Adds the changes of energy to the ledger. */
 TalusStatus talus_joints_project(TalusWorld *world, double h);
 void talus_projection_destroy(struct TalusProjection *projection);
 

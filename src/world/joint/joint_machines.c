@@ -128,7 +128,7 @@ bool talus_machines_open(const TalusWorld *world, TalusProjection *p)
     return any;
 }
 
-bool talus_machines_judge(const TalusWorld *world, TalusProjection *p, bool last)
+bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last)
 {
     bool any = false;
     for (int i = 0; i < p->touched_count; i++)

@@ -1,7 +1,7 @@
 /* world/joint/joint_pose.c - poses of joints, and the constraint blocks between their bodies.
  *
- * Rows are velocities of points. The velocity of a block's rows is the rate of change of its `error` if the joint is
- * closed, which is the only use. */
+ * Rows are velocities of points. While the joint is closed, the velocity of a block's rows is the rate of change of its
+ * `error`, on which the projection (joint_project.c) relies. */
 #include "world/ids.h"
 #include "world/joint/joint.h"
 #include "world/state.h"

@@ -360,7 +360,7 @@ static void close_machines(TalusWorld *world, TalusProjection *p, double h)
         find_x(world, p, MACHINE_OPEN);
         move_all(world, p, MACHINE_OPEN, 1.0, &change);
         push_all(world, p, h, &change);
-        open = talus_machines_judge(world, p, round == ROUNDS);
+        open = talus_machines_update(world, p, round == ROUNDS);
     }
     take_back(world, p, &change);
     add_forces(world, p, h);
@@ -404,7 +404,7 @@ static bool projects(const TalusWorld *world)
     return world->joints.count > 0 && world->def.projection;
 }
 
-TalusStatus talus_joints_aim(TalusWorld *world)
+TalusStatus talus_joints_prepare_projection(TalusWorld *world)
 {
     if (!projects(world))
         return TALUS_OK;

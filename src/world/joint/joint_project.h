@@ -75,7 +75,7 @@ void talus_machines_find(TalusProjection *p);
 /* Initialises all machines after the bodies have moved: lengths, errors, contacts. Returns false if all are closed. */
 bool talus_machines_open(const TalusWorld *world, TalusProjection *p);
 /* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
-bool talus_machines_judge(const TalusWorld *world, TalusProjection *p, bool last);
+bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last);
 /* Returns the sum of squared errors of machines that fell back, and the largest of these errors over length. */
 double talus_machines_error(const TalusWorld *world, const TalusProjection *p, double *worst);
 

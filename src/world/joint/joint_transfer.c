@@ -54,7 +54,7 @@ static TalusStatus list_bodies(TalusWorld *world)
 TalusStatus talus_exchange_fetch(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
-    if (x->moving == 0 || talus_world_is_shared(world))
+    if (x->moving == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
     TALUS_TRY(world->engine.ops->get_states(world->engine.self, x->slot, x->motion, x->moving));
     talus_bodies_scatter(&world->bodies, x->slot, x->moving, x->motion);
@@ -64,7 +64,7 @@ TalusStatus talus_exchange_fetch(TalusWorld *world)
 static TalusStatus send_states(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
-    if (x->moving == 0 || talus_world_is_shared(world))
+    if (x->moving == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
     talus_bodies_gather(&world->bodies, x->slot, x->moving, x->motion);
     return world->engine.ops->put_states(world->engine.self, x->slot, x->motion, x->moving);

@@ -168,7 +168,7 @@ static void admit_bodies(TalusArchive *a, TalusWorld *world)
     for (int i = 0; i < b->counts.slots && a->status == TALUS_OK; i++)
         if (b->shape[i] < -1 || (b->shape[i] >= 0 && !admit_slot(world, i)))
             talus_archive_refuse(a, "a body's data contradict each other");
-    TALUS_ARCHIVE_CALL(a, talus_ids_admit(b));
+    TALUS_ARCHIVE_CALL(a, talus_ids_index_loaded(b));
 }
 
 /* Version 5 has generations, which give the ids. */

@@ -52,7 +52,7 @@ static void transfer_joint(TalusArchive *a, TalusWorld *world, TalusJoint *joint
     if (!a->loading)
         return;
     joint->def.name = name;
-    TALUS_ARCHIVE_CALL(a, talus_joint_admit(world, joint));
+    TALUS_ARCHIVE_CALL(a, talus_joint_check_loaded(world, joint));
 }
 
 /* Transfers the number of the next joint. False for an empty slot. */

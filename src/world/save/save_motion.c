@@ -108,7 +108,7 @@ static void transfer_drive(TalusArchive *a, TalusWorld *world, int i)
         !talus_slot_driven(&world->bodies, slot) || !(fabs(length - 1.0) < 1e-3))
         talus_archive_refuse(a, "a drive does not fit its body");
     else
-        talus_archive_take(a, talus_drive_admit(world, &drive));
+        talus_archive_take(a, talus_drive_add_loaded(world, &drive));
 }
 
 void talus_archive_motion(TalusArchive *a, TalusWorld *world)

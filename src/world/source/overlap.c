@@ -94,7 +94,7 @@ static double distance_to(const TalusShape *mesh, TalusVec3 p, double reach)
         TalusFacetWalk walk = talus_facets_in(mesh, talus_box_around(p, reach));
         for (int32_t t; (t = talus_facet_next(&walk)) >= 0;) {
             TalusFacet f = talus_facet(&mesh->def, t);
-            nearest = fmin(nearest, talus_norm(talus_facet_foot(&f, p).from));
+            nearest = fmin(nearest, talus_norm(talus_facet_closest(&f, p).from));
         }
         if (nearest <= reach || reach > TALUS_FACET_REACH)
             return nearest;

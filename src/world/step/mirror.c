@@ -11,12 +11,12 @@
 
 void talus_mirror_mark_bodies_stale(TalusWorld *world)
 {
-    world->mirror.bodies_stale = !talus_world_is_shared(world);
+    world->mirror.bodies_stale = !talus_world_shares_arrays(world);
 }
 
 void talus_mirror_mark_contacts_stale(TalusWorld *world)
 {
-    world->mirror.contacts_stale = !talus_world_is_shared(world);
+    world->mirror.contacts_stale = !talus_world_shares_arrays(world);
 }
 
 TalusContactList *talus_world_contacts(const TalusWorld *world)
@@ -65,7 +65,7 @@ static TalusStatus stage_driven(TalusWorld *world)
 TalusStatus talus_mirror_upload_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
-    if (world->drives == 0 || talus_world_is_shared(world))
+    if (world->drives == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
     TALUS_TRY(stage_driven(world));
     return world->engine.ops->put_states(world->engine.self, m->driven, m->motion, world->drives);
@@ -74,7 +74,7 @@ TalusStatus talus_mirror_upload_driven(TalusWorld *world)
 TalusStatus talus_mirror_download_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
-    if (world->drives == 0 || talus_world_is_shared(world))
+    if (world->drives == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
     TALUS_TRY(stage_driven(world));
     TALUS_TRY(
@@ -224,7 +224,7 @@ static TalusStatus share(TalusWorld *world)
 TalusStatus talus_mirror_upload(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
-    if (talus_world_is_shared(world))
+    if (talus_world_shares_arrays(world))
         return share(world);
     if (m->tables_dirty)
         TALUS_TRY(send_tables(world));

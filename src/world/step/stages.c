@@ -41,7 +41,7 @@ static TalusStatus find_contacts(TalusWorld *world, double h)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     TALUS_TRY(talus_mirror_upload(world));
-    talus_drives_aim(world, h);
+    talus_drives_set_targets(world, h);
     TALUS_TRY(talus_mirror_upload_driven(world));
     TALUS_TRY(world->engine.ops->detect(world->engine.self, &options, world->def.gravity,
                                         (long long)world->steps + 1, &counts));
@@ -184,7 +184,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     double start = talus_now();
     TalusEngineLedger ledger;
     TALUS_TRY(talus_probes_start_sums(world));
-    TALUS_TRY(talus_joints_aim(world));
+    TALUS_TRY(talus_joints_prepare_projection(world));
     TALUS_TRY(world->engine.ops->integrate(world->engine.self, h, world->def.gravity,
                                            (long long)world->steps + 1, &ledger));
     talus_mirror_mark_bodies_stale(world);
@@ -192,7 +192,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     TALUS_TRY(talus_probes_collect(world));
     add_ledger(&world->info.ledger, &ledger);
     world->info.ledger.potential += talus_sleep_potential(world);
-    talus_drives_arrive(world);
+    talus_drives_reach_targets(world);
     if (world->joints.count > 0)
         TALUS_TRY(talus_exchange_close(world, h));
     TALUS_TRY(wrap_bodies(world));

@@ -3,9 +3,9 @@
  * Engines carry out the stages (stages.c); the decisions between them are made here.
  *
  * Nothing of the bodies' state is written before the solved velocities have been checked, so a failed step needs no
- * snapshot. Two things change earlier and are rolled back: arrivals and sinks (a journal, source.c) and the solver's
- * state (a few bytes, saved before). Every attempt makes a new contact list; detecting twice from one state gives the
- * same list with the same impulses.
+ * snapshot of them. Two things change earlier and are rolled back: arrivals and sinks (a journal, source.c) and the
+ * solver's state (saved before the step). A step detects again with every attempt, which gives the same contacts and
+ * impulses from the same state.
  *
  * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half the length, each
  * of which may be halved again, to a sixteenth. Only then is a snapshot taken, because the first half may succeed and
