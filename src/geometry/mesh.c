@@ -220,23 +220,6 @@ TalusStatus talus_mesh_box(const TalusShape *shape, const TalusMeshing *how, Tal
     return TALUS_OK;
 }
 
-TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
-{
-    double extent = how->extent;
-    (void)shape;
-    TALUS_TRY(talus_check_length("plane", "extent", extent));
-    TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){4, 2, 4}));
-    TalusVec3 up = talus_vec3(0, 0, 1);
-    talus_mesh_vertex(out, talus_vec3(-extent, -extent, 0), up);
-    talus_mesh_vertex(out, talus_vec3(extent, -extent, 0), up);
-    talus_mesh_vertex(out, talus_vec3(extent, extent, 0), up);
-    talus_mesh_vertex(out, talus_vec3(-extent, extent, 0), up);
-    talus_mesh_polygon(out, 0, 4);
-    for (int k = 0; k < 4; k++)
-        talus_mesh_edge(out, k, (k + 1) % 4);
-    return TALUS_OK;
-}
-
 /* ---- revolve ---- */
 
 static TalusRim profile_point(const TalusShapeDef *def, int k)
@@ -397,6 +380,16 @@ static TalusStatus mesh_polygon(const Polygon *polygon, TalusVec3 normal, TalusM
     }
     talus_mesh_polygon(out, 0, n);
     return TALUS_OK;
+}
+
+TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
+{
+    double e = how->extent;
+    (void)shape;
+    TALUS_TRY(talus_check_length("plane", "extent", e));
+    TalusVec3 corner[4] = {{-e, -e, 0}, {e, -e, 0}, {e, e, 0}, {-e, e, 0}};
+    Polygon square = {corner, NULL, 4};
+    return mesh_polygon(&square, talus_vec3(0, 0, 1), out);
 }
 
 TalusStatus talus_mesh_of_plane(const TalusMeshPlane *planes, int count, int which,

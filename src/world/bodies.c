@@ -5,13 +5,8 @@
  * removals alone. */
 #include "world/bodies.h"
 #include "engine/body.h"
-#include "world/drive.h"
-#include "world/filter.h"
-#include "world/force.h"
 #include "world/ids.h"
-#include "world/source/journal.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 #include "world/step/wake.h"
 
 #include "collide/period.h"

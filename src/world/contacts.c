@@ -1,7 +1,6 @@
 /* world/contacts.c - the contacts of the last step: list and sums. */
 #include "world/contacts.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 #include "collide/contact_arms.h"
 

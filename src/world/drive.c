@@ -7,7 +7,6 @@
 #include "engine/contact.h"
 #include "world/ids.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 #include "world/step/wake.h"
 
 #include "base/turn.h"

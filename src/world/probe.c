@@ -7,7 +7,6 @@
  * (engine/cpu/probe.c). */
 #include "world/probe.h"
 #include "world/ids.h"
-#include "world/material.h"
 #include "world/state.h"
 
 #include <inttypes.h>

@@ -1,14 +1,5 @@
 /* world/world.c - creation and destruction of a world, queries, hash. */
-#include "world/bodies.h"
-#include "world/filter.h"
-#include "world/force.h"
-#include "world/material.h"
-#include "world/probe.h"
-#include "world/source/emit.h"
-#include "world/source/source.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
-#include "world/step/sleep.h"
 
 #include "backend/backend.h"
 #include "base/hash.h"

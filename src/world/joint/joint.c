@@ -4,11 +4,8 @@
  * joint without one of its bodies is skipped, and dropped at the start of the next step. So a rollback that restores a
  * body restores its joints. */
 #include "world/joint/joint.h"
-#include "world/filter.h"
 #include "world/ids.h"
-#include "world/material.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 #include "world/step/wake.h"
 
 #include "collide/period.h"

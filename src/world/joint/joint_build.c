@@ -13,7 +13,6 @@
  * A torque motor has no row: its impulse is added to the free velocities. */
 #include "engine/body.h"
 #include "engine/contact.h"
-#include "world/joint/joint.h"
 #include "world/state.h"
 
 #include <float.h>

@@ -3,7 +3,6 @@
  * Rows are velocities of points. While the joint is closed, the velocity of a block's rows is the rate of change of its
  * `error`, on which the projection (joint_project.c) relies. */
 #include "world/ids.h"
-#include "world/joint/joint.h"
 #include "world/state.h"
 
 #include "collide/period.h"

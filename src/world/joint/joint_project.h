@@ -5,7 +5,6 @@
 #ifndef TALUS_WORLD_JOINT_JOINT_PROJECT_H
 #define TALUS_WORLD_JOINT_JOINT_PROJECT_H
 
-#include "world/joint/joint.h"
 #include "world/state.h"
 
 #include "linalg/eliminate.h"

@@ -3,7 +3,6 @@
  * The engine provides the states of jointed bodies. The host makes their blocks and sums their works in a problem of
  * its own without contacts, and projects positions. Each part of a step transfers some hundred bytes per block and
  * body; states only if the engine has memory of its own. */
-#include "world/drive.h"
 #include "world/ids.h"
 #include "world/state.h"
 

@@ -9,13 +9,8 @@
  * damage, and every count, index and number is checked as well, so that bytes with a valid hash can do no harm either.
  * A refusal gives TALUS_ERR_FORMAT with the offset. */
 #include "world/save/save.h"
-#include "world/bodies.h"
 #include "world/ids.h"
-#include "world/material.h"
-#include "world/probe.h"
-#include "world/source/source.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 #include <string.h>
 

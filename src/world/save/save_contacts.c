@@ -4,7 +4,6 @@
  *     per contact: TalusContact (48 bytes), impulse (24), and in the general run its arms (48) */
 #include "world/save/save.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 _Static_assert(sizeof(TalusContact) == 48 && sizeof(TalusArms) == 48, "saved as they are");
 

@@ -1,10 +1,6 @@
 /* world/save/save_motion.c - saved groups, excluded pairs, applied forces, drives and sleep. */
-#include "world/drive.h"
-#include "world/filter.h"
-#include "world/force.h"
 #include "world/save/save.h"
 #include "world/state.h"
-#include "world/step/sleep.h"
 
 static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
 {

@@ -8,7 +8,6 @@
 #include "world/source/emit.h"
 #include "base/rng.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 #include "collide/period.h"
 

@@ -27,11 +27,6 @@ static void take(TalusOverlapPair *worst, const TalusOverlapPair *p)
         *worst = *p;
 }
 
-static bool same_pair(const TalusContact *p, const TalusContact *q)
-{
-    return p->a == q->a && p->b == q->b;
-}
-
 /* Contacts of one pair are adjacent. */
 static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
                           TalusOverlapPair *worst)
@@ -41,7 +36,7 @@ static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
         const TalusContact *c = &list->contact[i];
         if (!(c->gap < 0.0))
             continue;
-        worst->pairs += !last || !same_pair(last, c);
+        worst->pairs += !last || last->a != c->a || last->b != c->b;
         last = c;
         TalusOverlapPair p = {
             .a = (int)c->a, .b = (int)c->b, .depth = -c->gap, .pairs = worst->pairs};

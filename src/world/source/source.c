@@ -5,12 +5,7 @@
  * the detector has seen it empty, and no impulse passes from a removed body to a new one. */
 #include "world/source/source.h"
 #include "base/rng.h"
-#include "world/bodies.h"
-#include "world/material.h"
-#include "world/source/emit.h"
-#include "world/source/journal.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 #include "backend/backend.h"
 

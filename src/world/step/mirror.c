@@ -4,7 +4,6 @@
  * A world that is not read copies nothing. A shared engine gets pointers to the arrays before every step, and nothing
  * is downloaded. */
 #include "world/step/mirror.h"
-#include "world/filter.h"
 #include "world/state.h"
 
 #include <string.h>

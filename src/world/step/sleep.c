@@ -9,9 +9,7 @@
  * calm bodies on sleeping ones until they fall asleep as well. A body without contacts never sleeps, nor does a body
  * with a joint. */
 #include "world/step/sleep.h"
-#include "world/bodies.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 #include "world/step/wake.h"
 
 #include "collide/period.h"

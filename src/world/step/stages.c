@@ -3,12 +3,7 @@
  * The world's own part is done here in between: driven bodies, joints, sleeping bodies, the energy ledger. Times are
  * wall times. */
 #include "world/step/stages.h"
-#include "world/drive.h"
-#include "world/filter.h"
-#include "world/probe.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
-#include "world/step/sleep.h"
 
 #include "base/timer.h"
 #include "collide/period.h"

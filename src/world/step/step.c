@@ -14,11 +14,7 @@
  *
  * Whatever the policy, a step is halved if a body moves farther than one image of a period allows (grid_images.c): two
  * halves find contacts that the whole would miss. Contacts that a sixteenth may still miss are reported. */
-#include "world/drive.h"
-#include "world/probe.h"
-#include "world/source/source.h"
 #include "world/state.h"
-#include "world/step/sleep.h"
 #include "world/step/stages.h"
 
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4 };
