@@ -88,6 +88,10 @@ bool cli_same_dir(const char *a, const char *b);
 /* Calls `fn` for every shipped scene, in order of name. */
 void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
 
+/* Creates an output whose path is the formatted text (page.c). */
+struct TalusFile;
+TalusStatus cli_create_file(struct TalusFile **out, const char *format, ...) CLI_PRINTF(2, 3);
+
 /* True if the file begins with `magic`, at most 8 characters. */
 bool cli_starts_with(const char *path, const char *magic);
 /* True if a file of this name is to be written as FCLIB. */

@@ -15,6 +15,8 @@
 
 enum { LAB_TEXT = 256, LAB_WORD = 16, LAB_TERMS = 512, LAB_SOLVERS = 256 };
 
+#define LAB_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
 /* ---- solvers named on the command line ---- */
 
 typedef struct LabList {
@@ -28,6 +30,8 @@ typedef struct LabList {
  * solver unless a key=value follows it. A solver named twice is listed once. */
 TalusStatus lab_list_parse(const char *text, LabList *out);
 void lab_list_clear(LabList *list);
+/* True if this build has the solver NAME[:key=value,...]. */
+bool lab_has_solver(const char *spec);
 
 /* ---- friction ---- */
 
@@ -275,6 +279,8 @@ LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const c
 /* Adds a table with a row per solver: outcomes and cost over all problems. */
 const LabTable *lab_set_summary(LabSet *set);
 void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
+/* Adds a note if the solver is not in this build. */
+void lab_note_missing(LabSet *set, const char *solver);
 /* Writes results.json, trace.csv and report.html in set->dir. */
 TalusStatus lab_set_write(LabSet *set);
 TalusStatus lab_write_csv(const LabSet *set, const char *path);

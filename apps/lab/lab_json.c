@@ -2,7 +2,6 @@
  * docs/how-to/laboratory.md and docs/reference/report.md describe it. */
 #include "lab.h"
 
-#include "base/memory.h"
 #include "cli/page.h"
 #include "io/file/file.h"
 #include "lab_store.h"
@@ -320,19 +319,13 @@ static void put_set(void *user, JsonOut *json)
 
 TalusStatus lab_store_write(const LabSet *set)
 {
-    char *path;
     TalusFile *file;
-    TALUS_TRY(talus_path(&path, "%s/" LAB_STORE_NAME, set->dir));
-    TalusStatus status = talus_file_create(path, &file);
-    if (status == TALUS_OK) {
-        JsonOut json;
-        json_start(&json, json_to_file, file);
-        put_set((void *)set, &json);
-        json_finish(&json);
-        status = talus_file_commit(file);
-    }
-    talus_release(path);
-    return status;
+    JsonOut json;
+    TALUS_TRY(cli_create_file(&file, "%s/" LAB_STORE_NAME, set->dir));
+    json_start(&json, json_to_file, file);
+    put_set((void *)set, &json);
+    json_finish(&json);
+    return talus_file_commit(file);
 }
 
 TalusStatus lab_page_write(const LabSet *set)

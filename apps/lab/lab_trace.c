@@ -1,7 +1,6 @@
 /* lab/lab_trace.c - names of columns and residuals, and traces as CSV. */
 #include "lab.h"
 
-#include "base/memory.h"
 #include "io/file/file.h"
 
 #include <math.h>
@@ -98,25 +97,17 @@ TalusStatus lab_write_csv(const LabSet *set, const char *path)
     return talus_file_commit(file);
 }
 
-static TalusStatus write_table(const LabTable *table, const char *path)
-{
-    TalusFile *file;
-    TALUS_TRY(talus_file_create(path, &file));
-    for (int i = 0; i < table->cells; i++) {
-        put_text(file, table->cell[i]);
-        talus_file_print(file, (i + 1) % table->columns ? "," : "\n");
-    }
-    return talus_file_commit(file);
-}
-
 TalusStatus lab_set_write_tables(const LabSet *set)
 {
-    TalusStatus status = TALUS_OK;
-    for (int i = 0; i < set->table_count && status == TALUS_OK; i++) {
-        char *path;
-        TALUS_TRY(talus_path(&path, "%s/table-%d.csv", set->dir, i + 1));
-        status = write_table(&set->tables[i], path);
-        talus_release(path);
+    for (int t = 0; t < set->table_count; t++) {
+        const LabTable *table = &set->tables[t];
+        TalusFile *file;
+        TALUS_TRY(cli_create_file(&file, "%s/table-%d.csv", set->dir, t + 1));
+        for (int i = 0; i < table->cells; i++) {
+            put_text(file, table->cell[i]);
+            talus_file_print(file, (i + 1) % table->columns ? "," : "\n");
+        }
+        TALUS_TRY(talus_file_commit(file));
     }
-    return status;
+    return TALUS_OK;
 }

@@ -230,12 +230,6 @@ static TalusStatus open_case(Session *session, int index)
 
 /* ---- the runs ---- */
 
-static bool in_this_build(const char *spec)
-{
-    int index = talus_solver_find(spec);
-    return index >= 0 && !talus_solver_row(index).missing;
-}
-
 static TalusStatus run_one(Session *session, int problem, const BenchRun *run, double seconds)
 {
     char label[LAB_TEXT];
@@ -280,7 +274,7 @@ static TalusStatus run_case(Session *session, int problem)
 {
     const Experiment *e = session->experiment;
     for (int i = 0; i < e->run_count && !cli_stop_signal(); i++)
-        if (is_for(&e->runs[i], problem) && in_this_build(e->runs[i].solver))
+        if (is_for(&e->runs[i], problem) && lab_has_solver(e->runs[i].solver))
             TALUS_TRY(run_one(session, problem, &e->runs[i], e->seconds));
     for (int i = 0; e->others && i < talus_solver_count() && !cli_stop_signal(); i++) {
         BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
@@ -291,19 +285,11 @@ static TalusStatus run_case(Session *session, int problem)
     return TALUS_OK;
 }
 
-static void note_missing(Session *session)
-{
-    const Experiment *e = session->experiment;
-    for (int i = 0; i < e->run_count; i++)
-        if (!in_this_build(e->runs[i].solver))
-            lab_set_note(&session->set, "%s is not in this build: what needs it is left out.",
-                         e->runs[i].solver);
-}
-
 static TalusStatus run_cases(Session *session)
 {
     const Experiment *e = session->experiment;
-    note_missing(session);
+    for (int i = 0; i < e->run_count; i++)
+        lab_note_missing(&session->set, e->runs[i].solver);
     for (int i = 0; i < e->case_count && !cli_stop_signal(); i++) {
         TALUS_TRY(open_case(session, i));
         if (!cli_stop_signal())

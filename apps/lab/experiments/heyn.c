@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
 /* Relative distance from the optimum, which is the smallest objective of the case. */
 static double gap_at(const LabResult *r, int iteration, double best)
 {
@@ -35,7 +33,7 @@ static void table_iterations(LabSet *set, const char *const *labels, int count)
 {
     LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
                                 "solver\tcase");
-    for (int g = 0; g < COUNT(gaps); g++)
+    for (int g = 0; g < LAB_COUNT(gaps); g++)
         lab_table_head(t, "gap %g", gaps[g]);
     for (int s = 0; s < count; s++)
         for (int p = 0; p < set->problem_count; p++) {
@@ -43,7 +41,7 @@ static void table_iterations(LabSet *set, const char *const *labels, int count)
             if (!r)
                 continue;
             lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
-            for (int g = 0; g < COUNT(gaps); g++) {
+            for (int g = 0; g < LAB_COUNT(gaps); g++) {
                 double iterations = iterations_to(r, experiment_best(set, p), gaps[g]);
                 lab_table_row(t, "%.0f", isfinite(iterations) ? iterations : NAN);
             }
@@ -105,7 +103,7 @@ static void table_1(LabSet *set, int divisor, double best)
                                 "method\titerations\tobjective\tgap\tmin impulse\tmax impulse\ts");
     if (divisor == 1)
         lab_table_head(t, "paper: objective\tgap\tmax impulse\ts");
-    for (int i = 0; i < COUNT(paper_1); i++) {
+    for (int i = 0; i < LAB_COUNT(paper_1); i++) {
         const LabResult *r = run_1(set, i, divisor);
         if (r)
             add_table_1_row(t, r, best, divisor == 1 ? i : -1);
@@ -195,16 +193,16 @@ static bool compared(const LabSet *set, int problem, const LabResult *out[COMPAR
 
 static void head_marks(LabTable *t, const char *what, int divisor)
 {
-    for (int m = 0; m < COUNT(marks); m++)
+    for (int m = 0; m < LAB_COUNT(marks); m++)
         lab_table_head(t, "%s at %d", what, marks[m] / divisor);
 }
 
 static void add_course(LabTable *t, const LabResult *r, double best, int divisor)
 {
     lab_table_row(t, "%s", r->solver);
-    for (int m = 0; m < COUNT(marks); m++)
+    for (int m = 0; m < LAB_COUNT(marks); m++)
         lab_table_row(t, "%.2e", gap_at(r, marks[m] / divisor, best));
-    for (int m = 0; m < COUNT(marks); m++)
+    for (int m = 0; m < LAB_COUNT(marks); m++)
         lab_table_row(t, "%.2e", experiment_row_at(r, marks[m] / divisor)[LAB_PROJECTED_GRADIENT]);
     lab_table_row(t, "%d\t%.3f", r->applies, r->seconds);
 }
@@ -290,7 +288,7 @@ static void table_active(LabSet *set, int divisor)
             if (!r)
                 continue;
             lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
-            for (int m = 0; m < COUNT(marks); m++)
+            for (int m = 0; m < LAB_COUNT(marks); m++)
                 lab_table_row(t, "%.0f", experiment_row_at(r, marks[m] / divisor)[LAB_ACTIVE]);
             for (int k = 0; k < r->trace.count; k++)
                 changes += r->trace.row[k][LAB_ACTIVE_CHANGES];
@@ -330,7 +328,7 @@ static int leader_at(const LabResult *const r[COMPARED], int iteration)
 static void list_leaders(const LabResult *const r[COMPARED], int divisor, char *text, size_t size)
 {
     size_t used = 0;
-    for (int m = 0; m < COUNT(marks) && used < size; m++)
+    for (int m = 0; m < LAB_COUNT(marks) && used < size; m++)
         used += (size_t)snprintf(text + used, size - used, "%s%s at %d", m ? ", " : "",
                                  compared_solvers[leader_at(r, marks[m] / divisor)],
                                  marks[m] / divisor);
@@ -415,7 +413,7 @@ static void table_normalised(LabSet *set, int divisor)
             if (!r)
                 continue;
             lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
-            for (int m = 0; m < COUNT(marks); m++)
+            for (int m = 0; m < LAB_COUNT(marks); m++)
                 lab_table_row(t, "%.7f",
                               gap_at(r, marks[m] / divisor, experiment_best(set, p)) - 1.0);
         }

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
 /* ---- cases ---- */
 
 enum { SHORT, LONG, CASES };
@@ -79,7 +77,7 @@ static const PaperRow paper[] = {
 
 static const PaperRow *paper_row(const char *solver)
 {
-    for (int i = 0; i < COUNT(paper); i++)
+    for (int i = 0; i < LAB_COUNT(paper); i++)
         if (paper[i].solver && strcmp(paper[i].solver, solver) == 0)
             return &paper[i];
     return NULL;
@@ -157,7 +155,7 @@ static void table_of_case(LabSet *set, int c, bool full)
                                 "gap / datum\tinfeasibility, m/s\tresidual");
     if (full)
         lab_table_head(t, "paper: iterations\tpaper: average, s\tpaper: total, s");
-    for (int i = 0; i < COUNT(runs); i++) {
+    for (int i = 0; i < LAB_COUNT(runs); i++) {
         const LabResult *r = result_of(set, c, runs[i].solver);
         if (!r)
             continue;
@@ -219,7 +217,7 @@ static void claim_crash(LabTable *claims, const LabSet *set)
 {
     int failed = 0, all = 0;
     for (int c = 0; c < CASES; c++)
-        for (int i = 0; i < COUNT(runs); i++) {
+        for (int i = 0; i < LAB_COUNT(runs); i++) {
             const LabResult *r = result_of(set, c, runs[i].solver);
             all += r != NULL;
             failed += r && !lab_outcome_measured(r->outcome);

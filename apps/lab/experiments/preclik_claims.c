@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
 /* ---- evaluation of results ---- */
 
 const char *const preclik_models[MODELS] = {
@@ -376,7 +374,7 @@ static void claim_failure(LabTable *claims, const LabSet *set)
     char pyramid[LAB_TEXT] = "", cone[LAB_TEXT] = "";
     if (set->problem_count <= STRONG_CONE)
         return;
-    bool solved = list_ends(set, STRONG_PYRAMID, on_pyramid, COUNT(on_pyramid), pyramid);
+    bool solved = list_ends(set, STRONG_PYRAMID, on_pyramid, LAB_COUNT(on_pyramid), pyramid);
     solved = list_ends(set, STRONG_CONE, &on_cone, 1, cone) || solved;
     experiment_claim(claims, "all solvers can fail on cones if friction is strong enough", !solved,
                      "at mu 3 they end at %s, %s", pyramid, cone);
