@@ -308,10 +308,9 @@ static void claim_better_than_jacobi(LabTable *claims, const LabSet *set, int p,
         better +=
             r[i]->objective < jacobi->objective &&
             r[i]->residual[LAB_R_PROJECTED_GRADIENT] < jacobi->residual[LAB_R_PROJECTED_GRADIENT];
-    char statement[LAB_TEXT * 2];
-    snprintf(statement, sizeof statement,
-             "%s: all three beat Jacobi in objective and residual at the end", name_of(set, p));
-    experiment_claim(claims, statement, better == COMPARED - 1, "%d of 3 do", better);
+    experiment_claim_of(claims, name_of(set, p),
+                        "all three beat Jacobi in objective and residual at the end",
+                        better == COMPARED - 1, "%d of 3 do", better);
 }
 
 static int leader_at(const LabResult *const r[COMPARED], int iteration)
@@ -337,27 +336,22 @@ static void list_leaders(const LabResult *const r[COMPARED], int divisor, char *
 static void claim_ranking(LabTable *claims, const LabSet *set, int p,
                           const LabResult *const r[COMPARED], int divisor)
 {
-    char statement[LAB_TEXT * 2], leaders[LAB_TEXT];
+    char leaders[LAB_TEXT];
     bool passes = r[GPMINRES]->residual[LAB_R_PROJECTED_GRADIENT] <
                   r[SPG]->residual[LAB_R_PROJECTED_GRADIENT];
     list_leaders(r, divisor, leaders, sizeof leaders);
-    snprintf(statement, sizeof statement,
-             "%s: SPG-FB has the smallest residual at first, GPMINRES passes it later",
-             name_of(set, p));
-    experiment_claim(claims, statement, leader_at(r, marks[0] / divisor) == SPG && passes, "%s",
-                     leaders);
+    experiment_claim_of(claims, name_of(set, p),
+                        "SPG-FB has the smallest residual at first, GPMINRES passes it later",
+                        leader_at(r, marks[0] / divisor) == SPG && passes, "%s", leaders);
 }
 
 static void claim_active(LabTable *claims, const LabSet *set, int p,
                          const LabResult *const r[COMPARED])
 {
-    char statement[LAB_TEXT * 2];
     double gpminres = largest_jump(r[GPMINRES]), kucera = largest_jump(r[KUCERA]);
-    snprintf(statement, sizeof statement,
-             "%s: the active set changes more in Kucera's method than in GPMINRES",
-             name_of(set, p));
-    experiment_claim(claims, statement, kucera > gpminres, "largest jump %.0f against %.0f", kucera,
-                     gpminres);
+    experiment_claim_of(claims, name_of(set, p),
+                        "the active set changes more in Kucera's method than in GPMINRES",
+                        kucera > gpminres, "largest jump %.0f against %.0f", kucera, gpminres);
 }
 
 static void conclude_2(LabSet *set, int divisor)
@@ -423,17 +417,17 @@ static void claim_first(LabTable *claims, const LabSet *set, int p,
                         const LabResult *const r[COMPARED], int divisor)
 {
     double best = experiment_best(set, p);
-    char statement[LAB_TEXT * 2], leaders[LAB_TEXT];
+    char leaders[LAB_TEXT];
     int first = 0;
     for (int i = 1; i < COMPARED; i++)
         if (iterations_to(r[i], best, judged_gap) < iterations_to(r[first], best, judged_gap))
             first = i;
     bool reached = isfinite(iterations_to(r[first], best, judged_gap));
     list_leaders(r, divisor, leaders, sizeof leaders);
-    snprintf(statement, sizeof statement, "%s: GPMINRES performs best", name_of(set, p));
-    experiment_claim(claims, statement, reached && first == GPMINRES,
-                     "%s is the first to a gap of %g; smallest residual: %s",
-                     reached ? compared_solvers[first] : "none", judged_gap, leaders);
+    experiment_claim_of(claims, name_of(set, p), "GPMINRES performs best",
+                        reached && first == GPMINRES,
+                        "%s is the first to a gap of %g; smallest residual: %s",
+                        reached ? compared_solvers[first] : "none", judged_gap, leaders);
 }
 
 /* Ratio of a solver's iterations between the heaviest and the lightest mass. */
