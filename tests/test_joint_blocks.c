@@ -283,7 +283,7 @@ TEST(metrics_agree_with_the_verifier)
 {
     JointOptions o = {.seed = 7, .links = 9, .mu = 0.4, .masks = true, .extras = true};
     TestProblem three = make_joints(&o), matrix = make_joint_matrix(&three.def);
-    o.turning = 0.1;
+    o.moment_mu = 0.1;
     TestProblem six = make_joints(&o);
     check_metrics(&three.def);
     check_metrics(&matrix.def);
@@ -398,7 +398,7 @@ TEST(all_masks_are_solved)
 {
     JointOptions o = {.seed = 12, .links = 8, .mu = 0.3, .masks = true};
     check_solvers(&o, takers, TAKERS);
-    o.turning = 0.2;
+    o.moment_mu = 0.2;
     o.links = 4;
     const char *const turning[] = {"apgd", "lbfgs-fb", "gs", "jacobi", "spg", "mprgp"};
     check_solvers(&o, turning, 6);

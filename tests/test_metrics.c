@@ -380,25 +380,40 @@ TEST(an_observer_changes_nothing)
                 watch(talus_solver_row(s).name, i % 2 ? 0.4 : 0.0, i < 2 ? 40 : 150);
 }
 
-TEST(an_observer_can_stop)
+static void stop_at(const char *name, int iteration)
 {
     HeapOptions heap = {.seed = 9, .nx = 4, .ny = 4, .nz = 3, .mu = 0.3};
     TestProblem p = make_heap(&heap);
     TalusSolver *solver = NULL;
     TalusSolveInfo info;
-    Seen seen = {.last = -1, .stop_at = 20};
+    Seen seen = {.last = -1, .stop_at = iteration};
     TalusSolveOptions options = talus_solve_options_default();
     options.tolerance = 0.0;
     options.observer = see;
     options.observer_user = &seen;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &seen.problem));
-    REQUIRE_OK(talus_solver_create("jacobi", &solver));
+    REQUIRE_OK(talus_solver_create(name, &solver));
     REQUIRE_OK(talus_solver_solve(solver, seen.problem, &options, &info));
-    CHECK_INT(info.iterations, 20);
+    CHECK_INT(info.iterations, iteration);
     CHECK_INT(info.outcome, TALUS_OUTCOME_BUDGET);
+    CHECK_INT(seen.last, iteration);
+    if (iteration == 0) {
+        CHECK_INT(seen.count, 1);
+        CHECK_INT(info.products, 0);
+        CHECK(info.residual.rms > 0.0 && talus_problem_gamma(seen.problem)[0] == 0.0);
+    }
     talus_solver_destroy(solver);
     talus_problem_destroy(seen.problem);
     free_test_problem(&p);
+}
+
+/* In mid-solve, and at the start, before any work is done. */
+TEST(an_observer_can_stop)
+{
+    stop_at("jacobi", 20);
+    stop_at("jacobi", 0);
+    stop_at("prox", 0);
+    stop_at("auto", 0);
 }
 
 int main(void)

@@ -37,8 +37,8 @@ int verify_rows(const TalusProblemDef *def)
     for (int i = 0; i < def->contact_count; i++) {
         const TalusContactDef *c = &def->contacts[i];
         bool joint = c->model.section == TALUS_SECTION_JOINT;
-        bool turning = c->spinning > 0.0 || c->rolling > 0.0;
-        int needed = turning ? 6 : joint || c->mu > 0.0 ? 3 : 1;
+        bool moments = c->spinning > 0.0 || c->rolling > 0.0;
+        int needed = moments ? 6 : joint || c->mu > 0.0 ? 3 : 1;
         if (c->model.section != TALUS_SECTION_NONE && needed > rows)
             rows = needed;
     }

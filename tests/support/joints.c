@@ -85,8 +85,8 @@ static void add_floor(Maker *m, int body)
         c->arm_a = talus_vec3(k ? 0.3 : -0.3, between(m, -0.2, 0.2), -0.5);
         c->mu = m->o->mu;
         c->bias = between(m, 0.0, 0.01);
-        c->spinning = c->rolling = m->o->turning;
-        c->length = m->o->turning > 0.0 ? 0.3 : 0.0;
+        c->spinning = c->rolling = m->o->moment_mu;
+        c->length = m->o->moment_mu > 0.0 ? 0.3 : 0.0;
     }
 }
 
