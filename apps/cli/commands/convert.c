@@ -123,10 +123,10 @@ static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
     return TALUS_OK;
 }
 
-static TalusStatus convert(Conversion *c, const RunPlace *place)
+static TalusStatus convert(Conversion *c, const RunLocation *location)
 {
-    TALUS_TRY(refuse_own_directory(c, place->dir));
-    TALUS_TRY(talus_path(&c->path, "%s/%s", place->dir, place->name));
+    TALUS_TRY(refuse_own_directory(c, location->dir));
+    TALUS_TRY(talus_path(&c->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(c->path, &c->frames));
     TALUS_TRY(export_choose(c->frames, c->path, c->range, &c->chosen, &c->count));
     TALUS_TRY(talus_format_open(c->kind, c->out, false, 0.0, &c->writer));
@@ -136,13 +136,13 @@ static TalusStatus convert(Conversion *c, const RunPlace *place)
     return status;
 }
 
-int export_convert(const CliCommand *command, const RunPlace *place, const char *kind,
+int export_convert(const CliCommand *command, const RunLocation *location, const char *kind,
                    const char *out, const FrameRange *range)
 {
     Conversion c = {.kind = kind, .out = out, .range = range, .bar = isatty(STDERR_FILENO)};
     if (talus_format_find(kind) < 0)
         return cli_usage(command, "--to %s: no such kind of files; there are " CONVERT_KINDS, kind);
-    TalusStatus status = convert(&c, place);
+    TalusStatus status = convert(&c, location);
     if (status == TALUS_OK)
         status = talus_format_close(c.writer);
     else

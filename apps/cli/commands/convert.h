@@ -18,8 +18,8 @@ typedef struct FrameRange {
 TalusStatus export_choose(const TalusFrames *frames, const char *path, const FrameRange *range,
                           int **chosen, int *count);
 
-/* Writes the frames of `place` into the directory `out` and prints their precision. Returns the exit code. */
-int export_convert(const CliCommand *command, const RunPlace *place, const char *kind,
+/* Writes the frames of `location` into the directory `out` and prints their precision. Returns the exit code. */
+int export_convert(const CliCommand *command, const RunLocation *location, const char *kind,
                    const char *out, const FrameRange *range);
 
 #endif

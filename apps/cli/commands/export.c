@@ -195,9 +195,9 @@ static void note_choice(Export *x)
 }
 
 /* Takes title, scene and state from run.json, or from the frames. */
-static void describe_run(Export *x, const RunPlace *place)
+static void describe_run(Export *x, const RunLocation *location)
 {
-    bool known = !place->alone && run_state_read(place->dir, &x->run);
+    bool known = !location->alone && run_state_read(location->dir, &x->run);
     const TalusFramesHead *head = talus_frames_head(x->frames, 0);
     if (!known) {
         x->run = (RunState){.state = talus_frames_complete(x->frames) ? "finished" : "died",
@@ -214,13 +214,13 @@ static void describe_run(Export *x, const RunPlace *place)
                           .steps_fd = x->steps_fd};
 }
 
-static TalusStatus read_steps(Export *x, const RunPlace *place)
+static TalusStatus read_steps(Export *x, const RunLocation *location)
 {
     char *path;
     bool anew = false;
-    if (place->alone)
+    if (location->alone)
         return TALUS_OK;
-    TALUS_TRY(talus_path(&path, "%s/steps.csv", place->dir));
+    TALUS_TRY(talus_path(&path, "%s/steps.csv", location->dir));
     x->steps_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     talus_release(path);
     return x->steps_fd < 0 ? TALUS_OK : steps_refresh(&x->steps, x->steps_fd, &anew);
@@ -290,14 +290,14 @@ static TalusStatus write_thinned_page(Export *x)
     return status;
 }
 
-static TalusStatus write_page(Export *x, const RunPlace *place)
+static TalusStatus write_page(Export *x, const RunLocation *location)
 {
-    TALUS_TRY(talus_path(&x->path, "%s/%s", place->dir, place->name));
+    TALUS_TRY(talus_path(&x->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(x->path, &x->frames));
     x->total = talus_frames_count(x->frames);
     TALUS_TRY(export_choose(x->frames, x->path, &x->options->range, &x->chosen, &x->count));
-    TALUS_TRY(read_steps(x, place));
-    describe_run(x, place);
+    TALUS_TRY(read_steps(x, location));
+    describe_run(x, location);
     note_choice(x);
     TALUS_TRY(measure(x));
     /* The page needs figures, which files of version 1 lack. */
@@ -309,10 +309,10 @@ static TalusStatus write_page(Export *x, const RunPlace *place)
     return TALUS_OK;
 }
 
-static int export_page(const RunPlace *place, const Options *o)
+static int export_page(const RunLocation *location, const Options *o)
 {
     Export x = {.options = o, .steps_fd = -1};
-    TalusStatus status = write_page(&x, place);
+    TalusStatus status = write_page(&x, location);
     talus_frames_close(x.frames);
     TALUS_RELEASE(x.chosen, x.path);
     steps_clear(&x.steps);
@@ -348,19 +348,19 @@ static int check_options(const Options *o)
 static int export_main(const CliList *operands)
 {
     Options *o = &options;
-    RunPlace place;
+    RunLocation location;
     int code = check_options(o);
     if (code != CLI_OK)
         return code;
-    if (run_place_find(operands->item[0], &place) != TALUS_OK)
+    if (run_location_find(operands->item[0], &location) != TALUS_OK)
         return cli_fail_library();
     if (o->to) {
-        code = export_convert(&cli_export, &place, o->to, o->output, &o->range);
+        code = export_convert(&cli_export, &location, o->to, o->output, &o->range);
     } else {
         o->limit = isnan(o->limit) ? LIMIT_DEFAULT : o->limit;
-        code = export_page(&place, o);
+        code = export_page(&location, o);
     }
-    run_place_clear(&place);
+    run_location_clear(&location);
     return code;
 }
 
