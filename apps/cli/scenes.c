@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,16 +127,9 @@ void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), 
     }
 }
 
-/* True for files of triangles, which are never names of scenes. */
-static bool names_surface(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot && (strcasecmp(dot, ".stl") == 0 || strcasecmp(dot, ".obj") == 0);
-}
-
 static void report_missing(const char *name)
 {
-    if (names_surface(name)) {
+    if (cli_is_surface(name)) {
         cli_fail("%s: there is no such surface file", name);
         return;
     }

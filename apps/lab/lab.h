@@ -97,11 +97,21 @@ typedef enum LabColumn {
     LAB_COLUMNS
 } LabColumn;
 
-extern const char *const lab_column_names[LAB_COLUMNS];
+/* Name of a figure, and the offset of its field in TalusMetrics. */
+typedef struct LabMetric {
+    const char *name;
+    size_t offset; /* LAB_NO_METRIC: it is of no such field */
+} LabMetric;
+
+enum { LAB_NO_METRIC = sizeof(TalusMetrics) };
+
+extern const LabMetric lab_columns[LAB_COLUMNS];
+/* Sets the figures of `table` that are fields of the metrics, and leaves the others. */
+void lab_take_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out);
 
 typedef struct LabTrace {
     double (*row)[LAB_COLUMNS];
-    int count, room;
+    int count, capacity;
 } LabTrace;
 
 typedef enum LabOutcome {
@@ -137,7 +147,7 @@ typedef enum LabResidual {
     LAB_RESIDUALS
 } LabResidual;
 
-extern const char *const lab_residual_names[LAB_RESIDUALS];
+extern const LabMetric lab_residuals[LAB_RESIDUALS];
 
 enum { LAB_IMPULSES = 501 }; /* points of the curve of sorted impulses */
 
@@ -209,7 +219,7 @@ bool lab_same_terms(const LabResult *a, const LabResult *b);
 typedef struct LabTable {
     char title[LAB_TEXT];
     char note[1024];
-    int columns, cells, room;
+    int columns, cells, capacity;
     char **cell; /* [cells] by rows; the first row has the headings */
 } LabTable;
 

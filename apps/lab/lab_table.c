@@ -11,10 +11,9 @@
 
 static void put_cell(LabTable *table, const char *text)
 {
-    if (table->cells == table->room) {
-        int room = table->room ? 2 * table->room : 64;
-        table->cell = cli_must(realloc(table->cell, (size_t)room * sizeof *table->cell));
-        table->room = room;
+    if (table->cells == table->capacity) {
+        table->capacity = table->capacity ? 2 * table->capacity : 64;
+        table->cell = cli_must(realloc(table->cell, (size_t)table->capacity * sizeof *table->cell));
     }
     table->cell[table->cells++] = cli_must(strndup(text, LAB_TEXT - 1));
 }

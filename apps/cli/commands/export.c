@@ -323,18 +323,12 @@ static int export_page(const RunLocation *location, const Options *o)
 
 /* ---- the command ---- */
 
-/* True if the name is that of a page; guards against overwriting a file of the run by mistake. */
-static bool is_page_name(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
-}
-
+/* The name of a page is checked, so that no file of the run is overwritten by mistake. */
 static int check_options(const Options *o)
 {
     if (!o->output)
         return cli_usage(&cli_export, "expected -o FILE");
-    if (!o->to && !is_page_name(o->output))
+    if (!o->to && !cli_ends_with(o->output, ".html") && !cli_ends_with(o->output, ".htm"))
         return cli_usage(&cli_export,
                          "-o %s: expected a name that ends in .html; --to KIND writes others",
                          o->output);
