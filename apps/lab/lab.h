@@ -286,6 +286,12 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
                         bool *kept);
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);
+/* Write DIR/results.json, for later calls and for reading, and DIR/report.html. */
+#define LAB_STORE_NAME "results.json"
+TalusStatus lab_store_write(const LabSet *set);
+TalusStatus lab_page_write(const LabSet *set);
+/* Reads the runs of DIR/results.json into set->stored, none if the file is missing. */
+TalusStatus lab_store_read(LabSet *set);
 /* Adds a table with a row per solver: outcomes and cost over all problems. */
 const LabTable *lab_set_summary(LabSet *set);
 void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);

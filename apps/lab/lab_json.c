@@ -4,7 +4,6 @@
 
 #include "cli/page.h"
 #include "io/file/file.h"
-#include "lab_store.h"
 
 #include <math.h>
 #include <sys/utsname.h>

@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "base/timer.h"
 #include "io/file/file.h"
-#include "lab_store.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* lab/lab_store.c - reads results.json as written by lab_json.c. */
-#include "lab_store.h"
+#include "lab.h"
 
 #include "base/memory.h"
 #include "io/file/file.h"

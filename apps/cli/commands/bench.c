@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "io/file/file.h"
-#include "lab/lab_store.h"
 #include "lab/widen.h"
 
 #include <inttypes.h>
