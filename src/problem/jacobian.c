@@ -143,23 +143,13 @@ void talus_jacobian_clear(TalusJacobian *j)
     memset(j, 0, sizeof *j);
 }
 
-static void multiply(int groups, const TalusSym3 *m, const double *x, double *y)
+void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y)
 {
-    for (int g = 0; g < groups; g++) {
+    for (int g = 0; g < j->groups; g++) {
         TalusVec3 v = {x[3 * g], x[3 * g + 1], x[3 * g + 2]};
-        v = talus_sym3_mul(m[g], v);
+        v = talus_sym3_mul(j->inverse[g], v);
         y[3 * g] = v.x;
         y[3 * g + 1] = v.y;
         y[3 * g + 2] = v.z;
     }
-}
-
-void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y)
-{
-    multiply(j->groups, j->inverse, x, y);
-}
-
-void talus_jacobian_weigh(const TalusJacobian *j, const double *x, double *y)
-{
-    multiply(j->groups, j->mass, x, y);
 }

@@ -113,7 +113,7 @@ static TalusStatus judge(TalusSolve *solve, bool *again)
 
 /* True if the result is GROWN times worse than zero impulses, which are always available. The starting residual is a
  * free first test, which nearly always suffices. */
-static bool has_diverged(const TalusSolve *solve)
+static bool has_diverged(TalusSolve *solve)
 {
     const TalusSolveInfo *info = solve->info;
     TalusInfeasibility *spare = solve->infeasibility; /* its delta is a free work vector */
@@ -122,8 +122,7 @@ static bool has_diverged(const TalusSolve *solve)
     if (!isfinite(info->residual.rms))
         return true;
     if (!(info->residual.rms > GROWN * info->start_residual) ||
-        solve->backend->vector.reserve(solve->op, &spare->delta, &spare->delta_capacity, n,
-                                       "zero impulses") != TALUS_OK)
+        TALUS_VECTORS(solve, &spare->delta_memory, "zero impulses", &spare->delta) != TALUS_OK)
         return false;
     solve->backend->vector.zero(solve->op, spare->delta, n);
     talus_outer_measure(solve, spare->delta, &zero, NULL);

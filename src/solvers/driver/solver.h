@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "problem/problem.h"
 
+#include <stddef.h>
 #include <talus/solver.h>
 
 typedef struct TalusSolve TalusSolve;
@@ -45,12 +46,13 @@ typedef struct TalusSolverType {
     size_t work_size;       /* bytes of the workspace struct; starts as zeros, keeps its vectors */
     const TalusPart *parts; /* solvers to hand over to; NULL: none */
     TalusStatus (*solve)(TalusSolve *solve);
+    const void *variant; /* what tells apart solvers with the same `solve`; NULL: nothing */
     /* Replaces `solve` in a solver whose parts do all the work. Writes the stages and returns their number. Stages
      * depend only on problem and options. */
     int (*plan)(TalusProblem *problem, const TalusSolveOptions *options,
                 TalusStage stage[TALUS_MAX_STAGES]);
-    /* Releases what the workspace holds; its vectors belong to `backend`. */
-    void (*clear)(void *work, const TalusBackend *backend);
+    /* Releases what the workspace holds except TalusVectors; NULL: nothing. */
+    void (*clear)(void *work);
     /* Name of the feature that needs arrays in host memory; NULL: none does. */
     const char *on_host;
     /* True if that feature is used with these parameters; NULL: always. */
@@ -60,6 +62,20 @@ typedef struct TalusSolverType {
     /* Loads external libraries, with the clock of the solve stopped; NULL: nothing to load. */
     TalusStatus (*load)(void);
 } TalusSolverType;
+
+/* Rows of a parameter table (base/param.h): the key is the name of the field. */
+#define TALUS_ROW(Struct, field, kind, ...)                                                       \
+    {                                                                                             \
+        .key = #field, .type = TALUS_PARAM_##kind, .offset = offsetof(Struct, field), __VA_ARGS__ \
+    }
+#define TALUS_REAL(Struct, field, value, low, high, text) \
+    TALUS_ROW(Struct, field, REAL, .preset = value, .min = low, .max = high, .help = text)
+#define TALUS_INT(Struct, field, value, low, high, text) \
+    TALUS_ROW(Struct, field, INT, .preset = value, .min = low, .max = high, .help = text)
+#define TALUS_CHOICE(Struct, field, value, names, text) \
+    TALUS_ROW(Struct, field, CHOICE, .preset = value, .choices = names, .help = text)
+#define TALUS_FLAG(Struct, field, value, text) \
+    TALUS_ROW(Struct, field, FLAG, .preset = value, .max = 1, .help = text)
 
 /* Fields of a TalusSolverType that describe its parameters: the table and the size of their struct. */
 #define TALUS_PARAMS(table, Struct) \
@@ -139,11 +155,36 @@ TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);
 bool talus_solve_next(TalusSolve *solve, int products, const double *x,
                       const TalusMetricBlock *metric, double residual2, double residual_max);
 
-/* Reserves, fills and releases a solver's metric s (backend.h), in the backend's memory. */
-TalusStatus talus_metric_reserve(const TalusSolve *solve, TalusMetricBlock **metric,
-                                 size_t *capacity);
-void talus_solver_metric(const TalusSolve *solve, TalusMetric kind, TalusMetricBlock *out);
-void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric);
+/* Vectors of a workspace in the backend's memory: one block, divided. Starts as zeros; the solver object lists the
+ * block and releases it. */
+typedef struct TalusVectors {
+    double *block;
+    size_t capacity;
+    bool is_listed;
+    struct TalusVectors *next;
+} TalusVectors;
+
+/* Reserves `count` vectors of the problem's size, contents undefined, and writes their addresses to `vector`. */
+TalusStatus talus_vectors_reserve(TalusSolve *solve, TalusVectors *vectors, int count,
+                                  double **vector, const char *what);
+/* The same for pointers that are not in one array: TALUS_VECTORS(solve, vectors, "what", &a, &b). */
+TalusStatus talus_vectors_reserve_each(TalusSolve *solve, TalusVectors *vectors, const char *what,
+                                       int count, double **const *pointer);
+#define TALUS_VECTORS(solve, vectors, what, ...)                                            \
+    talus_vectors_reserve_each(solve, vectors, what,                                        \
+                               sizeof((double **const[]){__VA_ARGS__}) / sizeof(double **), \
+                               (double **const[]){__VA_ARGS__})
+/* Releases the block before the solver object does. */
+void talus_vectors_release(const TalusBackend *backend, TalusVectors *vectors);
+
+/* to = from */
+void talus_copy(TalusSolve *solve, const double *from, double *to);
+
+/* Names of TalusMetric, for parameters. */
+extern const char *const talus_metric_names[];
+/* Reserves and fills a solver's metric s (backend.h), in the backend's memory. */
+TalusStatus talus_solver_metric(TalusSolve *solve, TalusMetric kind, TalusVectors *vectors,
+                                const TalusMetricBlock **out);
 
 /* Estimates the largest eigenvalue of S (N + E) S (metric NULL: of N + E) by power iteration. The estimate is from
  * below: use it with a margin and a test on gradients. `x` and `y` are work vectors. Counts its products. */

@@ -26,7 +26,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef enum Variant { ONE, TWO } Variant;
 
@@ -37,10 +36,10 @@ typedef struct Params {
 static const char *const variants[] = {"one", "two", NULL};
 
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
-     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
-    {"variant", TALUS_PARAM_CHOICE, offsetof(Params, variant), ONE, 0, 0, variants,
-     "products per iteration while nothing is projected; two: the paper's lines as they stand"},
+    TALUS_FACE_METRIC(Params),
+    TALUS_CHOICE(
+        Params, variant, ONE, variants,
+        "products per iteration while nothing is projected; two: the paper's lines as they stand"),
 };
 
 /* p = P_T(p), with w as work vector; variant=two also forms N p. Returns the products used. */
@@ -157,11 +156,6 @@ static TalusStatus solve_cpg(TalusSolve *s)
     return status != TALUS_OK ? status : back;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_face_clear(work, backend);
-}
-
 const TalusSolverType talus_solver_cpg = {
     .name = "cpg",
     .summary = "conjugate projected gradients: few products without friction and on boxes",
@@ -171,5 +165,4 @@ const TalusSolverType talus_solver_cpg = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_cpg,
-    .clear = clear,
 };

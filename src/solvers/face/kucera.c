@@ -15,7 +15,6 @@
 #include "solvers/face/face.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Params {
     int metric;
@@ -27,12 +26,10 @@ typedef struct State {
 } State;
 
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
-     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
-    {"gamma", TALUS_PARAM_REAL, offsetof(Params, gamma), 1.0, 1e-3, 1e3, NULL,
-     "how large the active part of the gradient may grow before blocks are released"},
-    {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.0, 1e-3, 1.99, NULL,
-     "fixed step times the norm of N"},
+    TALUS_FACE_METRIC(Params),
+    TALUS_REAL(Params, gamma, 1.0, 1e-3, 1e3,
+               "how large the active part of the gradient may grow before blocks are released"),
+    TALUS_REAL(Params, step, 1.0, 1e-3, 1.99, "fixed step times the norm of N"),
 };
 
 static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
@@ -69,11 +66,6 @@ static TalusStatus solve_kucera(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_face_clear(work, backend);
-}
-
 const TalusSolverType talus_solver_kucera = {
     .name = "kucera",
     .summary =
@@ -85,5 +77,4 @@ const TalusSolverType talus_solver_kucera = {
     .state_size = sizeof(State),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_kucera,
-    .clear = clear,
 };

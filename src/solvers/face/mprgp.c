@@ -21,7 +21,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Params {
     int metric;
@@ -34,16 +33,14 @@ typedef struct State {
 } State;
 
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
-     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
-    {"gamma", TALUS_PARAM_REAL, offsetof(Params, gamma), 1.0, 1e-3, 1e3, NULL,
-     "how large the chopped gradient may grow before blocks are released"},
-    {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.9, 1e-3, 1.99, NULL,
-     "fixed step times the norm of N; the paper has 1"},
-    {"stop", TALUS_PARAM_REAL, offsetof(Params, stop), 0.0, 0.0, 1.0, NULL,
-     "also stop once the projected gradient is this small against q; the paper has 1e-4; 0: never"},
-    {"half_step", TALUS_PARAM_FLAG, offsetof(Params, half_step), 1, 0, 1, NULL,
-     "go to the boundary before an expansion; the paper omits it"},
+    TALUS_FACE_METRIC(Params),
+    TALUS_REAL(Params, gamma, 1.0, 1e-3, 1e3,
+               "how large the chopped gradient may grow before blocks are released"),
+    TALUS_REAL(Params, step, 1.9, 1e-3, 1.99, "fixed step times the norm of N; the paper has 1"),
+    TALUS_REAL(
+        Params, stop, 0.0, 0.0, 1.0,
+        "also stop once the projected gradient is this small against q; the paper has 1e-4; 0: never"),
+    TALUS_FLAG(Params, half_step, 1, "go to the boundary before an expansion; the paper omits it"),
 };
 
 /* Proportioning: releases blocks along beta, which is in w. Returns the products used. */
@@ -131,11 +128,6 @@ static TalusStatus solve_mprgp(TalusSolve *s)
     return status;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_face_clear(work, backend);
-}
-
 const TalusSolverType talus_solver_mprgp = {
     .name = "mprgp",
     .summary = "conjugate gradients on faces, left in proportion: bounds, and cones slowly",
@@ -146,5 +138,4 @@ const TalusSolverType talus_solver_mprgp = {
     .state_size = sizeof(State),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_mprgp,
-    .clear = clear,
 };

@@ -8,15 +8,13 @@
 #include "solvers/face/face.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Params {
     int metric;
 } Params;
 
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
-     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
+    TALUS_FACE_METRIC(Params),
 };
 
 static int step(TalusSolve *s, TalusFaceWork *w)
@@ -48,11 +46,6 @@ static TalusStatus solve_pgd(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_face_clear(work, backend);
-}
-
 const TalusSolverType talus_solver_pgd = {
     .name = "pgd",
     .summary = "projected gradient descent with exact line search: for comparison",
@@ -62,5 +55,4 @@ const TalusSolverType talus_solver_pgd = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_pgd,
-    .clear = clear,
 };

@@ -30,7 +30,6 @@
 #include "linalg/sparse.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum { X_AUTO, X_DIRECT, X_PROXIMAL };
 
@@ -54,13 +53,12 @@ typedef struct State {
 typedef struct Work {
     TalusExtrapolation extrapolation; /* part 0 is w, part 1 is x */
     TalusBest best;
-    TalusVector g, t;
-    TalusMetricBlock *metric;
+    TalusVectors vectors, metric;
+    double *g, *t;      /* work vectors */
     TalusSparse matrix; /* N + E + rho S^-2 */
     double *diagonal;   /* diagonal of N + E */
     int32_t *place;     /* its indices in the matrix */
     TalusLdl factor;
-    size_t metric_room;
 } Work;
 
 typedef struct Run {
@@ -73,17 +71,13 @@ typedef struct Run {
 static const char *const x_steps[] = {"auto", "direct", "proximal", NULL};
 
 static const TalusParam params[] = {
-    {"x_step", TALUS_PARAM_CHOICE, offsetof(Params, x_step), X_AUTO, 0, 0, x_steps,
-     "factorise, or add a proximal term"},
-    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-4, 1e4, NULL,
-     "penalty at first, over the diagonal"},
-    {"adapt", TALUS_PARAM_INT, offsetof(Params, adapt), 20, 0, 1000000, NULL,
-     "iterations before rho may change; 0: it never does"},
-    {"change", TALUS_PARAM_REAL, offsetof(Params, change), 5.0, 1.0, 1e3, NULL,
-     "least factor by which rho changes"},
-    {"relax", TALUS_PARAM_REAL, offsetof(Params, relax), 1.6, 0.1, 1.95, NULL, "relaxation"},
-    {"anderson", TALUS_PARAM_INT, offsetof(Params, anderson), 10, 0, TALUS_EXTRAPOLATE_MEMORY, NULL,
-     "memory of the acceleration; 0: none"},
+    TALUS_CHOICE(Params, x_step, X_AUTO, x_steps, "factorise, or add a proximal term"),
+    TALUS_REAL(Params, rho, 0.3, 1e-4, 1e4, "penalty at first, over the diagonal"),
+    TALUS_INT(Params, adapt, 20, 0, 1000000, "iterations before rho may change; 0: it never does"),
+    TALUS_REAL(Params, change, 5.0, 1.0, 1e3, "least factor by which rho changes"),
+    TALUS_REAL(Params, relax, 1.6, 0.1, 1.95, "relaxation"),
+    TALUS_INT(Params, anderson, 10, 0, TALUS_EXTRAPOLATE_MEMORY,
+              "memory of the acceleration; 0: none"),
 };
 
 /* ---- the factorisation ---- */
@@ -154,13 +148,13 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
 {
     Work *w = s->work;
-    talus_copy(s, w->extrapolation.part[0].y.at, run->z);
+    talus_copy(s, w->extrapolation.part[0].y, run->z);
     s->backend->block.project(s->op, run->metric, run->z);
     if (!measured)
         return;
-    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g.at);
+    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g);
     s->info->products++;
-    s->backend->block.forward_backward(s->op, run->metric, run->z, w->g.at, 1.0, NULL, NULL, sums);
+    s->backend->block.forward_backward(s->op, run->metric, run->z, w->g, 1.0, NULL, NULL, sums);
     talus_best_offer(&w->best, s, run->z, sums->residual2);
 }
 
@@ -174,19 +168,19 @@ static void direct_step(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
     TalusExtrapolated *part = w->extrapolation.part;
-    const double *sum[3] = {w->g.at, part->y.at, run->z}, *both[2] = {part->y.at, w->t.at};
+    const double *sum[3] = {w->g, part->y, run->z}, *both[2] = {part->y, w->t};
     const double a[3] = {1.0, run->rho, -run->rho}, step[2] = {1.0, -p->relax};
-    const double *dotted[2] = {w->t.at, w->g.at};
+    const double *dotted[2] = {w->t, w->g};
     double ee_re[2];
-    s->backend->vector.combine(s->op, 3, sum, a, w->g.at);
-    talus_copy(s, w->g.at, w->t.at);
-    s->backend->op.scale(s->op, run->metric, true, w->t.at);
-    talus_ldl_solve(&w->factor, w->t.at);
-    s->backend->op.scale(s->op, run->metric, true, w->t.at);
+    s->backend->vector.combine(s->op, 3, sum, a, w->g);
+    talus_copy(s, w->g, w->t);
+    s->backend->op.scale(s->op, run->metric, true, w->t);
+    talus_ldl_solve(&w->factor, w->t);
+    s->backend->op.scale(s->op, run->metric, true, w->t);
     s->info->products++;
-    s->backend->vector.combine(s->op, 2, both, step, part->h.at);
-    s->backend->vector.dots(s->op, 2, dotted, w->t.at, ee_re);
-    double rr = s->backend->vector.dot(s->op, w->g.at, w->g.at);
+    s->backend->vector.combine(s->op, 2, both, step, part->h);
+    s->backend->vector.dots(s->op, 2, dotted, w->t, ee_re);
+    double rr = s->backend->vector.dot(s->op, w->g, w->g);
     run->curvature =
         quotient(rr - 2.0 * run->rho * ee_re[1] + run->rho * run->rho * ee_re[0], ee_re[0]);
 }
@@ -198,22 +192,22 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
     State *state = s->state;
     TalusExtrapolated *part = w->extrapolation.part, *x = part + 1;
     double tau = state->norm, rho = run->rho, all = 1.0 / (tau + rho);
-    s->backend->op.gradient(s->op, run->metric, x->y.at, true, w->t.at);
+    s->backend->op.gradient(s->op, run->metric, x->y, true, w->t);
     s->info->products++;
-    const double *old[4] = {x->y.at, run->z, part->y.at, w->t.at};
+    const double *old[4] = {x->y, run->z, part->y, w->t};
     const double a[4] = {tau * all, 2.0 * rho * all, -rho * all, -all};
-    s->backend->vector.combine(s->op, 4, old, a, x->h.at);
-    const double *sum[3] = {part->y.at, x->h.at, run->z};
+    s->backend->vector.combine(s->op, 4, old, a, x->h);
+    const double *sum[3] = {part->y, x->h, run->z};
     const double b[3] = {1.0, p->relax, -p->relax};
-    s->backend->vector.combine(s->op, 3, sum, b, part->h.at);
+    s->backend->vector.combine(s->op, 3, sum, b, part->h);
     run->curvature = tau;
     if (!measured)
         return;
-    const double *e[2] = {run->z, x->y.at}, c[2] = {1.0, -1.0};
-    s->backend->vector.axpby(s->op, -1.0, w->t.at, 1.0, w->g.at);
-    s->backend->vector.combine(s->op, 2, e, c, w->t.at);
-    double seen = quotient(s->backend->vector.dot(s->op, w->g.at, w->g.at),
-                           s->backend->vector.dot(s->op, w->t.at, w->t.at));
+    const double *e[2] = {run->z, x->y}, c[2] = {1.0, -1.0};
+    s->backend->vector.axpby(s->op, -1.0, w->t, 1.0, w->g);
+    s->backend->vector.combine(s->op, 2, e, c, w->t);
+    double seen = quotient(s->backend->vector.dot(s->op, w->g, w->g),
+                           s->backend->vector.dot(s->op, w->t, w->t));
     if (seen > tau && isfinite(seen))
         state->norm = MARGIN * seen; /* the power iteration underestimated it */
 }
@@ -224,7 +218,7 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
 static TalusStatus set_rho(TalusSolve *s, Run *run, double rho)
 {
     Work *w = s->work;
-    double *y = w->extrapolation.part[0].y.at, old = run->rho;
+    double *y = w->extrapolation.part[0].y, old = run->rho;
     bool good = true;
     run->rho = rho;
     if (run->direct)
@@ -252,15 +246,6 @@ static TalusStatus adapt(TalusSolve *s, const Params *p, Run *run)
 
 /* ---- the solve ---- */
 
-static TalusStatus reserve(TalusSolve *s, Work *w)
-{
-    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    TALUS_TRY(talus_best_begin(&w->best, s));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g.at, &w->g.capacity, n, "gradient"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->t.at, &w->t.capacity, n, "error"));
-    return talus_metric_reserve(s, &w->metric, &w->metric_room);
-}
-
 static void prepare_norm(TalusSolve *s, const Run *run)
 {
     State *state = s->state;
@@ -268,8 +253,7 @@ static void prepare_norm(TalusSolve *s, const Run *run)
     if (state->norm > 0.0)
         state->norm *= FORGET;
     else
-        state->norm =
-            MARGIN * talus_operator_norm(s, run->metric, POWER_ITERATIONS, w->g.at, w->t.at);
+        state->norm = MARGIN * talus_operator_norm(s, run->metric, POWER_ITERATIONS, w->g, w->t);
 }
 
 /* w = z + u with z the given impulses and u the part of -g / rho in the normal cone at z. */
@@ -279,14 +263,14 @@ static void start(TalusSolve *s, Run *run)
     TalusExtrapolated *part = w->extrapolation.part;
     s->backend->op.scale(s->op, run->metric, true, run->z);
     s->backend->block.project(s->op, run->metric, run->z);
-    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g.at);
+    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g);
     s->info->products++;
-    s->backend->vector.axpby(s->op, 0.0, w->g.at, -1.0 / run->rho, w->g.at);
-    s->backend->block.tangent(s->op, run->metric, run->z, w->g.at, w->t.at);
-    const double *sum[3] = {run->z, w->g.at, w->t.at}, a[3] = {1.0, 1.0, -1.0};
-    s->backend->vector.combine(s->op, 3, sum, a, part->y.at);
+    s->backend->vector.axpby(s->op, 0.0, w->g, -1.0 / run->rho, w->g);
+    s->backend->block.tangent(s->op, run->metric, run->z, w->g, w->t);
+    const double *sum[3] = {run->z, w->g, w->t}, a[3] = {1.0, 1.0, -1.0};
+    s->backend->vector.combine(s->op, 3, sum, a, part->y);
     if (!run->direct)
-        talus_copy(s, run->z, part[1].y.at);
+        talus_copy(s, run->z, part[1].y);
 }
 
 static TalusStatus iterate(TalusSolve *s, const Params *p, Run *run)
@@ -318,9 +302,9 @@ static TalusStatus solve_admm(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     Run run = {.z = s->gamma, .rho = p->rho};
-    TALUS_TRY(reserve(s, w));
-    talus_solver_metric(s, TALUS_METRIC_ANISOTROPIC, w->metric);
-    run.metric = (const TalusMetricBlock *)w->metric;
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "gradient and error", &w->g, &w->t));
+    TALUS_TRY(talus_solver_metric(s, TALUS_METRIC_ANISOTROPIC, &w->metric, &run.metric));
     TALUS_TRY(prepare_direct(s, p, &run));
     TALUS_TRY(talus_extrapolate_begin(&w->extrapolation, s, run.direct ? 1 : 2, p->anderson));
     w->extrapolation.regular = REGULAR;
@@ -335,14 +319,9 @@ static TalusStatus solve_admm(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
-    talus_extrapolate_clear(&w->extrapolation, backend);
-    talus_best_clear(&w->best, backend);
-    backend->vector.release(w->g.at);
-    backend->vector.release(w->t.at);
-    talus_metric_release(backend, w->metric);
     TALUS_RELEASE(w->diagonal, w->place);
     talus_sparse_clear(&w->matrix);
     talus_ldl_clear(&w->factor);

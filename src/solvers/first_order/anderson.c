@@ -19,7 +19,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum { POWER_ITERATIONS = 12 };
 
@@ -42,8 +41,7 @@ typedef struct State {
 typedef struct Work {
     TalusExtrapolation extrapolation;
     TalusBest best;
-    TalusMetricBlock *metric;
-    size_t metric_room;
+    TalusVectors metric;
 } Work;
 
 typedef struct Run {
@@ -52,29 +50,24 @@ typedef struct Run {
 } Run;
 
 static const char *const maps[] = {"jacobi", "gradient", NULL};
-static const char *const metrics[] = {"trace", "anisotropic", NULL};
-
 static const TalusParam params[] = {
-    {"map", TALUS_PARAM_CHOICE, offsetof(Params, map), MAP_JACOBI, 0, 0, maps,
-     "what is accelerated"},
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
-     metrics, "diagonal scaling of the unknowns"},
-    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 0.0, 0.0, 10.0, NULL,
-     "step over the inverse diagonal or norm; 0 takes 0.4 (jacobi) or 1.5 (gradient)"},
-    {"memory", TALUS_PARAM_INT, offsetof(Params, memory), 10, 1, TALUS_EXTRAPOLATE_MEMORY, NULL,
-     "differences kept"},
-    {"regular", TALUS_PARAM_REAL, offsetof(Params, regular), 1e-10, 0.0, 1.0, NULL,
-     "added to the scaled Gram matrix"},
-    {"factor", TALUS_PARAM_REAL, offsetof(Params, factor), 2.0, 1.0, 1e6, NULL,
-     "growth of the fixed-point residual that is accepted"},
+    TALUS_CHOICE(Params, map, MAP_JACOBI, maps, "what is accelerated"),
+    TALUS_CHOICE(Params, metric, TALUS_METRIC_ANISOTROPIC, talus_metric_names,
+                 "diagonal scaling of the unknowns"),
+    TALUS_REAL(Params, omega, 0.0, 0.0, 10.0,
+               "step over the inverse diagonal or norm; 0 takes 0.4 (jacobi) or 1.5 (gradient)"),
+    TALUS_INT(Params, memory, 10, 1, TALUS_EXTRAPOLATE_MEMORY, "differences kept"),
+    TALUS_REAL(Params, regular, 1e-10, 0.0, 1.0, "added to the scaled Gram matrix"),
+    TALUS_REAL(Params, factor, 2.0, 1.0, 1e6,
+               "growth of the fixed-point residual that is accepted"),
 };
 
 /* Computes x, h and the residual of x from y. */
 static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
-    double *h = w->extrapolation.part[0].h.at;
-    talus_copy(s, w->extrapolation.part[0].y.at, run->x);
+    double *h = w->extrapolation.part[0].h;
+    talus_copy(s, w->extrapolation.part[0].y, run->x);
     s->backend->block.project(s->op, run->metric, run->x);
     s->backend->op.gradient(s->op, run->metric, run->x, true, h);
     s->backend->block.forward_backward(s->op, run->metric, run->x, h, run->omega, NULL, NULL, sums);
@@ -85,7 +78,7 @@ static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
 static void shorten(TalusSolve *s, const Params *p, Run *run)
 {
     TalusExtrapolation *e = &((Work *)s->work)->extrapolation;
-    s->backend->vector.axpby(s->op, 0.5, run->x, 0.5, e->part[0].y.at);
+    s->backend->vector.axpby(s->op, 0.5, run->x, 0.5, e->part[0].y);
     run->omega *= 0.5;
     if (p->map == MAP_GRADIENT)
         ((State *)s->state)->norm *= 2.0;
@@ -117,7 +110,7 @@ static double step_length(TalusSolve *s, const Params *p, const Run *run)
     if (state->norm > 0.0)
         state->norm *= FORGET;
     else
-        state->norm = talus_operator_norm(s, run->metric, POWER_ITERATIONS, part->y.at, part->h.at);
+        state->norm = talus_operator_norm(s, run->metric, POWER_ITERATIONS, part->y, part->h);
     double omega = p->omega > 0.0 ? p->omega : GRADIENT_OMEGA;
     return state->norm > 0.0 ? omega / state->norm : omega;
 }
@@ -127,29 +120,19 @@ static TalusStatus solve_anderson(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     Run run = {.x = s->gamma};
-    TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
+    TALUS_TRY(talus_solver_metric(s, (TalusMetric)p->metric, &w->metric, &run.metric));
     TALUS_TRY(talus_best_begin(&w->best, s));
     TALUS_TRY(talus_extrapolate_begin(&w->extrapolation, s, 1, p->memory));
     w->extrapolation.regular = p->regular;
     w->extrapolation.factor = p->factor;
-    talus_solver_metric(s, (TalusMetric)p->metric, w->metric);
-    run.metric = (const TalusMetricBlock *)w->metric;
     run.omega = step_length(s, p, &run);
     s->backend->op.scale(s->op, run.metric, true, run.x);
-    talus_copy(s, run.x, w->extrapolation.part[0].y.at);
+    talus_copy(s, run.x, w->extrapolation.part[0].y);
     iterate(s, p, &run);
     talus_best_take(&w->best, s, s->gamma);
     s->backend->op.scale(s->op, run.metric, false, s->gamma);
     s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    talus_extrapolate_clear(&w->extrapolation, backend);
-    talus_best_clear(&w->best, backend);
-    talus_metric_release(backend, w->metric);
 }
 
 const TalusSolverType talus_solver_anderson = {
@@ -163,5 +146,4 @@ const TalusSolverType talus_solver_anderson = {
     .state_size = sizeof(State),
     .work_size = sizeof(Work),
     .solve = solve_anderson,
-    .clear = clear,
 };

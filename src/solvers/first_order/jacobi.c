@@ -10,16 +10,14 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Params {
     double omega, lambda;
 } Params;
 
 static const TalusParam params[] = {
-    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 0.3, 1e-6, 2.0, NULL, "step length"},
-    {"lambda", TALUS_PARAM_REAL, offsetof(Params, lambda), 1.0, 1e-6, 1.0, NULL,
-     "averaging with the old value"},
+    TALUS_REAL(Params, omega, 0.3, 1e-6, 2.0, "step length"),
+    TALUS_REAL(Params, lambda, 1.0, 1e-6, 1.0, "averaging with the old value"),
 };
 
 /* Iterations between residuals: on backends that come back to the host for each, and if only the last one is used. */
@@ -44,12 +42,6 @@ static TalusStatus solve_jacobi(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    (void)work;
-    (void)backend;
-}
-
 const TalusSolverType talus_solver_jacobi = {
     .name = "jacobi",
     .summary = "projected Jacobi: simple, parallel, slow",
@@ -57,7 +49,5 @@ const TalusSolverType talus_solver_jacobi = {
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
     TALUS_PARAMS(params, Params),
-    .work_size = 0,
     .solve = solve_jacobi,
-    .clear = clear,
 };

@@ -25,7 +25,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum { REFRESH = 200 }; /* iterations between gradients computed from x */
 
@@ -40,8 +39,7 @@ typedef struct Params {
 typedef struct Work {
     double *g, *d, *nd;
     TalusBest best;
-    TalusMetricBlock *metric;
-    size_t g_room, d_room, nd_room, metric_room;
+    TalusVectors vectors, metric;
 } Work;
 
 typedef struct Run {
@@ -53,35 +51,17 @@ typedef struct Run {
 static const char *const steps[] = {"alternate", "bb1", "bb2", NULL};
 
 static const TalusParam params[] = {
-    {"precondition", TALUS_PARAM_FLAG, offsetof(Params, precondition), 1, 0, 1, NULL,
-     "scale by each block's mean diagonal"},
-    {"step", TALUS_PARAM_CHOICE, offsetof(Params, step), STEP_ALTERNATE, 0, 0, steps,
-     "Barzilai-Borwein step length"},
-    {"gll", TALUS_PARAM_INT, offsetof(Params, gll), 10, 0, TALUS_GLL_MOST, NULL,
-     "earlier objective values the line search remembers"},
-    {"xi", TALUS_PARAM_REAL, offsetof(Params, xi), 1e-4, 0.0, 0.5, NULL,
-     "sufficient decrease (Armijo)"},
-    {"sigma_min", TALUS_PARAM_REAL, offsetof(Params, sigma_min), 0.1, 1e-3, 0.9, NULL,
-     "least factor on a rejected lambda"},
-    {"sigma_max", TALUS_PARAM_REAL, offsetof(Params, sigma_max), 0.9, 0.1, 0.999, NULL,
-     "largest factor on a rejected lambda"},
-    {"alpha_min", TALUS_PARAM_REAL, offsetof(Params, alpha_min), 1e-9, 1e-15, 1.0, NULL,
-     "least step length"},
-    {"alpha_max", TALUS_PARAM_REAL, offsetof(Params, alpha_max), 1e9, 1.0, 1e15, NULL,
-     "largest step length"},
-    {"tau_g", TALUS_PARAM_REAL, offsetof(Params, tau_g), 1.0, 1e-9, 1e3, NULL,
-     "step in the measure that picks the result"},
+    TALUS_FLAG(Params, precondition, 1, "scale by each block's mean diagonal"),
+    TALUS_CHOICE(Params, step, STEP_ALTERNATE, steps, "Barzilai-Borwein step length"),
+    TALUS_INT(Params, gll, 10, 0, TALUS_GLL_MOST,
+              "earlier objective values the line search remembers"),
+    TALUS_REAL(Params, xi, 1e-4, 0.0, 0.5, "sufficient decrease (Armijo)"),
+    TALUS_REAL(Params, sigma_min, 0.1, 1e-3, 0.9, "least factor on a rejected lambda"),
+    TALUS_REAL(Params, sigma_max, 0.9, 0.1, 0.999, "largest factor on a rejected lambda"),
+    TALUS_REAL(Params, alpha_min, 1e-9, 1e-15, 1.0, "least step length"),
+    TALUS_REAL(Params, alpha_max, 1e9, 1.0, 1e15, "largest step length"),
+    TALUS_REAL(Params, tau_g, 1.0, 1e-9, 1e3, "step in the measure that picks the result"),
 };
-
-static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
-{
-    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g, &w->g_room, n, "gradient"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->d, &w->d_room, n, "direction"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->nd, &w->nd_room, n, "product"));
-    TALUS_TRY(talus_best_begin(&w->best, s));
-    return p->precondition ? talus_metric_reserve(s, &w->metric, &w->metric_room) : TALUS_OK;
-}
 
 /* Computes the gradient from x: recurrences drift, and sums of feasible points leave K by rounding. */
 static void refresh(TalusSolve *s, Run *run)
@@ -92,13 +72,14 @@ static void refresh(TalusSolve *s, Run *run)
     s->info->products++;
 }
 
-static void start(TalusSolve *s, const Params *p, Run *run)
+static TalusStatus start(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
     *run = (Run){.x = s->gamma, .unit = 1.0, .gll.memory = p->gll};
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "gradient and direction", &w->g, &w->d, &w->nd));
+    TALUS_TRY(talus_best_begin(&w->best, s));
     if (p->precondition) {
-        talus_solver_metric(s, TALUS_METRIC_TRACE, w->metric);
-        run->metric = (const TalusMetricBlock *)w->metric;
+        TALUS_TRY(talus_solver_metric(s, TALUS_METRIC_TRACE, &w->metric, &run->metric));
         s->backend->op.scale(s->op, run->metric, true, run->x);
     } else {
         double size = talus_operator_norm(s, NULL, 1, w->d, w->nd);
@@ -106,6 +87,7 @@ static void start(TalusSolve *s, const Params *p, Run *run)
     }
     run->alpha = run->unit;
     refresh(s, run);
+    return TALUS_OK;
 }
 
 /* Lines (24)-(26): stores x if it is the best so far. The sums hold the residual of x. */
@@ -159,8 +141,7 @@ static TalusStatus solve_spg(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     Run run;
-    TALUS_TRY(reserve(s, p, w));
-    start(s, p, &run);
+    TALUS_TRY(start(s, p, &run));
     for (int j = 0;; j++) {
         TalusForward sums;
         store_best(s, p, &run, &sums);
@@ -183,16 +164,6 @@ static TalusStatus solve_spg(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    backend->vector.release(w->g);
-    backend->vector.release(w->d);
-    backend->vector.release(w->nd);
-    talus_best_clear(&w->best, backend);
-    talus_metric_release(backend, w->metric);
-}
-
 const TalusSolverType talus_solver_spg = {
     .name = "spg",
     .summary = "spectral projected gradients, preconditioned, with fall-back (P-SPG-FB)",
@@ -202,5 +173,4 @@ const TalusSolverType talus_solver_spg = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_spg,
-    .clear = clear,
 };

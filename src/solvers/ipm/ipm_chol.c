@@ -255,20 +255,9 @@ const TalusIpmForm talus_ipm_normal = {.prepare = prepare, .fill = fill, .solve 
 static const char *const linear[] = {"auto", "cholmod", "ldl", NULL};
 static const TalusParam params[] = {TALUS_IPM_PARAMS(linear)};
 
-static TalusStatus solve_ipm_chol(TalusSolve *s)
-{
-    static const TalusDirectKind kinds[] = {TALUS_DIRECT_CHOLMOD, TALUS_DIRECT_LDL};
-    return talus_ipm_solve(s, &talus_ipm_normal, kinds);
-}
-
 const TalusSolverType talus_solver_ipm_chol = {
     .name = "ipm-chol",
     .summary = "interior point on polygonal cones, bodies as unknowns: Cholesky's factorisation",
-    .reference = "petra-2009; Mehrotra 1992; Gondzio 1996; Gertz & Wright 2003",
-    .takes = TALUS_IPM_TAKES,
     TALUS_PARAMS(params, TalusIpmParams),
-    .work_size = sizeof(TalusIpmWork),
-    .solve = solve_ipm_chol,
-    .clear = talus_ipm_clear,
-    .on_host = "the factorisation",
+    TALUS_IPM_FIELDS(&talus_ipm_normal, {TALUS_DIRECT_CHOLMOD, TALUS_DIRECT_LDL}),
 };

@@ -28,7 +28,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 /* Iterations without progress, and short steps in a row, that end the method. */
@@ -63,12 +62,12 @@ enum { LINEAR_AUTO, LINEAR_LDL, LINEAR_CHOLMOD, LINEAR_MUMPS };
 enum { FORM_AUTO, FORM_BODIES, FORM_CONTACTS };
 
 static const TalusParam params[] = {
-    {"linear", TALUS_PARAM_CHOICE, offsetof(Params, linear), LINEAR_AUTO, 0, 0, linears,
-     "factorisation; auto: cholmod for contacts where the build has it, else ldl"},
-    {"form", TALUS_PARAM_CHOICE, offsetof(Params, form), FORM_AUTO, 0, 0, forms,
-     "unknowns of the linear systems; auto: bodies where there are any"},
-    {"polish", TALUS_PARAM_FLAG, offsetof(Params, polish), 1.0, 0, 0, NULL,
-     "Newton steps on the natural map after the last interior-point step"},
+    TALUS_CHOICE(Params, linear, LINEAR_AUTO, linears,
+                 "factorisation; auto: cholmod for contacts where the build has it, else ldl"),
+    TALUS_CHOICE(Params, form, FORM_AUTO, forms,
+                 "unknowns of the linear systems; auto: bodies where there are any"),
+    TALUS_FLAG(Params, polish, 1.0,
+               "Newton steps on the natural map after the last interior-point step"),
 };
 
 /* GAMMA, U: scaled impulses and (N + E) gamma + q. RHO: U - z. DX, DZ: in scaled coordinates, W dx and W^-1 dz.
@@ -78,7 +77,8 @@ enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, REPORTED, OTHER, V, OFFSET, ST
 typedef struct Work {
     TalusSocSystem system;
     TalusSocBlock *block;
-    double *memory, *vector[VECTORS];
+    TalusVectors vectors;
+    double *vector[VECTORS];
     TalusBest best;
     bool polishing; /* the last call ended in the polish: a resumed call continues there */
 } Work;
@@ -139,11 +139,8 @@ static void set_blocks(Run *run)
 
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
-    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     TALUS_TRY(TALUS_GROW(w->block, (size_t)s->op->blocks, 0, "cones"));
-    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * n, 0, "vectors"));
-    for (int k = 0; k < VECTORS; k++)
-        w->vector[k] = w->memory + (size_t)k * n;
+    TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
     return talus_best_begin(&w->best, s);
 }
 
@@ -489,7 +486,7 @@ static TalusStatus run_from(Run *run, double size, bool *ended)
 
 static TalusStatus interior(Run *run, bool *ended)
 {
-    memset(run->w->vector[REPORTED], 0, (size_t)run->n * sizeof *run->w->memory);
+    memset(run->w->vector[REPORTED], 0, (size_t)run->n * sizeof(double));
     residual_of(run, run->w->vector[REPORTED], &run->zero, &run->largest);
     bool far = true;
     *ended = false;
@@ -572,12 +569,11 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
     talus_soc_system_clear(&w->system);
-    TALUS_RELEASE(w->memory, w->block);
-    talus_best_clear(&w->best, backend);
+    talus_release(w->block);
 }
 
 const TalusSolverType talus_solver_ipm_soc = {

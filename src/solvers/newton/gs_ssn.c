@@ -20,7 +20,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Params {
     TalusSsnParams newton;
@@ -30,14 +29,11 @@ typedef struct Params {
 
 static const TalusParam params[] = {
     TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING, 1e-4),
-    {"quiet", TALUS_PARAM_INT, offsetof(Params, quiet), 4, 1, 1000000, NULL,
-     "sweeps end after so many in a row in which no row changed sides"},
-    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.6, 1e-6, 1.99, NULL,
-     "over-relaxation of the sweeps"},
-    {"sweeps", TALUS_PARAM_INT, offsetof(Params, sweeps), 100, 1, 1000000, NULL,
-     "at most so many before the first Newton step"},
-    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 6, 1, 1000000, NULL,
-     "Newton steps within which the residual must halve"},
+    TALUS_INT(Params, quiet, 4, 1, 1000000,
+              "sweeps end after so many in a row in which no row changed sides"),
+    TALUS_REAL(Params, omega, 1.6, 1e-6, 1.99, "over-relaxation of the sweeps"),
+    TALUS_INT(Params, sweeps, 100, 1, 1000000, "at most so many before the first Newton step"),
+    TALUS_INT(Params, patience, 6, 1, 1000000, "Newton steps within which the residual must halve"),
 };
 
 enum { LONGER = 4 }; /* maximum sweeps in a row, relative to the first run */
@@ -47,8 +43,8 @@ static const double DRIFT = 16.0; /* step length from which impulses may grow wi
 
 typedef struct Work {
     TalusSsn newton;
+    TalusVectors vectors;
     double *kept; /* impulses at the start of Newton's method */
-    size_t kept_room;
 } Work;
 
 typedef struct Run {
@@ -174,19 +170,12 @@ static TalusStatus solve_gs_ssn(TalusSolve *s)
     Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
     run.sweeps = run.p->sweeps;
     run.quiet = run.p->quiet;
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->kept, &w->kept_room, run.n, "impulses"));
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "impulses", &w->kept));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
     run.careful = w->newton.coulomb;
     TALUS_THEN(status, iterate(&run));
     TalusStatus ended = talus_ssn_end(&w->newton, s);
     return status == TALUS_OK ? ended : status;
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    talus_ssn_clear(&w->newton);
-    backend->vector.release(w->kept);
 }
 
 const TalusSolverType talus_solver_gs_ssn = {
@@ -197,6 +186,6 @@ const TalusSolverType talus_solver_gs_ssn = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_gs_ssn,
-    .clear = clear,
+    .clear = talus_ssn_clear,
     .on_host = "the factorisation of the free rows",
 };

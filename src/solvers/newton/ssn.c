@@ -9,8 +9,6 @@
 
 #include "base/status.h"
 
-#include <stddef.h>
-
 static const TalusParam params[] = {TALUS_SSN_PARAM_ROWS(TALUS_SSN_FROZEN, 1e-5)};
 
 static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
@@ -39,12 +37,6 @@ static TalusStatus solve_ssn(TalusSolve *s)
     return status == TALUS_OK ? ended : status;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    (void)backend;
-    talus_ssn_clear(work);
-}
-
 const TalusSolverType talus_solver_ssn = {
     .name = "ssn",
     .summary = "semismooth Newton on boxes: few steps once the active set is known, each dear",
@@ -53,6 +45,6 @@ const TalusSolverType talus_solver_ssn = {
     TALUS_PARAMS(params, TalusSsnParams),
     .work_size = sizeof(TalusSsn),
     .solve = solve_ssn,
-    .clear = clear,
+    .clear = talus_ssn_clear,
     .on_host = "the factorisation of the free rows",
 };

@@ -39,43 +39,18 @@ typedef struct TalusSsnParams {
 extern const char *const talus_ssn_metrics[], *const talus_ssn_maps[], *const talus_ssn_bounds[];
 
 /* The rows of a parameter table whose struct begins with TalusSsnParams. */
-#define TALUS_SSN_PARAM_ROWS(bounds_preset, regularise_preset)                                    \
-    {"metric",                                                                                    \
-     TALUS_PARAM_CHOICE,                                                                          \
-     offsetof(TalusSsnParams, metric),                                                            \
-     TALUS_SSN_DIAGONAL,                                                                          \
-     0,                                                                                           \
-     0,                                                                                           \
-     talus_ssn_metrics,                                                                           \
-     "what makes bounds and velocities comparable; the paper's method has none"},                 \
-        {"map",                                                                                   \
-         TALUS_PARAM_CHOICE,                                                                      \
-         offsetof(TalusSsnParams, map),                                                           \
-         TALUS_SSN_MINMAX,                                                                        \
-         0,                                                                                       \
-         0,                                                                                       \
-         talus_ssn_maps,                                                                          \
-         "whose root is looked for: the paper's Eq. 18, or PATH's, Eq. 21"},                      \
-        {"bounds",                                                                                \
-         TALUS_PARAM_CHOICE,                                                                      \
-         offsetof(TalusSsnParams, bounds),                                                        \
-         bounds_preset,                                                                           \
-         0,                                                                                       \
-         0,                                                                                       \
-         talus_ssn_bounds,                                                                        \
-         "Coulomb's law: bounds constant in each step, or moved with the normal impulse"},        \
-        {"regularise",                                                                            \
-         TALUS_PARAM_REAL,                                                                        \
-         offsetof(TalusSsnParams, regularise),                                                    \
-         regularise_preset,                                                                       \
-         1e-14,                                                                                   \
-         1.0,                                                                                     \
-         NULL,                                                                                    \
-         "added to each diagonal entry of the free rows, relative to it"},                        \
-    {                                                                                             \
-        "step_min", TALUS_PARAM_REAL, offsetof(TalusSsnParams, step_min), 1e-4, 1e-12, 1.0, NULL, \
-            "no step is shorter than this share of Newton's"                                      \
-    }
+#define TALUS_SSN_PARAM_ROWS(bounds_preset, regularise_preset)                                \
+    TALUS_CHOICE(TalusSsnParams, metric, TALUS_SSN_DIAGONAL, talus_ssn_metrics,               \
+                 "what makes bounds and velocities comparable; the paper's method has none"), \
+        TALUS_CHOICE(TalusSsnParams, map, TALUS_SSN_MINMAX, talus_ssn_maps,                   \
+                     "whose root is looked for: the paper's Eq. 18, or PATH's, Eq. 21"),      \
+        TALUS_CHOICE(                                                                         \
+            TalusSsnParams, bounds, bounds_preset, talus_ssn_bounds,                          \
+            "Coulomb's law: bounds constant in each step, or moved with the normal impulse"), \
+        TALUS_REAL(TalusSsnParams, regularise, regularise_preset, 1e-14, 1.0,                 \
+                   "added to each diagonal entry of the free rows, relative to it"),          \
+        TALUS_REAL(TalusSsnParams, step_min, 1e-4, 1e-12, 1.0,                                \
+                   "no step is shorter than this share of Newton's")
 
 /* G: g; D, ND: change of x and (N + E) times it; Y, DY: y and its change, map=normal; F: the map; Q: offsets; WEIGHT:
  * c; CENTRE: of the regularisation. */
@@ -107,16 +82,18 @@ typedef struct TalusSsn {
     int32_t *place, *row; /* index of each row among the free ones, or -1; inverse */
     int changed;          /* rows that changed sides in the last evaluation or sweep */
     int8_t *side;         /* deciding bound of each row: -1 lower, 1 upper, 0 none */
-    double *slope;        /* [blocks]: mu of moving bounds; 0: constant */
-    double *reach;        /* [blocks]: constant bounds */
-    double *memory, *vector[TALUS_SSN_VECTORS];
+    TalusVectors memory;
+    double *vector[TALUS_SSN_VECTORS];
+    double *slope; /* [blocks]: mu of moving bounds; 0: constant */
+    double *reach; /* [blocks]: constant bounds */
 } TalusSsn;
 
 /* Prepares matrices and vectors for the solve. Coulomb blocks are prisms until talus_ssn_end. */
 TalusStatus talus_ssn_begin(TalusSsn *w, TalusSolve *solve, const TalusSsnParams *params);
 /* Releases the matrices and keeps the vectors. Must be called after a failure too. */
 TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *solve);
-void talus_ssn_clear(TalusSsn *w);
+/* `clear` of a solver whose workspace begins with a TalusSsn. */
+void talus_ssn_clear(void *work);
 
 /* map=normal: sets y from gamma, and gamma to the x of y. Call it before the first step and when gamma was changed. */
 void talus_ssn_place(TalusSsn *w, TalusSolve *solve);

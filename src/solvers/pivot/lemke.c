@@ -43,14 +43,13 @@ static const char *const covers[] = {"spread", "ones", NULL};
 static const char *const ties[] = {"lexicographic", "first", NULL};
 
 static const TalusParam params[] = {
-    {"most", TALUS_PARAM_INT, offsetof(Params, most), 2000, 1, 20000, NULL,
-     "unknowns of the LCP above which the problem is refused"},
-    {"refactor", TALUS_PARAM_INT, offsetof(Params, refactor), 100, 1, 1e6, NULL,
-     "pivots after which the basis is factorised anew"},
-    {"cover", TALUS_PARAM_CHOICE, offsetof(Params, cover), COVER_SPREAD, 0, 0, covers,
-     "covering vector: numbers from 1 to 2, or all 1, which leaves many ties"},
-    {"ties", TALUS_PARAM_CHOICE, offsetof(Params, ties), TALUS_TIES_LEXICOGRAPHIC, 0, 0, ties,
-     "what leaves the basis of several; first may go round in circles"},
+    TALUS_INT(Params, most, 2000, 1, 20000,
+              "unknowns of the LCP above which the problem is refused"),
+    TALUS_INT(Params, refactor, 100, 1, 1e6, "pivots after which the basis is factorised anew"),
+    TALUS_CHOICE(Params, cover, COVER_SPREAD, covers,
+                 "covering vector: numbers from 1 to 2, or all 1, which leaves many ties"),
+    TALUS_CHOICE(Params, ties, TALUS_TIES_LEXICOGRAPHIC, ties,
+                 "what leaves the basis of several; first may go round in circles"),
 };
 
 enum { Q, IMPULSE, RAY, VECTORS };
@@ -59,7 +58,8 @@ typedef struct Work {
     TalusContactLcp problem;
     TalusLemke lemke;
     double *z, *cover;
-    double *memory, *vector[VECTORS];
+    TalusVectors vectors;
+    double *vector[VECTORS];
     TalusBest best;
     TalusCertificateWork certificate;
 } Work;
@@ -88,10 +88,7 @@ static TalusStatus check_size(const TalusSolve *s, const Params *p)
 static TalusStatus prepare(TalusSolve *s, Work *w)
 {
     const Params *p = s->params;
-    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * n, 0, "vectors"));
-    for (int k = 0; k < VECTORS; k++)
-        w->vector[k] = w->memory + (size_t)k * n;
+    TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
     s->backend->op.product(s->op, NULL, false, true, w->vector[Q]);
     TALUS_TRY(talus_contact_lcp_fill(&w->problem, s->problem, w->vector[Q]));
     size_t size = (size_t)w->problem.lcp.n;
@@ -182,14 +179,12 @@ static TalusStatus solve_lemke(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
     talus_contact_lcp_clear(&w->problem);
     talus_lemke_clear(&w->lemke);
-    TALUS_RELEASE(w->z, w->cover, w->memory);
-    talus_best_clear(&w->best, backend);
-    talus_certificate_clear(&w->certificate, backend);
+    TALUS_RELEASE(w->z, w->cover);
 }
 
 const TalusSolverType talus_solver_lemke = {

@@ -7,19 +7,15 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 static const char *const orders[] = {"forward", "symmetric", "random", "coloured", NULL};
 
 const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
-    {"order", TALUS_PARAM_CHOICE, offsetof(TalusBlockSweepParams, order), TALUS_ORDER_COLOURED, 0,
-     0, orders, "how a sweep visits the contacts; only coloured uses more than one thread"},
-    {"omega", TALUS_PARAM_REAL, offsetof(TalusBlockSweepParams, omega), 1.0, 1e-6, 2.0, NULL,
-     "relaxation"},
-    {"rho", TALUS_PARAM_REAL, offsetof(TalusBlockSweepParams, rho), 1.0, 1e-6, 1.0, NULL,
-     "averaging with the old value"},
-    {"seed", TALUS_PARAM_INT, offsetof(TalusBlockSweepParams, seed), 1, 0, 2147483647, NULL,
-     "of the random order"},
+    TALUS_CHOICE(TalusBlockSweepParams, order, TALUS_ORDER_COLOURED, orders,
+                 "how a sweep visits the contacts; only coloured uses more than one thread"),
+    TALUS_REAL(TalusBlockSweepParams, omega, 1.0, 1e-6, 2.0, "relaxation"),
+    TALUS_REAL(TalusBlockSweepParams, rho, 1.0, 1e-6, 1.0, "averaging with the old value"),
+    TALUS_INT(TalusBlockSweepParams, seed, 1, 0, 2147483647, "of the random order"),
 };
 
 /* Sweeps between downloads of the change, on backends where one costs as much as a sweep of a small problem. */
@@ -34,42 +30,44 @@ static int sweeps_at_once(const TalusSolve *s)
     return left < 1 ? 1 : left < UNSEEN_SWEEPS ? left : UNSEEN_SWEEPS;
 }
 
-TalusStatus talus_sweep_until(TalusSolve *s, const TalusSweepOptions *options, TalusSweep **sweep)
+TalusStatus talus_sweep_until(TalusSolve *s, TalusSweepOptions options, int seed)
 {
-    int products = options->order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
-    TALUS_TRY(s->backend->sweep.begin(s->op, options, s->gamma, sweep));
+    TalusSweepState *state = s->state;
+    TalusSweepWork *w = s->work;
+    int products = options.order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
+    options.seed = talus_mix((uint64_t)seed ^ state->solves++);
+    w->backend = s->backend;
+    TALUS_TRY(s->backend->sweep.begin(s->op, &options, s->gamma, &w->sweep));
     double rms;
     do {
         int sweeps = sweeps_at_once(s);
-        rms = sqrt(s->backend->sweep.run(*sweep, sweeps) / s->op->blocks);
+        rms = sqrt(s->backend->sweep.run(w->sweep, sweeps) / s->op->blocks);
         for (int k = 0; k < sweeps; k++)
             talus_solve_count(s, products);
         if (talus_solve_wants_iterate(s)) {
-            s->backend->sweep.end(*sweep, s->gamma);
+            s->backend->sweep.end(w->sweep, s->gamma);
             if (!talus_solve_observe(s, s->gamma, NULL, rms))
                 return TALUS_OK;
         }
     } while (talus_solve_continue(s, rms, NAN));
-    s->backend->sweep.end(*sweep, s->gamma);
+    s->backend->sweep.end(w->sweep, s->gamma);
     return TALUS_OK;
 }
 
-TalusStatus talus_block_sweep(TalusSolve *s, TalusOneSolver local)
+TalusStatus talus_block_sweep(TalusSolve *s)
 {
     const TalusBlockSweepParams *p = s->params;
-    TalusBlockSweepState *state = s->state;
-    TalusBlockSweepWork *work = s->work;
-    TalusSweepOptions options = {.order = (TalusOrder)p->order,
-                                 .metric = TALUS_METRIC_ANISOTROPIC,
-                                 .local = local,
-                                 .omega = p->omega,
-                                 .rho = p->rho,
-                                 .seed = talus_mix((uint64_t)p->seed ^ state->solves++)};
-    return talus_sweep_until(s, &options, &work->sweep);
+    const TalusSweepOptions options = {.order = (TalusOrder)p->order,
+                                       .metric = TALUS_METRIC_ANISOTROPIC,
+                                       .local = *(const TalusOneSolver *)s->type->variant,
+                                       .omega = p->omega,
+                                       .rho = p->rho};
+    return talus_sweep_until(s, options, p->seed);
 }
 
-void talus_block_sweep_clear(void *work, const TalusBackend *backend)
+void talus_sweep_clear(void *work)
 {
-    TalusBlockSweepWork *w = work;
-    backend->sweep.destroy(w->sweep);
+    TalusSweepWork *w = work;
+    if (w->sweep)
+        w->backend->sweep.destroy(w->sweep);
 }

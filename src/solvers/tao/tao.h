@@ -55,12 +55,20 @@ typedef struct TalusTaoWork {
     double stiffness, speed,
         unit; /* powers of two that make matrix, gradient and z numbers near 1 */
     double *memory, *vector[TALUS_TAO_VECTORS];
+    TalusVectors impulses;
     double *gamma, *velocity; /* of the last evaluated point: impulses, (N + E) gamma + q */
     TalusBest best;
 } TalusTaoWork;
 
-TalusStatus talus_tao_solve(TalusSolve *solve, const TalusTaoKind *kind);
-void talus_tao_clear(void *work, const TalusBackend *backend);
+/* The variant of the solver is its TalusTaoKind. */
+TalusStatus talus_tao_solve(TalusSolve *solve);
+void talus_tao_clear(void *work);
+
+/* Fields of TalusSolverType that all these solvers share. */
+#define TALUS_TAO_FIELDS(kind)                                                       \
+    .work_size = sizeof(TalusTaoWork), .solve = talus_tao_solve, .variant = &(kind), \
+    .clear = talus_tao_clear, .on_host = "PETSc", .missing = talus_tao_missing,      \
+    .load = talus_tao_load
 
 /* tao_load.c. Returns NULL if the module is available, else what is missing. Does not load it. */
 const char *talus_tao_missing(void);
