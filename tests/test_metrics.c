@@ -2,7 +2,7 @@
 
 #include "support/problems.h"
 #include "support/test.h"
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include "base/rng.h"
 
@@ -64,9 +64,10 @@ static void scatter(const TalusProblemDef *def, uint64_t seed, double *gamma, do
 {
     TalusRng rng = talus_rng(seed);
     int rows = verify_rows(def);
-    for (int i = 0; i < verify_blocks(def); i++) {
+    VerifyPoint zero = verify_zero_point(def);
+    for (int i = 0; i < zero.blocks; i++) {
         double size = talus_rng_uniform(&rng) < 0.33 ? 0.0 : 1.0;
-        VerifySet set = verify_set(def, i);
+        VerifySet set = zero.set[i];
         set.estimate = talus_rng_uniform(&rng) < 0.25 ? 0.0 : talus_rng_uniform(&rng);
         if (estimate)
             estimate[i] = set.estimate;
@@ -75,6 +76,7 @@ static void scatter(const TalusProblemDef *def, uint64_t seed, double *gamma, do
         if (talus_rng_uniform(&rng) < 0.5)
             verify_set_project(&set, gamma + i * rows);
     }
+    verify_free(&zero);
 }
 
 static void compare_at_random(TestProblem p)
