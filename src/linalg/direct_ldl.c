@@ -26,7 +26,7 @@ typedef struct Room {
 typedef struct Ldl {
     int rows;
     Room room;
-    TalusRowTree tree;
+    TalusFrontTree tree;
     int8_t *sign;          /* [rows] */
     int32_t *entry_start;  /* [count + 1]: start of a front's entries of A */
     int32_t *entry, *goal; /* entry of A; its index in the front */
@@ -49,12 +49,9 @@ static int front_order(const Ldl *f, int k)
 
 static void clear(Ldl *f)
 {
-    void *const owned[] = {f->sign,    f->entry_start, f->entry, f->goal,  f->factor_start,
-                           f->factor,  f->front,       f->stack, f->panel, f->x,
-                           f->waiting, f->children,    f->local};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
-    talus_row_tree_clear(&f->tree);
+    TALUS_RELEASE(f->sign, f->entry_start, f->entry, f->goal, f->factor_start, f->factor, f->front,
+                  f->stack, f->panel, f->x, f->waiting, f->children, f->local);
+    talus_front_tree_clear(&f->tree);
     *f = (Ldl){0};
 }
 
@@ -126,7 +123,7 @@ static size_t triangle(size_t n)
 
 static Room count_room(Ldl *f)
 {
-    const TalusRowTree *t = &f->tree;
+    const TalusFrontTree *t = &f->tree;
     Room room = {0};
     size_t held = 0;
     int depth = 0;
@@ -151,11 +148,8 @@ static Room count_room(Ldl *f)
 
 static void release_numbers(Ldl *f)
 {
-    double **const owned[] = {&f->factor, &f->front, &f->stack, &f->panel, &f->x};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-        talus_release(*owned[i]);
-        *owned[i] = NULL;
-    }
+    TALUS_RELEASE(f->factor, f->front, f->stack, f->panel, f->x);
+    f->factor = f->front = f->stack = f->panel = f->x = NULL;
     f->bytes = 0;
 }
 
@@ -315,7 +309,7 @@ static void store_front(const Ldl *f, int k, double *left)
 static TalusStatus factor(void *state, const TalusSparse *lower)
 {
     Ldl *f = state;
-    const TalusRowTree *t = &f->tree;
+    const TalusFrontTree *t = &f->tree;
     if (f->bytes == 0)
         TALUS_TRY(reserve_numbers(f));
     double *top = f->stack;

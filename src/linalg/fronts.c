@@ -113,7 +113,7 @@ static int eliminate_front(Matrix a, int order, int pivots, double *work)
 
 static int front_blocks(const TalusFrontTree *t, int f)
 {
-    return t->list_start[f + 1] - t->list_start[f];
+    return (int)(t->list_start[f + 1] - t->list_start[f]);
 }
 
 static size_t rest_of(const TalusFronts *f, int k)
@@ -181,10 +181,8 @@ TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a)
 
 void talus_fronts_clear(TalusFronts *f)
 {
-    void *const owned[] = {f->factor_start, f->factor,  f->panel, f->front, f->stack,
-                           f->children,     f->waiting, f->x,     f->local};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
+    TALUS_RELEASE(f->factor_start, f->factor, f->panel, f->front, f->stack, f->children, f->waiting,
+                  f->x, f->local);
     talus_front_tree_clear(&f->tree);
     *f = (TalusFronts){0};
 }

@@ -10,11 +10,8 @@
 
 void talus_ldl_clear(TalusLdl *ldl)
 {
-    void *const owned[] = {ldl->order, ldl->place, ldl->parent,    ldl->start, ldl->row,
-                           ldl->lower, ldl->pivot, ldl->work,      ldl->fill,  ldl->x,
-                           ldl->y,     ldl->near,  ldl->near_start};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
+    TALUS_RELEASE(ldl->order, ldl->place, ldl->parent, ldl->start, ldl->row, ldl->lower, ldl->pivot,
+                  ldl->work, ldl->fill, ldl->x, ldl->y, ldl->near, ldl->near_start);
     if (ldl->upper != ldl->lower)
         talus_release(ldl->upper);
     *ldl = (TalusLdl){0};

@@ -61,13 +61,19 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max)
     return talus_solve_within_budget(solve);
 }
 
+bool talus_solve_report(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                        double residual2, double residual_max)
+{
+    double rms = sqrt(residual2 / solve->op->blocks);
+    return talus_solve_observe(solve, x, metric, rms) &&
+           talus_solve_continue(solve, rms, residual_max);
+}
+
 bool talus_solve_next(TalusSolve *solve, int products, const double *x,
                       const TalusMetricBlock *metric, double residual2, double residual_max)
 {
-    double rms = sqrt(residual2 / solve->op->blocks);
     talus_solve_count(solve, products);
-    return talus_solve_observe(solve, x, metric, rms) &&
-           talus_solve_continue(solve, rms, residual_max);
+    return talus_solve_report(solve, x, metric, residual2, residual_max);
 }
 
 bool talus_solve_wants_iterate(const TalusSolve *solve)

@@ -49,13 +49,13 @@ static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
     if (variant == TWO) {
         s->backend->vector.axpby(s->op, 1.0, w->w, -1.0, w->p);
         bool changed = s->backend->vector.dot(s->op, w->p, w->p) > 0.0;
-        talus_face_swap(&w->p, &w->w);
+        talus_swap(&w->p, &w->w);
         if (!changed)
             return 0;
         talus_face_search(s, w, 1.0);
         return 1;
     }
-    talus_face_swap(&w->p, &w->w);
+    talus_swap(&w->p, &w->w);
     return 0;
 }
 

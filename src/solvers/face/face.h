@@ -40,13 +40,6 @@ void talus_face_norm(TalusSolve *solve, TalusFaceWork *work, double carried);
 /* The end of an iteration: talus_solve_next with the residual of x. */
 bool talus_face_measured(TalusSolve *solve, TalusFaceWork *work, int products);
 
-static inline void talus_face_swap(double **a, double **b)
-{
-    double *kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
 /* Computes the gradient from x: one product. */
 void talus_face_refresh(TalusSolve *solve, TalusFaceWork *work);
 

@@ -75,20 +75,10 @@ static void look(TalusGp *gp)
 /* True if the solve must go on from x, whose face is known. `counted`: its iterations are already counted. */
 static bool go_on(TalusGp *gp, const double *x, bool counted)
 {
-    TalusSolve *s = gp->solve;
     const TalusFace *f = &gp->face;
-    double rms = sqrt(f->residual2 / s->op->blocks);
     if (!counted)
-        talus_solve_count(s, 0);
-    return talus_solve_observe(s, x, gp->metric, rms) &&
-           talus_solve_continue(s, rms, f->residual_max);
-}
-
-static void swap(double **a, double **b)
-{
-    double *c = *a;
-    *a = *b;
-    *b = c;
+        talus_solve_count(gp->solve, 0);
+    return talus_solve_report(gp->solve, x, gp->metric, f->residual2, f->residual_max);
 }
 
 /* Moves by a p, at most to the first bound: g += a Ap. Returns the decrease of f. */
@@ -98,7 +88,7 @@ static double move_inside(TalusGp *gp, const double *p, double a, double slope, 
     gp->solve->backend->vector.combine(gp->solve->op, 2, both, (const double[]){1.0, a}, gp->trial);
     gp->solve->backend->block.project(gp->solve->op, gp->metric, gp->trial); /* rounding only */
     gp->solve->backend->vector.axpby(gp->solve->op, a, gp->ap, 1.0, gp->g);
-    swap(&gp->x, &gp->trial);
+    talus_swap(&gp->x, &gp->trial);
     return -(a * slope + 0.5 * a * a * pAp);
 }
 
@@ -116,7 +106,7 @@ static double try_projected(TalusGp *gp, double *step, double *product)
     if (!(change <= gp->params->mu * fmin(slope, 0.0)))
         return -1.0;
     b->vector.axpby(op, 1.0, product, 1.0, gp->g);
-    swap(&gp->x, &gp->trial);
+    talus_swap(&gp->x, &gp->trial);
     return -change;
 }
 

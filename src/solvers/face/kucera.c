@@ -21,10 +21,6 @@ typedef struct Params {
     double gamma, step;
 } Params;
 
-typedef struct State {
-    double norm; /* norm of the last solve; 0 before the first */
-} State;
-
 static const TalusParam params[] = {
     TALUS_FACE_METRIC(Params),
     TALUS_REAL(Params, gamma, 1.0, 1e-3, 1e3,
@@ -54,11 +50,9 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
 static TalusStatus solve_kucera(TalusSolve *s)
 {
     const Params *p = s->params;
-    State *state = s->state;
+    TalusNormState *state = s->state;
     TalusFaceWork *w = s->work;
-    TalusStatus status = talus_face_begin(s, w, p->metric);
-    if (status != TALUS_OK)
-        return status;
+    TALUS_TRY(talus_face_begin(s, w, p->metric));
     talus_face_norm(s, w, state->norm);
     iterate(s, p, w);
     state->norm = w->norm;
@@ -74,7 +68,7 @@ const TalusSolverType talus_solver_kucera = {
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
     TALUS_PARAMS(params, Params),
-    .state_size = sizeof(State),
+    .state_size = sizeof(TalusNormState),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_kucera,
 };

@@ -37,9 +37,7 @@ static TalusStatus solve_pgd(TalusSolve *s)
 {
     const Params *p = s->params;
     TalusFaceWork *w = s->work;
-    TalusStatus status = talus_face_begin(s, w, p->metric);
-    if (status != TALUS_OK)
-        return status;
+    TALUS_TRY(talus_face_begin(s, w, p->metric));
     for (int products = 0; talus_face_measured(s, w, products);)
         products = step(s, w);
     talus_face_end(s, w);

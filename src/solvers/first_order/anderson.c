@@ -20,8 +20,6 @@
 
 #include <math.h>
 
-enum { POWER_ITERATIONS = 12 };
-
 enum { MAP_JACOBI, MAP_GRADIENT };
 
 /* Default step lengths. */
@@ -33,10 +31,6 @@ typedef struct Params {
     int map, metric, memory;
     double omega, regular, factor;
 } Params;
-
-typedef struct State {
-    double norm; /* norm of the operator, 0 before the first solve; map=gradient */
-} State;
 
 typedef struct Work {
     TalusExtrapolation extrapolation;
@@ -81,7 +75,7 @@ static void shorten(TalusSolve *s, const Params *p, Run *run)
     s->backend->vector.axpby(s->op, 0.5, run->x, 0.5, e->part[0].y);
     run->omega *= 0.5;
     if (p->map == MAP_GRADIENT)
-        ((State *)s->state)->norm *= 2.0;
+        ((TalusNormState *)s->state)->norm *= 2.0;
     talus_extrapolate_forget(e);
 }
 
@@ -103,14 +97,11 @@ static void iterate(TalusSolve *s, const Params *p, Run *run)
 /* The power iteration uses vectors of the extrapolation, which are still empty. */
 static double step_length(TalusSolve *s, const Params *p, const Run *run)
 {
-    State *state = s->state;
+    TalusNormState *state = s->state;
     TalusExtrapolated *part = ((Work *)s->work)->extrapolation.part;
     if (p->map == MAP_JACOBI)
         return p->omega > 0.0 ? p->omega : JACOBI_OMEGA;
-    if (state->norm > 0.0)
-        state->norm *= FORGET;
-    else
-        state->norm = talus_operator_norm(s, run->metric, POWER_ITERATIONS, part->y, part->h);
+    talus_norm_renew(s, state, run->metric, FORGET, 1.0, part->y, part->h);
     double omega = p->omega > 0.0 ? p->omega : GRADIENT_OMEGA;
     return state->norm > 0.0 ? omega / state->norm : omega;
 }
@@ -143,7 +134,7 @@ const TalusSolverType talus_solver_anderson = {
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
     TALUS_PARAMS(params, Params),
-    .state_size = sizeof(State),
+    .state_size = sizeof(TalusNormState),
     .work_size = sizeof(Work),
     .solve = solve_anderson,
 };

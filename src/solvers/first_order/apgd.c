@@ -15,17 +15,13 @@
 #include <math.h>
 
 /* CHECK_UNSEEN: minimum iterations between residuals if these only serve the test of the step length. */
-enum { POWER_ITERATIONS = 12, CHECK_UNSEEN = 10 };
+enum { CHECK_UNSEEN = 10 };
 
 typedef struct Params {
     int metric, check;
     bool restart;
     double margin, forget, most;
 } Params;
-
-typedef struct State {
-    double norm; /* L of the last solve, 0 before the first */
-} State;
 
 typedef struct Work {
     double *x_prev, *g_prev;
@@ -135,32 +131,22 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
             restrain(&restraint, rms, run.done, momentum, &a->beta);
         if (talus_solve_wants_iterate(s))
             a->warm = false; /* reporting overwrites the scratch */
-        go = talus_solve_observe(s, a->x_prev, a->metric, rms) &&
-             talus_solve_continue(s, rms, run.residual_max);
+        go = talus_solve_report(s, a->x_prev, a->metric, run.residual2, run.residual_max);
         s->stuck = a->exact && go && is_stuck(&restraint, rms, run.done);
         go = go && !s->stuck;
     }
     return TALUS_OK;
 }
 
-static void estimate_norm(TalusSolve *s, const Params *p, State *state, Work *w)
-{
-    if (state->norm > 0.0)
-        state->norm *= p->forget;
-    else
-        state->norm =
-            p->margin * talus_operator_norm(s, w->metric, POWER_ITERATIONS, w->x_prev, w->g_prev);
-}
-
 static TalusStatus solve_apgd(TalusSolve *s)
 {
     const Params *p = s->params;
-    State *state = s->state;
+    TalusNormState *state = s->state;
     Work *w = s->work;
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     bool unscaled = knows_metric(s);
     TALUS_TRY(reserve(s, p, !unscaled || !(state->norm > 0.0), w));
-    estimate_norm(s, p, state, w);
+    talus_norm_renew(s, state, w->metric, p->forget, p->margin, w->x_prev, w->g_prev);
     if (unscaled) {
         talus_vectors_release(s->backend, &w->metric_memory);
         w->metric = NULL;
@@ -198,7 +184,7 @@ const TalusSolverType talus_solver_apgd = {
     .takes = TALUS_TAKES_ALL,
     .through_products = true,
     TALUS_PARAMS(params, Params),
-    .state_size = sizeof(State),
+    .state_size = sizeof(TalusNormState),
     .work_size = sizeof(Work),
     .solve = solve_apgd,
 };

@@ -9,8 +9,6 @@
 #include "backend/run.h"
 #include "base/status.h"
 
-#include <math.h>
-
 typedef struct Params {
     double omega, lambda;
 } Params;
@@ -28,7 +26,6 @@ static TalusStatus solve_jacobi(TalusSolve *s)
     const Params *p = s->params;
     const bool sees = talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES);
     const int check = talus_chunk_check(s, sees ? 1 : CHECK, CHECK_UNSEEN);
-    double rms;
     int since = 0;
     TalusRun run;
     do { /* the residual is that before the step: one product serves both */
@@ -36,9 +33,7 @@ static TalusStatus solve_jacobi(TalusSolve *s)
         TALUS_TRY(talus_run_relax(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
         since += run.done;
         talus_chunk_count(s, &run);
-        rms = sqrt(run.residual2 / s->op->blocks);
-    } while (talus_solve_observe(s, s->gamma, NULL, rms) &&
-             talus_solve_continue(s, rms, run.residual_max));
+    } while (talus_solve_report(s, s->gamma, NULL, run.residual2, run.residual_max));
     return TALUS_OK;
 }
 

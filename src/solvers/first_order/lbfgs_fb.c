@@ -44,7 +44,7 @@ static const double TIGHT = 3e-4, APPROACH = 4.0;
 
 enum { MIN_FINISH = 8, MAX_FINISH = 400 };
 
-enum { POWER_ITERATIONS = 12, NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
+enum { NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
 
 typedef struct Params {
     int metric, memory, check, finish, patience;
@@ -123,8 +123,9 @@ static void estimate_norm(Run *run)
     State *state = run->state;
     bool known = state->norm > 0.0 && isfinite(state->norm);
     if (!known || state->uses >= NORM_LASTS) {
-        state->norm = run->p->margin * talus_operator_norm(run->s, run->q.metric, POWER_ITERATIONS,
-                                                           run->q.x_next, run->q.g_next);
+        state->norm =
+            run->p->margin * talus_operator_norm(run->s, run->q.metric, TALUS_POWER_ITERATIONS,
+                                                 run->q.x_next, run->q.g_next);
         state->uses = 0;
     }
     if (!(state->norm > 0.0))
@@ -185,20 +186,13 @@ static bool stands(const Run *run, const TalusQuasiSums *sums)
     return sums->r2 <= run->p->rise * run->r2 || envelope <= 0.0;
 }
 
-static void swap(double **a, double **b)
-{
-    double *old = *a;
-    *a = *b;
-    *b = old;
-}
-
 static void move(Run *run, const TalusQuasiSums *sums)
 {
     TalusQuasi *q = &run->q;
     talus_lbfgs_update(&run->h, q, sums);
-    swap(&q->x, &q->x_next);
-    swap(&q->g, &q->g_next);
-    swap(&q->r, &q->r_next);
+    talus_swap(&q->x, &q->x_next);
+    talus_swap(&q->g, &q->g_next);
+    talus_swap(&q->r, &q->r_next);
     run->r2 = sums->r2;
     run->rg = sums->rg;
 }
@@ -294,9 +288,7 @@ static bool judge(Run *run, int products, const double *x, double residual2, dou
     }
     talus_solve_count(s, products + claim);
     const double *reported = talus_solve_wants_iterate(s) ? projected(run, x) : run->q.x_next;
-    double rms = sqrt(residual2 / s->op->blocks);
-    return talus_solve_observe(s, reported, run->q.metric, rms) &&
-           talus_solve_continue(s, rms, residual_max);
+    return talus_solve_report(s, reported, run->q.metric, residual2, residual_max);
 }
 
 static bool last_iteration(const TalusSolve *s)
@@ -381,7 +373,7 @@ static bool polish(Run *run)
             if (!talus_solve_within_budget(s))
                 return false;
         }
-        swap(&q->smooth_x, &q->smooth_r);
+        talus_swap(&q->smooth_x, &q->smooth_r);
         s->backend->op.gradient(s->op, q->metric, q->smooth_x, true, q->smooth_g);
     }
     return true;

@@ -280,9 +280,7 @@ static void choose(Run *run)
     residual_of(run, v[REPORTED], &run->sum, &run->largest);
     residual_of(run, v[OTHER], &sum, &largest);
     if (sum < run->sum) {
-        double *other = v[OTHER];
-        v[OTHER] = v[REPORTED];
-        v[REPORTED] = other;
+        talus_swap(&v[OTHER], &v[REPORTED]);
         run->sum = sum;
         run->largest = largest;
     }

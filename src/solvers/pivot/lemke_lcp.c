@@ -233,10 +233,8 @@ TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *probl
 
 void talus_contact_lcp_clear(TalusContactLcp *c)
 {
-    void *const held[] = {c->lcp.start, c->lcp.row, c->lcp.value, c->lcp.q, c->block,
-                          c->corner,    c->near,    c->mark,      c->part};
-    for (size_t k = 0; k < sizeof held / sizeof *held; k++)
-        talus_release(held[k]);
+    TALUS_RELEASE(c->lcp.start, c->lcp.row, c->lcp.value, c->lcp.q, c->block, c->corner, c->near,
+                  c->mark, c->part);
     *c = (TalusContactLcp){0};
 }
 

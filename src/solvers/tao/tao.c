@@ -129,13 +129,9 @@ static TalusStatus complete_diagonal(TalusSparse *a)
 
 static bool has_diagonal(const TalusSparse *a)
 {
-    for (int k = 0; k < a->rows; k++) {
-        int32_t e = a->start[k];
-        while (e < a->start[k + 1] && a->column[e] < k)
-            e++;
-        if (e == a->start[k + 1] || a->column[e] != k)
+    for (int k = 0; k < a->rows; k++)
+        if (talus_sparse_diagonal(a, k) < 0)
             return false;
-    }
     return true;
 }
 
