@@ -367,7 +367,7 @@ static int number_fronts(const Graph *g, const int32_t *into, int32_t *number, i
 
 typedef struct List {
     int32_t *mark; /* [n]: last front that listed a block */
-    size_t count, room;
+    size_t count;
 } List;
 
 static void enter(TalusFrontTree *t, List *l, int front, int block)

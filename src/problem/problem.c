@@ -29,7 +29,7 @@ void talus_problem_drop_copy(TalusProblem *p)
     p->backend->context_destroy(p->context);
     p->op.context = p->context = NULL;
     p->copy_gamma = p->lent_estimate = NULL;
-    p->copy_room = p->lent_room = 0;
+    p->copy_capacity = p->lent_capacity = 0;
 }
 
 void talus_problem_destroy(TalusProblem *p)
@@ -220,12 +220,12 @@ TalusStatus talus_problem_reserve_certificate(TalusProblem *p, double **out)
 
 TalusStatus talus_problem_set_certificate(TalusProblem *p, const double *certificate)
 {
-    double *room;
+    double *stored;
     p->has_certificate = false;
     if (!certificate)
         return TALUS_OK;
-    TALUS_TRY(talus_problem_reserve_certificate(p, &room));
-    memcpy(room, certificate, (size_t)talus_problem_size(p) * sizeof *room);
+    TALUS_TRY(talus_problem_reserve_certificate(p, &stored));
+    memcpy(stored, certificate, (size_t)talus_problem_size(p) * sizeof *stored);
     return TALUS_OK;
 }
 

@@ -352,12 +352,12 @@ double talus_qp_datum(const TalusQp *qp, const TalusSparse *p)
     size_t n = (size_t)qp->multipliers;
     if (!qp->has_primal)
         return largest(qp->kappa, n, p ? largest(p->value, (size_t)p->start[p->rows], 0.0) : 0.0);
-    double most = largest(qp->b, n, largest(qp->a.value, (size_t)qp->a.start[n], 0.0));
+    double max = largest(qp->b, n, largest(qp->a.value, (size_t)qp->a.start[n], 0.0));
     for (int g = 0; g < j->groups; g++) {
         const double *v = j->free_velocity + 3 * g;
         TalusVec3 f = talus_sym3_mul(j->mass[g], talus_vec3(v[0], v[1], v[2]));
-        most = largest(&j->mass[g].xx, sizeof j->mass[g] / sizeof(double), most);
-        most = largest(&f.x, 3, most);
+        max = largest(&j->mass[g].xx, sizeof j->mass[g] / sizeof(double), max);
+        max = largest(&f.x, 3, max);
     }
-    return most;
+    return max;
 }

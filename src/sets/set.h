@@ -56,11 +56,11 @@ TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double
         return talus_cone_state(set->mu, x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
     for (int i = 0; i < talus_parts(rows); i++) {
         TalusSet part = talus_part_set(set, i);
-        TalusFold fold;
+        TalusBounds bounds;
         double t[2];
         talus_part_get(i, x, t);
-        talus_section_face(&part, talus_block_size(set, x), t, none, &fold);
-        if (fold.met[0] || fold.met[1])
+        talus_section_face(&part, talus_block_size(set, x), t, none, &bounds);
+        if (bounds.met[0] || bounds.met[1])
             return true;
     }
     return false;

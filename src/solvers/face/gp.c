@@ -64,7 +64,7 @@ static void form_gradient(TalusGp *gp)
 }
 
 /* Computes face, free gradient and residual of x. The step length of `split` does not matter for bounds. */
-static void look(TalusGp *gp)
+static void find_face(TalusGp *gp)
 {
     if (gp->stale >= REFRESH)
         form_gradient(gp);
@@ -163,21 +163,21 @@ static double project_once(TalusGp *gp)
 /* Projects until (17) or (18). False if the solve must end. */
 static bool projection_phase(TalusGp *gp)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int j = 0; j < gp->params->projections; j++) {
         int active, changed;
         double decrease = project_once(gp);
-        look(gp);
+        find_face(gp);
         if (!go_on(gp, gp->x, false))
             return false;
-        if (!(decrease > gp->params->eta1 * most))
+        if (!(decrease > gp->params->eta1 * max))
             return true;
         /* the trial vector holds the last point */
         gp->solve->backend->block.compare(gp->solve->op, gp->metric, gp->trial, gp->x, &active,
                                           &changed);
         if (changed == 0)
             return true;
-        most = fmax(most, decrease);
+        max = fmax(max, decrease);
     }
     return true;
 }
@@ -202,15 +202,15 @@ static bool face_is_right(TalusGp *gp)
 static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
 {
     const TalusGpParams *p = gp->params;
-    double most = 0.0, eta = p->eta2;
+    double max = 0.0, eta = p->eta2;
     *more = true;
     talus_gp_set(gp, 0.0, gp->g, gp->w);
     talus_gp_set(gp, 1.0, gp->g, gp->gw);
     TALUS_TRY(gp->krylov->begin(gp, gp->krylov_work));
     for (int j = 1; *more && *go; j++) {
         double decrease = gp->krylov->step(gp, gp->krylov_work, more);
-        bool slow = j > 1 && decrease <= eta * most;
-        most = fmax(most, decrease);
+        bool slow = j > 1 && decrease <= eta * max;
+        max = fmax(max, decrease);
         talus_solve_count(gp->solve, 0);
         *go = talus_solve_within_budget(gp->solve);
         if (!*more || !*go || !(slow || j >= p->inner))
@@ -253,7 +253,7 @@ static TalusStatus krylov_phase(TalusGp *gp, bool *go)
     while (*go && again && gp->face.free2 > 0.0) {
         TALUS_TRY(krylov_steps(gp, go, &more));
         double decrease = search_along_step(gp);
-        look(gp);
+        find_face(gp);
         *go = *go && go_on(gp, gp->x, true);
         again = more && gp->params->binding && gp->face.unbound == 0 && decrease > 0.0;
     }
@@ -275,7 +275,7 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     }
     s->backend->block.project(s->op, gp.metric, gp.x);
     form_gradient(&gp);
-    look(&gp);
+    find_face(&gp);
     gp.largest = talus_norm_lower_bound(s, gp.metric);
     gp.x_size = sqrt(dot(&gp, gp.x, gp.x));
     gp.g_size = sqrt(dot(&gp, gp.g, gp.g));

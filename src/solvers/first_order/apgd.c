@@ -20,7 +20,7 @@ enum { CHECK_UNSEEN = 10 };
 typedef struct Params {
     int metric, check;
     bool restart;
-    double margin, forget, most;
+    double margin, forget, max_theta;
 } Params;
 
 typedef struct Work {
@@ -37,8 +37,9 @@ static const TalusParam params[] = {
     TALUS_REAL(Params, margin, 1.02, 1.0, 10.0, "factor on the norm estimate"),
     TALUS_REAL(Params, forget, 0.97, 0.1, 1.0,
                "factor on the norm estimate carried to the next solve"),
-    TALUS_REAL(Params, most, 20.0, 2.0, 1e6,
-               "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / most"),
+    TALUS_REAL(
+        Params, max_theta, 20.0, 2.0, 1e6,
+        "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / max_theta"),
 };
 
 /* True if run.accelerate computes the metric by itself. x is then gamma, and the metric's memory, the largest of the
@@ -57,11 +58,11 @@ static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
 
 /* ---- Coulomb's law ---- */
 
-/* The bound on momentum: limits LEAST and MOST; factor LOWERED when the residual has risen by RISE over its minimum;
+/* The bound on momentum: limits MIN_THETA and MAX_THETA; factor LOWERED when the residual has risen by RISE over its minimum;
  * factor RAISED after CALM iterations without that, in a solve longer than LONG RAISED_LONG after CALM_LONG. At mu 0.5
  * about 20 is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5 to 10; for drift, none. */
 enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
-static const double LEAST = 3.0, MOST = 1e4, LOWERED = 0.7, RISE = 1.3;
+static const double MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.7, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;
 static const double PROGRESS = 0.8;
 
@@ -83,7 +84,8 @@ static void restrain(Restraint *r, double residual, int iterations, TalusMomentu
     if (residual > RISE * r->least) {
         r->least = residual;
         r->calm = 0;
-        momentum->most = fmax(LOWERED * momentum->most, fmin(LEAST, momentum->most));
+        momentum->max_theta =
+            fmax(LOWERED * momentum->max_theta, fmin(MIN_THETA, momentum->max_theta));
         momentum->theta = 1.0;
         *beta = 0.0;
         return;
@@ -93,8 +95,8 @@ static void restrain(Restraint *r, double residual, int iterations, TalusMomentu
     bool is_long = r->done > LONG;
     if (r->calm >= (is_long ? CALM_LONG : CALM)) {
         r->calm = 0;
-        momentum->most =
-            fmin((is_long ? RAISED_LONG : RAISED) * momentum->most, fmax(MOST, momentum->most));
+        momentum->max_theta = fmin((is_long ? RAISED_LONG : RAISED) * momentum->max_theta,
+                                   fmax(MAX_THETA, momentum->max_theta));
     }
 }
 
@@ -166,7 +168,7 @@ static TalusStatus solve_apgd(TalusSolve *s)
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
                               .theta = 1.0,
-                              .most = s->plan.exact ? p->most : 0.0,
+                              .max_theta = s->plan.exact ? p->max_theta : 0.0,
                               .restart = p->restart};
     TALUS_TRY(iterate(s, p, &momentum, &a));
     state->norm = momentum.norm;

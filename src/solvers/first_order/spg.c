@@ -53,7 +53,7 @@ static const char *const steps[] = {"alternate", "bb1", "bb2", NULL};
 static const TalusParam params[] = {
     TALUS_FLAG(Params, precondition, 1, "scale by each block's mean diagonal"),
     TALUS_CHOICE(Params, step, STEP_ALTERNATE, steps, "Barzilai-Borwein step length"),
-    TALUS_INT(Params, gll, 10, 0, TALUS_GLL_MOST,
+    TALUS_INT(Params, gll, 10, 0, TALUS_GLL_MAX,
               "earlier objective values the line search remembers"),
     TALUS_REAL(Params, xi, 1e-4, 0.0, 0.5, "sufficient decrease (Armijo)"),
     TALUS_REAL(Params, sigma_min, 0.1, 1e-3, 0.9, "least factor on a rejected lambda"),

@@ -37,12 +37,12 @@ static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
 {
     const TalusQp *qp = s->qp;
     int groups = qp->bodies.groups;
-    size_t most = TALUS_IPM_PAIRS * (size_t)qp->blocks + (size_t)groups, count = 0;
+    size_t capacity = TALUS_IPM_PAIRS * (size_t)qp->blocks + (size_t)groups, count = 0;
     int32_t *row;
     double *value;
-    TALUS_TRY(TALUS_ALLOC(row, 2 * most, "pattern of bodies"));
-    TalusStatus status = TALUS_ALLOC(value, most, "pattern of bodies");
-    int32_t *column = row + most;
+    TALUS_TRY(TALUS_ALLOC(row, 2 * capacity, "pattern of bodies"));
+    TalusStatus status = TALUS_ALLOC(value, capacity, "pattern of bodies");
+    int32_t *column = row + capacity;
     for (int g = 0; status == TALUS_OK && g < groups; g++) {
         row[count] = g;
         column[count++] = g;

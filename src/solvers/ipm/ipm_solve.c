@@ -62,10 +62,10 @@ static bool meets_ooqp(const TalusIpm *ipm, double datum)
 /* Returns the largest multiplier as a speed. */
 static double largest(const TalusIpm *ipm)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int k = 0; k < ipm->qp.multipliers; k++)
-        most = fmax(most, ipm->qp.scale[k] * ipm->vector[TALUS_IPM_LAMBDA][k]);
-    return most;
+        max = fmax(max, ipm->qp.scale[k] * ipm->vector[TALUS_IPM_LAMBDA][k]);
+    return max;
 }
 
 /* Takes one step unless progress has stopped. *on: the step was taken. */

@@ -71,11 +71,11 @@ typedef struct Work {
 static void set_bounds(const TalusOperator *op, TalusAmgLevel *l)
 {
     for (int i = 0; i < op->blocks; i++) {
-        double most = op->rows > 1 ? op->mu[i] * op->estimate[i] : 0.0;
+        double bound = op->rows > 1 ? op->mu[i] * op->estimate[i] : 0.0;
         for (int k = 0; k < op->rows; k++) {
             int at = i * op->rows + k;
-            l->lower[at] = k ? -most : 0.0;
-            l->upper[at] = k ? most : INFINITY;
+            l->lower[at] = k ? -bound : 0.0;
+            l->upper[at] = k ? bound : INFINITY;
             l->kind[at] = k > 0;
         }
     }

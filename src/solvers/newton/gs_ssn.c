@@ -93,7 +93,7 @@ static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
 {
     TalusSsn *w = &run->w->newton;
     TalusSsnMove move = {.search = run->careful, .length = 1.0};
-    if (talus_ssn_look(w, run->s) > 0)
+    if (talus_ssn_update_sides(w, run->s) > 0)
         return move;
     move.again = talus_ssn_anchor(w, run->s) == 0;
     if (last->again && move.again && run->at.residual2 > FALL * FALL * before)
@@ -146,14 +146,14 @@ static void prepare_return(Run *run)
 static TalusStatus iterate(Run *run)
 {
     TalusSolve *s = run->s;
-    talus_ssn_place(&run->w->newton, s);
+    talus_ssn_set_iterate(&run->w->newton, s);
     talus_ssn_measure(&run->w->newton, s, &run->at);
     bool go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
     while (go) {
         s->backend->block.project(s->op, NULL, s->gamma);
         if (!sweep(run))
             break;
-        talus_ssn_place(&run->w->newton, s);
+        talus_ssn_set_iterate(&run->w->newton, s);
         measure(run);
         if (!goes_on(run))
             break;

@@ -96,12 +96,12 @@ TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *solve);
 void talus_ssn_clear(void *work);
 
 /* map=normal: sets y from gamma, and gamma to the x of y. Call it before the first step and when gamma was changed. */
-void talus_ssn_place(TalusSsn *w, TalusSolve *solve);
-/* Computes bounds, gradient and natural residual of gamma. Two products with talus_ssn_place, else one. */
+void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *solve);
+/* Computes bounds, gradient and natural residual of gamma. Two products with talus_ssn_set_iterate, else one. */
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
 /* Evaluates sides and map for the next step, after talus_ssn_measure. Returns the rows that changed sides. */
-int talus_ssn_look(TalusSsn *w, const TalusSolve *solve);
-/* talus_ssn_look with gamma as the new centre of the regularisation. */
+int talus_ssn_update_sides(TalusSsn *w, const TalusSolve *solve);
+/* talus_ssn_update_sides with gamma as the new centre of the regularisation. */
 int talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve);
 
 typedef struct TalusSsnMove {
@@ -110,7 +110,7 @@ typedef struct TalusSsnMove {
     double length; /* in and out: share of Newton's step */
 } TalusSsnMove;
 
-/* Takes one step of gamma, after talus_ssn_look or talus_ssn_anchor; one factorisation unless `again`. */
+/* Takes one step of gamma, after talus_ssn_update_sides or talus_ssn_anchor; one factorisation unless `again`. */
 TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, TalusSsnMove *move);
 
 /* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, with bounds from the current normal impulses.

@@ -69,10 +69,10 @@ static int exponent_of(double x)
 
 static void set_units(TalusContactLcp *c, const TalusOperator *op, const double *q)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int k = 0; k < c->rows * c->blocks; k++)
-        most = fmax(most, fabs(q[k]));
-    int speed = exponent_of(most);
+        max = fmax(max, fabs(q[k]));
+    int speed = exponent_of(max);
     c->speed = ldexp(1.0, speed);
     for (int i = 0; i < c->blocks; i++)
         c->block[i].unit = ldexp(1.0, speed - exponent_of(talus_block_scale(op, i)));
