@@ -142,11 +142,11 @@ typedef struct TalusRun {
 
 /* Scalars of the accelerated method, from run to run (rules: solvers/first_order/apgd.c; code: momentum.h). */
 typedef struct TalusMomentum {
-    double norm;   /* L; raised when gradients show a larger curvature */
-    double margin; /* factor on a raised estimate of L */
-    double theta;  /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
-    double most;   /* upper bound of theta; 0: none */
-    bool restart;  /* drop the momentum when it points uphill */
+    double norm;      /* L; raised when gradients show a larger curvature */
+    double margin;    /* factor on a raised estimate of L */
+    double theta;     /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
+    double max_theta; /* upper bound of theta; 0: none */
+    bool restart;     /* drop the momentum when it points uphill */
 } TalusMomentum;
 
 /* Workspace of MPRGP: conjugate gradients on faces with proportioning (rules: solvers/face/mprgp.c), in the metric. */

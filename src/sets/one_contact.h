@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <talus/set.h>
 
-/* Longer functions, not inlined on the device: one kernel has all of them and would take minutes to compile. */
+/* Functions that the device does not inline: one kernel calls all of them, and inlined it takes minutes to compile. */
 #ifdef __CUDACC__
 #define TALUS_ONE_FUNCTION static __host__ __device__ __noinline__
 #else
@@ -43,13 +43,13 @@ typedef struct TalusOne {
     TalusSection section; /* disc or square */
 } TalusOne;
 
-TALUS_INLINE bool talus_one_smooth(const TalusOne *one)
+TALUS_INLINE bool talus_one_is_frictionless(const TalusOne *one)
 {
     return one->law == TALUS_LAW_FIXED ? one->reach == 0.0 : one->mu == 0.0;
 }
 
 /* A = diag(nn, tt, tt): two spheres, or a sphere and a fixed body. */
-TALUS_INLINE bool talus_one_round(const TalusOne *one)
+TALUS_INLINE bool talus_one_is_isotropic(const TalusOne *one)
 {
     const double(*a)[3] = one->a;
     return a[0][1] == 0.0 && a[0][2] == 0.0 && a[1][2] == 0.0 && a[1][0] == 0.0 && a[2][0] == 0.0 &&

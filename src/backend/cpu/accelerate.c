@@ -209,7 +209,7 @@ static void cone_blocks(const Pass *pass, int64_t begin, int64_t end, double *u,
         cone_range(*pass->op, *state, begin, end, (Kind){false, false}, u, sums);
 }
 
-/* Adds the residual of x, whose gradient without the metric is g. */
+/* Adds the natural residual of block i at gamma = s x to the sums; g is the gradient with respect to gamma. */
 KERNEL void plain_measure(const TalusOperator *op, int64_t i, int rows, const double *s,
                           const double *x, const double *g, Sums *sums)
 {
