@@ -75,16 +75,6 @@ static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int
     return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
 }
 
-/* Adds the torque's part l h I^-1 t to the free spin; `inertia` is l^2 I^-1. */
-static __device__ inline void turn_record(TalusVec3 torque, TalusSym3 inertia, double h, double l,
-                                          double record[8])
-{
-    TalusVec3 turn = talus_sym3_mul(inertia, torque);
-    record[4] += h / l * turn.x;
-    record[5] += h / l * turn.y;
-    record[6] += h / l * turn.z;
-}
-
 static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int places,
                                    const uint32_t *slot, const TalusVec3 *free, CuRecord *body,
                                    CuSym3 *inertia)
@@ -104,7 +94,7 @@ static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int places,
         m = talus_body_inertia(gyration, inv_mass, l, turn);
         talus_body_record(free[i], b.spin[i], inv_mass, l, gyration, m, record);
         if (i < (uint32_t)b.pushed)
-            turn_record(b.torque[i], m, h, l, record);
+            talus_record_add_torque(b.torque[i], m, h, l, record);
     } else if (cu_driven(b, i)) {
         talus_body_record(b.velocity[i], b.spin[i], 0.0, cu_length(b, i), nullptr, m, record);
     }
@@ -177,6 +167,24 @@ static __device__ inline void fill_moments(const Fill &f, int i, const TalusLaw 
     f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / cu_length(f.b, b) : 0.0;
 }
 
+static __device__ inline TalusLoad load_of(const CuBodies &b, uint32_t slot)
+{
+    const TalusVec3 zero = talus_vec3(0.0, 0.0, 0.0);
+    if (slot >= (uint32_t)b.pushed)
+        return TalusLoad{zero, zero, cu_length(b, slot)};
+    return TalusLoad{b.force[slot], b.torque[slot], cu_length(b, slot)};
+}
+
+static __device__ inline double offset_of(const Fill &f, int i, const TalusLaw *law, uint32_t a,
+                                          uint32_t b, double size)
+{
+    double gap = f.list.gap[i];
+    if (law->restitution == 0.0 || f.b.pushed == 0)
+        return talus_contact_offset(&f.op, i, law, &f.options, gap, size, nullptr);
+    TalusLoad load[2] = {load_of(f.b, a), load_of(f.b, b)};
+    return talus_contact_offset(&f.op, i, law, &f.options, gap, size, load);
+}
+
 /* LAWS: with models, restitution or moment rows.
  * v: sum and number of penetrations over size; their maximum; minus the lowest block with a bad diagonal. */
 template <bool GENERAL, bool LAWS, int ROWS>
@@ -199,7 +207,7 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
         op->model[i] = law->model;
     if (LAWS && ROWS == 6)
         fill_moments(f, i, law, a, b, size);
-    op->bias[i] = LAWS ? talus_contact_offset(op, i, law, o, gap, size)
+    op->bias[i] = LAWS ? offset_of(f, i, law, a, b, size)
                        : talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
     fill_diagonal<GENERAL, ROWS>(op, i);
     if (o->soften > 0.0) {
