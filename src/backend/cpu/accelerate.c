@@ -309,7 +309,8 @@ static void sparse_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         op->scratch->product[k] += op->offset[k];
 }
 
-void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums)
+void talus_cpu_step_accelerate(const TalusOperator *op, TalusAccelerated *state,
+                               TalusStepSums *sums)
 {
     Pass pass = {op, state};
     if (!state->warm || !op->pair)

@@ -112,7 +112,7 @@ KERNEL void project_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(project)
 
-void talus_cpu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
+void talus_cpu_block_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
 {
     Pass pass = {.op = op, .metric = metric, .t = x};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, project_chunk, &pass);
@@ -147,9 +147,9 @@ KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(forward)
 
-void talus_cpu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
-                                const double *x, const double *g, double step, double *t, double *r,
-                                TalusForward *sums)
+void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
+                                      const double *x, const double *g, double step, double *t,
+                                      double *r, TalusForward *sums)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
     double total[4];
@@ -223,9 +223,9 @@ KERNEL void split_range(const Pass *pass, Known known, int64_t begin, int64_t en
 }
 SPECIALISED(split)
 
-void talus_cpu_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                     const double *g, double step, double *free_part, double *reduced,
-                     double *chopped, TalusFace *face)
+void talus_cpu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                           const double *g, double step, double *free_part, double *reduced,
+                           double *chopped, TalusFace *face)
 {
     Pass pass = {.op = op,
                  .metric = metric,
@@ -262,8 +262,8 @@ KERNEL void mask_range(const Pass *pass, Known known, int64_t begin, int64_t end
 }
 SPECIALISED(mask)
 
-void talus_cpu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                    double *y)
+void talus_cpu_block_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                          double *y)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .t = y};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, mask_chunk, &pass);
@@ -288,8 +288,8 @@ KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(tangent)
 
-void talus_cpu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                       const double *d, double *out)
+void talus_cpu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *d, double *out)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = d, .t = out};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, tangent_chunk, &pass);
@@ -317,8 +317,8 @@ KERNEL void feasible_range(const Pass *pass, Known known, int64_t begin, int64_t
 }
 SPECIALISED(feasible)
 
-double talus_cpu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
-                               const double *x, const double *p)
+double talus_cpu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
+                                     const double *x, const double *p)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = p};
     double least = INFINITY;
@@ -344,8 +344,8 @@ KERNEL void compare_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(compare)
 
-void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                       const double *y, int *active, int *changed)
+void talus_cpu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *y, int *active, int *changed)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
     double total[3];

@@ -100,7 +100,7 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
 }
 
-void talus_cpu_ogm_step(const TalusOperator *op, const TalusOgm *o, double *residual2,
+void talus_cpu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
                         double *residual_max)
 {
     Pass pass = {op, o};

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-TalusStatus talus_cpu_scratch(const TalusOperator *op)
+TalusStatus talus_cpu_op_scratch(const TalusOperator *op)
 {
     TalusHostScratch *s = op->scratch;
     size_t records = (size_t)op->blocks + (size_t)op->general;
@@ -47,8 +47,8 @@ static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chun
                      p->op->scratch->record);
 }
 
-void talus_cpu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-                      double (*velocity)[8])
+void talus_cpu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
+                         double (*velocity)[8])
 {
     Product p = {.op = op, .gamma = gamma};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
@@ -91,8 +91,8 @@ static void product_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     gradient_of(p, begin, end, p->out + begin * p->op->rows);
 }
 
-void talus_cpu_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
-                       double *out)
+void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
+                          double *out)
 {
     Product p = {.op = op, .gamma = gamma, .out = out, .compliant = compliant, .offset = offset};
     if (op->pair && !gamma && !op->elimination) {
@@ -101,7 +101,7 @@ void talus_cpu_product(const TalusOperator *op, const double *gamma, bool compli
         free_bodies(op);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (op->pair) {
-        talus_cpu_bodies(op, gamma, offset, op->scratch->velocity);
+        talus_cpu_op_bodies(op, gamma, offset, op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, product_chunk, &p);
@@ -147,11 +147,11 @@ static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_cpu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                        bool offset, double *out)
+void talus_cpu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                           bool offset, double *out)
 {
     if (!metric) {
-        talus_cpu_product(op, x, true, offset, out);
+        talus_cpu_op_product(op, x, true, offset, out);
         return;
     }
     Product p = {.op = op, .out = out, .offset = offset, .metric = metric, .x = x};
@@ -244,7 +244,7 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
 {
     const TalusOperator *op = pass->product.op;
     if (op->pair) {
-        talus_cpu_bodies(op, pass->product.gamma, true, op->scratch->velocity);
+        talus_cpu_op_bodies(op, pass->product.gamma, true, op->scratch->velocity);
         pass->product.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (pass->relaxed) { /* rows read gamma of all blocks, so the old values must stay */
         memcpy(op->scratch->unscaled, pass->relaxed,
@@ -261,14 +261,14 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
     out->residual_max = sqrt(out->residual_max);
 }
 
-void talus_cpu_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
+void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
 {
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true}};
     run_blocks(&pass, sums);
 }
 
-void talus_cpu_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
-                     double *sum2, double *max)
+void talus_cpu_step_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
+                          double *sum2, double *max)
 {
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true},
                       .relaxed = gamma,
@@ -301,15 +301,15 @@ static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_cpu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+void talus_cpu_op_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
     MetricPass pass = {op, out, kind == TALUS_METRIC_TRACE};
     talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
 }
 
 /* One thread is enough: called a few times in a long solve. */
-void talus_cpu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                     TalusSizes *out)
+void talus_cpu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                        TalusSizes *out)
 {
     const int rows = op->rows;
     *out = (TalusSizes){0.0, 0.0, 0.0};

@@ -102,7 +102,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     out[1] = max;
 }
 
-void talus_cpu_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
+void talus_cpu_op_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
 {
     Pass pass = {op, gamma};
     *sum2 = *max = 0.0;

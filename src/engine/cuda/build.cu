@@ -427,19 +427,6 @@ void cu_step_clear(TalusEngine *e)
 {
     CuStep *s = &e->step;
     cu_scratch_clear(&s->op);
-    s->body.clear();
-    s->inertia.clear();
-    s->arm.clear();
-    s->coupling.clear();
-    s->bias.clear();
-    s->mu.clear();
-    s->compliance.clear();
-    s->gamma.clear();
-    s->diagonal.clear();
-    s->model.clear();
-    s->estimate.clear();
-    s->base.clear();
-    s->turning.clear();
-    s->lever.clear();
-    s->touch.clear();
+    cu_clear(s->body, s->inertia, s->arm, s->coupling, s->bias, s->mu, s->compliance, s->gamma,
+             s->diagonal, s->model, s->estimate, s->base, s->turning, s->lever, s->touch);
 }

@@ -46,13 +46,7 @@ struct Staging {
 
 static void staging_clear(Staging *s)
 {
-    s->contact.clear();
-    s->impulse.clear();
-    s->arms.clear();
-    s->key.clear();
-    s->sorted.clear();
-    s->index.clear();
-    s->order.clear();
+    cu_clear(s->contact, s->impulse, s->arms, s->key, s->sorted, s->index, s->order);
 }
 
 static TalusStatus staging_reserve(Staging *s, int contacts, int general)

@@ -28,18 +28,8 @@ void cu_detect_clear(TalusEngine *e)
     CuGrid *g = e->grid;
     if (!g)
         return;
-    g->grid.clear();
-    g->wall.clear();
-    g->wall_slot.clear();
-    g->scratch.clear();
-    g->start.clear();
-    g->count.clear();
-    g->touch_count.clear();
-    g->fat.clear();
-    g->ball_fat.clear();
-    g->ball.clear();
-    g->candidate.clear();
-    g->rest.clear();
+    cu_clear(g->grid, g->wall, g->wall_slot, g->scratch, g->start, g->count, g->touch_count, g->fat,
+             g->ball_fat, g->ball, g->candidate, g->rest);
     talus_release(g);
     e->grid = nullptr;
 }

@@ -35,72 +35,36 @@ struct CuBackup {
 
 /* ---- life ---- */
 
-static void tables_clear(CuTables *t)
-{
-    t->shape.clear();
-    t->block.clear();
-    t->gyration.clear();
-    t->law.clear();
-}
-
 static void bodies_clear(CuBodies *b)
 {
-    b->position.clear();
-    b->velocity.clear();
-    b->spin.clear();
-    b->orientation.clear();
-    b->mass.clear();
-    b->radius.clear();
-    b->size.clear();
-    b->shape.clear();
-    b->material.clear();
-    b->fixed.clear();
-    b->force.clear();
-    b->torque.clear();
+    cu_clear(b->position, b->velocity, b->spin, b->orientation, b->mass, b->radius, b->size,
+             b->shape, b->material, b->fixed, b->force, b->torque);
 }
 
 static void list_clear(CuList *list)
 {
-    list->slot.clear();
-    list->place.clear();
-    list->pair.clear();
-    list->other.clear();
-    list->feature.clear();
-    list->frame.clear();
-    list->gap.clear();
-    list->arms.clear();
-    list->impulse.clear();
-    list->contact_start.clear();
-    list->touch.clear();
-}
-
-static void backup_clear(CuBackup *b)
-{
-    b->position.clear();
-    b->velocity.clear();
-    b->spin.clear();
-    b->orientation.clear();
-    list_clear(&b->list);
+    cu_clear(list->slot, list->place, list->pair, list->other, list->feature, list->frame,
+             list->gap, list->arms, list->impulse, list->contact_start, list->touch);
 }
 
 void cu_engine_destroy(TalusEngine *e)
 {
     if (!e)
         return;
+    CuTables *t = &e->tables;
+    CuBackup *backup = e->backup;
     cu_detect_clear(e);
-    tables_clear(&e->tables);
     bodies_clear(&e->bodies);
     list_clear(&e->list[0]);
     list_clear(&e->list[1]);
-    e->free.clear();
-    e->look.clear();
-    e->dropped.clear();
-    e->probe_sums.clear();
-    e->period.clear();
-    if (e->backup)
-        backup_clear(e->backup);
+    cu_clear(t->shape, t->block, t->gyration, t->law);
+    cu_clear(e->free, e->look, e->dropped, e->probe_sums, e->period);
+    cu_clear(e->group, e->apart, e->few, e->motion);
+    if (backup) {
+        cu_clear(backup->position, backup->velocity, backup->spin, backup->orientation);
+        list_clear(&backup->list);
+    }
     cu_step_clear(e);
-    cu_extra_clear(e);
     cu_joints_clear(e);
     talus_release(e->backup);
     talus_release(e);

@@ -152,7 +152,6 @@ void cu_detect_clear(TalusEngine *e);
 
 /* extra.cu: uploads shapes with their blocks. */
 TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
-void cu_extra_clear(TalusEngine *e);
 
 /* joints.cu: merge adds joints to pairs, frames and touch of the operator, once its sizes and touch are set; fill
  * writes the blocks; begin, when all else is filled, writes initial impulses and adds the pushes of motors. */

@@ -148,11 +148,3 @@ TalusStatus cu_engine_get_states(TalusEngine *e, const int32_t *slot, TalusMotio
     cu_get(e->cu, motion, e->motion, (size_t)count * sizeof *motion);
     return cu_check(e->cu);
 }
-
-void cu_extra_clear(TalusEngine *e)
-{
-    e->group.clear();
-    e->apart.clear();
-    e->few.clear();
-    e->motion.clear();
-}

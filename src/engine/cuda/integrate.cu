@@ -37,7 +37,7 @@ TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed)
     unsigned blocks = cu_sum_blocks(e->bodies.slots);
     double changes;
     TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
-    cu_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
+    cu_op_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
     launch_block(e->cu, count_changes, blocks, THREADS, e->bodies, e->seen, cu_solved(e),
                  cu_list(e)->place.at, limit * limit, cu_partials(e->cu), e->cu->totals);
     cu_totals_get(e->cu, 1, &changes);

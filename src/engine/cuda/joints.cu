@@ -269,13 +269,6 @@ TalusStatus cu_engine_get_joints(TalusEngine *e, double *gamma, const int32_t *s
 void cu_joints_clear(TalusEngine *e)
 {
     CuJoints *j = &e->joints;
-    j->block.clear();
-    j->push.clear();
-    j->pair.clear();
-    j->frame.clear();
-    j->shift.clear();
-    j->start.clear();
-    j->touch.clear();
-    j->impulse.clear();
-    j->record.clear();
+    cu_clear(j->block, j->push, j->pair, j->frame, j->shift, j->start, j->touch, j->impulse,
+             j->record);
 }

@@ -76,6 +76,12 @@ template <class T> struct CuArray {
     }
 };
 
+/* Frees arrays. */
+template <class... T> static inline void cu_clear(CuArray<T> &...array)
+{
+    (array.clear(), ...);
+}
+
 /* ---- memory.cu: contexts ---- */
 
 /* Data that a file stores with a context or an operator, and the function that frees it. */
@@ -150,6 +156,20 @@ static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned bl
                                 unsigned threads, A... arguments)
 {
     launch(cu, kernel, blocks, threads, arguments...);
+}
+
+/* Launches a kernel with one attribute, for kernels that overlap or whose blocks wait for each other. */
+template <class... P, class... A>
+static inline void launch_with(CuContext *cu, cudaLaunchAttribute *attribute, void (*kernel)(P...),
+                               unsigned blocks, unsigned threads, A... arguments)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = cu->stream;
+    config.attrs = attribute;
+    config.numAttrs = 1;
+    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
 }
 #endif
 

@@ -439,7 +439,7 @@ static __device__ __attribute__((noinline)) FaceMove next_move()
     return move;
 }
 
-/* Computes phi and beta of a block (cu_split), their sums and those of the residual. */
+/* Computes phi and beta of a block (cu_block_split), their sums and those of the residual. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
                                           const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])

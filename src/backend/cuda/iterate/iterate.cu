@@ -35,13 +35,7 @@ static void launch_together(CuContext *cu, void (*kernel)(P...), unsigned blocks
     cudaLaunchAttribute together = {};
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.stream = cu->stream;
-    config.attrs = &together;
-    config.numAttrs = 1;
-    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iterations");
+    launch_with(cu, &together, kernel, blocks, threads, arguments...);
 }
 
 template <class K> static bool can_be_together(CuContext *cu, K kernel, int threads)
@@ -100,9 +94,7 @@ static std::mutex constant_memory;
 static void clear_shared(void *at)
 {
     Shared *shared = (Shared *)at;
-    shared->device_state.clear();
-    shared->device_partial.clear();
-    shared->device_arrived.clear();
+    cu_clear(shared->device_state, shared->device_partial, shared->device_arrived);
     cudaFreeHost(shared->seen_state);
     cudaFreeHost(shared->sent_args);
     for (cudaEvent_t event : shared->look_end)
@@ -144,11 +136,7 @@ static Shared *shared_of(CuContext *cu)
 static void clear_iterate(void *at)
 {
     Iterate *w = (Iterate *)at;
-    w->normal.clear();
-    w->base.clear();
-    w->mass.clear();
-    w->mu_range.clear();
-    w->gradient.clear();
+    cu_clear(w->normal, w->base, w->mass, w->mu_range, w->gradient);
     for (CuArray<char> &array : w->x)
         array.clear();
     for (CuArray<char> &array : w->v)
@@ -452,8 +440,8 @@ static void scale_both(const TalusOperator *op, const TalusAccelerated *a, bool 
 {
     if (!a->metric)
         return;
-    cu_scale(op, a->metric, into, a->x);
-    cu_scale(op, a->metric, into, a->x_prev);
+    cu_op_scale(op, a->metric, into, a->x);
+    cu_op_scale(op, a->metric, into, a->x_prev);
 }
 
 static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
@@ -507,7 +495,7 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     if (!on) {
         LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, a->metric, op->compliance,
                      a->x, a->x_prev, w->base.at, low[0], low[1]);
-        cu_product(op, a->x, true, true, a->g_prev);
+        cu_op_product(op, a->x, true, true, a->g_prev);
     }
     TALUS_TRY(run_stretch(&s, &args, true, state));
     int now = parity_after(&s, state);
@@ -575,7 +563,7 @@ static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w
     if (mixed && !on) {
         LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, none, op->compliance, gamma,
                      no_x, w->base.at, low, no_low);
-        cu_product(op, gamma, true, true, w->gradient.at);
+        cu_op_product(op, gamma, true, true, w->gradient.at);
     }
     TALUS_TRY(run_stretch(&s, &args, false, state));
     take_results(state, run);

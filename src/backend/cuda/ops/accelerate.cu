@@ -89,7 +89,7 @@ static __global__ void accelerate(CuPartials partials, double *totals, Step pass
     leave_totals<STEP_SUMS - 1, 1>(partials, totals, sums);
 }
 
-void cu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums)
+void cu_step_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums)
 {
     double total[STEP_SUMS];
     Step pass = {cu_sets(op, state->metric),

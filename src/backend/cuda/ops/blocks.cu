@@ -22,7 +22,7 @@ template <int ROWS, bool VARIED> static __global__ void project(CuSets sets, dou
     store_block(x, i, t);
 }
 
-void cu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
+void cu_block_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
 {
     LAUNCH_SETS(launch, op, project, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x);
 }
@@ -61,8 +61,9 @@ static __global__ void forward_backward(CuPartials partials, double *totals, For
     leave_totals<3, 1>(partials, totals, sums);
 }
 
-void cu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                         const double *g, double step, double *t, double *r, TalusForward *sums)
+void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
+                               const double *x, const double *g, double step, double *t, double *r,
+                               TalusForward *sums)
 {
     double total[4];
     LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, 4, cu_of(op)->totals,
@@ -155,9 +156,9 @@ static __global__ void split(CuPartials partials, double *totals, Split pass)
     leave_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
 }
 
-void cu_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-              const double *g, double step, double *free_part, double *reduced, double *chopped,
-              TalusFace *face)
+void cu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                    const double *g, double step, double *free_part, double *reduced,
+                    double *chopped, TalusFace *face)
 {
     double total[FACE_SUMS];
     LAUNCH_SETS(launch_sums, op, split, op->blocks, FACE_SUMS, cu_of(op)->totals,
@@ -190,7 +191,8 @@ static __global__ void mask(CuSets sets, const double *x, double *y)
     store_block(y, i, out);
 }
 
-void cu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x, double *y)
+void cu_block_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                   double *y)
 {
     LAUNCH_SETS(launch, op, mask, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, y);
 }
@@ -214,8 +216,8 @@ static __global__ void tangent(CuSets sets, const double *x, const double *d, do
     store_block(out, i, t);
 }
 
-void cu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                const double *d, double *out)
+void cu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                      const double *d, double *out)
 {
     LAUNCH_SETS(launch, op, tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, d,
                 out);
@@ -244,8 +246,8 @@ static __global__ void feasible_step(CuPartials partials, double *totals, CuSets
     leave_totals<0, 1>(partials, totals, v);
 }
 
-double cu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                        const double *p)
+double cu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
+                              const double *x, const double *p)
 {
     double total = -INFINITY;
     LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, 1, cu_of(op)->totals,
@@ -271,8 +273,8 @@ static __global__ void compare(CuPartials partials, double *totals, CuSets sets,
     leave_totals<2, 0>(partials, totals, sums);
 }
 
-void cu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                const double *y, int *active, int *changed)
+void cu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                      const double *y, int *active, int *changed)
 {
     double total[2];
     LAUNCH_SETS(launch_sums, op, compare, op->blocks, 2, cu_of(op)->totals, cu_sets(op, metric), x,
@@ -297,7 +299,7 @@ static __global__ void scale(int blocks, const TalusMetricBlock *metric, bool in
     store_block(x, i, t);
 }
 
-void cu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x)
+void cu_op_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x)
 {
     LAUNCH_ROWS(launch, op, scale, blocks_for(op->blocks), THREADS, op->blocks, metric, into, x);
 }
@@ -328,7 +330,7 @@ static __global__ void recede(CuSets sets, bool relaxed, double least, double *x
     store_block(x, i, at);
 }
 
-void cu_recede(const TalusOperator *op, bool relaxed, double least, double *x)
+void cu_block_recede(const TalusOperator *op, bool relaxed, double least, double *x)
 {
     LAUNCH_ROWS(launch, op, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr), relaxed,
                 least, x);
@@ -352,7 +354,7 @@ static __global__ void recede_span(CuSets sets, bool relaxed, const double *x, d
     store_block(y, i, out);
 }
 
-void cu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
+void cu_block_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
 {
     LAUNCH_ROWS(launch, op, recede_span, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
                 relaxed, x, y);

@@ -58,7 +58,7 @@ struct CuMotion {
 /* ---- device data of an operator: TalusOperator.device ---- */
 
 struct CuScratch {
-    long long serial; /* new after every cu_scratch, because the operator may have changed */
+    long long serial; /* new after every cu_op_scratch, because the operator may have changed */
     CuArray<double> velocity;
     CuArray<double> product, unscaled; /* explicit operator */
     CuArray<int32_t> heavy;
@@ -72,7 +72,7 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_device_of creates the scratch if there is none. cu_scratch_begin and _end together are cu_scratch,
+/* operator.cu. cu_device_of creates the scratch if there is none. cu_scratch_begin and _end together are cu_op_scratch,
  * for callers that wait for totals anyway; `end` takes all CU_TOTALS. */
 TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);

@@ -112,11 +112,6 @@ void cu_law_shift(const TalusOperator *op, const double *gamma, double share, Ta
         TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]), total[SHIFT2], total[ESTIMATE2]};
 }
 
-void cu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums)
-{
-    cu_law_shift(op, gamma, 0.0, sums);
-}
-
 static __global__ void unshift(Law pass)
 {
     int64_t i = item();

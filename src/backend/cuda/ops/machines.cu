@@ -217,7 +217,7 @@ void cu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool 
 {
     const TalusMachines e = cu_machines(op).machines;
     double *joints = gamma + (int64_t)op->rows * op->blocks;
-    cu_bodies(op, gamma, offset, (double(*)[8])cu_scratch_of(op)->velocity.at);
+    cu_op_bodies(op, gamma, offset, (double(*)[8])cu_scratch_of(op)->velocity.at);
     cu_zero(cu_of(op), joints, (size_t)op->rows * (size_t)whole->joints * sizeof *joints);
     launch(cu_of(op), write_impulses, blocks_for(e.rows), THREADS, e, joints);
 }

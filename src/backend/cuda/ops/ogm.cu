@@ -49,7 +49,7 @@ static __global__ void ogm_measured(CuPartials partials, double *totals, CuSets 
     leave_totals<1, 1>(partials, totals, sums);
 }
 
-void cu_ogm_step(const TalusOperator *op, const TalusOgm *o, double *residual2,
+void cu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
                  double *residual_max)
 {
     CuSets sets = cu_sets(op, o->metric);

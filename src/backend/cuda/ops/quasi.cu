@@ -42,7 +42,7 @@ static __global__ void direction(Direction pass)
     pass.d[i] = sum;
 }
 
-void cu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight)
+void cu_step_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight)
 {
     Direction pass = {q->r, q->d, (int64_t)op->rows * op->blocks, q->count, {}, {}};
     for (int p = 0; p < q->count; p++)
@@ -178,7 +178,7 @@ static void launch_pair_dots(const TalusOperator *op, const TalusQuasi *q, doubl
     }
 }
 
-void cu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums)
+void cu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums)
 {
     static_assert(MOVED + 2 * (TALUS_PAIRS + GROUP) <= CU_TOTALS, "totals of all pairs");
     double total[MOVED + 2 * TALUS_PAIRS];
@@ -247,8 +247,8 @@ static __global__ void smooth(CuPartials partials, double *totals, CuSets sets, 
     leave_totals<SMOOTHED - 1, 1>(partials, totals, sums);
 }
 
-void cu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
-                     TalusSmoothSums *sums)
+void cu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
+                          TalusSmoothSums *sums)
 {
     double total[SMOOTHED];
     LAUNCH_SETS(launch_sums, op, smooth, op->blocks, SMOOTHED, cu_of(op)->totals,

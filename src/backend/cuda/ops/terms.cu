@@ -107,7 +107,7 @@ static __global__ void block_terms(CuPartials partials, double *totals, CuView<d
     leave_totals<1, 1>(partials, totals, sums);
 }
 
-void cu_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
+void cu_op_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
 {
     double(*bodies)[8] = (double(*)[8])cu_scratch_of(op)->velocity.at, totals[2] = {0.0, 0.0};
     if (op->pair)

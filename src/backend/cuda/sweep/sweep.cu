@@ -419,7 +419,7 @@ static void run_once(TalusSweep *s)
 {
     if (s->options.order == TALUS_ORDER_CHAOTIC && s->sweeps && s->sweeps % REFRESH == 0) {
         cu_sweep_end(s, s->gamma);
-        cu_bodies(s->op, s->gamma, true, s->plan.velocity);
+        cu_op_bodies(s->op, s->gamma, true, s->plan.velocity);
     }
     if (s->sweeps++ == GRAPH_AFTER)
         record_graph(s);
@@ -461,13 +461,7 @@ void cu_sweep_destroy(TalusSweep *s)
         return;
     drop_graph(s);
     cu_order_clear(&s->order);
-    CuArray<double> *arrays[] = {&s->normal,  &s->impulse, &s->bias,   &s->mu,       &s->compliance,
-                                 &s->arm,     &s->step,    &s->change, &s->velocity, &s->gamma,
-                                 &s->partial, &s->added,   &s->own};
-    for (CuArray<double> *array : arrays)
-        array->clear();
-    s->pair.clear();
-    s->split.clear();
-    s->arrived.clear();
+    cu_clear(s->normal, s->impulse, s->bias, s->mu, s->compliance, s->arm, s->step, s->change,
+             s->velocity, s->gamma, s->partial, s->added, s->own, s->pair, s->split, s->arrived);
     talus_release(s);
 }
