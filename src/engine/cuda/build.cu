@@ -15,12 +15,12 @@ extern "C" {
 /* ---- velocities ---- */
 
 /* Maxima: minus the lowest slot whose state is not finite, minus the smallest size. */
-static __global__ void see_velocities(CuBodies b, TalusVec3 change, double h,
-                                      const CuRecord *solved, const int32_t *place, TalusVec3 *out,
-                                      CuPartials partials, double *totals)
+static __global__ void see_velocities(CuPartials partials, double *totals, CuBodies b,
+                                      TalusVec3 change, double h, const CuRecord *solved,
+                                      const int32_t *place, TalusVec3 *out)
 {
     double v[2] = {-HUGE_VAL, -HUGE_VAL};
-    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < b.slots; i += stride()) {
         TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
         if (cu_moves(b.shape, b.fixed, i)) {
             if (solved) {
@@ -40,22 +40,16 @@ static __global__ void see_velocities(CuBodies b, TalusVec3 change, double h,
         }
         out[i] = u;
     }
-    if (reduce_grid<0, 2>(partials, v)) {
-        totals[0] = v[0];
-        totals[1] = v[1];
-    }
+    leave_totals<0, 2>(partials, totals, v);
 }
 
 TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
 {
     CuArray<TalusVec3> *to = again ? &e->look : &e->free;
     int slots = e->bodies.slots;
-    unsigned blocks = cu_sum_blocks(slots);
     TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 2));
-    launch_block(e->cu, see_velocities, blocks, THREADS, e->bodies, talus_scale(h, gravity), h,
-                 again ? cu_solved(e) : nullptr, cu_list(e)->place.at, to->at, cu_partials(e->cu),
-                 e->cu->totals);
+    launch_sums(e->cu, see_velocities, slots, e->cu->totals, e->bodies, talus_scale(h, gravity), h,
+                again ? cu_solved(e) : nullptr, cu_list(e)->place.at, to->at);
     e->seen = to->at;
     return TALUS_OK;
 }
@@ -227,15 +221,13 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
 
 /* Fills contacts begin .. end - 1. */
 template <bool GENERAL, bool LAWS, int ROWS>
-static __global__ void fill_contacts(Fill f, int begin, int end, CuPartials partials,
-                                     double *totals)
+static __global__ void fill_contacts(CuPartials partials, double *totals, Fill f, int begin,
+                                     int end)
 {
     double v[4] = {0.0, 0.0, 0.0, -HUGE_VAL};
-    for (int64_t i = begin + item(); i < end; i += (int64_t)gridDim.x * blockDim.x)
+    for (int64_t i = begin + item(); i < end; i += stride())
         fill_contact<GENERAL, LAWS, ROWS>(f, (int)i, v);
-    if (reduce_grid<2, 2>(partials, v))
-        for (int k = 0; k < 4; k++)
-            totals[k] = v[k];
+    leave_totals<2, 2>(partials, totals, v);
 }
 
 /* ---- the problem ---- */
@@ -361,27 +353,24 @@ static void begin_friction(const TalusOperator *op)
         cu_copy(cu_of(op), op->base, op->bias, bytes);
 }
 
-static TalusStatus fill_problem(TalusEngine *e)
+static void fill_problem(TalusEngine *e)
 {
     CuStep *s = &e->step;
     const TalusOperator *op = &s->op;
     Fill f = {cu_scene(e), *op, s->gamma.at};
     bool turns = op->rows == 6, laws = op->model || e->tables.restitution;
     int spheres = op->sphere_sphere + op->sphere_fixed;
-    unsigned blocks = cu_sum_blocks(spheres), general = cu_sum_blocks(op->general);
     auto *fill_general = turns  ? fill_contacts<true, true, 6>
                          : laws ? fill_contacts<true, true, 3>
                                 : fill_contacts<true, false, 3>;
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks > general ? blocks : general, 4));
     cu_fill_bodies(e);
-    launch_block(e->cu, laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>,
-                 blocks, THREADS, f, 0, spheres, cu_partials(e->cu), e->cu->totals);
+    launch_sums(e->cu, laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>,
+                spheres, e->cu->totals, f, 0, spheres);
     if (op->general)
-        launch_block(e->cu, fill_general, general, THREADS, f, spheres, f.list.counts.contacts,
-                     cu_partials(e->cu), e->cu->totals + 4);
+        launch_sums(e->cu, fill_general, op->general, e->cu->totals + 4, f, spheres,
+                    f.list.counts.contacts);
     cu_joints_fill(e);
     begin_friction(op);
-    return TALUS_OK;
 }
 
 /* Downloads the kernels' sums; fails if some block has no positive diagonal. */
@@ -412,7 +401,7 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
     s->options = *options;
     bool compliance = e->tables.compliance || (cu_joint_blocks(e) && e->joints.compliance);
     TALUS_TRY(resize(e, compliance || options->soften > 0.0));
-    TALUS_TRY(fill_problem(e));
+    fill_problem(e);
     TALUS_TRY(cu_scratch_begin(&s->op));
     TALUS_TRY(report_problem(&s->op, report));
     if (e->tables.cohesion)

@@ -172,23 +172,18 @@ TalusStatus cu_engine_get_bodies(TalusEngine *e, TalusBodyArrays *to)
     return cu_check(e->cu);
 }
 
-static __global__ void count_below(CuBodies b, int axis, double below, CuPartials partials,
-                                   double *out)
+static __global__ void count_below(CuPartials partials, double *totals, CuBodies b, int axis,
+                                   double below)
 {
     double v[1] = {0.0};
-    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < b.slots; i += stride())
         v[0] += cu_moves(b.shape, b.fixed, i) && talus_along(b.position[i], axis) < below;
-    }
-    if (reduce_grid<1, 0>(partials, v))
-        out[0] = v[0];
+    leave_totals<1, 0>(partials, totals, v);
 }
 
 TalusStatus cu_engine_below(TalusEngine *e, int axis, double below, int64_t *count)
 {
-    unsigned blocks = cu_sum_blocks(e->bodies.slots);
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
-    launch_block(e->cu, count_below, blocks, THREADS, e->bodies, axis, below, cu_partials(e->cu),
-                 e->cu->totals);
+    launch_sums(e->cu, count_below, e->bodies.slots, e->cu->totals, e->bodies, axis, below);
     double total;
     cu_totals_get(e->cu, 1, &total);
     *count = (int64_t)total;

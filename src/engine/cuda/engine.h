@@ -186,13 +186,4 @@ static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *fixe
     return shape[slot] >= 0 && !fixed[slot];
 }
 
-/* Returns the number of blocks of a grid-stride kernel over n items that ends in reduce_grid: enough to fill the
- * device, few enough that adding their partial sums costs nothing. At least one, so that the totals are always
- * written. */
-static inline unsigned cu_sum_blocks(int64_t n)
-{
-    unsigned blocks = blocks_for(n);
-    return blocks == 0 ? 1 : blocks < 1056 ? blocks : 1056; /* 8 on each of 132 multiprocessors */
-}
-
 #endif

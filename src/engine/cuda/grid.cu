@@ -233,7 +233,7 @@ static __global__ void measure_bodies(CuDetect d, bool again)
         count[k] = 0;
     __syncthreads();
     double phase = d.grid->phase;
-    for (int64_t i = item(); i < d.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < d.slots; i += stride()) {
         float fat = measure(d, (uint32_t)i);
         d.fat[i] = fat;
         if (fat != 0.0f)
@@ -299,7 +299,7 @@ static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
     double v[2] = {0.0, 0.0};
     if (!grid->moving || (again && !grid->again))
         return;
-    for (int64_t i = item(); i < d.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < d.slots; i += stride()) {
         float fat = d.fat[i];
         if (fat == 0.0f || cu_large(d, (uint32_t)i, fat))
             continue;

@@ -229,7 +229,7 @@ static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count,
                                     bool write, CuPartials partials)
 {
     double total[2] = {0.0, 0.0};
-    int64_t step = (int64_t)gridDim.x * blockDim.x, k;
+    int64_t step = stride(), k;
     for (int64_t i = item(); (k = aside(d, candidates, i)) >= 0; i += step) {
         CuCandidate c = d.candidate[k];
         CuManifoldSink s;

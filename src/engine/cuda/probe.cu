@@ -108,19 +108,17 @@ static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
         sum[9 + j] += m * v[j];
 }
 
-static __global__ void sum_probe(CuProbe p, CuPartials partials, double *out)
+static __global__ void sum_probe(CuPartials partials, double *out, CuProbe p)
 {
     double v[SUMS] = {0.0};
     int64_t contacts = p.list.counts.contacts, items = contacts + p.b.slots;
-    for (int64_t i = item(); i < items; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < items; i += stride()) {
         if (i < contacts)
             add_contact(p, i, v);
         else
             add_body(p, (uint32_t)(i - contacts), v);
     }
-    if (reduce_grid<SUMS, 0>(partials, v))
-        for (int j = 0; j < SUMS; j++)
-            out[j] = v[j];
+    leave_totals<SUMS, 0>(partials, out, v);
 }
 
 static bool fit_totals(int count)
@@ -135,9 +133,7 @@ static double *sums_at(const TalusEngine *e, int count)
 
 TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
 {
-    const CuList *list = cu_list(e);
-    unsigned blocks = cu_sum_blocks((int64_t)list->counts.contacts + e->bodies.slots);
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks, SUMS));
+    int64_t items = (int64_t)cu_list(e)->counts.contacts + e->bodies.slots;
     if (!fit_totals(count))
         TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
     e->probes_here = false;
@@ -145,8 +141,7 @@ TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, 
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
         p.middle = talus_scale(0.5, talus_add(p.def.lo, p.def.hi));
-        launch_block(e->cu, sum_probe, blocks, THREADS, p, cu_partials(e->cu),
-                     sums_at(e, count) + i * SUMS);
+        launch_sums(e->cu, sum_probe, items, sums_at(e, count) + i * SUMS, p);
     }
     return cu_check(e->cu);
 }

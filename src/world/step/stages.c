@@ -142,10 +142,10 @@ TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     *missed = world->velocities_changed;
-    if (!*missed || !world->on.ops->missed)
+    if (!*missed || !world->on.ops->find_missed)
         return TALUS_OK;
-    TALUS_TRY(world->on.ops->missed(world->on.engine, &options, talus_change_limit(world, h),
-                                    world->def.tolerance * world->reference_speed, missed));
+    TALUS_TRY(world->on.ops->find_missed(world->on.engine, &options, talus_change_limit(world, h),
+                                         world->def.tolerance * world->reference_speed, missed));
     world->on.ops->counts(world->on.engine, &counts);
     world->clipped = counts.clipped;
     world->info.detect_seconds += talus_now() - start;

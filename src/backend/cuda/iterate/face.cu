@@ -6,11 +6,6 @@
 /* Rounds in a graph. */
 enum { ROUNDS = 20 };
 
-/* Data of an operator for its runs. */
-struct FaceOwned {
-    CuArray<double> wrench;
-};
-
 /* Data shared by the operators of a context. */
 struct FaceShared {
     CuArray<FaceState> device_state;
@@ -61,26 +56,6 @@ static TalusStatus open_shared(CuContext *cu)
 static FaceShared *shared_of(CuContext *cu)
 {
     return (FaceShared *)cu->face.at;
-}
-
-static void clear_owned(void *at)
-{
-    FaceOwned *owned = (FaceOwned *)at;
-    owned->wrench.clear();
-    talus_release(owned);
-}
-
-static TalusStatus wrench_of(const TalusOperator *op, double (**out)[6])
-{
-    CuOwned *owned = &cu_scratch_of(op)->face;
-    if (!owned->at) {
-        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(FaceOwned), "steps on faces"));
-        owned->clear = clear_owned;
-    }
-    FaceOwned *mine = (FaceOwned *)owned->at;
-    TALUS_TRY(mine->wrench.reserve(6 * (int64_t)op->bodies, "impulses on bodies"));
-    *out = (double(*)[6])mine->wrench.at;
-    return TALUS_OK;
 }
 
 /* ---- rounds ---- */
@@ -210,7 +185,9 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
     TALUS_TRY(open_shared(cu));
     FaceArgs args = new_args(op, state, run);
     FaceState end = {};
-    TALUS_TRY(wrench_of(op, &args.wrench));
+    CuScratch *scratch = cu_scratch_of(op);
+    TALUS_TRY(scratch->wrench.reserve(6 * (int64_t)op->bodies, "impulses on bodies"));
+    args.wrench = (double(*)[6])scratch->wrench.at;
     std::lock_guard<std::mutex> hold(constant_memory);
     put_args(cu, &args);
     put_state(cu, state);

@@ -176,7 +176,7 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
             TALUS_TRY(w->x[k].reserve(vector, "impulses"));
     }
     if (w->serial[0] != serial && op->rows == 3)
-        launch_sums(cu_of(op), range_of_mu, op->blocks, 2, w->mu_range.at, op->blocks, op->mu);
+        launch_sums(cu_of(op), range_of_mu, op->blocks, w->mu_range.at, op->blocks, op->mu);
     w->serial[0] = serial;
     if (!mixed || w->serial[1] == serial)
         return cu_check(cu_of(op));

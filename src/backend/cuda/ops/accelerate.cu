@@ -102,7 +102,7 @@ void cu_step_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusS
                  state->step,
                  state->want_residual,
                  state->exact};
-    LAUNCH_SETS(launch_sums, op, accelerate, op->blocks, STEP_SUMS, cu_of(op)->totals, pass);
+    LAUNCH_SETS(launch_sums, op, accelerate, op->blocks, cu_of(op)->totals, pass);
     cu_totals_get(cu_of(op), STEP_SUMS, total);
     *sums = TalusStepSums{total[RESTART], total[DX2],       total[DG2],
                           total[X2],      total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};

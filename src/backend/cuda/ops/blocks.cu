@@ -66,7 +66,7 @@ void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *
                                TalusForward *sums)
 {
     double total[4];
-    LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, 4, cu_of(op)->totals,
+    LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, cu_of(op)->totals,
                 Forward{cu_sets(op, metric), x, g, step, t, r});
     cu_totals_get(cu_of(op), 4, total);
     *sums = TalusForward{total[0], total[1], total[2], sqrt(total[3])};
@@ -161,7 +161,7 @@ void cu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, con
                     double *chopped, TalusFace *face)
 {
     double total[FACE_SUMS];
-    LAUNCH_SETS(launch_sums, op, split, op->blocks, FACE_SUMS, cu_of(op)->totals,
+    LAUNCH_SETS(launch_sums, op, split, op->blocks, cu_of(op)->totals,
                 Split{cu_sets(op, metric), x, g, step, free_part, reduced, chopped});
     cu_totals_get(cu_of(op), FACE_SUMS, total);
     face->free2 = total[FREE2];
@@ -250,8 +250,8 @@ double cu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *m
                               const double *x, const double *p)
 {
     double total = -INFINITY;
-    LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, 1, cu_of(op)->totals,
-                cu_sets(op, metric), x, p);
+    LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, cu_of(op)->totals, cu_sets(op, metric),
+                x, p);
     cu_totals_get(cu_of(op), 1, &total);
     return -total;
 }
@@ -277,8 +277,7 @@ void cu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric, c
                       const double *y, int *active, int *changed)
 {
     double total[2];
-    LAUNCH_SETS(launch_sums, op, compare, op->blocks, 2, cu_of(op)->totals, cu_sets(op, metric), x,
-                y);
+    LAUNCH_SETS(launch_sums, op, compare, op->blocks, cu_of(op)->totals, cu_sets(op, metric), x, y);
     cu_totals_get(cu_of(op), 2, total);
     *active = (int)total[0];
     *changed = (int)total[1];

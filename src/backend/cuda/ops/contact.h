@@ -59,12 +59,12 @@ struct CuMotion {
 
 struct CuScratch {
     long long serial; /* new after every cu_op_scratch, because the operator may have changed */
-    CuArray<double> velocity;
+    CuArray<double> velocity, wrench;  /* of bodies; wrench: for runs of mprgp only */
     CuArray<double> product, unscaled; /* explicit operator */
     CuArray<int32_t> heavy;
     int heavy_count;
-    struct CuMirror *mirror;         /* operator.cu: arrays copied from the host */
-    CuOwned iterate, face, machines; /* data of the files with these names */
+    struct CuMirror *mirror;   /* operator.cu: arrays copied from the host */
+    CuOwned iterate, machines; /* data of the files with these names */
 };
 
 static inline CuScratch *cu_scratch_of(const TalusOperator *op)

@@ -106,7 +106,7 @@ void cu_law_shift(const TalusOperator *op, const double *gamma, double share, Ta
     /* with v_f, without offsets */
     pass.motion = cu_motion(op, gamma, nullptr, op->pair != nullptr);
     pass.motion.offset = false;
-    LAUNCH_ROWS(launch_sums, op, measure, op->blocks, LAW_SUMS, cu_of(op)->totals, pass);
+    LAUNCH_ROWS(launch_sums, op, measure, op->blocks, cu_of(op)->totals, pass);
     cu_totals_get(cu_of(op), LAW_SUMS, total);
     *sums =
         TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]), total[SHIFT2], total[ESTIMATE2]};

@@ -55,7 +55,7 @@ void cu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
     CuSets sets = cu_sets(op, o->metric);
     double total[2] = {0.0, 0.0};
     if (o->want_residual) {
-        LAUNCH_SETS(launch_sums, op, ogm_measured, op->blocks, 2, cu_of(op)->totals, sets, *o);
+        LAUNCH_SETS(launch_sums, op, ogm_measured, op->blocks, cu_of(op)->totals, sets, *o);
         cu_totals_get(cu_of(op), 2, total);
     } else {
         LAUNCH_SETS(launch, op, ogm_step, blocks_for(op->blocks), THREADS, sets, *o);

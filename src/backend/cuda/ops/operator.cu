@@ -114,8 +114,8 @@ void cu_scratch_clear(TalusOperator *op)
     CuScratch *s = cu_scratch_of(op);
     if (!s)
         return;
-    cu_clear(s->velocity, s->product, s->unscaled, s->heavy);
-    for (CuOwned owned : {s->iterate, s->face, s->machines})
+    cu_clear(s->velocity, s->wrench, s->product, s->unscaled, s->heavy);
+    for (CuOwned owned : {s->iterate, s->machines})
         if (owned.at)
             owned.clear(owned.at);
     if (s->mirror)
@@ -386,7 +386,7 @@ static TalusResidualSums run_blocks(const TalusOperator *op, Relax pass)
 {
     double totals[2] = {0.0, 0.0};
     CuMotion motion = cu_motion(op, pass.gamma, nullptr, true);
-    LAUNCH_SETS(launch_sums, op, relax, op->blocks, 2, cu_of(op)->totals, cu_view(op),
+    LAUNCH_SETS(launch_sums, op, relax, op->blocks, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), motion, pass);
     cu_totals_get(cu_of(op), 2, totals);
     return TalusResidualSums{totals[0], sqrt(totals[1])};
@@ -452,7 +452,7 @@ void cu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const 
                  TalusSizes *out)
 {
     double totals[3] = {0.0, 0.0, 0.0};
-    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, 3, cu_of(op)->totals, cu_view(op),
+    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), CuImpulses<double>{x, metric});
     cu_totals_get(cu_of(op), 3, totals);
     *out = TalusSizes{totals[0], totals[1], totals[2]};

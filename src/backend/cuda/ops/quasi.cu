@@ -174,7 +174,7 @@ static void launch_pair_dots(const TalusOperator *op, const TalusQuasi *q, doubl
         PairDots pass = {q->r_next, n, q->count - first < GROUP ? q->count - first : GROUP, {}};
         for (int p = 0; p < pass.count; p++)
             pass.pair[p] = pair_of(*q, first + p);
-        launch_sums(cu_of(op), pair_dots, n, 2 * GROUP, totals + 2 * first, pass);
+        launch_sums(cu_of(op), pair_dots, n, totals + 2 * first, pass);
     }
 }
 
@@ -185,7 +185,7 @@ void cu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasi
     Move pass = {cu_sets(op, q->metric), cu_view(op), {}, *q};
     if (!q->halve)
         pass.motion = cu_motion(op, q->d, q->metric, false);
-    LAUNCH_SETS(launch_sums, op, move, op->blocks, MOVED, cu_of(op)->totals, pass);
+    LAUNCH_SETS(launch_sums, op, move, op->blocks, cu_of(op)->totals, pass);
     launch_pair_dots(op, q, cu_of(op)->totals + MOVED);
     cu_totals_get(cu_of(op), MOVED + 2 * q->count, total);
     sums->r2 = total[R2];
@@ -251,8 +251,8 @@ void cu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double e
                           TalusSmoothSums *sums)
 {
     double total[SMOOTHED];
-    LAUNCH_SETS(launch_sums, op, smooth, op->blocks, SMOOTHED, cu_of(op)->totals,
-                cu_sets(op, q->metric), *q, eta);
+    LAUNCH_SETS(launch_sums, op, smooth, op->blocks, cu_of(op)->totals, cu_sets(op, q->metric), *q,
+                eta);
     cu_totals_get(cu_of(op), SMOOTHED, total);
     *sums =
         TalusSmoothSums{total[X2], total[SMOOTH_R2], total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};

@@ -72,8 +72,8 @@ double cu_vector_dot(const TalusOperator *op, const double *x, const double *y)
     Vectors vectors;
     double sum = 0.0;
     vectors.x[0] = x;
-    launch_sums(cu_of(op), dot_kernel<1>, length_of(op), 1, cu_of(op)->totals, length_of(op),
-                vectors, y);
+    launch_sums(cu_of(op), dot_kernel<1>, length_of(op), cu_of(op)->totals, length_of(op), vectors,
+                y);
     cu_totals_get(cu_of(op), 1, &sum);
     return sum;
 }
@@ -86,11 +86,11 @@ void cu_vector_dots(const TalusOperator *op, int count, const double *const *x, 
         for (int k = 0; k < TOGETHER; k++) /* repeats the last ones if there are fewer */
             vectors.x[k] = x[first + k < count ? first + k : count - 1];
         if (first + 1 == count)
-            launch_sums(cu_of(op), dot_kernel<1>, length_of(op), 1, cu_of(op)->totals + first,
+            launch_sums(cu_of(op), dot_kernel<1>, length_of(op), cu_of(op)->totals + first,
                         length_of(op), vectors, y);
         else
-            launch_sums(cu_of(op), dot_kernel<TOGETHER>, length_of(op), TOGETHER,
-                        cu_of(op)->totals + first, length_of(op), vectors, y);
+            launch_sums(cu_of(op), dot_kernel<TOGETHER>, length_of(op), cu_of(op)->totals + first,
+                        length_of(op), vectors, y);
     }
     if (count)
         cu_totals_get(cu_of(op), count, sums);
