@@ -48,15 +48,15 @@ typedef struct TalusBodyArrays {
 } TalusBodyArrays;
 
 /* True if the body is free or asleep. */
-static inline bool talus_is_loose(const int32_t *shape, const uint8_t *fixed, uint32_t slot)
+TALUS_INLINE bool talus_is_loose(const int32_t *shape, const uint8_t *fixed, uint32_t slot)
 {
     return shape[slot] >= 0 &&
            (fixed[slot] == TALUS_MOTION_FREE || fixed[slot] == TALUS_MOTION_ASLEEP);
 }
 
 /* Size of the smaller of a contact's two bodies; only bodies that are free or asleep count. */
-static inline double talus_contact_size(const double *size, const int32_t *shape,
-                                        const uint8_t *fixed, const TalusContact *c)
+TALUS_INLINE double talus_contact_size(const double *size, const int32_t *shape,
+                                       const uint8_t *fixed, const TalusContact *c)
 {
     double a = size[c->a], b = size[c->b];
     return talus_is_loose(shape, fixed, c->b) && b < a ? b : a;

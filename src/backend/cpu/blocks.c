@@ -86,21 +86,6 @@ KERNEL double natural2(const Pass *pass, Known known, int64_t i, const double *x
     return r2;
 }
 
-/* ---- sums ---- */
-
-/* Adds `count` values of all chunks; the last value is a maximum. */
-static void collect(const TalusOperator *op, int count, double *total)
-{
-    for (int k = 0; k < count; k++)
-        total[k] = 0.0;
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        for (int k = 0; k < count - 1; k++)
-            total[k] += partial[k];
-        update_max(&total[count - 1], partial[count - 1]);
-    }
-}
-
 /* ---- projections ---- */
 
 KERNEL void project_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
@@ -154,7 +139,7 @@ void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetric
     Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
     double total[4];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, forward_chunk, &pass);
-    collect(op, 4, total);
+    talus_cpu_collect(op, 4, total);
     *sums = (TalusForward){total[0], total[1], total[2], sqrt(total[3])};
 }
 
@@ -237,7 +222,7 @@ void talus_cpu_block_split(const TalusOperator *op, const TalusMetricBlock *metr
                  .chopped = chopped};
     double total[FACE_SUMS];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, split_chunk, &pass);
-    collect(op, FACE_SUMS, total);
+    talus_cpu_collect(op, FACE_SUMS, total);
     *face = (TalusFace){.free2 = total[FREE2],
                         .reduced_g = total[REDUCED_G],
                         .chopped_g = total[CHOPPED_G],
@@ -350,7 +335,7 @@ void talus_cpu_block_compare(const TalusOperator *op, const TalusMetricBlock *me
     Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
     double total[3];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, compare_chunk, &pass);
-    collect(op, 3, total);
+    talus_cpu_collect(op, 3, total);
     *active = (int)total[0];
     *changed = (int)total[1];
 }

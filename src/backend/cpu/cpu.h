@@ -29,6 +29,9 @@ void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begi
 /* Maximum number of sums per chunk. */
 enum { PARTIALS = 8 };
 
+/* Adds the first `count` partial sums of all chunks of blocks, in order; the last of them is a maximum. */
+void talus_cpu_collect(const TalusOperator *op, int count, double *total);
+
 /* The operations: talus_cpu_GROUP_NAME. */
 #define OPERATION(result, group, name, arguments) result talus_cpu_##group##_##name arguments;
 #define OPTIONAL(result, group, name, arguments)

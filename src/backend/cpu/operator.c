@@ -27,6 +27,18 @@ TalusStatus talus_cpu_op_scratch(const TalusOperator *op)
     return TALUS_GROW(s->partial, PARTIALS * chunks, 0, "partial sums");
 }
 
+void talus_cpu_collect(const TalusOperator *op, int count, double *total)
+{
+    for (int k = 0; k < count; k++)
+        total[k] = 0.0;
+    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
+        const double *partial = op->scratch->partial + PARTIALS * c;
+        for (int k = 0; k < count - 1; k++)
+            total[k] += partial[k];
+        update_max(&total[count - 1], partial[count - 1]);
+    }
+}
+
 /* ---- product ---- */
 
 typedef struct Product {
@@ -252,13 +264,9 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
         pass->product.gamma = op->scratch->unscaled;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, block_chunk, pass);
-    *out = (TalusResidualSums){0};
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        out->residual2 += partial[0];
-        update_max(&out->residual_max, partial[1]);
-    }
-    out->residual_max = sqrt(out->residual_max);
+    double total[2];
+    talus_cpu_collect(op, 2, total);
+    *out = (TalusResidualSums){total[0], sqrt(total[1])};
 }
 
 void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)

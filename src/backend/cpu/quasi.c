@@ -505,15 +505,8 @@ void talus_cpu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, d
                                  TalusSmoothSums *sums)
 {
     Pass pass = {.op = op, .q = q, .eta = eta};
-    double max2 = 0.0;
-    *sums = (TalusSmoothSums){0};
+    double total[4];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, smooth_chunk, &pass);
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        sums->x2 += partial[0];
-        sums->r2 += partial[1];
-        sums->residual2 += partial[2];
-        update_max(&max2, partial[3]);
-    }
-    sums->residual_max = sqrt(max2);
+    talus_cpu_collect(op, 4, total);
+    *sums = (TalusSmoothSums){total[0], total[1], total[2], sqrt(total[3])};
 }
