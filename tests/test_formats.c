@@ -3,6 +3,7 @@
 
 #include "io/formats/fields.h"
 #include "io/formats/frame_files.h"
+#include "io/formats/vtp_surface.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -290,6 +291,22 @@ TEST(vtp_holds_true_surfaces)
     talus_world_destroy(world);
 }
 
+/* The message tells which of the two counts is too large. */
+TEST(surfaces_beyond_the_format_are_refused)
+{
+    TalusMesh mesh = {.vertex_count = 3, .triangle_count = 1 << 30};
+    TalusSurfacePart part = {0};
+    TalusVtpSurface surface = {.mesh = &mesh, .mesh_count = 1, .part = &part, .part_count = 1};
+    TalusFramesHead head = {0};
+    TalusSnapshot snapshot = {0};
+    TalusFile *file;
+    REQUIRE_OK(talus_file_create("large.vtp", &file));
+    CHECK(talus_vtp_write(&surface, file, &head, &snapshot, 0, false) == TALUS_ERR_UNSUPPORTED);
+    CHECK_STR(talus_error(), "the surfaces of the bodies have 3 points and 1073741824 triangles; a "
+                             "frame in .vtp holds at most 2147483647 and 715827882");
+    CHECK(!exists("large.vtp"));
+}
+
 /* Walls are written again only after one has gone; the key tells even a resumed writer. */
 TEST(walls_are_written_when_they_change)
 {
@@ -456,6 +473,22 @@ TEST(collection_is_cut_at_a_whole_entry)
     close_series_dir();
 }
 
+/* A foreign entry hides how many files the series has: nothing is removed. */
+TEST(foreign_collection_removes_nothing)
+{
+    TalusSeries series;
+    open_series_dir();
+    put_file("series/y.pvd",
+             PVD_HEAD "<DataSet timestep=\"0\" part=\"0\" file=\"mine.vtp\"/>\n" PVD_TAIL);
+    put_file("series/frames/y-000000.vtp", "");
+    CHECK(talus_series_open(&series, &series_dir, &series_frames, "y", true, 1.0) ==
+          TALUS_ERR_FORMAT);
+    CHECK_STR(talus_error(), "series/y.pvd: entry 1 is not a file frames/y-NUMBER.vtp");
+    talus_series_close(&series);
+    CHECK(exists("series/y.pvd") && exists("series/frames/y-000000.vtp"));
+    close_series_dir();
+}
+
 /* ---- new runs ---- */
 
 TEST(removing_leaves_other_files_alone)
@@ -606,11 +639,13 @@ int main(void)
     RUN(vtp_holds_the_bodies);
     RUN(vtp_holds_contacts_and_chains);
     RUN(vtp_holds_true_surfaces);
+    RUN(surfaces_beyond_the_format_are_refused);
     RUN(walls_are_written_when_they_change);
     RUN(fields_that_are_missing_are_left_out);
     RUN(dump_is_what_ovito_reads);
     RUN(dump_is_cut_at_a_whole_frame);
     RUN(collection_is_cut_at_a_whole_entry);
+    RUN(foreign_collection_removes_nothing);
     RUN(removing_leaves_other_files_alone);
     RUN(full_disk_is_told);
     RUN(full_disk_leaves_the_collection_whole);

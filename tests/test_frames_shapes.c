@@ -87,6 +87,7 @@ TEST(base64_goes_both_ways)
     size_t size;
     CHECK(!talus_base64_size("AAA", 3, &size));
     CHECK(!talus_base64_decode("AA?A", 4, back) && !talus_base64_decode("A=AA", 4, back));
+    CHECK(!talus_base64_decode("QU=C", 4, back) && !talus_base64_decode("Q===", 4, back));
 }
 
 /* ---- heads that are wrong ---- */

@@ -314,13 +314,13 @@ static void count_gaps(void *user, TalusLogLevel level, const char *id, const ch
 static void check_cut(const char *before, const char *after, int gaps)
 {
     TalusDir dir;
-    TalusCsv csv;
+    TalusGrowing csv;
     CHECK_OK(talus_dir_open("tables", &dir));
     put_file("tables/table.csv", before);
     gap_warnings = 0;
     talus_set_log(count_gaps, NULL);
     CHECK_OK(talus_csv_resume(&dir, "table.csv", "time,a\n", 1.0, &csv));
-    talus_csv_close(&csv);
+    talus_growing_close(&csv);
     talus_dir_close(&dir);
     talus_set_log(NULL, NULL);
     char *text = read_text("tables/table.csv");
@@ -338,7 +338,7 @@ TEST(tables_are_cut_at_the_right_row)
     check_cut("time,a\n0.5,1\nnan,2\n1,3\n", "time,a\n0.5,1\n", 1);
     check_cut("", "time,a\n", 1);
     TalusDir dir;
-    TalusCsv csv;
+    TalusGrowing csv;
     CHECK_OK(talus_dir_open("tables", &dir));
     put_file("tables/table.csv", "time,b\n0.5,1\n");
     CHECK(talus_csv_resume(&dir, "table.csv", "time,a\n", 1.0, &csv) == TALUS_ERR_FORMAT);

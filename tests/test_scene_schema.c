@@ -3,7 +3,7 @@
  * TALUS_REGENERATE=1 in the environment rewrites scenes/schema.json and the reference part of
  * docs/reference/scenes.md instead of comparing. Scenes are judged by a small validator of the subset of JSON
  * Schema that the file uses; it knows nothing of the table. */
-#include "io/scene/scene.h"
+#include "scene_schema.h"
 
 #include "base/memory.h"
 #include "base/rng.h"
@@ -44,7 +44,7 @@ static void write_all(const char *name, const char *text, size_t length)
 TEST(schema_file_is_current)
 {
     char *text;
-    REQUIRE_OK(talus_scene_schema(&text));
+    REQUIRE_OK(scene_schema(&text));
     if (getenv("TALUS_REGENERATE"))
         write_all("scenes/schema.json", text, strlen(text));
     char *file = read_all("scenes/schema.json");
@@ -69,7 +69,7 @@ static void put_reference(const char *docs, const char *begin, const char *end, 
 TEST(reference_in_docs_is_current)
 {
     char *text, *docs = read_all("docs/reference/scenes.md");
-    REQUIRE_OK(talus_scene_reference(&text));
+    REQUIRE_OK(scene_reference(&text));
     char *begin = docs ? strstr(docs, begin_mark) : NULL;
     char *end = begin ? strstr(begin, end_mark) : NULL;
     if (CHECK(end != NULL)) {

@@ -163,6 +163,14 @@ TEST(windings_are_made_to_agree)
     check_said("[surface.repaired] two.stl: 2 triangles turned to agree with the neighbours");
     talus_surface_free(&s);
 
+    size = binary_cube(bytes, 0, 12, 0xfff & ~(1u << 3)); /* facet 3 alone is right */
+    REQUIRE_OK(parse("eleven.stl", bytes, size, &s));
+    check_cube(&s, 2.0);
+    CHECK_INT(s.turned, 11);
+    CHECK(!s.inverted);
+    check_said("[surface.repaired] eleven.stl: 11 triangles turned to agree with the neighbours");
+    talus_surface_free(&s);
+
     size = binary_cube(bytes, 0, 12, 0xfff);
     REQUIRE_OK(parse("inverted.stl", bytes, size, &s));
     check_cube(&s, 2.0);

@@ -9,12 +9,12 @@ enum { TALUS_PROBE_CONTACT_SUMS = 7, TALUS_PROBE_BODY_SUMS = 5 };
 
 /* True if the probe sums over this body: the probe's own body, or one whose centre is in its region. */
 TALUS_INLINE bool talus_probe_has(const TalusEngineProbe *probe, const int32_t *shape,
-                                  const uint8_t *fixed, const TalusVec3 *position, uint32_t slot)
+                                  const uint8_t *mobility, const TalusVec3 *position, uint32_t slot)
 {
     if (!probe->region)
         return slot == (uint32_t)probe->slot;
     TalusVec3 x = position[slot], lo = probe->lo, hi = probe->hi;
-    return talus_is_loose(shape, fixed, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
+    return talus_is_dynamic(shape, mobility, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
            x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
 }
 

@@ -14,7 +14,7 @@ typedef struct ProbeContext {
 static bool has(const ProbeContext *c, uint32_t slot)
 {
     const TalusBodyArrays *b = &c->engine->bodies;
-    return talus_probe_has(c->probe, b->shape, b->fixed, b->position, slot);
+    return talus_probe_has(c->probe, b->shape, b->mobility, b->position, slot);
 }
 
 /* ---- contacts ---- */

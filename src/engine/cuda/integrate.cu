@@ -20,7 +20,7 @@ static __global__ void count_changes(CuPartials partials, double *totals, CuBodi
 {
     double v[1] = {0.0};
     for (int64_t i = item(); i < b.slots; i += stride()) {
-        if (!cu_moves(b.shape, b.fixed, i))
+        if (!cu_moves(b.shape, b.mobility, i))
             continue;
         double r[4];
         load_packs<4>(solved[place[i]], r);
@@ -73,7 +73,7 @@ static __global__ void check_velocities(CuPartials partials, double *totals, Mot
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
     for (int64_t i = item(); i < b.slots; i += stride()) {
-        if (!cu_moves(b.shape, b.fixed, i))
+        if (!cu_moves(b.shape, b.mobility, i))
             continue;
         int32_t place = m.list.place[i];
         double now[8], r[8];
@@ -152,7 +152,7 @@ static __global__ void sum_applied(CuPartials partials, double *totals, Motion m
     const CuBodies &b = m.b;
     int64_t end = b.pushed < b.slots ? b.pushed : b.slots;
     for (int64_t i = item(); i < end; i += stride()) {
-        if (!cu_moves(b.shape, b.fixed, i))
+        if (!cu_moves(b.shape, b.mobility, i))
             continue;
         int32_t place = m.list.place[i];
         const double *f = m.op.body[place], *now = m.solved[place];
@@ -189,7 +189,7 @@ static __global__ void move_bodies(CuPartials partials, double *totals, Motion m
     if (totals[FAULTS] != 0.0)
         return;
     for (int64_t i = item(); i < m.b.slots; i += stride())
-        if (cu_moves(m.b.shape, m.b.fixed, i))
+        if (cu_moves(m.b.shape, m.b.mobility, i))
             move_body(m, i, v);
     leave_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION, v);
 }
@@ -199,7 +199,7 @@ static __global__ void find_fast(CuPartials partials, double *totals, Motion m)
 {
     double v[1] = {-HUGE_VAL};
     for (int64_t i = item(); i < m.b.slots; i += stride()) {
-        if (!cu_moves(m.b.shape, m.b.fixed, i))
+        if (!cu_moves(m.b.shape, m.b.mobility, i))
             continue;
         if (!(talus_record_speed(m.solved[m.list.place[i]]) < 1e150))
             v[0] = larger(v[0], -(double)i);
@@ -275,7 +275,7 @@ static __global__ void wrap_bodies(CuPartials partials, double *totals, CuBodies
 {
     double v[1] = {0.0};
     for (int64_t i = item(); i < b.slots; i += stride())
-        if (cu_moves(b.shape, b.fixed, i))
+        if (cu_moves(b.shape, b.mobility, i))
             v[0] += talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
     leave_totals<1, 0>(partials, totals, v);
 }

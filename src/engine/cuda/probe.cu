@@ -24,7 +24,7 @@ struct CuProbe : CuScene {
 
 static __device__ bool has(const CuProbe &p, uint32_t slot)
 {
-    return talus_probe_has(&p.def, p.b.shape, p.b.fixed, p.b.position, slot);
+    return talus_probe_has(&p.def, p.b.shape, p.b.mobility, p.b.position, slot);
 }
 
 /* Returns the vectors from the centres of a and b to the contact point. */
@@ -83,7 +83,7 @@ static __device__ void add_contact(const CuProbe &p, int64_t i, double *sum)
 
 static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 {
-    bool moves = cu_moves(p.b.shape, p.b.fixed, slot);
+    bool moves = cu_moves(p.b.shape, p.b.mobility, slot);
     if (has(p, slot))
         talus_probe_add_body(p.b.mass[slot], moves ? p.solved[p.list.place[slot]] : nullptr, sum);
 }

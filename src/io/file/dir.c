@@ -34,6 +34,13 @@ static TalusStatus fail_at(const TalusDir *dir, const char *name, const char *fo
     return talus_fail_file(path, TALUS_ERR_IO, "%s", text);
 }
 
+TalusStatus talus_dir_error(const TalusDir *dir, const char *name, TalusStatus status)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", dir->path, name);
+    return talus_error_in_file(path, status);
+}
+
 /* ---- opening and closing ---- */
 
 static TalusStatus open_at(TalusDir *dir, int at, const char *name, int flags)

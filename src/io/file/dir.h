@@ -33,6 +33,9 @@ TalusStatus talus_dir_check_file(const TalusDir *dir, const char *name, int fd);
 /* Writes the current path of the directory; "" if it was removed or the system cannot tell. */
 void talus_dir_path_now(const TalusDir *dir, char *path, size_t size);
 
+/* Adds the path of a file of the directory to the error of a call that failed with `status`, and returns `status`. */
+TalusStatus talus_dir_error(const TalusDir *dir, const char *name, TalusStatus status);
+
 /* Fails unless `name` is a regular file or missing. */
 TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name);
 bool talus_dir_has(const TalusDir *dir, const char *name);

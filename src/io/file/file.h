@@ -37,6 +37,11 @@ int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at
 int talus_sync_error(int fd);
 bool talus_same_file(const struct stat *a, const struct stat *b);
 
+/* Opens a file to read it; negative on failure. NONBLOCK: the caller refuses what is no regular file, so that a named
+ * pipe must not wait for its writer. */
+int talus_open_to_read(const char *path);
+/* Reads exactly `size` bytes of an open file; `path` is for messages. */
+TalusStatus talus_read_at(int fd, const char *path, uint64_t offset, void *out, size_t size);
 /* Reads up to `size` bytes from the start of a regular file. Returns their number, 0 for anything else. */
 size_t talus_read_start(const char *path, void *bytes, size_t size);
 /* Reads a regular file of at most `limit` bytes and adds a NUL; free with talus_release. */

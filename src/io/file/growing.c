@@ -187,7 +187,7 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
 void talus_growing_take_back(TalusGrowing *file, uint64_t size, uint32_t crc)
 {
     if (ftruncate(file->fd, (off_t)size) != 0)
-        return; /* if the length is wrong, check_length refuses the next write */
+        return; /* the appends stay, and size and checksum with them */
     file->size = size;
     file->crc = crc;
     update_list(file);

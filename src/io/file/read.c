@@ -42,10 +42,10 @@ bool talus_same_file(const struct stat *a, const struct stat *b)
 
 /* ---- reads ---- */
 
-static TalusStatus read_fully(int fd, const char *path, char *bytes, size_t size)
+TalusStatus talus_read_at(int fd, const char *path, uint64_t offset, void *out, size_t size)
 {
     for (size_t done = 0; done < size;) {
-        ssize_t n = read(fd, bytes + done, size - done);
+        ssize_t n = pread(fd, (char *)out + done, size - done, (off_t)(offset + done));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -72,7 +72,7 @@ TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **
                                (intmax_t)about.st_size, limit);
     *size = (size_t)about.st_size;
     TALUS_TRY(TALUS_ALLOC(*bytes, *size + 1, path));
-    TalusStatus status = read_fully(fd, path, *bytes, *size);
+    TalusStatus status = talus_read_at(fd, path, 0, *bytes, *size);
     if (status != TALUS_OK) {
         talus_release(*bytes);
         *bytes = NULL;
@@ -80,8 +80,7 @@ TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **
     return status;
 }
 
-/* NONBLOCK: a named pipe must fail the check for a regular file and not wait for a writer. */
-static int open_to_read(const char *path)
+int talus_open_to_read(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
@@ -89,7 +88,7 @@ static int open_to_read(const char *path)
 size_t talus_read_start(const char *path, void *bytes, size_t size)
 {
     struct stat about;
-    int fd = open_to_read(path);
+    int fd = talus_open_to_read(path);
     if (fd < 0)
         return 0;
     ssize_t n = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? pread(fd, bytes, size, 0) : 0;
@@ -101,7 +100,7 @@ TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t
 {
     *bytes = NULL;
     *size = 0;
-    int fd = open_to_read(path);
+    int fd = talus_open_to_read(path);
     if (fd < 0)
         return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     TalusStatus status = talus_read_open_file(fd, path, limit, bytes, size);

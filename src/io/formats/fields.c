@@ -8,24 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BODY(name, type, source, member)                                                         \
-    {                                                                                            \
-        name, TALUS_FIELD_##type, TALUS_SOURCE_##source, offsetof(TalusSnapshot, member), false, \
-            false                                                                                \
+#define FIELD(name, type, source, struct, member, ...)                                         \
+    {                                                                                          \
+        name, TALUS_FIELD_##type, TALUS_SOURCE_##source, offsetof(struct, member), __VA_ARGS__ \
     }
-#define LASTING(name, type, source, member)                                                      \
-    {                                                                                            \
-        name, TALUS_FIELD_##type, TALUS_SOURCE_##source, offsetof(TalusSnapshot, member), false, \
-            true                                                                                 \
-    }
-#define CONTACT(name, type, source, member)                                                   \
-    {                                                                                         \
-        name, TALUS_FIELD_##type, TALUS_SOURCE_##source, offsetof(TalusContactState, member), \
-            true, false                                                                       \
-    }
+#define BODY(name, type, source, member) \
+    FIELD(name, type, source, TalusSnapshot, member, .contact = false)
+#define LASTING(name, type, source, member) \
+    FIELD(name, type, source, TalusSnapshot, member, .lasting = true)
+#define CONTACT(name, type, source, member) \
+    FIELD(name, type, source, TalusContactState, member, .contact = true)
 
 /* Positions are doubles, which small grains far from the origin need; single precision is enough to view the rest. */
-const TalusField talus_fields_of_body[] = {
+static const TalusField of_bodies[] = {
     LASTING("body_id", I64, ID, id),
     BODY("position", F64, VEC3, position),
     LASTING("radius", F32, REAL, radius),
@@ -43,10 +38,8 @@ const TalusField talus_fields_of_body[] = {
     LASTING("fixed", U8, FLAG, fixed),
     LASTING("layer", I32, INT, layer),
 };
-const int talus_fields_of_body_count =
-    (int)(sizeof talus_fields_of_body / sizeof *talus_fields_of_body);
 
-const TalusField talus_fields_of_contact[] = {
+static const TalusField of_contacts[] = {
     CONTACT("id1", I64, ID, a),
     CONTACT("id2", I64, ID, b),
     CONTACT("point", F64, VEC3, point),
@@ -56,25 +49,17 @@ const TalusField talus_fields_of_contact[] = {
     CONTACT("normal_force", F32, NORMAL_FORCE, impulse),
     CONTACT("gap", F32, REAL, gap),
 };
-const int talus_fields_of_contact_count =
-    (int)(sizeof talus_fields_of_contact / sizeof *talus_fields_of_contact);
 
-static const TalusField *find(const TalusField *fields, int count, const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(fields[i].name, name) == 0)
-            return &fields[i];
-    return NULL;
-}
+const TalusFieldList talus_fields_of_bodies = {of_bodies, sizeof of_bodies / sizeof *of_bodies};
+const TalusFieldList talus_fields_of_contacts = {of_contacts,
+                                                 sizeof of_contacts / sizeof *of_contacts};
 
-const TalusField *talus_field_of_body(const char *name)
+const TalusField *talus_field_named(const TalusFieldList *list, const char *name)
 {
-    return find(talus_fields_of_body, talus_fields_of_body_count, name);
-}
-
-const TalusField *talus_field_of_contact(const char *name)
-{
-    return find(talus_fields_of_contact, talus_fields_of_contact_count, name);
+    const TalusField *field = list->field;
+    while (strcmp(field->name, name) != 0)
+        field++;
+    return field;
 }
 
 /* ---- properties of a field ---- */

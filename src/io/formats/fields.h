@@ -40,15 +40,16 @@ typedef struct TalusField {
 
 enum { TALUS_FIELD_BYTES = 32, TALUS_FIELD_TEXT = 128 }; /* enough for any tuple */
 
-/* The fields of bodies begin with body_id, position, radius; those of contacts with id1, id2, point. */
-extern const TalusField talus_fields_of_body[];
-extern const int talus_fields_of_body_count;
-extern const TalusField talus_fields_of_contact[];
-extern const int talus_fields_of_contact_count;
+typedef struct TalusFieldList {
+    const TalusField *field;
+    int count;
+} TalusFieldList;
 
-/* Return the field of that name, or NULL. */
-const TalusField *talus_field_of_body(const char *name);
-const TalusField *talus_field_of_contact(const char *name);
+/* The fields of bodies begin with body_id, position, radius; those of contacts with id1, id2, point. */
+extern const TalusFieldList talus_fields_of_bodies, talus_fields_of_contacts;
+
+/* Returns the field of that name, which must exist. */
+const TalusField *talus_field_named(const TalusFieldList *list, const char *name);
 
 /* True if the snapshot holds the field. */
 bool talus_field_present(const TalusField *field, const TalusSnapshot *snapshot);

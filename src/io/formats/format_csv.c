@@ -1,20 +1,18 @@
 /* io/formats/format_csv.c - frames as tables: DIR/frames/bodies-000000.csv, contacts-000000.csv, and DIR/frames.csv
  * with a row per frame. All digits are written, so that reading gives the same doubles. */
-#include "base/memory.h"
 #include "io/formats/fields.h"
 #include "io/formats/formats.h"
 #include "io/formats/frame_files.h"
+#include "io/text/csv.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define INDEX_NAME "frames.csv"
 #define INDEX_HEADER                                                             \
     "time,step,bodies,contacts,period_lo_x,period_lo_y,period_lo_z,period_hi_x," \
     "period_hi_y,period_hi_z\n"
 
-enum { INDEX_LIMIT = 1 << 30, ROW_BYTES = 512 };
+enum { ROW_BYTES = 512 };
 
 typedef struct Csv {
     TalusDir frames;
@@ -26,104 +24,70 @@ typedef struct Csv {
 
 /* ---- one table ---- */
 
-static void write_header(TalusFile *file, const TalusField *fields, int field_count,
-                         const TalusSnapshot *snapshot)
+static void write_header(TalusFile *file, const TalusFieldList *list, const TalusSnapshot *snapshot)
 {
     const char *comma = "";
-    for (int i = 0; i < field_count; i++) {
-        const char *letters = talus_field_letters(&fields[i]);
-        if (!talus_field_present(&fields[i], snapshot))
+    for (int i = 0; i < list->count; i++) {
+        const TalusField *field = &list->field[i];
+        const char *letters = talus_field_letters(field);
+        if (!talus_field_present(field, snapshot))
             continue;
         if (!*letters)
-            talus_file_print(file, "%s%s", comma, fields[i].name);
+            talus_file_print(file, "%s%s", comma, field->name);
         comma = *letters ? comma : ",";
         for (; *letters; letters++, comma = ",")
-            talus_file_print(file, "%s%s_%c", comma, fields[i].name, *letters);
+            talus_file_print(file, "%s%s_%c", comma, field->name, *letters);
     }
     talus_file_put(file, "\n", 1);
 }
 
-static void write_row(TalusFile *file, const TalusField *fields, int field_count,
-                      const TalusFramesHead *head, const TalusSnapshot *snapshot, int row)
+static void write_row(TalusFile *file, const TalusFieldList *list, const TalusFramesHead *head,
+                      const TalusSnapshot *snapshot, int row)
 {
     char text[TALUS_FIELD_TEXT];
     bool first = true;
-    for (int i = 0; i < field_count; i++) {
-        if (!talus_field_present(&fields[i], snapshot))
+    for (int i = 0; i < list->count; i++) {
+        const TalusField *field = &list->field[i];
+        if (!talus_field_present(field, snapshot))
             continue;
         if (!first)
             talus_file_put(file, ",", 1);
         first = false;
-        talus_file_put(file, text, talus_field_print(&fields[i], head, snapshot, row, ',', text));
+        talus_file_put(file, text, talus_field_print(field, head, snapshot, row, ',', text));
     }
     talus_file_put(file, "\n", 1);
 }
 
-static TalusStatus write_table(Csv *csv, const char *name, const TalusField *fields,
-                               int field_count, const TalusFramesHead *head,
-                               const TalusSnapshot *snapshot, const int *rows, int count)
+static TalusStatus write_table(Csv *csv, const char *name, const TalusFieldList *list,
+                               const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                               const int *rows, int count)
 {
     char file_name[TALUS_FRAME_NAME_BYTES];
     TalusFile *file;
     talus_frame_name(file_name, name, csv->count, "csv");
     TALUS_TRY(talus_dir_create_file(&csv->frames, file_name, &file));
-    write_header(file, fields, field_count, snapshot);
+    write_header(file, list, snapshot);
     for (int i = 0; i < count; i++)
-        write_row(file, fields, field_count, head, snapshot, rows ? rows[i] : i);
+        write_row(file, list, head, snapshot, rows ? rows[i] : i);
     return talus_file_commit_unsynced(file);
 }
 
 /* ---- the index ---- */
 
-/* Counts the whole rows up to `time`; *bytes is where they end. */
-static int count_rows(const char *text, double time, size_t *bytes)
-{
-    int count = 0;
-    const char *line = text + strlen(INDEX_HEADER), *end;
-    while ((end = strchr(line, '\n')) != NULL && strtod(line, NULL) <= time) {
-        line = end + 1;
-        count++;
-    }
-    *bytes = (size_t)(line - text);
-    return count;
-}
-
-static TalusStatus start_index(Csv *csv)
-{
-    TALUS_TRY(talus_growing_cut(&csv->index, 0));
-    return talus_growing_append(&csv->index, INDEX_HEADER, strlen(INDEX_HEADER));
-}
-
-/* Truncates the index to `time`; starts an empty one. Fails on the header of another version and leaves that file
- * unchanged. */
-static TalusStatus cut_index(Csv *csv, TalusDir *dir, double time)
-{
-    char *text;
-    size_t size, bytes = 0;
-    TALUS_TRY(talus_dir_read_before(dir, INDEX_NAME, INDEX_LIMIT, &text, &size));
-    bool ours = size == 0 || strncmp(text, INDEX_HEADER, strlen(INDEX_HEADER)) == 0;
-    if (ours && size > 0)
-        csv->count = count_rows(text, time, &bytes);
-    talus_release(text);
-    if (!ours)
-        return talus_fail_line(csv->index.path, 1, TALUS_ERR_FORMAT,
-                               "is not the header of this version's table");
-    return bytes == 0 ? start_index(csv) : talus_growing_cut(&csv->index, bytes);
-}
-
 static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
 {
-    if (resume && talus_dir_has(dir, INDEX_NAME)) {
-        TALUS_TRY(talus_growing_open(dir, INDEX_NAME, &csv->index));
-        return cut_index(csv, dir, time);
-    }
-    TALUS_TRY(talus_growing_create(dir, INDEX_NAME, &csv->index));
-    return start_index(csv);
+    TalusCsvRows kept;
+    if (!resume || !talus_dir_has(dir, INDEX_NAME))
+        return talus_csv_create(dir, INDEX_NAME, INDEX_HEADER, &csv->index);
+    TALUS_TRY(talus_growing_open(dir, INDEX_NAME, &csv->index));
+    TALUS_TRY(talus_csv_cut(&csv->index, INDEX_HEADER, time, &kept));
+    csv->count = kept.count;
+    return TALUS_OK;
 }
 
 /* ---- the format ---- */
 
-/* The two tables of a frame have the same number. */
+/* The two tables of a frame have the same number; talus_frame_cut counts those that the checkpoint lists. */
 static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time)
 {
     Csv *csv = state;
@@ -160,12 +124,11 @@ static TalusStatus add_csv(void *state, const TalusFramesHead *head, const Talus
 {
     Csv *csv = state;
     TALUS_TRY(talus_rows_of_bodies(&csv->rows, head, snapshot));
-    TALUS_TRY(write_table(csv, "bodies", talus_fields_of_body, talus_fields_of_body_count, head,
-                          snapshot, csv->rows.row, csv->rows.count));
+    TALUS_TRY(write_table(csv, "bodies", &talus_fields_of_bodies, head, snapshot, csv->rows.row,
+                          csv->rows.count));
     csv->contacts = snapshot->fields & TALUS_SNAPSHOT_CONTACTS;
     if (csv->contacts)
-        TALUS_TRY(write_table(csv, "contacts", talus_fields_of_contact,
-                              talus_fields_of_contact_count, head, snapshot, NULL,
+        TALUS_TRY(write_table(csv, "contacts", &talus_fields_of_contacts, head, snapshot, NULL,
                               snapshot->contact_count));
     TALUS_TRY(add_row(csv, head, snapshot));
     csv->count++;

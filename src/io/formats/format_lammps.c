@@ -118,7 +118,7 @@ static TalusStatus write_header(Dump *dump, const TalusFramesHead *head,
     TALUS_TRY(print(dump, "ITEM: ATOMS id type"));
     dump->fields = 0;
     for (int i = 0; i < COLUMNS; i++) {
-        const TalusField *field = talus_field_of_body(columns[i].field);
+        const TalusField *field = talus_field_named(&talus_fields_of_bodies, columns[i].field);
         if (!talus_field_present(field, snapshot))
             continue;
         dump->field[dump->fields++] = field;

@@ -99,6 +99,21 @@ static bool put_head(hid_t file)
     return ok;
 }
 
+/* Datasets of each topology, with the rows of their chunks. */
+static const struct {
+    const char *name;
+    hsize_t chunk;
+} topology_sets[] = {{"Connectivity", ROW_CHUNK},
+                     {"Offsets", ROW_CHUNK},
+                     {"NumberOfCells", STEP_CHUNK},
+                     {"NumberOfConnectivityIds", STEP_CHUNK}};
+
+static const char *topology_path(int index, const char *set, char path[PATH_BYTES])
+{
+    snprintf(path, PATH_BYTES, ROOT "/%s/%s", topologies[index], set);
+    return path;
+}
+
 static bool make_topologies(hid_t file)
 {
     char path[PATH_BYTES];
@@ -106,14 +121,9 @@ static bool make_topologies(hid_t file)
     for (int i = 0; i < TOPOLOGIES && ok; i++) {
         snprintf(path, sizeof path, ROOT "/%s", topologies[i]);
         ok = talus_hdf_make_group(file, path);
-        snprintf(path, sizeof path, ROOT "/%s/Connectivity", topologies[i]);
-        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
-        snprintf(path, sizeof path, ROOT "/%s/Offsets", topologies[i]);
-        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, ROW_CHUNK);
-        snprintf(path, sizeof path, ROOT "/%s/NumberOfCells", topologies[i]);
-        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
-        snprintf(path, sizeof path, ROOT "/%s/NumberOfConnectivityIds", topologies[i]);
-        ok = ok && talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
+        for (size_t k = 0; ok && k < sizeof topology_sets / sizeof *topology_sets; k++)
+            ok = talus_hdf_make_rows(file, topology_path(i, topology_sets[k].name, path),
+                                     H5T_STD_I64LE, 0, topology_sets[k].chunk);
     }
     return ok;
 }
@@ -195,18 +205,18 @@ static TalusStatus fill_ids(Hdf *hdf, size_t count)
 }
 
 /* Appends a vertex per point to the first topology, nothing to the others. */
-static bool append_topology(Hdf *hdf, int index)
+static bool append_topology(Hdf *hdf, int i)
 {
     char path[PATH_BYTES];
-    hsize_t cells = index == 0 ? hdf->frame.count : 0;
-    snprintf(path, sizeof path, ROOT "/%s/NumberOfCells", topologies[index]);
-    bool ok = talus_hdf_append_number(hdf->file, path, cells);
-    snprintf(path, sizeof path, ROOT "/%s/NumberOfConnectivityIds", topologies[index]);
-    ok = ok && talus_hdf_append_number(hdf->file, path, cells);
-    snprintf(path, sizeof path, ROOT "/%s/Connectivity", topologies[index]);
-    ok = ok && talus_hdf_append(hdf->file, path, H5T_NATIVE_INT64, cells, hdf->ids);
-    snprintf(path, sizeof path, ROOT "/%s/Offsets", topologies[index]);
-    return ok && talus_hdf_append(hdf->file, path, H5T_NATIVE_INT64, cells + 1, hdf->ids);
+    hid_t file = hdf->file;
+    hsize_t cells = i == 0 ? hdf->frame.count : 0;
+    return talus_hdf_append_number(file, topology_path(i, "NumberOfCells", path), cells) &&
+           talus_hdf_append_number(file, topology_path(i, "NumberOfConnectivityIds", path),
+                                   cells) &&
+           talus_hdf_append(file, topology_path(i, "Connectivity", path), H5T_NATIVE_INT64, cells,
+                            hdf->ids) &&
+           talus_hdf_append(file, topology_path(i, "Offsets", path), H5T_NATIVE_INT64, cells + 1,
+                            hdf->ids);
 }
 
 static bool append_fields(Hdf *hdf)
@@ -295,9 +305,9 @@ static TalusStatus choose_fields(Hdf *hdf, const TalusSnapshot *snapshot)
 {
     const TalusField *present[FIELDS_MAX];
     int count = 0;
-    for (int i = 0; i < talus_fields_of_body_count; i++)
-        if (talus_field_present(&talus_fields_of_body[i], snapshot))
-            present[count++] = &talus_fields_of_body[i];
+    for (int i = 0; i < talus_fields_of_bodies.count; i++)
+        if (talus_field_present(&talus_fields_of_bodies.field[i], snapshot))
+            present[count++] = &talus_fields_of_bodies.field[i];
     bool same = count == hdf->frame.fields &&
                 memcmp(present, hdf->frame.field, (size_t)count * sizeof *present) == 0;
     if (hdf->steps > 0 && !same)
@@ -329,10 +339,10 @@ static void find_fields(hid_t old, Frame *frame)
 {
     char path[PATH_BYTES];
     frame->fields = 0;
-    for (int i = 0; i < talus_fields_of_body_count; i++) {
-        field_path(&talus_fields_of_body[i], path);
+    for (int i = 0; i < talus_fields_of_bodies.count; i++) {
+        field_path(&talus_fields_of_bodies.field[i], path);
         if (H5Lexists(old, path, H5P_DEFAULT) > 0)
-            frame->field[frame->fields++] = &talus_fields_of_body[i];
+            frame->field[frame->fields++] = &talus_fields_of_bodies.field[i];
     }
 }
 

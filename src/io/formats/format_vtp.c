@@ -10,9 +10,15 @@
 #include "io/file/file.h"
 #include "io/formats/formats.h"
 #include "io/formats/frame_files.h"
-#include "io/formats/paraview_script.h"
 #include "io/formats/vtp_surface.h"
 #include "io/formats/vtp_xml.h"
+
+#include <string.h>
+
+/* Tested with ParaView 5.11, in its window and by pvpython; tests/paraview.sh runs it. The file must not be called
+ * paraview.py: Python would then import it in place of ParaView's own module. */
+#define SCRIPT_NAME "show_in_paraview.py"
+extern const char talus_paraview_script[]; /* the text of src/io/formats/show_in_paraview.py */
 
 /* Lines through the contacts that transmit force. */
 typedef struct Chains {
@@ -53,19 +59,19 @@ static void write_vertices(TalusFile *file, int count)
 }
 
 /* Writes a point per row: the field `where` is its position, the other fields are its data. */
-static TalusStatus write_points(TalusFile *file, const char *attributes, const TalusField *fields,
-                                int field_count, const TalusField *where,
-                                const TalusFramesHead *head, const TalusSnapshot *snapshot,
-                                const int *rows, int count)
+static TalusStatus write_points(TalusFile *file, const char *scalars, const TalusFieldList *list,
+                                const char *where, const TalusFramesHead *head,
+                                const TalusSnapshot *snapshot, const int *rows, int count)
 {
+    const TalusField *position = talus_field_named(list, where);
     talus_vtp_begin(file, head, snapshot->time, 0,
                     (TalusVtpCounts){.points = count, .verts = count});
-    talus_file_print(file, "<PointData%s>\n", attributes);
-    for (int i = 0; i < field_count; i++)
-        if (&fields[i] != where && talus_field_present(&fields[i], snapshot))
-            talus_vtp_field(file, &fields[i], NULL, head, snapshot, rows, count);
+    talus_file_print(file, "<PointData Scalars=\"%s\">\n", scalars);
+    for (const TalusField *field = list->field; field < list->field + list->count; field++)
+        if (field != position && talus_field_present(field, snapshot))
+            talus_vtp_field(file, field, NULL, head, snapshot, rows, count);
     talus_file_print(file, "</PointData>\n<Points>\n");
-    talus_vtp_field(file, where, "Points", head, snapshot, rows, count);
+    talus_vtp_field(file, position, "Points", head, snapshot, rows, count);
     talus_file_print(file, "</Points>\n");
     write_vertices(file, count);
     talus_vtp_end(file);
@@ -85,9 +91,8 @@ static TalusStatus add_bodies(Vtp *vtp, const TalusFramesHead *head, const Talus
 {
     TALUS_TRY(talus_rows_of_bodies(&vtp->rows, head, snapshot));
     WRITE_NEXT(&vtp->bodies, snapshot,
-               write_points(file, " Scalars=\"radius\"", talus_fields_of_body,
-                            talus_fields_of_body_count, talus_field_of_body("position"), head,
-                            snapshot, vtp->rows.row, vtp->rows.count));
+               write_points(file, "radius", &talus_fields_of_bodies, "position", head, snapshot,
+                            vtp->rows.row, vtp->rows.count));
     return TALUS_OK;
 }
 
@@ -95,8 +100,7 @@ static TalusStatus add_contacts(Vtp *vtp, const TalusFramesHead *head,
                                 const TalusSnapshot *snapshot)
 {
     WRITE_NEXT(&vtp->contacts, snapshot,
-               write_points(file, " Scalars=\"normal_force\"", talus_fields_of_contact,
-                            talus_fields_of_contact_count, talus_field_of_contact("point"), head,
+               write_points(file, "normal_force", &talus_fields_of_contacts, "point", head,
                             snapshot, NULL, snapshot->contact_count));
     return TALUS_OK;
 }
@@ -161,8 +165,8 @@ static TalusStatus write_chains(TalusFile *file, const Chains *chain, const Talu
     talus_vtp_values(file, TALUS_FIELD_F32, "normal_force", 1, chain->force, (size_t)points);
     talus_file_print(file, "</PointData>\n<CellData>\n");
     for (size_t i = 0; i < sizeof of_lines / sizeof *of_lines; i++)
-        talus_vtp_field(file, talus_field_of_contact(of_lines[i]), NULL, head, snapshot,
-                        chain->contact.row, lines);
+        talus_vtp_field(file, talus_field_named(&talus_fields_of_contacts, of_lines[i]), NULL, head,
+                        snapshot, chain->contact.row, lines);
     talus_file_print(file, "</CellData>\n<Points>\n");
     talus_vtp_values(file, TALUS_FIELD_F64, "Points", 3, chain->point, (size_t)points);
     talus_file_print(file, "</Points>\n<Lines>\n");
@@ -225,9 +229,13 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
 /* The script is the same in every run, so that a lost one can be written again. */
 static TalusStatus write_script(TalusDir *dir)
 {
-    const TalusEntry *before = talus_dir_before(dir, TALUS_PARAVIEW_SCRIPT);
-    return before ? talus_dir_enter(dir, TALUS_PARAVIEW_SCRIPT, *before, NULL)
-                  : talus_paraview_script_write(dir);
+    TalusFile *file;
+    const TalusEntry *before = talus_dir_before(dir, SCRIPT_NAME);
+    if (before)
+        return talus_dir_enter(dir, SCRIPT_NAME, *before, NULL);
+    TALUS_TRY(talus_dir_create_file(dir, SCRIPT_NAME, &file));
+    talus_file_put(file, talus_paraview_script, strlen(talus_paraview_script));
+    return talus_file_commit(file);
 }
 
 static TalusStatus open_vtp(void *state, TalusDir *dir, bool resume, double time)
@@ -280,7 +288,7 @@ static TalusStatus remove_vtp(TalusDir *dir)
         TALUS_TRY(talus_series_remove(dir, series_names[i]));
         TALUS_TRY(talus_frame_remove(dir, series_names[i], "vtp"));
     }
-    return talus_dir_remove(dir, TALUS_PARAVIEW_SCRIPT);
+    return talus_dir_remove(dir, SCRIPT_NAME);
 }
 
 const TalusFormat talus_format_vtp = {

@@ -135,18 +135,23 @@ TalusStatus talus_frame_remove(const TalusDir *dir, const char *name, const char
 
 /* ---- collections ---- */
 
-/* Returns the number of the file that an entry names, -1 if the name is not of a series. */
-static int entry_file(const char *entry, const char *end)
+/* Returns the number of the file that an entry names, -1 if it is not a file of the series. */
+static int entry_file(const char *series, const char *entry)
 {
-    const char *at = end - strlen("000000.vtp\"");
-    while (at > entry && at[-1] >= '0' && at[-1] <= '9')
-        at--;
-    return at > entry && at[-1] == '-' ? (int)strtol(at, NULL, 10) : -1;
+    static const char mark[] = "file=\"" TALUS_FRAMES_FOLDER "/";
+    char file[TALUS_FRAME_NAME_BYTES];
+    const char *name = strstr(entry, mark);
+    size_t length = name ? strcspn(name += strlen(mark), "\"") : sizeof file;
+    if (length >= sizeof file)
+        return -1;
+    memcpy(file, name, length);
+    file[length] = '\0';
+    return number_of(file, series, "vtp");
 }
 
 /* Counts the frames of a collection up to `limit`; *bytes is where their list ends. An incomplete last entry, from a
- * system crash, is ignored. */
-static void count_entries(TalusSeries *series, const char *text, double limit, size_t *bytes)
+ * system crash, is ignored. Fails at the entry of a foreign file: which files the series has is not known then. */
+static TalusStatus count_entries(TalusSeries *series, const char *text, double limit, size_t *bytes)
 {
     const char *line = strstr(text, PVD_MARK);
     *bytes = line ? (size_t)(line - text) : 0;
@@ -154,11 +159,17 @@ static void count_entries(TalusSeries *series, const char *text, double limit, s
         const char *end = strstr(line, "/>\n");
         if (!end || !(strtod(line + strlen(PVD_MARK), NULL) <= limit))
             break;
-        series->files = entry_file(line, end) + 1;
+        int file = entry_file(series->name, line);
+        if (file < 0)
+            return talus_fail(TALUS_ERR_FORMAT,
+                              "entry %d is not a file " TALUS_FRAMES_FOLDER "/%s-NUMBER.vtp",
+                              series->count + 1, series->name);
+        series->files = file + 1;
         series->count++;
         line = end + strlen("/>\n");
         *bytes = (size_t)(line - text);
     }
+    return TALUS_OK;
 }
 
 static void list_name(char out[TALUS_FRAME_NAME_BYTES], const char *series)
@@ -181,8 +192,10 @@ static TalusStatus cut(TalusSeries *series, double time)
     if (!talus_dir_has(series->dir, name))
         return TALUS_OK;
     TALUS_TRY(talus_dir_read_before(series->dir, name, COLLECTION_LIMIT, &text, &size));
-    count_entries(series, text, time, &bytes);
+    TalusStatus status = count_entries(series, text, time, &bytes);
     talus_release(text);
+    if (status != TALUS_OK)
+        return talus_dir_error(series->dir, name, status);
     return series->count > 0 ? shorten(series, name, bytes) : talus_dir_remove(series->dir, name);
 }
 

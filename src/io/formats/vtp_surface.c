@@ -176,9 +176,9 @@ static TalusStatus count_all(TalusVtpSurface *surface, TalusVtpCounts *counts)
     }
     if (points > INT32_MAX || 3 * triangles > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "the surfaces of the bodies have %lld points: more than the %d that a "
-                          "frame in .vtp can hold",
-                          (long long)points, INT32_MAX);
+                          "the surfaces of the bodies have %lld points and %lld triangles; a frame "
+                          "in .vtp holds at most %d and %d",
+                          (long long)points, (long long)triangles, INT32_MAX, INT32_MAX / 3);
     *counts = (TalusVtpCounts){.points = (int)points, .polys = (int)triangles};
     TALUS_TRY(TALUS_GROW(rows->row, (size_t)triangles, 0, "rows of triangles"));
     rows->count = 0;
@@ -188,36 +188,24 @@ static TalusStatus count_all(TalusVtpSurface *surface, TalusVtpCounts *counts)
     return TALUS_OK;
 }
 
-static void write_points(TalusFile *file, const TalusVtpSurface *surface,
-                         const TalusSnapshot *snapshot, int count)
+/* Writes the vertices as doubles or, with `normals`, their normals as floats, in the world frame. */
+static void write_vectors(TalusFile *file, const TalusVtpSurface *surface,
+                          const TalusSnapshot *snapshot, int count, bool normals)
 {
-    TalusBase64 stream = talus_vtp_array(file, TALUS_FIELD_F64, "Points", 3, (size_t)count);
+    TalusBase64 stream = talus_vtp_array(file, normals ? TALUS_FIELD_F32 : TALUS_FIELD_F64,
+                                         normals ? "Normals" : "Points", 3, (size_t)count);
     for (int i = 0; i < surface->part_count; i++) {
         const TalusSurfacePart *part = &surface->part[i];
         const TalusMesh *mesh = &surface->mesh[part->mesh];
-        TalusQuat turn = snapshot->orientation[part->row];
         for (int k = 0; k < mesh->vertex_count; k++) {
-            TalusVec3 at = mesh->vertex[k];
+            TalusVec3 v = normals ? mesh->normal[k] : mesh->vertex[k];
             if (!part->placed)
-                at = talus_add(snapshot->position[part->row], talus_rotate(turn, at));
-            talus_base64_put(&stream, &at, sizeof at);
-        }
-    }
-    talus_vtp_array_end(&stream);
-}
-
-static void write_normals(TalusFile *file, const TalusVtpSurface *surface,
-                          const TalusSnapshot *snapshot, int count)
-{
-    TalusBase64 stream = talus_vtp_array(file, TALUS_FIELD_F32, "Normals", 3, (size_t)count);
-    for (int i = 0; i < surface->part_count; i++) {
-        const TalusSurfacePart *part = &surface->part[i];
-        const TalusMesh *mesh = &surface->mesh[part->mesh];
-        TalusQuat turn = snapshot->orientation[part->row];
-        for (int k = 0; k < mesh->vertex_count; k++) {
-            TalusVec3 n = part->placed ? mesh->normal[k] : talus_rotate(turn, mesh->normal[k]);
-            float single[3] = {(float)n.x, (float)n.y, (float)n.z};
-            talus_base64_put(&stream, single, sizeof single);
+                v = talus_rotate(snapshot->orientation[part->row], v);
+            if (!part->placed && !normals)
+                v = talus_add(snapshot->position[part->row], v);
+            float single[3] = {(float)v.x, (float)v.y, (float)v.z};
+            talus_base64_put(&stream, normals ? (const void *)single : &v,
+                             normals ? sizeof single : sizeof v);
         }
     }
     talus_vtp_array_end(&stream);
@@ -263,14 +251,14 @@ TalusStatus talus_vtp_write(TalusVtpSurface *surface, TalusFile *file, const Tal
     }
     talus_vtp_begin(file, head, snapshot->time, key, counts);
     talus_file_print(file, "<PointData Normals=\"Normals\">\n");
-    write_normals(file, surface, snapshot, counts.points);
+    write_vectors(file, surface, snapshot, counts.points, true);
     talus_file_print(file, "</PointData>\n<CellData>\n");
-    for (int i = 0; i < talus_fields_of_body_count; i++)
-        if (is_wanted(&talus_fields_of_body[i], snapshot, lasting))
-            talus_vtp_field(file, &talus_fields_of_body[i], NULL, head, snapshot, surface->rows.row,
-                            counts.polys);
+    for (int i = 0; i < talus_fields_of_bodies.count; i++)
+        if (is_wanted(&talus_fields_of_bodies.field[i], snapshot, lasting))
+            talus_vtp_field(file, &talus_fields_of_bodies.field[i], NULL, head, snapshot,
+                            surface->rows.row, counts.polys);
     talus_file_print(file, "</CellData>\n<Points>\n");
-    write_points(file, surface, snapshot, counts.points);
+    write_vectors(file, surface, snapshot, counts.points, false);
     talus_file_print(file, "</Points>\n");
     write_triangles(file, surface, counts.polys);
     talus_vtp_end(file);

@@ -84,33 +84,35 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
 
 /* ---- arrays: frames_pack.c, frames_unpack.c ---- */
 
-enum {
-    TALUS_ARRAY_INDEX = 1,
-    TALUS_ARRAY_GENERATION,
-    TALUS_ARRAY_POSITION,
-    TALUS_ARRAY_VELOCITY,
-    TALUS_ARRAY_SPEED,
-    TALUS_ARRAY_ORIENTATION,
-    TALUS_ARRAY_RADIUS,
-    TALUS_ARRAY_SHAPE,
-    TALUS_ARRAY_MATERIAL,
-    TALUS_ARRAY_TAG,
-    TALUS_ARRAY_FIXED,
-    TALUS_ARRAY_LAYER,
-    TALUS_ARRAY_FORCE,
-    TALUS_ARRAY_TOUCHING,
-    TALUS_ARRAY_CHAIN_A,
-    TALUS_ARRAY_CHAIN_B,
-    TALUS_ARRAY_CHAIN_FORCE,
-    TALUS_ARRAY_CHAIN_POINT,
-    TALUS_ARRAY_POINT, /* from here to PIECE: figures in a HEAD */
-    TALUS_ARRAY_NORMAL,
-    TALUS_ARRAY_TRIANGLE,
-    TALUS_ARRAY_EDGE,
-    TALUS_ARRAY_PIECE,
-    TALUS_ARRAY_NUMBER, /* body numbers; versions 1 and 2 have INDEX and GENERATION instead */
-    TALUS_ARRAYS        /* all names are less than this */
-};
+/* Numbers of the arrays from 1, with their names for messages. Those from POINT to PIECE are figures in a HEAD.
+ * NUMBER has the body numbers; versions 1 and 2 have INDEX and GENERATION instead. */
+#define TALUS_ARRAY_TABLE(ROW)      \
+    ROW(INDEX, "index")             \
+    ROW(GENERATION, "generation")   \
+    ROW(POSITION, "position")       \
+    ROW(VELOCITY, "velocity")       \
+    ROW(SPEED, "speed")             \
+    ROW(ORIENTATION, "orientation") \
+    ROW(RADIUS, "radius")           \
+    ROW(SHAPE, "shape")             \
+    ROW(MATERIAL, "material")       \
+    ROW(TAG, "tag")                 \
+    ROW(FIXED, "fixed")             \
+    ROW(LAYER, "layer")             \
+    ROW(FORCE, "force")             \
+    ROW(TOUCHING, "touching")       \
+    ROW(CHAIN_A, "chain_a")         \
+    ROW(CHAIN_B, "chain_b")         \
+    ROW(CHAIN_FORCE, "chain_force") \
+    ROW(CHAIN_POINT, "chain_point") \
+    ROW(POINT, "point")             \
+    ROW(NORMAL, "normal")           \
+    ROW(TRIANGLE, "triangle")       \
+    ROW(EDGE, "edge")               \
+    ROW(PIECE, "piece")             \
+    ROW(NUMBER, "number")
+#define TALUS_ARRAY_ENUM(number, name) TALUS_ARRAY_##number,
+enum { TALUS_ARRAY_NONE, TALUS_ARRAY_TABLE(TALUS_ARRAY_ENUM) TALUS_ARRAYS };
 
 enum { TALUS_TYPE_INTEGER = 1, TALUS_TYPE_BF16, TALUS_TYPE_F32 };
 enum { TALUS_CODING_STORED, TALUS_CODING_ZLIB };

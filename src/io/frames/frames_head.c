@@ -21,19 +21,6 @@ void talus_frames_head_clear(TalusHeadStore *store)
 
 /* ---- copies ---- */
 
-/* Returns the length of the UTF-8 sequence at the start of the text; 0 if it is malformed. */
-static size_t sequence(const unsigned char *p)
-{
-    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    if (p[0] > 0xf4 || (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
 /* Replaces bytes that are not UTF-8 by '?', as JSON requires. This is done here and not when writing, so that a name
  * equals itself when read back. */
 static TalusStatus copy_text(TalusArena *arena, const char *text, const char **out)
@@ -42,8 +29,8 @@ static TalusStatus copy_text(TalusArena *arena, const char *text, const char **o
     text = text ? text : "";
     TALUS_TRY(talus_arena_text(arena, text, strlen(text), &copy));
     *out = copy;
-    while (*copy) {
-        size_t length = sequence((const unsigned char *)copy);
+    for (char *end = copy + strlen(text); copy < end;) {
+        size_t length = talus_utf8_length(copy, (size_t)(end - copy));
         if (length == 0)
             *copy = '?';
         copy += length ? length : 1;

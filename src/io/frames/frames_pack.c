@@ -17,32 +17,8 @@ enum { LEVEL = 1, THOROUGH = 6, LEAST_DEFLATED = 64, GRAIN = 16384 };
 
 const char *talus_array_name(int name)
 {
-    static const char *const names[TALUS_ARRAYS] = {
-        [TALUS_ARRAY_INDEX] = "index",
-        [TALUS_ARRAY_GENERATION] = "generation",
-        [TALUS_ARRAY_NUMBER] = "number",
-        [TALUS_ARRAY_POSITION] = "position",
-        [TALUS_ARRAY_VELOCITY] = "velocity",
-        [TALUS_ARRAY_SPEED] = "speed",
-        [TALUS_ARRAY_ORIENTATION] = "orientation",
-        [TALUS_ARRAY_RADIUS] = "radius",
-        [TALUS_ARRAY_SHAPE] = "shape",
-        [TALUS_ARRAY_MATERIAL] = "material",
-        [TALUS_ARRAY_TAG] = "tag",
-        [TALUS_ARRAY_FIXED] = "fixed",
-        [TALUS_ARRAY_LAYER] = "layer",
-        [TALUS_ARRAY_FORCE] = "force",
-        [TALUS_ARRAY_TOUCHING] = "touching",
-        [TALUS_ARRAY_CHAIN_A] = "chain_a",
-        [TALUS_ARRAY_CHAIN_B] = "chain_b",
-        [TALUS_ARRAY_CHAIN_FORCE] = "chain_force",
-        [TALUS_ARRAY_CHAIN_POINT] = "chain_point",
-        [TALUS_ARRAY_POINT] = "point",
-        [TALUS_ARRAY_NORMAL] = "normal",
-        [TALUS_ARRAY_TRIANGLE] = "triangle",
-        [TALUS_ARRAY_EDGE] = "edge",
-        [TALUS_ARRAY_PIECE] = "piece",
-    };
+#define NAME(number, name) [TALUS_ARRAY_##number] = name,
+    static const char *const names[TALUS_ARRAYS] = {TALUS_ARRAY_TABLE(NAME)};
     return name > 0 && name < TALUS_ARRAYS ? names[name] : "unknown";
 }
 
@@ -88,14 +64,9 @@ void talus_packer_clear(TalusPacker *packer)
     *packer = (TalusPacker){0};
 }
 
-static TalusStatus make_room(TalusPacker *p, size_t size)
-{
-    return TALUS_GROW(p->bytes, p->size + size, p->size, "frame");
-}
-
 TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size)
 {
-    TALUS_TRY(make_room(packer, size));
+    TALUS_TRY(TALUS_GROW(packer->bytes, packer->size + size, packer->size, "frame"));
     if (bytes)
         memcpy(packer->bytes + packer->size, bytes, size);
     else
@@ -210,10 +181,13 @@ static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool other)
     return TALUS_OK;
 }
 
-static TalusStatus reserve_code(TalusPacker *p, int components, int tuples)
+static TalusArrayHead head_of(int name, int type, int components, int tuples, int width)
 {
-    size_t count = (size_t)components * (size_t)tuples;
-    return TALUS_GROW(p->code, count, 0, "frame");
+    return (TalusArrayHead){.name = (uint8_t)name,
+                            .type = (uint8_t)type,
+                            .components = (uint8_t)components,
+                            .width = (uint8_t)width,
+                            .tuples = (uint32_t)tuples};
 }
 
 static uint32_t predict(TalusPrediction prediction, const int32_t *value, const int32_t *guess,
@@ -251,7 +225,7 @@ static TalusStatus pack_predicted(TalusPacker *packer, int name, int components,
                                   TalusPrediction prediction, const int32_t *value,
                                   const int32_t *guess, bool other)
 {
-    TALUS_TRY(reserve_code(packer, components, tuples));
+    TALUS_TRY(TALUS_GROW(packer->code, (size_t)components * (size_t)tuples, 0, "frame"));
     Codes codes = {.code = packer->code,
                    .prediction = prediction,
                    .value = value,
@@ -259,24 +233,12 @@ static TalusStatus pack_predicted(TalusPacker *packer, int name, int components,
                    .components = (size_t)components};
     talus_parallel(packer->pool, (int64_t)components * tuples, GRAIN, make_codes, &codes);
     uint32_t all = atomic_load(&codes.all);
-    TalusArrayHead head = {.name = (uint8_t)name,
-                           .type = TALUS_TYPE_INTEGER,
-                           .components = (uint8_t)components,
-                           .prediction = (uint8_t)prediction,
-                           .width = all > 0xffff ? 4
-                                    : all > 0xff ? 2
-                                                 : 1,
-                           .tuples = (uint32_t)tuples};
+    TalusArrayHead head = head_of(name, TALUS_TYPE_INTEGER, components, tuples,
+                                  all > 0xffff ? 4
+                                  : all > 0xff ? 2
+                                               : 1);
+    head.prediction = (uint8_t)prediction;
     return take(packer, head, other);
-}
-
-/* Adds the array with both predictions, since only deflate tells which is shorter: twice the work, in key frames
- * only. */
-static TalusStatus pack_best(TalusPacker *p, int name, int components, int tuples,
-                             const int32_t *value)
-{
-    TALUS_TRY(pack_predicted(p, name, components, tuples, TALUS_PREDICT_NONE, value, NULL, false));
-    return pack_predicted(p, name, components, tuples, TALUS_PREDICT_TUPLE, value, NULL, true);
 }
 
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
@@ -285,38 +247,34 @@ TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, i
 {
     if (tuples == 0)
         return TALUS_OK;
-    if (prediction == TALUS_PREDICT_BEST)
-        return pack_best(packer, name, components, tuples, value);
-    return pack_predicted(packer, name, components, tuples, prediction, value, guess, false);
+    bool best = prediction == TALUS_PREDICT_BEST;
+    TALUS_TRY(pack_predicted(packer, name, components, tuples,
+                             best ? TALUS_PREDICT_NONE : prediction, value, guess, false));
+    /* Only deflate tells which of two predictions is shorter: twice the work, in key frames only. */
+    return best ? pack_predicted(packer, name, components, tuples, TALUS_PREDICT_TUPLE, value, NULL,
+                                 true)
+                : TALUS_OK;
 }
 
 TalusStatus talus_pack_halves(TalusPacker *packer, int name, int components, int tuples,
                               const uint16_t *value)
 {
+    size_t count = (size_t)components * (size_t)tuples;
     if (tuples == 0)
         return TALUS_OK;
-    TALUS_TRY(reserve_code(packer, components, tuples));
-    for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++)
+    TALUS_TRY(TALUS_GROW(packer->code, count, 0, "frame"));
+    for (size_t i = 0; i < count; i++)
         packer->code[i] = value[i];
-    TalusArrayHead head = {.name = (uint8_t)name,
-                           .type = TALUS_TYPE_BF16,
-                           .components = (uint8_t)components,
-                           .width = 2,
-                           .tuples = (uint32_t)tuples};
-    return take(packer, head, false);
+    return take(packer, head_of(name, TALUS_TYPE_BF16, components, tuples, 2), false);
 }
 
 TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int tuples,
                               const float *value)
 {
+    size_t count = (size_t)components * (size_t)tuples;
     if (tuples == 0)
         return TALUS_OK;
-    TALUS_TRY(reserve_code(packer, components, tuples));
-    memcpy(packer->code, value, (size_t)components * (size_t)tuples * sizeof *value);
-    TalusArrayHead head = {.name = (uint8_t)name,
-                           .type = TALUS_TYPE_F32,
-                           .components = (uint8_t)components,
-                           .width = 4,
-                           .tuples = (uint32_t)tuples};
-    return take(packer, head, false);
+    TALUS_TRY(TALUS_GROW(packer->code, count, 0, "frame"));
+    memcpy(packer->code, value, count * sizeof *value);
+    return take(packer, head_of(name, TALUS_TYPE_F32, components, tuples, 4), false);
 }

@@ -4,7 +4,6 @@
 #include "io/frames/frames.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,16 +12,10 @@
 
 /* ---- opening ---- */
 
-/* NONBLOCK: a named pipe must be refused and not waited for. */
-static int open_fd(const char *path)
-{
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
 static TalusStatus open_file(TalusFrames *f, const char *path)
 {
     TALUS_TRY(talus_path(&f->path, "%s", path));
-    f->fd = open_fd(path);
+    f->fd = talus_open_to_read(path);
     if (f->fd < 0)
         return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     return talus_frames_scan(f);
@@ -63,7 +56,7 @@ static void follow_name(TalusFrames *f)
     struct stat named, held;
     if (stat(f->path, &named) != 0 || fstat(f->fd, &held) != 0 || talus_same_file(&named, &held))
         return;
-    int fd = open_fd(f->path);
+    int fd = talus_open_to_read(f->path);
     if (fd < 0)
         return;
     close(f->fd);

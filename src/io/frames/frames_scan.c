@@ -3,6 +3,7 @@
  * The index of a finished file gives them; without one the headers of the chunks are walked. Both give offsets and
  * times only: the reader of a chunk verifies its checksum. */
 #include "base/memory.h"
+#include "io/file/file.h"
 #include "io/frames/frames.h"
 
 #include <errno.h>
@@ -10,31 +11,29 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 TalusStatus talus_frames_bytes(const TalusFrames *f, uint64_t offset, void *out, size_t size)
 {
-    for (size_t done = 0; done < size;) {
-        ssize_t n = pread(f->fd, (char *)out + done, size - done, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
-        if (n == 0)
-            return talus_fail_file(f->path, TALUS_ERR_IO, "became shorter while being read");
-        done += (size_t)n;
-    }
+    return talus_read_at(f->fd, f->path, offset, out, size);
+}
+
+static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
+{
+    struct stat about;
+    if (fstat(f->fd, &about) != 0)
+        return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return talus_fail_file(f->path, TALUS_ERR_IO, "is not a regular file");
+    *size = (uint64_t)about.st_size;
     return TALUS_OK;
 }
 
 /* Checks sizes, then allocates, then verifies the checksum. */
 TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, TalusChunk *chunk)
 {
-    struct stat about;
+    uint64_t start = offset + sizeof *chunk, size;
     TALUS_TRY(talus_frames_bytes(f, offset, chunk, sizeof *chunk));
-    if (fstat(f->fd, &about) != 0)
-        return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
-    uint64_t start = offset + sizeof *chunk, size = (uint64_t)about.st_size;
+    TALUS_TRY(file_size(f, &size));
     if (chunk->magic != TALUS_CHUNK_MAGIC || chunk->kind != kind)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
                                "damaged: byte %" PRIu64 " starts no such chunk", offset);
@@ -49,17 +48,6 @@ TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, T
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
                                "damaged: the chunk at byte %" PRIu64 " does not match its checksum",
                                offset);
-    return TALUS_OK;
-}
-
-static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
-{
-    struct stat about;
-    if (fstat(f->fd, &about) != 0)
-        return talus_fail_file(f->path, TALUS_ERR_IO, "cannot read: %s", strerror(errno));
-    if (!S_ISREG(about.st_mode))
-        return talus_fail_file(f->path, TALUS_ERR_IO, "is not a regular file");
-    *size = (uint64_t)about.st_size;
     return TALUS_OK;
 }
 

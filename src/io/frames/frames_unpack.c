@@ -107,38 +107,42 @@ TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *pay
 
 /* ---- arrays ---- */
 
-static TalusStatus check_expected(const TalusArrayView *view, int name, int type, int components,
+static TalusStatus check_expected(const TalusArrayHead *head, int name, int type, int components,
                                   int tuples)
 {
     const char *text = talus_array_name(name);
-    if (view->head.tuples != (uint32_t)tuples)
+    if (head->tuples != (uint32_t)tuples)
         return talus_fail_key(text, TALUS_ERR_FORMAT, "%" PRIu32 " tuples; expected %d",
-                              view->head.tuples, tuples);
-    if (tuples > 0 && (view->head.type != type || view->head.components != components))
+                              head->tuples, tuples);
+    if (tuples > 0 && (head->type != type || head->components != components))
         return talus_fail_key(text, TALUS_ERR_FORMAT,
-                              "type %d with %d components; expected %d with %d", view->head.type,
-                              view->head.components, type, components);
+                              "type %d with %d components; expected %d with %d", head->type,
+                              head->components, type, components);
     return TALUS_OK;
 }
 
-/* Joins the planes into `code`. */
-static TalusStatus unpack_code(TalusUnpacker *u, const TalusArrayView *view)
+/* Joins the planes of an array into `code`; nothing if it is to have no tuples. */
+static TalusStatus unpack_code(TalusUnpacker *u, int name, int type, int components, int tuples)
 {
+    const TalusArrayView *view = &u->array[name];
     const TalusArrayHead *a = &view->head;
-    size_t n = a->tuples, components = a->components, size = n * components * a->width;
+    TALUS_TRY(check_expected(a, name, type, components, tuples));
+    if (tuples == 0)
+        return TALUS_OK;
+    size_t n = a->tuples, width = a->components, size = n * width * a->width;
     const unsigned char *plane = view->data;
     if (a->coding == TALUS_CODING_ZLIB) {
         TALUS_TRY(TALUS_GROW(u->plane, size, 0, "frame"));
-        TALUS_TRY(talus_error_at(talus_locate(TALUS_DOMAIN_IO, NULL, 0, talus_array_name(a->name)),
+        TALUS_TRY(talus_error_at(talus_locate(TALUS_DOMAIN_IO, NULL, 0, talus_array_name(name)),
                                  talus_inflate(view->data, a->bytes, u->plane, size)));
         plane = u->plane;
     }
-    TALUS_TRY(TALUS_GROW(u->code, n * components, 0, "frame"));
-    memset(u->code, 0, n * components * sizeof *u->code);
-    for (size_t c = 0; c < components; c++)
+    TALUS_TRY(TALUS_GROW(u->code, n * width, 0, "frame"));
+    memset(u->code, 0, n * width * sizeof *u->code);
+    for (size_t c = 0; c < width; c++)
         for (int byte = 0; byte < a->width; byte++, plane += n)
             for (size_t i = 0; i < n; i++)
-                u->code[i * components + c] |= (uint32_t)plane[i] << 8 * byte;
+                u->code[i * width + c] |= (uint32_t)plane[i] << 8 * byte;
     return TALUS_OK;
 }
 
@@ -150,16 +154,12 @@ static uint32_t unzigzag(uint32_t code)
 TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int components, int tuples,
                                   const int32_t *guess, int32_t *value)
 {
-    const TalusArrayView *view = &unpacker->array[name];
-    TALUS_TRY(check_expected(view, name, TALUS_TYPE_INTEGER, components, tuples));
-    if (tuples == 0)
-        return TALUS_OK;
-    bool body = view->head.prediction == TALUS_PREDICT_BODY;
-    bool tuple = view->head.prediction == TALUS_PREDICT_TUPLE;
-    if (body && !guess)
+    int prediction = unpacker->array[name].head.prediction;
+    bool body = prediction == TALUS_PREDICT_BODY, tuple = prediction == TALUS_PREDICT_TUPLE;
+    TALUS_TRY(unpack_code(unpacker, name, TALUS_TYPE_INTEGER, components, tuples));
+    if (tuples > 0 && body && !guess)
         return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
                               "is predicted from a frame before");
-    TALUS_TRY(unpack_code(unpacker, view));
     size_t step = (size_t)components, count = step * (size_t)tuples;
     for (size_t i = 0; i < count; i++) {
         uint32_t from = body                 ? (uint32_t)guess[i]
@@ -173,11 +173,7 @@ TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int compone
 TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int components, int tuples,
                                 uint16_t *value)
 {
-    const TalusArrayView *view = &unpacker->array[name];
-    TALUS_TRY(check_expected(view, name, TALUS_TYPE_BF16, components, tuples));
-    if (tuples == 0)
-        return TALUS_OK;
-    TALUS_TRY(unpack_code(unpacker, view));
+    TALUS_TRY(unpack_code(unpacker, name, TALUS_TYPE_BF16, components, tuples));
     for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++) {
         value[i] = (uint16_t)unpacker->code[i];
         if ((value[i] & 0x7f80) == 0x7f80)
@@ -190,16 +186,12 @@ TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int component
 TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int components, int tuples,
                                 float *value)
 {
-    const TalusArrayView *view = &unpacker->array[name];
-    size_t count = (size_t)components * (size_t)tuples;
-    TALUS_TRY(check_expected(view, name, TALUS_TYPE_F32, components, tuples));
-    if (tuples == 0)
-        return TALUS_OK;
-    TALUS_TRY(unpack_code(unpacker, view));
-    memcpy(value, unpacker->code, count * sizeof *value);
-    for (size_t i = 0; i < count; i++)
+    TALUS_TRY(unpack_code(unpacker, name, TALUS_TYPE_F32, components, tuples));
+    for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++) {
+        memcpy(&value[i], &unpacker->code[i], sizeof *value);
         if (!isfinite(value[i]))
             return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
                                   "a value is not finite");
+    }
     return TALUS_OK;
 }

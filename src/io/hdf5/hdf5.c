@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "io/hdf5/hdf5_memory.h"
+#include "io/hdf5/hdf5_rows.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,8 +22,6 @@ struct TalusH5 {
     void *report_to;
     char no_file[40]; /* name that neither the disk nor an open HDF5 file has */
 };
-
-#define FAIL(h5, path, ...) fail_at((h5), (path), __VA_ARGS__)
 
 static TalusStatus fail_at(const TalusH5 *h5, const char *path, const char *format, ...)
     TALUS_PRINTF(3, 4);
@@ -182,17 +181,18 @@ static TalusStatus open_kind(const TalusH5 *h5, const char *path, H5I_type_t typ
     switch (open_object(h5, path, id)) {
     case FOUND: break;
     case LINKED:
-        return FAIL(h5, path, "is a soft or external link: expected %s of the file itself", what);
-    case MISSING: return FAIL(h5, path, "is missing: expected %s", what);
-    case DAMAGED: return FAIL(h5, path, "cannot be read: the file is damaged");
+        return fail_at(h5, path, "is a soft or external link: expected %s of the file itself",
+                       what);
+    case MISSING: return fail_at(h5, path, "is missing: expected %s", what);
+    case DAMAGED: return fail_at(h5, path, "cannot be read: the file is damaged");
     }
     if (H5Iget_type(*id) == type)
         return TALUS_OK;
-    TalusStatus status = FAIL(h5, path, "is %s: expected %s",
-                              H5Iget_type(*id) == H5I_GROUP     ? "a group"
-                              : H5Iget_type(*id) == H5I_DATASET ? "a dataset"
-                                                                : "a named type",
-                              what);
+    TalusStatus status = fail_at(h5, path, "is %s: expected %s",
+                                 H5Iget_type(*id) == H5I_GROUP     ? "a group"
+                                 : H5Iget_type(*id) == H5I_DATASET ? "a dataset"
+                                                                   : "a named type",
+                                 what);
     H5Oclose(*id);
     return status;
 }
@@ -243,15 +243,15 @@ static TalusStatus check_type(const TalusH5 *h5, const char *path, const Set *se
     H5T_class_t found = H5Tget_class(set->type);
     size_t size = H5Tget_size(set->type);
     if (found != class)
-        return FAIL(h5, path, "holds %s: expected %s", class_name(found), class_name(class));
+        return fail_at(h5, path, "holds %s: expected %s", class_name(found), class_name(class));
     bool usual = size == 1 || size == 2 || size == 4 || size == 8;
     if (class == H5T_INTEGER && !(usual && H5Tget_precision(set->type) == 8 * size))
-        return FAIL(h5, path, "holds integers of %zu bytes: expected 1, 2, 4 or 8, all in use",
-                    size);
+        return fail_at(h5, path, "holds integers of %zu bytes: expected 1, 2, 4 or 8, all in use",
+                       size);
     if (class == H5T_FLOAT && H5Tequal(set->type, H5T_IEEE_F64LE) <= 0 &&
         H5Tequal(set->type, H5T_IEEE_F64BE) <= 0 && H5Tequal(set->type, H5T_IEEE_F32LE) <= 0 &&
         H5Tequal(set->type, H5T_IEEE_F32BE) <= 0)
-        return FAIL(h5, path, "holds reals of an unusual kind: expected IEEE of 4 or 8 bytes");
+        return fail_at(h5, path, "holds reals of an unusual kind: expected IEEE of 4 or 8 bytes");
     return TALUS_OK;
 }
 
@@ -261,13 +261,13 @@ static TalusStatus check_extent(const TalusH5 *h5, const char *path, Set *set)
     H5S_class_t kind = H5Sget_simple_extent_type(set->space);
     int rank = kind == H5S_SCALAR ? 0 : H5Sget_simple_extent_ndims(set->space);
     if ((kind != H5S_SCALAR && kind != H5S_SIMPLE) || rank < 0 || rank > 1)
-        return FAIL(h5, path, "has %d dimensions: expected 1", kind == H5S_NULL ? 0 : rank);
+        return fail_at(h5, path, "has %d dimensions: expected 1", kind == H5S_NULL ? 0 : rank);
     if (rank == 1 && H5Sget_simple_extent_dims(set->space, extent, NULL) != 1)
-        return FAIL(h5, path, "has no readable extent");
+        return fail_at(h5, path, "has no readable extent");
     set->count = extent[0];
     if (set->count > INT32_MAX - 1)
-        return FAIL(h5, path, "has %" PRIu64 " entries: expected fewer than %d", set->count,
-                    INT32_MAX);
+        return fail_at(h5, path, "has %" PRIu64 " entries: expected fewer than %d", set->count,
+                       INT32_MAX);
     return TALUS_OK;
 }
 
@@ -284,10 +284,11 @@ static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Set 
         if (filter == H5Z_FILTER_DEFLATE && *ratio == 1)
             *ratio = DEFLATE_RATIO;
         else if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
-            return FAIL(h5, path,
-                        "is stored with filter %d: expected none, shuffle, fletcher32 or deflate "
-                        "once",
-                        (int)filter);
+            return fail_at(
+                h5, path,
+                "is stored with filter %d: expected none, shuffle, fletcher32 or deflate "
+                "once",
+                (int)filter);
     }
     return TALUS_OK;
 }
@@ -299,24 +300,24 @@ static TalusStatus check_storage(TalusH5 *h5, const char *path, const Set *set)
     H5D_layout_t layout = H5Pget_layout(set->list);
     hsize_t extent;
     if (layout == H5D_VIRTUAL || H5Pget_external_count(set->list) > 0)
-        return FAIL(h5, path, "takes its data from other files: expected it in this one");
+        return fail_at(h5, path, "takes its data from other files: expected it in this one");
     TALUS_TRY(check_filters(h5, path, set, &ratio));
     if (layout == H5D_CHUNKED) {
         if (H5Pget_chunk(set->list, 1, &extent) != 1)
-            return FAIL(h5, path, "has chunks that cannot be read");
+            return fail_at(h5, path, "has chunks that cannot be read");
         chunk = extent * H5Tget_size(set->type);
     }
     uint64_t stored = H5Dget_storage_size(set->id);
     uint64_t most = stored < h5->size ? stored * ratio : h5->size * ratio;
     if (bytes > most)
-        return FAIL(h5, path,
-                    "claims %" PRIu64 " entries, but the file stores %" PRIu64 " bytes of it",
-                    set->count, stored);
+        return fail_at(h5, path,
+                       "claims %" PRIu64 " entries, but the file stores %" PRIu64 " bytes of it",
+                       set->count, stored);
     if (bytes && chunk > most && chunk > SLACK_BYTES)
-        return FAIL(h5, path, "has chunks of %" PRIu64 " bytes, but stores %" PRIu64, chunk,
-                    stored);
+        return fail_at(h5, path, "has chunks of %" PRIu64 " bytes, but stores %" PRIu64, chunk,
+                       stored);
     if (bytes > h5->budget)
-        return FAIL(h5, path, "is too much for a file of %zu bytes", h5->size);
+        return fail_at(h5, path, "is too much for a file of %zu bytes", h5->size);
     h5->budget -= bytes;
     return TALUS_OK;
 }
@@ -329,7 +330,7 @@ static TalusStatus open_set(TalusH5 *h5, const char *path, H5T_class_t class, Se
     set->space = H5Dget_space(set->id);
     set->list = H5Dget_create_plist(set->id);
     TalusStatus status = set->type < 0 || set->space < 0 || set->list < 0
-                             ? FAIL(h5, path, "cannot be read: the file is damaged")
+                             ? fail_at(h5, path, "cannot be read: the file is damaged")
                              : TALUS_OK;
     TALUS_THEN(status, check_type(h5, path, set, class));
     TALUS_THEN(status, check_extent(h5, path, set));
@@ -342,7 +343,7 @@ static TalusStatus open_set(TalusH5 *h5, const char *path, H5T_class_t class, Se
 static TalusStatus read_into(TalusH5 *h5, const char *path, const Set *set, hid_t type, void *out)
 {
     if (set->count && H5Dread(set->id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0)
-        return FAIL(h5, path, "cannot be read: the file is truncated or damaged");
+        return fail_at(h5, path, "cannot be read: the file is truncated or damaged");
     return TALUS_OK;
 }
 
@@ -380,8 +381,9 @@ TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out)
     Set set;
     TALUS_TRY(open_set(h5, path, H5T_INTEGER, &set));
     TalusStatus status =
-        set.count == 1 ? read_into(h5, path, &set, H5T_NATIVE_INT64, out)
-                       : FAIL(h5, path, "has %" PRIu64 " entries: expected one integer", set.count);
+        set.count == 1
+            ? read_into(h5, path, &set, H5T_NATIVE_INT64, out)
+            : fail_at(h5, path, "has %" PRIu64 " entries: expected one integer", set.count);
     close_set(&set);
     return status;
 }
@@ -392,7 +394,7 @@ static TalusStatus read_fixed_text(TalusH5 *h5, const char *path, const Set *set
 {
     size_t size = H5Tget_size(set->type);
     if (size > TEXT_BYTES)
-        return FAIL(h5, path, "has %zu bytes of text: expected at most %d", size, TEXT_BYTES);
+        return fail_at(h5, path, "has %zu bytes of text: expected at most %d", size, TEXT_BYTES);
     TALUS_TRY(TALUS_ALLOC(*out, size + 1, path));
     return read_into(h5, path, set, set->type, *out);
 }
@@ -408,11 +410,11 @@ static TalusStatus read_variable_text(TalusH5 *h5, const char *path, const Set *
         H5Pclose(list);
     haddr_t offset = H5Dget_offset(set->id);
     if (!address || offset == HADDR_UNDEF)
-        return FAIL(h5, path, "is stored in an unusual way: expected text of fixed length");
+        return fail_at(h5, path, "is stored in an unusual way: expected text of fixed length");
     if (!talus_h5_variable_text(h5->bytes, h5->size, offset, &text, &length))
-        return FAIL(h5, path, "cannot be read: the file is damaged");
+        return fail_at(h5, path, "cannot be read: the file is damaged");
     if (length > TEXT_BYTES)
-        return FAIL(h5, path, "has %zu bytes of text: expected at most %d", length, TEXT_BYTES);
+        return fail_at(h5, path, "has %zu bytes of text: expected at most %d", length, TEXT_BYTES);
     TALUS_TRY(TALUS_ALLOC(*out, length + 1, path));
     memcpy(*out, text, length);
     return TALUS_OK;
@@ -425,7 +427,7 @@ TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out)
     TALUS_TRY(open_set(h5, path, H5T_STRING, &set));
     TalusStatus status;
     if (set.count != 1)
-        status = FAIL(h5, path, "has %" PRIu64 " texts: expected one", set.count);
+        status = fail_at(h5, path, "has %" PRIu64 " texts: expected one", set.count);
     else if (H5Tis_variable_str(set.type) > 0)
         status = read_variable_text(h5, path, &set, out);
     else
@@ -448,11 +450,7 @@ static TalusStatus fail_write(const TalusH5 *h5, const char *path)
 
 TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path)
 {
-    hid_t id = H5Gcreate2(h5->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (id < 0)
-        return fail_write(h5, path);
-    H5Gclose(id);
-    return TALUS_OK;
+    return talus_hdf_make_group(h5->file, path) ? TALUS_OK : fail_write(h5, path);
 }
 
 /* Stores no times, so that equal data gives equal bytes. */

@@ -27,8 +27,6 @@ static const char *at(Reader *r, const char *first, const char *second)
     return r->path;
 }
 
-#define FAIL_AT(r, ...) fail_at((r), __VA_ARGS__)
-
 /* Fails with the path used last. */
 static TalusStatus fail_at(const Reader *r, const char *format, ...) TALUS_PRINTF(2, 3);
 
@@ -46,7 +44,7 @@ static TalusStatus check_finite(const Reader *r, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!isfinite(x[i]))
-            return FAIL_AT(r, "entry %zu is %g: expected a finite number", i, x[i]);
+            return fail_at(r, "entry %zu is %g: expected a finite number", i, x[i]);
     return TALUS_OK;
 }
 
@@ -57,7 +55,7 @@ static TalusStatus read_vector(Reader *r, const char *group, const char *name, i
     size_t length;
     TALUS_TRY(talus_h5_read_reals(r->h5, at(r, group, name), out, &length));
     if (expected >= 0 && length != (size_t)expected)
-        return FAIL_AT(r, "has %zu entries: expected %" PRId64 ", %s", length, expected, why);
+        return fail_at(r, "has %zu entries: expected %" PRId64 ", %s", length, expected, why);
     if (count)
         *count = length;
     return check_finite(r, *out, length);
@@ -68,7 +66,7 @@ static TalusStatus read_friction(Reader *r, TalusFclib *f)
     TALUS_TRY(read_vector(r, "vectors", "mu", f->contacts, "one for each contact", &f->mu, NULL));
     for (int i = 0; i < f->contacts; i++)
         if (f->mu[i] < 0.0)
-            return FAIL_AT(r, "entry %d is %g: expected 0 or more", i, f->mu[i]);
+            return fail_at(r, "entry %d is %g: expected 0 or more", i, f->mu[i]);
     return TALUS_OK;
 }
 
@@ -78,7 +76,7 @@ static TalusStatus read_offset(Reader *r, const char *name, TalusFclib *f, doubl
     size_t rows;
     TALUS_TRY(read_vector(r, "vectors", name, -1, "", out, &rows));
     if (rows % (size_t)f->dimension != 0)
-        return FAIL_AT(r, "has %zu entries: expected a multiple of spacedim, which is %d", rows,
+        return fail_at(r, "has %zu entries: expected a multiple of spacedim, which is %d", rows,
                        f->dimension);
     f->contacts = (int)(rows / (size_t)f->dimension);
     return read_friction(r, f);
@@ -105,7 +103,7 @@ static TalusStatus read_count(Reader *r, const char *matrix, const char *name, i
 {
     TALUS_TRY(talus_h5_read_int(r->h5, at(r, matrix, name), out));
     if (*out != expected)
-        return FAIL_AT(r, "is %" PRId64 ": expected %" PRId64 ", %s", *out, expected, why);
+        return fail_at(r, "is %" PRId64 ": expected %" PRId64 ", %s", *out, expected, why);
     return TALUS_OK;
 }
 
@@ -113,13 +111,13 @@ static TalusStatus read_header(Reader *r, const char *matrix, Stored *s)
 {
     TALUS_TRY(talus_h5_read_int(r->h5, at(r, matrix, "nzmax"), &s->nzmax));
     if (s->nzmax < 0 || s->nzmax > INT32_MAX)
-        return FAIL_AT(r, "is %" PRId64 ": expected 0 to %d", s->nzmax, INT32_MAX);
+        return fail_at(r, "is %" PRId64 ": expected 0 to %d", s->nzmax, INT32_MAX);
     TALUS_TRY(talus_h5_read_int(r->h5, at(r, matrix, "nz"), &s->nz));
     if (s->nz < CSR || s->nz > INT32_MAX)
-        return FAIL_AT(r, "is %" PRId64 ": expected -1 (columns), -2 (rows) or a count of entries",
+        return fail_at(r, "is %" PRId64 ": expected -1 (columns), -2 (rows) or a count of entries",
                        s->nz);
     if (s->nz > s->nzmax)
-        return FAIL_AT(r, "is %" PRId64 ": expected at most nzmax, which is %" PRId64, s->nz,
+        return fail_at(r, "is %" PRId64 ": expected at most nzmax, which is %" PRId64, s->nz,
                        s->nzmax);
     return TALUS_OK;
 }
@@ -129,7 +127,7 @@ static TalusStatus check_length(Reader *r, const char *matrix, const char *name,
 {
     at(r, matrix, name);
     if (length != used && length != (size_t)s->nzmax)
-        return FAIL_AT(r, "has %zu entries: expected the %zu in use or nzmax, %" PRId64, length,
+        return fail_at(r, "has %zu entries: expected the %zu in use or nzmax, %" PRId64, length,
                        used, s->nzmax);
     return TALUS_OK;
 }
@@ -140,17 +138,17 @@ static TalusStatus check_starts(Reader *r, const char *matrix, const Stored *s)
     size_t lines = (size_t)(s->nz == CSC ? s->n : s->m);
     at(r, matrix, "p");
     if (s->p_count != lines + 1)
-        return FAIL_AT(r, "has %zu entries: expected %zu, one more than %s", s->p_count, lines + 1,
+        return fail_at(r, "has %zu entries: expected %zu, one more than %s", s->p_count, lines + 1,
                        s->nz == CSC ? "columns" : "rows");
     if (s->p[0] != 0)
-        return FAIL_AT(r, "begins with %" PRId32 ": expected 0", s->p[0]);
+        return fail_at(r, "begins with %" PRId32 ": expected 0", s->p[0]);
     for (size_t k = 0; k < lines; k++)
         if (s->p[k + 1] < s->p[k])
-            return FAIL_AT(r,
+            return fail_at(r,
                            "entry %zu falls from %" PRId32 " to %" PRId32 ": expected it to rise",
                            k + 1, s->p[k], s->p[k + 1]);
     if (s->p[lines] > s->nzmax)
-        return FAIL_AT(r, "ends with %" PRId32 ": expected at most nzmax, which is %" PRId64,
+        return fail_at(r, "ends with %" PRId32 ": expected at most nzmax, which is %" PRId64,
                        s->p[lines], s->nzmax);
     return TALUS_OK;
 }
@@ -161,7 +159,7 @@ static TalusStatus check_indices(Reader *r, const char *matrix, const char *name
     at(r, matrix, name);
     for (size_t k = 0; k < used; k++)
         if (x[k] < 0 || x[k] >= below)
-            return FAIL_AT(r, "entry %zu is %" PRId32 ": expected a %s from 0 to %" PRId64, k, x[k],
+            return fail_at(r, "entry %zu is %" PRId32 ": expected a %s from 0 to %" PRId64, k, x[k],
                            what, below - 1);
     return TALUS_OK;
 }
@@ -233,7 +231,7 @@ static TalusStatus check_sums(Reader *r, const char *matrix, const TalusSparse *
     at(r, matrix, "x");
     for (int32_t k = 0; k < talus_sparse_entries(a); k++)
         if (!isfinite(a->value[k]))
-            return FAIL_AT(r, "entries of one place sum to %g: expected a finite number",
+            return fail_at(r, "entries of one place sum to %g: expected a finite number",
                            a->value[k]);
     return TALUS_OK;
 }
@@ -332,7 +330,7 @@ static TalusStatus read_guesses(Reader *r, TalusFclib *f)
         return TALUS_OK;
     TALUS_TRY(talus_h5_read_int(r->h5, at(r, "guesses", "number_of_guesses"), &count));
     if (count < 0 || count > MAX_GUESSES)
-        return FAIL_AT(r, "is %" PRId64 ": expected 0 to %d", count, MAX_GUESSES);
+        return fail_at(r, "is %" PRId64 ": expected 0 to %d", count, MAX_GUESSES);
     TALUS_TRY(TALUS_ALLOC(f->guesses, (size_t)count, "guesses"));
     for (int64_t i = 0; i < count; i++) {
         snprintf(group, sizeof group, "guesses/%" PRId64, i + 1);
@@ -367,7 +365,7 @@ static TalusStatus read_problem(Reader *r, TalusFclib *f)
     TALUS_TRY(find_kind(r, &global));
     TALUS_TRY(talus_h5_read_int(r->h5, at(r, "spacedim", ""), &dimension));
     if (dimension != 2 && dimension != 3)
-        return FAIL_AT(r, "is %" PRId64 ": expected 2 or 3", dimension);
+        return fail_at(r, "is %" PRId64 ": expected 2 or 3", dimension);
     f->dimension = (int)dimension;
     TALUS_TRY(global ? read_global(r, f) : read_local(r, f));
     TALUS_TRY(read_texts(r, f));

@@ -77,16 +77,16 @@ static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
                               talus_fail_file(path, TALUS_ERR_FORMAT, "models[%" PRIu64 "]: %s", i,
                                               talus_error()));
     }
-    for (uint64_t i = 0; content->turning && i < h->blocks; i++) {
-        const TalusStoredMoments *t = &content->turning[i];
+    for (uint64_t i = 0; content->moments && i < h->blocks; i++) {
+        const TalusStoredMoments *t = &content->moments[i];
         bool turns = t->spinning > 0.0 || t->rolling > 0.0;
         if (!(t->spinning >= 0.0 && t->rolling >= 0.0 && t->length >= 0.0 &&
               isfinite(t->spinning) && isfinite(t->rolling) && isfinite(t->length)) ||
             (turns && !(t->length > 0.0)))
             return in_element(
-                "turning", i,
+                "moments", i,
                 talus_fail_file(path, TALUS_ERR_FORMAT,
-                                "turning[%" PRIu64 "]: spinning %g, rolling %g, length %g: "
+                                "moments[%" PRIu64 "]: spinning %g, rolling %g, length %g: "
                                 "expected finite numbers, not negative, and a length with friction",
                                 i, t->spinning, t->rolling, t->length));
     }

@@ -46,33 +46,30 @@ typedef struct Image {
 } Image;
 
 /* Checked before the checksum, whose location depends on the version. */
-static TalusStatus check_version(const char *path, const Header *h, size_t size)
+static TalusStatus check_version(const Header *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_CHECKPOINT_MAGIC, sizeof h->magic) != 0)
-        return talus_fail_file(path, TALUS_ERR_FORMAT, "is not a Talus checkpoint");
+        return talus_fail(TALUS_ERR_FORMAT, "is not a Talus checkpoint");
     if (size >= offsetof(Header, header_size) && h->version > 0 && h->version < VERSION)
-        return talus_fail_file(
-            path, TALUS_ERR_FORMAT,
-            "has format version %" PRIu32
-            ", this program reads version %d: the version that wrote it can go on",
-            h->version, VERSION);
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "has format version %" PRIu32
+                          ", this program reads version %d: the version that wrote it can go on",
+                          h->version, VERSION);
     return TALUS_OK;
 }
 
-static TalusStatus check_header(const char *path, const Header *h, size_t size)
+static TalusStatus check_header(const Header *h, size_t size)
 {
-    TALUS_TRY(check_version(path, h, size));
+    TALUS_TRY(check_version(h, size));
     if (size < sizeof *h)
-        return talus_fail_file(path, TALUS_ERR_FORMAT,
-                               "truncated: %zu bytes, but the header alone has %zu", size,
-                               sizeof *h);
+        return talus_fail(TALUS_ERR_FORMAT, "truncated: %zu bytes, but the header alone has %zu",
+                          size, sizeof *h);
     if (h->header_hash != header_hash(h))
-        return talus_fail_file(path, TALUS_ERR_FORMAT,
-                               "damaged: the header does not match its checksum");
+        return talus_fail(TALUS_ERR_FORMAT, "damaged: the header does not match its checksum");
     if (h->version != VERSION || h->header_size != sizeof *h)
-        return talus_fail_file(path, TALUS_ERR_FORMAT,
-                               "has format version %" PRIu32 ", this program reads version %d",
-                               h->version, VERSION);
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "has format version %" PRIu32 ", this program reads version %d",
+                          h->version, VERSION);
     return TALUS_OK;
 }
 
@@ -94,44 +91,43 @@ static Payload payload_of(const Image *image)
     return (Payload){.note = note, .files = files, .state = files + image->header.files_size};
 }
 
-static TalusStatus check_payload(const char *path, const Image *image)
+static TalusStatus check_payload(const Image *image)
 {
     const Header *h = &image->header;
     uint64_t size = image->size - sizeof *h;
     /* Subtractions only, so that no sum can overflow. */
     if (h->note_size > size || h->files_size > size - h->note_size ||
         h->world_size != size - h->note_size - h->files_size)
-        return talus_fail_file(path, TALUS_ERR_FORMAT,
-                               "truncated: %" PRIu64 " bytes after the header, which announces "
-                               "%" PRIu64 ", %" PRIu64 " and %" PRIu64,
-                               size, h->note_size, h->files_size, h->world_size);
+        return talus_fail(TALUS_ERR_FORMAT,
+                          "truncated: %" PRIu64 " bytes after the header, which announces "
+                          "%" PRIu64 ", %" PRIu64 " and %" PRIu64,
+                          size, h->note_size, h->files_size, h->world_size);
     Payload payload = payload_of(image);
     if (payload_hash(h, &payload) != h->payload_hash)
-        return talus_fail_file(path, TALUS_ERR_FORMAT,
-                               "damaged: the content does not match its checksum");
+        return talus_fail(TALUS_ERR_FORMAT, "damaged: the content does not match its checksum");
     return TALUS_OK;
 }
 
-static TalusStatus check_image(const char *path, Image *image)
+static TalusStatus check_image(Image *image)
 {
     memcpy(&image->header, image->bytes,
            image->size < sizeof image->header ? image->size : sizeof image->header);
-    TALUS_TRY(check_header(path, &image->header, image->size));
-    return check_payload(path, image);
+    TALUS_TRY(check_header(&image->header, image->size));
+    return check_payload(image);
 }
 
-/* Loads a file of `dir` or, if that is NULL, at the path `name`; `path` is for messages. */
-static TalusStatus load_image(const TalusDir *dir, const char *name, const char *path, Image *image)
+/* Loads a file of `dir` or, if that is NULL, at the path `name`. */
+static TalusStatus load_image(const TalusDir *dir, const char *name, Image *image)
 {
     memset(image, 0, sizeof *image);
     TALUS_TRY(dir ? talus_dir_read(dir, name, SIZE_MAX - 1, &image->bytes, &image->size)
                   : talus_read_file(name, SIZE_MAX - 1, &image->bytes, &image->size));
-    TalusStatus status = check_image(path, image);
-    if (status != TALUS_OK) {
-        talus_release(image->bytes);
-        image->bytes = NULL;
-    }
-    return status;
+    TalusStatus status = check_image(image);
+    if (status == TALUS_OK)
+        return TALUS_OK;
+    talus_release(image->bytes);
+    image->bytes = NULL;
+    return dir ? talus_dir_error(dir, name, status) : talus_error_in_file(name, status);
 }
 
 static TalusStatus copy_note(const Image *image, char **note)
@@ -145,7 +141,7 @@ TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info
 {
     Image image;
     memset(info, 0, sizeof *info);
-    TALUS_TRY(load_image(NULL, path, path, &image));
+    TALUS_TRY(load_image(NULL, path, &image));
     info->sequence = image.header.sequence;
     info->steps = image.header.steps;
     info->time = image.header.time;
@@ -161,7 +157,6 @@ TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info
 
 typedef struct Pair {
     const TalusDir *dir;
-    char *path[2]; /* for messages */
     uint64_t sequence[2];
     int newest;
 } Pair;
@@ -179,29 +174,18 @@ static uint64_t sequence_of(const TalusDir *dir, const char *name)
     return sound ? header.sequence : 0;
 }
 
-static void pair_free(Pair *pair)
+static Pair find_pair(const TalusDir *dir)
 {
-    TALUS_RELEASE(pair->path[0], pair->path[1]);
-}
-
-static TalusStatus pair_find(const TalusDir *dir, Pair *pair)
-{
-    *pair = (Pair){.dir = dir};
-    for (int i = 0; i < 2; i++) {
-        TalusStatus status = talus_path(&pair->path[i], "%s/%s", dir->path, file_names[i]);
-        if (status != TALUS_OK) {
-            pair_free(pair);
-            return status;
-        }
-        pair->sequence[i] = sequence_of(dir, file_names[i]);
-    }
-    pair->newest = pair->sequence[1] > pair->sequence[0];
-    return TALUS_OK;
+    Pair pair = {.dir = dir};
+    for (int i = 0; i < 2; i++)
+        pair.sequence[i] = sequence_of(dir, file_names[i]);
+    pair.newest = pair.sequence[1] > pair.sequence[0];
+    return pair;
 }
 
 static TalusStatus load_of_pair(const Pair *pair, int index, Image *image)
 {
-    return load_image(pair->dir, file_names[index], pair->path[index], image);
+    return load_image(pair->dir, file_names[index], image);
 }
 
 /* Options for loading a world. */
@@ -216,12 +200,12 @@ static TalusStatus load_world(const Pair *pair, int index, Choice choice, TalusW
 {
     Image image;
     TALUS_TRY(load_of_pair(pair, index, &image));
-    TalusStatus status = talus_world_load(payload_of(&image).state, image.header.world_size,
-                                          choice.threads, choice.backend, world);
+    TalusStatus status =
+        talus_dir_error(pair->dir, file_names[index],
+                        talus_world_load(payload_of(&image).state, image.header.world_size,
+                                         choice.threads, choice.backend, world));
     if (status == TALUS_OK && note)
         status = copy_note(&image, note);
-    else
-        talus_error_in_file(pair->path[index], status);
     if (status != TALUS_OK && *world) {
         talus_world_destroy(*world);
         *world = NULL;
@@ -272,18 +256,14 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
                                   TalusWorld **world, char **note)
 {
     TalusDir dir;
-    Pair pair;
     *world = NULL;
     if (note)
         *note = NULL;
     if (access(path, F_OK) != 0) /* talus_dir_open would create it */
         return talus_fail_file(path, TALUS_ERR_IO, "there is no such directory");
     TALUS_TRY(talus_dir_open(path, &dir));
-    TalusStatus status = pair_find(&dir, &pair);
-    if (status == TALUS_OK) {
-        status = read_pair(&pair, (Choice){threads, backend}, world, note);
-        pair_free(&pair);
-    }
+    Pair pair = find_pair(&dir);
+    TalusStatus status = read_pair(&pair, (Choice){threads, backend}, world, note);
     talus_dir_close(&dir);
     return status;
 }
@@ -304,25 +284,17 @@ static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *
     if (*found)
         status = talus_manifest_unpack(payload_of(&image).files, image.header.files_size, out);
     talus_release(image.bytes);
-    return talus_error_in_file(pair->path[index], status);
-}
-
-static TalusStatus files_of_pair(const Pair *pair, double time, bool *found, TalusManifest *out)
-{
-    TALUS_TRY(files_of_one(pair, pair->newest, time, found, out));
-    return *found ? TALUS_OK : files_of_one(pair, !pair->newest, time, found, out);
+    return talus_dir_error(pair->dir, file_names[index], status);
 }
 
 TalusStatus talus_checkpoint_files(const TalusDir *dir, double time, bool *found,
                                    TalusManifest *out)
 {
-    Pair pair;
+    Pair pair = find_pair(dir);
     *found = false;
     *out = (TalusManifest){0};
-    TALUS_TRY(pair_find(dir, &pair));
-    TalusStatus status = files_of_pair(&pair, time, found, out);
-    pair_free(&pair);
-    return status;
+    TALUS_TRY(files_of_one(&pair, pair.newest, time, found, out));
+    return *found ? TALUS_OK : files_of_one(&pair, !pair.newest, time, found, out);
 }
 
 /* ---- writing ---- */
@@ -375,15 +347,11 @@ TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *wor
                                       const char *note, const TalusManifest *files)
 {
     static const TalusManifest none;
-    Pair pair;
     char *listed;
     size_t size;
     TALUS_TRY(talus_manifest_pack(files ? files : &none, &listed, &size));
-    TalusStatus status = pair_find(dir, &pair);
-    if (status == TALUS_OK) {
-        status = write_next(&pair, world, note ? note : "", listed, size);
-        pair_free(&pair);
-    }
+    Pair pair = find_pair(dir);
+    TalusStatus status = write_next(&pair, world, note ? note : "", listed, size);
     talus_release(listed);
     return status == TALUS_OK ? talus_dir_sync(dir) : status; /* sync its name */
 }

@@ -11,6 +11,7 @@
 #include "io/run/compare.h"
 #include "io/text/csv.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,29 +19,38 @@
 #include <talus/joint.h>
 
 #define FRAMES_NAME "frames.talus"
-#define STEPS_HEADER                                                                             \
-    "time,step,bodies,contacts,solver,iterations,products,factorisations,outcome,missed,"        \
-    "halvings,projection_fallbacks,residual_rms,residual_max,reference_speed,tolerance,"         \
-    "penetration_mean,penetration_max,kinetic,potential,"                                        \
-    "kinetic_change,potential_change,friction,impact,stabilisation,cohesion,gravity_error,spin," \
-    "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"                    \
-    "detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"
-#define PROBES_HEADER                                                                          \
-    "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass," \
-    "momentum_x,momentum_y,momentum_z\n"
 
-#define JOINTS_HEADER                                                                             \
-    "time,step,joint,coordinate,speed,force_x,force_y,force_z,torque_x,torque_y,torque_z,effort," \
-    "error\n"
+/* Tables of a run. Those of probes and joints exist only if the run has any. */
+enum { STEPS, PROBES, JOINTS, TABLES };
+static const struct {
+    const char *name, *header;
+} tables[TABLES] = {
+    [STEPS] =
+        {"steps.csv",
+         "time,step,bodies,contacts,solver,iterations,products,factorisations,outcome,missed,"
+         "halvings,projection_fallbacks,residual_rms,residual_max,reference_speed,tolerance,"
+         "penetration_mean,penetration_max,kinetic,potential,"
+         "kinetic_change,potential_change,friction,impact,stabilisation,cohesion,gravity_error,spin,"
+         "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"
+         "detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"},
+    [PROBES] =
+        {"probes.csv",
+         "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass,"
+         "momentum_x,momentum_y,momentum_z\n"},
+    [JOINTS] =
+        {"joints.csv",
+         "time,step,joint,coordinate,speed,force_x,force_y,force_z,torque_x,torque_y,torque_z,effort,"
+         "error\n"},
+};
 
 enum { ROW_BYTES = 2048 };
 
 struct TalusOutput {
     TalusDir dir;
-    TalusManifest files;            /* files written so far */
-    TalusManifest before;           /* list of the resumed checkpoint */
-    TalusFramesDef about;           /* copies of title and scene */
-    TalusCsv steps, probes, joints; /* probes and joints exist only if the run has any */
+    TalusManifest files;  /* files written so far */
+    TalusManifest before; /* list of the resumed checkpoint */
+    TalusFramesDef about; /* copies of title and scene */
+    TalusGrowing table[TABLES];
     TalusFramesWriter *view;
     TalusFormatWriter **format; /* one per format */
     int format_count;
@@ -73,23 +83,21 @@ static TalusStatus remove_old_run(TalusDir *dir)
 
 /* ---- opening ---- */
 
-/* Resumes a table if it exists. */
-static TalusStatus resume_table(TalusOutput *output, const char *name, const char *header,
-                                double time, TalusCsv *csv)
+static TalusStatus create_table(TalusOutput *output, int i)
 {
-    return talus_dir_has(&output->dir, name)
-               ? talus_csv_resume(&output->dir, name, header, time, csv)
-               : TALUS_OK;
+    return talus_csv_create(&output->dir, tables[i].name, tables[i].header, &output->table[i]);
 }
 
 static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
 {
     TalusDir *dir = &output->dir;
     if (!resume)
-        return talus_csv_create(dir, "steps.csv", STEPS_HEADER, &output->steps);
-    TALUS_TRY(talus_csv_resume(dir, "steps.csv", STEPS_HEADER, time, &output->steps));
-    TALUS_TRY(resume_table(output, "probes.csv", PROBES_HEADER, time, &output->probes));
-    return resume_table(output, "joints.csv", JOINTS_HEADER, time, &output->joints);
+        return create_table(output, STEPS);
+    for (int i = 0; i < TABLES; i++)
+        if (i == STEPS || talus_dir_has(dir, tables[i].name))
+            TALUS_TRY(
+                talus_csv_resume(dir, tables[i].name, tables[i].header, time, &output->table[i]));
+    return TALUS_OK;
 }
 
 /* True if the file is unchanged since its checkpoint and has no frame: the run had lost its frames and ended before
@@ -221,9 +229,8 @@ void talus_output_abandon(TalusOutput *output)
         return;
     talus_frames_abandon(output->view);
     (void)close_formats(output);
-    talus_csv_close(&output->steps);
-    talus_csv_close(&output->probes);
-    talus_csv_close(&output->joints);
+    for (int i = 0; i < TABLES; i++)
+        talus_growing_close(&output->table[i]);
     talus_snapshot_free(&output->snapshot);
     TALUS_RELEASE(output->format, output->joint, (char *)output->about.title,
                   (char *)output->about.scene);
@@ -254,9 +261,8 @@ static TalusStatus sync_files(TalusOutput *output)
     for (int i = 0; i < output->format_count; i++)
         TALUS_TRY(talus_format_sync(output->format[i]));
     TALUS_TRY(talus_frames_sync(output->view));
-    TALUS_TRY(talus_growing_sync(&output->steps.file));
-    TALUS_TRY(talus_growing_sync(&output->probes.file));
-    TALUS_TRY(talus_growing_sync(&output->joints.file));
+    for (int i = 0; i < TABLES; i++)
+        TALUS_TRY(talus_growing_sync(&output->table[i]));
     return talus_dir_sync(&output->dir); /* sync the names */
 }
 
@@ -264,9 +270,9 @@ TalusStatus talus_output_check(const TalusOutput *output)
 {
     TALUS_TRY(talus_dir_check(&output->dir));
     TALUS_TRY(talus_frames_check(output->view));
-    TALUS_TRY(talus_growing_check(&output->steps.file));
-    TALUS_TRY(talus_growing_check(&output->probes.file));
-    return talus_growing_check(&output->joints.file);
+    for (int i = 0; i < TABLES; i++)
+        TALUS_TRY(talus_growing_check(&output->table[i]));
+    return TALUS_OK;
 }
 
 TalusStatus talus_output_sync(TalusOutput *output)
@@ -326,12 +332,24 @@ TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 
 /* ---- rows ---- */
 
-static TalusStatus write_row(TalusCsv *csv, const char *row, int length)
+static TalusStatus write_row(TalusOutput *output, int table, const char *format, ...)
+    TALUS_PRINTF(3, 4);
+
+/* The first row creates the table. */
+static TalusStatus write_row(TalusOutput *output, int table, const char *format, ...)
 {
+    TalusGrowing *file = &output->table[table];
+    char row[ROW_BYTES];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(row, sizeof row, format, args);
+    va_end(args);
+    if (!file->open)
+        TALUS_TRY(create_table(output, table));
     if (length < 0 || length >= ROW_BYTES)
-        return talus_fail_file(csv->file.path, TALUS_ERR_ARGUMENT,
+        return talus_fail_file(file->path, TALUS_ERR_ARGUMENT,
                                "a row would be longer than %d bytes", ROW_BYTES);
-    return talus_csv_write(csv, row, (size_t)length);
+    return talus_growing_append(file, row, (size_t)length);
 }
 
 /* The ledger is written with all digits, so that its balance can be checked to rounding. */
@@ -339,9 +357,8 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
 {
     const TalusLedger *e = &info->ledger;
     const TalusSolveInfo *solve = &info->solve;
-    char row[ROW_BYTES];
-    int n = snprintf(
-        row, sizeof row,
+    return write_row(
+        output, STEPS,
         "%.17g,%lld,%d,%d,%s,%d,%d,%d,%s,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
         "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
         "%.17g,%.17g,%.17g,%.17g,"
@@ -355,7 +372,6 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         e->cohesion, e->gravity_error, e->spin, e->joints, e->driven, e->applied, e->projection,
         e->exchange, e->imbalance, info->asleep, info->sleep_speed, info->detect_seconds,
         info->build_seconds, info->solve_seconds, info->integrate_seconds);
-    return write_row(&output->steps, row, n);
 }
 
 /* Quotes a user's name as RFC 4180 requires, with quotes doubled. */
@@ -376,26 +392,24 @@ static TalusStatus write_probe(TalusOutput *output, const TalusWorld *world,
                                const TalusStepInfo *info, int index)
 {
     TalusProbeValue v = talus_world_probe_value(world, index);
-    char name[256], row[ROW_BYTES];
+    char name[256];
     quote(talus_world_probe_name(world, index), name, sizeof name);
-    int n = snprintf(row, sizeof row,
+    return write_row(output, PROBES,
                      "%.17g,%lld,%s,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%d,%d,%.9g,%.9g,%.9g,%.9g\n",
                      info->time, (long long)info->step, name, v.force.x, v.force.y, v.force.z,
                      v.torque.x, v.torque.y, v.torque.z, v.contacts, v.bodies, v.mass, v.momentum.x,
                      v.momentum.y, v.momentum.z);
-    return write_row(&output->probes, row, n);
 }
 
 static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
                                const TalusJointState *j)
 {
-    char name[256], row[ROW_BYTES];
+    char name[256];
     quote(j->name, name, sizeof name);
-    int n = snprintf(
-        row, sizeof row, "%.17g,%lld,%s,%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.3e\n",
+    return write_row(
+        output, JOINTS, "%.17g,%lld,%s,%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.3e\n",
         info->time, (long long)info->step, name, j->coordinate, j->speed, j->force.x, j->force.y,
         j->force.z, j->torque.x, j->torque.y, j->torque.z, j->effort, j->error);
-    return write_row(&output->joints, row, n);
 }
 
 static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
@@ -404,8 +418,6 @@ static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
     int count = talus_world_joint_count(world);
     if (count == 0)
         return TALUS_OK;
-    if (!output->joints.file.open)
-        TALUS_TRY(talus_csv_create(&output->dir, "joints.csv", JOINTS_HEADER, &output->joints));
     TALUS_TRY(TALUS_GROW(output->joint, (size_t)count, 0, "joints"));
     talus_world_get_joints(world, output->joint, count);
     for (int i = 0; i < count; i++)
@@ -416,11 +428,8 @@ static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info)
 {
-    int probes = talus_world_probe_count(world);
     TALUS_TRY(write_step(output, info));
-    if (probes > 0 && !output->probes.file.open)
-        TALUS_TRY(talus_csv_create(&output->dir, "probes.csv", PROBES_HEADER, &output->probes));
-    for (int i = 0; i < probes; i++)
+    for (int i = 0; i < talus_world_probe_count(world); i++)
         TALUS_TRY(write_probe(output, world, info, i));
     return write_joints(output, world, info);
 }

@@ -1,8 +1,8 @@
 /* io/scene/scene.h - scene files: the table that describes the format, and the structs that it is read into.
  *
  * One table (scene_table.c) holds every key with its type, range, default and help. The reader (scene_read.c), --set
- * (scene_set.c), the JSON Schema and the reference in docs/reference/scenes.md (scene_schema.c) all use it; no other
- * code knows a key that the table does not.
+ * (scene_set.c), the JSON Schema and the reference in docs/reference/scenes.md (tests/scene_schema.h) all use it; no
+ * other code knows a key that the table does not.
  *
  *     text -> JSON tree -> overrides on the tree -> structs below -> checks -> world            */
 #ifndef TALUS_IO_SCENE_SCENE_H
@@ -312,9 +312,5 @@ typedef struct ScenePlaces {
 TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
                               const SceneShape *shape, const SceneForms *forms, ScenePlaces *out);
 void talus_scene_places_clear(ScenePlaces *places);
-
-/* ---- descriptions made from the table; free with talus_release ---- */
-TalusStatus talus_scene_schema(char **text);
-TalusStatus talus_scene_reference(char **text);
 
 #endif

@@ -103,18 +103,16 @@ static void settle(Windings *w, Part *part)
     }
     if (2 * part->turned > part->count)
         turn_part(w, part);
-    w->out->turned += part->turned;
     part->closed = part->closed && !part->twisted;
     w->out->closed_parts += part->closed;
     w->out->parts++;
-    if (!part->closed)
-        return;
-    for (int k = part->first; k < part->first + part->count; k++)
+    for (int k = part->first; part->closed && k < part->first + part->count; k++)
         part->volume += volume_under(w, w->queue[k]);
     if (part->turned > 0 && part->volume < 0.0) {
         turn_part(w, part);
         part->volume = -part->volume;
     }
+    w->out->turned += part->turned;
     w->out->volume += part->volume / 6.0;
 }
 

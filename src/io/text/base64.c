@@ -89,10 +89,15 @@ void talus_base64_encode(const void *bytes, size_t size, char *out)
     }
 }
 
+/* Returns the number of '=' at the end, at most 2. */
+static size_t padding_of(const char *text, size_t length)
+{
+    return length >= 2 && text[length - 1] == '=' ? 1 + (text[length - 2] == '=') : 0;
+}
+
 bool talus_base64_size(const char *text, size_t length, size_t *size)
 {
-    size_t padding = length >= 2 && text[length - 1] == '=' ? 1 + (text[length - 2] == '=') : 0;
-    *size = length / 4 * 3 - padding;
+    *size = length / 4 * 3 - padding_of(text, length);
     return length % 4 == 0;
 }
 
@@ -105,14 +110,13 @@ static int digit(char c)
 bool talus_base64_decode(const char *text, size_t length, void *out)
 {
     unsigned char *to = out;
-    size_t size;
+    size_t size, digits = length - padding_of(text, length);
     if (!talus_base64_size(text, length, &size))
         return false;
     for (size_t at = 0, i = 0; i < length; i += 4) {
         uint32_t bits = 0;
         for (size_t k = 0; k < 4; k++) {
-            bool padding = text[i + k] == '=' && i + k >= length - 2;
-            int value = padding ? 0 : digit(text[i + k]);
+            int value = i + k < digits ? digit(text[i + k]) : 0;
             if (value < 0)
                 return false;
             bits = bits << 6 | (uint32_t)value;

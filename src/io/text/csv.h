@@ -1,26 +1,29 @@
-/* io/text/csv.h - a table that grows by rows and can be truncated to an earlier time. */
+/* io/text/csv.h - tables that grow by rows and can be truncated to an earlier time. Their first column is the time. */
 #ifndef TALUS_IO_TEXT_CSV_H
 #define TALUS_IO_TEXT_CSV_H
 
 #include "io/file/growing.h"
 
-/* The first column of every table is the time. A zeroed table is closed. */
-typedef struct TalusCsv {
-    TalusGrowing file;
-} TalusCsv;
+/* Creates a table with this header and no rows. */
+TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header,
+                             TalusGrowing *out);
 
-/* Creates an empty table. */
-TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header, TalusCsv *out);
+/* What talus_csv_cut keeps of a table. */
+typedef struct TalusCsvRows {
+    bool
+        listed; /* true if the table was cut to the length that the checkpoint lists; `count` and `last` are not set */
+    int count;
+    double last; /* time of the last row; -1 without rows */
+} TalusCsvRows;
 
-/* Continues a table from the length that the checkpoint lists. If that lists none, or the table has changed: drops
- * rows after `time` and an incomplete last row; continues a table that ends before `time` with a warning "output.gap";
- * creates a missing one. */
+/* Cuts an open table to the length that the checkpoint lists. If that lists none, or the table has changed: drops rows
+ * after `time` and an incomplete last row; writes the header of an empty table. Fails on the header of another version
+ * and leaves that table unchanged. */
+TalusStatus talus_csv_cut(TalusGrowing *table, const char *header, double time, TalusCsvRows *kept);
+
+/* Continues a table, by talus_csv_cut; creates a missing one. A table that ends before `time` gives a warning
+ * "output.gap". */
 TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header, double time,
-                             TalusCsv *out);
-
-/* Appends `rows`, which are whole lines. */
-TalusStatus talus_csv_write(TalusCsv *csv, const char *rows, size_t size);
-/* Accepts a closed table. */
-void talus_csv_close(TalusCsv *csv);
+                             TalusGrowing *out);
 
 #endif

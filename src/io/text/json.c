@@ -144,6 +144,27 @@ bool talus_number_value(const char *text, size_t length, double *value)
     return isfinite(*value);
 }
 
+/* ---- characters ---- */
+
+/* Unicode table 3-7. */
+size_t talus_utf8_length(const char *text, size_t length)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t n = p[0] < 0x80 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    if (n == 1)
+        return 1;
+    if (p[0] < 0xC2 || p[0] > 0xF4 || length < n)
+        return 0;
+    unsigned low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
+    unsigned high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+    if (p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    return n;
+}
+
 /* ---- reader ---- */
 
 typedef struct Reader {
@@ -214,29 +235,9 @@ static TalusStatus fail_found(const Reader *r, const char *expected)
     return fail_at(r, here(r), "found byte 0x%02x, expected %s", (unsigned)c, expected);
 }
 
-/* Returns the bytes of the next well-formed UTF-8 character (Unicode table 3-7), or 0. */
-static int utf8_length(const Reader *r)
-{
-    const unsigned char *p = (const unsigned char *)r->text + r->at;
-    size_t left = r->length - r->at;
-    if (p[0] < 0x80)
-        return 1;
-    int n = p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : p[0] >= 0xE0 && p[0] < 0xF0 ? 3 : 4;
-    if (p[0] < 0xC2 || p[0] > 0xF4 || left < (size_t)n)
-        return 0;
-    unsigned low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
-    unsigned high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
-    if (p[1] < low || p[1] > high)
-        return 0;
-    for (int i = 2; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80)
-            return 0;
-    return n;
-}
-
 static TalusStatus skip_character(Reader *r)
 {
-    int n = utf8_length(r);
+    size_t n = talus_utf8_length(r->text + r->at, r->length - r->at);
     if (n == 0)
         return fail_at(r, here(r), "byte 0x%02x is not UTF-8", (unsigned)peek(r));
     while (n-- > 0)

@@ -75,6 +75,8 @@ TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...) 
  * errors are not changed, since the value is not their cause. */
 TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status);
 
+/* Returns the bytes of the well-formed UTF-8 character at the start of a text of `length` > 0 bytes, or 0. */
+size_t talus_utf8_length(const char *text, size_t length);
 /* Returns the length of the JSON number at the start of the text, 0 if there is none. */
 size_t talus_number_scan(const char *text, size_t length);
 /* Converts such a number, in any locale; false if it is too long or overflows. */

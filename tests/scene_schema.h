@@ -1,5 +1,8 @@
-/* io/scene/scene_schema.c - the table as a JSON Schema (scenes/schema.json) and as the reference in
- * docs/reference/scenes.md. Tests compare both files with this output. */
+/* The table of scene keys as a JSON Schema (scenes/schema.json) and as the reference in docs/reference/scenes.md.
+ * test_scene_schema.c compares both files with this output. */
+#ifndef TALUS_TESTS_SCENE_SCHEMA_H
+#define TALUS_TESTS_SCENE_SCHEMA_H
+
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
@@ -266,7 +269,8 @@ static void put_object(TalusText *t, const SceneType *type, bool last)
     put(t, "\n      }\n    ]}%s\n", last ? "" : ",");
 }
 
-TalusStatus talus_scene_schema(char **out)
+/* Makes the schema; free with talus_release. */
+static TalusStatus scene_schema(char **out)
 {
     TalusText t = {0};
     Objects all = {0};
@@ -337,7 +341,8 @@ static void put_group_lines(TalusText *t, const SceneType *type)
     }
 }
 
-TalusStatus talus_scene_reference(char **out)
+/* Makes the reference; free with talus_release. */
+static TalusStatus scene_reference(char **out)
 {
     TalusText t = {0};
     Objects all = {0};
@@ -359,3 +364,5 @@ TalusStatus talus_scene_reference(char **out)
     }
     return finish(&t, out);
 }
+
+#endif
