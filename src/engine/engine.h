@@ -28,7 +28,7 @@ typedef struct TalusLaw {
     double mu, stiffness, damping; /* stiffness 0: a rigid contact */
     double restitution;            /* Newton's e; rigid contacts only */
     double spinning, rolling; /* bounds of the moments, over contact length and normal impulse */
-    double cohesion;          /* N; acts while the gap is within TalusBuildOptions.reach */
+    double cohesion;          /* N; acts while the gap is within TalusBuildOptions.cohesion_range */
     TalusBlockModel model;    /* friction model */
 } TalusLaw;
 
@@ -90,10 +90,10 @@ typedef struct TalusBuildOptions {
     double warm;     /* factor of the transferred impulses: ratio of the step lengths */
     double recovery; /* v_rec = recovery sqrt(scale size), or recovery if scale is 0 */
     double scale;
-    double soften;  /* > 0: every contact's compliance grows by this times N_nn */
-    TalusVec3 kick; /* h g, contained in the free velocities of moving bodies */
-    double bounce;  /* m/s: contacts that close faster rebound by their restitution */
-    double reach;   /* largest gap at which cohesion acts, over the smaller size */
+    double soften;         /* > 0: every contact's compliance grows by this times N_nn */
+    TalusVec3 kick;        /* h g, contained in the free velocities of moving bodies */
+    double bounce;         /* m/s: contacts that close faster rebound by their restitution */
+    double cohesion_range; /* largest gap at which cohesion acts, over the smaller size */
 } TalusBuildOptions;
 
 typedef struct TalusBuildReport {

@@ -119,13 +119,13 @@ KERNEL void item_velocity(const SweepItem *item, const double (*velocity)[8], do
 {
     const double *a = velocity[item->a];
     double turn[3];
-    cross3(a + 4, item->arm_a, turn);
+    talus_cross3(a + 4, item->arm_a, turn);
     for (int k = 0; k < 3; k++)
         u[k] = -a[k] - turn[k];
     if (item->b < 0)
         return;
     const double *b = velocity[item->b];
-    cross3(b + 4, item->arm_b, turn);
+    talus_cross3(b + 4, item->arm_b, turn);
     for (int k = 0; k < 3; k++)
         u[k] += b[k] + turn[k];
 }

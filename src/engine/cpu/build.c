@@ -1,6 +1,6 @@
 /* engine/cpu/build.c - from contacts to the problem of a part of a step.
  *
- * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact.h has the formulas.
+ * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact_terms.h has the formulas.
  *
  * Every slot is a body of the problem. Fixed and dead ones have neither inverse mass nor contacts (a contact with a
  * fixed body names body -1); driven ones have no inverse mass but a velocity. */

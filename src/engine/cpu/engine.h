@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "engine/body.h"
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 #include "engine/engine.h"
 #include "problem/build.h"
 

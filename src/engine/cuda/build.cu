@@ -1,11 +1,11 @@
 /* engine/cuda/build.cu - velocities before the solve, and from contacts to the problem of one step. The counterpart
- * of engine/cpu/build.c, with the formulas of engine/body.h and contact.h.
+ * of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h.
  *
  * Bytes per sphere contact with friction, besides the two bodies' records (mostly cached): read 8 pair, 4
  * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
  * gamma, 16 diagonal. */
 #include "backend/cuda/device/reduce.h"
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 extern "C" {
@@ -17,7 +17,7 @@ extern "C" {
 /* Maxima: minus the lowest slot whose state is not finite, minus the smallest size. */
 static __global__ void see_velocities(CuPartials partials, double *totals, CuBodies b,
                                       TalusVec3 change, double h, const CuRecord *solved,
-                                      const int32_t *place, TalusVec3 *out)
+                                      const int32_t *problem_index, TalusVec3 *out)
 {
     double v[2] = {-HUGE_VAL, -HUGE_VAL};
     for (int64_t i = item(); i < b.slots; i += stride()) {
@@ -25,7 +25,7 @@ static __global__ void see_velocities(CuPartials partials, double *totals, CuBod
         if (cu_moves(b.shape, b.mobility, i)) {
             if (solved) {
                 double r[4];
-                load_packs<4>(solved[place[i]], r);
+                load_packs<4>(solved[problem_index[i]], r);
                 u = talus_vec3(r[0], r[1], r[2]);
             } else {
                 u = talus_add(b.velocity[i], change);
@@ -45,12 +45,12 @@ static __global__ void see_velocities(CuPartials partials, double *totals, CuBod
 
 TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
 {
-    CuArray<TalusVec3> *to = again ? &e->look : &e->free;
+    CuArray<TalusVec3> *to = again ? &e->solved_velocity : &e->free_velocity;
     int slots = e->bodies.slots;
     TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
     launch_sums(e->cu, see_velocities, slots, e->cu->totals, e->bodies, talus_scale(h, gravity), h,
-                again ? cu_solved(e) : nullptr, cu_list(e)->place.at, to->at);
-    e->seen = to->at;
+                again ? cu_solved(e) : nullptr, cu_list(e)->problem_index.at, to->at);
+    e->seen_velocity = to->at;
     return TALUS_OK;
 }
 
@@ -69,12 +69,12 @@ static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int
     return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
 }
 
-static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int places,
+static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int problem_bodies,
                                    const uint32_t *slot, const TalusVec3 *free, CuRecord *body,
                                    CuSym3 *inertia)
 {
     int64_t p = item();
-    if (p >= places)
+    if (p >= problem_bodies)
         return;
     uint32_t i = slot[p];
     double record[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
@@ -104,7 +104,7 @@ void cu_fill_bodies(TalusEngine *e)
 {
     const TalusOperator *op = &e->step.op;
     launch(e->cu, fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables,
-           e->step.options.h, op->bodies, cu_list(e)->slot.at, e->free.at, e->step.body.at,
+           e->step.options.h, op->bodies, cu_list(e)->slot.at, e->free_velocity.at, e->step.body.at,
            op->inertia);
 }
 
@@ -322,7 +322,7 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "problem: %lld contacts are more than %d",
                           (long long)blocks, INT32_MAX / (turns ? 6 : 3));
     op->blocks = (int)blocks;
-    op->bodies = list->places;
+    op->bodies = list->problem_bodies;
     op->sphere_sphere = turns ? 0 : n->sphere_sphere;
     op->sphere_fixed = turns ? 0 : n->sphere_fixed;
     op->general = (int)(turns ? blocks : general);

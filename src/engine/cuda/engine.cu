@@ -4,7 +4,7 @@
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
  *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection
- *     per place    body record 64, solved record 64 (the operator's scratch), inertia 48 with general
+ *     per problem body   record 64, solved record 64 (the operator's scratch), inertia 48 with general
  *                  contacts only, incidence_start 4
  *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
@@ -12,8 +12,8 @@
  *                  and disc, estimate 8 with law fixed, base 8 with law coulomb; with moments all contacts
  *                  are general, gamma is 24 more, moment_mu and lever 16 each, incidence 8 more
  *     each of the two lists, the last step's and the new one
- *                  slot 4 per place, place 4 per slot; pair 8, other 4, impulse 24 per contact, feature
- *                  4 unless between two spheres
+ *                  slot 4 per problem body, problem_index 4 per slot; pair 8, other 4, impulse 24
+ *                  per contact, feature 4 unless between two spheres
  *     backup       104 and 8 per slot, 76 per sphere contact, after a halved step or a redetection
  *
  * A bed of spheres with 2.7 contacts per body: 313 bytes per body, 176 per contact, 0.79 kB per body. */
@@ -22,7 +22,7 @@
 
 extern "C" {
 #include "collide/period.h"
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 }
 
 /* Snapshot for a rollback. */
@@ -43,7 +43,7 @@ static void bodies_clear(CuBodies *b)
 
 static void list_clear(CuList *list)
 {
-    cu_clear(list->slot, list->place, list->pair, list->other, list->feature, list->frame,
+    cu_clear(list->slot, list->problem_index, list->pair, list->other, list->feature, list->frame,
              list->gap, list->arms, list->impulse, list->incidence_start, list->incidence);
 }
 
@@ -58,8 +58,8 @@ void cu_engine_destroy(TalusEngine *e)
     list_clear(&e->list[0]);
     list_clear(&e->list[1]);
     cu_clear(t->shape, t->block, t->gyration, t->law);
-    cu_clear(e->free, e->look, e->dropped, e->probe_sums, e->period);
-    cu_clear(e->group, e->apart, e->few, e->motion);
+    cu_clear(e->free_velocity, e->solved_velocity, e->dropped, e->probe_sums, e->period);
+    cu_clear(e->group, e->apart, e->subset, e->motion);
     if (backup) {
         cu_clear(backup->position, backup->velocity, backup->spin, backup->orientation);
         list_clear(&backup->list);
@@ -205,8 +205,8 @@ static TalusStatus list_copy(TalusEngine *e, CuList *to, const CuList *from)
     const TalusEngineCounts *c = &from->counts;
     int64_t contacts = c->contacts, rest = contacts - c->sphere_sphere;
     to->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until the copy is complete */
-    TALUS_TRY(copy(e, &to->slot, from->slot, from->places));
-    TALUS_TRY(copy(e, &to->place, from->place, from->slots));
+    TALUS_TRY(copy(e, &to->slot, from->slot, from->problem_bodies));
+    TALUS_TRY(copy(e, &to->problem_index, from->problem_index, from->slots));
     TALUS_TRY(copy(e, &to->pair, from->pair, contacts));
     TALUS_TRY(copy(e, &to->other, from->other, contacts));
     TALUS_TRY(copy(e, &to->feature, from->feature, rest));
@@ -215,7 +215,7 @@ static TalusStatus list_copy(TalusEngine *e, CuList *to, const CuList *from)
     TALUS_TRY(copy(e, &to->arms, from->arms, c->general));
     TALUS_TRY(copy(e, &to->impulse, from->impulse, contacts));
     to->counts = *c;
-    to->places = from->places;
+    to->problem_bodies = from->problem_bodies;
     to->slots = from->slots;
     return TALUS_OK;
 }

@@ -123,9 +123,9 @@ static __global__ void gather_states(CuBodies b, const int32_t *slot, TalusMotio
 
 static TalusStatus reserve_subset(TalusEngine *e, const int32_t *slot, int count)
 {
-    TALUS_TRY(e->few.reserve(count, "states of bodies"));
+    TALUS_TRY(e->subset.reserve(count, "states of bodies"));
     TALUS_TRY(e->motion.reserve(count, "states of bodies"));
-    cu_put(e->cu, e->few, slot, (size_t)count * sizeof *slot);
+    cu_put(e->cu, e->subset, slot, (size_t)count * sizeof *slot);
     return TALUS_OK;
 }
 
@@ -134,7 +134,7 @@ TalusStatus cu_engine_put_states(TalusEngine *e, const int32_t *slot, const Talu
 {
     TALUS_TRY(reserve_subset(e, slot, count));
     cu_put(e->cu, e->motion, motion, (size_t)count * sizeof *motion);
-    launch(e->cu, scatter_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
+    launch(e->cu, scatter_states, blocks_for(count), THREADS, e->bodies, e->subset.at, e->motion.at,
            count);
     return cu_check(e->cu);
 }
@@ -143,7 +143,7 @@ TalusStatus cu_engine_get_states(TalusEngine *e, const int32_t *slot, TalusMotio
                                  int count)
 {
     TALUS_TRY(reserve_subset(e, slot, count));
-    launch(e->cu, gather_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
+    launch(e->cu, gather_states, blocks_for(count), THREADS, e->bodies, e->subset.at, e->motion.at,
            count);
     cu_get(e->cu, motion, e->motion, (size_t)count * sizeof *motion);
     return cu_check(e->cu);

@@ -1,10 +1,10 @@
 /* engine/cuda/integrate.cu - after a solve: velocities, their changes, and the state at the end of the step. The
- * counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and contact.h.
+ * counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and contact_terms.h.
  *
  * Nothing changes unless every velocity leads to a finite state. Later kernels read the result of this check on the
  * device, so that the host waits once, for the sums of all kernels. */
 #include "backend/cuda/device/reduce.h"
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 extern "C" {
@@ -16,14 +16,14 @@ extern "C" {
 
 static __global__ void count_changes(CuPartials partials, double *totals, CuBodies b,
                                      const TalusVec3 *seen, const CuRecord *solved,
-                                     const int32_t *place, double limit2)
+                                     const int32_t *problem_index, double limit2)
 {
     double v[1] = {0.0};
     for (int64_t i = item(); i < b.slots; i += stride()) {
         if (!cu_moves(b.shape, b.mobility, i))
             continue;
         double r[4];
-        load_packs<4>(solved[place[i]], r);
+        load_packs<4>(solved[problem_index[i]], r);
         TalusVec3 change = talus_sub(talus_vec3(r[0], r[1], r[2]), seen[i]);
         v[0] += talus_dot(change, change) > limit2;
     }
@@ -35,8 +35,8 @@ TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed)
     const TalusOperator *op = &e->step.op;
     double changes;
     cu_op_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
-    launch_sums(e->cu, count_changes, e->bodies.slots, e->cu->totals, e->bodies, e->seen,
-                cu_solved(e), cu_list(e)->place.at, limit * limit);
+    launch_sums(e->cu, count_changes, e->bodies.slots, e->cu->totals, e->bodies, e->seen_velocity,
+                cu_solved(e), cu_list(e)->problem_index.at, limit * limit);
     cu_totals_get(e->cu, 1, &changes);
     *changed = changes > 0.0;
     return cu_check(e->cu);
@@ -75,16 +75,16 @@ static __global__ void check_velocities(CuPartials partials, double *totals, Mot
     for (int64_t i = item(); i < b.slots; i += stride()) {
         if (!cu_moves(b.shape, b.mobility, i))
             continue;
-        int32_t place = m.list.place[i];
+        int32_t problem_index = m.list.problem_index[i];
         double now[8], r[8];
-        load_packs<8>(m.solved[place], now);
-        load_packs<8>(m.op.body[place], r);
+        load_packs<8>(m.solved[problem_index], now);
+        load_packs<8>(m.op.body[problem_index], r);
         TalusVec3 old = b.velocity[i], free = talus_vec3(r[0], r[1], r[2]);
         v[0] += talus_motion_fault(b.position[i], m.h, b.radius[i], now) != 0.0;
         v[1] += 0.5 * b.mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
         for (int j = 0; j < 8; j++)
             r[j] = 0.5 * (r[j] + now[j]);
-        store_packs<8>(r, m.op.body[place]);
+        store_packs<8>(r, m.op.body[problem_index]);
     }
     leave_totals<2, 0>(partials, totals + FAULTS, v);
 }
@@ -154,8 +154,8 @@ static __global__ void sum_applied(CuPartials partials, double *totals, Motion m
     for (int64_t i = item(); i < end; i += stride()) {
         if (!cu_moves(b.shape, b.mobility, i))
             continue;
-        int32_t place = m.list.place[i];
-        const double *f = m.op.body[place], *now = m.solved[place];
+        int32_t problem_index = m.list.problem_index[i];
+        const double *f = m.op.body[problem_index], *now = m.solved[problem_index];
         double per_length = 1.0 / b.radius[i];
         TalusVec3 both = talus_madd(b.spin[i], per_length, talus_vec3(f[4], f[5], f[6]));
         v[0] += 0.5 * m.h * talus_dot(b.torque[i], both);
@@ -174,7 +174,7 @@ static __device__ void move_body(const Motion &m, int64_t i, double *sum)
     bool sphere = m.tables.shape[shape].def.kind == TALUS_SHAPE_SPHERE;
     TalusMotion motion = {b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
     double now[8];
-    load_packs<8>(m.solved[m.list.place[i]], now);
+    load_packs<8>(m.solved[m.list.problem_index[i]], now);
     talus_move_body(&motion, b.mass[i], b.radius[i], sphere ? nullptr : &m.tables.gyration[shape],
                     m.h, m.gravity, now, sum);
     b.position[i] = motion.position;
@@ -201,7 +201,7 @@ static __global__ void find_fast(CuPartials partials, double *totals, Motion m)
     for (int64_t i = item(); i < m.b.slots; i += stride()) {
         if (!cu_moves(m.b.shape, m.b.mobility, i))
             continue;
-        if (!(talus_record_speed(m.solved[m.list.place[i]]) < 1e150))
+        if (!(talus_record_speed(m.solved[m.list.problem_index[i]]) < 1e150))
             v[0] = larger(v[0], -(double)i);
     }
     leave_totals<0, 1>(partials, totals, v);
@@ -214,10 +214,10 @@ static TalusStatus name_fault(TalusEngine *e, const Motion &m, long long step)
     cu_totals_get(e->cu, 1, &slot);
     if (!(slot > -HUGE_VAL))
         return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", step);
-    int32_t place;
+    int32_t problem_index;
     double record[8];
-    cu_get(e->cu, &place, m.list.place + (int)-slot, sizeof place);
-    cu_get(e->cu, record, m.solved[place], sizeof record);
+    cu_get(e->cu, &problem_index, m.list.problem_index + (int)-slot, sizeof problem_index);
+    cu_get(e->cu, record, m.solved[problem_index], sizeof record);
     return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the solve gave body %llu a speed of %g", step,
                       (unsigned long long)e->id[(int)-slot], talus_record_speed(record));
 }

@@ -2,7 +2,7 @@
  * kinds of friction, cohesion. Worlds without such laws launch nothing of it, except that contacts are scanned if only
  * some laws have friction. */
 #include "backend/cuda/device/reduce.h"
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 /* ---- rows and kinds of the contacts ---- */
@@ -52,7 +52,7 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
 static __global__ void split_records(CuList list, int32_t *to)
 {
     int64_t k = item();
-    if (k >= list.incidence_start[list.places])
+    if (k >= list.incidence_start[list.problem_bodies])
         return;
     int32_t record = list.incidence[k] >> 1, side = list.incidence[k] & 1;
     int32_t compact = list.counts.sphere_sphere + list.counts.sphere_fixed;

@@ -205,7 +205,7 @@ static __device__ inline CuManifoldSink begin_write(const CuDetect &d, int candi
     CuManifoldSink s;
     s.at = list.counts.sphere_sphere + (int64_t)at;
     s.list = &list;
-    s.pair = make_int2(list.place[c.a], at_rest ? -1 : list.place[c.b]);
+    s.pair = make_int2(list.problem_index[c.a], at_rest ? -1 : list.problem_index[c.b]);
     s.other = c.b;
     s.count = 0;
     return s;

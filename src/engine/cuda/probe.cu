@@ -85,7 +85,8 @@ static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 {
     bool moves = cu_moves(p.b.shape, p.b.mobility, slot);
     if (has(p, slot))
-        talus_probe_add_body(p.b.mass[slot], moves ? p.solved[p.list.place[slot]] : nullptr, sum);
+        talus_probe_add_body(p.b.mass[slot], moves ? p.solved[p.list.problem_index[slot]] : nullptr,
+                             sum);
 }
 
 static __global__ void sum_probe(CuPartials partials, double *out, CuProbe p)

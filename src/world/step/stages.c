@@ -96,7 +96,7 @@ static TalusBuildOptions build_options(const TalusWorld *world, double h, bool s
         .soften = soften ? softening : 0.0,
         .kick = talus_scale(h, world->def.gravity),
         .bounce = world->def.restitution_threshold * world->gravity_norm * h,
-        .reach = world->def.cohesion_range,
+        .cohesion_range = world->def.cohesion_range,
     };
     return options;
 }

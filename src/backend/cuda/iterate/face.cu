@@ -11,7 +11,7 @@ struct FaceShared {
     CuArray<FaceState> device_state;
     CuArray<double> device_partial;
     FaceState *seen_state; /* pinned: states of the last two requests */
-    cudaEvent_t look_end[2];
+    cudaEvent_t request_done[2];
     cudaGraphExec_t graph_of[2]; /* for one row and for three */
 };
 
@@ -24,7 +24,7 @@ static void clear_shared(void *at)
     shared->device_state.clear();
     shared->device_partial.clear();
     cudaFreeHost(shared->seen_state);
-    for (cudaEvent_t event : shared->look_end)
+    for (cudaEvent_t event : shared->request_done)
         if (event)
             cudaEventDestroy(event);
     for (cudaGraphExec_t graph : shared->graph_of)
@@ -47,7 +47,7 @@ static TalusStatus open_shared(CuContext *cu)
     if (!shared->seen_state) {
         cu_note(cu, cudaMallocHost((void **)&shared->seen_state, 2 * sizeof *shared->seen_state),
                 "pinned memory");
-        for (cudaEvent_t &event : shared->look_end)
+        for (cudaEvent_t &event : shared->request_done)
             cu_note(cu, cudaEventCreate(&event), "event");
     }
     return cu_check(cu);
@@ -82,21 +82,22 @@ template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *e
 }
 
 /* Requests the scalars after the rounds launched so far. */
-static void ask(CuContext *cu, int look)
+static void ask(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
     cu_note(cu,
-            cudaMemcpyAsync(&shared->seen_state[look & 1], &shared->device_state.at[FACE_DECIDED],
-                            sizeof *shared->seen_state, cudaMemcpyDeviceToHost, cu->stream),
+            cudaMemcpyAsync(&shared->seen_state[request & 1],
+                            &shared->device_state.at[FACE_DECIDED], sizeof *shared->seen_state,
+                            cudaMemcpyDeviceToHost, cu->stream),
             "copy out");
-    cu_note(cu, cudaEventRecord(shared->look_end[look & 1], cu->stream), "event");
+    cu_note(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
 }
 
-static const FaceState *answer(CuContext *cu, int look)
+static const FaceState *answer(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
-    cu_note(cu, cudaEventSynchronize(shared->look_end[look & 1]), "wait");
-    return &shared->seen_state[look & 1];
+    cu_note(cu, cudaEventSynchronize(shared->request_done[request & 1]), "wait");
+    return &shared->seen_state[request & 1];
 }
 
 /* Launches rounds until they have stopped. While the iteration limit cannot have been reached, the next graph is
@@ -107,14 +108,14 @@ template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations,
     if (!*graph)
         capture_rounds<ROWS>(cu, graph);
     launch_next(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
-    for (int look = 0;; look++) {
+    for (int request = 0;; request++) {
         TALUS_TRY(cu_check(cu));
         cu_note(cu, cudaGraphLaunch(*graph, cu->stream), "graph");
-        ask(cu, look);
-        bool ahead = (look + 1) * ROUNDS < iterations;
-        if (ahead && look == 0)
+        ask(cu, request);
+        bool ahead = (request + 1) * ROUNDS < iterations;
+        if (ahead && request == 0)
             continue;
-        const FaceState *seen = answer(cu, ahead ? look - 1 : look);
+        const FaceState *seen = answer(cu, ahead ? request - 1 : request);
         if (seen->stop) {
             *end = *seen;
             cu_wait(cu); /* queued rounds still read the arguments before they return */

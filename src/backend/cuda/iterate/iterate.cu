@@ -17,7 +17,7 @@ extern "C" {
 enum { REFINE_AFTER = 400 };
 
 /* Minimum number of steps in a graph; graphs between checks of the progress. */
-enum { BATCH = 20, LOOK = 2 };
+enum { BATCH = 20, GRAPHS_PER_REQUEST = 2 };
 
 /* launch_together: launches a kernel whose blocks all run at the same time; can_be_together: true if they fit. */
 #ifdef TALUS_EMULATED
@@ -83,7 +83,7 @@ struct Shared {
     CuArray<unsigned> device_arrived;
     IterateState *seen_state; /* pinned: [2][2], states of the last two checks */
     IterateArgs *sent_args;   /* pinned */
-    cudaEvent_t look_end[2];
+    cudaEvent_t request_done[2];
     Batch batches[VARIANTS];
 };
 
@@ -97,7 +97,7 @@ static void clear_shared(void *at)
     cu_clear(shared->device_state, shared->device_partial, shared->device_arrived);
     cudaFreeHost(shared->seen_state);
     cudaFreeHost(shared->sent_args);
-    for (cudaEvent_t event : shared->look_end)
+    for (cudaEvent_t event : shared->request_done)
         if (event)
             cudaEventDestroy(event);
     for (const Batch &batch : shared->batches)
@@ -122,7 +122,7 @@ static TalusStatus open_shared(CuContext *cu)
                 "pinned memory");
         cu_note(cu, cudaMallocHost((void **)&shared->sent_args, sizeof *shared->sent_args),
                 "pinned memory");
-        for (cudaEvent_t &event : shared->look_end)
+        for (cudaEvent_t &event : shared->request_done)
             cu_note(cu, cudaEventCreate(&event), "event");
     }
     return cu_check(cu);
@@ -265,21 +265,21 @@ static void capture_batch(const Stretch *s, int check)
     cu_note(cu, cudaGraphDestroy(graph), "graph");
 }
 
-/* Requests the current state, as request number `look`, and waits for the answer to the previous request. True if the
- * steps have stopped. */
-static bool look_for_stop(CuContext *cu, int look)
+/* Requests the current state, as number `request`, and waits for the answer to the previous request. True if the steps
+ * have stopped. */
+static bool poll_stopped(CuContext *cu, int request)
 {
     const Shared *shared = shared_of(cu);
-    IterateState *now = shared->seen_state + 2 * (look & 1);
-    const IterateState *before = shared->seen_state + 2 * (~look & 1);
+    IterateState *now = shared->seen_state + 2 * (request & 1);
+    const IterateState *before = shared->seen_state + 2 * (~request & 1);
     cu_note(cu,
             cudaMemcpyAsync(now, shared->device_state.at, 2 * sizeof *now, cudaMemcpyDeviceToHost,
                             cu->stream),
             "copy out");
-    cu_note(cu, cudaEventRecord(shared->look_end[look & 1], cu->stream), "event");
-    if (look == 0)
+    cu_note(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
+    if (request == 0)
         return false;
-    cu_note(cu, cudaEventSynchronize(shared->look_end[~look & 1]), "wait");
+    cu_note(cu, cudaEventSynchronize(shared->request_done[~request & 1]), "wait");
     return before[0].stop || before[1].stop;
 }
 
@@ -293,7 +293,8 @@ static bool send_batches(Stretch *s)
     for (int number = 1; s->left - s->launched > steps; number++) {
         cu_note(s->cu, cudaGraphLaunch(s->batch->graph, s->cu->stream), "graph");
         s->launched += steps;
-        if (number % LOOK == 0 && look_for_stop(s->cu, number / LOOK - 1))
+        if (number % GRAPHS_PER_REQUEST == 0 &&
+            poll_stopped(s->cu, number / GRAPHS_PER_REQUEST - 1))
             return false;
     }
     return true;

@@ -1,12 +1,12 @@
 /* backend/cuda/ops/accelerate.cu - one accelerated projected gradient step, fused.
  *
- * The bodies gather the impulses of x (contact.h), then one pass over the contacts evaluates the gradient,
+ * The bodies gather the impulses of x (operator.h), then one pass over the contacts evaluates the gradient,
  * extrapolates, projects and sums. Impulses are gathered from x itself, so no step depends on the scratch of the one
  * before.
  *
  * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly cached) and writes
  * 48. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 

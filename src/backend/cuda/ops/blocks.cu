@@ -1,7 +1,7 @@
 /* backend/cuda/ops/blocks.cu - operations block by block: projections, steps, faces.
  *
  * Bound by memory: each reads and writes every vector once, a thread per block. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 extern "C" {
 #include "sets/recession.h"

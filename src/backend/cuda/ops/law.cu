@@ -3,7 +3,7 @@
  *
  * One product and one pass over the contacts; with friction that pass reads about 90 B per contact beside the
  * product's own and writes 8 if shifts move. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 

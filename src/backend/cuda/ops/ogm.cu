@@ -2,7 +2,7 @@
  *
  * One pass over the contacts. With friction it reads 104 B per contact and writes 48, and 24 more are
  * read when the residual is wanted; only then does the host wait. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 

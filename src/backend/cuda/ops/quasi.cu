@@ -1,6 +1,6 @@
 /* backend/cuda/ops/quasi.cu - a quasi-Newton step on the forward-backward residual, fused.
  *
- * A direction is one pass over the pairs. A step gathers the impulses of d (contact.h), one pass over the contacts
+ * A direction is one pass over the pairs. A step gathers the impulses of d (operator.h), one pass over the contacts
  * moves and projects, and passes over the pairs, a few at a time, take the inner products with the new residual. A
  * pair is stored in single precision, s and y of an entry side by side, in the memory of one vector; it is combined
  * and multiplied in double.
@@ -9,7 +9,7 @@
  *     direction   144 + 24
  *     step        128 + 120, then 144 for the inner products
  *     smooth      128 + 72   (every third iteration by default) */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* backend/cuda/ops/terms.cu - sizes of the terms of gradients (backend/terms.h), as in backend/cpu/terms.c. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 extern "C" {
 #include "backend/terms.h"

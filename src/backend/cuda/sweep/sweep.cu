@@ -232,7 +232,7 @@ static __device__ inline void push_sum(const SweepPlan &p, int body, const doubl
 }
 
 /* Applies the changes of all heavy contacts, body by body: one thread each, or a block of threads for bodies heavy by
- * contact.h, whose contacts are all heavy. */
+ * ops/operator.h, whose contacts are all heavy. */
 static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t *class_of,
                                   const uint32_t *place, const int32_t *split, int2 heavy)
 {
@@ -318,7 +318,7 @@ static void sweep_contacts(TalusSweep *s)
 static void launch_sweep(TalusSweep *s)
 {
     s->partials = 0;
-    if (cu_sweep_by_contact(s))
+    if (cu_sweep_is_blockwise(s))
         cu_sweep_each(s);
     else if (s->op->pair)
         sweep_contacts(s);
@@ -409,9 +409,9 @@ TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *opt
     s->op = op;
     s->options = *options;
     s->sweeps = 0;
-    TALUS_TRY(cu_sweep_by_contact(s) ? cu_sweep_each_plan(s, gamma)
-              : op->pair             ? cu_sweep_plan(s, gamma)
-                                     : cu_sweep_sparse_plan(s, gamma));
+    TALUS_TRY(cu_sweep_is_blockwise(s) ? cu_sweep_each_plan(s, gamma)
+              : op->pair               ? cu_sweep_plan(s, gamma)
+                                       : cu_sweep_sparse_plan(s, gamma));
     return cu_check(cu_of(s->op));
 }
 
@@ -441,7 +441,7 @@ double cu_sweep_run(TalusSweep *s, int sweeps)
 void cu_sweep_end(TalusSweep *s, double *gamma)
 {
     const TalusOperator *op = s->op;
-    if (op->pair && !cu_sweep_by_contact(s))
+    if (op->pair && !cu_sweep_is_blockwise(s))
         cu_sweep_unplan(s, gamma);
     else
         cu_copy(cu_of(s->op), gamma, s->gamma,

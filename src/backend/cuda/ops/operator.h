@@ -1,8 +1,8 @@
-/* backend/cuda/ops/contact.h - the matrix-free operator on the device, contact by contact and body by body.
+/* backend/cuda/ops/operator.h - the matrix-free operator on the device, contact by contact and body by body.
  *
- * The formulas are those of backend/cpu/contact.c, in the same order, for double and single precision. A product
- * takes two kernels and no wrench records: each body gathers the impulses of its contacts, then each contact reads
- * its two bodies (contact velocity: operator.h). A block of threads gathers one body with more than HEAVY contacts.
+ * The formulas are those of backend/cpu/contact.c, in the same order, for double and single precision. A product takes
+ * two kernels and no wrench records: each body gathers the impulses of its contacts, then each contact reads its two
+ * bodies (contact velocity: backend/operator.h). A block of threads gathers one body with more than HEAVY contacts.
  *
  * A kernel that needs gradients calls cu_motion on the host and block_velocity in the kernel:
  *
@@ -10,8 +10,8 @@
  *     LAUNCH_ROWS(launch_block, op, my_kernel, blocks, THREADS, cu_view(op), motion, ...);
  *     template <int ROWS> __global__ void my_kernel(CuView<double> c, CuMotion motion, ...)
  *     { ... block_velocity(c, motion, i, u) ... } */
-#ifndef TALUS_BACKEND_CUDA_OPS_CONTACT_H
-#define TALUS_BACKEND_CUDA_OPS_CONTACT_H
+#ifndef TALUS_BACKEND_CUDA_OPS_OPERATOR_H
+#define TALUS_BACKEND_CUDA_OPS_OPERATOR_H
 
 #include "backend/cuda/ops/block.h"
 

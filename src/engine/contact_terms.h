@@ -1,7 +1,7 @@
-/* engine/contact.h - one contact of a step: velocity, terms that follow from its law, share of the energy ledger.
+/* engine/contact_terms.h - one contact of a step: velocity, terms that follow from its law, share of the energy ledger.
  * Shared by the host's loops and the device's kernels, so that both give the same bits. */
-#ifndef TALUS_ENGINE_CONTACT_H
-#define TALUS_ENGINE_CONTACT_H
+#ifndef TALUS_ENGINE_CONTACT_TERMS_H
+#define TALUS_ENGINE_CONTACT_TERMS_H
 
 #include "backend/block.h"
 #include "engine/engine.h"
@@ -90,8 +90,8 @@ TALUS_INLINE double talus_contact_compliance(const TalusLaw *law, double h)
 
 /* Returns the offset with restitution, given the offset `bias` above. Newton's law asks for u'_n = -e u_n, u_n being
  * the normal velocity before the step. It applies to contacts that would close within the step (by `free_velocity`,
- * which includes gravity and applied forces) and close fast enough. An overlap is undone at the faster of the two speeds, not at their
- * sum. */
+ * which includes gravity and applied forces) and close fast enough. An overlap is undone at the faster of the two
+ * speeds, not at their sum. */
 TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildOptions *o,
                                           double gap, double velocity, double free_velocity,
                                           double bias)
@@ -156,7 +156,7 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
 TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
                                        double size)
 {
-    return law->cohesion > 0.0 && gap <= o->reach * size ? law->cohesion * o->h : 0.0;
+    return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
 }
 
 /* Returns the radius of the surface on which a body rolls: the size of a sphere, cylinder, capsule or ellipsoid; 0 for
