@@ -70,15 +70,6 @@ void cu_engine_destroy(TalusEngine *e)
     talus_release(e);
 }
 
-template <class T>
-static TalusStatus put(TalusEngine *e, CuArray<T> *to, const T *from, int64_t count,
-                       const char *what)
-{
-    TALUS_TRY(to->reserve(count, what));
-    cu_put(e->cu, to->at, from, (size_t)count * sizeof *from);
-    return TALUS_OK;
-}
-
 TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
 {
     *out = nullptr;
@@ -88,7 +79,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
     e->list[0].counts.min_size = e->list[1].counts.min_size = HUGE_VAL;
     TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
     if (status == TALUS_OK && setup->period && talus_periodic(setup->period))
-        status = put(e, &e->period, setup->period, 1, "engine");
+        status = cu_upload(e, &e->period, setup->period, 1, "engine");
     if (status == TALUS_OK)
         *out = e;
     else
@@ -103,8 +94,8 @@ TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
     CuTables *t = &e->tables;
     int64_t laws = (int64_t)tables->materials * tables->materials;
     TALUS_TRY(cu_put_shapes(e, tables));
-    TALUS_TRY(put(e, &t->gyration, tables->gyration, tables->shapes, "shape inertia"));
-    TALUS_TRY(put(e, &t->law, tables->law, laws, "material pairs"));
+    TALUS_TRY(cu_upload(e, &t->gyration, tables->gyration, tables->shapes, "shape inertia"));
+    TALUS_TRY(cu_upload(e, &t->law, tables->law, laws, "material pairs"));
     t->shapes = tables->shapes;
     t->materials = tables->materials;
     t->compliance = tables->compliance;
@@ -140,22 +131,22 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
 {
     CuBodies *b = &e->bodies;
     int n = from->slots;
-    TALUS_TRY(put(e, &b->position, from->position, n, "bodies"));
-    TALUS_TRY(put(e, &b->velocity, from->velocity, n, "bodies"));
-    TALUS_TRY(put(e, &b->spin, from->spin, n, "bodies"));
-    TALUS_TRY(put(e, &b->orientation, from->orientation, n, "bodies"));
-    TALUS_TRY(put(e, &b->mass, from->mass, n, "bodies"));
-    TALUS_TRY(put(e, &b->radius, from->radius, n, "bodies"));
-    TALUS_TRY(put(e, &b->size, from->size, n, "bodies"));
-    TALUS_TRY(put(e, &b->shape, from->shape, n, "bodies"));
-    TALUS_TRY(put(e, &b->material, from->material, n, "bodies"));
-    TALUS_TRY(put(e, &b->mobility, from->mobility, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->position, from->position, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->velocity, from->velocity, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->spin, from->spin, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->orientation, from->orientation, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->mass, from->mass, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->radius, from->radius, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->size, from->size, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->shape, from->shape, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->material, from->material, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->mobility, from->mobility, n, "bodies"));
     b->slots = n;
     b->driven = from->driven;
     e->id = from->id;
     if (dropped) {
         const CuList *list = cu_list(e);
-        TALUS_TRY(put(e, &e->dropped, dropped, n, "dropped bodies"));
+        TALUS_TRY(cu_upload(e, &e->dropped, dropped, n, "dropped bodies"));
         launch(e->cu, forget, blocks_for(list->counts.contacts), THREADS, *list, e->dropped.at);
     }
     return cu_check(e->cu);

@@ -145,6 +145,16 @@ static inline CuList *cu_list(TalusEngine *e)
     return &e->list[e->now];
 }
 
+/* Copies `count` elements from the host. */
+template <class T>
+static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *from, int64_t count,
+                                    const char *what)
+{
+    TALUS_TRY(to->reserve(count, what));
+    cu_put(e->cu, to->at, from, (size_t)count * sizeof *from);
+    return TALUS_OK;
+}
+
 /* detect.cu: detects contacts with e->seen_velocity, directly after cu_predict_velocities. The new list becomes the
  * current one. Fails, with the current list unchanged, if a body's state is not finite. */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);

@@ -19,10 +19,8 @@ TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
     if (!from)
         return TALUS_OK;
     int blocks = from->kept + from->free;
-    TALUS_TRY(j->block.reserve(blocks, "joint blocks"));
-    TALUS_TRY(j->push.reserve(from->pushes, "motors"));
-    cu_put(e->cu, j->block, from->block, (size_t)blocks * sizeof *from->block);
-    cu_put(e->cu, j->push, from->push, (size_t)from->pushes * sizeof *from->push);
+    TALUS_TRY(cu_upload(e, &j->block, from->block, blocks, "joint blocks"));
+    TALUS_TRY(cu_upload(e, &j->push, from->push, from->pushes, "motors"));
     j->kept = from->kept;
     j->free = from->free;
     j->pushes = from->pushes;
@@ -254,11 +252,10 @@ TalusStatus cu_engine_get_joints(TalusEngine *e, double *gamma, const int32_t *s
     size_t rows = 3 * (size_t)b.count;
     TALUS_TRY(j->impulse.reserve((int64_t)rows, "joint impulses"));
     TALUS_TRY(j->record.reserve(count, "states of bodies"));
-    TALUS_TRY(e->subset.reserve(count, "states of bodies"));
+    TALUS_TRY(cu_upload(e, &e->subset, slot, count, "states of bodies"));
     launch(e->cu, gather_impulses, blocks_for(b.count), THREADS, b, j->impulse.at);
     cu_get(e->cu, gamma, j->impulse, rows * sizeof *gamma);
     if (count) {
-        cu_put(e->cu, e->subset, slot, (size_t)count * sizeof *slot);
         launch(e->cu, gather_records, blocks_for(count), THREADS, b, e->subset.at, count,
                j->record.at);
         cu_get(e->cu, record, j->record, (size_t)count * sizeof *record);

@@ -90,6 +90,17 @@ struct CuOwned {
     void (*clear)(void *at);
 };
 
+/* Returns the data, made when first asked for. */
+template <class T>
+static inline TalusStatus cu_own(CuOwned *owned, void (*clear)(void *at), const char *what, T **out)
+{
+    if (!owned->at)
+        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(T), what));
+    owned->clear = clear;
+    *out = (T *)owned->at;
+    return TALUS_OK;
+}
+
 /* Doubles of a context's totals. */
 enum { CU_TOTALS = 128 };
 
@@ -123,6 +134,17 @@ void cu_zero(CuContext *cu, void *device, size_t bytes);
 void cu_wait(CuContext *cu);
 
 /* ---- launches ---- */
+
+/* Records what `launches` starts in the stream as a graph. */
+template <class F> static inline void cu_capture(CuContext *cu, cudaGraphExec_t *exec, F launches)
+{
+    cudaGraph_t graph = nullptr;
+    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
+    launches();
+    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
+    cu_note(cu, cudaGraphInstantiate(exec, graph, 0), "graph");
+    cu_note(cu, cudaGraphDestroy(graph), "graph");
+}
 
 #ifdef TALUS_EMULATED
 /* Starts a kernel with `blocks` blocks; does nothing if that is 0. */

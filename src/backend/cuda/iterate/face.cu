@@ -35,12 +35,8 @@ static void clear_shared(void *at)
 
 static TalusStatus open_shared(CuContext *cu)
 {
-    CuOwned *owned = &cu->face;
-    if (!owned->at) {
-        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(FaceShared), "steps on faces"));
-        owned->clear = clear_shared;
-    }
-    FaceShared *shared = (FaceShared *)owned->at;
+    FaceShared *shared;
+    TALUS_TRY(cu_own(&cu->face, clear_shared, "steps on faces", &shared));
     TALUS_TRY(shared->device_state.reserve(FACE_STATES, "scalars"));
     TALUS_TRY(shared->device_partial.reserve(FACE_BLOCKS * (FACE_SEARCH_SUMS + FACE_SPLIT_SUMS),
                                              "partial sums"));
@@ -69,16 +65,13 @@ template <int ROWS> static void launch_round(CuContext *cu)
 
 template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *exec)
 {
-    cudaGraph_t graph;
     load_kernel(cu, face_bodies<ROWS>);
     load_kernel(cu, face_product<ROWS>);
     load_kernel(cu, face_update<ROWS>);
-    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
-    for (int k = 0; k < ROUNDS; k++)
-        launch_round<ROWS>(cu);
-    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
-    cu_note(cu, cudaGraphInstantiate(exec, graph, 0), "graph");
-    cu_note(cu, cudaGraphDestroy(graph), "graph");
+    cu_capture(cu, exec, [=] {
+        for (int k = 0; k < ROUNDS; k++)
+            launch_round<ROWS>(cu);
+    });
 }
 
 /* Requests the scalars after the rounds launched so far. */

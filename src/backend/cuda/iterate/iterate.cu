@@ -108,12 +108,8 @@ static void clear_shared(void *at)
 
 static TalusStatus open_shared(CuContext *cu)
 {
-    CuOwned *owned = &cu->iterate;
-    if (!owned->at) {
-        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(Shared), "iterations"));
-        owned->clear = clear_shared;
-    }
-    Shared *shared = (Shared *)owned->at;
+    Shared *shared;
+    TALUS_TRY(cu_own(&cu->iterate, clear_shared, "iterations", &shared));
     TALUS_TRY(shared->device_state.reserve(2, "scalars"));
     TALUS_TRY(shared->device_arrived.reserve(1, "counter"));
     TALUS_TRY(shared->device_partial.reserve(CONTACT_BLOCKS * ITERATE_SUMS, "partial sums"));
@@ -146,13 +142,7 @@ static void clear_iterate(void *at)
 
 static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
 {
-    CuOwned *owned = &cu_scratch_of(op)->iterate;
-    if (!owned->at) {
-        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(Iterate), "iterations"));
-        owned->clear = clear_iterate;
-    }
-    *out = (Iterate *)owned->at;
-    return TALUS_OK;
+    return cu_own(&cu_scratch_of(op)->iterate, clear_iterate, "iterations", out);
 }
 
 /* ---- preparation ---- */
@@ -246,7 +236,6 @@ static void capture_batch(const Stretch *s, int check)
     CuContext *cu = s->cu;
     const IterateKernels *k = &s->kernels;
     Batch *batch = s->batch;
-    cudaGraph_t graph = nullptr;
     if (batch->graph)
         cu_note(cu, cudaGraphExecDestroy(batch->graph), "graph");
     batch->check = check;
@@ -256,14 +245,12 @@ static void capture_batch(const Stretch *s, int check)
         load_kernel(cu, k->machines);
     load_kernel(cu, k->step);
     load_kernel(cu, k->check);
-    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
-    for (int t = 0; t < batch->steps; t++) {
-        int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
-        launch_step(s, t & 1, seen, t % check == 0);
-    }
-    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
-    cu_note(cu, cudaGraphInstantiate(&batch->graph, graph, 0), "graph");
-    cu_note(cu, cudaGraphDestroy(graph), "graph");
+    cu_capture(cu, &batch->graph, [=] {
+        for (int t = 0; t < batch->steps; t++) {
+            int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
+            launch_step(s, t & 1, seen, t % check == 0);
+        }
+    });
 }
 
 /* Requests the current state, as number `request`, and waits for the answer to the previous request. True if the steps
