@@ -4,7 +4,7 @@
  * contact velocities. Its pose at the end of a step is a closed form in time, so nothing drifts. Its velocity is the
  * one that leads there in one step, so that contacts and poses agree. */
 #include "world/drive.h"
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 #include "world/ids.h"
 #include "world/state.h"
 #include "world/step/mirror.h"

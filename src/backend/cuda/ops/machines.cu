@@ -15,14 +15,7 @@ static void clear_machines(void *at)
 {
     CuMachines *m = (CuMachines *)at;
     talus_release(m->staging);
-    m->arrays.clear();
-    m->x.clear();
-    m->y.clear();
-    m->response.clear();
-    m->work.clear();
-    m->before.clear();
-    m->vertex.clear();
-    m->taken.clear();
+    cu_clear(m->arrays, m->x, m->y, m->response, m->work, m->before, m->vertex, m->taken);
     talus_release(m);
 }
 
@@ -30,12 +23,7 @@ static TalusStatus machines_of(const TalusOperator *op, CuMachines **out)
 {
     CuScratch *s;
     TALUS_TRY(cu_device_of(op, &s));
-    if (!s->machines.at) {
-        TALUS_TRY(talus_alloc(&s->machines.at, 1, sizeof(CuMachines), "machines"));
-        s->machines.clear = clear_machines;
-    }
-    *out = (CuMachines *)s->machines.at;
-    return TALUS_OK;
+    return cu_own(&s->machines, clear_machines, "machines", out);
 }
 
 /* ---- rows ---- */

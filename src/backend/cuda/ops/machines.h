@@ -2,7 +2,7 @@
 #ifndef TALUS_BACKEND_CUDA_MACHINES_H
 #define TALUS_BACKEND_CUDA_MACHINES_H
 
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 extern "C" {
 #include "linalg/machine.h"
