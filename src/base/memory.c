@@ -112,6 +112,15 @@ TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *wh
     return *out ? TALUS_OK : TALUS_ERR_MEMORY;
 }
 
+TalusStatus talus_copy_text(const char *text, const char *what, char **out)
+{
+    size_t length = text ? strlen(text) : 0;
+    *out = talus_new(length + 1, 1, what);
+    if (*out && length)
+        memcpy(*out, text, length);
+    return *out ? TALUS_OK : TALUS_ERR_MEMORY;
+}
+
 void talus_release(void *pointer)
 {
     if (!pointer)

@@ -47,6 +47,10 @@ TalusStatus talus_fits(const void *block, size_t need, size_t element);
     ((pointer) =                                                                             \
          TALUS_AS(pointer) talus_grow((pointer), (need), (keep), sizeof *(pointer), (what)), \
      talus_fits((pointer), (need), sizeof *(pointer)))
+
+/* Copies a string; NULL gives "". The caller frees *out with talus_release. */
+TalusStatus talus_copy_text(const char *text, const char *what, char **out);
+
 /* Bytes in blocks of the library: now, and at the peak since the start or the last reset. */
 size_t talus_memory_now(void);
 size_t talus_memory_peak(void);

@@ -88,13 +88,6 @@ static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
     return create_temporary(file) ? TALUS_OK : create_failed(file);
 }
 
-static TalusStatus file_new(TalusFile **out, const char *what)
-{
-    TALUS_TRY(TALUS_ALLOC(*out, 1, what));
-    (*out)->fd = -1;
-    return TALUS_OK;
-}
-
 /* Returns the file in *out or, on failure, frees it. */
 static TalusStatus hand_out(TalusFile *file, TalusStatus status, TalusFile **out)
 {
@@ -109,7 +102,8 @@ TalusStatus talus_file_create(const char *path, TalusFile **out)
 {
     TalusFile *file;
     *out = NULL;
-    TALUS_TRY(file_new(&file, path));
+    TALUS_TRY(TALUS_ALLOC(file, 1, path));
+    file->fd = -1;
     return hand_out(file, open_path(file, path), out);
 }
 
@@ -117,7 +111,8 @@ TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **o
 {
     TalusFile *file;
     *out = NULL;
-    TALUS_TRY(file_new(&file, name));
+    TALUS_TRY(TALUS_ALLOC(file, 1, name));
+    file->fd = -1;
     return hand_out(file, open_in(file, dir, name), out);
 }
 

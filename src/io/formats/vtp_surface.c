@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "geometry/bounds.h"
 #include "io/formats/vtp_xml.h"
 
 #include <string.h>
@@ -77,13 +78,9 @@ static bool is_wall(const TalusFramesHead *head, const TalusSnapshot *snapshot, 
     return snapshot->fixed[row] && talus_body_kind(head, snapshot, row) != TALUS_SHAPE_SPHERE;
 }
 
-static void include(TalusAabb *bounds, TalusVec3 at, double radius)
+static TalusVec3 cube(double half)
 {
-    TalusVec3 lo = bounds->lo, hi = bounds->hi;
-    bounds->lo =
-        talus_vec3(fmin(lo.x, at.x - radius), fmin(lo.y, at.y - radius), fmin(lo.z, at.z - radius));
-    bounds->hi =
-        talus_vec3(fmax(hi.x, at.x + radius), fmax(hi.y, at.y + radius), fmax(hi.z, at.z + radius));
+    return talus_vec3(half, half, half);
 }
 
 /* Bounds of all bodies, planes by their given point, plus the margin. */
@@ -91,13 +88,12 @@ static TalusAabb bounds_of(const TalusSnapshot *snapshot)
 {
     TalusAabb bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int i = 0; i < snapshot->body_count; i++)
-        include(&bounds, snapshot->position[i], snapshot->radius[i]);
+        bounds =
+            talus_aabb_join(bounds, talus_aabb(snapshot->position[i], cube(snapshot->radius[i])));
     TalusVec3 size = talus_sub(bounds.hi, bounds.lo);
     double widest = fmax(size.x, fmax(size.y, size.z));
     double more = widest > 0.0 ? margin * widest : 1.0;
-    include(&bounds, talus_vec3(bounds.lo.x - more, bounds.lo.y - more, bounds.lo.z - more), 0.0);
-    include(&bounds, talus_vec3(bounds.hi.x + more, bounds.hi.y + more, bounds.hi.z + more), 0.0);
-    return bounds;
+    return (TalusAabb){talus_sub(bounds.lo, cube(more)), talus_add(bounds.hi, cube(more))};
 }
 
 typedef struct Planes {

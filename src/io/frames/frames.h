@@ -236,6 +236,20 @@ bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyI
  * key frame); past its end, that of body i - 1. */
 uint64_t talus_frame_guess(const TalusFrameState *before, int row, const TalusBodyId *id, int i);
 
+/* Returns the point of the grid of a head. */
+static inline TalusVec3 talus_head_grid_point(const TalusFramesHead *head, const int32_t q[3])
+{
+    return talus_vec3(head->origin.x + head->quantum * q[0], head->origin.y + head->quantum * q[1],
+                      head->origin.z + head->quantum * q[2]);
+}
+
+/* Returns the fields that frames store of a snapshot. */
+static inline unsigned talus_frame_fields(bool lean)
+{
+    return TALUS_SNAPSHOT_FORCE |
+           (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
+}
+
 /* Files store no orientation of spheres. */
 static inline bool talus_head_is_sphere(const TalusFramesHead *head, int shape)
 {

@@ -205,13 +205,10 @@ static TalusQuat to_quat(const int16_t turn[4])
 
 static void fill_bodies(const TalusFramesHead *head, const TalusFrameState *now, TalusSnapshot *s)
 {
-    TalusVec3 o = head->origin;
-    double h = head->quantum;
     for (int i = 0; i < now->count; i++) {
-        const int32_t *q = now->position[i];
         bool sphere = talus_head_is_sphere(head, now->shape[i]);
         s->id[i] = now->id[i];
-        s->position[i] = talus_vec3(o.x + h * q[0], o.y + h * q[1], o.z + h * q[2]);
+        s->position[i] = talus_head_grid_point(head, now->position[i]);
         s->orientation[i] = sphere ? talus_quat_identity() : to_quat(now->orientation[i]);
         s->radius[i] = now->radius[i];
         s->shape[i] = now->shape[i];
@@ -336,8 +333,7 @@ static TalusStatus fill_snapshot(TalusFrameDecoder *d, const TalusFramesHead *he
                                  TalusSnapshot *s)
 {
     int chains = 0;
-    unsigned fields = TALUS_SNAPSHOT_LAYER | TALUS_SNAPSHOT_FORCE;
-    fields |= head->lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS;
+    unsigned fields = TALUS_SNAPSHOT_LAYER | talus_frame_fields(head->lean);
     TALUS_TRY(count_chains(d, chunk->size, &chains));
     TALUS_TRY(talus_snapshot_shape(s, fields, now->count, head->lean ? 0 : chains));
     s->time = chunk->time;

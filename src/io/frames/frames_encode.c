@@ -46,12 +46,6 @@ static bool to_grid(const TalusFramesHead *head, TalusVec3 x, int32_t out[3])
     return clamped;
 }
 
-static TalusVec3 from_grid(const TalusFramesHead *head, const int32_t q[3])
-{
-    return talus_vec3(head->origin.x + head->quantum * q[0], head->origin.y + head->quantum * q[1],
-                      head->origin.z + head->quantum * q[2]);
-}
-
 /* q and -q are the same rotation; the sign nearer to the previous frame gives small differences. */
 static void to_turn(TalusQuat q, const int16_t *before, int16_t out[4])
 {
@@ -109,8 +103,8 @@ static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const T
     if (s->layer)
         now->layer[i] = (uint8_t)s->layer[i];
     else
-        now->layer[i] =
-            row >= 0 ? before->layer[row] : layer_of(head, from_grid(head, now->position[i]));
+        now->layer[i] = row >= 0 ? before->layer[row]
+                                 : layer_of(head, talus_head_grid_point(head, now->position[i]));
     return clamped;
 }
 
@@ -338,7 +332,7 @@ static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head
         int c = e->chain[i];
         if (!s->fixed[s->contact_b[c]])
             continue;
-        TalusVec3 from = from_grid(head, e->now.position[s->contact_a[c]]);
+        TalusVec3 from = talus_head_grid_point(head, e->now.position[s->contact_a[c]]);
         TalusVec3 arm = talus_scale(1.0 / head->quantum, talus_sub(s->contact[c].point, from));
         e->value[3 * points] = to_integer(arm.x, &clamped);
         e->value[3 * points + 1] = to_integer(arm.y, &clamped);

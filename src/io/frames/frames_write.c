@@ -50,12 +50,6 @@ static TalusStatus start_file(TalusFramesWriter *w)
 
 /* ---- opening ---- */
 
-static TalusStatus writer_new(TalusFramesWriter **out)
-{
-    *out = NULL;
-    return TALUS_ALLOC(*out, 1, "frames");
-}
-
 static TalusStatus keep_names(TalusFramesWriter *w, const char *title, const char *scene)
 {
     TalusFramesHead names = {.title = title, .scene = scene};
@@ -99,7 +93,7 @@ TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusF
 {
     TalusFramesWriter *w;
     *out = NULL;
-    TALUS_TRY(writer_new(&w));
+    TALUS_TRY(TALUS_ALLOC(w, 1, "frames"));
     return hand_out(w, create(w, dir, name, def), out);
 }
 
@@ -175,7 +169,7 @@ TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
 {
     TalusFramesWriter *w;
     *out = NULL;
-    TALUS_TRY(writer_new(&w));
+    TALUS_TRY(TALUS_ALLOC(w, 1, "frames"));
     return hand_out(w, resume(w, dir, name, time), out);
 }
 
@@ -344,9 +338,7 @@ TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world)
 {
     TalusHeadStore head = {0};
     bool lean = is_lean(writer, talus_world_body_count(world), false);
-    unsigned fields = TALUS_SNAPSHOT_FORCE;
-    fields |= lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS;
-    TALUS_TRY(talus_snapshot_take(&writer->snapshot, world, fields));
+    TALUS_TRY(talus_snapshot_take(&writer->snapshot, world, talus_frame_fields(lean)));
     TALUS_TRY(talus_frames_head_of_world(world, NULL, NULL, &head));
     writer->encoder.packer.pool = world->pool;
     TalusStatus status = talus_frames_add_snapshot(writer, &head.head, &writer->snapshot);

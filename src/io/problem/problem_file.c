@@ -164,12 +164,6 @@ typedef struct Packed {
     double *gamma, *certificate;
 } Packed;
 
-static void clear_packed(Packed *packed)
-{
-    TALUS_RELEASE(packed->contacts, packed->models, packed->turning, packed->gamma,
-                  packed->certificate);
-}
-
 /* Expands a vector: a matrix whose blocks have no section is stored whole, but the problem has its normal rows only. */
 static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector, double **packed)
 {
@@ -181,13 +175,6 @@ static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector,
         (*packed)[rows * i] = (*vector)[i];
     *vector = *packed;
     return TALUS_OK;
-}
-
-static TalusStatus pack_normals(const TalusProblemHeader *h, TalusProblemContent *content,
-                                Packed *packed)
-{
-    TALUS_TRY(pack_rows(h, &content->gamma, &packed->gamma));
-    return pack_rows(h, &content->certificate, &packed->certificate);
 }
 
 static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *content, Packed *packed)
@@ -247,10 +234,12 @@ TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
     TALUS_TRY(talus_problem_export(problem, &content.def));
     TalusProblemHeader header = describe(problem, &content.def);
     TalusStatus status = pack(&header, &content, &packed);
-    if (status == TALUS_OK && talus_problem_rows(problem) < (int)header.rows)
-        status = pack_normals(&header, &content, &packed);
+    if (talus_problem_rows(problem) < (int)header.rows) {
+        TALUS_THEN(status, pack_rows(&header, &content.gamma, &packed.gamma));
+        TALUS_THEN(status, pack_rows(&header, &content.certificate, &packed.certificate));
+    }
     TALUS_THEN(status, write_content(path, &header, &content));
-    clear_packed(&packed);
+    TALUS_RELEASE(packed.contacts, packed.models, packed.turning, packed.gamma, packed.certificate);
     return status;
 }
 
@@ -384,17 +373,6 @@ static void take_rows(const TalusProblemHeader *h, int rows, const double *store
         memcpy(out + i * (uint64_t)rows, stored + i * h->rows, (size_t)rows * sizeof *out);
 }
 
-static TalusStatus fill_certificate(const TalusProblemHeader *h, const TalusProblemContent *content,
-                                    TalusProblem *problem)
-{
-    double *room;
-    if (!content->certificate)
-        return TALUS_OK;
-    TALUS_TRY(talus_problem_reserve_certificate(problem, &room));
-    take_rows(h, talus_problem_rows(problem), content->certificate, room);
-    return TALUS_OK;
-}
-
 /* Copies impulses, estimates and certificate into the problem. */
 static TalusStatus fill(const char *path, const TalusProblemHeader *h,
                         const TalusProblemContent *content, TalusProblem *problem)
@@ -412,7 +390,12 @@ static TalusStatus fill(const char *path, const TalusProblemHeader *h,
     take_rows(h, rows, content->gamma, talus_problem_gamma(problem));
     if (h->blocks && content->estimate)
         memcpy(estimate, content->estimate, h->blocks * sizeof *estimate);
-    return fill_certificate(h, content, problem);
+    if (!content->certificate)
+        return TALUS_OK;
+    double *certificate;
+    TALUS_TRY(talus_problem_reserve_certificate(problem, &certificate));
+    take_rows(h, rows, content->certificate, certificate);
+    return TALUS_OK;
 }
 
 static TalusStatus create(const char *path, const TalusProblemHeader *h,

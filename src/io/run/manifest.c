@@ -26,8 +26,7 @@ TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry,
         return talus_fail(TALUS_ERR_ARGUMENT, "%.60s...: a name of %zu bytes is too long",
                           entry->name, length);
     TALUS_TRY(TALUS_GROW(manifest->entry, count + 1, count, "list of files"));
-    TALUS_TRY(TALUS_ALLOC(added.name, length + 1, "list of files"));
-    memcpy(added.name, entry->name, length + 1);
+    TALUS_TRY(talus_copy_text(entry->name, "list of files", &added.name));
     manifest->entry[count] = added;
     manifest->sorted = false;
     if (index)

@@ -49,7 +49,8 @@ struct TalusOutput {
     TalusDir dir;
     TalusManifest files;  /* files written so far */
     TalusManifest before; /* list of the resumed checkpoint */
-    TalusFramesDef about; /* copies of title and scene */
+    char *title, *scene;
+    TalusFramesDef about; /* with both */
     TalusGrowing table[TABLES];
     TalusFramesWriter *view;
     TalusFormatWriter **format; /* one per format */
@@ -147,17 +148,6 @@ static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
     return TALUS_OK;
 }
 
-static TalusStatus copy_text(const char *text, const char **out)
-{
-    char *copy;
-    *out = NULL;
-    text = text ? text : "";
-    TALUS_TRY(TALUS_ALLOC(copy, strlen(text) + 1, "title"));
-    memcpy(copy, text, strlen(text) + 1);
-    *out = copy;
-    return TALUS_OK;
-}
-
 /* Compares the files with the checkpoint's list before anything is truncated. */
 static TalusStatus compare(TalusOutput *output, const TalusOutputDef *def)
 {
@@ -178,8 +168,9 @@ static TalusStatus open_dir(TalusOutput *output, const char *path)
 
 static TalusStatus prepare(TalusOutput *output, const char *path, const TalusOutputDef *def)
 {
-    TALUS_TRY(copy_text(def->title, &output->about.title));
-    TALUS_TRY(copy_text(def->scene, &output->about.scene));
+    TALUS_TRY(talus_copy_text(def->title, "title", &output->title));
+    TALUS_TRY(talus_copy_text(def->scene, "title", &output->scene));
+    output->about = (TalusFramesDef){.title = output->title, .scene = output->scene};
     TALUS_TRY(open_dir(output, path));
     TALUS_TRY(def->resume ? compare(output, def) : remove_old_run(&output->dir));
     TALUS_TRY(open_view(output, def));
@@ -232,8 +223,7 @@ void talus_output_abandon(TalusOutput *output)
     for (int i = 0; i < TABLES; i++)
         talus_growing_close(&output->table[i]);
     talus_snapshot_free(&output->snapshot);
-    TALUS_RELEASE(output->format, output->joint, (char *)output->about.title,
-                  (char *)output->about.scene);
+    TALUS_RELEASE(output->format, output->joint, output->title, output->scene);
     talus_manifest_clear(&output->files);
     talus_manifest_clear(&output->before);
     talus_dir_close(&output->dir);
@@ -305,8 +295,7 @@ static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
 {
     const TalusFramesHead *head = talus_frames_writer_head(output->view);
     bool lean = head ? head->lean : talus_world_body_count(world) > TALUS_LEAN_ABOVE;
-    return TALUS_SNAPSHOT_FORCE |
-           (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
+    return talus_frame_fields(lean);
 }
 
 /* Formats receive the head of frames.talus, which a resume does not change, but marked as having exact positions. */

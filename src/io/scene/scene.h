@@ -268,6 +268,8 @@ TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pai
  * has and on too many groups. */
 TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
                               int *group);
+/* Returns the first entry of `bodies` with this name, or -1. */
+int talus_scene_entry(const TalusScene *scene, const char *name);
 /* Finds the definition of a shape, which is given inline or by name. */
 TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
                               const SceneShape **shape);

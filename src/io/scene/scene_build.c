@@ -10,8 +10,6 @@
 #include "world/source/generate.h"
 #include "world/state.h"
 
-#include <string.h>
-
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
@@ -436,15 +434,12 @@ static TalusStatus keep_apart(Builder *b, const SceneApart *apart)
 
 static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
 {
-    const SceneBody *bodies = (const SceneBody *)b->scene->bodies.items;
     TalusProbeDef def = {.name = probe->name, .kind = TALUS_PROBE_REGION};
     if (probe->region) {
         def.lo = scene_vec3(probe->region->lo);
         def.hi = scene_vec3(probe->region->hi);
     } else {
-        int entry = 0; /* the check has found it */
-        while (!bodies[entry].name || strcmp(bodies[entry].name, probe->body) != 0)
-            entry++;
+        int entry = talus_scene_entry(b->scene, probe->body); /* the check has found it */
         if (b->count[entry] != 1)
             return talus_json_fail(talus_json_get(probe->json, "body"), 0,
                                    "bodies[%d] has %d bodies, expected one", entry,

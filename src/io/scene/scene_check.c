@@ -244,11 +244,11 @@ static TalusStatus check_placement(const SceneBody *body, const SceneShape *shap
 
 static TalusStatus check_name(const TalusScene *scene, int index)
 {
-    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
-    for (int i = 0; bodies[index].name && i < index; i++)
-        if (bodies[i].name && strcmp(bodies[i].name, bodies[index].name) == 0)
-            return talus_json_fail(talus_json_get(bodies[index].json, "name"), 0,
-                                   "bodies[%d] has this name already", i);
+    const SceneBody *body = (const SceneBody *)scene->bodies.items + index;
+    int first = body->name ? talus_scene_entry(scene, body->name) : index;
+    if (first < index)
+        return talus_json_fail(talus_json_get(body->json, "name"), 0,
+                               "bodies[%d] has this name already", first);
     return TALUS_OK;
 }
 
@@ -360,15 +360,13 @@ static TalusStatus check_probe_body(const TalusScene *scene, const SceneProbe *p
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
     const TalusJson *json = talus_json_get(probe->json, "body");
     char shown[TALUS_JSON_SHOWN];
-    for (int i = 0; i < scene->bodies.count; i++) {
-        if (!bodies[i].name || strcmp(bodies[i].name, probe->body) != 0)
-            continue;
-        if (bodies[i].time > 0.0)
-            return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be probed", i);
-        return TALUS_OK;
-    }
-    return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
-                           talus_json_print_value(probe->body, shown));
+    int entry = talus_scene_entry(scene, probe->body);
+    if (entry < 0)
+        return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
+                               talus_json_print_value(probe->body, shown));
+    if (bodies[entry].time > 0.0)
+        return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be probed", entry);
+    return TALUS_OK;
 }
 
 static TalusStatus check_probes(const TalusScene *scene)

@@ -55,6 +55,15 @@ TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
     return given->name ? named_shape(scene, given->json, given->name, shape) : TALUS_OK;
 }
 
+int talus_scene_entry(const TalusScene *scene, const char *name)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    for (int i = 0; i < scene->bodies.count; i++)
+        if (bodies[i].name && strcmp(bodies[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
 int talus_scene_shapes(const SceneBody *body)
 {
     return body->shapes.count > 0 ? body->shapes.count : 1;

@@ -156,6 +156,16 @@ static TalusStatus read_item(SceneReader *r, const SceneType *item, const TalusJ
                                       : read_value(r, item, json, place);
 }
 
+/* Reads the children of an array or object. */
+static TalusStatus read_items(SceneReader *r, const SceneType *item, const TalusJson *json,
+                              SceneList *list)
+{
+    TALUS_TRY(new_list(r, item, json->count, list));
+    for (const TalusJson *c = json->first; c; c = c->next)
+        TALUS_TRY(read_item(r, item, c, list, c->index));
+    return TALUS_OK;
+}
+
 static TalusStatus read_list(SceneReader *r, const SceneType *type, const TalusJson *json,
                              SceneList *list)
 {
@@ -170,21 +180,14 @@ static TalusStatus read_list(SceneReader *r, const SceneType *type, const TalusJ
         talus_scene_expected(type, expected, sizeof expected);
         return talus_json_fail(json, 0, "expected %s, found %d", expected, json->count);
     }
-    TALUS_TRY(new_list(r, type->item, json->count, list));
-    for (const TalusJson *c = json->first; c; c = c->next)
-        TALUS_TRY(read_item(r, type->item, c, list, c->index));
-    return TALUS_OK;
+    return read_items(r, type->item, json, list);
 }
 
 static TalusStatus read_map(SceneReader *r, const SceneType *type, const TalusJson *json,
                             SceneList *list)
 {
-    if (json->kind != TALUS_JSON_OBJECT)
-        return fail_type(type, json);
-    TALUS_TRY(new_list(r, type->item, json->count, list));
-    for (const TalusJson *c = json->first; c; c = c->next)
-        TALUS_TRY(read_item(r, type->item, c, list, c->index));
-    return TALUS_OK;
+    return json->kind == TALUS_JSON_OBJECT ? read_items(r, type->item, json, list)
+                                           : fail_type(type, json);
 }
 
 /* Parameters enter the scope one by one, so that each can use those before it. */
