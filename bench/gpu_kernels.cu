@@ -86,7 +86,7 @@ static __global__ void fill(Lattice l, TalusOperator op, const uint32_t *first)
     if (b >= op.bodies)
         return;
     int stride, i = (int)first[b];
-    int32_t *touch = op.touch + op.contact_start[b];
+    int32_t *touch = op.incidence + op.incidence_start[b];
     double body[8] = {0.0, 0.0, -0.01, 1.0, 0.0, 0.0, 0.0, 2.5};
     for (int k = 0; k < 8; k++)
         op.body[b][k] = body[k];
@@ -112,7 +112,7 @@ static __global__ void fill(Lattice l, TalusOperator op, const uint32_t *first)
 struct Bed {
     TalusOperator op;
     CuArray<int32_t> pair, touch;
-    CuArray<uint32_t> first, contact_start;
+    CuArray<uint32_t> first, incidence_start;
     CuArray<double> frame, body, bias, mu, diagonal;
     CuArray<double> x, x_prev, g_prev, metric;
 };
@@ -143,7 +143,7 @@ static Bed make_bed(int bodies)
     must(bed.pair.reserve(2 * (int64_t)op->blocks, "bed"));
     must(bed.touch.reserve(2 * (int64_t)op->blocks, "bed"));
     must(bed.first.reserve(op->bodies + 1, "bed"));
-    must(bed.contact_start.reserve(op->bodies + 1, "bed"));
+    must(bed.incidence_start.reserve(op->bodies + 1, "bed"));
     must(bed.frame.reserve(4 * (int64_t)op->blocks, "bed"));
     must(bed.body.reserve(8 * (int64_t)op->bodies, "bed"));
     must(bed.bias.reserve(op->blocks, "bed"));
@@ -153,17 +153,17 @@ static Bed make_bed(int bodies)
         must(vector->reserve(3 * (int64_t)op->blocks, "bed"));
     must(bed.metric.reserve(4 * (int64_t)op->blocks, "bed"));
     op->pair = (int32_t(*)[2])bed.pair.at;
-    op->touch = bed.touch.at;
-    op->contact_start = (int32_t *)bed.contact_start.at;
+    op->incidence = bed.touch.at;
+    op->incidence_start = (int32_t *)bed.incidence_start.at;
     op->frame = (double(*)[4])bed.frame.at;
     op->body = (double(*)[8])bed.body.at;
     op->bias = bed.bias.at;
     op->mu = bed.mu.at;
     op->diagonal = (double(*)[2])bed.diagonal.at;
     launch(cu, count_contacts, blocks_for(op->bodies + 1), THREADS, l, op->bodies, bed.first.at,
-           bed.contact_start.at);
+           bed.incidence_start.at);
     must(cu_scan(cu, bed.first.at, bed.first.at, op->bodies + 1));
-    must(cu_scan(cu, bed.contact_start.at, bed.contact_start.at, op->bodies + 1));
+    must(cu_scan(cu, bed.incidence_start.at, bed.incidence_start.at, op->bodies + 1));
     launch(cu, fill, blocks_for(op->bodies), THREADS, l, *op, bed.first.at);
     must(cu_scratch(op));
     cu_metric(op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)bed.metric.at);
@@ -177,7 +177,7 @@ static void clear_bed(Bed *bed)
     bed->pair.clear();
     bed->touch.clear();
     bed->first.clear();
-    bed->contact_start.clear();
+    bed->incidence_start.clear();
     for (CuArray<double> *array : {&bed->frame, &bed->body, &bed->bias, &bed->mu, &bed->diagonal,
                                    &bed->x, &bed->x_prev, &bed->g_prev, &bed->metric})
         array->clear();

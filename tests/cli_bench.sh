@@ -32,6 +32,8 @@ for file in report.html results.json trace.csv table-1.csv; do
     [ -s one/$file ] || fail "one/$file is missing"
 done
 [ "$(ls one/*.talus | wc -l)" -eq 1 ] || fail "problems: $(ls one)"
+# the name holds the whole hash of what defines the problem: half of it could be that of another
+ls one | grep -qEx 'problem-1-[0-9a-f]{16}\.talus' || fail "the problem's name: $(ls one)"
 # every run of the paper has its row, with jacobi's objective falling from one to the next
 grep '^jacobi' one/table-1.csv | awk -F, '
     NR > 1 && !($3 <= last) { exit 1 } { last = $3; n++ } END { if (n != 4) exit 1 }' ||

@@ -151,6 +151,15 @@ chmod +x bin/xdg-open
 PATH=$(pwd)/bin:$PATH serve run --open
 until_true test -s opened
 [ "$(cat opened)" = "1 $(cat address)" ] || fail "the browser was given $(cat opened)"
+# Its process does not stay behind as a zombie.
+no_child() { [ -z "$(cat /proc/"$server"/task/"$server"/children)" ]; }
+[ -r /proc/"$server"/task/"$server"/children ] && until_true no_child
+contains err "run is there to look at"
+grep -q 'xdg-open' err && fail "a browser that opened is reported: $(cat err)"
+stop
+printf '#!/bin/sh\nexit 3\n' >bin/xdg-open
+PATH=$(pwd)/bin:$PATH serve run --open
+until_true grep -q "^talus: xdg-open could not open a browser; the address is $(cat address)" err
 stop
 
 # ---- links inside ----

@@ -153,9 +153,9 @@ static inline const TalusEngineOps *ops(void)
 static inline TalusBodyArrays arrays_of(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
-    TalusBodyArrays arrays = {b->counts.slots, b->id,    b->position,      b->velocity, b->spin,
-                              b->orientation,  b->mass,  b->radius,        b->size,     b->shape,
-                              b->material,     b->fixed, world->drives > 0};
+    TalusBodyArrays arrays = {b->counts.slots, b->id,       b->position,      b->velocity, b->spin,
+                              b->orientation,  b->mass,     b->radius,        b->size,     b->shape,
+                              b->material,     b->mobility, world->drives > 0};
     return arrays;
 }
 
@@ -318,7 +318,7 @@ static inline void fetch_problem(const TalusOperator *op, double *gamma, Copy *c
     FETCH(model, op->blocks);
     FETCH(estimate, op->blocks);
     FETCH(base, op->blocks);
-    FETCH(turning, op->blocks);
+    FETCH(moment_mu, op->blocks);
     FETCH(lever, op->general);
     copy->gamma = fetch(gamma, blocks * (size_t)op->rows * sizeof *gamma);
     copy->slot = calloc((size_t)op->bodies + 1, sizeof(int));
@@ -327,9 +327,9 @@ static inline void fetch_problem(const TalusOperator *op, double *gamma, Copy *c
 
 static inline void clear_copy(Copy *c)
 {
-    void *owned[] = {c->op.pair,  c->op.frame,    c->op.arm,        c->op.body,     c->op.inertia,
-                     c->op.bias,  c->op.mu,       c->op.compliance, c->op.diagonal, c->op.coupling,
-                     c->op.model, c->op.estimate, c->op.base,       c->op.turning,  c->op.lever,
+    void *owned[] = {c->op.pair,  c->op.frame,    c->op.arm,        c->op.body,      c->op.inertia,
+                     c->op.bias,  c->op.mu,       c->op.compliance, c->op.diagonal,  c->op.coupling,
+                     c->op.model, c->op.estimate, c->op.base,       c->op.moment_mu, c->op.lever,
                      c->gamma,    c->slot,        c->block};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
@@ -395,7 +395,7 @@ static inline void check_block(const TalusOperator *host, const double *gamma, c
     CHECK(!host->estimate || copy->op.estimate[i] == host->estimate[j]);
     CHECK(!host->base || copy->op.base[i] == host->base[j]);
     if (rows == 6)
-        CHECK(same(copy->op.turning[i], host->turning[j], sizeof *host->turning) &&
+        CHECK(same(copy->op.moment_mu[i], host->moment_mu[j], sizeof *host->moment_mu) &&
               same(copy->op.lever[i], host->lever[j], sizeof *host->lever));
 }
 
@@ -461,7 +461,7 @@ static inline void give_impulses(Both *both, const Copy *copy, double size)
                (size_t)op->rows * sizeof(double));
     cuda->vector.put(cuda_op(), copy->device_gamma, permuted, n);
     free(permuted);
-    CHECK_OK(both->world->host.ops->solved(both->world->host.engine, INFINITY, &changed));
+    CHECK_OK(both->world->host.ops->solved(both->world->host.self, INFINITY, &changed));
 }
 
 #endif

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* As in backend/cuda/sweep/sweep.h. */
-enum { HEAVY_TOUCHES = 40, HEAVY_CLASS = 80, ITEM = 128 };
+enum { HEAVY_CONTACTS = 40, HEAVY_CLASS = 80, ITEM = 128 };
 
 typedef struct Case {
     TestProblem test;

@@ -75,7 +75,7 @@ static inline TalusStatus detect_on_device(Both *b, Scene *s)
                               .size = s->size,
                               .shape = s->shape_of,
                               .material = material,
-                              .fixed = s->fixed};
+                              .mobility = s->fixed};
     for (int i = 0; i < s->view.count; i++) {
         mass[i] = 1.0;
         arrays.driven |= s->fixed[i] == 2;

@@ -23,7 +23,7 @@ static const JointOptions cases[] = {
     {.seed = 1, .links = 5, .mu = 0.4},
     {.seed = 2, .links = 6, .mu = 0.4, .masks = true, .extras = true},
     {.seed = 3, .links = 4, .mu = 0.3, .closed = true},
-    {.seed = 4, .links = 5, .mu = 0.5, .extras = true, .turning = 0.1},
+    {.seed = 4, .links = 5, .mu = 0.5, .extras = true, .moment_mu = 0.1},
     {.seed = 5, .links = 7, .ratio = 1000.0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
@@ -273,7 +273,7 @@ TEST(solvers_agree)
         TestProblem def = make_case(k);
         TalusSolveOptions o = tight();
         o.keep_joints = true;
-        bool turning = k < CASES && cases[k].turning > 0.0;
+        bool turning = k < CASES && cases[k].moment_mu > 0.0;
         Result expected = solve(&def.def, NULL, turning ? "lbfgs-fb" : "prox", &o);
         CHECK_INT(expected.info.outcome, TALUS_OUTCOME_CONVERGED);
         o.keep_joints = false;

@@ -4,7 +4,7 @@
 
 #include "support/problems.h"
 #include "support/test.h"
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include "problem/problem.h"
 

@@ -1,7 +1,7 @@
 /* N + E written out as a matrix: the same as the verifier's, symmetric, for any number of threads. */
 #include "support/problems.h"
 #include "support/test.h"
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include "base/memory.h"
 #include "problem/problem.h"

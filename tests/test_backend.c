@@ -3,7 +3,7 @@
 
 #include "support/problems.h"
 #include "support/test.h"
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include "base/rng.h"
 #include "problem/problem.h"
@@ -321,8 +321,10 @@ static bool matches_verifier(const TalusProblemDef *def)
     ok &= near_one(residual.rms, truth.rms) && near_one(residual.max, truth.max);
     ok &= CHECK_OK(talus_problem_objective(problem, x, &objective));
     ok &= near_one(objective, verify_objective(def, x));
-    for (int i = 0; i < verify_blocks(def); i++)
-        ok &= near_one(talus_problem_diagonal(problem, i), verify_diagonal(def, i));
+    VerifyPoint zero = verify_zero_point(def);
+    for (int i = 0; i < zero.blocks; i++)
+        ok &= near_one(talus_problem_diagonal(problem, i), verify_diagonal(&zero, i));
+    verify_free(&zero);
     free(x);
     free(a);
     free(b);

@@ -3,7 +3,7 @@
 
 #include "support/problems.h"
 #include "support/test.h"
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include "base/rng.h"
 #include "problem/problem.h"
@@ -220,9 +220,10 @@ TEST(projection_is_that_of_the_verifier)
 /* The natural residual (problem.h) of gamma = s x whose gradient is g / s. */
 static void natural(const Case *c, double *sum2, double *max)
 {
+    VerifyPoint zero = verify_zero_point(&c->test.def);
     *sum2 = *max = 0.0;
     for (int i = 0; i < c->blocks; i++) {
-        double d = verify_diagonal(&c->test.def, i), step[3], r2 = 0.0;
+        double d = verify_diagonal(&zero, i), step[3], r2 = 0.0;
         for (int k = 0; k < c->rows; k++) {
             int e = i * c->rows + k;
             step[k] = s_of(c, e) * c->x[e] - c->g[e] / s_of(c, e) / d;
@@ -235,6 +236,7 @@ static void natural(const Case *c, double *sum2, double *max)
         *sum2 += r2;
         *max = fmax(*max, sqrt(r2));
     }
+    verify_free(&zero);
 }
 
 /* t = P(x - step g) */

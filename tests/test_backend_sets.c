@@ -136,7 +136,7 @@ static void check_recession_of(ModelCase *c, bool relaxed)
         for (int k = 0; k < c->rows; k++) {
             p[k] = !normal ? p[k] : k ? 0.0 : fmax(p[0], 0.0);
             size2 += p[k] * p[k];
-            double bound = k == 0 ? 1.0 : k < 3 ? b.mu : b.turning[k > 3];
+            double bound = k == 0 ? 1.0 : k < 3 ? b.mu : b.moment_mu[k > 3];
             s[k] = bound == 0.0 || (normal && k) ? 0.0 : s[k];
         }
         for (int k = 0; k < c->rows && size2 <= least * least; k++)
@@ -235,7 +235,7 @@ static bool on_boundary(const ModelCase *c, int i, const double *x)
     if (gamma[0] <= 0.0)
         return true;
     for (int k = 1; k < c->rows; k++) {
-        double bound = k < 3 ? b.mu : b.turning[k > 3];
+        double bound = k < 3 ? b.mu : b.moment_mu[k > 3];
         for (int sign = -1; sign <= 1; sign += 2) {
             double moved[6];
             memcpy(moved, gamma, sizeof moved);
@@ -264,7 +264,7 @@ static void check_faces(ModelCase *c)
         for (int k = 0; k < c->rows; k++) {
             int e = i * c->rows + k;
             double size = b.prism ? b.estimate : 1.0;
-            bool stuck = k && (k < 3 ? b.mu : b.turning[k > 3]) * size == 0.0;
+            bool stuck = k && (k < 3 ? b.mu : b.moment_mu[k > 3]) * size == 0.0;
             CHECK(free_part[e] == (bound || stuck ? 0.0 : g[e]));
             CHECK_NEAR(chopped[e], bound ? (x[e] - p[e]) / 0.3 : 0.0, 1e-13);
         }

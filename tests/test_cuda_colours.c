@@ -4,7 +4,7 @@
 
 static bool is_heavy(const TalusOperator *op, int body)
 {
-    return body >= 0 && op->contact_start[body + 1] - op->contact_start[body] > HEAVY_TOUCHES;
+    return body >= 0 && op->incidence_start[body + 1] - op->incidence_start[body] > HEAVY_CONTACTS;
 }
 
 static void check_class(const Case *c, int i, uint8_t *seen)

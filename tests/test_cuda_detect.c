@@ -222,8 +222,8 @@ static void check_touches(const TalusOperator *op)
 {
     size_t even_bodies = ((size_t)op->bodies + 2) & ~(size_t)1; /* whole doubles */
     int32_t(*pair)[2] = fetch_array(op->pair, (size_t)op->blocks * sizeof *pair);
-    int32_t *start = fetch_array(op->contact_start, even_bodies * sizeof *start);
-    int32_t *touch = fetch_array(op->touch, 2 * (size_t)op->blocks * sizeof *touch);
+    int32_t *start = fetch_array(op->incidence_start, even_bodies * sizeof *start);
+    int32_t *touch = fetch_array(op->incidence, 2 * (size_t)op->blocks * sizeof *touch);
     int wrong = 0, ends = 0;
     for (int i = 0; i < op->blocks; i++)
         ends += 1 + (pair[i][1] >= 0);

@@ -70,7 +70,7 @@ static void check_step(const Scene *scene, double size)
         w->info = (TalusStepInfo){0};
         give_impulses(&both, &copy, size);
         CHECK_OK(ops()->solved(both.engine, talus_change_limit(w, both.h), &changed));
-        CHECK_OK(w->host.ops->solved(w->host.engine, talus_change_limit(w, both.h), &on_host));
+        CHECK_OK(w->host.ops->solved(w->host.self, talus_change_limit(w, both.h), &on_host));
         CHECK(changed == on_host);
         CHECK_OK(ops()->solved(both.engine, 1e6, &changed));
         CHECK(!changed);
@@ -162,7 +162,7 @@ TEST(forgotten_bodies_lose_their_impulses)
         for (int i = 0; i < talus_world_contacts(w)->count; i += 7) {
             uint32_t slot = talus_world_contacts(w)->contact[i].b;
             dropped[slot] = 1;
-            w->host.ops->forget(w->host.engine, (int)slot);
+            w->host.ops->forget(w->host.self, (int)slot);
         }
         CHECK_OK(ops()->put_bodies(both.engine, &arrays, dropped));
         check_contacts(&both);

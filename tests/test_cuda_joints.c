@@ -9,7 +9,7 @@
 static TestProblem make_test(int form)
 {
     JointOptions o = {.seed = 1, .links = 120, .mu = 0.4, .masks = true, .extras = true};
-    o.turning = form == 2 ? 0.1 : 0.0;
+    o.moment_mu = form == 2 ? 0.1 : 0.0;
     TestProblem p = make_joints(&o);
     if (form < 3)
         return p;

@@ -62,7 +62,7 @@ typedef struct Case {
     const char *name;
     TalusFrictionLaw law;
     TalusSection section;
-    double restitution, turning, cohesion;
+    double restitution, moment_mu, cohesion;
     int rows, steps;
 } Case;
 
@@ -90,8 +90,12 @@ static const Case cases[] = {
     {.name = "no section", TALUS_LAW_COULOMB, TALUS_SECTION_NONE, .rows = 3, .steps = UNIQUE},
     {.name = "restitution", .restitution = 0.6, .rows = 3, .steps = UNIQUE},
     {.name = "cohesion", .cohesion = 3.0, .rows = 3, .steps = UNIQUE},
-    {.name = "turning, ccp", .turning = 0.05, .rows = 6, .steps = UNIQUE},
-    {.name = "turning, coulomb", TALUS_LAW_COULOMB, .turning = 0.05, .rows = 6, .steps = SEVERAL},
+    {.name = "moment_mu, ccp", .moment_mu = 0.05, .rows = 6, .steps = UNIQUE},
+    {.name = "moment_mu, coulomb",
+     TALUS_LAW_COULOMB,
+     .moment_mu = 0.05,
+     .rows = 6,
+     .steps = SEVERAL},
     {"all", TALUS_LAW_COULOMB, TALUS_SECTION_DISC, 0.3, 0.05, 3.0, 6, SEVERAL},
 };
 
@@ -105,7 +109,7 @@ static TalusStatus set_case(TalusWorld *world, const Case *c)
     pair.model = (TalusFrictionModel){.section = c->section, .law = c->law};
     pair.model.sides = c->section == TALUS_SECTION_POLYGON ? 6 : 0;
     pair.restitution = c->restitution;
-    pair.spinning = pair.rolling = c->turning;
+    pair.spinning = pair.rolling = c->moment_mu;
     pair.cohesion = c->cohesion;
     return talus_world_set_pair(world, 0, 0, &pair);
 }

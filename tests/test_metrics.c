@@ -2,7 +2,7 @@
 
 #include "support/problems.h"
 #include "support/test.h"
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include "base/rng.h"
 
@@ -64,9 +64,10 @@ static void scatter(const TalusProblemDef *def, uint64_t seed, double *gamma, do
 {
     TalusRng rng = talus_rng(seed);
     int rows = verify_rows(def);
-    for (int i = 0; i < verify_blocks(def); i++) {
+    VerifyPoint zero = verify_zero_point(def);
+    for (int i = 0; i < zero.blocks; i++) {
         double size = talus_rng_uniform(&rng) < 0.33 ? 0.0 : 1.0;
-        VerifySet set = verify_set(def, i);
+        VerifySet set = zero.set[i];
         set.estimate = talus_rng_uniform(&rng) < 0.25 ? 0.0 : talus_rng_uniform(&rng);
         if (estimate)
             estimate[i] = set.estimate;
@@ -75,6 +76,7 @@ static void scatter(const TalusProblemDef *def, uint64_t seed, double *gamma, do
         if (talus_rng_uniform(&rng) < 0.5)
             verify_set_project(&set, gamma + i * rows);
     }
+    verify_free(&zero);
 }
 
 static void compare_at_random(TestProblem p)
@@ -378,25 +380,40 @@ TEST(an_observer_changes_nothing)
                 watch(talus_solver_row(s).name, i % 2 ? 0.4 : 0.0, i < 2 ? 40 : 150);
 }
 
-TEST(an_observer_can_stop)
+static void stop_at(const char *name, int iteration)
 {
     HeapOptions heap = {.seed = 9, .nx = 4, .ny = 4, .nz = 3, .mu = 0.3};
     TestProblem p = make_heap(&heap);
     TalusSolver *solver = NULL;
     TalusSolveInfo info;
-    Seen seen = {.last = -1, .stop_at = 20};
+    Seen seen = {.last = -1, .stop_at = iteration};
     TalusSolveOptions options = talus_solve_options_default();
     options.tolerance = 0.0;
     options.observer = see;
     options.observer_user = &seen;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &seen.problem));
-    REQUIRE_OK(talus_solver_create("jacobi", &solver));
+    REQUIRE_OK(talus_solver_create(name, &solver));
     REQUIRE_OK(talus_solver_solve(solver, seen.problem, &options, &info));
-    CHECK_INT(info.iterations, 20);
+    CHECK_INT(info.iterations, iteration);
     CHECK_INT(info.outcome, TALUS_OUTCOME_BUDGET);
+    CHECK_INT(seen.last, iteration);
+    if (iteration == 0) {
+        CHECK_INT(seen.count, 1);
+        CHECK_INT(info.products, 0);
+        CHECK(info.residual.rms > 0.0 && talus_problem_gamma(seen.problem)[0] == 0.0);
+    }
     talus_solver_destroy(solver);
     talus_problem_destroy(seen.problem);
     free_test_problem(&p);
+}
+
+/* In mid-solve, and at the start, before any work is done. */
+TEST(an_observer_can_stop)
+{
+    stop_at("jacobi", 20);
+    stop_at("jacobi", 0);
+    stop_at("prox", 0);
+    stop_at("auto", 0);
 }
 
 int main(void)

@@ -407,10 +407,10 @@ TEST(wrong_models_are_refused)
         make_models(true), MODEL + 12 + 8, 2,
         "bad.problem: models[1]: friction model: 2 sides; a polygon has 3 to 64, the other sections 0");
     spoil_f64(make_models(true), TURNING + 24 + 8, -1.0,
-              "bad.problem: turning[1]: spinning 0, rolling -1, length 0.6: expected finite "
+              "bad.problem: moments[1]: spinning 0, rolling -1, length 0.6: expected finite "
               "numbers, not negative, and a length with friction");
     spoil_f64(make_models(true), TURNING + 16, 0.0,
-              "bad.problem: turning[0]: spinning 0.05, rolling 0, length 0: expected finite "
+              "bad.problem: moments[0]: spinning 0.05, rolling 0, length 0: expected finite "
               "numbers, not negative, and a length with friction");
     spoil_f64(make_models(true), GAMMA + 8 * 18 + 8, -1.0,
               "bad.problem: estimate[1] is -1: expected a non-negative number");

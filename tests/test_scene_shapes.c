@@ -133,7 +133,7 @@ TEST(shapes_from_files)
     CHECK_NEAR(place(world, 0).z, 8.0 + 0.375, 1e-12);
     CHECK_INT(s[0].hull.faces, 5);
     CHECK_INT(s[1].def.triangle_count, 6);
-    CHECK(world->bodies.fixed[1] && world->bodies.fixed[2]);
+    CHECK(world->bodies.mobility[1] && world->bodies.mobility[2]);
     CHECK_INT(s[2].def.columns, 4);
     CHECK_INT(s[2].def.rows, 3);
     CHECK(s[2].def.height[6] == 0.5 && s[2].def.spacing == 2.0);

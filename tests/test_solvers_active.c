@@ -2,7 +2,7 @@
 
 #include "support/problems.h"
 #include "support/test.h"
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include <math.h>
 #include <stdio.h>

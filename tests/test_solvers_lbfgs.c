@@ -46,8 +46,7 @@ static Bench make_bench(const TalusProblemDef *def)
     t.n = t.op->rows * t.op->blocks;
     CHECK_OK(t.b->op.scratch(t.op));
     t.metric = malloc((size_t)t.op->blocks * sizeof *t.metric);
-    TalusSolve solve = {.problem = t.problem, .op = t.op, .backend = t.b};
-    talus_solver_metric(&solve, TALUS_METRIC_ANISOTROPIC, t.metric);
+    t.b->op.metric(t.op, TALUS_METRIC_ANISOTROPIC, t.metric);
     for (int i = 0; i < VECTORS; i++)
         t.v[i] = random_vector(&rng, t.n);
     for (int i = 0; i <= PAIRS; i++) {

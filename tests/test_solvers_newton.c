@@ -19,7 +19,7 @@ enum { MOST = 400 };
 /* Residuals of all iterations. */
 typedef struct Course {
     TalusSolveInfo info;
-    int count;
+    int count, products; /* products: as last reported */
     double residual[MOST];
 } Course;
 
@@ -27,7 +27,7 @@ static bool note(void *user, int iteration, int products, double residual)
 {
     Course *c = user;
     (void)iteration;
-    (void)products;
+    c->products = products;
     if (c->count < MOST)
         c->residual[c->count++] = residual;
     return true;
@@ -218,6 +218,20 @@ TEST(newton_al_solves_frictionless_problems)
     }
 }
 
+/* Nothing is computed after the last iteration, not even where it ends a round. */
+TEST(newton_al_ends_without_another_round)
+{
+    TestProblem p = make_heap(&(HeapOptions){4, 4, 4, 3, 0.0, 0.0, 0.0});
+    TalusProblem *problem = problem_of(&p, NULL);
+    for (int iterations = 1; iterations <= 12; iterations++) {
+        Course c = course_of(problem, "newton-al", 0.0, iterations);
+        CHECK_INT(c.info.iterations, iterations);
+        CHECK_INT(c.info.products, c.products);
+    }
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
 /* ---- no solution ---- */
 
 TEST(wedges_end_in_an_honest_outcome)
@@ -250,6 +264,7 @@ int main(void)
     RUN(sweeps_save_factorisations);
     RUN(newton_knows_moving_bounds);
     RUN(newton_al_solves_frictionless_problems);
+    RUN(newton_al_ends_without_another_round);
     RUN(wedges_end_in_an_honest_outcome);
     return talus_test_result();
 }

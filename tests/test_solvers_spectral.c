@@ -2,7 +2,7 @@
  * step lengths that are too long, powers of two, stacks that are held in more ways than needed. */
 #include "support/problems.h"
 #include "support/test.h"
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include "base/rng.h"
 #include "solvers/first_order/dense.h"

@@ -327,7 +327,7 @@ TEST(solvers_are_found_by_spec)
         CHECK_INT(talus_solver_find(spec), i);
         CHECK(((row.takes & TALUS_TAKES_NONNEG) != 0) == (strstr(row.accepts, "nonneg") != NULL));
         CHECK(((row.takes & TALUS_TAKES_JOINT) != 0) == (strstr(row.accepts, "joints") != NULL));
-        CHECK(((row.takes & TALUS_TAKES_TURNING) != 0) == (strstr(row.accepts, "turning") != NULL));
+        CHECK(((row.takes & TALUS_TAKES_MOMENTS) != 0) == (strstr(row.accepts, "moments") != NULL));
     }
     CHECK_INT(talus_solver_row(talus_solver_find("apgd")).takes, TALUS_TAKES_ALL);
     CHECK_INT(talus_solver_row(talus_solver_find("gpcg")).takes, TALUS_TAKES_NONNEG);

@@ -33,7 +33,7 @@ typedef struct CliOption {
     const char *name; /* without the dashes */
     char letter;      /* short form; 0: none */
     CliKind kind;
-    size_t offset;     /* offset of the field in the command's options */
+    void *field;       /* where the value goes; holds the default */
     const char *value; /* name of the value in the help; NULL for a flag */
     const char *help;  /* one or more lines */
 } CliOption;
@@ -45,7 +45,8 @@ typedef struct CliCommand {
     const char *details; /* whole lines after the options; may be "" */
     const CliOption *options;
     int option_count;
-    int (*main)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
+    int (*main)(
+        const CliList *operands); /* runs after the options are parsed; returns the exit code */
 } CliCommand;
 
 /* Initialises the two members of CliCommand that describe its options. */
@@ -54,16 +55,17 @@ typedef struct CliCommand {
 extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cli_verify, cli_bench,
     cli_list, cli_info, cli_extract;
 
-/* Writes given values into `values` (other fields keep their preset) and the remaining arguments into `operands`.
- * Returns false if the command must end with *code: help was requested, or usage was wrong. */
-bool cli_parse(const CliCommand *command, int argc, char **argv, void *values, CliList *operands,
-               int *code);
+/* Parses the arguments, argv[0] being the command's name, and runs the command unless help was requested or usage was
+ * wrong. Returns the exit code. */
+int cli_run_command(const CliCommand *command, int argc, char **argv);
 
 void cli_print_help(const CliCommand *command);
 void cli_print_option(const char *name, char letter, const char *value, const char *help);
 
 /* Prints "talus: MESSAGE" to standard error and returns the exit code. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
+/* Returns "; did you mean 'NAME'?" with the name nearest to `word`, or `otherwise` if none is near. */
+const char *cli_hint(const char *word, const char *const *names, int count, const char *otherwise);
 /* As cli_fail, for wrong usage of `command`; refers to its help. */
 int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* Prints talus_error() and returns the exit code. */

@@ -1,14 +1,13 @@
 /* main.c - dispatches to a command; talus help [COMMAND]. */
 #include "cli.h"
 
-#include "base/param.h"
 #include "io/formats/formats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int help_main(int argc, char **argv);
+static int help_main(const CliList *operands);
 
 static const CliCommand help = {.name = "help",
                                 .summary = "Shows the commands, or the help of one.",
@@ -31,12 +30,12 @@ static const CliCommand *find_command(const char *word)
     return NULL;
 }
 
-static const char *nearest_command(const char *word)
+static const char *hint_at_command(const char *word, const char *otherwise)
 {
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++)
         names[i] = commands[i]->name;
-    return talus_nearest(word, names, COMMANDS);
+    return cli_hint(word, names, COMMANDS, otherwise);
 }
 
 static void print_overview(void)
@@ -52,34 +51,17 @@ static void print_overview(void)
            "To begin with: talus run hourglass --out out/hourglass\n");
 }
 
-static int help_main(int argc, char **argv)
+static int help_main(const CliList *operands)
 {
-    CliList operands;
-    char none;
-    int code;
-    if (!cli_parse(&help, argc, argv, &none, &operands, &code))
-        return code;
-    const CliCommand *command = operands.count ? find_command(operands.item[0]) : NULL;
-    if (operands.count && !command) {
-        const char *near = nearest_command(operands.item[0]);
-        return cli_usage(&help, "no command '%s'%s%s%s", operands.item[0],
-                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    }
+    const char *word = operands->count ? operands->item[0] : NULL;
+    const CliCommand *command = word ? find_command(word) : NULL;
+    if (word && !command)
+        return cli_usage(&help, "no command '%s'%s", word, hint_at_command(word, ""));
     if (command)
         cli_print_help(command);
     else
         print_overview();
     return CLI_OK;
-}
-
-static int unknown_command(const char *word)
-{
-    const char *near = nearest_command(word);
-    if (near)
-        cli_fail("unknown command '%s'; did you mean '%s'?", word, near);
-    else
-        cli_fail("unknown command '%s'; `talus help` names them", word);
-    return CLI_USAGE;
 }
 
 static int dispatch(int argc, char **argv)
@@ -99,7 +81,10 @@ static int dispatch(int argc, char **argv)
     }
     cli_show_warnings();
     const CliCommand *command = find_command(word);
-    return command ? command->main(argc - 1, argv + 1) : unknown_command(word);
+    if (command)
+        return cli_run_command(command, argc - 1, argv + 1);
+    cli_fail("unknown command '%s'%s", word, hint_at_command(word, "; `talus help` names them"));
+    return CLI_USAGE;
 }
 
 /* Must run before any thread starts: keeps OpenBLAS, if present, from starting its own (linalg/package.h). */

@@ -16,7 +16,6 @@ typedef struct Parser {
     const CliCommand *command;
     int argc, next;
     char **argv;
-    void *values;
     bool seen[MAX_OPTIONS];
 } Parser;
 
@@ -54,6 +53,14 @@ int cli_usage(const CliCommand *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+const char *cli_hint(const char *word, const char *const *names, int count, const char *otherwise)
+{
+    static char text[128];
+    const char *near = talus_nearest(word, names, count);
+    snprintf(text, sizeof text, "; did you mean '%s'?", near ? near : "");
+    return near ? text : otherwise;
+}
+
 /* ---- values ---- */
 
 static bool read_real(const char *text, double *out)
@@ -77,7 +84,7 @@ static bool read_count(const char *text, int *out)
 
 static int store(Parser *parser, const CliOption *option, const char *text)
 {
-    void *field = (char *)parser->values + option->offset;
+    void *field = option->field;
     CliList *list = field;
     switch (option->kind) {
     case CLI_FLAG: *(bool *)field = true; return CLI_OK;
@@ -167,29 +174,28 @@ static int check_operands(const CliCommand *command, const CliList *operands)
     return CLI_OK;
 }
 
-bool cli_parse(const CliCommand *command, int argc, char **argv, void *values, CliList *operands,
-               int *code)
+int cli_run_command(const CliCommand *command, int argc, char **argv)
 {
-    Parser parser = {.command = command, .argc = argc, .next = 1, .argv = argv, .values = values};
+    static CliList operands;
+    Parser parser = {.command = command, .argc = argc, .next = 1, .argv = argv};
     bool options = true; /* false after "--" */
-    operands->count = 0;
-    *code = CLI_OK;
-    while (parser.next < argc && *code == CLI_OK) {
+    int code = CLI_OK;
+    while (parser.next < argc && code == CLI_OK) {
         const char *word = argv[parser.next++];
         if (options && strcmp(word, "--") == 0) {
             options = false;
         } else if (options && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
             cli_print_help(command);
-            return false;
+            return CLI_OK;
         } else if (options && word[0] == '-' && word[1] != '\0') {
-            *code = take_option(&parser, word);
-        } else if (operands->count < CLI_LIST_MAX) {
-            operands->item[operands->count++] = word;
+            code = take_option(&parser, word);
+        } else if (operands.count < CLI_LIST_MAX) {
+            operands.item[operands.count++] = word;
         }
     }
-    if (*code == CLI_OK)
-        *code = check_operands(command, operands);
-    return *code == CLI_OK;
+    if (code == CLI_OK)
+        code = check_operands(command, &operands);
+    return code == CLI_OK ? command->main(&operands) : code;
 }
 
 /* ---- help ---- */

@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include "backend/backend.h"
-#include "base/param.h"
 #include "io/file/file.h"
 
 #include <dirent.h>
@@ -147,11 +146,9 @@ static void report_missing(const char *name)
     collect(&names);
     for (int i = 0; i < names.count; i++)
         list[i] = names.name[i];
-    const char *near = talus_nearest(name, list, names.count);
-    if (near)
-        cli_fail("no scene '%s'; did you mean '%s'?", name, near);
-    else
-        cli_fail("no scene '%s': expected a file, or a name that `talus list scenes` shows", name);
+    cli_fail("no scene '%s'%s", name,
+             cli_hint(name, list, names.count,
+                      ": expected a file, or a name that `talus list scenes` shows"));
 }
 
 bool cli_has_scene(const char *name, char *path, size_t size)
@@ -177,9 +174,9 @@ bool cli_find_scene(const char *name, char *path, size_t size)
 
 int cli_check_backend(const CliCommand *command, const char *name)
 {
-    enum { MOST = 16 };
-    const char *names[MOST];
-    int count = talus_backend_count() < MOST ? talus_backend_count() : MOST;
+    enum { NAMES_MAX = 16 };
+    const char *names[NAMES_MAX];
+    int count = talus_backend_count() < NAMES_MAX ? talus_backend_count() : NAMES_MAX;
     if (!name)
         return CLI_OK;
     for (int i = 0; i < count; i++) {
@@ -189,10 +186,8 @@ int cli_check_backend(const CliCommand *command, const char *name)
                        ? CLI_OK
                        : cli_fail("--backend %s: %s", name, talus_error_reason());
     }
-    const char *near = talus_nearest(name, names, count);
-    return cli_usage(command, "--backend %s: no such backend%s%s%s", name,
-                     near ? "; did you mean '" : "", near ? near : "",
-                     near ? "'?" : "; `talus list backends` names them");
+    return cli_usage(command, "--backend %s: no such backend%s", name,
+                     cli_hint(name, names, count, "; `talus list backends` names them"));
 }
 
 int cli_threads(int option)

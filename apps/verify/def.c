@@ -37,8 +37,8 @@ int verify_rows(const TalusProblemDef *def)
     for (int i = 0; i < def->contact_count; i++) {
         const TalusContactDef *c = &def->contacts[i];
         bool joint = c->model.section == TALUS_SECTION_JOINT;
-        bool turning = c->spinning > 0.0 || c->rolling > 0.0;
-        int needed = turning ? 6 : joint || c->mu > 0.0 ? 3 : 1;
+        bool moments = c->spinning > 0.0 || c->rolling > 0.0;
+        int needed = moments ? 6 : joint || c->mu > 0.0 ? 3 : 1;
         if (c->model.section != TALUS_SECTION_NONE && needed > rows)
             rows = needed;
     }
@@ -73,11 +73,6 @@ static VerifySet set_of(const TalusProblemDef *def, int rows, int block)
     if (set.rows > 1 && (joint || set.mu > 0.0 || set.spinning > 0.0 || set.rolling > 0.0))
         set.model = model;
     return set;
-}
-
-VerifySet verify_set(const TalusProblemDef *def, int block)
-{
-    return set_of(def, verify_rows(def), block);
 }
 
 static double compliance_of(const TalusProblemDef *def, int block)
@@ -272,7 +267,7 @@ void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gr
         gradient[i * rows] += compliance_of(def, i) * gamma[i * rows];
 }
 
-/* ---- residual, objective and related figures ---- */
+/* ---- the diagonal ---- */
 
 static double entry_of(const TalusProblemDef *def, int block, int k)
 {
@@ -292,77 +287,6 @@ static double entry_of(const TalusProblemDef *def, int block, int k)
         sum += (k < 3 ? def->inv_mass[column.body] : 0.0) + dot(column.torque, turn);
     }
     return sum;
-}
-
-double verify_diagonal(const TalusProblemDef *def, int block)
-{
-    int rows = verify_rows(def);
-    double sum = compliance_of(def, block);
-    for (int k = 0; k < rows; k++)
-        sum += entry_of(def, block, k);
-    return sum / rows;
-}
-
-TalusResidual verify_residual(const TalusProblemDef *def, const double *gamma)
-{
-    TalusMetrics metrics;
-    VerifyPoint point = verify_def_point(def, gamma);
-    verify_measure(&point, &metrics);
-    verify_free(&point);
-    return metrics.natural;
-}
-
-double verify_objective(const TalusProblemDef *def, const double *gamma)
-{
-    int n = verify_size(def);
-    double *g = verify_zeros((size_t)n), *q = verify_zeros((size_t)n), sum = 0.0;
-    verify_gradient(def, gamma, g);
-    verify_velocity(def, NULL, q);
-    for (int k = 0; k < n; k++)
-        sum += gamma[k] * (0.5 * (g[k] - q[k]) + q[k]);
-    free(g);
-    free(q);
-    return sum;
-}
-
-double verify_outside(const TalusProblemDef *def, const double *gamma)
-{
-    TalusMetrics metrics;
-    VerifyPoint point = verify_def_point(def, gamma);
-    verify_measure(&point, &metrics);
-    verify_free(&point);
-    return metrics.cone_violation;
-}
-
-double verify_scale(const TalusProblemDef *def, const double *gamma)
-{
-    int rows = verify_rows(def);
-    double *q = verify_zeros((size_t)verify_size(def)), scale = 0.0;
-    verify_velocity(def, NULL, q);
-    for (int i = 0; i < verify_blocks(def); i++) {
-        double d = verify_diagonal(def, i);
-        for (int k = i * rows; k < (i + 1) * rows; k++)
-            scale = fmax(scale, fmax(fabs(q[k]), d * fabs(gamma[k])));
-    }
-    free(q);
-    return scale;
-}
-
-void verify_matrix(const TalusProblemDef *def, double *matrix)
-{
-    int n = verify_size(def), rows = verify_rows(def);
-    double *unit = verify_zeros((size_t)n), *column = verify_zeros((size_t)n);
-    for (int k = 0; k < n; k++) {
-        unit[k] = 1.0;
-        verify_product(def, unit, column);
-        unit[k] = 0.0;
-        for (int row = 0; row < n; row++)
-            matrix[(size_t)row * (size_t)n + (size_t)k] = column[row];
-        if (k % rows == 0)
-            matrix[(size_t)k * (size_t)n + (size_t)k] += compliance_of(def, k / rows);
-    }
-    free(unit);
-    free(column);
 }
 
 /* ---- the terms of gradients ---- */

@@ -76,8 +76,6 @@ int verify_blocks(const TalusProblemDef *def);
 int verify_rows(const TalusProblemDef *def); /* 1, 3 or 6: maximum over contacts */
 int verify_size(const TalusProblemDef *def);
 double verify_mu(const TalusProblemDef *def, int block); /* 0 without a section */
-/* Returns the block's set with estimate 0. */
-VerifySet verify_set(const TalusProblemDef *def, int block);
 
 /* The contact frame as three rows (normal, tangent 1, tangent 2): n = -s H e_x, t1 = H e_y,
  * t2 = s H e_z with H the reflection along w = n + s e_x, s = sign(n_x), s(0) = 1. */
@@ -91,18 +89,5 @@ void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u)
 void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gradient);
 /* N x alone. */
 void verify_product(const TalusProblemDef *def, const double *x, double *out);
-
-/* Mean of the block's diagonal entries of N + E. */
-double verify_diagonal(const TalusProblemDef *def, int block);
-/* The natural residual of problem.h; bounds under TALUS_LAW_FIXED follow from gamma's own normal impulses. */
-TalusResidual verify_residual(const TalusProblemDef *def, const double *gamma);
-double verify_objective(const TalusProblemDef *def, const double *gamma);
-/* Maximum distance of a block of gamma from its set. */
-double verify_outside(const TalusProblemDef *def, const double *gamma);
-/* Scale of rounding in the residual: the maximum of |q_i| and d_i |gamma_i|, m/s. */
-double verify_scale(const TalusProblemDef *def, const double *gamma);
-
-/* N + E as a full matrix, [size * size]. */
-void verify_matrix(const TalusProblemDef *def, double *matrix);
 
 #endif

@@ -125,7 +125,7 @@ TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size
  * law and section; fixed means prisms with given bounds. For a solver without `coulomb`, outer loops replace it by
  * cones under ccp with shifts, or by prisms. */
 #define TALUS_TAKES_NONNEG (1u << 16)
-#define TALUS_TAKES_TURNING (1u << 17)
+#define TALUS_TAKES_MOMENTS (1u << 17)
 #define TALUS_TAKES(law, section) TALUS_KIND(TALUS_LAW_##law, TALUS_SECTION_##section)
 #define TALUS_TAKES_SECTIONS(law) \
     (TALUS_TAKES(law, DISC) | TALUS_TAKES(law, SQUARE) | TALUS_TAKES(law, POLYGON))
@@ -134,7 +134,7 @@ TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size
 #define TALUS_TAKES_JOINT TALUS_TAKES(CCP, JOINT)  /* joints, free and with bounds */
 /* Every problem, as outer loops reduce `coulomb` to these. */
 #define TALUS_TAKES_CONVEX                                                  \
-    (TALUS_TAKES_NONNEG | TALUS_TAKES_TURNING | TALUS_TAKES_SECTIONS(CCP) | \
+    (TALUS_TAKES_NONNEG | TALUS_TAKES_MOMENTS | TALUS_TAKES_SECTIONS(CCP) | \
      TALUS_TAKES_SECTIONS(FIXED) | TALUS_TAKES_JOINT)
 #define TALUS_TAKES_ALL (TALUS_TAKES_CONVEX | TALUS_TAKES_SECTIONS(COULOMB))
 

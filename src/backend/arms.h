@@ -135,9 +135,9 @@ TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, cons
 TALUS_INLINE uint32_t talus_block_kind(const TalusOperator *op, int i)
 {
     const TalusBlockModel *model = &op->model[i];
-    const bool smooth = model->section == TALUS_SECTION_DISC && model->law == TALUS_LAW_CCP &&
-                        !(op->mu[i] > 0.0) &&
-                        !(op->turning && (op->turning[i][0] > 0.0 || op->turning[i][1] > 0.0));
+    const bool smooth =
+        model->section == TALUS_SECTION_DISC && model->law == TALUS_LAW_CCP && !(op->mu[i] > 0.0) &&
+        !(op->moment_mu && (op->moment_mu[i][0] > 0.0 || op->moment_mu[i][1] > 0.0));
     return smooth ? 0 : TALUS_KIND(model->law, model->section);
 }
 

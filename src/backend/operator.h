@@ -61,9 +61,9 @@ typedef struct TalusOperator {
     /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts */
     double (*inertia)[6];
     double *bias; /* [blocks]: added to the normal row */
-    /* [bodies + 1]: ranges of `touch`; empty for a body that impulses do not move */
-    int32_t *contact_start;
-    int32_t *touch; /* each body's contacts in contact order: 2 * record + (1 on side b) */
+    /* [bodies + 1]: ranges of `incidence`; empty for a body that impulses do not move */
+    int32_t *incidence_start;
+    int32_t *incidence; /* each body's contacts in contact order: 2 * record + (1 on side b) */
 
     /* explicit */
     const int32_t *row_start, *column;
@@ -79,7 +79,7 @@ typedef struct TalusOperator {
     bool moving; /* Coulomb blocks are prisms on `estimate`; else cones with shifted offsets */
     TalusBlockModel *model; /* [blocks]; NULL: all disc and ccp */
     double *estimate;       /* [blocks]: normal impulses that bound the prisms; NULL: no prisms */
-    double (*turning)[2];   /* [blocks]: spinning and rolling friction; NULL unless rows is 6 */
+    double (*moment_mu)[2]; /* [blocks]: spinning and rolling friction; NULL unless rows is 6 */
     /* [blocks]: normal offsets without De Saxce's shift, which bias or offset contain during a solve. NULL unless
      * some block is Coulomb's. */
     double *base;

@@ -13,9 +13,9 @@ TALUS_INLINE bool talus_model_prism(const TalusBlockModel *model, bool moving)
 
 /* The set of a block in the metric s = (s_n, s_t), the first two numbers of `metric` (NULL: s = 1), where x = gamma /
  * s: bounds on the other rows are multiplied by s_n / s_t, the estimate is divided by s_n. model NULL: a disc under
- * ccp; turning NULL: no spinning or rolling friction. */
+ * ccp; moment_mu NULL: no spinning or rolling friction. */
 TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool moving, double mu,
-                                         const double *turning, double estimate,
+                                         const double *moment_mu, double estimate,
                                          const double *metric)
 {
     double ratio = metric ? metric[0] / metric[1] : 1.0;
@@ -24,8 +24,8 @@ TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool movi
     set.section = model ? (int)model->section : (int)TALUS_SECTION_DISC;
     set.prism = talus_model_prism(model, moving);
     set.mu = set.section == TALUS_SECTION_NONE ? 0.0 : mu * ratio;
-    set.spinning = turning ? turning[0] * ratio : 0.0;
-    set.rolling = turning ? turning[1] * ratio : 0.0;
+    set.spinning = moment_mu ? moment_mu[0] * ratio : 0.0;
+    set.rolling = moment_mu ? moment_mu[1] * ratio : 0.0;
     set.estimate = !set.prism ? 0.0 : metric ? estimate / metric[0] : estimate;
     set.cos = model ? model->cos : 1.0;
     set.sin = model ? model->sin : 0.0;
@@ -42,7 +42,7 @@ TALUS_INLINE TalusSet talus_block_set(const TalusOperator *op, int64_t i, bool m
 {
     const TalusBlockModel *model = op->model ? &op->model[i] : 0;
     return talus_operator_set(model, moving, op->rows == 1 ? 0.0 : op->mu[i],
-                              op->turning ? op->turning[i] : 0,
+                              op->moment_mu ? op->moment_mu[i] : 0,
                               op->estimate ? op->estimate[i] : 0.0, metric);
 }
 

@@ -66,14 +66,15 @@ static inline void add(Search *s, int run, uint32_t a, uint32_t b)
 static void add_other(Search *s, uint32_t a, uint32_t b)
 {
     const TalusBodyView *v = s->grid->bodies;
-    if (v->fixed[a] && v->fixed[b])
+    if (!talus_is_free(v, a) && !talus_is_free(v, b))
         return;
-    if (v->fixed[a] || (!v->fixed[b] && b < a)) {
+    if (!talus_is_free(v, a) || (talus_is_free(v, b) && b < a)) {
         uint32_t t = a;
         a = b;
         b = t;
     }
-    bool sphere_fixed = v->fixed[b] == 1 && talus_body_kind(v, a) == TALUS_SHAPE_SPHERE;
+    bool sphere_fixed =
+        v->mobility[b] == TALUS_MOBILITY_FIXED && talus_body_kind(v, a) == TALUS_SHAPE_SPHERE;
     add(s, sphere_fixed ? TALUS_RUN_SPHERE_FIXED : TALUS_RUN_GENERAL, a, b);
 }
 

@@ -42,6 +42,9 @@ TALUS_INLINE bool talus_may_meet(const TalusFilter *f, uint32_t a, uint32_t b)
     return (f->meets[f->group[a]] >> f->group[b] & 1) && !talus_is_excluded(f, a, b);
 }
 
+/* A body is moved by forces, does not move, moves as prescribed, or is left out of steps until it wakes. */
+enum { TALUS_MOBILITY_FREE, TALUS_MOBILITY_FIXED, TALUS_MOBILITY_DRIVEN, TALUS_MOBILITY_ASLEEP };
+
 /* Bodies as collision detection sees them. The world owns the arrays, which are indexed by body slot. */
 typedef struct TalusBodyView {
     int count; /* slots, dead ones included */
@@ -52,12 +55,17 @@ typedef struct TalusBodyView {
     const double *radius;      /* sphere radius or bounding radius; 0: unbounded */
     const double *size;        /* scale of margins: sphere radius, else smallest half extent */
     const int32_t *shape;      /* index into shapes, -1 for a dead slot */
-    const uint8_t *fixed;      /* 0: free, 1: at rest, 2: driven */
+    const uint8_t *mobility;   /* TALUS_MOBILITY_* */
     const TalusShape *shapes;
     int shape_count;
     const TalusFilter *filter; /* NULL: all pairs meet */
     const TalusPeriod *period; /* NULL: space is not periodic */
 } TalusBodyView;
+
+TALUS_INLINE bool talus_is_free(const TalusBodyView *bodies, int64_t slot)
+{
+    return bodies->mobility[slot] == TALUS_MOBILITY_FREE;
+}
 
 typedef struct TalusContact {
     uint32_t a, b;

@@ -22,7 +22,8 @@ TALUS_INLINE TalusShapeKind talus_body_kind(const TalusBodyView *bodies, uint32_
 
 TALUS_INLINE TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_t i)
 {
-    return bodies->fixed[i] == 1 ? talus_vec3(0.0, 0.0, 0.0) : bodies->velocity[i];
+    return bodies->mobility[i] == TALUS_MOBILITY_FIXED ? talus_vec3(0.0, 0.0, 0.0)
+                                                       : bodies->velocity[i];
 }
 
 /* Largest distance of a body's surface from its centre. A revolve has radius 0, as walls do, and needs this only while
@@ -42,10 +43,10 @@ TALUS_INLINE double talus_farthest(const TalusBodyView *bodies, uint32_t i)
 /* Largest surface speed by rotation; m/s. */
 TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
 {
-    if (!bodies->spin || bodies->fixed[i] == 1)
+    if (!bodies->spin || bodies->mobility[i] == TALUS_MOBILITY_FIXED)
         return 0.0;
     return talus_norm(bodies->spin[i]) *
-           (bodies->fixed[i] ? talus_farthest(bodies, i) : bodies->radius[i]);
+           (talus_is_free(bodies, i) ? bodies->radius[i] : talus_farthest(bodies, i));
 }
 
 /* The part of the surface speed that may close a gap. Rotation moves the surface of a sphere, and that of a revolve

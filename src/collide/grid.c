@@ -22,14 +22,14 @@ static double fat_radius(const TalusGrid *grid, uint32_t i)
 static bool is_wall(const TalusGrid *grid, uint32_t i)
 {
     return talus_shape_has(talus_body_kind(grid->bodies, i), TALUS_TRAIT_WALL) ||
-           (grid->bodies->fixed[i] && fat_radius(grid, i) > grid->large);
+           (!talus_is_free(grid->bodies, i) && fat_radius(grid, i) > grid->large);
 }
 
 /* ---- sample ---------------------------------------------------------------------------------- */
 
 static bool sampled(const TalusBodyView *v, int i)
 {
-    if (v->shape[i] < 0 || v->fixed[i] ||
+    if (v->shape[i] < 0 || !talus_is_free(v, i) ||
         talus_shape_has(talus_body_kind(v, (uint32_t)i), TALUS_TRAIT_WALL))
         return false;
     TalusVec3 x = v->position[i], u = v->velocity[i];
@@ -149,11 +149,11 @@ static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large
         if (v->shape[i] < 0)
             continue;
         TalusShapeKind kind = talus_body_kind(v, (uint32_t)i);
-        if (talus_shape_has(kind, TALUS_TRAIT_WALL) && !v->fixed[i])
-            return talus_refuse_loose(i, kind);
+        if (talus_shape_has(kind, TALUS_TRAIT_WALL) && talus_is_free(v, i))
+            return talus_refuse_free(i, kind);
         *unbounded_walls += talus_shape_has(kind, TALUS_TRAIT_WALL);
-        *large_walls +=
-            v->fixed[i] && !talus_shape_has(kind, TALUS_TRAIT_WALL) && is_wall(grid, (uint32_t)i);
+        *large_walls += !talus_is_free(v, i) && !talus_shape_has(kind, TALUS_TRAIT_WALL) &&
+                        is_wall(grid, (uint32_t)i);
     }
     return TALUS_OK;
 }
@@ -171,7 +171,7 @@ static TalusStatus collect_walls(TalusGrid *grid)
     TALUS_TRY(TALUS_GROW(grid->wall, (size_t)need, 0, "walls"));
     grid->walls = 0;
     for (int i = 0; grid->walls < need; i++) {
-        if (v->shape[i] >= 0 && v->fixed[i] && is_wall(grid, (uint32_t)i))
+        if (v->shape[i] >= 0 && !talus_is_free(v, i) && is_wall(grid, (uint32_t)i))
             grid->wall[grid->walls++] =
                 talus_make_wall(v, grid->options, grid->drift, (uint32_t)i, grid->per_unit);
     }
@@ -202,7 +202,7 @@ static float measure(TalusGrid *grid, uint32_t i)
         float fat = (float)(fat_radius(grid, i) * grid->per_unit * TALUS_GRID_SLACK);
         if (grid->moving > 0 && !(fat >= FLT_MIN && fat <= FLT_MAX))
             lower_to(&grid->bad_body, i);
-        return sphere && !v->fixed[i] ? fat : -fat;
+        return sphere && talus_is_free(v, i) ? fat : -fat;
     }
     return 0.0f;
 }

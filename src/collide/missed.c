@@ -54,7 +54,7 @@ static bool is_watched(const TalusDetector *d, TalusPair pair)
 
 static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3 arm)
 {
-    if (v->fixed[body] == 1)
+    if (v->mobility[body] == TALUS_MOBILITY_FIXED)
         return talus_vec3(0.0, 0.0, 0.0);
     return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
 }

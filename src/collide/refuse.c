@@ -33,7 +33,7 @@ TalusStatus talus_refuse_sphere(long long body, double radius, double size)
                       body, radius, size);
 }
 
-TalusStatus talus_refuse_loose(long long body, TalusShapeKind kind)
+TalusStatus talus_refuse_free(long long body, TalusShapeKind kind)
 {
     return talus_fail(TALUS_ERR_ARGUMENT, "slot %lld: a %s can only be fixed", body,
                       talus_shape_name(kind));

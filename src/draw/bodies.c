@@ -42,14 +42,15 @@ static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind
 
 /* ---- bodies ---- */
 
-/* Pose and colour of a solid. */
-typedef struct Place {
-    TalusVec3 position; /* relative to the picture's origin */
-    TalusQuat q;
-    uint32_t rgb;
-} Place;
+TalusPlacement talus_picture_place(const TalusPicture *picture, int row)
+{
+    const TalusSnapshot *s = picture->snapshot;
+    TalusPlacement r = {talus_sub(s->position[row], picture->origin), s->orientation[row], 1.0,
+                        talus_picture_colour(picture, row)};
+    return r;
+}
 
-static void add_piece(TalusSolids *solids, const Place *p, const TalusPiece *piece)
+static void add_piece(TalusSolids *solids, const TalusPlacement *p, const TalusPiece *piece)
 {
     TalusVec3 at = talus_add(p->position, talus_rotate(p->q, piece->middle));
     TalusSolid *solid = add_solid(solids, talus_f3_of(at), 0.0, p->rgb);
@@ -62,26 +63,25 @@ static void add_body(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
     const TalusLook *look = &picture->look[s->shape[row]];
-    Place p = {talus_sub(s->position[row], picture->origin), s->orientation[row],
-               talus_picture_colour(picture, row)};
+    TalusPlacement p = talus_picture_place(picture, row);
     if (look->figure->drawn == TALUS_DRAWN_SPHERE)
         add_solid(&picture->bodies, talus_f3_of(p.position), s->radius[row], p.rgb);
     for (int k = 0; k < look->pieces; k++)
         add_piece(&picture->bodies, &p, &picture->piece[look->first + k]);
 }
 
-/* ---- grounds ---- */
+/* ---- surfaces ---- */
 
-static void add_triangle(TalusSolids *solids, const Place *p, const TalusMesh *mesh, int triangle)
+static void add_triangle(TalusSolids *solids, const TalusPlacement *p, const TalusMesh *mesh,
+                         const int *vertex, double side)
 {
     TalusVec3 corner[3], middle = talus_vec3(0, 0, 0);
     TalusForm *form = &solids->form[solids->form_count];
-    *form = (TalusForm){.kind = TALUS_FORM_TRIANGLE, .item = solids->normal_count};
     for (int k = 0; k < 3; k++) {
-        int v = mesh->triangle[3 * (size_t)triangle + (size_t)k];
-        corner[k] = talus_add(p->position, talus_rotate(p->q, mesh->vertex[v]));
+        TalusVec3 normal = talus_scale(side, mesh->normal[vertex[k]]);
+        corner[k] = talus_madd(p->position, p->scale, talus_rotate(p->q, mesh->vertex[vertex[k]]));
         middle = talus_madd(middle, 1.0 / 3.0, corner[k]);
-        solids->normal[solids->normal_count++] = talus_f3_of(talus_rotate(p->q, mesh->normal[v]));
+        solids->normal[solids->normal_count++] = talus_f3_of(talus_rotate(p->q, normal));
     }
     double radius = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -93,18 +93,29 @@ static void add_triangle(TalusSolids *solids, const Place *p, const TalusMesh *m
         solids->form_count++;
 }
 
+TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
+                                  const TalusPlacement *placement, TalusOpaqueFrom opaque_from,
+                                  const TalusVec3 *from)
+{
+    int more = mesh->triangle_count;
+    TALUS_TRY(make_room(solids, more, more, 3 * more));
+    for (int k = 0; k < more; k++) {
+        const int *t = mesh->triangle + 3 * (size_t)k;
+        bool inward =
+            from && talus_dot(mesh->normal[t[0]], talus_sub(mesh->vertex[t[0]], *from)) < 0.0;
+        solids->form[solids->form_count] = (TalusForm){
+            .kind = TALUS_FORM_TRIANGLE, .opaque_from = opaque_from, .item = solids->normal_count};
+        add_triangle(solids, placement, mesh, t, inward ? -1.0 : 1.0);
+    }
+    return TALUS_OK;
+}
+
 static TalusStatus add_ground(TalusPicture *picture, int row)
 {
-    const TalusSnapshot *s = picture->snapshot;
-    TalusSolids *solids = &picture->bodies;
-    const TalusMesh *mesh = talus_figure_level(talus_picture_figure(picture, row), INT_MAX);
-    Place p = {talus_sub(s->position[row], picture->origin), s->orientation[row],
-               talus_picture_colour(picture, row)};
-    TALUS_TRY(
-        make_room(solids, mesh->triangle_count, mesh->triangle_count, 3 * mesh->triangle_count));
-    for (int k = 0; k < mesh->triangle_count; k++)
-        add_triangle(solids, &p, mesh, k);
-    return TALUS_OK;
+    TalusPlacement p = talus_picture_place(picture, row);
+    return talus_solids_add_mesh(&picture->bodies,
+                                 talus_figure_level(talus_picture_figure(picture, row), INT_MAX),
+                                 &p, TALUS_OPAQUE_FROM_BOTH, NULL);
 }
 
 /* Cuts away the camera's half. */
@@ -232,7 +243,8 @@ void talus_picture_clear(TalusPicture *picture)
 {
     release_solids(&picture->bodies);
     release_solids(&picture->chains);
+    release_solids(&picture->walls);
     talus_picture_clear_looks(picture);
-    TALUS_RELEASE(picture->pane, picture->line);
+    talus_release(picture->line);
     memset(picture, 0, sizeof *picture);
 }

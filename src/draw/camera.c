@@ -231,8 +231,11 @@ static void fit_all(Fit *fit, const TalusPicture *picture)
         else
             fit_box(fit, middle, extent);
     }
-    for (int k = 0; k < 3 * picture->pane_count; k++)
-        fit_sphere(fit, widened(picture->pane[k / 3].corner[k % 3]), 0.0);
+    for (int k = 0; k < 3 * picture->walls.count; k++)
+        fit_sphere(fit,
+                   widened(talus_f3_add(picture->walls.solid[k / 3].centre,
+                                        picture->walls.form[k / 3].axis[k % 3])),
+                   0.0);
     for (int k = 0; k < picture->line_count; k++) {
         fit_sphere(fit, widened(picture->line[k].from), 0.0);
         fit_sphere(fit, widened(picture->line[k].to), 0.0);

@@ -1,4 +1,4 @@
-/* draw/container.c - fixed bodies as panes and lines, and the ground that receives shadows. */
+/* draw/container.c - fixed bodies as triangles and lines, and the ground that receives shadows. */
 #include "draw/picture.h"
 
 #include "base/memory.h"
@@ -7,58 +7,29 @@
 
 #include <limits.h>
 
-/* PANES_MOST: maximum number of panes of fixed bodies with an inside; more glass would be neither clear nor fast.
- * BODY_MOST: maximum per body, if a level of its figure has so few. */
-enum { PANES_MOST = 1 << 16, BODY_MOST = 8192 };
+/* GHOST_MOST: maximum number of triangles of fixed bodies with an inside that are drawn as ghosts; more would be
+ * neither clear nor fast. BODY_MOST: maximum per body, if a level of its figure has so few. */
+enum { GHOST_MOST = 1 << 16, BODY_MOST = 8192 };
 
 enum { SPHERE_SEGMENTS = 64 };
 
 #define GROUND_COSINE 0.8660254037844386 /* a plane within 30 degrees of level is ground */
 
-/* ---- panes ---- */
+/* ---- triangles and lines ---- */
 
-/* Pose of a mesh: x -> scale R x + position. */
-typedef struct Pose {
-    double scale;
-    TalusQuat q;
-    TalusVec3 position; /* relative to the origin */
-} Pose;
-
-static TalusF3 place(const Pose *pose, TalusVec3 p)
+static TalusF3 place(const TalusPlacement *p, TalusVec3 x)
 {
-    return talus_f3_of(talus_madd(pose->position, pose->scale, talus_rotate(pose->q, p)));
+    return talus_f3_of(talus_madd(p->position, p->scale, talus_rotate(p->q, x)));
 }
 
-/* Adds panes. If `from` (mesh frame) is given, normals point away from it. */
-static TalusStatus add_panes(TalusPicture *picture, const TalusMesh *mesh, const Pose *pose,
-                             bool one_sided, const TalusVec3 *from)
-{
-    size_t have = (size_t)picture->pane_count, more = (size_t)mesh->triangle_count;
-    TALUS_TRY(TALUS_GROW(picture->pane, have + more, have, "panes"));
-    for (int k = 0; k < mesh->triangle_count; k++) {
-        TalusPane *pane = &picture->pane[picture->pane_count++];
-        pane->one_sided = one_sided;
-        const int *t = mesh->triangle + 3 * (size_t)k;
-        double side =
-            from && talus_dot(mesh->normal[t[0]], talus_sub(mesh->vertex[t[0]], *from)) < 0.0 ? -1.0
-                                                                                              : 1.0;
-        for (int c = 0; c < 3; c++) {
-            TalusVec3 normal = talus_scale(side, mesh->normal[t[c]]);
-            pane->corner[c] = place(pose, mesh->vertex[t[c]]);
-            pane->normal[c] = talus_f3_of(talus_rotate(pose->q, normal));
-        }
-    }
-    return TALUS_OK;
-}
-
-static TalusStatus add_lines(TalusPicture *picture, const TalusMesh *mesh, const Pose *pose)
+static TalusStatus add_lines(TalusPicture *picture, const TalusMesh *mesh, const TalusPlacement *p)
 {
     size_t have = (size_t)picture->line_count, more = (size_t)mesh->edge_count;
     TALUS_TRY(TALUS_GROW(picture->line, have + more, have, "lines"));
     for (int k = 0; k < mesh->edge_count; k++)
         picture->line[picture->line_count++] =
-            (TalusLine){place(pose, mesh->vertex[mesh->edge[2 * k]]),
-                        place(pose, mesh->vertex[mesh->edge[2 * k + 1]])};
+            (TalusLine){place(p, mesh->vertex[mesh->edge[2 * k]]),
+                        place(p, mesh->vertex[mesh->edge[2 * k + 1]])};
     return TALUS_OK;
 }
 
@@ -79,7 +50,7 @@ static TalusMeshPlane plane_of(const TalusPicture *picture, int row)
     return r;
 }
 
-static TalusAabb pane_bounds(const TalusPicture *picture)
+static TalusAabb plane_bounds(const TalusPicture *picture)
 {
     TalusAabb b = picture->bounds;
     double margin = TALUS_BOUNDS_MARGIN * talus_norm(talus_sub(b.hi, b.lo));
@@ -103,16 +74,18 @@ static void set_ground(TalusPicture *picture, TalusVec3 point, TalusVec3 normal)
 static TalusStatus add_plane(TalusPicture *picture, const TalusMeshPlane *planes, int count,
                              int which)
 {
-    static const Pose stays = {1.0, {1.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    const TalusPlacement stays = {
+        {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}, 1.0, picture->theme->fixed};
     bool level = talus_dot(planes[which].normal, picture->up) > GROUND_COSINE;
     bool ghost = picture->def->container == TALUS_CONTAINER_GHOST;
     TalusMesh mesh;
-    TALUS_TRY(talus_mesh_of_plane(planes, count, which, pane_bounds(picture), &mesh));
+    TALUS_TRY(talus_mesh_of_plane(planes, count, which, plane_bounds(picture), &mesh));
     if (level)
         set_ground(picture, planes[which].point, planes[which].normal);
     TalusStatus status = TALUS_OK;
     if (!(level && ghost))
-        status = add_panes(picture, &mesh, &stays, true, NULL);
+        status =
+            talus_solids_add_mesh(&picture->walls, &mesh, &stays, TALUS_OPAQUE_FROM_FRONT, NULL);
     if (status == TALUS_OK && !(level && ghost && count == 1))
         status = add_lines(picture, &mesh, &stays);
     talus_mesh_free(&mesh);
@@ -139,13 +112,13 @@ static TalusStatus add_planes(TalusPicture *picture)
 
 /* ---- other fixed bodies ---- */
 
-static int panes_of(const TalusFigure *figure)
+static int triangles_of(const TalusFigure *figure)
 {
     if (figure->drawn == TALUS_DRAWN_SPHERE)
         return SPHERE_SEGMENTS * SPHERE_SEGMENTS;
     if (figure->drawn == TALUS_DRAWN_SOLID)
         return talus_figure_level(figure, BODY_MOST)->triangle_count;
-    return 0; /* walls always remain panes */
+    return 0; /* walls always remain walls */
 }
 
 bool talus_container_is_solid(const TalusPicture *picture)
@@ -153,11 +126,11 @@ bool talus_container_is_solid(const TalusPicture *picture)
     const TalusSnapshot *s = picture->snapshot;
     if (picture->def->container != TALUS_CONTAINER_GHOST)
         return picture->def->container == TALUS_CONTAINER_SHOWN;
-    int64_t panes = 0;
+    int64_t triangles = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->fixed[i])
-            panes += panes_of(talus_picture_figure(picture, i));
-    return panes > PANES_MOST;
+            triangles += triangles_of(talus_picture_figure(picture, i));
+    return triangles > GHOST_MOST;
 }
 
 /* A shown vessel omits the faces whose outside is towards the viewer. The winding of a sheet does not tell the
@@ -172,19 +145,19 @@ static TalusVec3 point_above(const TalusFigure *figure, TalusVec3 up)
     return talus_madd(talus_scale(0.5, talus_add(b.lo, b.hi)), above + talus_norm(half), up);
 }
 
-static TalusStatus add_mesh(TalusPicture *picture, const TalusMesh *mesh, const Pose *pose,
+static TalusStatus add_mesh(TalusPicture *picture, const TalusMesh *mesh, const TalusPlacement *p,
                             const TalusVec3 *from)
 {
-    TALUS_TRY(add_panes(picture, mesh, pose, false, from));
-    return add_lines(picture, mesh, pose);
+    TALUS_TRY(talus_solids_add_mesh(&picture->walls, mesh, p, TALUS_OPAQUE_FROM_BACK, from));
+    return add_lines(picture, mesh, p);
 }
 
-static TalusStatus add_sphere(TalusPicture *picture, const Pose *pose)
+static TalusStatus add_sphere(TalusPicture *picture, const TalusPlacement *p)
 {
     static const TalusShapeDef sphere = {.kind = TALUS_SHAPE_SPHERE};
     TalusMesh mesh;
     TALUS_TRY(talus_mesh_of_shape(&sphere, 1.0, SPHERE_SEGMENTS, &mesh));
-    TalusStatus status = add_mesh(picture, &mesh, pose, NULL);
+    TalusStatus status = add_mesh(picture, &mesh, p, NULL);
     talus_mesh_free(&mesh);
     return status;
 }
@@ -196,13 +169,14 @@ static TalusStatus add_fixed(TalusPicture *picture, int row)
     bool sphere = figure->drawn == TALUS_DRAWN_SPHERE;
     if (talus_is_ground(picture, row) || (!talus_is_wall(picture, row) && picture->fixed_solid))
         return TALUS_OK;
-    Pose pose = {sphere ? s->radius[row] : 1.0, s->orientation[row],
-                 talus_sub(s->position[row], picture->origin)};
-    if (sphere)
-        return add_sphere(picture, &pose);
-    TalusVec3 from = point_above(figure, talus_rotate_back(pose.q, picture->up));
+    TalusPlacement p = talus_picture_place(picture, row);
+    if (sphere) {
+        p.scale = s->radius[row];
+        return add_sphere(picture, &p);
+    }
+    TalusVec3 from = point_above(figure, talus_rotate_back(p.q, picture->up));
     int most = figure->drawn == TALUS_DRAWN_SOLID ? BODY_MOST : INT_MAX;
-    return add_mesh(picture, talus_figure_level(figure, most), &pose,
+    return add_mesh(picture, talus_figure_level(figure, most), &p,
                     figure->drawn == TALUS_DRAWN_SHEET ? &from : NULL);
 }
 

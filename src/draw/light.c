@@ -7,9 +7,9 @@
  * The sky's part belongs to a sky of radiance a + b d.up over directions d: the mean over the sphere of
  * 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. Its equally spread directions are distributed over the passes, each
  * with a depth map. */
+#include "draw/ghost.h"
 #include "draw/ground.h"
 #include "draw/lamp.h"
-#include "draw/panes.h"
 
 #include "base/memory.h"
 #include "base/pool.h"
@@ -30,7 +30,7 @@ typedef struct Expose {
     const TalusPicture *picture;
     Plan plan;
     TalusView view;
-    TalusRaster seen, chains;
+    TalusRaster seen, chains, walls; /* walls: drawn if the container is shown */
     TalusLamp key, sky[MAX_SKY];
     float sky_light[MAX_SKY]; /* 4 (a + b d.up) / directions of this pass */
     float *left;              /* light that ghosts transmit; NULL without ghosts */
@@ -159,32 +159,29 @@ static Colour solid_colour(const Expose *e, const TalusSolids *solids, const Tal
     return c;
 }
 
-static Colour pane_colour(const Expose *e, int index, int x, int y, TalusRay ray)
+static bool sees_wall(const Expose *e, size_t pixel)
 {
-    const TalusPane *pane = &e->picture->pane[index];
-    float t;
-    TalusF3 normal;
-    if (!talus_pane_hit(pane, &e->view, x, y, &t, &normal))
-        return (Colour){0.0f, 0.0f, 0.0f, 0.0f};
-    if (talus_f3_dot(normal, ray.d) > 0.0f)
-        normal = talus_f3_scale(-1.0f, normal);
-    return surface(e, ray, t, normal, e->picture->theme->fixed, false);
+    return e->walls.depth && e->walls.depth[pixel] < e->seen.depth[pixel];
 }
 
-static Colour body_colour(const Expose *e, size_t pixel, int x, int y, TalusRay ray)
+static bool sees_body(const Expose *e, size_t pixel)
 {
-    int hit = e->seen.hit[pixel];
-    if (hit >= 0)
+    return e->seen.hit[pixel] >= 0 && !sees_wall(e, pixel);
+}
+
+static Colour opaque_colour(const Expose *e, size_t pixel, TalusRay ray)
+{
+    if (sees_wall(e, pixel))
+        return solid_colour(e, &e->picture->walls, &e->walls, pixel, ray, false);
+    if (sees_body(e, pixel))
         return solid_colour(e, &e->picture->bodies, &e->seen, pixel, ray, false);
-    if (hit <= TALUS_PANE_HIT(0))
-        return pane_colour(e, TALUS_PANE_HIT(hit), x, y, ray);
     return (Colour){0.0f, 0.0f, 0.0f, 0.0f};
 }
 
 /* With chains, bodies are only a veil: the nearest surface in front of the chains. */
 static Colour chain_colour(const Expose *e, size_t pixel, TalusRay ray, Colour body)
 {
-    bool veiled = e->seen.hit[pixel] >= 0;
+    bool veiled = sees_body(e, pixel);
     if (e->chains.hit[pixel] < 0)
         return veiled ? faded(body, TALUS_VEIL_OPACITY) : body;
     Colour chain = solid_colour(e, &e->picture->chains, &e->chains, pixel, ray, true);
@@ -202,7 +199,7 @@ static void expose_band(void *context, int64_t begin, int64_t end, int64_t chunk
         for (int x = 0; x < e->view.width; x++) {
             size_t pixel = (size_t)y * (size_t)e->view.width + (size_t)x;
             TalusRay ray = talus_view_ray(&e->view, x, y);
-            Colour c = body_colour(e, pixel, x, y, ray);
+            Colour c = opaque_colour(e, pixel, ray);
             if (e->picture->def->chains)
                 c = chain_colour(e, pixel, ray, c);
             if (e->left) {
@@ -302,9 +299,11 @@ static TalusStatus expose_pass(Expose *e, int pass, TalusPool *pool)
     TALUS_TRY(talus_raster_draw(&e->seen, &p->bodies, &e->view, true, pool));
     if (p->def->chains)
         TALUS_TRY(talus_raster_draw(&e->chains, &p->chains, &e->view, true, pool));
-    TALUS_TRY(talus_panes_draw(p, &e->view, &e->seen, pool));
+    if (p->def->container == TALUS_CONTAINER_SHOWN)
+        TALUS_TRY(talus_raster_draw(&e->walls, &p->walls, &e->view, true, pool));
+    const TalusRaster *const opaque[2] = {&e->seen, &e->walls};
     if (e->left)
-        TALUS_TRY(talus_panes_veil(p, &e->view, &e->seen, pool, e->left));
+        TALUS_TRY(talus_ghosts_draw(p, &e->view, opaque, pool, e->left));
     if (p->ground)
         shade_ground(e, pool);
     talus_parallel(pool, e->view.height, BAND, expose_band, e);
@@ -315,6 +314,7 @@ static void expose_clear(Expose *e)
 {
     talus_raster_clear(&e->seen);
     talus_raster_clear(&e->chains);
+    talus_raster_clear(&e->walls);
     talus_lamp_clear(&e->key);
     for (int k = 0; k < MAX_SKY; k++)
         talus_lamp_clear(&e->sky[k]);
@@ -331,7 +331,7 @@ TalusStatus talus_picture_expose(const TalusPicture *picture, TalusPool *pool, f
     e.ghost = linear(&e, picture->theme->ghost);
     e.edge = (float)(TALUS_EDGE_WIDTH * picture->def->height / 1200.0) / picture->camera.scale;
     TalusStatus status = TALUS_OK;
-    if (picture->pane_count + picture->line_count > 0)
+    if (picture->walls.count + picture->line_count > 0)
         status = TALUS_ALLOC(e.left, pixels, "ghosts");
     if (status == TALUS_OK && picture->ground)
         status = talus_ground_create(picture, &e.ground);

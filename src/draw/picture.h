@@ -7,15 +7,18 @@
 #include "draw/raster.h"
 #include "geometry/figure.h"
 
-/* A triangle of a container. */
-typedef struct TalusPane {
-    TalusF3 corner[3], normal[3];
-    bool one_sided; /* of a plane: visible only from the side of its normals */
-} TalusPane;
-
+/* An edge of a container. */
 typedef struct TalusLine {
     TalusF3 from, to;
 } TalusLine;
+
+/* Pose of a mesh, x -> scale R x + position, and its colour. */
+typedef struct TalusPlacement {
+    TalusVec3 position; /* relative to the picture's origin */
+    TalusQuat q;
+    double scale;
+    uint32_t rgb;
+} TalusPlacement;
 
 /* A convex piece of a shape: half extents of its box, and the box's middle in the body's frame. */
 typedef struct TalusPiece {
@@ -45,11 +48,11 @@ typedef struct TalusPicture {
     double fair_low[3], fair_high[3]; /* moving bodies with their middle outside do not count */
     TalusVec3 origin;
     TalusSolids bodies, chains;
-    bool fixed_solid; /* fixed bodies with an inside are solids; else panes */
-    double low, high; /* ends of the colour scale */
-    TalusPane *pane;
+    TalusSolids walls; /* triangles of fixed bodies; they cast no shadow */
+    bool fixed_solid;  /* fixed bodies with an inside are among `bodies`; else among `walls` */
+    double low, high;  /* ends of the colour scale */
     TalusLine *line;
-    int pane_count, line_count;
+    int line_count;
     bool ground; /* a plane that receives shadows */
     TalusF3 ground_point, ground_normal;
     TalusView camera;
@@ -87,7 +90,7 @@ static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int
     return &figure->level[k];
 }
 
-/* True if a body is drawn as solids or as the triangles of a ground; otherwise it is drawn as panes. */
+/* True if a body is among `bodies`: a solid, or the triangles of a ground. Otherwise it is among `walls`. */
 bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* looks.c */
 bool talus_is_ground(const TalusPicture *picture, int row);
 
@@ -102,6 +105,13 @@ TalusStatus talus_picture_container(TalusPicture *picture); /* container.c */
 void talus_picture_camera(TalusPicture *picture);           /* camera.c */
 void talus_picture_clear(TalusPicture *picture);
 void talus_picture_clear_looks(TalusPicture *picture);
+
+/* Pose of the body in this row, without scale. */
+TalusPlacement talus_picture_place(const TalusPicture *picture, int row); /* bodies.c */
+/* Adds the triangles of a mesh. If `from` (mesh frame) is given, normals are turned to point away from it. */
+TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
+                                  const TalusPlacement *placement, TalusOpaqueFrom opaque_from,
+                                  const TalusVec3 *from);
 
 /* 99th percentile by nearest rank, 0 of none; sorts the values. */
 double talus_percentile(double *value, size_t count);

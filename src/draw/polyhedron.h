@@ -8,24 +8,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A corner of a facet, relative to the middle of the piece. */
+typedef struct TalusCorner {
+    TalusF3 at, normal;
+    int32_t vertex; /* of the mesh */
+    bool sharp;     /* the side from here to the next corner is sharp */
+} TalusCorner;
+
 /* A convex polygon; the inside of the piece satisfies dot(normal, x) <= offset. */
 typedef struct TalusFacet {
     TalusF3 normal;
     float offset;
-    int32_t first, count; /* range in the polyhedron's loop */
+    int32_t first, count; /* its corners, anticlockwise seen from outside */
     bool flat;            /* all corners have one normal */
     TalusF3 middle;
-    float free; /* distance of `middle` from the nearest sharp side; INFINITY: none */
+    float clearance; /* distance of `middle` from the nearest sharp side; INFINITY: none */
 } TalusFacet;
 
 typedef struct TalusPolyhedron {
     TalusFacet *facet;
-    TalusF3 *corner, *bend; /* corners relative to the middle of the piece; their normals */
-    int32_t *loop;          /* corners of each facet, anticlockwise seen from outside */
-    bool *sharp;            /* per entry of `loop`: the side from its corner to the next is sharp */
+    TalusCorner *corner;
     int facets, corners;
-    float off;   /* deviation from the round shape that it approximates, in bounding radii */
-    float round; /* ratio of the ellipsoid of equal volume to the box's half extents */
+    float deviation; /* from the round shape that it approximates, in bounding radii */
+    float ellipsoid; /* half axes of the ellipsoid of equal volume, in half extents of the box */
 } TalusPolyhedron;
 
 /* Makes a polyhedron of triangles `from` to `to` of a mesh, relative to `middle`; `half`: half extents of its box. */

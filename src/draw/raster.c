@@ -75,21 +75,18 @@ static void pixels(float low, float high, int size, int *first, int *end)
     *end = (int)fminf(floorf(high) + 1.0f, (float)size);
 }
 
-static Splat project(const Job *job, int index)
+Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view)
 {
-    const TalusView *view = job->view;
-    const TalusSolid *solid = &job->solids->solid[index];
-    TalusF3 q = talus_view_point(view, solid->centre);
-    Splat splat = {q.z - solid->radius, 0, 0, 0, 0};
+    const TalusSolid *solid = &solids->solid[index];
+    TalusPlaced placed = talus_solid_place(solids, index, view);
+    Splat splat = {placed.centre.z - solid->radius, 0, 0, 0, 0};
+    if (placed.kind == TALUS_FORM_TRIANGLE)
+        splat.near =
+            placed.centre.z + fminf(placed.axis[0].z, fminf(placed.axis[1].z, placed.axis[2].z));
     if (!(splat.near > 1e-6f * solid->radius)) /* the eye is inside, or the solid is behind it */
         return splat;
-    Rectangle r;
-    if (solid->form < 0) {
-        r = sphere_rectangle(view, q, solid->radius);
-    } else {
-        TalusPlaced placed = talus_solid_place(job->solids, index, view);
-        r = form_rectangle(view, &placed);
-    }
+    Rectangle r = placed.kind < 0 ? sphere_rectangle(view, placed.centre, solid->radius)
+                                  : form_rectangle(view, &placed);
     pixels(r.x0, r.x1, view->width, &splat.x0, &splat.x1);
     pixels(r.y0, r.y1, view->height, &splat.y0, &splat.y1);
     if (splat.x0 >= splat.x1 || splat.y0 >= splat.y1)
@@ -112,7 +109,7 @@ static void project_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     memset(count, 0, (size_t)job->tiles * sizeof *count);
     for (int64_t i = begin; i < end; i++) {
         Splat *splat = &job->raster->splat[i];
-        *splat = project(job, (int)i);
+        *splat = talus_splat(job->solids, (int)i, job->view);
         FOR_TILES(job, splat, tile) count[tile]++;
     }
 }

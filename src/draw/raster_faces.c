@@ -25,25 +25,6 @@ typedef struct Point {
     float x, y;
 } Point;
 
-/* Interval of pixels in each row of the tile. */
-typedef struct Rows {
-    int first, end; /* rows of the polygon within the splat */
-    float low[TILE], high[TILE];
-} Rows;
-
-/* First pixel whose middle is not below x. Returns `least` if x is NaN, as for a corner behind the eye: levels of a
- * figure from a file need not lie within one another. */
-static int pixel_from(float x, int least, int most)
-{
-    x -= 0.5f;
-    if (!(x > (float)least))
-        return least;
-    if (x >= (float)most)
-        return most;
-    int whole = (int)x;
-    return whole + ((float)whole < x);
-}
-
 static void add_row(const Splat *s, Rows *rows, int y)
 {
     rows->low[y - s->y0] = INFINITY;
@@ -119,28 +100,27 @@ static Point project(const TalusView *view, TalusF3 q)
     return p;
 }
 
-/* Loops over the interval of pixels in each row of a convex polygon. */
-#define FOR_ROWS(s, rows, y, x0, x1)                                                          \
-    for (int y = (rows)->first, x0, x1;                                                       \
-         y < (rows)->end && (x0 = pixel_from((rows)->low[y - (s)->y0], (s)->x0, (s)->x1),     \
-                            x1 = pixel_from((rows)->high[y - (s)->y0], (s)->x0, (s)->x1), 1); \
-         y++)
+void talus_triangle_rows(const TalusView *view, const Splat *s, const TalusPlaced *triangle,
+                         Rows *rows)
+{
+    Point corner[3];
+    rows->first = rows->end = 0;
+    for (int k = 0; k < 3; k++)
+        corner[k] = project(view, talus_f3_add(triangle->centre, triangle->axis[k]));
+    for (int k = 0; k < 3; k++)
+        add_edge(s, corner[k], corner[(k + 1) % 3], rows);
+}
 
 static void draw_triangle(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
 {
     const TalusView *view = tile->job->view;
-    Point corner[3];
     Rows rows;
     Paint paint = {.index = index};
     TalusF3 n = talus_f3_cross(talus_f3_sub(solid->axis[1], solid->axis[0]),
                                talus_f3_sub(solid->axis[2], solid->axis[0]));
-    for (int k = 0; k < 3; k++)
-        corner[k] = project(view, talus_f3_add(solid->centre, solid->axis[k]));
     linear_of(view->perspective, n, talus_f3_dot(n, talus_f3_add(solid->centre, solid->axis[0])),
               &paint.l);
-    rows.first = rows.end = 0;
-    for (int k = 0; k < 3; k++)
-        add_edge(s, corner[k], corner[(k + 1) % 3], &rows);
+    talus_triangle_rows(view, s, solid, &rows);
     FOR_ROWS(s, &rows, y, x0, x1) fill_row(tile, &paint, y, x0, x1);
 }
 
@@ -182,7 +162,7 @@ static void project_facet(const Tile *tile, const Splat *s, const TalusPlaced *s
     Point at[BATCH + 1], first = {0.0f, 0.0f}; /* the last of a batch is the first of the next */
     rows->first = rows->end = 0;
     for (int k = 0, have = 0; k < f->count; k++) {
-        TalusF3 q = talus_placed_out(solid, p->corner[p->loop[f->first + k]]);
+        TalusF3 q = talus_placed_out(solid, p->corner[f->first + k].at);
         at[have++] = project(tile->job->view, talus_f3_add(solid->centre, q));
         first = k == 0 ? at[0] : first;
         bool last = k + 1 == f->count;
@@ -334,14 +314,14 @@ bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index, const Tal
 {
     const Job *job = tile->job;
     bool map = !job->view->perspective && !job->raster->hit;
-    if (solid->kind == TALUS_FORM_TRIANGLE)
+    if (solid->kind == TALUS_FORM_TRIANGLE && talus_placed_is_opaque(solid))
         draw_triangle(tile, s, index, solid);
-    else if (solid->kind != TALUS_FORM_POLYHEDRON)
-        return false;
-    else if (job->cut.on)
+    if (solid->kind != TALUS_FORM_POLYHEDRON)
+        return solid->kind == TALUS_FORM_TRIANGLE;
+    if (job->cut.on)
         draw_cut(tile, s, index, solid);
     else if (map && is_small(tile, solid))
-        draw_ellipsoid(tile, s, solid, talus_f3_scale(solid->polyhedron->round, solid->half));
+        draw_ellipsoid(tile, s, solid, talus_f3_scale(solid->polyhedron->ellipsoid, solid->half));
     else
         draw_polyhedron(tile, s, index, solid);
     return true;

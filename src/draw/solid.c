@@ -145,7 +145,7 @@ static const TalusPolyhedron *level_of(const TalusSolids *solids, const TalusFor
     float pixels = radius * view->scale / (view->perspective ? fmaxf(centre.z, radius) : 1.0f);
     float fine = view->perspective ? FINE_PICTURE : FINE_MAP;
     const TalusPolyhedron *level = solids->polyhedron + form->item;
-    for (int k = 1; k < form->levels && level->off * pixels > fine; k++)
+    for (int k = 1; k < form->levels && level->deviation * pixels > fine; k++)
         level++;
     return level;
 }
@@ -159,6 +159,7 @@ TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusV
         const TalusForm *form = &solids->form[solid->form];
         r.kind = (int)form->kind;
         r.half = form->half;
+        r.opaque_from = form->opaque_from;
         r.view = view;
         if (form->kind == TALUS_FORM_POLYHEDRON)
             r.polyhedron = level_of(solids, form, view, r.centre, r.radius);
@@ -185,4 +186,13 @@ bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ra
     *t = span.t0;
     *normal = span.normal;
     return true;
+}
+
+bool talus_placed_is_opaque(const TalusPlaced *triangle)
+{
+    const TalusF3 *n = triangle->normal;
+    TalusF3 sum = talus_f3_add(talus_f3_add(n[0], n[1]), n[2]);
+    float along = talus_f3_dot(talus_view_turn(triangle->view, sum), triangle->centre);
+    return triangle->opaque_from == TALUS_OPAQUE_FROM_BOTH ||
+           (triangle->opaque_from == TALUS_OPAQUE_FROM_FRONT ? along < 0.0f : along > 0.0f);
 }

@@ -1,4 +1,4 @@
-/* draw/solid.h - solids of a picture: spheres, tubes, convex polyhedra, and triangles of a ground.
+/* draw/solid.h - solids of a picture: spheres, tubes, convex polyhedra, and triangles of a surface.
  *
  * A ray is inside a convex solid from t0 to t1. A cut by a plane therefore shortens this interval, and the face of
  * the cut has the plane's normal. */
@@ -13,12 +13,20 @@
 typedef enum TalusFormKind {
     TALUS_FORM_TUBE, /* a cylinder along its third axis */
     TALUS_FORM_POLYHEDRON,
-    TALUS_FORM_TRIANGLE /* of a ground: no inside, and never cut */
+    TALUS_FORM_TRIANGLE /* of a ground or wall: no inside, and never cut */
 } TalusFormKind;
+
+/* Sides from which a triangle is opaque; from the other it is not drawn, or as a ghost. */
+typedef enum TalusOpaqueFrom {
+    TALUS_OPAQUE_FROM_BOTH,
+    TALUS_OPAQUE_FROM_FRONT, /* where its normals point */
+    TALUS_OPAQUE_FROM_BACK
+} TalusOpaqueFrom;
 
 /* Data of a solid other than a sphere, besides its centre, which is that of its box. */
 typedef struct TalusForm {
     TalusFormKind kind;
+    TalusOpaqueFrom opaque_from;
     int32_t item;    /* polyhedron: its coarsest level; triangle: the first of its three normals */
     int32_t levels;  /* of a polyhedron, consecutive */
     TalusF3 half;    /* half extents of its box along `axis` */
@@ -58,6 +66,7 @@ typedef struct TalusPlaced {
     int kind;                          /* of the form; -1: a sphere */
     const TalusPolyhedron *polyhedron; /* at the level that is fine enough for the view */
     const TalusF3 *normal;             /* of a triangle's corners, world frame */
+    TalusOpaqueFrom opaque_from;       /* triangles */
     const TalusView *view;
 } TalusPlaced;
 
@@ -80,5 +89,8 @@ static inline TalusF3 talus_placed_in(const TalusPlaced *solid, TalusF3 a)
  * are in view coordinates, the cut too. Returns false if the ray misses. */
 bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ray, float *t,
                       TalusF3 *normal);
+
+/* True if the eye of a perspective view is on the opaque side of a triangle. */
+bool talus_placed_is_opaque(const TalusPlaced *triangle);
 
 #endif

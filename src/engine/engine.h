@@ -32,9 +32,6 @@ typedef struct TalusLaw {
     TalusBlockModel model;    /* friction model */
 } TalusLaw;
 
-/* Motion of a body. A sleeping body is left out of the steps until it wakes (world/step/sleep.c). */
-enum { TALUS_MOTION_FREE, TALUS_MOTION_FIXED, TALUS_MOTION_DRIVEN, TALUS_MOTION_ASLEEP };
-
 /* Arrays of a world's bodies, by slot (world/bodies.h). */
 typedef struct TalusBodyArrays {
     int slots;
@@ -43,25 +40,26 @@ typedef struct TalusBodyArrays {
     TalusQuat *orientation;
     double *mass, *radius, *size;
     int32_t *shape, *material;
-    uint8_t *fixed; /* TALUS_MOTION_* */
-    bool driven;    /* some body is driven */
+    uint8_t *mobility; /* TALUS_MOBILITY_* */
+    bool driven;       /* some body is driven */
 } TalusBodyArrays;
 
 /* True if the body is free or asleep. */
-static inline bool talus_is_loose(const int32_t *shape, const uint8_t *fixed, uint32_t slot)
+static inline bool talus_is_dynamic(const int32_t *shape, const uint8_t *mobility, uint32_t slot)
 {
     return shape[slot] >= 0 &&
-           (fixed[slot] == TALUS_MOTION_FREE || fixed[slot] == TALUS_MOTION_ASLEEP);
+           (mobility[slot] == TALUS_MOBILITY_FREE || mobility[slot] == TALUS_MOBILITY_ASLEEP);
 }
 
 /* Size of the smaller of a contact's two bodies; only bodies that are free or asleep count. */
 static inline double talus_contact_size(const double *size, const int32_t *shape,
-                                        const uint8_t *fixed, const TalusContact *c)
+                                        const uint8_t *mobility, const TalusContact *c)
 {
     double a = size[c->a], b = size[c->b];
-    return talus_is_loose(shape, fixed, c->b) && b < a ? b : a;
+    return talus_is_dynamic(shape, mobility, c->b) && b < a ? b : a;
 }
 
+/* State of one body. */
 typedef struct TalusMotion {
     TalusVec3 position, velocity, spin;
     TalusQuat orientation;
@@ -76,7 +74,8 @@ typedef struct TalusTables {
     int materials;
     bool compliance; /* some law has stiffness */
     bool models;     /* some law has friction other than the circular cone of ccp */
-    bool friction, restitution, turning, cohesion; /* some law has it; turning: moments */
+    bool friction, restitution, moments,
+        cohesion; /* some law has it; moments: spinning or rolling friction */
 } TalusTables;
 
 typedef struct TalusEngineCounts {
@@ -151,7 +150,7 @@ typedef struct TalusProbeSums {
 enum {
     TALUS_ENGINE_SHARED = 1 << 0,  /* works on the world's arrays, without upload or download */
     TALUS_ENGINE_PERIODS = 1 << 1, /* periodic space */
-    TALUS_ENGINE_SLEEP = 1 << 2,   /* bodies with TALUS_MOTION_ASLEEP */
+    TALUS_ENGINE_SLEEP = 1 << 2,   /* bodies with TALUS_MOBILITY_ASLEEP */
 };
 
 struct TalusProblem;
@@ -246,7 +245,7 @@ typedef struct TalusEngineOps {
 
 typedef struct TalusEngineHandle {
     const TalusEngineOps *ops;
-    TalusEngine *engine;
+    TalusEngine *self;
 } TalusEngineHandle;
 
 #ifdef TALUS_HAVE_CUDA

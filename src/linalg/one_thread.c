@@ -8,7 +8,8 @@
 typedef void SetCount(int count);
 typedef int GetCount(void);
 
-/* Set, set_levels last, when a package with OpenMP is loaded; another thread may be factorising without it. */
+/* The maximum nesting of parallel regions is a setting of the calling thread alone (OpenMP 5.0; libgomp since GCC 11).
+ * The pointers are set, set_levels last, when a package with OpenMP is loaded; another thread may be factorising. */
 static _Atomic(SetCount *) set_levels;
 static _Atomic(GetCount *) get_levels;
 

@@ -36,9 +36,9 @@ static bool moves(const TalusOperator *op, int body)
     return body >= 0 && (op->body[body][3] > 0.0 || op->body[body][7] > 0.0);
 }
 
-static int contact_of(const TalusOperator *op, int32_t touch)
+static int contact_of(const TalusOperator *op, int32_t incidence)
 {
-    int record = touch >> 1, spheres = op->sphere_sphere + op->sphere_fixed;
+    int record = incidence >> 1, spheres = op->sphere_sphere + op->sphere_fixed;
     return record < spheres ? record : spheres + (record - spheres) / 2;
 }
 
@@ -53,8 +53,8 @@ static Neighbours neighbours_of(const TalusOperator *op, int i)
     Neighbours n = {.op = op};
     for (int side = 0; side < 2; side++)
         if (moves(op, op->pair[i][side])) {
-            n.at[side] = op->contact_start[op->pair[i][side]];
-            n.end[side] = op->contact_start[op->pair[i][side] + 1];
+            n.at[side] = op->incidence_start[op->pair[i][side]];
+            n.end[side] = op->incidence_start[op->pair[i][side] + 1];
         }
     return n;
 }
@@ -65,7 +65,7 @@ static int next_neighbour(Neighbours *n)
     int next = -1, found[2] = {-1, -1};
     for (int side = 0; side < 2; side++)
         if (n->at[side] < n->end[side]) {
-            found[side] = contact_of(n->op, n->op->touch[n->at[side]]);
+            found[side] = contact_of(n->op, n->op->incidence[n->at[side]]);
             next = next < 0 || found[side] < next ? found[side] : next;
         }
     for (int side = 0; side < 2; side++)

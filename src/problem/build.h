@@ -5,7 +5,7 @@
  *         talus_problem_resize(problem, &sizes);             memory is kept and grows
  *         op = talus_problem_operator(problem);
  *         write op->body, inertia, pair, frame, arm, bias, mu, compliance, and gamma;
- *         op->model if sizes.models, op->turning and op->lever if rows is 6
+ *         op->model if sizes.models, op->moment_mu and op->lever if rows is 6
  *         talus_problem_finish(problem);         diagonals, body-contact lists, laws and their memory
  *
  * After a later change of op->bias call talus_problem_finish again. */

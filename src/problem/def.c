@@ -150,8 +150,8 @@ static void fill_moments(TalusProblem *p, const TalusContactDef *c, int i)
 {
     TalusOperator *op = &p->op;
     double length = length_of(c);
-    op->turning[i][0] = c->spinning;
-    op->turning[i][1] = c->rolling;
+    op->moment_mu[i][0] = c->spinning;
+    op->moment_mu[i][1] = c->rolling;
     op->lever[i][0] = length / p->length[c->a];
     op->lever[i][1] = c->b >= 0 ? length / p->length[c->b] : 0.0;
 }
@@ -169,7 +169,7 @@ static void fill_contact(TalusProblem *p, const TalusContactDef *c, int i)
         op->compliance[i] = c->compliance;
     if (op->model)
         op->model[i] = talus_block_model(c->model);
-    if (op->turning)
+    if (op->moment_mu)
         fill_moments(p, c, i);
     if (general >= 0) {
         double lb = c->b >= 0 ? p->length[c->b] : 1.0;

@@ -24,11 +24,11 @@ static TalusStatus reserve(TalusReduced *r)
     const TalusVectorOps *vector = &r->backend->vector;
     size_t blocks = (size_t)r->op.blocks, starts = (size_t)r->op.bodies / 2 + 1;
     TALUS_TRY(
-        vector->reserve(&r->op, &r->contact_start, &r->start_capacity, starts, "body contacts"));
-    TALUS_TRY(vector->reserve(&r->op, &r->touch, &r->touch_capacity, blocks, "body contacts"));
+        vector->reserve(&r->op, &r->incidence_start, &r->start_capacity, starts, "body contacts"));
+    TALUS_TRY(vector->reserve(&r->op, &r->incidence, &r->touch_capacity, blocks, "body contacts"));
     TALUS_TRY(vector->reserve(&r->op, &r->diagonal, &r->diagonal_capacity, 2 * blocks, "diagonal"));
-    r->op.contact_start = (int32_t *)r->contact_start;
-    r->op.touch = (int32_t *)r->touch;
+    r->op.incidence_start = (int32_t *)r->incidence_start;
+    r->op.incidence = (int32_t *)r->incidence;
     r->op.diagonal = (double(*)[2])r->diagonal;
     return TALUS_OK;
 }
@@ -67,8 +67,8 @@ void talus_reduced_clear(TalusReduced *r)
 {
     talus_elimination_destroy(r->joints);
     if (r->backend) {
-        r->backend->vector.release(r->contact_start);
-        r->backend->vector.release(r->touch);
+        r->backend->vector.release(r->incidence_start);
+        r->backend->vector.release(r->incidence);
         r->backend->vector.release(r->diagonal);
         if (r->backend->op.mirror_clear)
             r->backend->op.mirror_clear(&r->op);

@@ -21,7 +21,7 @@ typedef struct TalusReduced {
     const TalusOperator *whole;
     const TalusBackend *backend; /* owner of the vectors below; NULL: none yet */
     TalusElimination *joints;
-    double *contact_start, *touch, *diagonal; /* memory of op's arrays of the same names */
+    double *incidence_start, *incidence, *diagonal; /* memory of op's arrays of the same names */
     size_t start_capacity, touch_capacity, diagonal_capacity;
 } TalusReduced;
 

@@ -89,9 +89,9 @@ static TalusContactDef contact_def(const TalusProblem *p, int i)
                          .compliance = op->compliance ? op->compliance[i] : 0.0};
     if (op->model && op->rows > 1)
         c.model = talus_problem_friction(p, i);
-    if (op->turning) {
-        c.spinning = op->turning[i][0];
-        c.rolling = op->turning[i][1];
+    if (op->moment_mu) {
+        c.spinning = op->moment_mu[i][0];
+        c.rolling = op->moment_mu[i][1];
         c.length = la * op->lever[i][0];
     }
     if (general < 0) {

@@ -52,15 +52,15 @@ static void drop_friction(TalusOperator *op, int i)
 {
     op->model[i] = (TalusBlockModel){0};
     op->mu[i] = 0.0;
-    if (op->turning)
-        op->turning[i][0] = op->turning[i][1] = 0.0;
+    if (op->moment_mu)
+        op->moment_mu[i][0] = op->moment_mu[i][1] = 0.0;
 }
 
 /* True if the block has friction or is a joint, so that the model defines its set. */
 static bool has_friction(const TalusOperator *op, int i)
 {
     return (op->model && op->model[i].section == TALUS_SECTION_JOINT) || op->mu[i] > 0.0 ||
-           (op->turning && (op->turning[i][0] > 0.0 || op->turning[i][1] > 0.0));
+           (op->moment_mu && (op->moment_mu[i][0] > 0.0 || op->moment_mu[i][1] > 0.0));
 }
 
 static bool is_varied(const TalusOperator *op)

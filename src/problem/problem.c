@@ -38,15 +38,15 @@ void talus_problem_destroy(TalusProblem *p)
         return;
     talus_problem_forget_def(p);
     talus_problem_drop_copy(p);
-    void *const owned[] = {p->op.pair,         p->op.frame,         p->op.arm,
-                           p->op.body,         p->inertia_store,    p->op.bias,
-                           p->op.mu,           p->compliance_store, p->op.diagonal,
-                           p->op.coupling,     p->op.contact_start, p->op.touch,
-                           p->gamma,           p->gradient,         p->length,
-                           p->certificate,     p->offset_store,     p->model_store,
-                           p->estimate_store,  p->base_store,       p->moment_store,
-                           p->lever_store,     p->scratch.record,   p->scratch.velocity,
-                           p->scratch.product, p->scratch.unscaled, p->scratch.partial,
+    void *const owned[] = {p->op.pair,         p->op.frame,           p->op.arm,
+                           p->op.body,         p->inertia_store,      p->op.bias,
+                           p->op.mu,           p->compliance_store,   p->op.diagonal,
+                           p->op.coupling,     p->op.incidence_start, p->op.incidence,
+                           p->gamma,           p->gradient,           p->length,
+                           p->certificate,     p->offset_store,       p->model_store,
+                           p->estimate_store,  p->base_store,         p->moment_store,
+                           p->lever_store,     p->scratch.record,     p->scratch.velocity,
+                           p->scratch.product, p->scratch.unscaled,   p->scratch.partial,
                            p->scratch.many};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         talus_release(owned[i]);
@@ -82,11 +82,11 @@ static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *si
         TALUS_TRY(TALUS_GROW(p->model_store, m, 0, "friction models"));
         op->model = p->model_store;
     }
-    op->turning = op->lever = NULL;
+    op->moment_mu = op->lever = NULL;
     if (sizes->rows == 6) {
         TALUS_TRY(TALUS_GROW(p->moment_store, m, 0, "rolling friction"));
         TALUS_TRY(TALUS_GROW(p->lever_store, general, 0, "contact lengths"));
-        op->turning = p->moment_store;
+        op->moment_mu = p->moment_store;
         op->lever = p->lever_store;
     }
     return TALUS_OK;
@@ -116,8 +116,8 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
     TALUS_TRY(TALUS_GROW(op->coupling, general, 0, "contact blocks"));
     TALUS_TRY(TALUS_GROW(op->body, bodies, 0, "bodies"));
     TALUS_TRY(TALUS_GROW(op->bias, m, 0, "contact offsets"));
-    TALUS_TRY(TALUS_GROW(op->contact_start, bodies + 1, 0, "body contacts"));
-    TALUS_TRY(TALUS_GROW(op->touch, 2 * m, 0, "body contacts"));
+    TALUS_TRY(TALUS_GROW(op->incidence_start, bodies + 1, 0, "body contacts"));
+    TALUS_TRY(TALUS_GROW(op->incidence, 2 * m, 0, "body contacts"));
     TALUS_TRY(TALUS_GROW(p->length, bodies, 0, "body lengths"));
     TALUS_TRY(reserve_optional(p, sizes));
     TALUS_TRY(talus_problem_reserve_vectors(p));
@@ -146,7 +146,7 @@ static int record_of(const TalusOperator *op, int i, int side)
  * would have thousands of contacts in it, unused. */
 static void list_touches(TalusOperator *op)
 {
-    int32_t *start = op->contact_start;
+    int32_t *start = op->incidence_start;
     memset(start, 0, ((size_t)op->bodies + 1) * sizeof *start);
     for (int i = 0; i < op->blocks; i++)
         for (int side = 0; side < 2; side++)
@@ -157,7 +157,7 @@ static void list_touches(TalusOperator *op)
     for (int i = 0; i < op->blocks; i++)
         for (int side = 0; side < 2; side++)
             if (talus_body_yields(op, op->pair[i][side]))
-                op->touch[start[op->pair[i][side]]++] = 2 * record_of(op, i, side) + side;
+                op->incidence[start[op->pair[i][side]]++] = 2 * record_of(op, i, side) + side;
     for (int b = op->bodies; b > 0; b--) /* the fill moved each start to its end */
         start[b] = start[b - 1];
     start[0] = 0;

@@ -170,15 +170,15 @@ TalusSet talus_set_of(TalusFrictionModel model, double mu)
     return set;
 }
 
-void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *turning,
+void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *moment_mu,
                        double estimate, double *gamma)
 {
     TalusSet set = talus_set_of(model, mu);
     if (set.prism)
         set.estimate = estimate;
-    if (turning) {
-        set.spinning = turning[0];
-        set.rolling = turning[1];
+    if (moment_mu) {
+        set.spinning = moment_mu[0];
+        set.rolling = moment_mu[1];
     }
     talus_block_project(rows, &set, gamma);
 }

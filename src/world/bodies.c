@@ -25,7 +25,7 @@ enum { BATCH_COOKIE = 0x7a10ba7c };
 const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS] = {
     {FIELD(position)}, {FIELD(velocity)}, {FIELD(spin)},  {FIELD(orientation)}, {FIELD(mass)},
     {FIELD(radius)},   {FIELD(size)},     {FIELD(shape)}, {FIELD(material)},    {FIELD(tag)},
-    {FIELD(id)},       {FIELD(fixed)},    {FIELD(group)},
+    {FIELD(id)},       {FIELD(mobility)}, {FIELD(group)},
 };
 
 void *talus_body_array(const TalusBodies *bodies, int field)
@@ -198,7 +198,7 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
     bodies->shape[slot] = batch->shape;
     bodies->material[slot] = batch->material;
     bodies->tag[slot] = batch->tag;
-    bodies->fixed[slot] = batch->fixed ? TALUS_MOTION_FIXED : TALUS_MOTION_FREE;
+    bodies->mobility[slot] = batch->fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
     bodies->group[slot] = (uint8_t)batch->group;
     bodies->counts.living++;
     bodies->counts.general += !batch->fixed && !sphere;
@@ -219,7 +219,7 @@ double talus_slot_kinetic(const TalusWorld *world, int slot)
 static void count_exchange(TalusWorld *world, int slot, double sign)
 {
     const TalusBodies *b = &world->bodies;
-    if (!talus_slot_loose(b, slot))
+    if (!talus_slot_is_dynamic(b, slot))
         return;
     world->exchange_kinetic += sign * talus_slot_kinetic(world, slot);
     world->exchange_potential -=
@@ -266,7 +266,8 @@ void talus_slot_remove(TalusWorld *world, int slot)
     TalusBodies *bodies = &world->bodies;
     count_exchange(world, slot, -1.0);
     bodies->counts.living--;
-    bodies->counts.general -= talus_slot_loose(bodies, slot) && !talus_slot_is_sphere(world, slot);
+    bodies->counts.general -=
+        talus_slot_is_dynamic(bodies, slot) && !talus_slot_is_sphere(world, slot);
     talus_journal_note(world, slot, bodies->shape[slot]);
     bodies->shape[slot] = -1;
     if (slot < bodies->counts.first_free)
@@ -290,7 +291,7 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
 {
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
-    if (!talus_slot_loose(&world->bodies, slot))
+    if (!talus_slot_is_dynamic(&world->bodies, slot))
         return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 " is fixed and has no velocity",
                           id.number);
     if (!talus_finite3(velocity) || !talus_finite3(spin))
@@ -330,7 +331,7 @@ void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
         GIVE(shape, b->shape[i]);
         GIVE(material, b->material[i]);
         GIVE(tag, b->tag[i]);
-        GIVE(fixed, !talus_slot_loose(b, i));
+        GIVE(fixed, !talus_slot_is_dynamic(b, i));
         n++;
     }
 }

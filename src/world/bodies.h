@@ -35,30 +35,30 @@ typedef struct TalusBodies {
     double *size;   /* radius of a sphere; smallest half extent; 0 for plane and revolve */
     int32_t *shape; /* -1 for a dead slot */
     int32_t *material, *tag;
-    uint64_t *id;   /* id number of the body; in a dead slot that of its last body */
-    uint8_t *fixed; /* TALUS_MOTION_* */
+    uint64_t *id;      /* id number of the body; in a dead slot that of its last body */
+    uint8_t *mobility; /* TALUS_MOBILITY_* */
     uint8_t *group;
 } TalusBodies;
 
 static inline bool talus_slot_moves(const TalusBodies *bodies, int slot)
 {
-    return bodies->shape[slot] >= 0 && !bodies->fixed[slot];
+    return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_FREE;
 }
 
 static inline bool talus_slot_asleep(const TalusBodies *bodies, int slot)
 {
-    return bodies->shape[slot] >= 0 && bodies->fixed[slot] == TALUS_MOTION_ASLEEP;
+    return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_ASLEEP;
 }
 
 /* True if the body is free or asleep. */
-static inline bool talus_slot_loose(const TalusBodies *bodies, int slot)
+static inline bool talus_slot_is_dynamic(const TalusBodies *bodies, int slot)
 {
     return talus_slot_moves(bodies, slot) || talus_slot_asleep(bodies, slot);
 }
 
 static inline bool talus_slot_driven(const TalusBodies *bodies, int slot)
 {
-    return bodies->shape[slot] >= 0 && bodies->fixed[slot] == TALUS_MOTION_DRIVEN;
+    return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
 
 static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)

@@ -90,7 +90,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
     TalusBodies *b = &world->bodies;
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
-    if (talus_slot_loose(b, slot))
+    if (talus_slot_is_dynamic(b, slot))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
     if (def)
@@ -100,7 +100,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
     talus_world_drop_impulses(world, slot); /* their contacts move to another run */
     talus_slot_clear_drive(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
-    b->fixed[slot] = TALUS_MOTION_FIXED;
+    b->mobility[slot] = TALUS_MOBILITY_FIXED;
     if (!def)
         return TALUS_OK;
     TalusDrive drive = {.def = *def,
@@ -111,7 +111,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
     TalusVec3 nearer = talus_sub(arm, talus_image(&world->def.period, arm));
     drive.def.point = def->own_axis ? talus_add(def->point, nearer) : drive.position;
     TALUS_TRY(append_drive(world, &drive));
-    b->fixed[slot] = TALUS_MOTION_DRIVEN;
+    b->mobility[slot] = TALUS_MOBILITY_DRIVEN;
     return TALUS_OK;
 }
 
@@ -204,7 +204,7 @@ static double side_work(const TalusWorld *world, const TalusOperator *op, int64_
                         TalusVec3 impulse)
 {
     int body = op->pair[i][side];
-    if (body < 0 || world->bodies.fixed[body] != TALUS_MOTION_DRIVEN)
+    if (body < 0 || world->bodies.mobility[body] != TALUS_MOBILITY_DRIVEN)
         return 0.0;
     return talus_side_work(op, i, side, impulse, talus_vec3(0.0, 0.0, 0.0));
 }

@@ -40,7 +40,7 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
 {
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
-    if (!talus_slot_loose(&world->bodies, slot))
+    if (!talus_slot_is_dynamic(&world->bodies, slot))
         return talus_fail(TALUS_ERR_ARGUMENT,
                           "body %" PRIu64 " does not move freely: no force acts on it", id.number);
     if (!isfinite(talus_norm(force)) || !isfinite(talus_norm(torque)))

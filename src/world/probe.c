@@ -97,7 +97,7 @@ TalusStatus talus_probes_start_sums(TalusWorld *world)
         mail->probe[mail->count] = (TalusEngineProbe){region, slot, def->lo, def->hi};
         mail->index[mail->count++] = i;
     }
-    return world->on.ops->sum_probes(world->on.engine, mail->probe, mail->count);
+    return world->engine.ops->sum_probes(world->engine.self, mail->probe, mail->count);
 }
 
 TalusStatus talus_probes_collect(TalusWorld *world)
@@ -105,7 +105,7 @@ TalusStatus talus_probes_collect(TalusWorld *world)
     const TalusProbeStaging *mail = &world->probe_staging;
     if (mail->count == 0)
         return TALUS_OK;
-    TALUS_TRY(world->on.ops->get_probes(world->on.engine, mail->sums, mail->count));
+    TALUS_TRY(world->engine.ops->get_probes(world->engine.self, mail->sums, mail->count));
     for (int i = 0; i < mail->count; i++) {
         const TalusProbeSums *sum = &mail->sums[i];
         TalusProbeValue *next = &world->probe[mail->index[i]].next;

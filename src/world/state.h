@@ -32,16 +32,17 @@ struct TalusWorld {
     TalusWorldDef def;
     char *solver_spec, *backend_name; /* memory of the strings in def */
     const TalusBackend *backend;
-    TalusContext *context;      /* of the backend; NULL on the host */
-    TalusLog log;               /* without a function: the thread's log */
-    TalusEngineHandle on, host; /* on: takes the steps; host: the same engine, or a mirror */
+    TalusContext *context; /* of the backend; NULL on the host */
+    TalusLog log;          /* without a function: the thread's log */
+    TalusEngineHandle engine,
+        host; /* engine: takes the steps; host: the same engine, or a mirror */
     TalusMirror mirror;
     double gravity_norm;
     double reference_speed;
     int64_t steps;
     /* Time and step count at the start of the current run of whole steps: 0, or the end of the last shortened step. */
-    double grid_time;
-    int64_t grid_steps;
+    double base_time;
+    int64_t base_steps;
     int64_t missed_steps;
     int clipped;         /* bodies clipped in the last detection: TalusEngineCounts */
     bool start_reported; /* contacts and penetration at the start of the step are reported */
@@ -97,7 +98,7 @@ static inline bool talus_finite3(TalusVec3 a)
 /* A product, because a sum of steps would drift. */
 static inline double talus_time(const TalusWorld *world)
 {
-    return world->grid_time + (double)(world->steps - world->grid_steps) * world->def.step;
+    return world->base_time + (double)(world->steps - world->base_steps) * world->def.step;
 }
 
 static inline bool talus_slot_is_sphere(const TalusWorld *world, int slot)
@@ -114,7 +115,7 @@ static inline const TalusGyration *talus_slot_gyration(const TalusWorld *world, 
 /* True if the engine works on the world's own arrays, without upload or download. */
 static inline bool talus_world_is_shared(const TalusWorld *world)
 {
-    return talus_engine_can(world->on, TALUS_ENGINE_SHARED);
+    return talus_engine_can(world->engine, TALUS_ENGINE_SHARED);
 }
 
 #endif

@@ -119,7 +119,7 @@ static TalusStatus check_engine(const TalusWorld *world)
         {world->def.sleep_speed > 0.0, TALUS_ENGINE_SLEEP, "sleeping bodies"},
     };
     for (size_t i = 0; i < sizeof wish / sizeof *wish; i++)
-        if (wish[i].asked && !talus_engine_can(world->on, wish[i].capability))
+        if (wish[i].asked && !talus_engine_can(world->engine, wish[i].capability))
             return talus_fail(TALUS_ERR_UNSUPPORTED,
                               "%s are not available on backend %s; backend cpu has them",
                               wish[i].what, world->def.backend);
@@ -130,16 +130,16 @@ static TalusStatus open_engines(TalusWorld *world)
 {
     TalusEngineSetup setup = {
         .pool = world->pool, .problem = world->problem, .period = &world->def.period};
-    world->on.ops = talus_engine_ops(world->backend);
+    world->engine.ops = talus_engine_ops(world->backend);
     world->host.ops = talus_engine_host();
     TALUS_TRY(check_engine(world));
-    TALUS_TRY(world->host.ops->create(&setup, &world->host.engine));
-    if (world->on.ops == world->host.ops) {
-        world->on = world->host;
+    TALUS_TRY(world->host.ops->create(&setup, &world->host.self));
+    if (world->engine.ops == world->host.ops) {
+        world->engine = world->host;
     } else {
         TALUS_TRY(world->backend->context_create(&world->context));
         setup.context = world->context;
-        TALUS_TRY(world->on.ops->create(&setup, &world->on.engine));
+        TALUS_TRY(world->engine.ops->create(&setup, &world->engine.self));
     }
     world->mirror.tables_dirty = world->mirror.bodies_dirty = true;
     return TALUS_OK;
@@ -147,10 +147,10 @@ static TalusStatus open_engines(TalusWorld *world)
 
 static void close_engines(TalusWorld *world)
 {
-    if (world->on.engine && world->on.engine != world->host.engine)
-        world->on.ops->destroy(world->on.engine);
-    if (world->host.engine)
-        world->host.ops->destroy(world->host.engine);
+    if (world->engine.self && world->engine.self != world->host.self)
+        world->engine.ops->destroy(world->engine.self);
+    if (world->host.self)
+        world->host.ops->destroy(world->host.self);
     if (world->context)
         world->backend->context_destroy(world->context);
 }

@@ -1,6 +1,6 @@
 #include "support/joints.h"
 
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include "base/rng.h"
 
@@ -85,8 +85,8 @@ static void add_floor(Maker *m, int body)
         c->arm_a = talus_vec3(k ? 0.3 : -0.3, between(m, -0.2, 0.2), -0.5);
         c->mu = m->o->mu;
         c->bias = between(m, 0.0, 0.01);
-        c->spinning = c->rolling = m->o->turning;
-        c->length = m->o->turning > 0.0 ? 0.3 : 0.0;
+        c->spinning = c->rolling = m->o->moment_mu;
+        c->length = m->o->moment_mu > 0.0 ? 0.3 : 0.0;
     }
 }
 
@@ -192,8 +192,9 @@ static Dense make_dense(const TalusProblemDef *def)
             sum += fabs(d.matrix[(size_t)i * n + (size_t)k]);
         most = fmax(most, sum);
     }
-    for (int i = 0; i < d.n / d.rows; i++)
-        d.set[i] = verify_set(def, i);
+    VerifyPoint zero = verify_zero_point(def);
+    memcpy(d.set, zero.set, (size_t)zero.blocks * sizeof *d.set);
+    verify_free(&zero);
     d.step = 1.0 / most;
     return d;
 }

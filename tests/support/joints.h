@@ -6,13 +6,13 @@
 
 typedef struct JointOptions {
     uint64_t seed;
-    int links;      /* bodies, hung up at the first */
-    double mu;      /* of the contacts at the last two with the floor; 0: frictionless */
-    double ratio;   /* mass of the last over that of the others; 0: 1 */
-    bool masks;     /* joints between links have the rows 1 to 7 in turn, not all three */
-    bool extras;    /* limits, motors with bounds small and large, springs */
-    bool closed;    /* the last link hangs too, twice: rows that depend on each other */
-    double turning; /* of the contacts, against spinning and rolling */
+    int links;        /* bodies, hung up at the first */
+    double mu;        /* of the contacts at the last two with the floor; 0: frictionless */
+    double ratio;     /* mass of the last over that of the others; 0: 1 */
+    bool masks;       /* joints between links have the rows 1 to 7 in turn, not all three */
+    bool extras;      /* limits, motors with bounds small and large, springs */
+    bool closed;      /* the last link hangs too, twice: rows that depend on each other */
+    double moment_mu; /* of the contacts, against spinning and rolling */
 } JointOptions;
 
 /* Contacts first, then limits and motors, then what is free: springs, joints. */

@@ -122,7 +122,7 @@ ModelBlock model_law(const ModelCase *c, int i)
         b.model = def->model[i];
         b.mu = def->mu[i];
     }
-    if (b.mu == 0.0 && b.turning[0] == 0.0 && b.turning[1] == 0.0)
+    if (b.mu == 0.0 && b.moment_mu[0] == 0.0 && b.moment_mu[1] == 0.0)
         b.model = (TalusFrictionModel){0};
     b.prism = b.model.law == TALUS_LAW_FIXED;
     return b;
@@ -150,8 +150,8 @@ bool model_allows(const ModelBlock *b, int rows, const double *gamma, double sla
                        radius * cos(acos(-1.0) / b->model.sides) + slack;
     }
     if (rows == 6)
-        ok = ok && fabs(gamma[3]) <= b->turning[0] * size + slack &&
-             hypot(gamma[4], gamma[5]) <= b->turning[1] * size + slack;
+        ok = ok && fabs(gamma[3]) <= b->moment_mu[0] * size + slack &&
+             hypot(gamma[4], gamma[5]) <= b->moment_mu[1] * size + slack;
     return ok;
 }
 
@@ -167,16 +167,16 @@ double model_shift(const ModelBlock *b, int rows, const double *u)
         shift = fmax(shift, -b->mu * (u[1] * cos(angle) + u[2] * sin(angle)));
     }
     if (rows == 6)
-        shift += b->turning[0] * fabs(u[3]) + b->turning[1] * hypot(u[4], u[5]);
+        shift += b->moment_mu[0] * fabs(u[3]) + b->moment_mu[1] * hypot(u[4], u[5]);
     return shift;
 }
 
 void model_project(const ModelBlock *b, int rows, const double s[2], double *x)
 {
-    double ratio = s[0] / s[1], turning[2] = {ratio * b->turning[0], ratio * b->turning[1]};
+    double ratio = s[0] / s[1], moment_mu[2] = {ratio * b->moment_mu[0], ratio * b->moment_mu[1]};
     TalusFrictionModel model = b->model;
     model.law = b->prism ? TALUS_LAW_FIXED : TALUS_LAW_CCP;
-    talus_set_project(model, rows, ratio * b->mu, turning, b->estimate / s[0], x);
+    talus_set_project(model, rows, ratio * b->mu, moment_mu, b->estimate / s[0], x);
 }
 
 void model_project_all(const ModelCase *c, double *x)

@@ -35,7 +35,7 @@ void free_model_case(ModelCase *c);
 /* One block as its def has it; without friction its model is all zeros. */
 typedef struct ModelBlock {
     TalusFrictionModel model;
-    double mu, turning[2];
+    double mu, moment_mu[2];
     bool prism;
     double estimate;
 } ModelBlock;

@@ -1,7 +1,7 @@
 #include "support/problems.h"
 
 #include "support/test.h"
-#include "verify/verify.h"
+#include "support/verified.h"
 
 #include "base/rng.h"
 

@@ -25,6 +25,8 @@ typedef struct Options {
     bool quick, json, quiet, fresh;
 } Options;
 
+static Options options = {.threads = -1, .repeat = -1, .steps = -1};
+
 typedef struct Session {
     Options options;
     const Experiment *experiment;
@@ -192,7 +194,7 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
 static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
 {
     char ending[32];
-    snprintf(ending, sizeof ending, "-%08" PRIx32 ".talus", (uint32_t)(hash >> 32));
+    snprintf(ending, sizeof ending, "-%016" PRIx64 ".talus", hash);
     *shared = false;
     for (int i = 0; i < index; i++) {
         const char *path = session->path[i];
@@ -484,20 +486,18 @@ static int bench_session(Session *session, const char *name)
     return run_cases(session) == TALUS_OK ? finish(session) : cli_fail_library();
 }
 
-static int bench_main(int argc, char **argv)
+static int bench_main(const CliList *operands)
 {
     static Session session; /* static because its tables are large */
-    CliList operands;
+    const char *name = operands->item[0];
     int code;
-    session.options = (Options){.threads = -1, .repeat = -1, .steps = -1};
-    if (!cli_parse(&cli_bench, argc, argv, &session.options, &operands, &code))
-        return code;
-    if (strcmp(operands.item[0], "gpu") == 0 || worlds_find(operands.item[0]))
-        code = bench_worlds(&session, &operands);
-    else if (operands.count > 1)
-        code = cli_usage(&cli_bench, "%s has no rows: expected one NAME", operands.item[0]);
+    session.options = options;
+    if (strcmp(name, "gpu") == 0 || worlds_find(name))
+        code = bench_worlds(&session, operands);
+    else if (operands->count > 1)
+        code = cli_usage(&cli_bench, "%s has no rows: expected one NAME", name);
     else
-        code = bench_session(&session, operands.item[0]);
+        code = bench_session(&session, name);
     lab_set_clear(&session.set);
     for (int i = 0; session.path && i < session.experiment->case_count; i++)
         talus_release(session.path[i]);
@@ -507,28 +507,27 @@ static int bench_main(int argc, char **argv)
 }
 
 static const CliOption bench_options[] = {
-    {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
+    {"out", 0, CLI_TEXT, &options.out, "DIR",
      "where report.html, results.json, trace.csv, the tables and\n"
      "the problems go; out/NAME by default, out/NAME-quick with\n"
      "--quick"},
-    {"quick", 0, CLI_FLAG, offsetof(Options, quick), NULL,
+    {"quick", 0, CLI_FLAG, &options.quick, NULL,
      "a small version: a tenth of the bodies and iterations, and\n"
      "nothing of the paper beside it"},
-    {"fresh", 0, CLI_FLAG, offsetof(Options, fresh), NULL,
-     "run everything anew, whatever is in DIR"},
-    {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",
+    {"fresh", 0, CLI_FLAG, &options.fresh, NULL, "run everything anew, whatever is in DIR"},
+    {"backend", 0, CLI_TEXT, &options.backend, "NAME",
      "where worlds run; for gpu cuda-mixed, and cuda beside it,\n"
      "else cpu"},
-    {"repeat", 0, CLI_COUNT, offsetof(Options, repeat), "N",
+    {"repeat", 0, CLI_COUNT, &options.repeat, "N",
      "steps that a median is taken over, of million and\nten-million"},
-    {"steps", 0, CLI_COUNT, offsetof(Options, steps), "N",
+    {"steps", 0, CLI_COUNT, &options.steps, "N",
      "only so many steps of hourglass and pospisil: a trial,\nwhose time is not judged"},
-    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+    {"threads", 0, CLI_COUNT, &options.threads, "N",
      "threads to use, 0 for one per processor; by default 1,\n"
      "which gives the steadiest times, and for worlds all"},
-    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
+    {"json", 0, CLI_FLAG, &options.json, NULL,
      "standard output holds one JSON object and nothing else;\ntables go to standard error"},
-    {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no tables and no progress"},
+    {"quiet", 0, CLI_FLAG, &options.quiet, NULL, "no tables and no progress"},
 };
 
 const CliCommand cli_bench = {

@@ -28,17 +28,18 @@ typedef struct Options {
     double limit, every, from, until;
 } Options;
 
-static const CliOption options[] = {
-    {"output", 'o', CLI_TEXT, offsetof(Options, output), "FILE",
+static Options options = {.limit = NAN, .every = NAN, .from = NAN, .until = NAN};
+
+static const CliOption option_table[] = {
+    {"output", 'o', CLI_TEXT, &options.output, "FILE",
      "the page to write, or with --to the directory"},
-    {"limit", 0, CLI_REAL, offsetof(Options, limit), "MB",
+    {"limit", 0, CLI_REAL, &options.limit, "MB",
      "size of the page at most, in millions of bytes (default 64);\n"
      "frames are left out evenly until it fits"},
-    {"every", 0, CLI_REAL, offsetof(Options, every), "DT",
-     "keep frames that are at least DT seconds apart"},
-    {"from", 0, CLI_REAL, offsetof(Options, from), "T", "keep frames from time T on"},
-    {"until", 0, CLI_REAL, offsetof(Options, until), "T", "keep frames up to time T"},
-    {"to", 0, CLI_TEXT, offsetof(Options, to), "KIND",
+    {"every", 0, CLI_REAL, &options.every, "DT", "keep frames that are at least DT seconds apart"},
+    {"from", 0, CLI_REAL, &options.from, "T", "keep frames from time T on"},
+    {"until", 0, CLI_REAL, &options.until, "T", "keep frames up to time T"},
+    {"to", 0, CLI_TEXT, &options.to, "KIND",
      "write another program's files instead of a page:\n" CONVERT_KINDS},
 };
 
@@ -366,24 +367,21 @@ static int check_options(const Options *o)
     return CLI_OK;
 }
 
-static int export_main(int argc, char **argv)
+static int export_main(const CliList *operands)
 {
-    CliList operands;
-    Options o = {.limit = NAN, .every = NAN, .from = NAN, .until = NAN};
-    int code;
-    if (!cli_parse(&cli_export, argc, argv, &o, &operands, &code))
-        return code;
-    if ((code = check_options(&o)) != CLI_OK)
-        return code;
+    Options *o = &options;
     RunPlace place;
-    if (run_place_find(operands.item[0], &place) != TALUS_OK)
+    int code = check_options(o);
+    if (code != CLI_OK)
+        return code;
+    if (run_place_find(operands->item[0], &place) != TALUS_OK)
         return cli_fail_library();
-    if (o.to) {
-        ConvertRange range = {o.every, o.from, o.until};
-        code = export_convert(&cli_export, &place, o.to, o.output, range);
+    if (o->to) {
+        ConvertRange range = {o->every, o->from, o->until};
+        code = export_convert(&cli_export, &place, o->to, o->output, range);
     } else {
-        o.limit = isnan(o.limit) ? LIMIT_DEFAULT : o.limit;
-        code = export_page(&place, &o);
+        o->limit = isnan(o->limit) ? LIMIT_DEFAULT : o->limit;
+        code = export_page(&place, o);
     }
     run_place_clear(&place);
     return code;
@@ -399,5 +397,5 @@ const CliCommand cli_export = {
         "The page holds frames, plots and the viewer, and opens in any browser without a server.\n"
         "It takes 64 MB at most unless --limit says otherwise; where all frames do not fit, every\n"
         "n-th is kept, and the page says so. DIR may be a frames file.\n",
-    CLI_OPTIONS(options),
+    CLI_OPTIONS(option_table),
     .main = export_main};

@@ -13,6 +13,8 @@ typedef struct Options {
     double at;
 } Options;
 
+static Options options = {.at = NAN, .threads = -1};
+
 static TalusStatus advance(TalusWorld *world, double time)
 {
     int64_t steps = cli_steps_until(time, talus_world_step_length(world));
@@ -81,42 +83,31 @@ static TalusStatus extract(const char *path, const Options *o)
     return status;
 }
 
-static int extract_main(int argc, char **argv)
+static int extract_main(const CliList *operands)
 {
-    static Options options;
-    CliList operands;
     char path[CLI_PATH_MAX];
-    int code;
-    options = (Options){.at = NAN, .threads = -1};
-    if (!cli_parse(&cli_extract, argc, argv, &options, &operands, &code))
-        return code;
     if (isnan(options.at) || !options.output)
         return cli_usage(&cli_extract, "expected %s", isnan(options.at) ? "--at T" : "-o FILE");
     if (cli_wants_fclib(options.output) && !talus_fclib_available())
         return cli_fail("%s: this build of Talus has no HDF5, which FCLIB files need; %s",
                         options.output, talus_fclib_how());
-    if (!cli_find_scene(operands.item[0], path, sizeof path))
+    if (!cli_find_scene(operands->item[0], path, sizeof path) || cli_refuse_problem(path))
         return CLI_FAILED;
-    if (cli_refuse_problem(path))
-        return CLI_FAILED;
-    code = cli_check_solver(&cli_extract, options.solver);
+    int code = cli_check_solver(&cli_extract, options.solver);
     if (code != CLI_OK)
         return code;
-    TalusStatus status = extract(path, &options);
-    return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_extract);
+    return extract(path, &options) == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_extract);
 }
 
 static const CliOption extract_options[] = {
-    {"at", 0, CLI_REAL, offsetof(Options, at), "T",
+    {"at", 0, CLI_REAL, &options.at, "T",
      "simulated seconds to run before; 0 gives the first step"},
-    {"output", 'o', CLI_TEXT, offsetof(Options, output), "FILE",
+    {"output", 'o', CLI_TEXT, &options.output, "FILE",
      "the file to write: FCLIB if it ends in .hdf5 or .h5, else\nTalus's own format"},
-    {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
+    {"set", 0, CLI_LIST, &options.set, "NAME=VALUE",
      "a parameter of the scene, or any key path; may be repeated"},
-    {"solver", 0, CLI_TEXT, offsetof(Options, solver), "NAME[:K=V,...]",
-     "solver of the steps before"},
-    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
-     "threads to use, 0 for one per processor"},
+    {"solver", 0, CLI_TEXT, &options.solver, "NAME[:K=V,...]", "solver of the steps before"},
+    {"threads", 0, CLI_COUNT, &options.threads, "N", "threads to use, 0 for one per processor"},
 };
 
 const CliCommand cli_extract = {

@@ -243,15 +243,11 @@ static int info_directory(const char *dir)
 
 /* ---- the command ---- */
 
-static int info_main(int argc, char **argv)
+static int info_main(const CliList *operands)
 {
-    CliList operands;
-    char none, path[CLI_PATH_MAX];
+    const char *name = operands->item[0];
+    char path[CLI_PATH_MAX];
     struct stat about;
-    int code;
-    if (!cli_parse(&cli_info, argc, argv, &none, &operands, &code))
-        return code;
-    const char *name = operands.item[0];
     if (stat(name, &about) == 0 && S_ISDIR(about.st_mode))
         return info_directory(name);
     if (!cli_find_scene(name, path, sizeof path))

@@ -6,7 +6,6 @@
 
 #include "backend/backend.h"
 #include "base/deflate.h"
-#include "base/param.h"
 #include "linalg/direct.h"
 #include "solvers/tao/tao.h"
 
@@ -165,36 +164,26 @@ static const struct {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static int unknown_kind(const char *word)
-{
-    const char *names[KINDS];
-    for (int i = 0; i < KINDS; i++)
-        names[i] = kinds[i].name;
-    const char *near = talus_nearest(word, names, KINDS);
-    if (near)
-        return cli_usage(&cli_list, "cannot list '%s'; did you mean '%s'?", word, near);
-    return cli_usage(&cli_list, "cannot list '%s'; expected %s", word, cli_list.operands);
-}
+#define OPERANDS "solvers|sets|scenes|backends|shapes|features|experiments"
 
-static int list_main(int argc, char **argv)
+static int list_main(const CliList *operands)
 {
-    CliList operands;
-    char none;
-    int code;
-    if (!cli_parse(&cli_list, argc, argv, &none, &operands, &code))
-        return code;
-    for (int i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i].name, operands.item[0]) == 0) {
+    const char *names[KINDS], *word = operands->item[0];
+    for (int i = 0; i < KINDS; i++) {
+        names[i] = kinds[i].name;
+        if (strcmp(names[i], word) == 0) {
             kinds[i].list();
             return CLI_OK;
         }
-    return unknown_kind(operands.item[0]);
+    }
+    return cli_usage(&cli_list, "cannot list '%s'%s", word,
+                     cli_hint(word, names, KINDS, "; expected " OPERANDS));
 }
 
 const CliCommand cli_list = {
     .name = "list",
     .summary = "Lists what there is to choose from.",
-    .operands = "solvers|sets|scenes|backends|shapes|features|experiments",
+    .operands = OPERANDS,
     .operands_min = 1,
     .operands_max = 1,
     .details = "Solvers come with their parameters as key=default, for --solver NAME:key=value;\n"

@@ -20,6 +20,8 @@ typedef struct Options {
     bool chains, dark, transparent, plain;
 } Options;
 
+static Options options = {.time = NAN, .zoom = NAN, .threads = -1};
+
 /* ---- parsing of options ---- */
 
 static const char *const container_names[] = {"shown", "ghost", "hidden"};
@@ -297,62 +299,53 @@ static TalusStatus render(const Moment *moment, const TalusDrawDef *def, int thr
     return status;
 }
 
-static int render_main(int argc, char **argv)
+static int render_main(const CliList *operands)
 {
-    static Options o;
-    CliList operands;
+    const Options *o = &options;
     Moment moment = {.head = NULL};
     TalusDrawDef def = talus_draw_def_default();
-    int code;
-    o = (Options){.time = NAN, .zoom = NAN, .threads = -1};
-    if (!cli_parse(&cli_render, argc, argv, &o, &operands, &code))
-        return code;
-    if (!check(&o) || !read_texts(&o, &def))
+    if (!check(o) || !read_texts(o, &def))
         return CLI_USAGE;
-    def.zoom = isnan(o.zoom) ? 1.0 : o.zoom;
-    def.chains = o.chains;
-    def.dark = o.dark;
-    def.transparent = o.transparent;
-    def.plain = o.plain;
-    code = read_moment(operands.item[0], &o, &moment);
-    if (code == CLI_OK) {
-        code = render(&moment, &def, o.threads, o.output) == TALUS_OK ? CLI_OK : cli_fail_library();
-        if (code == CLI_OK)
-            printf("%s: %d x %d pixels, t = %g s\n", o.output, def.width, def.height,
-                   moment.snapshot.time);
-    }
+    def.zoom = isnan(o->zoom) ? 1.0 : o->zoom;
+    def.chains = o->chains;
+    def.dark = o->dark;
+    def.transparent = o->transparent;
+    def.plain = o->plain;
+    int code = read_moment(operands->item[0], o, &moment);
+    if (code == CLI_OK && render(&moment, &def, o->threads, o->output) != TALUS_OK)
+        code = cli_fail_library();
+    if (code == CLI_OK)
+        printf("%s: %d x %d pixels, t = %g s\n", o->output, def.width, def.height,
+               moment.snapshot.time);
     forget(&moment);
     return code;
 }
 
 static const CliOption render_options[] = {
-    {"output", 'o', CLI_TEXT, offsetof(Options, output), "FILE.png", "the picture to write"},
-    {"time", 0, CLI_REAL, offsetof(Options, time), "T",
+    {"output", 'o', CLI_TEXT, &options.output, "FILE.png", "the picture to write"},
+    {"time", 0, CLI_REAL, &options.time, "T",
      "the last frame at or before T seconds; the last of all\nif left out. Of a scene: simulate until "
      "T; its start"},
-    {"size", 0, CLI_TEXT, offsetof(Options, size), "WxH", "pixels, 1600x1200 if left out"},
-    {"colour", 0, CLI_TEXT, offsetof(Options, colour), "NAME",
+    {"size", 0, CLI_TEXT, &options.size, "WxH", "pixels, 1600x1200 if left out"},
+    {"colour", 0, CLI_TEXT, &options.colour, "NAME",
      "speed (if left out), force, touching, id, layer,\nmaterial or tag"},
-    {"range", 0, CLI_TEXT, offsetof(Options, range), "LOW:HIGH",
+    {"range", 0, CLI_TEXT, &options.range, "LOW:HIGH",
      "ends of the colour scale; from the frame if left out"},
-    {"view", 0, CLI_TEXT, offsetof(Options, view), "NAME",
-     "home (if left out), front, side or top"},
-    {"from", 0, CLI_TEXT, offsetof(Options, from), "AZIMUTH,ELEVATION",
+    {"view", 0, CLI_TEXT, &options.view, "NAME", "home (if left out), front, side or top"},
+    {"from", 0, CLI_TEXT, &options.from, "AZIMUTH,ELEVATION",
      "where the camera stands, degrees: -90,0 is the front,\n0,0 the side, home is -60,18"},
-    {"zoom", 0, CLI_REAL, offsetof(Options, zoom), "FACTOR", "1 fits all; more is nearer"},
-    {"container", 0, CLI_TEXT, offsetof(Options, container), "HOW",
+    {"zoom", 0, CLI_REAL, &options.zoom, "FACTOR", "1 fits all; more is nearer"},
+    {"container", 0, CLI_TEXT, &options.container, "HOW",
      "fixed bodies: ghost (if left out), shown or hidden"},
-    {"clip", 0, CLI_TEXT, offsetof(Options, clip), "AXIS:AT",
+    {"clip", 0, CLI_TEXT, &options.clip, "AXIS:AT",
      "cut away what lies on the camera's side of a plane, such\nas y:0"},
-    {"chains", 0, CLI_FLAG, offsetof(Options, chains), NULL,
-     "force chains: contacts above the mean force"},
-    {"dark", 0, CLI_FLAG, offsetof(Options, dark), NULL, "dark background"},
-    {"transparent", 0, CLI_FLAG, offsetof(Options, transparent), NULL, "no background at all"},
-    {"plain", 0, CLI_FLAG, offsetof(Options, plain), NULL, "no caption"},
-    {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
+    {"chains", 0, CLI_FLAG, &options.chains, NULL, "force chains: contacts above the mean force"},
+    {"dark", 0, CLI_FLAG, &options.dark, NULL, "dark background"},
+    {"transparent", 0, CLI_FLAG, &options.transparent, NULL, "no background at all"},
+    {"plain", 0, CLI_FLAG, &options.plain, NULL, "no caption"},
+    {"set", 0, CLI_LIST, &options.set, "NAME=VALUE",
      "a parameter of the scene, where a scene is drawn"},
-    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
-     "threads to use, 0 for one per processor"},
+    {"threads", 0, CLI_COUNT, &options.threads, "N", "threads to use, 0 for one per processor"},
 };
 
 const CliCommand cli_render = {

@@ -18,6 +18,9 @@ typedef struct Options {
     bool warm, json, quiet, fresh;
 } Options;
 
+static Options options = {
+    .solver = "auto", .tol = 1e-6, .budget = NAN, .max_iter = -1, .threads = -1};
+
 /* State of one call of the command. */
 typedef struct Session {
     Options options;
@@ -408,16 +411,11 @@ static int solve_session(Session *session, const CliList *operands)
     return code == CLI_OK ? finish(session) : code;
 }
 
-static int solve_main(int argc, char **argv)
+static int solve_main(const CliList *operands)
 {
     static Session session; /* static because its tables are large */
-    CliList operands;
-    int code;
-    session.options =
-        (Options){.solver = "auto", .tol = 1e-6, .budget = NAN, .max_iter = -1, .threads = -1};
-    if (!cli_parse(&cli_solve, argc, argv, &session.options, &operands, &code))
-        return code;
-    code = solve_session(&session, &operands);
+    session.options = options;
+    int code = solve_session(&session, operands);
     lab_set_clear(&session.set);
     lab_list_clear(&session.solvers);
     TALUS_RELEASE(session.best, session.bounds, session.certificate);
@@ -426,58 +424,58 @@ static int solve_main(int argc, char **argv)
 }
 
 static const CliOption solve_options[] = {
-    {"solver", 0, CLI_TEXT, offsetof(Options, solver), "LIST",
+    {"solver", 0, CLI_TEXT, &options.solver, "LIST",
      "NAME[:key=value,...][,NAME...], or all: every algorithm of\n"
      "`talus list solvers`; auto by default, which chooses one"},
-    {"law", 0, CLI_TEXT, offsetof(Options, law), "LAW",
+    {"law", 0, CLI_TEXT, &options.law, "LAW",
      "friction law of all contacts that have friction: ccp (convex\n"
      "relaxation), fixed (bounds estimated) or coulomb (exact);\n"
      "the file's own without --law and --section, else ccp"},
-    {"section", 0, CLI_TEXT, offsetof(Options, section), "SECTION",
+    {"section", 0, CLI_TEXT, &options.section, "SECTION",
      "of their friction sets: disc, square, polygon:M with M\n"
      "sides, or none; the file's own or disc, likewise"},
-    {"outer", 0, CLI_TEXT, offsetof(Options, outer), "LOOP",
+    {"outer", 0, CLI_TEXT, &options.outer, "LOOP",
      "how solvers of convex problems reach law coulomb: shift or\n"
      "tresca, then :every=N,share=X for iterations between updates\n"
      "and the share of each; :refresh=N is for law fixed, how often\n"
      "bounds are estimated anew, -1 for those stored in the file"},
-    {"measure", 0, CLI_TEXT, offsetof(Options, measure), "NAME",
+    {"measure", 0, CLI_TEXT, &options.measure, "NAME",
      "what --tol is of: natural, the default, or siconos, Siconos's\n"
      "error of exact Coulomb friction"},
-    {"tol", 0, CLI_REAL, offsetof(Options, tol), "X",
+    {"tol", 0, CLI_REAL, &options.tol, "X",
      "the rms natural residual is to fall to X times its value\n"
      "at zero impulses, or Siconos's error to X; 1e-6 by default;\n"
      "0 runs the whole budget"},
-    {"max-iter", 0, CLI_COUNT, offsetof(Options, max_iter), "N",
+    {"max-iter", 0, CLI_COUNT, &options.max_iter, "N",
      "iterations of each solver at most; 10000 by default"},
-    {"budget", 0, CLI_REAL, offsetof(Options, budget), "SECONDS",
+    {"budget", 0, CLI_REAL, &options.budget, "SECONDS",
      "time of each solver at most; no limit by default"},
-    {"warm", 0, CLI_FLAG, offsetof(Options, warm), NULL,
+    {"warm", 0, CLI_FLAG, &options.warm, NULL,
      "start from the solution, or else the guess, stored in the\nfile; without it all start from zero"},
-    {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE|FOLDER|exact",
+    {"reference", 0, CLI_TEXT, &options.reference, "FILE|FOLDER|exact",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
      "contact velocities to compare with, under law coulomb that of\n"
      "/solution; or a folder of such files, NAME.ref.hdf5 for the\n"
      "problem NAME; or exact: found first, by ipm-soc to 1e-11, under\n"
      "coulomb by prox"},
-    {"trace", 0, CLI_TEXT, offsetof(Options, trace), "FILE",
+    {"trace", 0, CLI_TEXT, &options.trace, "FILE",
      "write a CSV row per iterate shown: every one of the first\n"
      "50, then those 2 % apart"},
-    {"save", 0, CLI_TEXT, offsetof(Options, save), "FILE",
+    {"save", 0, CLI_TEXT, &options.save, "FILE",
      "write the problem with the best solution: FCLIB if it ends\n"
      "in .hdf5 or .h5, else Talus's own format"},
-    {"report", 0, CLI_TEXT, offsetof(Options, report), "DIR",
+    {"report", 0, CLI_TEXT, &options.report, "DIR",
      "write report.html, results.json and trace.csv; a second\n"
      "call with the same arguments runs only what is missing"},
-    {"fresh", 0, CLI_FLAG, offsetof(Options, fresh), NULL,
+    {"fresh", 0, CLI_FLAG, &options.fresh, NULL,
      "run everything anew, whatever is in the report's folder"},
-    {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",
+    {"backend", 0, CLI_TEXT, &options.backend, "NAME",
      "where solvers work; `talus list backends`; results are\nmeasured on the host, whatever is named here"},
-    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+    {"threads", 0, CLI_COUNT, &options.threads, "N",
      "threads to use, 0 for one per processor; results do not\ndepend on it"},
-    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
+    {"json", 0, CLI_FLAG, &options.json, NULL,
      "standard output holds the results as JSON and nothing else;\ntables go to standard error"},
-    {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no tables and no progress"},
+    {"quiet", 0, CLI_FLAG, &options.quiet, NULL, "no tables and no progress"},
 };
 
 const CliCommand cli_solve = {

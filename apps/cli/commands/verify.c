@@ -3,6 +3,7 @@
  * The arithmetic is in apps/verify, which shares no code with the solvers; the library only reads the files. */
 #include "cli/cli.h"
 
+#include "base/status.h"
 #include "cli/json_out.h"
 #include "lab/lab.h"
 #include "verify/verify.h"
@@ -21,148 +22,142 @@ typedef struct Options {
     TalusFrictionModel model; /* from --law and --section */
 } Options;
 
+static Options options = {.tol = NAN};
+
 typedef struct Findings {
     TalusMetrics metrics;
     int contacts, rows;
-    double *bounds;        /* stored normal impulses that bound friction; NULL: none */
-    int bounded;           /* their number */
-    double stored_u;       /* |u - u of the solution's file| / |q|; NAN without */
-    double velocity_error; /* |u - u of the reference| / |q|; NAN without a reference */
-    double as_stored;      /* Siconos's error with W as stored; NAN unless W is unsymmetric */
-    double *direction;     /* stored proof that there is no solution; NULL: none */
-    int directed;          /* its size */
+    double stored_u;         /* |u - u of the solution's file| / |q|; NAN without */
+    double velocity_error;   /* |u - u of the reference| / |q|; NAN without a reference */
+    double as_stored;        /* Siconos's error with W as stored; NAN unless W is unsymmetric */
+    const double *direction; /* stored proof that there is no solution; NULL: none */
     VerifyCertificate certificate; /* NAN without a direction */
 } Findings;
 
+/* A problem, of an FCLIB file or a problem file. */
+typedef struct Source {
+    TalusFclib *fclib;     /* NULL: a problem file */
+    TalusProblem *problem; /* NULL: an FCLIB file */
+    TalusProblemDef def;   /* of `problem` */
+    int contacts, rows;    /* rows: per contact, of the file */
+} Source;
+
+/* A solution, of an FCLIB file or a problem file. */
+typedef struct Solution {
+    TalusProblem *problem; /* NULL: an FCLIB file */
+    TalusFclib *fclib;     /* the whole file, where PROBLEM is a problem file */
+    TalusFclibPoint point; /* of an FCLIB file */
+    const double *impulses;
+    int contacts, rows;
+} Solution;
+
 /* ---- measuring ---- */
 
-static double distance(const double *a, const double *b, int n)
+/* Copies values with `rows` rows per contact, times `scale`, to `wanted` rows per contact; missing rows become zero.
+ * Release with free(). */
+static double *in_rows(const double *values, int contacts, int rows, int wanted, double scale)
+{
+    double *out = cli_must(calloc((size_t)(contacts * wanted) + 1, sizeof *out));
+    for (int i = 0; i < contacts; i++)
+        for (int k = 0; k < rows && k < wanted; k++)
+            out[i * wanted + k] = scale * values[i * rows + k];
+    return out;
+}
+
+static double norm_of_difference(const double *a, const double *b, int n)
 {
     double sum = 0.0;
     for (int k = 0; k < n; k++)
-        sum += (a[k] - b[k]) * (a[k] - b[k]);
+        sum += (a[k] - (b ? b[k] : 0.0)) * (a[k] - (b ? b[k] : 0.0));
     return sqrt(sum);
-}
-
-static void measure(VerifyPoint *point, Findings *found)
-{
-    if (found->bounds && found->bounded == point->blocks)
-        verify_set_estimate(point, found->bounds);
-    verify_measure(point, &found->metrics);
-    found->contacts = point->blocks;
-    found->rows = point->rows;
-    found->stored_u = found->velocity_error = found->as_stored = NAN;
-    found->certificate = (VerifyCertificate){NAN, NAN, NAN, NAN, false};
 }
 
 /* Siconos's error with W as stored: another u, which is also g, because an FCLIB file has no compliance. */
-static double error_as_stored(const TalusFclib *problem, const VerifyPoint *point,
-                              const double *as_stored)
+static double error_as_stored(const VerifyPoint *point, double *u)
 {
     VerifyPoint other = *point;
     TalusMetrics metrics;
-    double *u = calloc((size_t)(point->blocks * point->rows) + 1, sizeof *u);
-    if (!u)
-        return NAN;
-    for (int i = 0; i < point->blocks; i++)
-        memcpy(u + i * point->rows, as_stored + i * problem->dimension,
-               (size_t)point->rows * sizeof *u);
     other.u = other.g = u;
     verify_measure(&other, &metrics);
-    free(u);
     return metrics.siconos;
 }
 
-/* |u - u_ref| with the reference in the rows of the file. */
-static double distance_from(const TalusFclib *problem, const VerifyPoint *point,
-                            const double *u_ref)
+/* Evaluates the problem at impulses in its rows. `as_stored` (may be NULL) is as in verify_fclib_point. */
+static bool evaluate(const Source *source, TalusFrictionModel model, const double *impulses,
+                     VerifyPoint *point, double *as_stored, const char **reason)
 {
-    double sum = 0.0;
-    for (int i = 0; i < point->blocks; i++)
-        sum += pow(
-            distance(point->u + i * point->rows, u_ref + i * problem->dimension, point->rows), 2);
-    return sqrt(sum);
+    if (source->fclib)
+        return verify_fclib_point(source->fclib, model, impulses, point, as_stored, reason);
+    *point = verify_def_point(&source->def, impulses);
+    return true;
 }
 
-/* Returns delta times `scale` in the rows of an FCLIB problem. */
-static double *scaled_rows(const TalusFclib *problem, const Findings *found, int rows, double scale)
+/* Checks the certificate at the direction itself, then at a large multiple. */
+static void certify(const Source *source, TalusFrictionModel model, const Solution *solution,
+                    Findings *found)
 {
-    int dimension = problem->dimension;
-    double *r = cli_must(calloc((size_t)(problem->contacts * dimension) + 1, sizeof *r));
-    for (int i = 0; i < problem->contacts; i++)
-        for (int k = 0; k < rows && k < dimension; k++)
-            r[i * dimension + k] = scale * found->direction[i * rows + k];
-    return r;
-}
-
-/* Checks the certificate of an FCLIB problem at the direction itself, then at a large multiple. */
-static bool certify_fclib(const TalusFclib *problem, TalusFrictionModel model, Findings *found)
-{
-    const char *reason = "";
+    const char *reason;
     double scale = 1.0;
-    int rows = problem->contacts ? found->directed / problem->contacts : 0;
-    bool good = rows > 0 && rows * problem->contacts == found->directed;
-    for (int k = 0; k < 2 && good; k++) {
+    for (int k = 0; k < 2; k++) {
         VerifyPoint point;
-        double *r = scaled_rows(problem, found, rows, scale);
-        good = verify_fclib_point(problem, model, r, &point, NULL, &reason);
+        double *r =
+            in_rows(found->direction, source->contacts, solution->rows, source->rows, scale);
+        if (evaluate(source, model, r, &point, NULL, &reason)) {
+            scale = verify_certificate_scale(&point);
+            found->certificate = verify_certificate(&point);
+            verify_free(&point);
+        }
         free(r);
-        if (!good)
-            break;
-        scale = verify_certificate_scale(&point);
-        found->certificate = verify_certificate(&point);
-        verify_free(&point);
     }
-    return good;
 }
 
-/* As certify_fclib, for a problem file. */
-static bool certify_def(const TalusProblemDef *def, Findings *found)
+/* Compares velocities of an FCLIB problem: with those stored, those of the reference, and with W as stored. */
+static void compare_velocities(const Source *source, const VerifyPoint *point,
+                               const double *as_stored, const double *stored, const double *u_ref,
+                               Findings *found)
 {
-    int n = verify_size(def);
-    double scale = 1.0, *delta = cli_must(calloc((size_t)n + 1, sizeof *delta));
-    bool good = n == found->directed;
-    for (int k = 0; k < 2 && good; k++) {
-        for (int i = 0; i < n; i++)
-            delta[i] = scale * found->direction[i];
-        VerifyPoint point = verify_def_point(def, delta);
-        scale = verify_certificate_scale(&point);
-        found->certificate = verify_certificate(&point);
-        verify_free(&point);
+    int contacts = source->contacts, rows = source->rows, n = point->blocks * point->rows;
+    double q = norm_of_difference(point->q, NULL, n), asymmetry = 0.0;
+    if (stored && q > 0.0)
+        found->stored_u = norm_of_difference(as_stored, stored, contacts * rows) / q;
+    if (u_ref && q > 0.0) {
+        double *u = in_rows(u_ref, contacts, rows, point->rows, 1.0);
+        found->velocity_error = norm_of_difference(point->u, u, n) / q;
+        free(u);
     }
-    free(delta);
-    return good;
+    if (talus_fclib_asymmetry(source->fclib, &asymmetry) == TALUS_OK && asymmetry > 0.0) {
+        double *u = in_rows(as_stored, contacts, rows, point->rows, 1.0);
+        found->as_stored = error_as_stored(point, u);
+        free(u);
+    }
 }
 
-static int refuse_direction(void)
+static int measure(const Source *source, TalusFrictionModel model, const Solution *solution,
+                   const double *u_ref, Findings *found)
 {
-    return cli_fail("verify: the certificate stored with the solution is of another problem");
-}
-
-static int verify_fclib(const TalusFclib *problem, TalusFrictionModel model,
-                        const TalusFclibPoint *solution, const double *u_ref, Findings *found)
-{
-    int n = problem->contacts * problem->dimension;
+    int contacts = source->contacts, rows = source->rows;
     const char *reason = "";
     VerifyPoint point;
-    double *as_stored = calloc((size_t)n + 1, sizeof *as_stored), asymmetry = 0.0, q = 0.0;
-    if (!as_stored ||
-        !verify_fclib_point(problem, model, solution->r, &point, as_stored, &reason)) {
-        free(as_stored);
-        return cli_fail("verify: %s", *reason ? reason : "out of memory");
+    double *impulses = in_rows(solution->impulses, contacts, solution->rows, rows, 1.0);
+    double *as_stored = cli_must(calloc((size_t)(contacts * rows) + 1, sizeof *as_stored));
+    bool good = evaluate(source, model, impulses, &point, as_stored, &reason);
+    if (good) {
+        TalusProblem *stored = solution->problem;
+        if (stored && talus_problem_estimate(stored))
+            verify_set_estimate(&point, talus_problem_estimate(stored));
+        verify_measure(&point, &found->metrics);
+        found->contacts = point.blocks;
+        found->rows = point.rows;
+        found->direction = stored ? talus_problem_certificate(stored) : NULL;
+        if (source->fclib)
+            compare_velocities(source, &point, as_stored, solution->point.u, u_ref, found);
+        verify_free(&point);
+        if (found->direction)
+            certify(source, model, solution, found);
     }
-    measure(&point, found);
-    for (int k = 0; k < point.blocks * point.rows; k++)
-        q += point.q[k] * point.q[k];
-    if (solution->u && q > 0.0)
-        found->stored_u = distance(as_stored, solution->u, n) / sqrt(q);
-    if (u_ref && q > 0.0)
-        found->velocity_error = distance_from(problem, &point, u_ref) / sqrt(q);
-    if (talus_fclib_asymmetry(problem, &asymmetry) == TALUS_OK && asymmetry > 0.0)
-        found->as_stored = error_as_stored(problem, &point, as_stored);
-    verify_free(&point);
     free(as_stored);
-    return found->direction && !certify_fclib(problem, model, found) ? refuse_direction() : CLI_OK;
+    free(impulses);
+    return good ? CLI_OK : cli_fail("verify: %s", reason);
 }
 
 /* ---- reading ---- */
@@ -185,156 +180,57 @@ static const char *choose_group(const char *path, const char *given)
     return both ? "solution" : "ccp_solution";
 }
 
-/* Returns the impulses of a problem file in the rows of the FCLIB problem; the file has all of these rows or the
- * normal ones alone. NULL with a message; release with free(). */
-static double *own_in_rows_of(const TalusFclib *problem, const char *path)
+/* Opens PROBLEM. A problem file has its own friction models, unless options give others. */
+static TalusStatus open_source(const char *path, const Options *o, Source *out)
 {
-    TalusProblem *solution;
-    double *r = NULL;
-    if (talus_problem_read(path, NULL, &solution) != TALUS_OK) {
-        cli_fail_library();
-        return NULL;
+    if (talus_fclib_is(path)) {
+        TALUS_TRY(talus_fclib_read(path, &out->fclib));
+        out->contacts = out->fclib->contacts;
+        out->rows = out->fclib->dimension;
+        return TALUS_OK;
     }
-    int rows = talus_problem_rows(solution), dimension = problem->dimension;
-    const double *gamma = talus_problem_gamma(solution);
-    if (talus_problem_blocks(solution) != problem->contacts)
-        cli_fail("%s: holds impulses of %d contacts, expected %d", path,
-                 talus_problem_blocks(solution), problem->contacts);
-    else
-        r = cli_must(calloc((size_t)(problem->contacts * dimension) + 1, sizeof *r));
-    for (int i = 0; r && i < problem->contacts; i++)
-        for (int k = 0; k < rows && k < dimension; k++)
-            r[i * dimension + k] = gamma[i * rows + k];
-    talus_problem_destroy(solution);
-    return r;
+    TALUS_TRY(talus_problem_read(path, NULL, &out->problem));
+    if (o->law || o->section)
+        TALUS_TRY(talus_problem_set_friction(out->problem, o->model));
+    out->contacts = talus_problem_blocks(out->problem);
+    out->rows = talus_problem_rows(out->problem);
+    return talus_problem_export(out->problem, &out->def);
 }
 
-/* Reads the certificate of a problem file. */
-static void read_certificate(const TalusProblem *solution, Findings *found)
+static TalusStatus open_solution(const char *path, const char *group, const Source *source,
+                                 Solution *out)
 {
-    const double *stored = talus_problem_certificate(solution);
-    if (!stored)
-        return;
-    found->directed = talus_problem_size(solution);
-    found->direction = cli_must(calloc((size_t)found->directed + 1, sizeof *stored));
-    memcpy(found->direction, stored, (size_t)found->directed * sizeof *stored);
-}
-
-/* Reads bounds under law fixed and the certificate of a problem file. Reading the impulses later reports a bad file. */
-static void read_extras(const char *path, Findings *found)
-{
-    TalusProblem *solution;
-    if (talus_problem_read(path, NULL, &solution) != TALUS_OK)
-        return;
-    const double *stored = talus_problem_estimate(solution);
-    size_t blocks = (size_t)talus_problem_blocks(solution);
-    if (stored) {
-        found->bounds = cli_must(calloc(blocks + 1, sizeof *stored));
-        found->bounded = (int)blocks;
-        memcpy(found->bounds, stored, blocks * sizeof *stored);
+    const TalusFclib *f = source->fclib;
+    if (group) {
+        if (!f)
+            TALUS_TRY(talus_fclib_read(path, &out->fclib));
+        f = f ? f : out->fclib;
+        out->contacts = f->contacts;
+        out->rows = f->dimension;
+        TALUS_TRY(talus_fclib_read_point(path, group, f, &out->point));
+        out->impulses = out->point.r;
+        return TALUS_OK;
     }
-    read_certificate(solution, found);
-    talus_problem_destroy(solution);
+    TALUS_TRY(talus_problem_read(path, NULL, &out->problem));
+    out->contacts = talus_problem_blocks(out->problem);
+    out->rows = talus_problem_rows(out->problem);
+    out->impulses = talus_problem_gamma(out->problem);
+    return TALUS_OK;
 }
 
-/* Verifies an FCLIB problem with a solution of either kind. */
-static int with_fclib(const char *problem_path, const char *solution_path, const Options *options,
-                      Findings *found)
+/* Checks that the solution is of this problem. Between FCLIB, which is in space, and problem files rows may differ: a
+ * problem file without friction has the normal ones alone. */
+static int check_rows(const char *path, const char *group, const Source *source,
+                      const Solution *solution)
 {
-    TalusFclib *problem = NULL;
-    TalusFclibPoint solution = {0}, reference = {0};
-    double *own = NULL;
-    int code = CLI_FAILED;
-    if (talus_fclib_read(problem_path, &problem) != TALUS_OK ||
-        (options->group &&
-         talus_fclib_read_point(solution_path, options->group, problem, &solution) != TALUS_OK) ||
-        (options->reference &&
-         cli_read_reference(options->reference, options->model.law == TALUS_LAW_COULOMB, problem,
-                            &reference) != TALUS_OK))
-        cli_fail_library();
-    else if (options->group && !solution.r)
-        cli_fail("%s: /%s has no r, the impulses to verify", solution_path, options->group);
-    else if (options->reference && !reference.u)
-        cli_fail("%s: its solution has no velocities u", options->reference);
-    else if (options->group)
-        code = verify_fclib(problem, options->model, &solution, reference.u, found);
-    else if ((own = own_in_rows_of(problem, solution_path)) != NULL)
-        code =
-            verify_fclib(problem, options->model, &(TalusFclibPoint){.r = own}, reference.u, found);
-    free(own);
-    talus_fclib_free_point(&solution);
-    talus_fclib_free_point(&reference);
-    talus_fclib_destroy(problem);
-    return code;
-}
-
-/* Reads impulses of an FCLIB file for a problem file, which has one row per contact, not three, without friction. */
-static bool fclib_impulses(const char *path, const char *group, const TalusProblem *problem,
-                           double *gamma)
-{
-    TalusFclib *file = NULL;
-    TalusFclibPoint solution = {0};
-    bool good = false;
-    int rows = talus_problem_rows(problem), contacts = talus_problem_blocks(problem);
-    if (talus_fclib_read(path, &file) != TALUS_OK ||
-        talus_fclib_read_point(path, group, file, &solution) != TALUS_OK)
-        cli_fail_library();
-    else if (!solution.r || file->contacts != contacts || file->dimension != 3)
-        cli_fail("%s: holds %s of %d contacts in %d rows each, expected %d contacts in space", path,
-                 solution.r ? "impulses" : "no impulses", file->contacts, file->dimension,
-                 contacts);
-    else
-        good = true;
-    for (int i = 0; good && i < contacts * rows; i++)
-        gamma[i] = solution.r[rows == 3 ? i : 3 * i];
-    talus_fclib_free_point(&solution);
-    talus_fclib_destroy(file);
-    return good;
-}
-
-static bool own_impulses(const char *path, const TalusProblem *problem, double *gamma)
-{
-    TalusProblem *solution = NULL;
-    int n = talus_problem_size(problem);
-    bool good = false;
-    if (talus_problem_read(path, NULL, &solution) != TALUS_OK)
-        cli_fail_library();
-    else if (talus_problem_size(solution) != n)
-        cli_fail("%s: holds %d impulses, the problem has %d rows", path,
-                 talus_problem_size(solution), n);
-    else
-        good = true;
-    if (good)
-        memcpy(gamma, talus_problem_gamma(solution), (size_t)n * sizeof *gamma);
-    talus_problem_destroy(solution);
-    return good;
-}
-
-/* Verifies a problem file under its own friction models, unless options give others. */
-static int with_own(const char *problem_path, const char *solution_path, const Options *options,
-                    Findings *found)
-{
-    const char *group = options->group;
-    bool changed = options->law || options->section;
-    TalusProblem *problem = NULL;
-    TalusProblemDef def;
-    int code = CLI_FAILED;
-    if (talus_problem_read(problem_path, NULL, &problem) != TALUS_OK ||
-        (changed && talus_problem_set_friction(problem, options->model) != TALUS_OK) ||
-        talus_problem_export(problem, &def) != TALUS_OK) {
-        code = cli_fail_library();
-    } else {
-        double *gamma = talus_problem_gamma(problem);
-        if (group ? fclib_impulses(solution_path, group, problem, gamma)
-                  : own_impulses(solution_path, problem, gamma)) {
-            VerifyPoint point = verify_def_point(&def, gamma);
-            measure(&point, found);
-            verify_free(&point);
-            code = found->direction && !certify_def(&def, found) ? refuse_direction() : CLI_OK;
-        }
-    }
-    talus_problem_destroy(problem);
-    return code;
+    int rows = group ? 3 : source->rows;
+    if (!solution->impulses)
+        return cli_fail("%s: /%s has no r, the impulses to verify", path, group);
+    if (solution->contacts != source->contacts || (!source->fclib && solution->rows != rows))
+        return cli_fail("%s: holds impulses of %d contacts in %d rows each, expected %d contacts "
+                        "in %d rows each",
+                        path, solution->contacts, solution->rows, source->contacts, rows);
+    return CLI_OK;
 }
 
 /* ---- output ---- */
@@ -446,19 +342,53 @@ static int judge(const Findings *found, const char *solution, double tol)
                     solution, relative, m->rounding.rms / m->natural_at_zero, tol);
 }
 
-static int verify_main(int argc, char **argv)
+static int report(const Findings *found, const char *solution, const Options *o)
 {
-    Options options = {.tol = NAN};
-    CliList operands;
-    Findings found = {0};
-    int code;
-    if (!cli_parse(&cli_verify, argc, argv, &options, &operands, &code))
-        return code;
+    if (o->json)
+        print_json(found);
+    else
+        print_text(found);
+    return judge(found, solution, o->tol);
+}
+
+/* ---- the command ---- */
+
+static int verify(const char *problem, const char *path, const Options *o, Findings *found)
+{
+    Source source = {0};
+    Solution solution = {0};
+    TalusFclibPoint reference = {0};
+    int code = CLI_FAILED;
+    if (open_source(problem, o, &source) != TALUS_OK ||
+        open_solution(path, o->group, &source, &solution) != TALUS_OK ||
+        (o->reference && cli_read_reference(o->reference, o->model.law == TALUS_LAW_COULOMB,
+                                            source.fclib, &reference) != TALUS_OK))
+        cli_fail_library();
+    else if (o->reference && !reference.u)
+        cli_fail("%s: its solution has no velocities u", o->reference);
+    else if (check_rows(path, o->group, &source, &solution) == CLI_OK)
+        code = measure(&source, o->model, &solution, reference.u, found);
+    if (code == CLI_OK)
+        code = report(found, path, o);
+    talus_fclib_free_point(&reference);
+    talus_fclib_free_point(&solution.point);
+    talus_fclib_destroy(solution.fclib);
+    talus_problem_destroy(solution.problem);
+    talus_fclib_destroy(source.fclib);
+    talus_problem_destroy(source.problem);
+    return code;
+}
+
+static int verify_main(const CliList *operands)
+{
+    const char *problem = operands->item[0], *solution = operands->item[1];
+    Findings found = {.stored_u = NAN,
+                      .velocity_error = NAN,
+                      .as_stored = NAN,
+                      .certificate = {NAN, NAN, NAN, NAN, false}};
     if (lab_model_parse(options.law, options.section, &options.model) != TALUS_OK)
         return cli_usage(&cli_verify, "%s", talus_error());
-    const char *problem = operands.item[0], *solution = operands.item[1];
-    bool fclib = talus_fclib_is(problem);
-    if (options.reference && !fclib)
+    if (options.reference && !talus_fclib_is(problem))
         return cli_usage(&cli_verify, "--reference goes with an FCLIB file for PROBLEM");
     if (talus_fclib_is(solution))
         options.group = choose_group(solution, options.group);
@@ -466,39 +396,26 @@ static int verify_main(int argc, char **argv)
         return cli_usage(&cli_verify, "--group goes with an FCLIB file for SOLUTION");
     if (cli_refuse_scene(problem) || cli_refuse_scene(solution))
         return CLI_FAILED;
-    if (!options.group)
-        read_extras(solution, &found);
-    code = fclib ? with_fclib(problem, solution, &options, &found)
-                 : with_own(problem, solution, &options, &found);
-    if (code == CLI_OK) {
-        if (options.json)
-            print_json(&found);
-        else
-            print_text(&found);
-        code = judge(&found, solution, options.tol);
-    }
-    free(found.bounds);
-    free(found.direction);
-    return code;
+    return verify(problem, solution, &options, &found);
 }
 
 static const CliOption verify_options[] = {
-    {"group", 0, CLI_TEXT, offsetof(Options, group), "NAME",
+    {"group", 0, CLI_TEXT, &options.group, "NAME",
      "where an FCLIB file has the solution: solution, ccp_solution,\n"
      "guesses/1, ...; solution by default, or else ccp_solution"},
-    {"law", 0, CLI_TEXT, offsetof(Options, law), "LAW",
+    {"law", 0, CLI_TEXT, &options.law, "LAW",
      "friction law: ccp, fixed or coulomb; under fixed the bounds are\n"
      "those stored with the solution, or else of its own normal impulses"},
-    {"section", 0, CLI_TEXT, offsetof(Options, section), "SECTION",
+    {"section", 0, CLI_TEXT, &options.section, "SECTION",
      "disc, square, polygon:m or none; without --law and --section a\n"
      "problem's own, or ccp and disc"},
-    {"reference", 0, CLI_TEXT, offsetof(Options, reference), "FILE",
+    {"reference", 0, CLI_TEXT, &options.reference, "FILE",
      "FCLIB file whose /ccp_solution, or else /solution, has the\n"
      "contact velocities to compare with; /solution first under coulomb"},
-    {"tol", 0, CLI_REAL, offsetof(Options, tol), "X",
+    {"tol", 0, CLI_REAL, &options.tol, "X",
      "fail unless the natural residual, with what rounding may hide of it,\n"
      "is at most X times that of zero impulses"},
-    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL, "the figures as JSON"},
+    {"json", 0, CLI_FLAG, &options.json, NULL, "the figures as JSON"},
 };
 
 const CliCommand cli_verify = {

@@ -6,21 +6,23 @@
 #include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct Options {
+static struct {
     int port;
     bool open;
-} Options;
+} options;
 
-static const CliOption options[] = {
-    {"port", 'p', CLI_COUNT, offsetof(Options, port), "N",
+static const CliOption option_table[] = {
+    {"port", 'p', CLI_COUNT, &options.port, "N",
      "the port to listen on, 0 to 65535 (default 0: a free one)"},
-    {"open", 0, CLI_FLAG, offsetof(Options, open), NULL, "open a browser there (xdg-open)"},
+    {"open", 0, CLI_FLAG, &options.open, NULL, "open a browser there (xdg-open)"},
 };
 
-/* Starts the browser with the signal mask that this program inherited; its output goes to standard error. */
-static void open_browser(const char *address, const sigset_t *mask)
+/* Starts the browser with the signal mask that this program inherited; its output goes to standard error. Returns its
+ * process, or -1 after a message. */
+static pid_t open_browser(const char *address, const sigset_t *mask)
 {
     extern char **environ;
     char program[] = "xdg-open", url[64];
@@ -38,11 +40,23 @@ static void open_browser(const char *address, const sigset_t *mask)
     posix_spawnattr_setsigdefault(&how, &pipes);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    if (posix_spawnp(&process, program, &files, &how, words, environ) != 0)
+    if (posix_spawnp(&process, program, &files, &how, words, environ) != 0) {
         cli_fail("xdg-open is not there to open a browser (Debian: xdg-utils); the address is %s",
                  url);
+        process = -1;
+    }
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&how);
+    return process;
+}
+
+/* Waits for a signal of `stop`. When the browser's process ends meanwhile, reaps it and reports a failure. */
+static void wait_for_stop(const sigset_t *stop, pid_t browser, const char *address)
+{
+    int number, status;
+    while (sigwait(stop, &number) == 0 && number == SIGCHLD)
+        if (browser > 0 && waitpid(browser, &status, WNOHANG) == browser && status != 0)
+            cli_fail("xdg-open could not open a browser; the address is %s", address);
 }
 
 /* True if the signal is ignored on entry, as under nohup(1). */
@@ -53,43 +67,37 @@ static bool is_ignored(int number)
 }
 
 /* Serves until a signal arrives. Only this thread receives it; all others block it. */
-static int serve(ServeFiles *files, const char *operand, const Options *o)
+static int serve(ServeFiles *files, const char *operand)
 {
     sigset_t stop, before;
     Server *server;
-    int number;
     char address[64];
     sigemptyset(&stop);
     sigaddset(&stop, SIGINT);
     sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGCHLD);
     if (!is_ignored(SIGHUP))
         sigaddset(&stop, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &stop, &before);
     signal(SIGPIPE, SIG_IGN);
-    if (serve_start(files, o->port, &server) != TALUS_OK)
+    signal(SIGCHLD, SIG_DFL); /* some parents leave it ignored */
+    if (serve_start(files, options.port, &server) != TALUS_OK)
         return cli_fail_library();
     snprintf(address, sizeof address, "http://127.0.0.1:%d/", serve_port(server));
     printf("%s\n", address);
     fflush(stdout);
     fprintf(stderr, "talus: %s is there to look at, from this machine alone; Ctrl-C ends it\n",
             operand);
-    if (o->open)
-        open_browser(address, &before);
-    sigwait(&stop, &number);
+    wait_for_stop(&stop, options.open ? open_browser(address, &before) : -1, address);
     serve_stop(server);
     return CLI_OK;
 }
 
-static int view_main(int argc, char **argv)
+static int view_main(const CliList *operands)
 {
-    CliList operands;
-    Options o = {.port = 0};
-    int code;
-    if (!cli_parse(&cli_view, argc, argv, &o, &operands, &code))
-        return code;
-    const char *operand = operands.item[0];
-    if (o.port > 65535)
-        return cli_usage(&cli_view, "--port %d: expected a number up to 65535", o.port);
+    const char *operand = operands->item[0];
+    if (options.port > 65535)
+        return cli_usage(&cli_view, "--port %d: expected a number up to 65535", options.port);
     if (!serve_available())
         return cli_fail(
             "this build has no server to view with: %s; `talus export %s -o FILE.html` makes "
@@ -103,7 +111,7 @@ static int view_main(int argc, char **argv)
     run_place_clear(&place);
     if (status != TALUS_OK)
         return cli_fail_library();
-    code = serve(files, operand, &o);
+    int code = serve(files, operand);
     serve_files_close(files);
     return code;
 }
@@ -118,5 +126,5 @@ const CliCommand cli_view = {
         "Prints the address, then serves DIR (or a frames file) until Ctrl-C. Programs of this\n"
         "machine alone can connect. The page follows a run that goes on and can pause and\n"
         "stop it. `talus export` makes a page that needs no server.\n",
-    CLI_OPTIONS(options),
+    CLI_OPTIONS(option_table),
     .main = view_main};

@@ -1,7 +1,6 @@
 /* cli/run/frame_kinds.c - additional kinds of frames that a run writes. */
 #include "run.h"
 
-#include "base/param.h"
 #include "io/formats/formats.h"
 
 #include <string.h>
@@ -32,14 +31,11 @@ static int unknown_kind(const CliCommand *command, const char *word)
     int count = 1;
     for (int i = 0; i < talus_format_count() && count <= FRAME_KINDS_MAX; i++)
         names[count++] = talus_format_name(i);
-    const char *near = talus_nearest(word, names, count);
-    if (near)
-        return cli_usage(command, "--frames %s: no such kind of frames; did you mean '%s'?", word,
-                         near);
-    char all[256] = "";
+    char all[256] = "; there are ";
     for (int i = 0; i < count; i++)
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
-    return cli_usage(command, "--frames %s: no such kind of frames; there are %s", word, all);
+    return cli_usage(command, "--frames %s: no such kind of frames%s", word,
+                     cli_hint(word, names, count, all));
 }
 
 static int check_kind(const CliCommand *command, const FrameKinds *kinds, int index)

@@ -28,6 +28,8 @@ typedef struct Options {
     bool json, quiet, no_out, accept_changed_files;
 } Options;
 
+static Options options = {.threads = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
+
 /* State of one call of the command. */
 typedef struct Session {
     Options options;
@@ -543,18 +545,13 @@ static int run_session(Session *session, const CliList *operands)
     return code == CLI_OK ? finish(session) : code;
 }
 
-static int run_main(int argc, char **argv)
+static int run_main(const CliList *operands)
 {
     static Session session; /* static because its lists are large */
-    CliList operands;
-    int code;
-    session.options =
-        (Options){.threads = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
-    session.saved_time = -1.0;
+    session.options = options;
     session.control.lock = -1;
-    if (!cli_parse(&cli_run, argc, argv, &session.options, &operands, &code))
-        return code;
-    code = run_session(&session, &operands);
+    session.saved_time = -1.0;
+    int code = run_session(&session, operands);
     control_close(&session.control);
     talus_world_destroy(session.run.world);
     talus_scene_destroy(session.scene);
@@ -563,41 +560,40 @@ static int run_main(int argc, char **argv)
 }
 
 static const CliOption run_options[] = {
-    {"set", 0, CLI_LIST, offsetof(Options, set), "NAME=VALUE",
+    {"set", 0, CLI_LIST, &options.set, "NAME=VALUE",
      "a parameter of the scene, or any key path such as\n"
      "solver.tolerance=1e-4, law=coulomb or section=polygon:8;\nmay be repeated"},
-    {"solver", 0, CLI_TEXT, offsetof(Options, solver), "NAME[:K=V,...]",
+    {"solver", 0, CLI_TEXT, &options.solver, "NAME[:K=V,...]",
      "solver and its parameters; `talus list solvers`"},
-    {"backend", 0, CLI_TEXT, offsetof(Options, backend), "NAME",
-     "where to compute; `talus list backends`"},
-    {"threads", 0, CLI_COUNT, offsetof(Options, threads), "N",
+    {"backend", 0, CLI_TEXT, &options.backend, "NAME", "where to compute; `talus list backends`"},
+    {"threads", 0, CLI_COUNT, &options.threads, "N",
      "threads to use, 0 for one per processor; results do not\ndepend on it"},
-    {"until", 0, CLI_REAL, offsetof(Options, until), "T",
+    {"until", 0, CLI_REAL, &options.until, "T",
      "simulated seconds at which to end; the last step is\nshortened where it has to be"},
-    {"out", 0, CLI_TEXT, offsetof(Options, out), "DIR",
+    {"out", 0, CLI_TEXT, &options.out, "DIR",
      "write frames, tables and checkpoints to DIR, in place of\n"
      "an earlier run there; out/NAME by default"},
-    {"no-out", 0, CLI_FLAG, offsetof(Options, no_out), NULL, "write none of these"},
-    {"frames", 0, CLI_TEXT, offsetof(Options, frames), "KIND[,KIND...]",
+    {"no-out", 0, CLI_FLAG, &options.no_out, NULL, "write none of these"},
+    {"frames", 0, CLI_TEXT, &options.frames, "KIND[,KIND...]",
      "frames for other programs beside those of the viewer:\n"
      "vtp and vtkhdf (ParaView), lammps (OVITO), csv"},
-    {"every", 0, CLI_REAL, offsetof(Options, every), "DT",
+    {"every", 0, CLI_REAL, &options.every, "DT",
      "simulated seconds between frames; table lines\nfollow them, 50 at most"},
-    {"checkpoint-every", 0, CLI_REAL, offsetof(Options, checkpoint_every), "SECONDS",
+    {"checkpoint-every", 0, CLI_REAL, &options.checkpoint_every, "SECONDS",
      "wall-clock seconds between checkpoints, 60 by default;\n"
      "one is also written at the end and on SIGINT or SIGTERM"},
-    {"resume", 0, CLI_TEXT, offsetof(Options, resume), "DIR",
+    {"resume", 0, CLI_TEXT, &options.resume, "DIR",
      "go on from the newest sound checkpoint in DIR, with the\n"
      "settings of that run; --until moves its end, --backend\ngoes on elsewhere"},
-    {"accept-changed-files", 0, CLI_FLAG, offsetof(Options, accept_changed_files), NULL,
+    {"accept-changed-files", 0, CLI_FLAG, &options.accept_changed_files, NULL,
      "with --resume: go on although files of the run are missing\n"
      "or not as its checkpoint left them"},
-    {"final-positions", 0, CLI_TEXT, offsetof(Options, final_positions), "FILE",
+    {"final-positions", 0, CLI_TEXT, &options.final_positions, "FILE",
      "at the end, write a line 'x y z' per moving body"},
-    {"json", 0, CLI_FLAG, offsetof(Options, json), NULL,
+    {"json", 0, CLI_FLAG, &options.json, NULL,
      "standard output holds one JSON object about the run and\n"
      "nothing else; tables go to standard error"},
-    {"quiet", 0, CLI_FLAG, offsetof(Options, quiet), NULL, "no table and no closing report"},
+    {"quiet", 0, CLI_FLAG, &options.quiet, NULL, "no table and no closing report"},
 };
 
 const CliCommand cli_run = {

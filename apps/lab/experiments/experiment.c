@@ -1,7 +1,6 @@
 /* lab/experiments/experiment.c - the table of experiments. */
 #include "experiment.h"
 
-#include "base/param.h"
 #include "worlds.h"
 
 #include <string.h>
@@ -20,17 +19,17 @@ const Experiment *experiment_row(int index)
     return table[index];
 }
 
-/* Finds the nearest name, also among experiments that run worlds. */
-static const char *nearest(const char *name)
+/* Hints at the nearest name, also among experiments that run worlds. */
+static const char *hint_at_name(const char *name)
 {
-    enum { MOST = 32 };
-    const char *names[MOST] = {"gpu"};
+    enum { NAMES_MAX = 32 };
+    const char *names[NAMES_MAX] = {"gpu"};
     int count = 1;
-    for (int i = 0; i < EXPERIMENTS && count < MOST; i++)
+    for (int i = 0; i < EXPERIMENTS && count < NAMES_MAX; i++)
         names[count++] = table[i]->name;
-    for (int i = 0; worlds_row(i) && count < MOST; i++)
+    for (int i = 0; worlds_row(i) && count < NAMES_MAX; i++)
         names[count++] = worlds_row(i)->name;
-    return talus_nearest(name, names, count);
+    return cli_hint(name, names, count, "; `talus list experiments` names them");
 }
 
 const Experiment *experiment_find(const CliCommand *command, const char *name)
@@ -38,10 +37,6 @@ const Experiment *experiment_find(const CliCommand *command, const char *name)
     for (int i = 0; i < EXPERIMENTS; i++)
         if (strcmp(table[i]->name, name) == 0)
             return table[i];
-    const char *near = nearest(name);
-    if (near)
-        cli_usage(command, "no experiment '%s'; did you mean '%s'?", name, near);
-    else
-        cli_usage(command, "no experiment '%s'; `talus list experiments` names them", name);
+    cli_usage(command, "no experiment '%s'%s", name, hint_at_name(name));
     return NULL;
 }

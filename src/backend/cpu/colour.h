@@ -4,7 +4,7 @@
 
 #include "backend/operator.h"
 
-/* Colours 0..61 come from greedy first fit in contact order. A body with more than HEAVY_TOUCHES contacts would need
+/* Colours 0..61 come from greedy first fit in contact order. A body with more than HEAVY_CONTACTS contacts would need
  * a colour for each. Its contacts form a class of their own: they see the body's velocity frozen and its mass split
  * among them (sweep.c). Contacts without a free colour (overflow) are swept one by one. */
 enum {
@@ -12,7 +12,7 @@ enum {
     CLASS_OVERFLOW = 62,
     CLASS_HEAVY = 63, /* a or b is heavy */
     CLASSES = 64,
-    HEAVY_TOUCHES = 40
+    HEAVY_CONTACTS = 40
 };
 
 /* Classes of contacts. Runs: 0 sphere-sphere, 1 sphere-fixed, 2 general; heavy and overflow contacts count as run 2. */
@@ -26,12 +26,12 @@ typedef struct TalusColouring {
 
 static inline int talus_body_contacts(const TalusOperator *op, int body)
 {
-    return op->contact_start[body + 1] - op->contact_start[body];
+    return op->incidence_start[body + 1] - op->incidence_start[body];
 }
 
 static inline bool talus_is_heavy(const TalusOperator *op, int body)
 {
-    return body >= 0 && talus_body_contacts(op, body) > HEAVY_TOUCHES;
+    return body >= 0 && talus_body_contacts(op, body) > HEAVY_CONTACTS;
 }
 
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *colouring);

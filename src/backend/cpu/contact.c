@@ -252,12 +252,12 @@ typedef struct Gather {
 
 /* Sums one body's records: {p_x, p_y}, {p_z, t_x}, {t_y, t_z}. An impulse has the sign of its side, set by its sign
  * bit; torques are all subtracted. */
-KERNEL void body_sum(const double (*record)[6], const int32_t *touch, int count, Lane sum[3])
+KERNEL void body_sum(const double (*record)[6], const int32_t *incidence, int count, Lane sum[3])
 {
     sum[0] = sum[1] = sum[2] = lane(0.0);
     for (int k = 0; k < count; k++) {
-        const double *r = record[touch[k] >> 1];
-        int64_t flip = touch[k] & 1 ? 0 : INT64_MIN;
+        const double *r = record[incidence[k] >> 1];
+        int64_t flip = incidence[k] & 1 ? 0 : INT64_MIN;
         sum[0] += (Lane)((Mask){flip, flip} ^ (Mask)lane_load(r));
         sum[1] += (Lane)((Mask){flip, 0} ^ (Mask)lane_load(r + 2));
         sum[2] += lane_load(r + 4);
@@ -275,8 +275,8 @@ static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         const double *body = op.body[i];
         double *v = g->velocity[i], m = body[3], k = body[7];
         Lane sum[3];
-        body_sum(record, op.touch + op.contact_start[i],
-                 op.contact_start[i + 1] - op.contact_start[i], sum);
+        body_sum(record, op.incidence + op.incidence_start[i],
+                 op.incidence_start[i + 1] - op.incidence_start[i], sum);
         Lane turn[2] = {__builtin_shufflevector(sum[1], sum[2], 1, 2), lane(sum[2][1])};
         if (op.inertia) {
             double torque[3] = {turn[0][0], turn[0][1], turn[1][0]}, t[3];

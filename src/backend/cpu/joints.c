@@ -15,17 +15,17 @@ TalusStatus talus_cpu_joint_rows(const TalusOperator *op, TalusJointRow *row, in
 }
 
 /* Copies each body's contacts without those of joints, which end each list. */
-static void drop_touches(const TalusOperator *whole, TalusOperator *op)
+static void drop_incidences(const TalusOperator *whole, TalusOperator *op)
 {
     const int32_t end = 2 * (op->blocks + op->general);
     int32_t at = 0;
     for (int b = 0; b < op->bodies; b++) {
-        op->contact_start[b] = at;
-        for (int32_t k = whole->contact_start[b];
-             k < whole->contact_start[b + 1] && whole->touch[k] < end; k++)
-            op->touch[at++] = whole->touch[k];
+        op->incidence_start[b] = at;
+        for (int32_t k = whole->incidence_start[b];
+             k < whole->incidence_start[b + 1] && whole->incidence[k] < end; k++)
+            op->incidence[at++] = whole->incidence[k];
     }
-    op->contact_start[op->bodies] = at;
+    op->incidence_start[op->bodies] = at;
 }
 
 typedef struct Pass {
@@ -48,7 +48,7 @@ TalusStatus talus_cpu_joint_take_out(const TalusOperator *whole, TalusOperator *
     op->kinds = 0;
     for (int i = 0; i < op->blocks; i++)
         op->kinds |= talus_block_kind(op, i);
-    drop_touches(whole, op);
+    drop_incidences(whole, op);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, diagonal_chunk, &pass);
     return TALUS_OK;
 }

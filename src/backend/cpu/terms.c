@@ -26,8 +26,8 @@ static void body_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     (void)chunk;
     for (int64_t b = begin; b < end; b++) {
         double sum[6] = {0.0};
-        for (int32_t k = op->contact_start[b]; k < op->contact_start[b + 1]; k++)
-            talus_terms_add(op->scratch->record[op->touch[k] >> 1], sum);
+        for (int32_t k = op->incidence_start[b]; k < op->incidence_start[b + 1]; k++)
+            talus_terms_add(op->scratch->record[op->incidence[k] >> 1], sum);
         talus_terms_body(op->body[b], op->inertia ? op->inertia[b] : NULL, sum,
                          op->scratch->velocity[b]);
     }

@@ -101,8 +101,8 @@ static void fill_moments(const BuildContext *c, int64_t i, const TalusContact *c
     const CpuEngine *e = c->engine;
     double length = talus_moment_length(round_size(e, contact->a), round_size(e, contact->b),
                                         cpu_contact_size(e, contact));
-    c->op->turning[i][0] = law->spinning;
-    c->op->turning[i][1] = law->rolling;
+    c->op->moment_mu[i][0] = law->spinning;
+    c->op->moment_mu[i][1] = law->rolling;
     c->op->lever[i][0] = length / c->length[contact->a];
     c->op->lever[i][1] = b_moves ? length / c->length[contact->b] : 0.0;
 }
@@ -113,7 +113,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     TalusOperator *op = c->op;
     const TalusBuildOptions *o = &e->built;
     int a = (int)contact->a, b = (int)contact->b;
-    bool b_moves = e->bodies.fixed[b] != TALUS_MOTION_FIXED; /* free or driven */
+    bool b_moves = e->bodies.mobility[b] != TALUS_MOBILITY_FIXED; /* free or driven */
     const TalusLaw *law = cpu_law(e, contact);
     op->pair[i][0] = a;
     op->pair[i][1] = b_moves ? b : -1;
@@ -189,7 +189,7 @@ static void fill_joint(const BuildContext *c, const TalusEngineJoint *joint, int
     if (op->compliance)
         op->compliance[i] = joint->compliance;
     if (op->rows == 6) {
-        op->turning[i][0] = op->turning[i][1] = 0.0;
+        op->moment_mu[i][0] = op->moment_mu[i][1] = 0.0;
         op->lever[i][0] = joint->lever[0];
         op->lever[i][1] = joint->lever[1];
     }
@@ -261,7 +261,7 @@ static void attract(BuildContext *c)
 /* Returns the number of rows of all blocks: the largest number that a contact of this step needs. */
 static int count_rows(const CpuEngine *e)
 {
-    int rows = 1, most = e->tables.turning ? 6 : e->tables.friction ? 3 : 1;
+    int rows = 1, most = e->tables.moments ? 6 : e->tables.friction ? 3 : 1;
     for (int i = 0; i < e->contacts->count && rows < most; i++) {
         int need = talus_law_rows(cpu_law(e, &e->contacts->contact[i]));
         rows = need > rows ? need : rows;

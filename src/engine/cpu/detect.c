@@ -81,7 +81,7 @@ static TalusBodyView view_of(const CpuEngine *e, const TalusVec3 *velocity, cons
         .radius = b->radius,
         .size = b->size,
         .shape = b->shape,
-        .fixed = b->fixed,
+        .mobility = b->mobility,
         .shapes = e->tables.shape,
         .shape_count = e->tables.shapes,
         .filter = e->filter,

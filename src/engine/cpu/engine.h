@@ -74,12 +74,12 @@ static inline CpuEngine *cpu_engine(TalusEngine *engine)
 /* ---- bodies ---- */
 static inline bool cpu_moves(const CpuEngine *e, int64_t slot)
 {
-    return e->bodies.shape[slot] >= 0 && e->bodies.fixed[slot] == TALUS_MOTION_FREE;
+    return e->bodies.shape[slot] >= 0 && e->bodies.mobility[slot] == TALUS_MOBILITY_FREE;
 }
 
 static inline bool cpu_driven(const CpuEngine *e, int64_t slot)
 {
-    return e->bodies.shape[slot] >= 0 && e->bodies.fixed[slot] == TALUS_MOTION_DRIVEN;
+    return e->bodies.shape[slot] >= 0 && e->bodies.mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
 
 static inline bool cpu_has_force(const CpuEngine *e, int64_t slot)
@@ -103,7 +103,7 @@ static inline const TalusLaw *cpu_law(const CpuEngine *e, const TalusContact *c)
 
 static inline double cpu_contact_size(const CpuEngine *e, const TalusContact *c)
 {
-    return talus_contact_size(e->bodies.size, e->bodies.shape, e->bodies.fixed, c);
+    return talus_contact_size(e->bodies.size, e->bodies.shape, e->bodies.mobility, c);
 }
 
 /* Returns the attractive impulse of a contact in the problem that was built last. */

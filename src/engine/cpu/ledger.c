@@ -107,18 +107,18 @@ static void force_works(void *context, int64_t begin, int64_t end, int64_t chunk
 {
     const ForceContext *c = context;
     CpuEngine *e = c->engine;
-    double turning = 0.0, applied = 0.0;
+    double torque_work = 0.0, applied = 0.0;
     for (int64_t i = begin; i < end; i++) {
         if (!cpu_moves(e, i))
             continue;
         const double *f = c->free[i], *v = e->solved[i];
         double per_length = 1.0 / c->length[i];
         TalusVec3 both = talus_madd(e->bodies.spin[i], per_length, talus_vec3(f[4], f[5], f[6]));
-        turning += 0.5 * c->h * talus_dot(e->torque[i], both);
+        torque_work += 0.5 * c->h * talus_dot(e->torque[i], both);
         applied += c->h * talus_dot(e->force[i], talus_vec3(v[0], v[1], v[2])) +
                    c->h * per_length * talus_dot(e->torque[i], talus_vec3(v[4], v[5], v[6]));
     }
-    e->partial[chunk][0] = turning;
+    e->partial[chunk][0] = torque_work;
     e->partial[chunk][1] = applied;
 }
 
@@ -144,7 +144,7 @@ static double side_work(const LedgerContext *c, int64_t i, int side, TalusVec3 i
                         TalusVec3 moment)
 {
     int body = c->op->pair[i][side];
-    if (body < 0 || c->engine->bodies.fixed[body] != TALUS_MOTION_DRIVEN)
+    if (body < 0 || c->engine->bodies.mobility[body] != TALUS_MOBILITY_DRIVEN)
         return 0.0;
     return talus_side_work(c->op, i, side, impulse, moment);
 }

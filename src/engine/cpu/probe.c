@@ -43,8 +43,8 @@ static bool is_inside(const ProbeContext *c, uint32_t slot)
 {
     const TalusBodyArrays *b = &c->engine->bodies;
     TalusVec3 x = b->position[slot], lo = c->probe->lo, hi = c->probe->hi;
-    return talus_is_loose(b->shape, b->fixed, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
-           x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
+    return talus_is_dynamic(b->shape, b->mobility, slot) && x.x >= lo.x && x.x <= hi.x &&
+           x.y >= lo.y && x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
 }
 
 static bool is_on(const ProbeContext *c, uint32_t slot)

@@ -22,7 +22,7 @@ static __global__ void see_velocities(CuBodies b, TalusVec3 change, double h,
     double v[2] = {-HUGE_VAL, -HUGE_VAL};
     for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
         TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
-        if (cu_moves(b.shape, b.fixed, i)) {
+        if (cu_moves(b.shape, b.mobility, i)) {
             if (solved) {
                 double r[4];
                 load_packs<4>(solved[place[i]], r);
@@ -95,7 +95,7 @@ static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int places,
     uint32_t i = slot[p];
     double record[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     TalusSym3 m = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    if (cu_moves(b.shape, b.fixed, i)) {
+    if (cu_moves(b.shape, b.mobility, i)) {
         const TalusGyration *gyration = gyration_of(t, b.shape[i]);
         double inv_mass = 1.0 / b.mass[i], l = b.radius[i];
         TalusQuat turn = talus_quat_identity();
@@ -171,8 +171,8 @@ static __device__ inline void fill_moments(const Fill &f, int i, const TalusLaw 
                                            uint32_t b, double size)
 {
     double length = talus_moment_length(round_size(f, a), round_size(f, b), size);
-    f.op.turning[i][0] = law->spinning;
-    f.op.turning[i][1] = law->rolling;
+    f.op.moment_mu[i][0] = law->spinning;
+    f.op.moment_mu[i][1] = law->rolling;
     f.op.lever[i][0] = length / f.b.radius[a];
     f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / cu_length(f.b, b) : 0.0;
 }
@@ -281,16 +281,16 @@ static TalusStatus reserve_moments(TalusEngine *e)
 {
     CuStep *s = &e->step;
     TalusOperator *op = &s->op;
-    op->turning = op->lever = nullptr;
+    op->moment_mu = op->lever = nullptr;
     if (op->rows < 6)
         return TALUS_OK;
-    TALUS_TRY(s->turning.reserve(op->blocks, "friction against turning"));
+    TALUS_TRY(s->moment_mu.reserve(op->blocks, "friction against turning"));
     TALUS_TRY(s->lever.reserve(op->blocks, "contact levers"));
-    TALUS_TRY(s->touch.reserve(2 * (int64_t)op->blocks, "body contacts"));
-    op->turning = s->turning;
+    TALUS_TRY(s->incidence.reserve(2 * (int64_t)op->blocks, "body contacts"));
+    op->moment_mu = s->moment_mu;
     op->lever = s->lever;
-    cu_manifold_general(e, s->touch);
-    op->touch = s->touch;
+    cu_manifold_general(e, s->incidence);
+    op->incidence = s->incidence;
     return TALUS_OK;
 }
 
@@ -328,8 +328,8 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     op->general = (int)(turns ? blocks : general);
     op->pair = (int32_t(*)[2])list->pair.at;
     op->frame = (double(*)[4])list->frame.at;
-    op->contact_start = list->contact_start;
-    op->touch = list->touch;
+    op->incidence_start = list->incidence_start;
+    op->incidence = list->incidence;
     TALUS_TRY(s->body.reserve(op->bodies, "bodies of the problem"));
     op->body = s->body;
     op->inertia = nullptr;
@@ -431,7 +431,7 @@ void cu_step_clear(TalusEngine *e)
     s->model.clear();
     s->estimate.clear();
     s->base.clear();
-    s->turning.clear();
+    s->moment_mu.clear();
     s->lever.clear();
-    s->touch.clear();
+    s->incidence.clear();
 }

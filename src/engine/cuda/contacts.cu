@@ -165,7 +165,7 @@ static __global__ void number_places(CuBodies b, uint32_t *slot, int32_t *place)
     if (i >= b.slots)
         return;
     slot[i] = (uint32_t)i;
-    place[i] = cu_moves(b.shape, b.fixed, i) ? (int32_t)i : -1;
+    place[i] = cu_moves(b.shape, b.mobility, i) ? (int32_t)i : -1;
 }
 
 static __global__ void unpack(CuList list, CuBodies b, int first, int count,
@@ -178,7 +178,7 @@ static __global__ void unpack(CuList list, CuBodies b, int first, int count,
     TalusContact c = contact[k];
     double frame[4];
     talus_frame_set(frame, c.normal.x, c.normal.y, c.normal.z);
-    list.pair[i] = make_int2((int)c.a, b.fixed[c.b] ? -1 : (int)c.b);
+    list.pair[i] = make_int2((int)c.a, b.mobility[c.b] == TALUS_MOBILITY_FREE ? (int)c.b : -1);
     list.other[i] = c.b;
     list.frame[i] = CuFrame{frame[0], frame[1], frame[2], frame[3]};
     list.gap[i] = c.gap;

@@ -1,7 +1,7 @@
 /* engine/cuda/detect.cu - from bodies to a contact list on the device, as collide/detect.c on the host.
  *
  * The host waits once for the numbers of contacts and candidates and, if there are candidates, once more for the
- * number of their contacts. The new list takes over frames, gaps, arms and touch of the old one, so that only pairs
+ * number of their contacts. The new list takes over frames, gaps, arms and incidence of the old one, so that only pairs
  * and impulses, which the transfer needs, exist twice. If these arrays grow and memory holds both, the old list stays
  * complete until all of the new one is allocated. */
 #include "engine/cuda/detect.h"
@@ -34,7 +34,7 @@ void cu_detect_clear(TalusEngine *e)
     g->scratch.clear();
     g->start.clear();
     g->count.clear();
-    g->touch_count.clear();
+    g->contact_count.clear();
     g->fat.clear();
     g->ball_fat.clear();
     g->ball.clear();
@@ -66,9 +66,9 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     const CuBodies *b = &e->bodies;
     CuDetect d;
     d.cu = e->cu;
-    d.bodies = {b->slots,    b->position.at,     b->orientation.at, e->seen,
-                b->spin.at,  b->radius.at,       b->size.at,        b->shape.at,
-                b->fixed.at, e->tables.shape.at, e->tables.shapes,  NULL,
+    d.bodies = {b->slots,       b->position.at,     b->orientation.at, e->seen,
+                b->spin.at,     b->radius.at,       b->size.at,        b->shape.at,
+                b->mobility.at, e->tables.shape.at, e->tables.shapes,  NULL,
                 e->period.at};
     d.options = *options;
     d.filter = e->filter;
@@ -110,7 +110,7 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
         TalusShape loose;
         cu_get(e->cu, &shape, b->shape + found->loose, sizeof shape);
         cu_get(e->cu, &loose, e->tables.shape + shape, sizeof loose);
-        return talus_refuse_loose(found->loose, loose.def.kind);
+        return talus_refuse_free(found->loose, loose.def.kind);
     }
     if (found->bad != CU_NONE)
         return talus_refuse_body(found->bad);
@@ -171,7 +171,7 @@ static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFou
     CuGrid *g = e->grid;
     int spheres = (int)found->spheres, candidates = (int)found->candidates;
     TALUS_TRY(g->candidate.reserve(candidates, "near pairs"));
-    TALUS_TRY(g->touch_count.reserve(2 * ((int64_t)candidates + 1), "near pairs"));
+    TALUS_TRY(g->contact_count.reserve(2 * ((int64_t)candidates + 1), "near pairs"));
     if (d->ragged)
         TALUS_TRY(g->rest.reserve(CU_KINDS * (int64_t)candidates, "near pairs"));
     TALUS_TRY(reserve_pairs(list, (int64_t)spheres + candidates));
@@ -179,7 +179,7 @@ static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFou
     d->rest = g->rest;
     cu_pairs_write(d, list, spheres);
     if (candidates) {
-        TALUS_TRY(cu_manifolds_count(d, candidates, g->touch_count));
+        TALUS_TRY(cu_manifolds_count(d, candidates, g->contact_count));
         cu_get(e->cu, found, &d->grid->found, sizeof *found);
     }
     TALUS_TRY(cu_check(e->cu));
@@ -241,15 +241,15 @@ static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
     if (status == TALUS_OK)
         status = inherit(&list->arms, &old->arms, n->general, contacts, lost);
     if (status == TALUS_OK)
-        status = inherit(&list->contact_start, &old->contact_start, starts, touches, lost);
+        status = inherit(&list->incidence_start, &old->incidence_start, starts, touches, lost);
     if (status == TALUS_OK)
-        status = inherit(&list->touch, &old->touch, ends, touches, lost);
+        status = inherit(&list->incidence, &old->incidence, ends, touches, lost);
     CuList *stays = status == TALUS_OK ? list : old, *goes = stays == list ? old : list;
     settle(&stays->frame, &goes->frame);
     settle(&stays->gap, &goes->gap);
     settle(&stays->arms, &goes->arms);
-    settle(&stays->contact_start, &goes->contact_start);
-    settle(&stays->touch, &goes->touch);
+    settle(&stays->incidence_start, &goes->incidence_start);
+    settle(&stays->incidence, &goes->incidence);
     return status;
 }
 
@@ -258,7 +258,7 @@ static TalusStatus write_list(TalusEngine *e, const CuDetect *d, CuList *list, C
 {
     cu_sphere_frames(d, list, list->counts.sphere_sphere);
     if (candidates)
-        cu_manifolds_write(d, candidates, e->grid->touch_count, list);
+        cu_manifolds_write(d, candidates, e->grid->contact_count, list);
     TALUS_TRY(cu_list_body_contacts(d, list));
     cu_transfer_impulses(e->cu, old, list, e->grid->scratch);
     return cu_check(e->cu);

@@ -98,7 +98,7 @@ struct CuDetect {
 struct CuGrid {
     CuArray<CuGridShape> grid;
     CuArray<TalusWall> wall;
-    CuArray<uint32_t> wall_slot, scratch, start, count, touch_count;
+    CuArray<uint32_t> wall_slot, scratch, start, count, contact_count;
     CuArray<float> fat, ball_fat;
     CuArray<CuBall> ball;
     CuArray<CuCandidate> candidate;
@@ -113,7 +113,7 @@ static __device__ inline int cu_class_of(float fat, double phase)
 
 static __device__ inline bool cu_large(const CuDetect &d, uint32_t slot, float fat)
 {
-    return d.bodies.fixed[slot] && -fat > d.grid->large;
+    return d.bodies.mobility[slot] != TALUS_MOBILITY_FREE && -fat > d.grid->large;
 }
 
 /* grid.cu: sorts bodies into cells, up to ball and ball_fat. Reads the totals left by cu_predict_velocities. */
@@ -127,7 +127,7 @@ void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres);
  * fills the contacts. */
 TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count);
 void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list);
-/* manifolds.cu: fills contact_start and touch of a list that is complete except for its impulses, whose memory serves
+/* manifolds.cu: fills incidence_start and incidence of a list that is complete except for its impulses, whose memory serves
  * as scratch. */
 TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list);
 /* transfer.cu: transfers impulses by key from the old list. begin: scratch, [3 old->places]. */

@@ -3,14 +3,14 @@
  * Bytes on the device, double precision, without those of detection (detect.h) and the solver:
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
- *                  each, fixed 1), free velocity 24; solved velocity 24 after a redetection
+ *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection
  *     per place    body record 64, solved record 64 (the operator's scratch), inertia 48 with general
- *                  contacts only, contact_start 4
- *     per contact  shared by list and problem: frame 32, gap 8, touch 8, arms 48 if general;
+ *                  contacts only, incidence_start 4
+ *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
  *                  a law has it, arm 48 and coupling 8 if general; model 24 where laws differ from ccp
  *                  and disc, estimate 8 with law fixed, base 8 with law coulomb; with moments all contacts
- *                  are general, gamma is 24 more, turning and lever 16 each, touch 8 more
+ *                  are general, gamma is 24 more, moment_mu and lever 16 each, incidence 8 more
  *     each of the two lists, the last step's and the new one
  *                  slot 4 per place, place 4 per slot; pair 8, other 4, impulse 24 per contact, feature
  *                  4 unless between two spheres
@@ -54,7 +54,7 @@ static void bodies_clear(CuBodies *b)
     b->size.clear();
     b->shape.clear();
     b->material.clear();
-    b->fixed.clear();
+    b->mobility.clear();
     b->force.clear();
     b->torque.clear();
 }
@@ -70,8 +70,8 @@ static void list_clear(CuList *list)
     list->gap.clear();
     list->arms.clear();
     list->impulse.clear();
-    list->contact_start.clear();
-    list->touch.clear();
+    list->incidence_start.clear();
+    list->incidence.clear();
 }
 
 static void backup_clear(CuBackup *b)
@@ -185,7 +185,7 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
     TALUS_TRY(put(e, &b->size, from->size, n, "bodies"));
     TALUS_TRY(put(e, &b->shape, from->shape, n, "bodies"));
     TALUS_TRY(put(e, &b->material, from->material, n, "bodies"));
-    TALUS_TRY(put(e, &b->fixed, from->fixed, n, "bodies"));
+    TALUS_TRY(put(e, &b->mobility, from->mobility, n, "bodies"));
     b->slots = n;
     b->driven = from->driven;
     e->id = from->id;
@@ -213,7 +213,7 @@ static __global__ void count_below(CuBodies b, int axis, double below, CuPartial
 {
     double v[1] = {0.0};
     for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
-        v[0] += cu_moves(b.shape, b.fixed, i) && talus_along(b.position[i], axis) < below;
+        v[0] += cu_moves(b.shape, b.mobility, i) && talus_along(b.position[i], axis) < below;
     }
     if (reduce_grid<1, 0>(partials, v))
         out[0] = v[0];
@@ -274,16 +274,16 @@ TalusStatus cu_engine_snapshot(TalusEngine *e)
     return cu_check(e->cu);
 }
 
-/* Exchanges all but `touch`, which a backup does not have. */
+/* Exchanges all but `incidence`, which a backup does not have. */
 static void exchange_lists(CuList *a, CuList *b)
 {
     CuList list = *a;
     *a = *b;
     *b = list;
-    b->contact_start = a->contact_start;
-    b->touch = a->touch;
-    a->contact_start = list.contact_start;
-    a->touch = list.touch;
+    b->incidence_start = a->incidence_start;
+    b->incidence = a->incidence;
+    a->incidence_start = list.incidence_start;
+    a->incidence = list.incidence;
 }
 
 /* Needs no memory. Consumes the backup. */

@@ -48,9 +48,6 @@ struct CuTables {
     uint32_t kinds;                                 /* kinds of friction among the laws */
 };
 
-/* Values of TalusBodyView.fixed. */
-enum { CU_AT_REST = 1, CU_DRIVEN };
-
 /* Arrays by slot. */
 struct CuBodies {
     int slots;
@@ -58,7 +55,7 @@ struct CuBodies {
     CuArray<TalusQuat> orientation;
     CuArray<double> mass, radius, size;
     CuArray<int32_t> shape, material;
-    CuArray<uint8_t> fixed;
+    CuArray<uint8_t> mobility;
     int driven; /* number of driven bodies */
     int pushed; /* slots with a force and a torque */
     CuArray<TalusVec3> force, torque;
@@ -78,9 +75,9 @@ struct CuList {
     CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<CuFrame> frame;    /* [contacts]: normal, c (backend/frame.h) */
     CuArray<double> gap;
-    CuArray<TalusArms> arms;               /* [general], in metres */
-    CuArray<TalusVec3> impulse;            /* [contacts]: on b, world frame */
-    CuArray<int32_t> contact_start, touch; /* as in backend/operator.h */
+    CuArray<TalusArms> arms;                     /* [general], in metres */
+    CuArray<TalusVec3> impulse;                  /* [contacts]: on b, world frame */
+    CuArray<int32_t> incidence_start, incidence; /* as in backend/operator.h */
 };
 
 /* The problem of a step. Pairs, frames and each body's contacts are the list's own arrays. Solved velocities are in
@@ -95,8 +92,9 @@ struct CuStep {
     CuArray<CuPair> diagonal;
     CuArray<TalusBlockModel> model; /* only with laws other than ccp and disc */
     CuArray<double> estimate, base; /* estimate: only with law fixed; base: only with law coulomb */
-    CuArray<CuPair> turning, lever; /* only with moment rows */
-    CuArray<int32_t> touch; /* only with moment rows: the list's touch with all contacts general */
+    CuArray<CuPair> moment_mu, lever; /* only with moment rows */
+    CuArray<int32_t>
+        incidence; /* only with moment rows: the list's incidence with all contacts general */
     TalusBuildOptions options; /* options of the last build */
 };
 
@@ -106,9 +104,9 @@ struct CuJoints {
     CuArray<TalusEnginePush> push;
     int kept, free, pushes;
     bool compliance;
-    CuArray<int2> pair; /* this to touch: the operator's, of contacts, then joints */
+    CuArray<int2> pair; /* this to incidence: the operator's, of contacts, then joints */
     CuArray<CuFrame> frame;
-    CuArray<int32_t> start, touch;
+    CuArray<int32_t> start, incidence;
     CuArray<uint32_t> shift;
     CuArray<double> impulse; /* for the download, as record */
     CuArray<CuRecord> record;
@@ -154,7 +152,7 @@ void cu_detect_clear(TalusEngine *e);
 TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
 void cu_extra_clear(TalusEngine *e);
 
-/* joints.cu: merge adds joints to pairs, frames and touch of the operator, once its sizes and touch are set; fill
+/* joints.cu: merge adds joints to pairs, frames and incidence of the operator, once its sizes and incidence are set; fill
  * writes the blocks; begin, when all else is filled, writes initial impulses and adds the pushes of motors. */
 int cu_joint_blocks(const TalusEngine *e);
 TalusStatus cu_joints_merge(TalusEngine *e);
@@ -172,7 +170,7 @@ const CuRecord *cu_solved(const TalusEngine *e);
 /* True if the body is driven: it has a place and a velocity, and no impulse moves it. */
 static __device__ inline bool cu_driven(const CuBodies &b, int64_t slot)
 {
-    return b.driven && b.shape[slot] >= 0 && b.fixed[slot] == CU_DRIVEN;
+    return b.driven && b.shape[slot] >= 0 && b.mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
 
 /* Returns the length that scales arms and spin of a body in the problem; walls have no radius. */
@@ -182,9 +180,9 @@ static __device__ inline double cu_length(const CuBodies &b, int64_t slot)
     return radius > 0.0 ? radius : 1.0;
 }
 
-static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *fixed, int64_t slot)
+static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *mobility, int64_t slot)
 {
-    return shape[slot] >= 0 && !fixed[slot];
+    return shape[slot] >= 0 && mobility[slot] == TALUS_MOBILITY_FREE;
 }
 
 /* Returns the number of blocks of a grid-stride kernel over n items that ends in reduce_grid: enough to fill the

@@ -44,7 +44,7 @@ template <int SUMS, int MAXIMA> static __device__ inline void reduce_all(double 
 
 static __device__ bool sampled(const TalusBodyView &v, int64_t i)
 {
-    if (v.shape[i] < 0 || v.fixed[i] ||
+    if (v.shape[i] < 0 || v.mobility[i] != TALUS_MOBILITY_FREE ||
         talus_shape_has(talus_body_kind(&v, (uint32_t)i), TALUS_TRAIT_WALL))
         return false;
     TalusVec3 x = v.position[i], u = v.velocity[i];
@@ -198,7 +198,7 @@ static __device__ float measure(const CuDetect &d, uint32_t i)
     if (v->shape[i] < 0)
         return 0.0f;
     TalusShapeKind kind = talus_body_kind(v, i);
-    bool fixed = v->fixed[i], sphere = kind == TALUS_SHAPE_SPHERE;
+    bool fixed = v->mobility[i] != TALUS_MOBILITY_FREE, sphere = kind == TALUS_SHAPE_SPHERE;
     if (talus_shape_has(kind, TALUS_TRAIT_WALL) && !fixed)
         atomicMin(&grid->found.loose, i);
     if (!talus_body_finite(v, i))
@@ -378,7 +378,7 @@ static __device__ uint32_t wall_place(const CuDetect &d, int w)
 {
     uint32_t place = d.grid->found.members;
     for (int k = 0; k < w; k++)
-        place += d.bodies.fixed[d.wall[k].body] == CU_DRIVEN;
+        place += d.bodies.mobility[d.wall[k].body] == TALUS_MOBILITY_DRIVEN;
     return place;
 }
 
@@ -475,7 +475,7 @@ static __global__ void seat_walls(CuDetect d)
 {
     for (int w = (int)item(); w < d.grid->walls; w += (int)blockDim.x) {
         uint32_t body = d.wall[w].body, place = wall_place(d, w);
-        if (d.bodies.fixed[body] != CU_DRIVEN)
+        if (d.bodies.mobility[body] != TALUS_MOBILITY_DRIVEN)
             continue;
         d.slot[place] = body;
         d.place[body] = (int32_t)place;

@@ -20,7 +20,7 @@ static __global__ void count_changes(CuBodies b, const TalusVec3 *seen, const Cu
 {
     double v[1] = {0.0};
     for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
-        if (!cu_moves(b.shape, b.fixed, i))
+        if (!cu_moves(b.shape, b.mobility, i))
             continue;
         double r[4];
         load_packs<4>(solved[place[i]], r);
@@ -76,7 +76,7 @@ static __global__ void check_velocities(Motion m, CuPartials partials, double *t
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
     for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
-        if (!cu_moves(b.shape, b.fixed, i))
+        if (!cu_moves(b.shape, b.mobility, i))
             continue;
         int32_t place = m.list.place[i];
         double now[8], r[8];
@@ -161,7 +161,7 @@ static __global__ void sum_applied(Motion m, CuPartials partials, double *totals
     const CuBodies &b = m.b;
     int64_t end = b.pushed < b.slots ? b.pushed : b.slots;
     for (int64_t i = item(); i < end; i += (int64_t)gridDim.x * blockDim.x) {
-        if (!cu_moves(b.shape, b.fixed, i))
+        if (!cu_moves(b.shape, b.mobility, i))
             continue;
         int32_t place = m.list.place[i];
         const double *f = m.op.body[place], *now = m.solved[place];
@@ -201,7 +201,7 @@ static __global__ void move_bodies(Motion m, CuPartials partials, double *totals
     if (totals[FAULTS] != 0.0)
         return;
     for (int64_t i = item(); i < m.b.slots; i += (int64_t)gridDim.x * blockDim.x)
-        if (cu_moves(m.b.shape, m.b.fixed, i))
+        if (cu_moves(m.b.shape, m.b.mobility, i))
             move_body(m, i, v);
     if (reduce_grid<TALUS_BODY_SUMS, 0>(partials, v))
         for (int k = 0; k < TALUS_BODY_SUMS; k++)
@@ -213,7 +213,7 @@ static __global__ void find_fast(Motion m, CuPartials partials, double *totals)
 {
     double v[1] = {-HUGE_VAL};
     for (int64_t i = item(); i < m.b.slots; i += (int64_t)gridDim.x * blockDim.x) {
-        if (!cu_moves(m.b.shape, m.b.fixed, i))
+        if (!cu_moves(m.b.shape, m.b.mobility, i))
             continue;
         if (!(talus_record_speed(m.solved[m.list.place[i]]) < 1e150))
             v[0] = larger(v[0], -(double)i);
@@ -292,7 +292,7 @@ static __global__ void wrap_bodies(CuBodies b, const TalusPeriod *period, TalusV
 {
     double v[1] = {0.0};
     for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x)
-        if (cu_moves(b.shape, b.fixed, i))
+        if (cu_moves(b.shape, b.mobility, i))
             v[0] += talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
     if (reduce_grid<1, 0>(partials, v))
         totals[0] = v[0];

@@ -1,8 +1,8 @@
 /* engine/cuda/joints.cu - blocks of joints after the contacts of a step.
  *
- * The host makes the blocks (world/joint/joint_exchange.c): they are few and need the poses of few bodies. Here they
+ * The host makes the blocks (world/joint/joint_transfer.c): they are few and need the poses of few bodies. Here they
  * enter the problem. Pairs and frames are copies of the list's, with the joints' appended, and each body's entries in
- * `touch` are those of its contacts, then those of its joints. Worlds without joints launch nothing of it. */
+ * `incidence` are those of its contacts, then those of its joints. Worlds without joints launch nothing of it. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/ops/contact.h"
 #include "engine/cuda/material.h"
@@ -38,8 +38,8 @@ struct Merge {
     const TalusEngineJoint *block;
     int blocks, places;
     int contacts, compact;      /* of the operator */
-    const int32_t *from, *list; /* contact_start and touch without joints */
-    int32_t *start, *touch;
+    const int32_t *from, *list; /* incidence_start and incidence without joints */
+    int32_t *start, *incidence;
     uint32_t *shift; /* [places + 1]: number of joint entries of the bodies before */
 };
 
@@ -47,7 +47,7 @@ struct Merge {
 static __device__ inline int32_t place_of_end(const Merge &m, int64_t t)
 {
     int32_t slot = m.block[t / 2].slot[t % 2];
-    return slot >= 0 && cu_moves(m.b.shape, m.b.fixed, slot) ? m.place[slot] : -1;
+    return slot >= 0 && cu_moves(m.b.shape, m.b.mobility, slot) ? m.place[slot] : -1;
 }
 
 static __global__ void count_ends(Merge m)
@@ -58,18 +58,18 @@ static __global__ void count_ends(Merge m)
         atomicAdd(&m.shift[place], 1u);
 }
 
-static __global__ void shift_touches(Merge m)
+static __global__ void shift_incidences(Merge m)
 {
     int64_t p = item();
     if (p > m.places)
         return;
     m.start[p] = m.from[p] + (int32_t)m.shift[p];
     for (int32_t k = m.from[p]; p < m.places && k < m.from[p + 1]; k++)
-        m.touch[k + (int32_t)m.shift[p]] = m.list[k];
+        m.incidence[k + (int32_t)m.shift[p]] = m.list[k];
 }
 
 /* Appends in the order of blocks. Each end counts those before it, since joints are few. */
-static __global__ void append_touches(Merge m)
+static __global__ void append_incidences(Merge m)
 {
     int64_t t = item();
     int32_t place = t < 2 * (int64_t)m.blocks ? place_of_end(m, t) : -1;
@@ -79,17 +79,17 @@ static __global__ void append_touches(Merge m)
     for (int64_t before = 0; before < t; before++)
         at += place_of_end(m, before) == place;
     int64_t general = m.contacts - m.compact + t / 2;
-    m.touch[at] = (int32_t)(2 * (m.compact + 2 * general + t % 2) + t % 2);
+    m.incidence[at] = (int32_t)(2 * (m.compact + 2 * general + t % 2) + t % 2);
 }
 
-static TalusStatus merge_touches(TalusEngine *e)
+static TalusStatus merge_incidences(TalusEngine *e)
 {
     CuJoints *j = &e->joints;
     TalusOperator *op = &e->step.op;
     const CuList *list = cu_list(e);
     int64_t starts = (int64_t)op->bodies + 1;
     TALUS_TRY(j->start.reserve(starts, "body contacts"));
-    TALUS_TRY(j->touch.reserve(2 * (int64_t)op->blocks, "body contacts"));
+    TALUS_TRY(j->incidence.reserve(2 * (int64_t)op->blocks, "body contacts"));
     TALUS_TRY(j->shift.reserve(starts, "body contacts"));
     Merge m = {e->bodies,
                list->place,
@@ -98,19 +98,19 @@ static TalusStatus merge_touches(TalusEngine *e)
                op->bodies,
                list->counts.contacts,
                op->sphere_sphere + op->sphere_fixed,
-               op->contact_start,
-               op->touch,
+               op->incidence_start,
+               op->incidence,
                j->start,
-               j->touch,
+               j->incidence,
                j->shift};
     unsigned ends = blocks_for(2 * (int64_t)m.blocks);
     cu_zero(e->cu, m.shift, (size_t)starts * sizeof *m.shift);
     launch(e->cu, count_ends, ends, THREADS, m);
     TALUS_TRY(cu_scan(e->cu, m.shift, m.shift, starts));
-    launch(e->cu, shift_touches, blocks_for(starts), THREADS, m);
-    launch(e->cu, append_touches, ends, THREADS, m);
-    op->contact_start = m.start;
-    op->touch = m.touch;
+    launch(e->cu, shift_incidences, blocks_for(starts), THREADS, m);
+    launch(e->cu, append_incidences, ends, THREADS, m);
+    op->incidence_start = m.start;
+    op->incidence = m.incidence;
     return TALUS_OK;
 }
 
@@ -129,7 +129,7 @@ TalusStatus cu_joints_merge(TalusEngine *e)
     cu_copy(e->cu, j->frame, list->frame, contacts * sizeof *j->frame.at);
     op->pair = (int32_t(*)[2])j->pair.at;
     op->frame = (double(*)[4])j->frame.at;
-    return merge_touches(e);
+    return merge_incidences(e);
 }
 
 /* ---- blocks ---- */
@@ -179,7 +179,7 @@ template <int ROWS> static __global__ void fill_blocks(Blocks b)
     if (op->compliance)
         op->compliance[i] = from.compliance;
     for (int side = 0; ROWS == 6 && side < 2; side++) {
-        op->turning[i][side] = 0.0;
+        op->moment_mu[i][side] = 0.0;
         op->lever[i][side] = from.lever[side];
     }
     for (int m = 0; m < op->rows; m++)
@@ -275,7 +275,7 @@ void cu_joints_clear(TalusEngine *e)
     j->frame.clear();
     j->shift.clear();
     j->start.clear();
-    j->touch.clear();
+    j->incidence.clear();
     j->impulse.clear();
     j->record.clear();
 }

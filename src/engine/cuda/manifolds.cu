@@ -1,26 +1,26 @@
-/* engine/cuda/manifolds.cu - each body's contacts, as in backend/operator.h. A touch is one body's end of a contact.
+/* engine/cuda/manifolds.cu - each body's contacts, as in backend/operator.h. An incidence is one body's end of a contact.
  *
  *     begin     contacts found from one place are adjacent                            8 bytes per place
  *     degrees   the other ends are counted                                            8 per contact
  *     scan
  *     scatter   all ends, those of a body in any order                                16 read, 8 written
- *     rank      the rank of each end among those of its body                          16 + 8 per touch
+ *     rank      the rank of each end among those of its body                          16 + 8 per incidence
  *
- * Ranking costs as many comparisons per touch as its body has touches: six in a bed. A body with a hundred thousand
- * touches costs a millisecond or two. */
+ * Ranking costs as many comparisons per incidence as its body has incidences: six in a bed. A body with a hundred thousand
+ * incidences costs a millisecond or two. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/detect.h"
 
 struct Touches {
     int2 *pair;
     const uint32_t *other;
-    const uint8_t *fixed; /* by slot; NULL: no body is driven */
+    const uint8_t *mobility; /* by slot; NULL: no body is driven */
     int spheres, compact, contacts, places;
     const uint32_t *first; /* [places + 1]: contacts of run 1 found from each place */
     uint32_t *degree;      /* [places + 1] */
     int32_t *start;
-    uint32_t *loose; /* touches in any order, by body */
-    int32_t *touch;
+    uint32_t *loose; /* incidences in any order, by body */
+    int32_t *incidence;
 };
 
 static __device__ inline int32_t lower(int2 pair)
@@ -42,7 +42,7 @@ static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side
 /* True if impulses move b. A driven body has a place, but no touches. */
 static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
 {
-    return pair.y >= 0 && !(t.fixed && t.fixed[t.other[i]]);
+    return pair.y >= 0 && (!t.mobility || t.mobility[t.other[i]] == TALUS_MOBILITY_FREE);
 }
 
 static __global__ void begin_degrees(Touches t)
@@ -67,11 +67,11 @@ static __global__ void add_degrees(Touches t)
         atomicAdd(&t.degree[pair.y], 1u);
 }
 
-/* Stores a touch at the last free index of a body. Contacts found from this body come before. */
-static __device__ inline void seat(const Touches &t, int32_t place, uint32_t touch)
+/* Stores an incidence at the last free index of a body. Contacts found from this body come before. */
+static __device__ inline void seat(const Touches &t, int32_t place, uint32_t incidence)
 {
     uint32_t left = atomicAdd(&t.degree[place], (uint32_t)-1);
-    t.loose[(uint32_t)t.start[place] + left - 1] = touch;
+    t.loose[(uint32_t)t.start[place] + left - 1] = incidence;
 }
 
 static __global__ void scatter(Touches t)
@@ -92,12 +92,12 @@ static __global__ void scatter(Touches t)
         seat(t, pair.y, touch_of(t, i, 1));
 }
 
-static __device__ inline void settle(const Touches &t, int32_t place, uint32_t touch)
+static __device__ inline void settle(const Touches &t, int32_t place, uint32_t incidence)
 {
     uint32_t begin = (uint32_t)t.start[place], end = (uint32_t)t.start[place + 1], rank = begin;
     for (uint32_t k = begin; k < end; k++)
-        rank += t.loose[k] < touch;
-    t.touch[rank] = (int32_t)touch;
+        rank += t.loose[k] < incidence;
+    t.incidence[rank] = (int32_t)incidence;
 }
 
 static __global__ void rank_touches(Touches t)
@@ -116,16 +116,16 @@ TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list)
     const TalusEngineCounts *n = &list->counts;
     Touches t = {list->pair.at,
                  list->other.at,
-                 d->driven ? d->bodies.fixed : nullptr,
+                 d->driven ? d->bodies.mobility : nullptr,
                  n->sphere_sphere,
                  n->sphere_sphere + n->sphere_fixed,
                  n->contacts,
                  list->places,
                  d->count,
                  d->temp,
-                 list->contact_start.at,
+                 list->incidence_start.at,
                  (uint32_t *)list->impulse.at,
-                 list->touch.at};
+                 list->incidence.at};
     int64_t starts = (int64_t)list->places + 1;
     launch(d->cu, begin_degrees, blocks_for(starts), THREADS, t);
     launch(d->cu, add_degrees, blocks_for(t.contacts), THREADS, t);

@@ -51,13 +51,13 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
 
 /* ---- each body's contacts ---- */
 
-/* `touch` starts with one record per contact for spheres; all other contacts have two records. */
+/* `incidence` starts with one record per contact for spheres; all other contacts have two records. */
 static __global__ void split_records(CuList list, int32_t *to)
 {
     int64_t k = item();
-    if (k >= list.contact_start[list.places])
+    if (k >= list.incidence_start[list.places])
         return;
-    int32_t record = list.touch[k] >> 1, side = list.touch[k] & 1;
+    int32_t record = list.incidence[k] >> 1, side = list.incidence[k] & 1;
     int32_t compact = list.counts.sphere_sphere + list.counts.sphere_fixed;
     int32_t i = record < compact ? record : compact + (record - compact) / 2;
     to[k] = 2 * (2 * i + side) + side;

@@ -66,7 +66,7 @@ static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i
 /* material.cu: finds the rows that the contacts of the list need and their kinds of friction (TalusOperator.kinds).
  * Contacts are scanned only if the laws leave these open. */
 TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds);
-/* Writes the list's touch for a problem whose contacts are all general into `to`. */
+/* Writes the list's incidence for a problem whose contacts are all general into `to`. */
 void cu_manifold_general(TalusEngine *e, int32_t *to);
 /* Adds attraction to the free velocities, and to the transferred impulses. */
 void cu_attract(TalusEngine *e);

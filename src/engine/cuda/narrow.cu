@@ -25,26 +25,26 @@ struct CuManifoldSink {
     uint32_t other;
 };
 
-TALUS_INLINE void take_point(CuManifoldSink *s, const TalusManifoldPoint *touch)
+TALUS_INLINE void take_point(CuManifoldSink *s, const TalusManifoldPoint *incidence)
 {
-    double closing =
-        talus_closing_speed(talus_dot(s->va, touch->normal), talus_dot(s->vb, touch->normal));
-    if (!(touch->gap < s->rest + s->h * closing))
+    double closing = talus_closing_speed(talus_dot(s->va, incidence->normal),
+                                         talus_dot(s->vb, incidence->normal));
+    if (!(incidence->gap < s->rest + s->h * closing))
         return;
     int64_t i = s->at + s->count++;
     if (s->at < 0)
         return;
     const CuList *list = s->list;
     double f[4];
-    talus_frame_set(f, touch->normal.x, touch->normal.y, touch->normal.z);
+    talus_frame_set(f, incidence->normal.x, incidence->normal.y, incidence->normal.z);
     list->pair[i] = s->pair;
     list->other[i] = s->other;
-    list->feature[i - list->counts.sphere_sphere] = touch->feature;
+    list->feature[i - list->counts.sphere_sphere] = incidence->feature;
     list->frame[i] = CuFrame{f[0], f[1], f[2], f[3]};
-    list->gap[i] = touch->gap;
+    list->gap[i] = incidence->gap;
     int64_t general = i - list->counts.sphere_sphere - list->counts.sphere_fixed;
     if (general >= 0)
-        list->arms[general] = TalusArms{touch->arm_a, touch->arm_b};
+        list->arms[general] = TalusArms{incidence->arm_a, incidence->arm_b};
 }
 
 #define TALUS_MANIFOLD_SINK CuManifoldSink
@@ -54,7 +54,7 @@ TALUS_INLINE void take_point(CuManifoldSink *s, const TalusManifoldPoint *touch)
 /* True for a contact of the second run, false for the third. */
 static __device__ inline bool sphere_fixed(const CuDetect &d, CuCandidate c)
 {
-    return d.bodies.fixed[c.b] == CU_AT_REST &&
+    return d.bodies.mobility[c.b] == TALUS_MOBILITY_FIXED &&
            talus_body_kind(&d.bodies, c.a) == TALUS_SHAPE_SPHERE;
 }
 
@@ -201,7 +201,7 @@ static __device__ inline CuManifoldSink begin_write(const CuDetect &d, int candi
 {
     uint32_t at =
         count[sphere_fixed(d, c) ? k : candidates + 1 + k]; /* general ones follow the second run */
-    bool at_rest = d.bodies.fixed[c.b] == CU_AT_REST;
+    bool at_rest = d.bodies.mobility[c.b] == TALUS_MOBILITY_FIXED;
     CuManifoldSink s;
     s.at = list.counts.sphere_sphere + (int64_t)at;
     s.list = &list;

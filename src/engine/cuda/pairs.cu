@@ -68,7 +68,7 @@ static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
     if (!(distance2 < reach * reach))
         return APART;
     if (!s.plain || b_fat < 0.0f)
-        return !s.fixed || !d.bodies.fixed[d.slot[q]] ? MEETS : APART;
+        return !s.fixed || d.bodies.mobility[d.slot[q]] == TALUS_MOBILITY_FREE ? MEETS : APART;
     double rest = d.options.h * (2.0 * d.options.reference_speed);
     double sure =
         s.ball.radius + b.radius + d.options.envelope * fmin(s.ball.radius, b.radius) + rest;
@@ -95,8 +95,9 @@ template <int MODE> static __device__ inline bool may_meet(const Seeker &s, uint
 /* Returns the two bodies in the order of collide/contact.h. */
 static __device__ inline CuCandidate in_order(const CuDetect &d, uint32_t a, uint32_t b)
 {
-    const uint8_t *fixed = d.bodies.fixed;
-    bool swapped = fixed[a] || (!fixed[b] && b < a);
+    const uint8_t *mobility = d.bodies.mobility;
+    bool swapped =
+        mobility[a] != TALUS_MOBILITY_FREE || (mobility[b] == TALUS_MOBILITY_FREE && b < a);
     return swapped ? CuCandidate{b, a} : CuCandidate{a, b};
 }
 
@@ -303,7 +304,7 @@ static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t place)
     s.unit = d.grid->unit;
     s.fat = fabs((double)fat) * s.unit;
     s.plain = fat > 0.0f;
-    s.fixed = !s.plain && d.bodies.fixed[s.slot];
+    s.fixed = !s.plain && d.bodies.mobility[s.slot] != TALUS_MOBILITY_FREE;
     s.tests = 0;
     s.mask = 0;
     s.aside = nullptr;

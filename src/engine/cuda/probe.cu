@@ -25,7 +25,7 @@ struct CuProbe : CuScene {
 static __device__ bool inside(const CuProbe &p, uint32_t slot)
 {
     TalusVec3 x = p.b.position[slot], lo = p.def.lo, hi = p.def.hi;
-    return cu_moves(p.b.shape, p.b.fixed, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
+    return cu_moves(p.b.shape, p.b.mobility, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
            x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
 }
 
@@ -101,7 +101,7 @@ static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
     double m = p.b.mass[slot];
     sum[7] += 1.0;
     sum[8] += m;
-    if (!cu_moves(p.b.shape, p.b.fixed, slot))
+    if (!cu_moves(p.b.shape, p.b.mobility, slot))
         return;
     const double *v = p.solved[p.list.place[slot]];
     for (int j = 0; j < 3; j++)

@@ -210,11 +210,11 @@ static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel mo
 /* Fails on contact data that FCLIB cannot store. */
 static TalusStatus check_contact(const TalusContactDef *c, int i)
 {
-    bool turning = c->spinning > 0.0 || c->rolling > 0.0;
-    if (turning || c->compliance > 0.0)
+    bool moments = c->spinning > 0.0 || c->rolling > 0.0;
+    if (moments || c->compliance > 0.0)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "contact %d has %s; FCLIB has no place for it; `-o file.talus` keeps it",
-                          i, turning ? "spinning or rolling friction" : "compliance");
+                          i, moments ? "spinning or rolling friction" : "compliance");
     return TALUS_OK;
 }
 

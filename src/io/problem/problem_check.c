@@ -74,13 +74,13 @@ static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
         if (talus_set_check(model) != TALUS_OK)
             return fail_element(path, "models", i, ": %s", talus_error());
     }
-    for (uint64_t i = 0; content->turning && i < h->blocks; i++) {
-        const TalusStoredMoments *t = &content->turning[i];
+    for (uint64_t i = 0; content->moments && i < h->blocks; i++) {
+        const TalusStoredMoments *t = &content->moments[i];
         bool turns = t->spinning > 0.0 || t->rolling > 0.0;
         if (!(t->spinning >= 0.0 && t->rolling >= 0.0 && t->length >= 0.0 &&
               isfinite(t->spinning) && isfinite(t->rolling) && isfinite(t->length)) ||
             (turns && !(t->length > 0.0)))
-            return fail_element(path, "turning", i,
+            return fail_element(path, "moments", i,
                                 ": spinning %g, rolling %g, length %g: expected finite numbers, "
                                 "not negative, and a length with friction",
                                 t->spinning, t->rolling, t->length);

@@ -68,7 +68,7 @@ static Layout lay_out(const TalusProblemHeader *h, TalusProblemContent *content)
     if (h->flags & HAS_MODELS)
         lay(&layout, &content->models, h->blocks, sizeof(TalusStoredModel));
     if (h->flags & HAS_TURNING)
-        lay(&layout, &content->turning, h->blocks, sizeof(TalusStoredMoments));
+        lay(&layout, &content->moments, h->blocks, sizeof(TalusStoredMoments));
     lay(&layout, &content->gamma, size, sizeof(double));
     if (h->flags & HAS_ESTIMATE)
         lay(&layout, &content->estimate, h->blocks, sizeof(double));
@@ -160,7 +160,7 @@ static TalusProblemHeader describe(TalusProblem *problem, const TalusProblemDef 
 typedef struct Packed {
     TalusStoredContact *contacts;
     TalusStoredModel *models;
-    TalusStoredMoments *turning;
+    TalusStoredMoments *moments;
     double *gamma, *certificate;
 } Packed;
 
@@ -186,7 +186,7 @@ static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *conten
     if (h->flags & HAS_MODELS)
         TALUS_TRY(TALUS_ALLOC(packed->models, blocks, "friction models"));
     if (h->flags & HAS_TURNING)
-        TALUS_TRY(TALUS_ALLOC(packed->turning, blocks, "turning friction"));
+        TALUS_TRY(TALUS_ALLOC(packed->moments, blocks, "moments"));
     for (size_t i = 0; i < blocks; i++) {
         const TalusContactDef *c = def->contacts ? &def->contacts[i] : NULL;
         TalusFrictionModel m = model_of(def, (int)i);
@@ -195,12 +195,12 @@ static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *conten
                                                        c->arm_b, c->mu, c->bias,   c->compliance};
         if (packed->models)
             packed->models[i] = (TalusStoredModel){(int32_t)m.section, (int32_t)m.law, m.sides};
-        if (packed->turning)
-            packed->turning[i] = (TalusStoredMoments){c->spinning, c->rolling, c->length};
+        if (packed->moments)
+            packed->moments[i] = (TalusStoredMoments){c->spinning, c->rolling, c->length};
     }
     content->contacts = packed->contacts;
     content->models = packed->models;
-    content->turning = packed->turning;
+    content->moments = packed->moments;
     return TALUS_OK;
 }
 
@@ -239,7 +239,7 @@ TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
         TALUS_THEN(status, pack_rows(&header, &content.certificate, &packed.certificate));
     }
     TALUS_THEN(status, write_content(path, &header, &content));
-    TALUS_RELEASE(packed.contacts, packed.models, packed.turning, packed.gamma, packed.certificate);
+    TALUS_RELEASE(packed.contacts, packed.models, packed.moments, packed.gamma, packed.certificate);
     return status;
 }
 
@@ -336,13 +336,13 @@ static TalusStatus unpack(const TalusProblemHeader *h, TalusProblemContent *cont
         TALUS_TRY(TALUS_ALLOC(out->models, blocks, "friction models"));
     for (size_t i = 0; i < blocks; i++) {
         TalusFrictionModel model = {0};
-        TalusStoredMoments turning = {0};
+        TalusStoredMoments moments = {0};
         if (content->models)
             model = (TalusFrictionModel){(TalusSection)content->models[i].section,
                                          (TalusFrictionLaw)content->models[i].law,
                                          content->models[i].sides};
-        if (content->turning)
-            turning = content->turning[i];
+        if (content->moments)
+            moments = content->moments[i];
         if (out->models)
             out->models[i] = model;
         if (!out->contacts)
@@ -357,9 +357,9 @@ static TalusStatus unpack(const TalusProblemHeader *h, TalusProblemContent *cont
                                              .bias = c->bias,
                                              .compliance = c->compliance,
                                              .model = model,
-                                             .spinning = turning.spinning,
-                                             .rolling = turning.rolling,
-                                             .length = turning.length};
+                                             .spinning = moments.spinning,
+                                             .rolling = moments.rolling,
+                                             .length = moments.length};
     }
     content->def.contacts = out->contacts;
     content->def.model = out->models;

@@ -34,11 +34,10 @@ typedef struct TalusStoredMoments {
     double spinning, rolling, length;
 } TalusStoredMoments;
 
-_Static_assert(sizeof(TalusProblemHeader) == 72, "the header is written as it lies in memory");
+_Static_assert(sizeof(TalusProblemHeader) == 72, "the header is written as they lie in memory");
 _Static_assert(sizeof(TalusStoredContact) == 104, "contacts are written as they lie in memory");
 _Static_assert(sizeof(TalusStoredModel) == 12, "models are written as they lie in memory");
-_Static_assert(sizeof(TalusStoredMoments) == 24,
-               "turning friction is written as it lies in memory");
+_Static_assert(sizeof(TalusStoredMoments) == 24, "moments are written as they lie in memory");
 _Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in memory");
 
 /* A problem as its file stores it. */
@@ -46,7 +45,7 @@ typedef struct TalusProblemContent {
     TalusProblemDef def; /* without contacts and models, which follow */
     const TalusStoredContact *contacts;
     const TalusStoredModel *models;
-    const TalusStoredMoments *turning;
+    const TalusStoredMoments *moments;
     const double *gamma, *estimate, *certificate;
 } TalusProblemContent;
 

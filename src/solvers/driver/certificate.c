@@ -40,8 +40,6 @@ typedef struct Search {
     bool relaxed; /* searches the relaxation: friction also under Coulomb's law */
 } Search;
 
-enum { VECTORS = 6 };
-
 static double dot(const Search *s, const double *x, const double *y)
 {
     return s->backend->vector.dot(s->op, x, y);
@@ -188,16 +186,9 @@ static bool settle(Search *s, double *delta)
 
 static TalusStatus reserve(TalusSolve *solve, TalusCertificateWork *w, Search *s)
 {
-    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks, stride = (n + 7) / 8 * 8;
-    double **const vectors[VECTORS] = {&s->start, &s->x, &s->support, &s->r, &s->p, &s->ap};
-    TALUS_TRY(solve->backend->vector.reserve(solve->op, &w->memory, &w->capacity, VECTORS * stride,
-                                             "certificate"));
-    for (int k = 0; k < VECTORS; k++)
-        *vectors[k] = w->memory + (size_t)k * stride;
-    TALUS_TRY(talus_metric_reserve(solve, &w->metric, &w->metric_capacity));
-    talus_solver_metric(solve, TALUS_METRIC_TRACE, w->metric);
-    s->metric = (const TalusMetricBlock *)w->metric;
-    return TALUS_OK;
+    TALUS_TRY(TALUS_VECTORS(solve, &w->vectors, "certificate", &s->start, &s->x, &s->support, &s->r,
+                            &s->p, &s->ap));
+    return talus_solver_metric(solve, TALUS_METRIC_TRACE, &w->metric, &s->metric);
 }
 
 /* start = delta / s, scaled to length 1. False if delta is zero or not finite. */
@@ -237,10 +228,4 @@ bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, doubl
     bool coulomb = solve->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
     solve->info->jammed = solve->info->jammed || (coulomb && seek(&s, true, delta));
     return false;
-}
-
-void talus_certificate_clear(TalusCertificateWork *work, const TalusBackend *backend)
-{
-    backend->vector.release(work->memory);
-    talus_metric_release(backend, work->metric);
 }

@@ -19,15 +19,12 @@
 
 /* Work memory of a search; starts as zeros, and its memory is reused. */
 typedef struct TalusCertificateWork {
-    double *memory;
-    TalusMetricBlock *metric;
-    size_t capacity, metric_capacity;
+    TalusVectors vectors, metric;
 } TalusCertificateWork;
 
 /* Searches near delta for a certificate: a direction in the null space of N + E and in the recession cone, to rounding.
  * delta is in the backend's memory and is overwritten. Returns true if there is one and stores it with the problem
  * (talus_problem_certificate). Under Coulomb's law, sets info->jammed if only the relaxation has a certificate. */
 bool talus_certificate_find(TalusSolve *solve, TalusCertificateWork *work, double *delta);
-void talus_certificate_clear(TalusCertificateWork *work, const TalusBackend *backend);
 
 #endif

@@ -113,7 +113,7 @@ static TalusStatus judge(TalusSolve *solve, bool *again)
 
 /* True if the result is GROWN times worse than zero impulses, which are always available. The starting residual is a
  * free first test, which nearly always suffices. */
-static bool has_diverged(const TalusSolve *solve)
+static bool has_diverged(TalusSolve *solve)
 {
     const TalusSolveInfo *info = solve->info;
     TalusInfeasibility *spare = solve->infeasibility; /* its delta is a free work vector */
@@ -122,8 +122,7 @@ static bool has_diverged(const TalusSolve *solve)
     if (!isfinite(info->residual.rms))
         return true;
     if (!(info->residual.rms > GROWN * info->start_residual) ||
-        solve->backend->vector.reserve(solve->op, &spare->delta, &spare->delta_capacity, n,
-                                       "zero impulses") != TALUS_OK)
+        TALUS_VECTORS(solve, &spare->delta_memory, "zero impulses", &spare->delta) != TALUS_OK)
         return false;
     solve->backend->vector.zero(solve->op, spare->delta, n);
     talus_outer_measure(solve, spare->delta, &zero, NULL);
@@ -195,7 +194,7 @@ static TalusStatus reach(TalusSolve *solve)
     if (empty)
         solve->info->outcome = TALUS_OUTCOME_CONVERGED;
     while (status == TALUS_OK && again) {
-        if (!empty)
+        if (!empty && !solve->stopped)
             status = talus_outer_run(solve);
         TALUS_THEN(status, judge(solve, &again));
     }
@@ -232,10 +231,10 @@ static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
     solve->reduced = NULL;
     solve->info->outcome = TALUS_OUTCOME_BUDGET;
     solve->info->solver = s->type->name;
-    if (s->type->load)
-        TALUS_TRY(s->type->load());
+    TalusStatus status = s->type->load ? s->type->load() : TALUS_OK;
     solve->paused += talus_now() - before;
-    return plan_outer(s, solve->problem, solve->wanted->outer.kind, &solve->plan);
+    TALUS_THEN(status, plan_outer(s, solve->problem, solve->wanted->outer.kind, &solve->plan));
+    return status;
 }
 
 static TalusStatus place(TalusSolve *solve)

@@ -23,14 +23,6 @@ void talus_infeasibility_reset(TalusInfeasibility *monitor)
     monitor->off = false;
 }
 
-void talus_infeasibility_clear(TalusInfeasibility *monitor, const TalusBackend *backend)
-{
-    backend->vector.release(monitor->old);
-    backend->vector.release(monitor->delta);
-    backend->vector.release(monitor->product);
-    talus_certificate_clear(&monitor->certificate, backend);
-}
-
 /* True if delta is nearly a proof. */
 static bool is_suspect(TalusSolve *solve)
 {
@@ -53,11 +45,8 @@ static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMet
 {
     const TalusBackend *backend = solve->backend;
     TalusInfeasibility *w = solve->infeasibility;
-    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    if (backend->vector.reserve(solve->op, &w->delta, &w->delta_capacity, n, "certificate") !=
-            TALUS_OK ||
-        backend->vector.reserve(solve->op, &w->product, &w->product_capacity, n, "certificate") !=
-            TALUS_OK)
+    if (TALUS_VECTORS(solve, &w->delta_memory, "certificate", &w->delta) != TALUS_OK ||
+        TALUS_VECTORS(solve, &w->product_memory, "certificate", &w->product) != TALUS_OK)
         return false;
     const double *const ends[2] = {x, w->old};
     backend->vector.combine(solve->op, 2, ends, (const double[2]){1.0, -1.0}, w->delta);
@@ -78,8 +67,7 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
     TalusSizes sizes;
     size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
     if (!talus_infeasibility_due(solve) ||
-        solve->backend->vector.reserve(solve->op, &w->old, &w->old_capacity, n, "snapshot") !=
-            TALUS_OK)
+        TALUS_VECTORS(solve, &w->old_memory, "snapshot", &w->old) != TALUS_OK)
         return false;
     w->next = 2 * solve->info->iterations;
     solve->backend->op.sizes(solve->op, metric, x, &sizes);

@@ -12,7 +12,7 @@ typedef struct TalusInfeasibility {
     double old_rms, old_size;
     double *old; /* iterate of the last snapshot, in the solver's metric */
     double *delta, *product;
-    size_t old_capacity, delta_capacity, product_capacity;
+    TalusVectors old_memory, delta_memory, product_memory;
     TalusCertificateWork certificate;
 } TalusInfeasibility;
 
@@ -22,6 +22,5 @@ bool talus_infeasibility_due(const TalusSolve *solve);
 bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                                double rms);
 void talus_infeasibility_reset(TalusInfeasibility *monitor);
-void talus_infeasibility_clear(TalusInfeasibility *monitor, const TalusBackend *backend);
 
 #endif

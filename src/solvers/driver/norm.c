@@ -1,4 +1,4 @@
-/* solvers/driver/norm.c - a solver's metric, and the norm of the operator in it. */
+/* solvers/driver/norm.c - the norm of the operator in a solver's metric. */
 #include "solvers/driver/solver.h"
 
 #include "base/rng.h"
@@ -12,23 +12,6 @@ enum { DRAW = 1024, DRAW_COPIED = 64 * DRAW };
 /* In a metric the diagonal is about 1, so the norm is at least about 1. Exception: joints leave the contacts no motion
  * (problem/eliminate.h). The norm is then rounding, and its inverse must not become a step length. */
 static const double LEAST = 0.1;
-
-TalusStatus talus_metric_reserve(const TalusSolve *s, TalusMetricBlock **metric, size_t *capacity)
-{
-    return s->backend->vector.reserve(s->op, (double **)metric, capacity,
-                                      (size_t)s->op->blocks * (sizeof **metric / sizeof(double)),
-                                      "metric");
-}
-
-void talus_solver_metric(const TalusSolve *s, TalusMetric kind, TalusMetricBlock *out)
-{
-    s->backend->op.metric(s->op, kind, out);
-}
-
-void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric)
-{
-    backend->vector.release((double *)metric);
-}
 
 static void draw(const TalusSolve *s, size_t n, double *x)
 {

@@ -68,8 +68,7 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
     TalusObserved *o = solve->observed;
     if (!solve->options->observer)
         return TALUS_OK;
-    TALUS_TRY(solve->backend->vector.reserve(solve->op, &o->gamma, &o->capacity, size_of(solve),
-                                             "observed impulses"));
+    TALUS_TRY(talus_vectors_reserve(solve, &o->memory, 1, &o->gamma, "observed impulses"));
     if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY))
         TALUS_TRY(TALUS_GROW(o->host, size_of(solve), 0, "observed impulses"));
     if (talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY) && solve->op->base)
@@ -77,7 +76,7 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
     o->last = -1;
     o->next = next_after(solve->info->iterations);
     if (solve->info->iterations == 0) /* else another stage ended here and was observed */
-        observe(solve, solve->gamma);
+        solve->stopped = !observe(solve, solve->gamma);
     return TALUS_OK;
 }
 
@@ -113,8 +112,7 @@ bool talus_observe_between(TalusSolve *solve)
     return report(solve, solve->problem->gamma, talus_now());
 }
 
-void talus_observe_clear(TalusObserved *observed, const TalusBackend *backend)
+void talus_observe_clear(TalusObserved *observed)
 {
-    backend->vector.release(observed->gamma);
     TALUS_RELEASE(observed->host, observed->shifts);
 }

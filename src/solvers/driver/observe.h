@@ -5,15 +5,15 @@
 #include "solvers/driver/solver.h"
 
 typedef struct TalusObserved {
-    int next;       /* iteration to report next */
-    int last;       /* iteration reported last; -1: none */
+    int next; /* iteration to report next */
+    int last; /* iteration reported last; -1: none */
+    TalusVectors memory;
     double *gamma;  /* iterate as impulses (metric removed), in the backend's memory */
     double *host;   /* host copy for the observer, if the backend has its own memory */
     double *shifts; /* host copy of the Coulomb shifts while the observer runs */
-    size_t capacity;
 } TalusObserved;
 
-/* Begins a stage; the first stage reports the starting point. */
+/* Begins a stage; the first stage reports the starting point, after which the observer may stop the solve. */
 TalusStatus talus_observe_begin(TalusSolve *solve);
 bool talus_observe_due(const TalusSolve *solve);
 /* Reports the iterate x. Returns false if the observer asks to stop. */
@@ -24,6 +24,6 @@ void talus_observe_replaced(TalusSolve *solve);
 void talus_observe_result(TalusSolve *solve);
 /* Reports the problem's impulses between two stages. Returns false if the observer asks to stop. */
 bool talus_observe_between(TalusSolve *solve);
-void talus_observe_clear(TalusObserved *observed, const TalusBackend *backend);
+void talus_observe_clear(TalusObserved *observed);
 
 #endif

@@ -65,8 +65,8 @@ void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT])
         append(text, "nonneg");
     for (int law = 0; law < TALUS_LAWS; law++)
         append_law(text, takes, law);
-    if (takes & TALUS_TAKES_TURNING)
-        append(text, "turning");
+    if (takes & TALUS_TAKES_MOMENTS)
+        append(text, "moments");
     if (takes & TALUS_TAKES_JOINT)
         append(text, "joints");
 }
@@ -144,7 +144,7 @@ TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *pr
     if ((kinds & ~coulomb) & ~type->takes)
         return refuse_kind(type, (kinds & ~coulomb) & ~type->takes);
     TALUS_TRY(coulomb ? plan_coulomb(type, coulomb, kind, plan) : TALUS_OK);
-    if (talus_problem_rows(problem) == 6 && !(type->takes & TALUS_TAKES_TURNING))
+    if (talus_problem_rows(problem) == 6 && !(type->takes & TALUS_TAKES_MOMENTS))
         return refuse(type, "friction against turning");
     return TALUS_OK;
 }

@@ -18,6 +18,7 @@ struct TalusSolver {
     TalusInfeasibility infeasibility;
     TalusObserved observed;
     TalusReduced reduced;
+    TalusVectors *vectors; /* list of all that were reserved */
     const TalusBackend *backend;
     size_t held; /* bytes held between solves, `work` included */
 };

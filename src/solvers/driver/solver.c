@@ -142,14 +142,16 @@ static void release_work(TalusSolver *s, const TalusBackend *backend)
 {
     for (int i = 0; i < s->parts; i++)
         release_work(s->part[i], backend);
+    for (TalusVectors *v = s->vectors; v; v = v->next)
+        talus_vectors_release(backend, v);
     if (s->type->clear)
-        s->type->clear(s->work, backend);
-    talus_infeasibility_clear(&s->infeasibility, backend);
-    talus_observe_clear(&s->observed, backend);
+        s->type->clear(s->work);
+    talus_observe_clear(&s->observed);
     talus_reduced_clear(&s->reduced);
     memset(s->work, 0, s->type->work_size);
     memset(&s->infeasibility, 0, sizeof s->infeasibility);
     memset(&s->observed, 0, sizeof s->observed);
+    s->vectors = NULL;
     s->held = 0;
 }
 

@@ -49,8 +49,8 @@ typedef struct TalusSolverType {
      * depend only on problem and options. */
     int (*plan)(TalusProblem *problem, const TalusSolveOptions *options,
                 TalusStage stage[TALUS_MAX_STAGES]);
-    /* Releases what the workspace holds; its vectors belong to `backend`. */
-    void (*clear)(void *work, const TalusBackend *backend);
+    /* Releases what the workspace holds except TalusVectors; NULL: nothing. */
+    void (*clear)(void *work);
     /* Name of the feature that needs arrays in host memory; NULL: none does. */
     const char *on_host;
     /* True if that feature is used with these parameters; NULL: always. */
@@ -139,11 +139,34 @@ TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);
 bool talus_solve_next(TalusSolve *solve, int products, const double *x,
                       const TalusMetricBlock *metric, double residual2, double residual_max);
 
-/* Reserves, fills and releases a solver's metric s (backend.h), in the backend's memory. */
-TalusStatus talus_metric_reserve(const TalusSolve *solve, TalusMetricBlock **metric,
-                                 size_t *capacity);
-void talus_solver_metric(const TalusSolve *solve, TalusMetric kind, TalusMetricBlock *out);
-void talus_metric_release(const TalusBackend *backend, TalusMetricBlock *metric);
+/* Vectors of a workspace in the backend's memory: one block, divided. Starts as zeros; the solver object lists the
+ * block and releases it. */
+typedef struct TalusVectors {
+    double *block;
+    size_t capacity;
+    bool is_listed;
+    struct TalusVectors *next;
+} TalusVectors;
+
+/* Reserves `count` vectors of the problem's size, contents undefined, and writes their addresses to `vector`. */
+TalusStatus talus_vectors_reserve(TalusSolve *solve, TalusVectors *vectors, int count,
+                                  double **vector, const char *what);
+/* The same for pointers that are not in one array: TALUS_VECTORS(solve, vectors, "what", &a, &b). */
+TalusStatus talus_vectors_reserve_each(TalusSolve *solve, TalusVectors *vectors, const char *what,
+                                       int count, double **const *pointer);
+#define TALUS_VECTORS(solve, vectors, what, ...)                                            \
+    talus_vectors_reserve_each(solve, vectors, what,                                        \
+                               sizeof((double **const[]){__VA_ARGS__}) / sizeof(double **), \
+                               (double **const[]){__VA_ARGS__})
+/* Releases the block before the solver object does. */
+void talus_vectors_release(const TalusBackend *backend, TalusVectors *vectors);
+
+/* to = from */
+void talus_copy(TalusSolve *solve, const double *from, double *to);
+
+/* Reserves and fills a solver's metric s (backend.h), in the backend's memory. */
+TalusStatus talus_solver_metric(TalusSolve *solve, TalusMetric kind, TalusVectors *vectors,
+                                const TalusMetricBlock **out);
 
 /* Estimates the largest eigenvalue of S (N + E) S (metric NULL: of N + E) by power iteration. The estimate is from
  * below: use it with a margin and a test on gradients. `x` and `y` are work vectors. Counts its products. */

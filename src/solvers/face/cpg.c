@@ -157,11 +157,6 @@ static TalusStatus solve_cpg(TalusSolve *s)
     return status != TALUS_OK ? status : back;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_face_clear(work, backend);
-}
-
 const TalusSolverType talus_solver_cpg = {
     .name = "cpg",
     .summary = "conjugate projected gradients: few products without friction and on boxes",
@@ -171,5 +166,4 @@ const TalusSolverType talus_solver_cpg = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_cpg,
-    .clear = clear,
 };

@@ -21,19 +21,6 @@ const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
 
 /* ---- begin and end ---- */
 
-/* One allocation for all vectors, since they are swapped. */
-static TalusStatus reserve(TalusSolve *s, TalusFaceWork *w)
-{
-    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    size_t stride = (n + 7) / 8 * 8;
-    double **const vectors[] = {&w->g, &w->p, &w->np, &w->phi, &w->w};
-    TALUS_TRY(
-        s->backend->vector.reserve(s->op, &w->memory, &w->room, 5 * stride, "vectors of a face"));
-    for (int i = 0; i < 5; i++)
-        *vectors[i] = w->memory + (size_t)i * stride;
-    return talus_metric_reserve(s, &w->metric_memory, &w->metric_room);
-}
-
 void talus_face_refresh(TalusSolve *s, TalusFaceWork *w)
 {
     s->backend->op.gradient(s->op, w->metric, s->gamma, true, w->g);
@@ -42,13 +29,13 @@ void talus_face_refresh(TalusSolve *s, TalusFaceWork *w)
 
 TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
 {
-    TALUS_TRY(reserve(s, w));
+    TALUS_TRY(
+        TALUS_VECTORS(s, &w->vectors, "vectors of a face", &w->g, &w->p, &w->np, &w->phi, &w->w));
     w->metric = NULL;
     if (metric != TALUS_FACE_UNSCALED) {
-        talus_solver_metric(
-            s, metric == TALUS_FACE_TRACE ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC,
-            w->metric_memory);
-        w->metric = (const TalusMetricBlock *)w->metric_memory;
+        TalusMetric kind =
+            metric == TALUS_FACE_TRACE ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC;
+        TALUS_TRY(talus_solver_metric(s, kind, &w->metric_memory, &w->metric));
         s->backend->op.scale(s->op, w->metric, true, s->gamma);
     }
     s->backend->block.project(s->op, w->metric, s->gamma);
@@ -64,12 +51,6 @@ void talus_face_end(TalusSolve *s, TalusFaceWork *w)
 {
     if (w->metric)
         s->backend->op.scale(s->op, w->metric, false, s->gamma);
-}
-
-void talus_face_clear(TalusFaceWork *w, const TalusBackend *backend)
-{
-    backend->vector.release(w->memory);
-    talus_metric_release(backend, w->metric_memory);
 }
 
 /* ---- the norm ---- */

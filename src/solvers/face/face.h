@@ -12,16 +12,13 @@ extern const char *const talus_face_metrics[];
 enum { TALUS_FACE_UNSCALED, TALUS_FACE_TRACE, TALUS_FACE_ANISOTROPIC };
 
 typedef struct TalusFaceWork {
-    double *g;   /* gradient at x */
-    double *p;   /* direction */
-    double *np;  /* N p */
-    double *phi; /* free gradient at x, as split leaves it */
-    double *w;   /* work vector */
-    double *memory;
-    size_t room;
+    double *g;                      /* gradient at x */
+    double *p;                      /* direction */
+    double *np;                     /* N p */
+    double *phi;                    /* free gradient at x, as split leaves it */
+    double *w;                      /* work vector */
     const TalusMetricBlock *metric; /* NULL: unscaled */
-    TalusMetricBlock *metric_memory;
-    size_t metric_room;
+    TalusVectors vectors, metric_memory;
     double norm;   /* norm of S (N + E) S, with a margin */
     double pnp;    /* p'N p; 0: the next direction is the free gradient */
     int active;    /* number of active blocks when p was made */
@@ -32,7 +29,6 @@ typedef struct TalusFaceWork {
 TalusStatus talus_face_begin(TalusSolve *solve, TalusFaceWork *work, int metric);
 /* gamma = s x. */
 void talus_face_end(TalusSolve *solve, TalusFaceWork *work);
-void talus_face_clear(TalusFaceWork *work, const TalusBackend *backend);
 
 /* Sets work->norm by power iteration, or from `carried`, that of an earlier solve (0: none): the norm of a scaled
  * operator has no unit and hardly changes from step to step. Overwrites p and np. */

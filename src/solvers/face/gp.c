@@ -272,35 +272,15 @@ static TalusStatus krylov_phase(TalusGp *gp, bool *go)
 
 /* ---- the solve ---- */
 
-static TalusStatus reserve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w)
-{
-    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    for (int k = 0; k < GP_VECTORS; k++)
-        TALUS_TRY(s->backend->vector.reserve(s->op, &w->vector[k], &w->room[k], n,
-                                             "gradient projection"));
-    if (p->metric)
-        TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
-    return TALUS_OK;
-}
-
 TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *work,
                            const TalusKrylov *krylov, void *krylov_work)
 {
-    TALUS_TRY(reserve(s, p, work));
-    TalusGp gp = {.solve = s,
-                  .params = p,
-                  .krylov = krylov,
-                  .krylov_work = krylov_work,
-                  .x = s->gamma,
-                  .trial = work->vector[GP_TRIAL],
-                  .g = work->vector[GP_G],
-                  .w = work->vector[GP_W],
-                  .gw = work->vector[GP_GW],
-                  .r = work->vector[GP_R],
-                  .ap = work->vector[GP_AP]};
+    TalusGp gp = {
+        .solve = s, .params = p, .krylov = krylov, .krylov_work = krylov_work, .x = s->gamma};
+    TALUS_TRY(TALUS_VECTORS(s, &work->vectors, "gradient projection", &gp.trial, &gp.g, &gp.w,
+                            &gp.gw, &gp.r, &gp.ap));
     if (p->metric) {
-        talus_solver_metric(s, TALUS_METRIC_TRACE, work->metric);
-        gp.metric = (const TalusMetricBlock *)work->metric;
+        TALUS_TRY(talus_solver_metric(s, TALUS_METRIC_TRACE, &work->metric, &gp.metric));
         s->backend->op.scale(s->op, gp.metric, true, s->gamma);
     }
     s->backend->block.project(s->op, gp.metric, gp.x);
@@ -320,11 +300,4 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     if (gp.metric)
         s->backend->op.scale(s->op, gp.metric, false, s->gamma);
     return status;
-}
-
-void talus_gp_clear(TalusGpWork *work, const TalusBackend *backend)
-{
-    for (int k = 0; k < GP_VECTORS; k++)
-        backend->vector.release(work->vector[k]);
-    talus_metric_release(backend, work->metric);
 }

@@ -70,14 +70,8 @@ typedef struct TalusKrylov {
     double (*step)(TalusGp *gp, void *work, bool *more);
 } TalusKrylov;
 
-/* Vectors of one solve; n entries each. */
-enum { GP_TRIAL, GP_G, GP_W, GP_GW, GP_R, GP_AP, GP_VECTORS };
-
 typedef struct TalusGpWork {
-    double *vector[GP_VECTORS];
-    size_t room[GP_VECTORS];
-    TalusMetricBlock *metric;
-    size_t metric_room;
+    TalusVectors vectors, metric;
 } TalusGpWork;
 
 struct TalusGp {
@@ -99,7 +93,6 @@ struct TalusGp {
 /* Solves s from s->gamma. */
 TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *params, TalusGpWork *work,
                            const TalusKrylov *krylov, void *krylov_work);
-void talus_gp_clear(TalusGpWork *work, const TalusBackend *backend);
 
 /* ---- for Krylov methods ---- */
 

@@ -14,8 +14,8 @@
 
 typedef struct Work {
     TalusGpWork gp;
+    TalusVectors vectors;
     double *p, *r, *ap;
-    size_t p_room, r_room, ap_room;
     double rr;
 } Work;
 
@@ -53,20 +53,8 @@ static TalusStatus solve_gpcg(TalusSolve *s)
 {
     static const TalusKrylov cg = {begin, step};
     Work *w = s->work;
-    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->p, &w->p_room, n, "conjugate gradients"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->r, &w->r_room, n, "conjugate gradients"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->ap, &w->ap_room, n, "conjugate gradients"));
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "conjugate gradients", &w->p, &w->r, &w->ap));
     return talus_gp_solve(s, s->params, &w->gp, &cg, w);
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    talus_gp_clear(&w->gp, backend);
-    backend->vector.release(w->p);
-    backend->vector.release(w->r);
-    backend->vector.release(w->ap);
 }
 
 const TalusSolverType talus_solver_gpcg = {
@@ -77,5 +65,4 @@ const TalusSolverType talus_solver_gpcg = {
     TALUS_PARAMS(params, TalusGpParams),
     .work_size = sizeof(Work),
     .solve = solve_gpcg,
-    .clear = clear,
 };

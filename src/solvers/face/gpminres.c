@@ -14,30 +14,12 @@ typedef struct Work {
 
 static const TalusParam params[] = {TALUS_GP_ROWS(10)};
 
-static TalusStatus begin(TalusGp *gp, void *work)
-{
-    talus_minres_begin(gp, work);
-    return TALUS_OK;
-}
-
-static double step(TalusGp *gp, void *work, bool *more)
-{
-    return talus_minres_step(gp, work, more);
-}
-
 static TalusStatus solve_gpminres(TalusSolve *s)
 {
-    static const TalusKrylov minres = {begin, step};
+    static const TalusKrylov minres = {talus_minres_begin, talus_minres_step};
     Work *w = s->work;
     TALUS_TRY(talus_minres_reserve(s, &w->minres));
     return talus_gp_solve(s, s->params, &w->gp, &minres, &w->minres);
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    talus_gp_clear(&w->gp, backend);
-    talus_minres_clear(&w->minres, backend);
 }
 
 const TalusSolverType talus_solver_gpminres = {
@@ -48,5 +30,4 @@ const TalusSolverType talus_solver_gpminres = {
     TALUS_PARAMS(params, TalusGpParams),
     .work_size = sizeof(Work),
     .solve = solve_gpminres,
-    .clear = clear,
 };

@@ -30,8 +30,8 @@ typedef struct Work {
     TalusSparse matrix, face; /* N + E; its rows and columns in the face, with the same capacity */
     TalusLdl factor;
     int32_t *place, *row; /* index in the face of each row, or -1; and the inverse map */
+    TalusVectors vectors;
     double *mask, *packed;
-    size_t mask_room;
 } Work;
 
 static const TalusParam params[] = {
@@ -67,8 +67,7 @@ static TalusStatus begin(TalusGp *gp, void *work)
     TalusPivots pivots = {.relative = p->drop, .replacement = p->raise * largest};
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
     TALUS_TRY(talus_ldl_factor(&w->factor, &w->face, NULL, &pivots));
-    talus_minres_begin(gp, &w->minres);
-    return TALUS_OK;
+    return talus_minres_begin(gp, &w->minres);
 }
 
 /* In a metric, x = gamma / s: z = S^-1 A^-1 S^-1 r. */
@@ -103,8 +102,7 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     TALUS_TRY(talus_minres_reserve(s, &w->minres));
     TALUS_TRY(TALUS_GROW(w->place, n, 0, "face"));
     TALUS_TRY(TALUS_GROW(w->row, n, 0, "face"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->mask, &w->mask_room, n, "face"));
-    TALUS_TRY(TALUS_GROW(w->packed, n, 0, "face"));
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "face", &w->mask, &w->packed));
     clear_matrices(w);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     w->minres.precondition = precondition;
@@ -125,14 +123,10 @@ static TalusStatus solve_gpminres_p(TalusSolve *s)
     return status;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
-    talus_gp_clear(&w->gp, backend);
-    talus_minres_clear(&w->minres, backend);
     TALUS_RELEASE(w->place, w->row);
-    backend->vector.release(w->mask);
-    talus_release(w->packed);
 }
 
 const TalusSolverType talus_solver_gpminres_p = {

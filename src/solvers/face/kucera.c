@@ -69,11 +69,6 @@ static TalusStatus solve_kucera(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_face_clear(work, backend);
-}
-
 const TalusSolverType talus_solver_kucera = {
     .name = "kucera",
     .summary =
@@ -85,5 +80,4 @@ const TalusSolverType talus_solver_kucera = {
     .state_size = sizeof(State),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_kucera,
-    .clear = clear,
 };

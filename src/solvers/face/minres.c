@@ -21,17 +21,7 @@ static const double LEFT = 1e-5; /* |A r| / (|A| |r|) of a residual that no w ca
 
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
 {
-    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    for (int k = 0; k < MINRES_VECTORS; k++)
-        TALUS_TRY(
-            s->backend->vector.reserve(s->op, &m->vector[k], &m->room[k], n, "minimum residuals"));
-    return TALUS_OK;
-}
-
-void talus_minres_clear(TalusMinres *m, const TalusBackend *backend)
-{
-    for (int k = 0; k < MINRES_VECTORS; k++)
-        backend->vector.release(m->vector[k]);
+    return talus_vectors_reserve(s, &m->memory, MINRES_VECTORS, m->vector, "minimum residuals");
 }
 
 /* z = M^-1 r_now; returns sqrt(r'z). */
@@ -44,8 +34,9 @@ static double precondition(TalusGp *gp, TalusMinres *m)
     return sqrt(fmax(rz, 0.0));
 }
 
-void talus_minres_begin(TalusGp *gp, TalusMinres *m)
+TalusStatus talus_minres_begin(TalusGp *gp, void *minres)
 {
+    TalusMinres *m = minres;
     talus_gp_set(gp, -1.0, gp->r, m->vector[MINRES_NOW]);
     for (int k = 0; k < 3; k++) {
         talus_gp_set(gp, 0.0, gp->r, m->vector[MINRES_D + k]);
@@ -57,6 +48,7 @@ void talus_minres_begin(TalusGp *gp, TalusMinres *m)
     m->cosine = -1.0;
     m->sine = m->bar = m->above = 0.0;
     m->size = m->precondition ? 1.0 : gp->largest; /* a preconditioner approximates A */
+    return TALUS_OK;
 }
 
 /* Computes v, A v and the next r and beta. Returns alpha. */
@@ -93,8 +85,9 @@ static void recur(TalusGp *gp, double **out, const double *first, double eps, do
     gp->solve->backend->vector.combine(gp->solve->op, 3, parts, weights, out[2]);
 }
 
-double talus_minres_step(TalusGp *gp, TalusMinres *m, bool *more)
+double talus_minres_step(TalusGp *gp, void *minres, bool *more)
 {
+    TalusMinres *m = minres;
     const TalusBackend *b = gp->solve->backend;
     const TalusOperator *op = gp->solve->op;
     *more = false;

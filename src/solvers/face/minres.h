@@ -12,7 +12,7 @@ enum { MINRES_VECTORS = MINRES_AD + 3 };
 
 typedef struct TalusMinres {
     double *vector[MINRES_VECTORS];
-    size_t room[MINRES_VECTORS];
+    TalusVectors memory;
     TalusPrecondition *precondition; /* NULL: none */
     void *user;
 
@@ -23,8 +23,8 @@ typedef struct TalusMinres {
 } TalusMinres;
 
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m);
-void talus_minres_clear(TalusMinres *m, const TalusBackend *backend);
-void talus_minres_begin(TalusGp *gp, TalusMinres *m);
-double talus_minres_step(TalusGp *gp, TalusMinres *m, bool *more);
+/* Begin and step as in TalusKrylov; `minres` is a TalusMinres. */
+TalusStatus talus_minres_begin(TalusGp *gp, void *minres);
+double talus_minres_step(TalusGp *gp, void *minres, bool *more);
 
 #endif

@@ -131,11 +131,6 @@ static TalusStatus solve_mprgp(TalusSolve *s)
     return status;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_face_clear(work, backend);
-}
-
 const TalusSolverType talus_solver_mprgp = {
     .name = "mprgp",
     .summary = "conjugate gradients on faces, left in proportion: bounds, and cones slowly",
@@ -146,5 +141,4 @@ const TalusSolverType talus_solver_mprgp = {
     .state_size = sizeof(State),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_mprgp,
-    .clear = clear,
 };

@@ -48,11 +48,6 @@ static TalusStatus solve_pgd(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    talus_face_clear(work, backend);
-}
-
 const TalusSolverType talus_solver_pgd = {
     .name = "pgd",
     .summary = "projected gradient descent with exact line search: for comparison",
@@ -62,5 +57,4 @@ const TalusSolverType talus_solver_pgd = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_pgd,
-    .clear = clear,
 };

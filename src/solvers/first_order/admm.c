@@ -54,13 +54,12 @@ typedef struct State {
 typedef struct Work {
     TalusExtrapolation extrapolation; /* part 0 is w, part 1 is x */
     TalusBest best;
-    TalusVector g, t;
-    TalusMetricBlock *metric;
+    TalusVectors vectors, metric;
+    double *g, *t;      /* work vectors */
     TalusSparse matrix; /* N + E + rho S^-2 */
     double *diagonal;   /* diagonal of N + E */
     int32_t *place;     /* its indices in the matrix */
     TalusLdl factor;
-    size_t metric_room;
 } Work;
 
 typedef struct Run {
@@ -135,9 +134,10 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
     talus_sparse_clear(&w->matrix);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     TALUS_TRY(keep_diagonal(w, &complete));
+    if (!complete)
+        return TALUS_OK;
     TALUS_TRY(talus_ldl_analyse(&w->factor, &w->matrix, NULL));
-    bool small = p->x_step == X_DIRECT || talus_ldl_fill(&w->factor) <= DIRECT_FILL;
-    if (!complete || !small)
+    if (p->x_step != X_DIRECT && talus_ldl_fill(&w->factor) > DIRECT_FILL)
         return TALUS_OK;
     TALUS_TRY(factorise(s, run, &run->direct));
     while (!run->direct && run->rho * LARGEST_CHANGE <= RHO_MAX) {
@@ -153,13 +153,13 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
 {
     Work *w = s->work;
-    talus_copy(s, w->extrapolation.part[0].y.at, run->z);
+    talus_copy(s, w->extrapolation.part[0].y, run->z);
     s->backend->block.project(s->op, run->metric, run->z);
     if (!measured)
         return;
-    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g.at);
+    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g);
     s->info->products++;
-    s->backend->block.forward_backward(s->op, run->metric, run->z, w->g.at, 1.0, NULL, NULL, sums);
+    s->backend->block.forward_backward(s->op, run->metric, run->z, w->g, 1.0, NULL, NULL, sums);
     talus_best_offer(&w->best, s, run->z, sums->residual2);
 }
 
@@ -173,19 +173,19 @@ static void direct_step(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
     TalusExtrapolated *part = w->extrapolation.part;
-    const double *sum[3] = {w->g.at, part->y.at, run->z}, *both[2] = {part->y.at, w->t.at};
+    const double *sum[3] = {w->g, part->y, run->z}, *both[2] = {part->y, w->t};
     const double a[3] = {1.0, run->rho, -run->rho}, step[2] = {1.0, -p->relax};
-    const double *dotted[2] = {w->t.at, w->g.at};
+    const double *dotted[2] = {w->t, w->g};
     double ee_re[2];
-    s->backend->vector.combine(s->op, 3, sum, a, w->g.at);
-    talus_copy(s, w->g.at, w->t.at);
-    s->backend->op.scale(s->op, run->metric, true, w->t.at);
-    talus_ldl_solve(&w->factor, w->t.at);
-    s->backend->op.scale(s->op, run->metric, true, w->t.at);
+    s->backend->vector.combine(s->op, 3, sum, a, w->g);
+    talus_copy(s, w->g, w->t);
+    s->backend->op.scale(s->op, run->metric, true, w->t);
+    talus_ldl_solve(&w->factor, w->t);
+    s->backend->op.scale(s->op, run->metric, true, w->t);
     s->info->products++;
-    s->backend->vector.combine(s->op, 2, both, step, part->h.at);
-    s->backend->vector.dots(s->op, 2, dotted, w->t.at, ee_re);
-    double rr = s->backend->vector.dot(s->op, w->g.at, w->g.at);
+    s->backend->vector.combine(s->op, 2, both, step, part->h);
+    s->backend->vector.dots(s->op, 2, dotted, w->t, ee_re);
+    double rr = s->backend->vector.dot(s->op, w->g, w->g);
     run->curvature =
         quotient(rr - 2.0 * run->rho * ee_re[1] + run->rho * run->rho * ee_re[0], ee_re[0]);
 }
@@ -197,22 +197,22 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
     State *state = s->state;
     TalusExtrapolated *part = w->extrapolation.part, *x = part + 1;
     double tau = state->norm, rho = run->rho, all = 1.0 / (tau + rho);
-    s->backend->op.gradient(s->op, run->metric, x->y.at, true, w->t.at);
+    s->backend->op.gradient(s->op, run->metric, x->y, true, w->t);
     s->info->products++;
-    const double *old[4] = {x->y.at, run->z, part->y.at, w->t.at};
+    const double *old[4] = {x->y, run->z, part->y, w->t};
     const double a[4] = {tau * all, 2.0 * rho * all, -rho * all, -all};
-    s->backend->vector.combine(s->op, 4, old, a, x->h.at);
-    const double *sum[3] = {part->y.at, x->h.at, run->z};
+    s->backend->vector.combine(s->op, 4, old, a, x->h);
+    const double *sum[3] = {part->y, x->h, run->z};
     const double b[3] = {1.0, p->relax, -p->relax};
-    s->backend->vector.combine(s->op, 3, sum, b, part->h.at);
+    s->backend->vector.combine(s->op, 3, sum, b, part->h);
     run->curvature = tau;
     if (!measured)
         return;
-    const double *e[2] = {run->z, x->y.at}, c[2] = {1.0, -1.0};
-    s->backend->vector.axpby(s->op, -1.0, w->t.at, 1.0, w->g.at);
-    s->backend->vector.combine(s->op, 2, e, c, w->t.at);
-    double seen = quotient(s->backend->vector.dot(s->op, w->g.at, w->g.at),
-                           s->backend->vector.dot(s->op, w->t.at, w->t.at));
+    const double *e[2] = {run->z, x->y}, c[2] = {1.0, -1.0};
+    s->backend->vector.axpby(s->op, -1.0, w->t, 1.0, w->g);
+    s->backend->vector.combine(s->op, 2, e, c, w->t);
+    double seen = quotient(s->backend->vector.dot(s->op, w->g, w->g),
+                           s->backend->vector.dot(s->op, w->t, w->t));
     if (seen > tau && isfinite(seen))
         state->norm = MARGIN * seen; /* the power iteration underestimated it */
 }
@@ -223,7 +223,7 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
 static TalusStatus set_rho(TalusSolve *s, Run *run, double rho)
 {
     Work *w = s->work;
-    double *y = w->extrapolation.part[0].y.at, old = run->rho;
+    double *y = w->extrapolation.part[0].y, old = run->rho;
     bool good = true;
     run->rho = rho;
     if (run->direct)
@@ -251,15 +251,6 @@ static TalusStatus adapt(TalusSolve *s, const Params *p, Run *run)
 
 /* ---- the solve ---- */
 
-static TalusStatus reserve(TalusSolve *s, Work *w)
-{
-    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    TALUS_TRY(talus_best_begin(&w->best, s));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g.at, &w->g.capacity, n, "gradient"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->t.at, &w->t.capacity, n, "error"));
-    return talus_metric_reserve(s, &w->metric, &w->metric_room);
-}
-
 static void prepare_norm(TalusSolve *s, const Run *run)
 {
     State *state = s->state;
@@ -267,8 +258,7 @@ static void prepare_norm(TalusSolve *s, const Run *run)
     if (state->norm > 0.0)
         state->norm *= FORGET;
     else
-        state->norm =
-            MARGIN * talus_operator_norm(s, run->metric, POWER_ITERATIONS, w->g.at, w->t.at);
+        state->norm = MARGIN * talus_operator_norm(s, run->metric, POWER_ITERATIONS, w->g, w->t);
 }
 
 /* w = z + u with z the given impulses and u the part of -g / rho in the normal cone at z. */
@@ -278,14 +268,14 @@ static void start(TalusSolve *s, Run *run)
     TalusExtrapolated *part = w->extrapolation.part;
     s->backend->op.scale(s->op, run->metric, true, run->z);
     s->backend->block.project(s->op, run->metric, run->z);
-    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g.at);
+    s->backend->op.gradient(s->op, run->metric, run->z, true, w->g);
     s->info->products++;
-    s->backend->vector.axpby(s->op, 0.0, w->g.at, -1.0 / run->rho, w->g.at);
-    s->backend->block.tangent(s->op, run->metric, run->z, w->g.at, w->t.at);
-    const double *sum[3] = {run->z, w->g.at, w->t.at}, a[3] = {1.0, 1.0, -1.0};
-    s->backend->vector.combine(s->op, 3, sum, a, part->y.at);
+    s->backend->vector.axpby(s->op, 0.0, w->g, -1.0 / run->rho, w->g);
+    s->backend->block.tangent(s->op, run->metric, run->z, w->g, w->t);
+    const double *sum[3] = {run->z, w->g, w->t}, a[3] = {1.0, 1.0, -1.0};
+    s->backend->vector.combine(s->op, 3, sum, a, part->y);
     if (!run->direct)
-        talus_copy(s, run->z, part[1].y.at);
+        talus_copy(s, run->z, part[1].y);
 }
 
 static TalusStatus iterate(TalusSolve *s, const Params *p, Run *run)
@@ -317,9 +307,9 @@ static TalusStatus solve_admm(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     Run run = {.z = s->gamma, .rho = p->rho};
-    TALUS_TRY(reserve(s, w));
-    talus_solver_metric(s, TALUS_METRIC_ANISOTROPIC, w->metric);
-    run.metric = (const TalusMetricBlock *)w->metric;
+    TALUS_TRY(talus_best_begin(&w->best, s));
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "gradient and error", &w->g, &w->t));
+    TALUS_TRY(talus_solver_metric(s, TALUS_METRIC_ANISOTROPIC, &w->metric, &run.metric));
     TALUS_TRY(prepare_direct(s, p, &run));
     TALUS_TRY(talus_extrapolate_begin(&w->extrapolation, s, run.direct ? 1 : 2, p->anderson));
     w->extrapolation.regular = REGULAR;
@@ -334,14 +324,9 @@ static TalusStatus solve_admm(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
-    talus_extrapolate_clear(&w->extrapolation, backend);
-    talus_best_clear(&w->best, backend);
-    backend->vector.release(w->g.at);
-    backend->vector.release(w->t.at);
-    talus_metric_release(backend, w->metric);
     TALUS_RELEASE(w->diagonal, w->place);
     talus_sparse_clear(&w->matrix);
     talus_ldl_clear(&w->factor);

@@ -42,8 +42,7 @@ typedef struct State {
 typedef struct Work {
     TalusExtrapolation extrapolation;
     TalusBest best;
-    TalusMetricBlock *metric;
-    size_t metric_room;
+    TalusVectors metric;
 } Work;
 
 typedef struct Run {
@@ -73,8 +72,8 @@ static const TalusParam params[] = {
 static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
-    double *h = w->extrapolation.part[0].h.at;
-    talus_copy(s, w->extrapolation.part[0].y.at, run->x);
+    double *h = w->extrapolation.part[0].h;
+    talus_copy(s, w->extrapolation.part[0].y, run->x);
     s->backend->block.project(s->op, run->metric, run->x);
     s->backend->op.gradient(s->op, run->metric, run->x, true, h);
     s->backend->block.forward_backward(s->op, run->metric, run->x, h, run->omega, NULL, NULL, sums);
@@ -85,7 +84,7 @@ static void evaluate(TalusSolve *s, Run *run, TalusForward *sums)
 static void shorten(TalusSolve *s, const Params *p, Run *run)
 {
     TalusExtrapolation *e = &((Work *)s->work)->extrapolation;
-    s->backend->vector.axpby(s->op, 0.5, run->x, 0.5, e->part[0].y.at);
+    s->backend->vector.axpby(s->op, 0.5, run->x, 0.5, e->part[0].y);
     run->omega *= 0.5;
     if (p->map == MAP_GRADIENT)
         ((State *)s->state)->norm *= 2.0;
@@ -117,7 +116,7 @@ static double step_length(TalusSolve *s, const Params *p, const Run *run)
     if (state->norm > 0.0)
         state->norm *= FORGET;
     else
-        state->norm = talus_operator_norm(s, run->metric, POWER_ITERATIONS, part->y.at, part->h.at);
+        state->norm = talus_operator_norm(s, run->metric, POWER_ITERATIONS, part->y, part->h);
     double omega = p->omega > 0.0 ? p->omega : GRADIENT_OMEGA;
     return state->norm > 0.0 ? omega / state->norm : omega;
 }
@@ -127,29 +126,19 @@ static TalusStatus solve_anderson(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     Run run = {.x = s->gamma};
-    TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
+    TALUS_TRY(talus_solver_metric(s, (TalusMetric)p->metric, &w->metric, &run.metric));
     TALUS_TRY(talus_best_begin(&w->best, s));
     TALUS_TRY(talus_extrapolate_begin(&w->extrapolation, s, 1, p->memory));
     w->extrapolation.regular = p->regular;
     w->extrapolation.factor = p->factor;
-    talus_solver_metric(s, (TalusMetric)p->metric, w->metric);
-    run.metric = (const TalusMetricBlock *)w->metric;
     run.omega = step_length(s, p, &run);
     s->backend->op.scale(s->op, run.metric, true, run.x);
-    talus_copy(s, run.x, w->extrapolation.part[0].y.at);
+    talus_copy(s, run.x, w->extrapolation.part[0].y);
     iterate(s, p, &run);
     talus_best_take(&w->best, s, s->gamma);
     s->backend->op.scale(s->op, run.metric, false, s->gamma);
     s->backend->block.project(s->op, NULL, s->gamma);
     return TALUS_OK;
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    talus_extrapolate_clear(&w->extrapolation, backend);
-    talus_best_clear(&w->best, backend);
-    talus_metric_release(backend, w->metric);
 }
 
 const TalusSolverType talus_solver_anderson = {
@@ -163,5 +152,4 @@ const TalusSolverType talus_solver_anderson = {
     .state_size = sizeof(State),
     .work_size = sizeof(Work),
     .solve = solve_anderson,
-    .clear = clear,
 };

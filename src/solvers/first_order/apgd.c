@@ -30,8 +30,8 @@ typedef struct State {
 
 typedef struct Work {
     double *x_prev, *g_prev;
-    TalusMetricBlock *metric;
-    size_t x_room, g_room, metric_room;
+    TalusVectors vectors, metric_memory;
+    const TalusMetricBlock *metric;
 } Work;
 
 static const char *const metrics[] = {"trace", "anisotropic", NULL};
@@ -60,21 +60,9 @@ static bool knows_metric(const TalusSolve *s)
 
 static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
 {
-    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->x_prev, &w->x_room, n, "previous impulses"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g_prev, &w->g_room, n, "previous gradient"));
-    if (!metric)
-        return TALUS_OK;
-    TALUS_TRY(talus_metric_reserve(s, &w->metric, &w->metric_room));
-    talus_solver_metric(s, (TalusMetric)p->metric, w->metric);
-    return TALUS_OK;
-}
-
-static void release_metric(const TalusBackend *backend, Work *w)
-{
-    talus_metric_release(backend, w->metric);
-    w->metric = NULL;
-    w->metric_room = 0;
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "previous iterate", &w->x_prev, &w->g_prev));
+    return metric ? talus_solver_metric(s, (TalusMetric)p->metric, &w->metric_memory, &w->metric)
+                  : TALUS_OK;
 }
 
 /* ---- Coulomb's law ---- */
@@ -163,12 +151,11 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
 
 static void estimate_norm(TalusSolve *s, const Params *p, State *state, Work *w)
 {
-    const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
     if (state->norm > 0.0)
         state->norm *= p->forget;
     else
         state->norm =
-            p->margin * talus_operator_norm(s, metric, POWER_ITERATIONS, w->x_prev, w->g_prev);
+            p->margin * talus_operator_norm(s, w->metric, POWER_ITERATIONS, w->x_prev, w->g_prev);
 }
 
 static TalusStatus solve_apgd(TalusSolve *s)
@@ -180,9 +167,11 @@ static TalusStatus solve_apgd(TalusSolve *s)
     bool unscaled = knows_metric(s);
     TALUS_TRY(reserve(s, p, !unscaled || !(state->norm > 0.0), w));
     estimate_norm(s, p, state, w);
-    if (unscaled)
-        release_metric(s->backend, w);
-    const TalusMetricBlock *metric = (const TalusMetricBlock *)w->metric;
+    if (unscaled) {
+        talus_vectors_release(s->backend, &w->metric_memory);
+        w->metric = NULL;
+    }
+    const TalusMetricBlock *metric = w->metric;
     if (metric) {
         s->backend->op.scale(s->op, metric, true, s->gamma);
         s->backend->vector.zero(s->op, w->g_prev, n);
@@ -208,14 +197,6 @@ static TalusStatus solve_apgd(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    backend->vector.release(w->x_prev);
-    backend->vector.release(w->g_prev);
-    release_metric(backend, w);
-}
-
 const TalusSolverType talus_solver_apgd = {
     .name = "apgd",
     .summary = "accelerated projected gradient, anisotropic metric, restarts",
@@ -226,5 +207,4 @@ const TalusSolverType talus_solver_apgd = {
     .state_size = sizeof(State),
     .work_size = sizeof(Work),
     .solve = solve_apgd,
-    .clear = clear,
 };

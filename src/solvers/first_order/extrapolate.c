@@ -12,51 +12,37 @@ static const double SLACK = 1.0 + 1e-6; /* growth of |f| in a plain step that is
 static const double DRIFT = 0.9999;     /* share of |f|^2 that no memory explains */
 static const double LONGEST = 65536.0;  /* maximum stride */
 
-static void swap(TalusVector *a, TalusVector *b)
+static void swap(double **a, double **b)
 {
-    TalusVector t = *a;
+    double *t = *a;
     *a = *b;
     *b = t;
 }
 
-static TalusStatus reserve(TalusSolve *solve, TalusVector *v)
+static TalusStatus reserve(TalusSolve *solve, TalusExtrapolated *p, int memory)
 {
-    size_t n = (size_t)solve->op->rows * (size_t)solve->op->blocks;
-    return solve->backend->vector.reserve(solve->op, &v->at, &v->capacity, n, "Anderson's memory");
+    double *vector[4 + 2 * TALUS_EXTRAPOLATE_MEMORY];
+    TALUS_TRY(
+        talus_vectors_reserve(solve, &p->memory, 4 + 2 * memory, vector, "Anderson's memory"));
+    p->y = vector[0];
+    p->h = vector[1];
+    p->f_prev = vector[2];
+    p->h_prev = vector[3];
+    for (int k = 0; k < memory; k++) {
+        p->df[k] = vector[4 + k];
+        p->dh[k] = vector[4 + memory + k];
+    }
+    return TALUS_OK;
 }
 
 TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, int parts, int memory)
 {
     e->parts = parts;
     e->memory = memory;
-    for (int i = 0; i < parts; i++) {
-        TalusExtrapolated *p = &e->part[i];
-        TALUS_TRY(reserve(solve, &p->y));
-        TALUS_TRY(reserve(solve, &p->h));
-        TALUS_TRY(reserve(solve, &p->f_prev));
-        TALUS_TRY(reserve(solve, &p->h_prev));
-        for (int k = 0; k < memory; k++) {
-            TALUS_TRY(reserve(solve, &p->df[k]));
-            TALUS_TRY(reserve(solve, &p->dh[k]));
-        }
-    }
+    for (int i = 0; i < parts; i++)
+        TALUS_TRY(reserve(solve, &e->part[i], memory));
     talus_extrapolate_forget(e);
     return TALUS_OK;
-}
-
-void talus_extrapolate_clear(TalusExtrapolation *e, const TalusBackend *backend)
-{
-    for (int i = 0; i < TALUS_EXTRAPOLATE_PARTS; i++) {
-        TalusExtrapolated *p = &e->part[i];
-        backend->vector.release(p->y.at);
-        backend->vector.release(p->h.at);
-        backend->vector.release(p->f_prev.at);
-        backend->vector.release(p->h_prev.at);
-        for (int k = 0; k < TALUS_EXTRAPOLATE_MEMORY; k++) {
-            backend->vector.release(p->df[k].at);
-            backend->vector.release(p->dh[k].at);
-        }
-    }
 }
 
 static void empty(TalusExtrapolation *e)
@@ -83,8 +69,8 @@ static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f
         const double *df[TALUS_EXTRAPOLATE_MEMORY];
         double part[TALUS_EXTRAPOLATE_MEMORY];
         for (int k = 0; k < e->count; k++)
-            df[k] = p->df[k].at;
-        solve->backend->vector.dots(solve->op, e->count, df, with_f ? p->y.at : df[slot], part);
+            df[k] = p->df[k];
+        solve->backend->vector.dots(solve->op, e->count, df, with_f ? p->y : df[slot], part);
         for (int k = 0; k < e->count; k++)
             sums[k] += part[k];
     }
@@ -94,7 +80,7 @@ static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
 {
     double size2 = 0.0;
     for (int i = 0; i < e->parts; i++)
-        size2 += solve->backend->vector.dot(solve->op, e->part[i].h.at, e->part[i].h.at);
+        size2 += solve->backend->vector.dot(solve->op, e->part[i].h, e->part[i].h);
     return size2;
 }
 
@@ -105,8 +91,8 @@ static bool remember(TalusExtrapolation *e, TalusSolve *solve)
     int slot = e->next;
     for (int i = 0; i < e->parts; i++) {
         TalusExtrapolated *p = &e->part[i];
-        solve->backend->vector.axpby(solve->op, 1.0, p->y.at, -1.0, p->f_prev.at);
-        solve->backend->vector.axpby(solve->op, 1.0, p->h.at, -1.0, p->h_prev.at);
+        solve->backend->vector.axpby(solve->op, 1.0, p->y, -1.0, p->f_prev);
+        solve->backend->vector.axpby(solve->op, 1.0, p->h, -1.0, p->h_prev);
         swap(&p->f_prev, &p->df[slot]);
         swap(&p->h_prev, &p->dh[slot]);
     }
@@ -159,19 +145,19 @@ static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const do
         TalusExtrapolated *p = &e->part[i];
         int n = 0;
         for (int k = 0; k < used; k++) {
-            v[n] = p->dh[k].at;
+            v[n] = p->dh[k];
             a[n++] = -c[k];
         }
         for (int k = 0; k < used && e->stride > 0.0; k++) {
-            v[n] = p->df[k].at;
+            v[n] = p->df[k];
             a[n++] = -e->stride * c[k];
         }
-        v[n] = p->h.at;
+        v[n] = p->h;
         a[n++] = 1.0;
-        v[n] = p->y.at;
+        v[n] = p->y;
         a[n++] = e->stride;
         swap(&p->y, &p->f_prev);
-        solve->backend->vector.combine(solve->op, e->stride > 0.0 ? n : n - 1, v, a, p->y.at);
+        solve->backend->vector.combine(solve->op, e->stride > 0.0 ? n : n - 1, v, a, p->y);
         swap(&p->h, &p->h_prev);
     }
     e->has_last = true;
@@ -182,13 +168,13 @@ TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve)
     double c[TALUS_EXTRAPOLATE_MEMORY], size2 = 0.0;
     for (int i = 0; i < e->parts; i++) { /* f overwrites y */
         TalusExtrapolated *p = &e->part[i];
-        solve->backend->vector.axpby(solve->op, 1.0, p->h.at, -1.0, p->y.at);
-        size2 += solve->backend->vector.dot(solve->op, p->y.at, p->y.at);
+        solve->backend->vector.axpby(solve->op, 1.0, p->h, -1.0, p->y);
+        size2 += solve->backend->vector.dot(solve->op, p->y, p->y);
     }
     double size = sqrt(size2), last = e->last;
     if (e->extrapolated && size > e->factor * last) {
         for (int i = 0; i < e->parts; i++)
-            talus_copy(solve, e->part[i].h_prev.at, e->part[i].y.at);
+            talus_copy(solve, e->part[i].h_prev, e->part[i].y);
         empty(e);
         return TALUS_EXTRAPOLATE_BACK;
     }

@@ -21,8 +21,9 @@ enum { TALUS_EXTRAPOLATE_MEMORY = 30, TALUS_EXTRAPOLATE_PARTS = 2 };
 
 /* One part of y. The caller writes h for the given y; talus_extrapolate swaps both. */
 typedef struct TalusExtrapolated {
-    TalusVector y, h, f_prev, h_prev;
-    TalusVector df[TALUS_EXTRAPOLATE_MEMORY], dh[TALUS_EXTRAPOLATE_MEMORY];
+    double *y, *h, *f_prev, *h_prev;
+    double *df[TALUS_EXTRAPOLATE_MEMORY], *dh[TALUS_EXTRAPOLATE_MEMORY];
+    TalusVectors memory;
 } TalusExtrapolated;
 
 typedef struct TalusExtrapolation {
@@ -49,6 +50,5 @@ TalusStatus talus_extrapolate_begin(TalusExtrapolation *e, TalusSolve *solve, in
 void talus_extrapolate_forget(TalusExtrapolation *e);
 /* Computes the next y from y and h(y). */
 TalusExtrapolateStep talus_extrapolate(TalusExtrapolation *e, TalusSolve *solve);
-void talus_extrapolate_clear(TalusExtrapolation *e, const TalusBackend *backend);
 
 #endif

@@ -44,12 +44,6 @@ static TalusStatus solve_jacobi(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    (void)work;
-    (void)backend;
-}
-
 const TalusSolverType talus_solver_jacobi = {
     .name = "jacobi",
     .summary = "projected Jacobi: simple, parallel, slow",
@@ -57,7 +51,5 @@ const TalusSolverType talus_solver_jacobi = {
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
     TALUS_PARAMS(params, Params),
-    .work_size = 0,
     .solve = solve_jacobi,
-    .clear = clear,
 };

@@ -59,13 +59,8 @@ typedef struct State {
     int64_t length; /* planned iterations of OGM-G */
 } State;
 
-enum { VECTORS = 10 };
-
 typedef struct Work {
-    double *vector[VECTORS], *pair[TALUS_PAIRS + 1];
-    size_t capacity[VECTORS], pair_capacity[TALUS_PAIRS + 1];
-    TalusMetricBlock *metric;
-    size_t metric_capacity;
+    TalusVectors vectors, pairs, metric;
 } Work;
 
 /* State of one solve. */
@@ -118,35 +113,16 @@ static const TalusPart parts[] = {[APGD] = {"apgd", false}, {NULL, false}};
 
 /* ---- beginning ---- */
 
-static TalusStatus reserve(TalusSolve *s, Work *w, int pairs)
-{
-    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    for (int i = 0; i < VECTORS; i++)
-        TALUS_TRY(s->backend->vector.reserve(s->op, &w->vector[i], &w->capacity[i], n,
-                                             "quasi-Newton vectors"));
-    for (int i = 0; i < pairs; i++)
-        TALUS_TRY(s->backend->vector.reserve(s->op, &w->pair[i], &w->pair_capacity[i], n,
-                                             "quasi-Newton pairs"));
-    return talus_metric_reserve(s, &w->metric, &w->metric_capacity);
-}
-
-static void place_vectors(Run *run, Work *w)
+static TalusStatus reserve(Run *run, Work *w)
 {
     TalusQuasi *q = &run->q;
-    double **const places[VECTORS] = {&q->x,        &q->g,       &q->r,      &q->d,
-                                      &q->x_next,   &q->g_next,  &q->r_next, &q->smooth_x,
-                                      &q->smooth_g, &q->smooth_r};
-    for (int i = 0; i < VECTORS; i++)
-        *places[i] = w->vector[i];
-    for (int i = 0; i <= run->p->memory; i++)
-        q->pair[i] = w->pair[i];
-    q->metric = (const TalusMetricBlock *)w->metric;
+    TALUS_TRY(TALUS_VECTORS(run->s, &w->vectors, "quasi-Newton vectors", &q->x, &q->g, &q->r, &q->d,
+                            &q->x_next, &q->g_next, &q->r_next, &q->smooth_x, &q->smooth_g,
+                            &q->smooth_r));
+    TALUS_TRY(talus_vectors_reserve(run->s, &w->pairs, run->p->memory + 1, q->pair,
+                                    "quasi-Newton pairs"));
     run->h.memory = run->p->memory;
-}
-
-static void copy(const Run *run, const double *from, double *to)
-{
-    run->s->backend->vector.combine(run->s->op, 1, &from, (const double[]){1.0}, to);
+    return talus_solver_metric(run->s, (TalusMetric)run->p->metric, &w->metric, &q->metric);
 }
 
 static void estimate_norm(Run *run)
@@ -289,7 +265,7 @@ static void smooth(Run *run, double along, TalusSmoothSums *sums)
 /* Returns P(x), in x_next. */
 static const double *projected(Run *run, const double *x)
 {
-    copy(run, x, run->q.x_next);
+    talus_copy(run->s, x, run->q.x_next);
     run->s->backend->block.project(run->s->op, run->q.metric, run->q.x_next);
     return run->q.x_next;
 }
@@ -388,7 +364,7 @@ static bool polish(Run *run)
     TalusQuasi *q = &run->q;
     double theta[MAX_FINISH + 1], residual2, residual_max;
     ogm_weights(length, theta);
-    copy(run, q->smooth_x, q->d);
+    talus_copy(run->s, q->smooth_x, q->d);
     for (int i = 0; i < length; i++) {
         double t = theta[i], next = 2.0 * theta[i + 1] - 1.0, now = 2.0 * t - 1.0;
         TalusOgm o = {.metric = q->metric,
@@ -484,7 +460,7 @@ static bool begin(Run *run)
     TalusSolve *s = run->s;
     TalusForward sums;
     TalusSmoothSums smoothed;
-    copy(run, s->gamma, run->q.x);
+    talus_copy(run->s, s->gamma, run->q.x);
     s->backend->op.scale(s->op, run->q.metric, true, run->q.x);
     s->backend->block.project(s->op, run->q.metric, run->q.x);
     gradient_anew(run);
@@ -501,15 +477,12 @@ static bool begin(Run *run)
 
 static TalusStatus solve_lbfgs(TalusSolve *s)
 {
-    Work *w = s->work;
     Run run = {.s = s,
                .p = s->params,
                .state = s->state,
                .claim_below = INFINITY,
                .polish_below = INFINITY};
-    TALUS_TRY(reserve(s, w, run.p->memory + 1));
-    talus_solver_metric(s, (TalusMetric)run.p->metric, w->metric);
-    place_vectors(&run, w);
+    TALUS_TRY(reserve(&run, s->work));
     estimate_norm(&run);
     if (!(run.state->near > 0.0))
         run.state->near = run.p->near;
@@ -526,19 +499,9 @@ static TalusStatus solve_lbfgs(TalusSolve *s)
             go = polish_down(&run);
         slow = stuck(&run);
     }
-    copy(&run, projected(&run, run.q.smooth_x), s->gamma);
+    talus_copy(s, projected(&run, run.q.smooth_x), s->gamma);
     s->backend->op.scale(s->op, run.q.metric, false, s->gamma);
     return go ? talus_solve_hand_over(s, APGD, false) : TALUS_OK;
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    for (int i = 0; i < VECTORS; i++)
-        backend->vector.release(w->vector[i]);
-    for (int i = 0; i <= TALUS_PAIRS; i++)
-        backend->vector.release(w->pair[i]);
-    talus_metric_release(backend, w->metric);
 }
 
 const TalusSolverType talus_solver_lbfgs_fb = {
@@ -553,5 +516,4 @@ const TalusSolverType talus_solver_lbfgs_fb = {
     .work_size = sizeof(Work),
     .parts = parts,
     .solve = solve_lbfgs,
-    .clear = clear,
 };

@@ -40,8 +40,7 @@ typedef struct Params {
 typedef struct Work {
     double *g, *d, *nd;
     TalusBest best;
-    TalusMetricBlock *metric;
-    size_t g_room, d_room, nd_room, metric_room;
+    TalusVectors vectors, metric;
 } Work;
 
 typedef struct Run {
@@ -73,16 +72,6 @@ static const TalusParam params[] = {
      "step in the measure that picks the result"},
 };
 
-static TalusStatus reserve(TalusSolve *s, const Params *p, Work *w)
-{
-    size_t n = (size_t)s->op->blocks * (size_t)s->op->rows;
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->g, &w->g_room, n, "gradient"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->d, &w->d_room, n, "direction"));
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->nd, &w->nd_room, n, "product"));
-    TALUS_TRY(talus_best_begin(&w->best, s));
-    return p->precondition ? talus_metric_reserve(s, &w->metric, &w->metric_room) : TALUS_OK;
-}
-
 /* Computes the gradient from x: recurrences drift, and sums of feasible points leave K by rounding. */
 static void refresh(TalusSolve *s, Run *run)
 {
@@ -92,13 +81,14 @@ static void refresh(TalusSolve *s, Run *run)
     s->info->products++;
 }
 
-static void start(TalusSolve *s, const Params *p, Run *run)
+static TalusStatus start(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
     *run = (Run){.x = s->gamma, .unit = 1.0, .gll.memory = p->gll};
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "gradient and direction", &w->g, &w->d, &w->nd));
+    TALUS_TRY(talus_best_begin(&w->best, s));
     if (p->precondition) {
-        talus_solver_metric(s, TALUS_METRIC_TRACE, w->metric);
-        run->metric = (const TalusMetricBlock *)w->metric;
+        TALUS_TRY(talus_solver_metric(s, TALUS_METRIC_TRACE, &w->metric, &run->metric));
         s->backend->op.scale(s->op, run->metric, true, run->x);
     } else {
         double size = talus_operator_norm(s, NULL, 1, w->d, w->nd);
@@ -106,6 +96,7 @@ static void start(TalusSolve *s, const Params *p, Run *run)
     }
     run->alpha = run->unit;
     refresh(s, run);
+    return TALUS_OK;
 }
 
 /* Lines (24)-(26): stores x if it is the best so far. The sums hold the residual of x. */
@@ -159,8 +150,7 @@ static TalusStatus solve_spg(TalusSolve *s)
     const Params *p = s->params;
     Work *w = s->work;
     Run run;
-    TALUS_TRY(reserve(s, p, w));
-    start(s, p, &run);
+    TALUS_TRY(start(s, p, &run));
     for (int j = 0;; j++) {
         TalusForward sums;
         store_best(s, p, &run, &sums);
@@ -183,16 +173,6 @@ static TalusStatus solve_spg(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    backend->vector.release(w->g);
-    backend->vector.release(w->d);
-    backend->vector.release(w->nd);
-    talus_best_clear(&w->best, backend);
-    talus_metric_release(backend, w->metric);
-}
-
 const TalusSolverType talus_solver_spg = {
     .name = "spg",
     .summary = "spectral projected gradients, preconditioned, with fall-back (P-SPG-FB)",
@@ -202,5 +182,4 @@ const TalusSolverType talus_solver_spg = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_spg,
-    .clear = clear,
 };

@@ -112,6 +112,6 @@ extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];
 
 TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form,
                             const TalusDirectKind kinds[2]);
-void talus_ipm_clear(void *work, const TalusBackend *backend);
+void talus_ipm_clear(void *work);
 
 #endif

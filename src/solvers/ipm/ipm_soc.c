@@ -78,7 +78,8 @@ enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, REPORTED, OTHER, V, OFFSET, ST
 typedef struct Work {
     TalusSocSystem system;
     TalusSocBlock *block;
-    double *memory, *vector[VECTORS];
+    TalusVectors vectors;
+    double *vector[VECTORS];
     TalusBest best;
     bool polishing; /* the last call ended in the polish: a resumed call continues there */
 } Work;
@@ -139,11 +140,8 @@ static void set_blocks(Run *run)
 
 static TalusStatus reserve(TalusSolve *s, Work *w)
 {
-    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     TALUS_TRY(TALUS_GROW(w->block, (size_t)s->op->blocks, 0, "cones"));
-    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * n, 0, "vectors"));
-    for (int k = 0; k < VECTORS; k++)
-        w->vector[k] = w->memory + (size_t)k * n;
+    TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
     return talus_best_begin(&w->best, s);
 }
 
@@ -489,7 +487,7 @@ static TalusStatus run_from(Run *run, double size, bool *ended)
 
 static TalusStatus interior(Run *run, bool *ended)
 {
-    memset(run->w->vector[REPORTED], 0, (size_t)run->n * sizeof *run->w->memory);
+    memset(run->w->vector[REPORTED], 0, (size_t)run->n * sizeof(double));
     residual_of(run, run->w->vector[REPORTED], &run->zero, &run->largest);
     bool far = true;
     *ended = false;
@@ -572,12 +570,11 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
     talus_soc_system_clear(&w->system);
-    TALUS_RELEASE(w->memory, w->block);
-    talus_best_clear(&w->best, backend);
+    talus_release(w->block);
 }
 
 const TalusSolverType talus_solver_ipm_soc = {

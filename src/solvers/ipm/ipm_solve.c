@@ -81,11 +81,12 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Ends without progress: spends the remaining budget without work, or leaves it to other shifts of an outer loop. */
+/* Ends without progress. Iterations without work use up the budget, as outcome `budget` promises, unless an outer loop
+ * can use it for other shifts. */
 static void rest(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
-    talus_copy(s, w->best.x.at, s->gamma);
+    talus_copy(s, w->best.x, s->gamma);
     w->best.kept = false;
     s->backend->op.residual(s->op, s->gamma, &sums);
     w->best.least = sums.residual2;
@@ -197,9 +198,8 @@ TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const Talus
     return TALUS_OK;
 }
 
-void talus_ipm_clear(void *work, const TalusBackend *backend)
+void talus_ipm_clear(void *work)
 {
     TalusIpmWork *w = work;
     talus_ipm_discard(&w->ipm);
-    talus_best_clear(&w->best, backend);
 }

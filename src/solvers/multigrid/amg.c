@@ -199,11 +199,10 @@ static TalusStatus solve_amg(TalusSolve *s)
     return status;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
     talus_amg_clear_levels(&w->amg, 0);
-    talus_best_clear(&w->best, backend);
 }
 
 const TalusSolverType talus_solver_amg = {

@@ -47,8 +47,8 @@ static const double DRIFT = 16.0; /* step length from which impulses may grow wi
 
 typedef struct Work {
     TalusSsn newton;
+    TalusVectors vectors;
     double *kept; /* impulses at the start of Newton's method */
-    size_t kept_room;
 } Work;
 
 typedef struct Run {
@@ -174,19 +174,12 @@ static TalusStatus solve_gs_ssn(TalusSolve *s)
     Run run = {.s = s, .p = s->params, .w = w, .n = (size_t)s->op->rows * (size_t)s->op->blocks};
     run.sweeps = run.p->sweeps;
     run.quiet = run.p->quiet;
-    TALUS_TRY(s->backend->vector.reserve(s->op, &w->kept, &w->kept_room, run.n, "impulses"));
+    TALUS_TRY(TALUS_VECTORS(s, &w->vectors, "impulses", &w->kept));
     TalusStatus status = talus_ssn_begin(&w->newton, s, &run.p->newton);
     run.careful = w->newton.coulomb;
     TALUS_THEN(status, iterate(&run));
     TalusStatus ended = talus_ssn_end(&w->newton, s);
     return status == TALUS_OK ? ended : status;
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    talus_ssn_clear(&w->newton);
-    backend->vector.release(w->kept);
 }
 
 const TalusSolverType talus_solver_gs_ssn = {
@@ -197,6 +190,6 @@ const TalusSolverType talus_solver_gs_ssn = {
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_gs_ssn,
-    .clear = clear,
+    .clear = talus_ssn_clear,
     .on_host = "the factorisation of the free rows",
 };

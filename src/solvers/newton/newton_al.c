@@ -58,14 +58,14 @@ static const double RHO_MIN = 1e-6;
 static const double SOLVED = 1e-8;   /* relative gradient if the last step changed no rows */
 static const double STIFFEN = 100.0; /* factor on rho after a failed factorisation */
 
-/* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient at P. */
-enum { Z, U, P, F, DZ, ND, CENTRE, G, VECTORS };
+/* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient at P; WEIGHT: w. */
+enum { Z, U, P, F, DZ, ND, CENTRE, G, WEIGHT, VECTORS };
 
 typedef struct Work {
     TalusAlSystem system;
-    bool *is_free;  /* rows in which p depends on u */
-    double *weight; /* w */
-    double *memory, *vector[VECTORS];
+    bool *is_free; /* rows in which p depends on u */
+    TalusVectors vectors;
+    double *vector[VECTORS];
     TalusBest best;
     double rho; /* value at the end of the last call */
 } Work;
@@ -88,14 +88,14 @@ static double pull(const Run *run, size_t i)
 /* p of row i at velocity u, before the clamp at 0. */
 static double multiplier(const Run *run, size_t i, double u)
 {
-    return (pull(run, i) * run->w->vector[CENTRE][i] - u) / run->w->weight[i];
+    return (pull(run, i) * run->w->vector[CENTRE][i] - u) / run->w->vector[WEIGHT][i];
 }
 
 static void set_weights(Run *run)
 {
     const double *compliance = run->w->system.bodies ? run->s->op->compliance : NULL;
     for (size_t i = 0; i < run->n; i++)
-        run->w->weight[i] = pull(run, i) + (compliance ? compliance[i] : 0.0);
+        run->w->vector[WEIGHT][i] = pull(run, i) + (compliance ? compliance[i] : 0.0);
 }
 
 /* ---- rounds and steps ---- */
@@ -161,8 +161,8 @@ static TalusStatus newton_step(Run *run, bool *singular)
 {
     Work *w = run->w;
     TalusSolve *s = run->s;
-    TalusStatus status =
-        talus_al_system_solve(&w->system, s, w->is_free, w->weight, w->vector[F], w->vector[DZ]);
+    TalusStatus status = talus_al_system_solve(&w->system, s, w->is_free, w->vector[WEIGHT],
+                                               w->vector[F], w->vector[DZ]);
     *singular = status == TALUS_ERR_NUMERIC;
     if (status != TALUS_OK)
         return *singular ? TALUS_OK : status;
@@ -200,7 +200,6 @@ static bool goes_on(Run *run)
 static TalusStatus iterate(Run *run)
 {
     Work *w = run->w;
-    double share = evaluate(run);
     memcpy(w->vector[P], w->vector[CENTRE], run->n * sizeof(double));
     for (bool go = goes_on(run); go;) {
         bool singular;
@@ -210,13 +209,13 @@ static TalusStatus iterate(Run *run)
             run->s->info->outcome = TALUS_OUTCOME_BUDGET;
             return TALUS_OK;
         }
-        share = evaluate(run);
+        double share = evaluate(run);
         if (share <= SOLVED)
             talus_solve_suspect(run->s); /* within a round p may be anywhere */
         go = goes_on(run);
-        if (singular)
+        if (go && singular)
             next_round(run, STIFFEN * run->rho);
-        else if (share <= run->p->inner)
+        else if (go && share <= run->p->inner)
             next_round(run, fmax(run->p->shrink * run->rho, fmin(RHO_MIN, run->rho)));
     }
     return TALUS_OK;
@@ -231,10 +230,7 @@ static TalusStatus prepare(Run *run)
     bool cholmod = run->p->linear == LINEAR_CHOLMOD ||
                    (run->p->linear == LINEAR_AUTO && !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
     TALUS_TRY(TALUS_GROW(w->is_free, run->n, 0, "free rows"));
-    TALUS_TRY(TALUS_GROW(w->weight, run->n, 0, "weights"));
-    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * run->n, 0, "vectors"));
-    for (int k = 0; k < VECTORS; k++)
-        w->vector[k] = w->memory + (size_t)k * run->n;
+    TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
     TALUS_TRY(talus_best_begin(&w->best, s));
     return talus_al_system_begin(&w->system, s, cholmod ? TALUS_DIRECT_CHOLMOD : TALUS_DIRECT_LDL);
 }
@@ -257,12 +253,11 @@ static TalusStatus solve_newton_al(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
     talus_al_system_clear(&w->system);
-    TALUS_RELEASE(w->is_free, w->weight, w->memory);
-    talus_best_clear(&w->best, backend);
+    talus_release(w->is_free);
 }
 
 const TalusSolverType talus_solver_newton_al = {

@@ -61,7 +61,8 @@ typedef struct Work {
     TalusBlockMatrix matrix; /* N + E */
     TalusFronts fronts;
     double *left, *own; /* L and M of the Jacobian */
-    double *memory, *vector[VECTORS];
+    TalusVectors vectors;
+    double *vector[VECTORS];
     TalusNaturalBlock *block;
     TalusBest best;
     double rho; /* value at the end of the last call */
@@ -98,10 +99,7 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
     TALUS_TRY(TALUS_GROW(w->left, rows * n, 0, "Jacobian"));
     TALUS_TRY(TALUS_GROW(w->own, rows * n, 0, "Jacobian"));
     TALUS_TRY(TALUS_GROW(w->block, blocks, 0, "blocks"));
-    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * n, 0, "vectors"));
-    for (int k = 0; k < VECTORS; k++)
-        w->vector[k] = w->memory + (size_t)k * n;
-    return TALUS_OK;
+    return talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors");
 }
 
 static void set_blocks(const TalusSolve *s, TalusNaturalBlock *block)
@@ -225,7 +223,7 @@ static void measure(Run *run, double *sum, double *largest)
 static void set_centre(Run *run)
 {
     Work *w = run->w;
-    memcpy(w->vector[CENTRE], w->vector[X], (size_t)run->n * sizeof *w->memory);
+    memcpy(w->vector[CENTRE], w->vector[X], (size_t)run->n * sizeof(double));
     evaluate(run);
 }
 
@@ -253,7 +251,7 @@ static void newton_step(Run *run)
     double before = run->merit, a = 1.0;
     linearise(run);
     talus_fronts_factor(&w->fronts, &w->matrix, w->left, w->own);
-    memcpy(w->vector[STEP], w->vector[F], (size_t)run->n * sizeof *w->memory);
+    memcpy(w->vector[STEP], w->vector[F], (size_t)run->n * sizeof(double));
     talus_fronts_solve(&w->fronts, w->vector[STEP]);
     run->s->info->products++;
     run->s->info->factorisations++;
@@ -291,7 +289,7 @@ static void end_proximal(Run *run)
     if (!done && run->steps < MAX_NEWTON && isfinite(run->merit))
         return;
     if (!(run->merit <= run->first)) {
-        memcpy(w->vector[X], w->vector[CENTRE], (size_t)run->n * sizeof *w->memory);
+        memcpy(w->vector[X], w->vector[CENTRE], (size_t)run->n * sizeof(double));
         multiply(run, w->vector[X], w->vector[U]);
     }
     double was = run->first;
@@ -333,13 +331,12 @@ static TalusStatus solve_prox(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
     talus_block_matrix_clear(&w->matrix);
     talus_fronts_clear(&w->fronts);
-    TALUS_RELEASE(w->left, w->own, w->memory, w->block);
-    talus_best_clear(&w->best, backend);
+    TALUS_RELEASE(w->left, w->own, w->block);
 }
 
 const TalusSolverType talus_solver_prox = {

@@ -39,12 +39,6 @@ static TalusStatus solve_ssn(TalusSolve *s)
     return status == TALUS_OK ? ended : status;
 }
 
-static void clear(void *work, const TalusBackend *backend)
-{
-    (void)backend;
-    talus_ssn_clear(work);
-}
-
 const TalusSolverType talus_solver_ssn = {
     .name = "ssn",
     .summary = "semismooth Newton on boxes: few steps once the active set is known, each dear",
@@ -53,6 +47,6 @@ const TalusSolverType talus_solver_ssn = {
     TALUS_PARAMS(params, TalusSsnParams),
     .work_size = sizeof(TalusSsn),
     .solve = solve_ssn,
-    .clear = clear,
+    .clear = talus_ssn_clear,
     .on_host = "the factorisation of the free rows",
 };

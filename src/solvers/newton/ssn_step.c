@@ -423,17 +423,17 @@ static void set_slopes(TalusSsn *w, const TalusOperator *op)
     }
 }
 
-static TalusStatus reserve(TalusSsn *w)
+static TalusStatus reserve(TalusSsn *w, TalusSolve *s)
 {
-    size_t n = size_of(w), blocks = (size_t)w->blocks;
-    TALUS_TRY(TALUS_GROW(w->place, n, 0, "free rows"));
-    TALUS_TRY(TALUS_GROW(w->row, n, 0, "free rows"));
-    TALUS_TRY(TALUS_GROW(w->side, n, 0, "sides of bounds"));
-    TALUS_TRY(TALUS_GROW(w->slope, blocks, 0, "bounds"));
-    TALUS_TRY(TALUS_GROW(w->reach, blocks, 0, "bounds"));
-    TALUS_TRY(TALUS_GROW(w->memory, n * TALUS_SSN_VECTORS, 0, "vectors of Newton"));
-    for (int i = 0; i < TALUS_SSN_VECTORS; i++)
-        w->vector[i] = w->memory + (size_t)i * n;
+    double *vector[TALUS_SSN_VECTORS + 2];
+    TALUS_TRY(TALUS_GROW(w->place, size_of(w), 0, "free rows"));
+    TALUS_TRY(TALUS_GROW(w->row, size_of(w), 0, "free rows"));
+    TALUS_TRY(TALUS_GROW(w->side, size_of(w), 0, "sides of bounds"));
+    TALUS_TRY(
+        talus_vectors_reserve(s, &w->memory, TALUS_SSN_VECTORS + 2, vector, "vectors of Newton"));
+    memcpy(w->vector, vector, sizeof w->vector);
+    w->slope = vector[TALUS_SSN_VECTORS];
+    w->reach = vector[TALUS_SSN_VECTORS + 1];
     return TALUS_OK;
 }
 
@@ -454,7 +454,7 @@ TalusStatus talus_ssn_begin(TalusSsn *w, TalusSolve *s, const TalusSsnParams *pa
     w->blocks = s->op->blocks;
     w->coulomb = s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
     w->moving = w->coulomb && params->bounds == TALUS_SSN_MOVING;
-    TALUS_TRY(reserve(w));
+    TALUS_TRY(reserve(w, s));
     set_slopes(w, s->op);
     TALUS_TRY(talus_problem_assemble(s->problem, &w->matrix));
     set_weights(w);
@@ -480,7 +480,8 @@ TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *s)
     return w->coulomb ? talus_problem_set_moving(s->problem, false) : TALUS_OK;
 }
 
-void talus_ssn_clear(TalusSsn *w)
+void talus_ssn_clear(void *work)
 {
-    TALUS_RELEASE(w->left, w->own, w->place, w->row, w->side, w->slope, w->reach, w->memory);
+    TalusSsn *w = work;
+    TALUS_RELEASE(w->left, w->own, w->place, w->row, w->side);
 }

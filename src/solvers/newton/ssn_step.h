@@ -107,16 +107,18 @@ typedef struct TalusSsn {
     int32_t *place, *row; /* index of each row among the free ones, or -1; inverse */
     int changed;          /* rows that changed sides in the last evaluation or sweep */
     int8_t *side;         /* deciding bound of each row: -1 lower, 1 upper, 0 none */
-    double *slope;        /* [blocks]: mu of moving bounds; 0: constant */
-    double *reach;        /* [blocks]: constant bounds */
-    double *memory, *vector[TALUS_SSN_VECTORS];
+    TalusVectors memory;
+    double *vector[TALUS_SSN_VECTORS];
+    double *slope; /* [blocks]: mu of moving bounds; 0: constant */
+    double *reach; /* [blocks]: constant bounds */
 } TalusSsn;
 
 /* Prepares matrices and vectors for the solve. Coulomb blocks are prisms until talus_ssn_end. */
 TalusStatus talus_ssn_begin(TalusSsn *w, TalusSolve *solve, const TalusSsnParams *params);
 /* Releases the matrices and keeps the vectors. Must be called after a failure too. */
 TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *solve);
-void talus_ssn_clear(TalusSsn *w);
+/* `clear` of a solver whose workspace begins with a TalusSsn. */
+void talus_ssn_clear(void *work);
 
 /* map=normal: sets y from gamma, and gamma to the x of y. Call it before the first step and when gamma was changed. */
 void talus_ssn_place(TalusSsn *w, TalusSolve *solve);

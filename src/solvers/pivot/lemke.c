@@ -59,7 +59,8 @@ typedef struct Work {
     TalusContactLcp problem;
     TalusLemke lemke;
     double *z, *cover;
-    double *memory, *vector[VECTORS];
+    TalusVectors vectors;
+    double *vector[VECTORS];
     TalusBest best;
     TalusCertificateWork certificate;
 } Work;
@@ -88,10 +89,7 @@ static TalusStatus check_size(const TalusSolve *s, const Params *p)
 static TalusStatus prepare(TalusSolve *s, Work *w)
 {
     const Params *p = s->params;
-    size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    TALUS_TRY(TALUS_GROW(w->memory, VECTORS * n, 0, "vectors"));
-    for (int k = 0; k < VECTORS; k++)
-        w->vector[k] = w->memory + (size_t)k * n;
+    TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
     s->backend->op.product(s->op, NULL, false, true, w->vector[Q]);
     TALUS_TRY(talus_contact_lcp_fill(&w->problem, s->problem, w->vector[Q]));
     size_t size = (size_t)w->problem.lcp.n;
@@ -182,14 +180,12 @@ static TalusStatus solve_lemke(TalusSolve *s)
     return TALUS_OK;
 }
 
-static void clear(void *work, const TalusBackend *backend)
+static void clear(void *work)
 {
     Work *w = work;
     talus_contact_lcp_clear(&w->problem);
     talus_lemke_clear(&w->lemke);
-    TALUS_RELEASE(w->z, w->cover, w->memory);
-    talus_best_clear(&w->best, backend);
-    talus_certificate_clear(&w->certificate, backend);
+    TALUS_RELEASE(w->z, w->cover);
 }
 
 const TalusSolverType talus_solver_lemke = {

@@ -34,42 +34,44 @@ static int sweeps_at_once(const TalusSolve *s)
     return left < 1 ? 1 : left < UNSEEN_SWEEPS ? left : UNSEEN_SWEEPS;
 }
 
-TalusStatus talus_sweep_until(TalusSolve *s, const TalusSweepOptions *options, TalusSweep **sweep)
+TalusStatus talus_sweep_until(TalusSolve *s, TalusSweepOptions options, int seed)
 {
-    int products = options->order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
-    TALUS_TRY(s->backend->sweep.begin(s->op, options, s->gamma, sweep));
+    TalusSweepState *state = s->state;
+    TalusSweepWork *w = s->work;
+    int products = options.order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
+    options.seed = talus_mix((uint64_t)seed ^ state->solves++);
+    w->backend = s->backend;
+    TALUS_TRY(s->backend->sweep.begin(s->op, &options, s->gamma, &w->sweep));
     double rms;
     do {
         int sweeps = sweeps_at_once(s);
-        rms = sqrt(s->backend->sweep.run(*sweep, sweeps) / s->op->blocks);
+        rms = sqrt(s->backend->sweep.run(w->sweep, sweeps) / s->op->blocks);
         for (int k = 0; k < sweeps; k++)
             talus_solve_count(s, products);
         if (talus_solve_wants_iterate(s)) {
-            s->backend->sweep.end(*sweep, s->gamma);
+            s->backend->sweep.end(w->sweep, s->gamma);
             if (!talus_solve_observe(s, s->gamma, NULL, rms))
                 return TALUS_OK;
         }
     } while (talus_solve_continue(s, rms, NAN));
-    s->backend->sweep.end(*sweep, s->gamma);
+    s->backend->sweep.end(w->sweep, s->gamma);
     return TALUS_OK;
 }
 
 TalusStatus talus_block_sweep(TalusSolve *s, TalusOneSolver local)
 {
     const TalusBlockSweepParams *p = s->params;
-    TalusBlockSweepState *state = s->state;
-    TalusBlockSweepWork *work = s->work;
-    TalusSweepOptions options = {.order = (TalusOrder)p->order,
-                                 .metric = TALUS_METRIC_ANISOTROPIC,
-                                 .local = local,
-                                 .omega = p->omega,
-                                 .rho = p->rho,
-                                 .seed = talus_mix((uint64_t)p->seed ^ state->solves++)};
-    return talus_sweep_until(s, &options, &work->sweep);
+    const TalusSweepOptions options = {.order = (TalusOrder)p->order,
+                                       .metric = TALUS_METRIC_ANISOTROPIC,
+                                       .local = local,
+                                       .omega = p->omega,
+                                       .rho = p->rho};
+    return talus_sweep_until(s, options, p->seed);
 }
 
-void talus_block_sweep_clear(void *work, const TalusBackend *backend)
+void talus_sweep_clear(void *work)
 {
-    TalusBlockSweepWork *w = work;
-    backend->sweep.destroy(w->sweep);
+    TalusSweepWork *w = work;
+    if (w->sweep)
+        w->backend->sweep.destroy(w->sweep);
 }

@@ -7,24 +7,12 @@
  * residual on deep beds. order=chaotic is the paper's update on a GPU: all contacts at once, and not repeatable. */
 #include "solvers/sweep/block_sweep.h"
 
-#include "base/hash.h"
-#include "base/status.h"
-
-#include <math.h>
 #include <stddef.h>
 
 typedef struct Params {
     double omega, rho;
     int order, metric, seed;
 } Params;
-
-typedef struct State {
-    uint64_t solves; /* count of solves: each draws its own permutations (random order) */
-} State;
-
-typedef struct Work {
-    TalusSweep *sweep;
-} Work;
 
 static const char *const orders[] = {"forward", "symmetric", "random", "coloured", "chaotic", NULL};
 static const char *const metrics[] = {"trace", "anisotropic", NULL};
@@ -45,20 +33,11 @@ static const TalusParam params[] = {
 static TalusStatus solve_gs(TalusSolve *s)
 {
     const Params *p = s->params;
-    State *state = s->state;
-    Work *work = s->work;
-    TalusSweepOptions options = {.order = (TalusOrder)p->order,
-                                 .metric = (TalusMetric)p->metric,
-                                 .omega = p->omega,
-                                 .rho = p->rho,
-                                 .seed = talus_mix((uint64_t)p->seed ^ state->solves++)};
-    return talus_sweep_until(s, &options, &work->sweep);
-}
-
-static void clear(void *work, const TalusBackend *backend)
-{
-    Work *w = work;
-    backend->sweep.destroy(w->sweep);
+    const TalusSweepOptions options = {.order = (TalusOrder)p->order,
+                                       .metric = (TalusMetric)p->metric,
+                                       .omega = p->omega,
+                                       .rho = p->rho};
+    return talus_sweep_until(s, options, p->seed);
 }
 
 const TalusSolverType talus_solver_gs = {
@@ -67,8 +46,6 @@ const TalusSolverType talus_solver_gs = {
     .reference = "negrut-2009 Algorithm 1",
     .takes = TALUS_TAKES_CONVEX,
     TALUS_PARAMS(params, Params),
-    .state_size = sizeof(State),
-    .work_size = sizeof(Work),
     .solve = solve_gs,
-    .clear = clear,
+    TALUS_SWEEP_FIELDS,
 };

@@ -75,12 +75,11 @@ static bool are_boxes(const TalusOperator *op)
 
 static TalusStatus reserve(TalusSolve *s, TalusTaoWork *w)
 {
-    size_t n = (size_t)w->n, size = (size_t)s->op->rows * (size_t)s->op->blocks;
+    size_t n = (size_t)w->n;
     TALUS_TRY(TALUS_GROW(w->memory, TALUS_TAO_VECTORS * n, 0, "vectors"));
     for (int k = 0; k < TALUS_TAO_VECTORS; k++)
         w->vector[k] = w->memory + (size_t)k * n;
-    TALUS_TRY(TALUS_GROW(w->gamma, size, 0, "impulses"));
-    return TALUS_GROW(w->velocity, size, 0, "velocities");
+    return TALUS_VECTORS(s, &w->impulses, "impulses", &w->gamma, &w->velocity);
 }
 
 static double power_near_one_over(double x)
@@ -489,11 +488,10 @@ TalusStatus talus_tao_solve(TalusSolve *s, const TalusTaoKind *kind)
     return TALUS_OK;
 }
 
-void talus_tao_clear(void *work, const TalusBackend *backend)
+void talus_tao_clear(void *work)
 {
     TalusTaoWork *w = work;
     talus_qp_clear(&w->qp);
     talus_sparse_clear(&w->matrix);
-    TALUS_RELEASE(w->memory, w->gamma, w->velocity);
-    talus_best_clear(&w->best, backend);
+    talus_release(w->memory);
 }

@@ -55,12 +55,13 @@ typedef struct TalusTaoWork {
     double stiffness, speed,
         unit; /* powers of two that make matrix, gradient and z numbers near 1 */
     double *memory, *vector[TALUS_TAO_VECTORS];
+    TalusVectors impulses;
     double *gamma, *velocity; /* of the last evaluated point: impulses, (N + E) gamma + q */
     TalusBest best;
 } TalusTaoWork;
 
 TalusStatus talus_tao_solve(TalusSolve *solve, const TalusTaoKind *kind);
-void talus_tao_clear(void *work, const TalusBackend *backend);
+void talus_tao_clear(void *work);
 
 /* tao_load.c. Returns NULL if the module is available, else what is missing. Does not load it. */
 const char *talus_tao_missing(void);

@@ -56,7 +56,7 @@ static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBo
 static bool is_free(const TalusWorld *world, TalusBodyId id)
 {
     int slot = talus_slot_of(world, id);
-    return slot >= 0 && talus_slot_loose(&world->bodies, slot);
+    return slot >= 0 && talus_slot_is_dynamic(&world->bodies, slot);
 }
 
 static TalusStatus check_bodies(const TalusWorld *world, const char *name, const TalusJointDef *def)

@@ -74,7 +74,7 @@ typedef struct TalusJointBlock {
 
 struct TalusProjection;
 
-/* Transfers between joints, which the host computes, and the engine (joint_exchange.c). */
+/* Transfers between joints, which the host computes, and the engine (joint_transfer.c). */
 typedef struct TalusJointExchange {
     struct TalusProblem *problem; /* of the joints' blocks alone, three rows each */
     int32_t *slot;                /* [bodies] with joints: moving ones, then driven ones */
@@ -160,7 +160,7 @@ TalusStatus talus_joints_aim(TalusWorld *world);
 TalusStatus talus_joints_project(TalusWorld *world, double h);
 void talus_projection_destroy(struct TalusProjection *projection);
 
-/* ---- joint_exchange.c ---- */
+/* ---- joint_transfer.c ---- */
 /* Downloads the states of jointed bodies alone into the host's arrays. */
 TalusStatus talus_exchange_fetch(TalusWorld *world);
 /* Uploads the joints of a part of length h; downloads their impulses; completes the part after the bodies have

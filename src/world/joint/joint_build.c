@@ -156,7 +156,7 @@ static bool turned_round(const TalusWorld *world, const TalusJointBlock *block)
 
 static int problem_body(const TalusWorld *world, int slot)
 {
-    return slot >= 0 && world->bodies.fixed[slot] != TALUS_MOTION_FIXED ? slot : -1;
+    return slot >= 0 && world->bodies.mobility[slot] != TALUS_MOBILITY_FIXED ? slot : -1;
 }
 
 static void fill_arms(const TalusOperator *op, const double *length, int64_t i,
@@ -193,7 +193,7 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
         op->compliance[i] = block->compliance;
     if (op->rows == 6) {
         double l = world->joints.joint[block->joint].length;
-        op->turning[i][0] = op->turning[i][1] = 0.0;
+        op->moment_mu[i][0] = op->moment_mu[i][1] = 0.0;
         op->lever[i][0] = l / length[op->pair[i][0]];
         op->lever[i][1] = op->pair[i][1] < 0 ? 0.0 : l / length[op->pair[i][1]];
     }

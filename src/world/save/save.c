@@ -72,8 +72,8 @@ static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, cha
 static void transfer_counters(TalusArchive *a, TalusWorld *world)
 {
     talus_archive_i64(a, &world->steps);
-    talus_archive_f64(a, &world->grid_time);
-    talus_archive_i64(a, &world->grid_steps);
+    talus_archive_f64(a, &world->base_time);
+    talus_archive_i64(a, &world->base_steps);
     talus_archive_i64(a, &world->missed_steps);
     talus_archive_bool(a, &world->said_missed);
     talus_archive_bool(a, &world->said_infeasible);
@@ -82,8 +82,8 @@ static void transfer_counters(TalusArchive *a, TalusWorld *world)
     talus_archive_f64(a, &world->impulse_step);
     if (world->steps < 0 || world->missed_steps < 0 || world->impulse_step < 0.0)
         talus_archive_refuse(a, "a counter is negative");
-    if (!(world->grid_time >= 0.0 && isfinite(world->grid_time)) || world->grid_steps < 0 ||
-        world->grid_steps > world->steps)
+    if (!(world->base_time >= 0.0 && isfinite(world->base_time)) || world->base_steps < 0 ||
+        world->base_steps > world->steps)
         talus_archive_refuse(a, "the last shortened step is not one of the past");
 }
 
@@ -169,7 +169,7 @@ static bool admit_slot(TalusWorld *world, int i)
 {
     TalusBodies *b = &world->bodies;
     if (b->shape[i] >= world->shapes || b->material[i] < 0 ||
-        b->material[i] >= world->materials.count || b->fixed[i] > TALUS_MOTION_ASLEEP ||
+        b->material[i] >= world->materials.count || b->mobility[i] > TALUS_MOBILITY_ASLEEP ||
         b->group[i] >= TALUS_GROUPS || b->id[i] == 0 || b->id[i] > b->counts.created ||
         !sound_numbers(b, i))
         return false;
@@ -180,7 +180,7 @@ static bool admit_slot(TalusWorld *world, int i)
         return false;
     if (b->size[i] != (sphere ? b->radius[i] : shape->size))
         return false;
-    bool loose = talus_slot_loose(b, i);
+    bool loose = talus_slot_is_dynamic(b, i);
     if (loose ? !(b->mass[i] > 0.0) || !isfinite(b->mass[i]) : b->mass[i] != 0.0)
         return false;
     if (loose && talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL))

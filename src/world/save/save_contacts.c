@@ -22,12 +22,12 @@ static int contact_run(const TalusContactList *list, int i)
 /* A body may have become fixed, driven or asleep since. */
 static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 {
-    uint8_t other = world->bodies.fixed[c->b];
+    uint8_t other = world->bodies.mobility[c->b];
     bool sphere = talus_slot_is_sphere(world, (int)c->a);
     if (run == 0)
-        return other == TALUS_MOTION_FREE && sphere && talus_slot_is_sphere(world, (int)c->b);
-    return run == 1 ? other == TALUS_MOTION_FIXED && sphere
-                    : other != TALUS_MOTION_FIXED || !sphere;
+        return other == TALUS_MOBILITY_FREE && sphere && talus_slot_is_sphere(world, (int)c->b);
+    return run == 1 ? other == TALUS_MOBILITY_FIXED && sphere
+                    : other != TALUS_MOBILITY_FIXED || !sphere;
 }
 
 /* False for contacts of bodies removed since the last step, whose keys can match nothing. */
@@ -116,7 +116,7 @@ static void load_contacts(TalusArchive *a, TalusWorld *world)
     for (int i = 0; i < list.count && a->status == TALUS_OK; i++)
         read_contact(a, world, &list, i);
     if (a->status == TALUS_OK)
-        talus_archive_take(a, world->host.ops->put_contacts(world->host.engine, &list));
+        talus_archive_take(a, world->host.ops->put_contacts(world->host.self, &list));
     TALUS_RELEASE(list.contact, list.impulse, list.arms);
 }
 

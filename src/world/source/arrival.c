@@ -21,14 +21,14 @@ typedef struct Crowd {
     TalusQuat *orientation;
     double *radius, *size;
     int32_t *shape;
-    uint8_t *fixed, *group;
+    uint8_t *mobility, *group;
     TalusWho *who;
 } Crowd;
 
 static void crowd_clear(Crowd *c)
 {
-    TALUS_RELEASE(c->position, c->velocity, c->orientation, c->radius, c->size, c->shape, c->fixed,
-                  c->group, c->who);
+    TALUS_RELEASE(c->position, c->velocity, c->orientation, c->radius, c->size, c->shape,
+                  c->mobility, c->group, c->who);
 }
 
 static void crowd_add(Crowd *c, const TalusSurveyBody *b)
@@ -39,14 +39,14 @@ static void crowd_add(Crowd *c, const TalusSurveyBody *b)
     c->radius[at] = b->radius;
     c->size[at] = b->size;
     c->shape[at] = b->shape_index;
-    c->fixed[at] = b->fixed;
+    c->mobility[at] = b->fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
     c->group[at] = (uint8_t)b->group;
     c->who[at] = b->who;
 }
 
 static bool is_fixed(const TalusWorld *world, int slot)
 {
-    return world->bodies.shape[slot] >= 0 && world->bodies.fixed[slot] == TALUS_MOTION_FIXED;
+    return world->bodies.shape[slot] >= 0 && world->bodies.mobility[slot] == TALUS_MOBILITY_FIXED;
 }
 
 /* Collects all fixed bodies, with capacity for `more`. Must be cleared even after a failure. */
@@ -61,7 +61,7 @@ static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
     TALUS_TRY(TALUS_ALLOC(c->radius, capacity, "arrivals"));
     TALUS_TRY(TALUS_ALLOC(c->size, capacity, "arrivals"));
     TALUS_TRY(TALUS_ALLOC(c->shape, capacity, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->fixed, capacity, "arrivals"));
+    TALUS_TRY(TALUS_ALLOC(c->mobility, capacity, "arrivals"));
     TALUS_TRY(TALUS_ALLOC(c->group, capacity, "arrivals"));
     TALUS_TRY(TALUS_ALLOC(c->who, capacity, "arrivals"));
     for (int i = 0; i < world->bodies.counts.slots; i++) {
@@ -83,7 +83,7 @@ static TalusBodyView crowd_view(const Crowd *c, const TalusWorld *world, const T
         .radius = c->radius,
         .size = c->size,
         .shape = c->shape,
-        .fixed = c->fixed,
+        .mobility = c->mobility,
         .shapes = world->shape,
         .shape_count = world->shapes,
         .filter = filter,
@@ -154,7 +154,7 @@ TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *
 static double size_of(const TalusWorld *world, const TalusContact *c)
 {
     const TalusBodies *b = &world->bodies;
-    return talus_contact_size(b->size, b->shape, b->fixed, c);
+    return talus_contact_size(b->size, b->shape, b->mobility, c);
 }
 
 /* Returns the deepest contact at the start of the step. */

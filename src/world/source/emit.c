@@ -19,8 +19,8 @@ enum { ROUNDS = 4 };
 void talus_emit_candidates_clear(TalusEmitCandidates *n)
 {
     talus_detector_destroy(n->detector);
-    TALUS_RELEASE(n->position, n->velocity, n->orientation, n->radius, n->size, n->shape, n->fixed,
-                  n->taken, n->placed_position, n->placed_radius);
+    TALUS_RELEASE(n->position, n->velocity, n->orientation, n->radius, n->size, n->shape,
+                  n->mobility, n->taken, n->placed_position, n->placed_radius);
     *n = (TalusEmitCandidates){0};
 }
 
@@ -33,7 +33,7 @@ static TalusStatus reserve(TalusEmitCandidates *n, size_t need)
     TALUS_TRY(TALUS_GROW(n->radius, need, keep, "emitter"));
     TALUS_TRY(TALUS_GROW(n->size, need, keep, "emitter"));
     TALUS_TRY(TALUS_GROW(n->shape, need, keep, "emitter"));
-    TALUS_TRY(TALUS_GROW(n->fixed, need, keep, "emitter"));
+    TALUS_TRY(TALUS_GROW(n->mobility, need, keep, "emitter"));
     return TALUS_GROW(n->taken, need, keep, "emitter");
 }
 
@@ -45,7 +45,7 @@ static void put(TalusEmitCandidates *n, int at, TalusVec3 position, double radiu
     n->orientation[at] = talus_quat_identity();
     n->radius[at] = n->size[at] = radius;
     n->shape[at] = shape;
-    n->fixed[at] = fixed;
+    n->mobility[at] = fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
 }
 
 static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *def)
@@ -145,7 +145,7 @@ static TalusStatus find_overlaps(TalusWorld *world)
         .radius = n->radius,
         .size = n->size,
         .shape = n->shape,
-        .fixed = n->fixed,
+        .mobility = n->mobility,
         .shapes = world->shape,
         .shape_count = world->shapes,
         .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,

@@ -13,7 +13,7 @@ typedef struct TalusEmitCandidates {
     TalusQuat *orientation;
     double *radius, *size;
     int32_t *shape;
-    uint8_t *fixed, *taken;
+    uint8_t *mobility, *taken;
     int placed;
     TalusVec3 *placed_position;
     double *placed_radius;

@@ -46,7 +46,7 @@ static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
         last = c;
         TalusOverlapPair p = {
             .a = (int)c->a, .b = (int)c->b, .depth = -c->gap, .pairs = worst->pairs};
-        p.size = v->fixed[c->b] ? v->size[c->a] : fmin(v->size[c->a], v->size[c->b]);
+        p.size = talus_is_free(v, c->b) ? fmin(v->size[c->a], v->size[c->b]) : v->size[c->a];
         take(worst, &p);
     }
 }
@@ -128,7 +128,7 @@ static void search_inside(void *context, int64_t begin, int64_t end, int64_t chu
     const TalusBodyView *v = c->view;
     const TalusShape *mesh = &v->shapes[v->shape[c->wall]];
     for (int i = (int)begin; i < (int)end; i++) {
-        if (v->shape[i] < 0 || v->fixed[i])
+        if (v->shape[i] < 0 || !talus_is_free(v, i))
             continue;
         TalusVec3 from = talus_body_distance(v, (uint32_t)c->wall, (uint32_t)i);
         TalusVec3 p = talus_rotate_back(v->orientation[c->wall], from);
@@ -146,7 +146,7 @@ static TalusStatus take_inside(TalusPool *pool, const TalusBodyView *v, int wall
 {
     Inside c = {.view = v, .wall = wall};
     int64_t chunks = talus_chunks(v->count, TALUS_GRAIN);
-    if (v->shape[wall] < 0 || !v->fixed[wall] || !is_solid(&v->shapes[v->shape[wall]]))
+    if (v->shape[wall] < 0 || talus_is_free(v, wall) || !is_solid(&v->shapes[v->shape[wall]]))
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(c.worst, (size_t)chunks, "overlaps"));
     talus_parallel(pool, v->count, TALUS_GRAIN, search_inside, &c);

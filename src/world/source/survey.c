@@ -26,7 +26,7 @@ static TalusSurveyBody slot_body(const TalusWorld *world, int i)
         .shape = &world->shape[b->shape[i]],
         .shape_index = b->shape[i],
         .group = b->group[i],
-        .fixed = !talus_slot_loose(b, i),
+        .fixed = !talus_slot_is_dynamic(b, i),
         .position = b->position[i],
         .velocity = b->velocity[i],
         .orientation = b->orientation[i],

@@ -21,7 +21,7 @@ void talus_mirror_mark_contacts_stale(TalusWorld *world)
 
 TalusContactList *talus_world_contacts(const TalusWorld *world)
 {
-    return world->host.ops->contacts(world->host.engine);
+    return world->host.ops->contacts(world->host.self);
 }
 
 /* The engine never gets fewer slots than before: contacts may still name slots of a rolled back step. */
@@ -41,7 +41,7 @@ static TalusBodyArrays body_arrays(TalusWorld *world)
         .size = b->size,
         .shape = b->shape,
         .material = b->material,
-        .fixed = b->fixed,
+        .mobility = b->mobility,
         .driven = world->drives > 0,
     };
     return arrays;
@@ -84,7 +84,7 @@ TalusStatus talus_mirror_upload_driven(TalusWorld *world)
     if (world->drives == 0 || talus_world_is_shared(world))
         return TALUS_OK;
     TALUS_TRY(note_driven(world));
-    return world->on.ops->put_states(world->on.engine, m->few, m->motion, world->drives);
+    return world->engine.ops->put_states(world->engine.self, m->few, m->motion, world->drives);
 }
 
 TalusStatus talus_mirror_download_driven(TalusWorld *world)
@@ -93,7 +93,7 @@ TalusStatus talus_mirror_download_driven(TalusWorld *world)
     if (world->drives == 0 || talus_world_is_shared(world))
         return TALUS_OK;
     TALUS_TRY(note_driven(world));
-    TALUS_TRY(world->on.ops->get_states(world->on.engine, m->few, m->motion, world->drives));
+    TALUS_TRY(world->engine.ops->get_states(world->engine.self, m->few, m->motion, world->drives));
     take_driven(world);
     return TALUS_OK;
 }
@@ -107,7 +107,7 @@ TalusStatus talus_world_download_bodies(const TalusWorld *world)
         return TALUS_OK;
     TalusBodyArrays arrays = body_arrays(w);
     TALUS_TRY(note_driven(w));
-    TALUS_TRY(w->on.ops->get_bodies(w->on.engine, &arrays));
+    TALUS_TRY(w->engine.ops->get_bodies(w->engine.self, &arrays));
     take_driven(w);
     w->mirror.bodies_stale = false;
     return TALUS_OK;
@@ -128,17 +128,17 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world)
     if (!m->contacts_stale)
         return TALUS_OK;
     TalusEngineCounts n;
-    w->on.ops->counts(w->on.engine, &n);
+    w->engine.ops->counts(w->engine.self, &n);
     TALUS_TRY(reserve_list(m, &n));
     m->list.sphere_sphere = n.sphere_sphere;
     m->list.sphere_fixed = n.sphere_fixed;
     m->list.general = n.general;
     m->list.count = n.contacts;
-    TALUS_TRY(w->on.ops->get_contacts(w->on.engine, &m->list));
-    TALUS_TRY(w->host.ops->put_contacts(w->host.engine, &m->list));
+    TALUS_TRY(w->engine.ops->get_contacts(w->engine.self, &m->list));
+    TALUS_TRY(w->host.ops->put_contacts(w->host.self, &m->list));
     for (size_t i = 0; m->any_dropped && i < TALUS_CAPACITY(m->dropped); i++)
         if (m->dropped[i]) /* after the engine computed them */
-            w->host.ops->forget(w->host.engine, (int)i);
+            w->host.ops->forget(w->host.self, (int)i);
     m->contacts_stale = false;
     return TALUS_OK;
 }
@@ -167,7 +167,7 @@ TalusStatus talus_world_mark_dirty(TalusWorld *world)
 void talus_world_drop_impulses(TalusWorld *world, int slot)
 {
     TalusMirror *m = &world->mirror;
-    world->host.ops->forget(world->host.engine, slot);
+    world->host.ops->forget(world->host.self, slot);
     if ((size_t)slot >= TALUS_CAPACITY(m->dropped))
         return;
     m->dropped[slot] = 1;
@@ -187,10 +187,10 @@ static TalusStatus send_tables(TalusWorld *world)
         .models = m->any_models,
         .friction = m->max_friction > 0.0,
         .restitution = m->any_restitution,
-        .turning = m->any_moments,
+        .moments = m->any_moments,
         .cohesion = m->any_cohesion,
     };
-    return world->on.ops->tables(world->on.engine, &tables);
+    return world->engine.ops->tables(world->engine.self, &tables);
 }
 
 static TalusStatus send_bodies(TalusWorld *world)
@@ -203,8 +203,8 @@ static TalusStatus send_bodies(TalusWorld *world)
         memset(m->dropped + before, 0, TALUS_CAPACITY(m->dropped) - before);
     for (int i = world->bodies.counts.slots; i < arrays.slots; i++)
         arrays.shape[i] = -1;
-    TALUS_TRY(
-        world->on.ops->put_bodies(world->on.engine, &arrays, m->any_dropped ? m->dropped : NULL));
+    TALUS_TRY(world->engine.ops->put_bodies(world->engine.self, &arrays,
+                                            m->any_dropped ? m->dropped : NULL));
     if (m->any_dropped)
         memset(m->dropped, 0, TALUS_CAPACITY(m->dropped));
     m->any_dropped = m->bodies_dirty = false;
@@ -216,13 +216,13 @@ static TalusStatus send_bodies(TalusWorld *world)
 static TalusStatus send_filter(TalusWorld *world)
 {
     int slots = body_arrays(world).slots;
-    return world->on.ops->put_filter(world->on.engine, talus_filter_view(world), slots);
+    return world->engine.ops->put_filter(world->engine.self, talus_filter_view(world), slots);
 }
 
 static TalusStatus send_forces(TalusWorld *world)
 {
     const TalusForces *f = &world->forces;
-    return world->on.ops->put_forces(world->on.engine, f->force, f->torque, f->count);
+    return world->engine.ops->put_forces(world->engine.self, f->force, f->torque, f->count);
 }
 
 /* Passes the arrays themselves, which may have moved. */
@@ -233,7 +233,7 @@ static TalusStatus share(TalusWorld *world)
     TALUS_TRY(send_tables(world));
     TALUS_TRY(send_filter(world));
     TALUS_TRY(send_forces(world));
-    return world->on.ops->put_bodies(world->on.engine, &arrays, NULL);
+    return world->engine.ops->put_bodies(world->engine.self, &arrays, NULL);
 }
 
 TalusStatus talus_mirror_upload(TalusWorld *world)
@@ -253,7 +253,7 @@ TalusStatus talus_mirror_upload(TalusWorld *world)
     if (m->bodies_dirty)
         TALUS_TRY(send_bodies(world));
     if (m->contacts_dirty)
-        TALUS_TRY(world->on.ops->put_contacts(world->on.engine, talus_world_contacts(world)));
+        TALUS_TRY(world->engine.ops->put_contacts(world->engine.self, talus_world_contacts(world)));
     m->contacts_dirty = false;
     return TALUS_OK;
 }

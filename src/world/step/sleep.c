@@ -171,7 +171,7 @@ static void put_to_sleep(TalusWorld *world, int slot)
     world->exchange_kinetic -= kinetic;
     world->info.ledger.kinetic -= kinetic;
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
-    b->fixed[slot] = TALUS_MOTION_ASLEEP;
+    b->mobility[slot] = TALUS_MOBILITY_ASLEEP;
     world->mirror.bodies_dirty = true;
     world->sleep.asleep++;
 }

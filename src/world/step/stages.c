@@ -40,7 +40,7 @@ TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, con
         .radius = b->radius,
         .size = b->size,
         .shape = b->shape,
-        .fixed = b->fixed,
+        .mobility = b->mobility,
         .shapes = world->shape,
         .shape_count = world->shapes,
         .filter = talus_filter_view(world),
@@ -64,8 +64,8 @@ static TalusStatus find_contacts(TalusWorld *world, double h)
     TALUS_TRY(talus_mirror_upload(world));
     talus_drives_aim(world, h);
     TALUS_TRY(talus_mirror_upload_driven(world));
-    TALUS_TRY(world->on.ops->detect(world->on.engine, &options, world->def.gravity,
-                                    (long long)world->steps + 1, &counts));
+    TALUS_TRY(world->engine.ops->detect(world->engine.self, &options, world->def.gravity,
+                                        (long long)world->steps + 1, &counts));
     take_counts(world, &counts);
     return TALUS_OK;
 }
@@ -110,7 +110,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
     world->built = build_options(world, h, soften);
     if (world->joints.living > 0 || world->joints.exchange.problem)
         TALUS_TRY(talus_exchange_send(world, h));
-    TALUS_TRY(world->on.ops->build(world->on.engine, &world->built, &op, &gamma, &report));
+    TALUS_TRY(world->engine.ops->build(world->engine.self, &world->built, &op, &gamma, &report));
     if (op)
         talus_problem_lend(world->problem, world->backend, op, gamma);
     world->penetration_mean = report.penetration_mean;
@@ -130,8 +130,8 @@ double talus_change_limit(const TalusWorld *world, double h)
 TalusStatus talus_stage_solved(TalusWorld *world, double h)
 {
     double start = talus_now();
-    TALUS_TRY(world->on.ops->solved(world->on.engine, talus_change_limit(world, h),
-                                    &world->velocities_changed));
+    TALUS_TRY(world->engine.ops->solved(world->engine.self, talus_change_limit(world, h),
+                                        &world->velocities_changed));
     world->info.solve_seconds += talus_now() - start;
     return TALUS_OK;
 }
@@ -142,11 +142,11 @@ TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     *missed = world->velocities_changed;
-    if (!*missed || !world->on.ops->missed)
+    if (!*missed || !world->engine.ops->missed)
         return TALUS_OK;
-    TALUS_TRY(world->on.ops->missed(world->on.engine, &options, talus_change_limit(world, h),
-                                    world->def.tolerance * world->reference_speed, missed));
-    world->on.ops->counts(world->on.engine, &counts);
+    TALUS_TRY(world->engine.ops->missed(world->engine.self, &options, talus_change_limit(world, h),
+                                        world->def.tolerance * world->reference_speed, missed));
+    world->engine.ops->counts(world->engine.self, &counts);
     world->clipped = counts.clipped;
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
@@ -157,10 +157,11 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
     double start = talus_now();
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
-    TALUS_TRY(world->on.ops->store_impulses(world->on.engine));
+    TALUS_TRY(world->engine.ops->store_impulses(world->engine.self));
     TALUS_TRY(talus_exchange_store(world));
     world->impulse_step = h;
-    TALUS_TRY(world->on.ops->redetect(world->on.engine, &options, world->def.gravity, &counts));
+    TALUS_TRY(
+        world->engine.ops->redetect(world->engine.self, &options, world->def.gravity, &counts));
     take_counts(world, &counts);
     world->info.detect_seconds += talus_now() - start;
     return TALUS_OK;
@@ -192,7 +193,7 @@ static TalusStatus wrap_bodies(TalusWorld *world)
     double lifted;
     if (!talus_periodic(&world->def.period))
         return TALUS_OK;
-    TALUS_TRY(world->on.ops->wrap(world->on.engine, world->def.gravity, &lifted));
+    TALUS_TRY(world->engine.ops->wrap(world->engine.self, world->def.gravity, &lifted));
     ledger->potential += lifted;
     ledger->potential_change += lifted;
     ledger->exchange += lifted;
@@ -205,8 +206,8 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     TalusEngineLedger ledger;
     TALUS_TRY(talus_probes_start_sums(world));
     TALUS_TRY(talus_joints_aim(world));
-    TALUS_TRY(world->on.ops->integrate(world->on.engine, h, world->def.gravity,
-                                       (long long)world->steps + 1, &ledger));
+    TALUS_TRY(world->engine.ops->integrate(world->engine.self, h, world->def.gravity,
+                                           (long long)world->steps + 1, &ledger));
     talus_mirror_mark_bodies_stale(world);
     talus_mirror_mark_contacts_stale(world);
     TALUS_TRY(talus_probes_collect(world));
@@ -225,7 +226,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
 
 TalusStatus talus_stage_snapshot(TalusWorld *world)
 {
-    TALUS_TRY(world->on.ops->snapshot(world->on.engine));
+    TALUS_TRY(world->engine.ops->snapshot(world->engine.self));
     world->snapshot.impulse_step = world->impulse_step;
     return talus_joints_snapshot(world);
 }
@@ -233,7 +234,7 @@ TalusStatus talus_stage_snapshot(TalusWorld *world)
 /* If an engine fails here, either its impulses are lost, which scaling by 0 expresses, or every later call fails. */
 void talus_stage_rollback(TalusWorld *world)
 {
-    TalusStatus status = world->on.ops->rollback(world->on.engine);
+    TalusStatus status = world->engine.ops->rollback(world->engine.self);
     talus_mirror_mark_contacts_stale(world);
     talus_joints_rollback(world);
     TALUS_THEN(status, talus_mirror_download_driven(world));
@@ -246,11 +247,11 @@ void talus_stage_rollback(TalusWorld *world)
 
 static TalusStatus build_on_host(TalusWorld *world)
 {
-    TalusEngineHandle on = world->on;
-    world->on = world->host;
+    TalusEngineHandle on = world->engine;
+    world->engine = world->host;
     TalusStatus status = talus_stage_detect(world, world->def.step);
     TALUS_THEN(status, talus_stage_build(world, world->def.step, false));
-    world->on = on;
+    world->engine = on;
     return status;
 }
 

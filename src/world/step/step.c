@@ -302,8 +302,8 @@ static void report_step(TalusWorld *world, double end)
     talus_joints_close(world, info->length);
     info->step = ++world->steps;
     if (!isnan(end)) {
-        world->grid_time = end;
-        world->grid_steps = world->steps;
+        world->base_time = end;
+        world->base_steps = world->steps;
     }
     info->time = talus_time(world);
     info->bodies = world->bodies.counts.living;

@@ -4,7 +4,7 @@
 
 void talus_slot_wake_alone(TalusWorld *world, int slot)
 {
-    world->bodies.fixed[slot] = TALUS_MOTION_FREE;
+    world->bodies.mobility[slot] = TALUS_MOBILITY_FREE;
     /* the mirror is up to date: a world with sleeping bodies is downloaded after every step */
     world->mirror.bodies_dirty = true;
     world->sleep.calm[slot] = 0;

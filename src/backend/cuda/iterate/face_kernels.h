@@ -115,42 +115,43 @@ template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision nex
 }
 
 /* Adds contacts without friction from `from` on, `stride` apart: at most AHEAD, loaded together. */
-static __device__ inline void add_touches(const CuImpulses<double> &impulses, int32_t from,
-                                          int32_t end, int stride, double (&sum)[6])
+static __device__ inline void add_incidences(const CuImpulses<double> &impulses, int32_t from,
+                                             int32_t end, int stride, double (&sum)[6])
 {
-    int32_t touch[AHEAD];
+    int32_t incidence[AHEAD];
     double frame[AHEAD][4], local[AHEAD][3];
     for (int k = 0; k < AHEAD; k++)
-        touch[k] = from + k * stride < end ? face.op.touch[from + k * stride] : -1;
+        incidence[k] = from + k * stride < end ? face.op.incidence[from + k * stride] : -1;
     for (int k = 0; k < AHEAD; k++)
-        if (touch[k] >= 0) {
-            int i = entry_contact(face.op, touch[k]);
+        if (incidence[k] >= 0) {
+            int i = entry_contact(face.op, incidence[k]);
             load_packs<4>(face.op.frame[i], frame[k]);
             load_impulse<1>(impulses, i, local[k]);
         }
     for (int k = 0; k < AHEAD; k++) {
-        if (touch[k] < 0)
+        if (incidence[k] < 0)
             continue;
-        if ((touch[k] >> 1) >= face.op.spheres)
-            add_entry<1>(face.op, impulses, touch[k], sum);
+        if ((incidence[k] >> 1) >= face.op.spheres)
+            add_entry<1>(face.op, impulses, incidence[k], sum);
         else
             for (int j = 0; j < 3; j++)
-                sum[j] += touch[k] & 1 ? local[k][0] * frame[k][j] : -(local[k][0] * frame[k][j]);
+                sum[j] +=
+                    incidence[k] & 1 ? local[k][0] * frame[k][j] : -(local[k][0] * frame[k][j]);
     }
 }
 
 /* Adds contacts from `begin` on, `stride` apart. */
 template <int ROWS>
-static __device__ inline void sum_touches(const double *x, int32_t begin, int32_t end, int stride,
-                                          double (&sum)[6])
+static __device__ inline void sum_incidences(const double *x, int32_t begin, int32_t end,
+                                             int stride, double (&sum)[6])
 {
     const CuImpulses<double> impulses = {x, face.sets.metric};
     if constexpr (ROWS == 1)
         for (int32_t k = begin; k < end; k += AHEAD * stride)
-            add_touches(impulses, k, end, stride, sum);
+            add_incidences(impulses, k, end, stride, sum);
     else
         for (int32_t k = begin; k < end; k += stride)
-            add_entry<ROWS>(face.op, impulses, face.op.touch[k], sum);
+            add_entry<ROWS>(face.op, impulses, face.op.incidence[k], sum);
 }
 
 /* Sums this thread's share of a body's contacts; false if a whole block has to sum them. */
@@ -161,14 +162,15 @@ static __device__ inline bool sum_light(const double *x, int2 span, double (&sum
         sum[k] = 0.0;
     if (span.y - span.x > HEAVY)
         return false;
-    sum_touches<ROWS>(x, span.x + (int)threadIdx.x % LANES, span.y, LANES, sum);
+    sum_incidences<ROWS>(x, span.x + (int)threadIdx.x % LANES, span.y, LANES, sum);
     return true;
 }
 
-static __device__ inline int2 touch_span(int b)
+static __device__ inline int2 incidence_span(int b)
 {
-    return b < face.op.bodies ? make_int2(face.op.contact_start[b], face.op.contact_start[b + 1])
-                              : make_int2(0, 0);
+    return b < face.op.bodies
+               ? make_int2(face.op.incidence_start[b], face.op.incidence_start[b + 1])
+               : make_int2(0, 0);
 }
 
 static __device__ inline bool is_search(FaceTask task)
@@ -198,8 +200,8 @@ static __device__ __attribute__((noinline)) void move_heavy(const double *x, int
                                                             FaceDecision now)
 {
     double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    sum_touches<ROWS>(x, face.op.contact_start[b] + (int)threadIdx.x, face.op.contact_start[b + 1],
-                      FACE_BODY_THREADS, sum);
+    sum_incidences<ROWS>(x, face.op.incidence_start[b] + (int)threadIdx.x,
+                         face.op.incidence_start[b + 1], FACE_BODY_THREADS, sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
         put_velocity(b, now, sum);
@@ -212,7 +214,7 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
     enum { BODIES = FACE_BODY_THREADS / LANES };
     const int stride = FACE_BODY_BLOCKS * BODIES;
     int first = (int)blockIdx.x * BODIES, b = first + (int)threadIdx.x / LANES;
-    int2 span = touch_span(b);
+    int2 span = incidence_span(b);
     double sum[6];
     await_previous();
     const int heavy = FACE_BODY_BLOCKS - 1 - (int)blockIdx.x;
@@ -233,7 +235,7 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
         if (light && b < face.op.bodies && threadIdx.x % LANES == 0)
             put_velocity(b, now, sum);
         b += stride;
-        light = sum_light<ROWS>(from, touch_span(b), sum);
+        light = sum_light<ROWS>(from, incidence_span(b), sum);
     }
     for (int h = heavy; h < face.op.heavy_count; h += FACE_BODY_BLOCKS)
         move_heavy<ROWS>(from, face.op.heavy[h], now);

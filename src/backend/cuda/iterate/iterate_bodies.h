@@ -98,10 +98,10 @@ static __device__ __attribute__((noinline)) Decision next_state(int parity, int 
 
 /* Adds a contact's impulse and torque as in contact.h, given its frame and impulse. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void add_impulse(int32_t touch, const T (&frame)[4], const T (&x)[ROWS],
-                                          T (&sum)[6])
+static __device__ inline void add_impulse(int32_t incidence, const T (&frame)[4],
+                                          const T (&x)[ROWS], T (&sum)[6])
 {
-    const T sign = touch & 1 ? T(1) : T(-1);
+    const T sign = incidence & 1 ? T(1) : T(-1);
     T local[3], p[3], t[3], arm[3];
     for (int k = 0; k < 3; k++)
         local[k] = k < ROWS ? x[k < ROWS ? k : 0] : T(0);
@@ -110,11 +110,11 @@ static __device__ inline void add_impulse(int32_t touch, const T (&frame)[4], co
     for (int k = 0; k < 3; k++)
         arm[k] = frame[k];
     if constexpr (GENERAL) {
-        int general = entry_contact(args.op, touch) - args.op.spheres;
+        int general = entry_contact(args.op, incidence) - args.op.spheres;
         if (general >= 0) {
             turn = -sign;
             for (int k = 0; k < 3; k++)
-                arm[k] = (T)args.op.arm[general][3 * (touch & 1) + k];
+                arm[k] = (T)args.op.arm[general][3 * (incidence & 1) + k];
         }
     }
     cross(arm, p, t);
@@ -126,23 +126,23 @@ static __device__ inline void add_impulse(int32_t touch, const T (&frame)[4], co
 
 /* Adds contacts from `begin` on, `stride` apart; AHEAD of them are loaded together. */
 template <class T, int ROWS, bool GENERAL>
-static __device__ inline void sum_touches(const T *x, int32_t begin, int32_t end, int stride,
-                                          T (&sum)[6])
+static __device__ inline void sum_incidences(const T *x, int32_t begin, int32_t end, int stride,
+                                             T (&sum)[6])
 {
     enum { AHEAD = 16 / sizeof(T) };
     for (int32_t from = begin; from < end; from += AHEAD * stride) {
-        int32_t touch[AHEAD];
+        int32_t incidence[AHEAD];
         T frame[AHEAD][4] = {}, local[AHEAD][ROWS] = {}; /* zeros add nothing */
         for (int k = 0; k < AHEAD; k++)
-            touch[k] = from + k * stride < end ? args.op.touch[from + k * stride] : -1;
+            incidence[k] = from + k * stride < end ? args.op.incidence[from + k * stride] : -1;
         for (int k = 0; k < AHEAD; k++)
-            if (touch[k] >= 0) {
-                int i = GENERAL ? entry_contact(args.op, touch[k]) : touch[k] >> 1;
+            if (incidence[k] >= 0) {
+                int i = GENERAL ? entry_contact(args.op, incidence[k]) : incidence[k] >> 1;
                 load_frame(i, frame[k]);
                 load_vector<ROWS>(x, i, local[k]);
             }
         for (int k = 0; k < AHEAD; k++)
-            add_impulse<T, ROWS, GENERAL>(touch[k], frame[k], local[k], sum);
+            add_impulse<T, ROWS, GENERAL>(incidence[k], frame[k], local[k], sum);
     }
 }
 
@@ -207,10 +207,10 @@ static __device__ inline void move_body(int b, int parity, bool start, double be
         store_ahead(b, beta, before, v);
 }
 
-/* Range of body b's contacts in `touch`. */
-static __device__ inline int2 touch_span(int b)
+/* Range of body b's contacts in `incidence`. */
+static __device__ inline int2 incidence_span(int b)
 {
-    return make_int2(args.op.contact_start[b], args.op.contact_start[b + 1]);
+    return make_int2(args.op.incidence_start[b], args.op.incidence_start[b + 1]);
 }
 
 /* Sums the contacts of a body; false if a whole block has to do it. */
@@ -221,7 +221,7 @@ static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
         sum[k] = T(0);
     if (span.y - span.x > HEAVY)
         return false;
-    sum_touches<T, ROWS, GENERAL>(x, span.x, span.y, 1, sum);
+    sum_incidences<T, ROWS, GENERAL>(x, span.x, span.y, 1, sum);
     return true;
 }
 
@@ -232,8 +232,8 @@ static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, i
 {
     T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
     double total[6];
-    sum_touches<T, ROWS, GENERAL>(x, args.op.contact_start[b] + (int)threadIdx.x,
-                                  args.op.contact_start[b + 1], (int)blockDim.x, sum);
+    sum_incidences<T, ROWS, GENERAL>(x, args.op.incidence_start[b] + (int)threadIdx.x,
+                                     args.op.incidence_start[b + 1], (int)blockDim.x, sum);
     for (int k = 0; k < 6; k++)
         total[k] = (double)sum[k];
     reduce_block<6, 0>(total);
@@ -254,7 +254,7 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
     Decision now = {0.0, GO};
     T sum[6] = {};
     int b = (int)(blockIdx.x * BODY_THREADS + threadIdx.x);
-    int2 span = b < args.op.bodies ? touch_span(b) : make_int2(0, 0);
+    int2 span = b < args.op.bodies ? incidence_span(b) : make_int2(0, 0);
     await_previous();
     const bool idle = (int)(blockIdx.x * BODY_THREADS) >= args.op.bodies &&
                       BODY_BLOCKS - 1 - (int)blockIdx.x >= args.op.heavy_count;
@@ -271,7 +271,7 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
             move_body<T, GENERAL, MOMENTUM>(b, parity, start, now.beta, sum);
         b += stride;
         if (b < args.op.bodies)
-            light = sum_light<T, ROWS, GENERAL>(x, touch_span(b), sum);
+            light = sum_light<T, ROWS, GENERAL>(x, incidence_span(b), sum);
     }
     for (int h = BODY_BLOCKS - 1 - (int)blockIdx.x; h < args.op.heavy_count; h += BODY_BLOCKS)
         move_heavy<T, ROWS, GENERAL, MOMENTUM>(x, args.op.heavy[h], parity, start, now.beta);

@@ -55,7 +55,7 @@ enum { RESIDENT_LANES = 2, RESIDENT_WARP = 32 };
 #endif
 
 /* Contacts of a body that a lane keeps. */
-enum { RESIDENT_TOUCHES = 4 };
+enum { RESIDENT_INCIDENCES = 4 };
 
 /* Sums over the lanes of a body; all get the result. */
 template <class T> static __device__ inline void add_lanes(T (&sum)[6])
@@ -75,18 +75,18 @@ template <class T> static __device__ inline void add_lanes(T (&sum)[6])
 struct HeldBody {
     bool heavy; /* summed by a whole block */
     int2 span;
-    int32_t touch[RESIDENT_TOUCHES];
+    int32_t incidence[RESIDENT_INCIDENCES];
 };
 
 static __device__ inline void take_body(int2 bodies, HeldBody &h)
 {
     const int lane = (int)threadIdx.x % RESIDENT_LANES;
     const int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
-    h.span = b < bodies.y ? touch_span(b) : make_int2(0, 0);
+    h.span = b < bodies.y ? incidence_span(b) : make_int2(0, 0);
     h.heavy = h.span.y - h.span.x > HEAVY;
-    for (int k = 0; k < RESIDENT_TOUCHES; k++) {
+    for (int k = 0; k < RESIDENT_INCIDENCES; k++) {
         int at = h.span.x + lane + k * RESIDENT_LANES;
-        h.touch[k] = at < h.span.y ? args.op.touch[at] : -1;
+        h.incidence[k] = at < h.span.y ? args.op.incidence[at] : -1;
     }
 }
 
@@ -94,17 +94,17 @@ template <class T, int ROWS, bool GENERAL>
 static __device__ inline void sum_held(const T *x, const HeldBody &h, T (&sum)[6])
 {
     const int lane = (int)threadIdx.x % RESIDENT_LANES;
-    T frame[RESIDENT_TOUCHES][4] = {}, local[RESIDENT_TOUCHES][ROWS] = {};
-    for (int k = 0; k < RESIDENT_TOUCHES; k++)
-        if (h.touch[k] >= 0) {
-            int i = GENERAL ? entry_contact(args.op, h.touch[k]) : h.touch[k] >> 1;
+    T frame[RESIDENT_INCIDENCES][4] = {}, local[RESIDENT_INCIDENCES][ROWS] = {};
+    for (int k = 0; k < RESIDENT_INCIDENCES; k++)
+        if (h.incidence[k] >= 0) {
+            int i = GENERAL ? entry_contact(args.op, h.incidence[k]) : h.incidence[k] >> 1;
             load_vector<ROWS>(x, i, local[k]);
             load_frame(i, frame[k]);
         }
-    for (int k = 0; k < RESIDENT_TOUCHES; k++)
-        add_impulse<T, ROWS, GENERAL>(h.touch[k], frame[k], local[k], sum);
-    sum_touches<T, ROWS, GENERAL>(x, h.span.x + lane + RESIDENT_TOUCHES * RESIDENT_LANES, h.span.y,
-                                  RESIDENT_LANES, sum);
+    for (int k = 0; k < RESIDENT_INCIDENCES; k++)
+        add_impulse<T, ROWS, GENERAL>(h.incidence[k], frame[k], local[k], sum);
+    sum_incidences<T, ROWS, GENERAL>(x, h.span.x + lane + RESIDENT_INCIDENCES * RESIDENT_LANES,
+                                     h.span.y, RESIDENT_LANES, sum);
 }
 
 /* Stores V of a body, given its record. */
@@ -132,12 +132,12 @@ static __device__ inline void move_resident(const T *x, int2 bodies, const HeldB
         leave_velocity<T, GENERAL>(b, v, sum);
     }
     for (b += abreast; b < bodies.y; b += abreast) {
-        int2 span = touch_span(b);
+        int2 span = incidence_span(b);
         if (span.y - span.x > HEAVY)
             continue;
         T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
         body_record(b, v);
-        sum_touches<T, ROWS, GENERAL>(x, span.x + lane, span.y, RESIDENT_LANES, sum);
+        sum_incidences<T, ROWS, GENERAL>(x, span.x + lane, span.y, RESIDENT_LANES, sum);
         leave_velocity<T, GENERAL>(b, v, sum);
     }
     for (int h = (int)blockIdx.x; h < args.op.heavy_count; h += RESIDENT_BLOCKS)

@@ -21,7 +21,7 @@ struct CuSets {
     const double (*diagonal)[2];
     const TalusMetricBlock *metric; /* NULL: s = 1 */
     const TalusBlockModel *model;   /* this and the following: varied blocks only */
-    const double (*turning)[2];
+    const double (*moment_mu)[2];
     const double *estimate;
     bool moving;
 };
@@ -29,7 +29,7 @@ struct CuSets {
 static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *metric)
 {
     return CuSets{op->blocks,   op->mu,    (const double(*)[2])op->diagonal,
-                  metric,       op->model, (const double(*)[2])op->turning,
+                  metric,       op->model, (const double(*)[2])op->moment_mu,
                   op->estimate, op->moving};
 }
 
@@ -76,7 +76,8 @@ static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool
                                              const double *metric)
 {
     return talus_operator_set(sets.model ? &sets.model[i] : nullptr, moving,
-                              sets.mu ? sets.mu[i] : 0.0, sets.turning ? sets.turning[i] : nullptr,
+                              sets.mu ? sets.mu[i] : 0.0,
+                              sets.moment_mu ? sets.moment_mu[i] : nullptr,
                               sets.estimate ? sets.estimate[i] : 0.0, metric);
 }
 

@@ -37,7 +37,7 @@ template <class T> struct CuView {
     const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inertia)[6];
     const T *bias, *compliance, *mu;
     const T (*diagonal)[2];
-    const int32_t *contact_start, *touch;
+    const int32_t *incidence_start, *incidence;
     const int32_t *heavy; /* bodies with more than HEAVY contacts */
     int heavy_count;
 };
@@ -163,10 +163,10 @@ static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T loca
     }
 }
 
-/* Returns the contact of an entry of `touch`, 2 * record + side. Compact contacts have one record, others two. */
-template <class T> static __device__ inline int entry_contact(const CuView<T> &c, int32_t touch)
+/* Returns the contact of an entry of `incidence`, 2 * record + side. Compact contacts have one record, others two. */
+template <class T> static __device__ inline int entry_contact(const CuView<T> &c, int32_t incidence)
 {
-    int record = touch >> 1;
+    int record = incidence >> 1;
     return record < c.spheres ? record : c.spheres + (record - c.spheres) / 2;
 }
 
@@ -207,14 +207,14 @@ static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, co
 }
 
 template <int ROWS, class T>
-static __device__ inline void add_entry(const CuView<T> &c, const CuImpulses<T> &g, int32_t touch,
-                                        T sum[6])
+static __device__ inline void add_entry(const CuView<T> &c, const CuImpulses<T> &g,
+                                        int32_t incidence, T sum[6])
 {
-    int i = entry_contact(c, touch);
+    int i = entry_contact(c, incidence);
     T frame[4], local[LOCAL<ROWS>];
     load_packs<4>(c.frame[i], frame);
     load_impulse<ROWS>(g, i, local);
-    add_wrench<ROWS>(c, i, touch & 1, frame, local, sum);
+    add_wrench<ROWS>(c, i, incidence & 1, frame, local, sum);
 }
 
 /* velocity = (free motion) + M^-1 times the sum over a body's contacts. */
@@ -253,18 +253,18 @@ static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses
         int64_t b = item();
         if (b >= c.bodies)
             return;
-        int32_t begin = c.contact_start[b], end = c.contact_start[b + 1];
+        int32_t begin = c.incidence_start[b], end = c.incidence_start[b + 1];
         if (end - begin > HEAVY)
             return;
         for (int32_t k = begin; k < end; k++)
-            add_entry<ROWS>(c, g, c.touch[k], sum);
+            add_entry<ROWS>(c, g, c.incidence[k], sum);
         move_body(c, (int)b, sum, free_motion, velocity);
         return;
     }
     int b = c.heavy[blockIdx.x - light];
-    for (int32_t k = c.contact_start[b] + (int)threadIdx.x; k < c.contact_start[b + 1];
+    for (int32_t k = c.incidence_start[b] + (int)threadIdx.x; k < c.incidence_start[b + 1];
          k += (int)blockDim.x)
-        add_entry<ROWS>(c, g, c.touch[k], sum);
+        add_entry<ROWS>(c, g, c.incidence[k], sum);
     double total[6];
     for (int k = 0; k < 6; k++)
         total[k] = (double)sum[k];

@@ -79,31 +79,32 @@ struct TakeOut {
 };
 
 /* Counts each body's contacts without those of joints, which end each list. */
-static __global__ void count_touches(TakeOut t)
+static __global__ void count_incidences(TakeOut t)
 {
     int64_t b = item();
     if (b > t.op.bodies)
         return;
     const int32_t end = 2 * (t.op.blocks + t.op.general);
     uint32_t count = 0;
-    for (int32_t k = t.whole.contact_start[b]; b < t.op.bodies && k < t.whole.contact_start[b + 1];
-         k++)
-        count += t.whole.touch[k] < end;
+    for (int32_t k = t.whole.incidence_start[b];
+         b < t.op.bodies && k < t.whole.incidence_start[b + 1]; k++)
+        count += t.whole.incidence[k] < end;
     t.before[b] = count;
     if (b < t.op.bodies)
         t.vertex[b] = -1;
 }
 
-static __global__ void keep_touches(TakeOut t)
+static __global__ void keep_incidences(TakeOut t)
 {
     int64_t b = item();
     if (b < t.vertices)
         t.vertex[t.vertex_body[b]] = (int32_t)b;
     if (b > t.op.bodies)
         return;
-    t.op.contact_start[b] = (int32_t)t.before[b];
+    t.op.incidence_start[b] = (int32_t)t.before[b];
     for (uint32_t k = 0; b < t.op.bodies && k < t.before[b + 1] - t.before[b]; k++)
-        t.op.touch[t.before[b] + k] = t.whole.touch[t.whole.contact_start[b] + (int32_t)k];
+        t.op.incidence[t.before[b] + k] =
+            t.whole.incidence[t.whole.incidence_start[b] + (int32_t)k];
 }
 
 static __global__ void keep_contacts(TakeOut t)
@@ -139,9 +140,9 @@ TalusStatus cu_joint_take_out(const TalusOperator *whole, TalusOperator *op)
                  (const double(*)[36])m->taken.at,
                  (unsigned *)cu->totals};
     cu_zero(cu, cu->totals, sizeof(double));
-    launch(cu, count_touches, blocks_for(starts), THREADS, t);
+    launch(cu, count_incidences, blocks_for(starts), THREADS, t);
     TALUS_TRY(cu_scan(cu, m->before, m->before, starts));
-    launch(cu, keep_touches, blocks_for(starts), THREADS, t);
+    launch(cu, keep_incidences, blocks_for(starts), THREADS, t);
     launch(cu, keep_contacts, blocks_for(op->blocks), THREADS, t);
     cu_get(cu, &op->kinds, cu->totals, sizeof op->kinds);
     return cu_check(cu);

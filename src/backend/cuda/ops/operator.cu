@@ -9,9 +9,9 @@
 /* ---- the copy of a host's operator ---- */
 
 struct CuMirror {
-    CuArray<int32_t> pair, contact_start, touch, row_start, column;
+    CuArray<int32_t> pair, incidence_start, incidence, row_start, column;
     CuArray<double> frame, arm, body, inertia, bias, mu, compliance, diagonal, coupling;
-    CuArray<double> values, offset, estimate, turning, lever, base;
+    CuArray<double> values, offset, estimate, moment_mu, lever, base;
     CuArray<TalusBlockModel> model;
 };
 
@@ -52,9 +52,10 @@ static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, Talus
     what = "bodies of the problem";
     TALUS_TRY(upload(op, &m->body, host->body, 8 * bodies, what, PLACE(op->body)));
     TALUS_TRY(upload(op, &m->inertia, host->inertia, 6 * bodies, what, PLACE(op->inertia)));
-    TALUS_TRY(upload(op, &m->contact_start, host->contact_start, bodies + 1, what,
-                     PLACE(op->contact_start)));
-    return upload(op, &m->touch, host->touch, host->contact_start[bodies], what, PLACE(op->touch));
+    TALUS_TRY(upload(op, &m->incidence_start, host->incidence_start, bodies + 1, what,
+                     PLACE(op->incidence_start)));
+    return upload(op, &m->incidence, host->incidence, host->incidence_start[bodies], what,
+                  PLACE(op->incidence));
 }
 
 static TalusStatus upload_matrix(const TalusOperator *host, CuMirror *m, TalusOperator *op)
@@ -77,7 +78,7 @@ static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOper
     TALUS_TRY(upload(op, &m->mu, host->mu, blocks, what, PLACE(op->mu)));
     TALUS_TRY(upload(op, &m->model, host->model, blocks, what, PLACE(op->model)));
     TALUS_TRY(upload(op, &m->estimate, host->estimate, blocks, what, PLACE(op->estimate)));
-    TALUS_TRY(upload(op, &m->turning, host->turning, 2 * blocks, what, PLACE(op->turning)));
+    TALUS_TRY(upload(op, &m->moment_mu, host->moment_mu, 2 * blocks, what, PLACE(op->moment_mu)));
     return upload(op, &m->base, host->base, blocks, what, PLACE(op->base));
 }
 
@@ -112,11 +113,11 @@ TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
 
 static void clear_mirror(CuMirror *m)
 {
-    CuArray<int32_t> *integers[] = {&m->pair, &m->contact_start, &m->touch, &m->row_start,
+    CuArray<int32_t> *integers[] = {&m->pair, &m->incidence_start, &m->incidence, &m->row_start,
                                     &m->column};
-    CuArray<double> *reals[] = {&m->frame,  &m->arm,        &m->body,     &m->inertia,  &m->bias,
-                                &m->mu,     &m->compliance, &m->diagonal, &m->coupling, &m->values,
-                                &m->offset, &m->estimate,   &m->turning,  &m->lever,    &m->base};
+    CuArray<double> *reals[] = {&m->frame,  &m->arm,        &m->body,      &m->inertia,  &m->bias,
+                                &m->mu,     &m->compliance, &m->diagonal,  &m->coupling, &m->values,
+                                &m->offset, &m->estimate,   &m->moment_mu, &m->lever,    &m->base};
     for (CuArray<int32_t> *array : integers)
         array->clear();
     for (CuArray<double> *array : reals)
@@ -151,11 +152,11 @@ void cu_mirror_clear(TalusOperator *op)
 
 /* ---- scratch ---- */
 
-static __global__ void find_heavy(int bodies, const int32_t *contact_start, int32_t *heavy,
+static __global__ void find_heavy(int bodies, const int32_t *incidence_start, int32_t *heavy,
                                   int32_t *found)
 {
     int64_t b = item();
-    if (b < bodies && contact_start[b + 1] - contact_start[b] > HEAVY)
+    if (b < bodies && incidence_start[b + 1] - incidence_start[b] > HEAVY)
         heavy[atomicAdd(found, 1)] = (int32_t)b;
 }
 
@@ -166,7 +167,7 @@ static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
     int32_t *found = (int32_t *)(cu_of(op)->totals + CU_TOTALS - 1);
     TALUS_TRY(s->heavy.reserve(2 * (int64_t)op->blocks / HEAVY, "bodies with many contacts"));
     cu_zero(cu_of(op), found, sizeof(double));
-    launch(cu_of(op), find_heavy, blocks_for(op->bodies), THREADS, op->bodies, op->contact_start,
+    launch(cu_of(op), find_heavy, blocks_for(op->bodies), THREADS, op->bodies, op->incidence_start,
            s->heavy.at, found);
     return TALUS_OK;
 }
@@ -220,8 +221,8 @@ CuView<double> cu_view(const TalusOperator *op)
     c.compliance = op->compliance;
     c.mu = op->mu;
     c.diagonal = op->diagonal;
-    c.contact_start = op->contact_start;
-    c.touch = op->touch;
+    c.incidence_start = op->incidence_start;
+    c.incidence = op->incidence;
     c.heavy = s->heavy.at;
     c.heavy_count = s->heavy_count;
     return c;

@@ -10,11 +10,11 @@ enum { LINEAR, SPIN }; /* index of |V| and |W| in a body's entry of the scratch 
 /* ---- bodies ---- */
 
 template <int ROWS>
-static __device__ inline void add_sizes(const CuView<double> &c, const double *gamma, int32_t touch,
-                                        double (&sum)[6])
+static __device__ inline void add_sizes(const CuView<double> &c, const double *gamma,
+                                        int32_t incidence, double (&sum)[6])
 {
     double wrench[6] = {0.0};
-    add_entry<ROWS>(c, CuImpulses<double>{gamma, nullptr}, touch, wrench);
+    add_entry<ROWS>(c, CuImpulses<double>{gamma, nullptr}, incidence, wrench);
     talus_terms_add(wrench, sum);
 }
 
@@ -26,17 +26,17 @@ static __global__ void body_terms(CuView<double> c, const double *gamma, double 
     double sum[6] = {0.0};
     if (blockIdx.x < light) {
         int64_t b = item();
-        if (b >= c.bodies || c.contact_start[b + 1] - c.contact_start[b] > HEAVY)
+        if (b >= c.bodies || c.incidence_start[b + 1] - c.incidence_start[b] > HEAVY)
             return;
-        for (int32_t k = c.contact_start[b]; k < c.contact_start[b + 1]; k++)
-            add_sizes<ROWS>(c, gamma, c.touch[k], sum);
+        for (int32_t k = c.incidence_start[b]; k < c.incidence_start[b + 1]; k++)
+            add_sizes<ROWS>(c, gamma, c.incidence[k], sum);
         talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);
         return;
     }
     int b = c.heavy[blockIdx.x - light];
-    for (int32_t k = c.contact_start[b] + (int)threadIdx.x; k < c.contact_start[b + 1];
+    for (int32_t k = c.incidence_start[b] + (int)threadIdx.x; k < c.incidence_start[b + 1];
          k += (int)blockDim.x)
-        add_sizes<ROWS>(c, gamma, c.touch[k], sum);
+        add_sizes<ROWS>(c, gamma, c.incidence[k], sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
         talus_terms_body(c.body[b], c.inertia ? c.inertia[b] : nullptr, sum, out[b]);

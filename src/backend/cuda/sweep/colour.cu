@@ -25,7 +25,7 @@ static __device__ inline unsigned long long priority(uint32_t i, int round)
 
 static __device__ inline bool is_heavy(const CuView<double> &c, int body)
 {
-    return body >= 0 && c.contact_start[body + 1] - c.contact_start[body] > HEAVY_TOUCHES;
+    return body >= 0 && c.incidence_start[body + 1] - c.incidence_start[body] > HEAVY_CONTACTS;
 }
 
 static __global__ void first_classes(CuView<double> c, uint32_t open, uint32_t *class_of)

@@ -208,12 +208,12 @@ static __global__ void sweep_items(SweepPlan p, int2 range, double *partial)
 
 /* Adds the impulse and torque of a heavy contact's change on one of its bodies. */
 static __device__ inline void add_change(const SweepPlan &p, const CuView<double> &c,
-                                         const uint32_t *place, int32_t touch, int2 heavy,
+                                         const uint32_t *place, int32_t incidence, int2 heavy,
                                          double sum[6])
 {
-    int64_t at = place[entry_contact(c, touch)];
-    double arm[3], dp[3], torque[3], sign = touch & 1 ? 1.0 : -1.0;
-    load_arm(p, at, touch & 1, arm);
+    int64_t at = place[entry_contact(c, incidence)];
+    double arm[3], dp[3], torque[3], sign = incidence & 1 ? 1.0 : -1.0;
+    load_arm(p, at, incidence & 1, arm);
     for (int k = 0; k < 3; k++)
         dp[k] = p.change[(int64_t)k * heavy.y + (at - heavy.x)];
     cross(arm, dp, torque);
@@ -242,19 +242,19 @@ static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t 
         int64_t body = item();
         if (body >= c.bodies || !split[body])
             return;
-        int32_t begin = c.contact_start[body], end = c.contact_start[body + 1];
+        int32_t begin = c.incidence_start[body], end = c.incidence_start[body + 1];
         if (end - begin > HEAVY)
             return;
         for (int32_t k = begin; k < end; k++)
-            if (class_of[entry_contact(c, c.touch[k])] == (CLASS_ITEM | CLASS_HEAVY))
-                add_change(p, c, place, c.touch[k], heavy, sum);
+            if (class_of[entry_contact(c, c.incidence[k])] == (CLASS_ITEM | CLASS_HEAVY))
+                add_change(p, c, place, c.incidence[k], heavy, sum);
         push_sum(p, (int)body, sum);
         return;
     }
     int body = c.heavy[blockIdx.x - light];
-    for (int32_t k = c.contact_start[body] + (int)threadIdx.x; k < c.contact_start[body + 1];
+    for (int32_t k = c.incidence_start[body] + (int)threadIdx.x; k < c.incidence_start[body + 1];
          k += (int)blockDim.x)
-        add_change(p, c, place, c.touch[k], heavy, sum);
+        add_change(p, c, place, c.incidence[k], heavy, sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
         push_sum(p, body, sum);

@@ -8,10 +8,10 @@
 
 #include "backend/cuda/ops/contact.h"
 
-/* A body with more than HEAVY_TOUCHES contacts would need a colour for each: its contacts are heavy, as on the host
+/* A body with more than HEAVY_CONTACTS contacts would need a colour for each: its contacts are heavy, as on the host
  * (cpu/colour.h). Two other bodies have at most 39 further contacts each, so 79 colours suffice. */
 enum {
-    HEAVY_TOUCHES = 40,
+    HEAVY_CONTACTS = 40,
     CLASS_HEAVY = 80, /* classes 0..79 are colours */
     CLASS_NONE = 127, /* not coloured yet */
     CLASS_ITEM = 128, /* bit added for items */

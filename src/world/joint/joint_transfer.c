@@ -1,4 +1,4 @@
-/* world/joint/joint_exchange.c - transfers between joints, which the host computes, and the engine.
+/* world/joint/joint_transfer.c - transfers between joints, which the host computes, and the engine.
  *
  * The engine provides the states of jointed bodies. The host makes their blocks and sums their works in a problem of
  * its own without contacts, and projects positions. Each part of a step transfers some hundred bytes per block and
@@ -57,7 +57,7 @@ TalusStatus talus_exchange_fetch(TalusWorld *world)
     TalusBodies *b = &world->bodies;
     if (x->moving == 0 || talus_world_is_shared(world))
         return TALUS_OK;
-    TALUS_TRY(world->on.ops->get_states(world->on.engine, x->slot, x->motion, x->moving));
+    TALUS_TRY(world->engine.ops->get_states(world->engine.self, x->slot, x->motion, x->moving));
     for (int k = 0; k < x->moving; k++) {
         int i = x->slot[k];
         b->position[i] = x->motion[k].position;
@@ -78,7 +78,7 @@ static TalusStatus send_states(TalusWorld *world)
         int i = x->slot[k];
         x->motion[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
     }
-    return world->on.ops->put_states(world->on.engine, x->slot, x->motion, x->moving);
+    return world->engine.ops->put_states(world->engine.self, x->slot, x->motion, x->moving);
 }
 
 /* ---- the blocks ---- */
@@ -153,7 +153,7 @@ TalusStatus talus_exchange_send(TalusWorld *world, double h)
     TALUS_TRY(talus_joints_prepare(world, h));
     int blocks = joints->kept + joints->free;
     if (blocks == 0 && !joints->any_push)
-        return world->on.ops->put_joints(world->on.engine, NULL);
+        return world->engine.ops->put_joints(world->engine.self, NULL);
     TALUS_TRY(resize_exchange(world));
     fill_bodies(world);
     talus_joints_fill(world);
@@ -166,7 +166,7 @@ TalusStatus talus_exchange_send(TalusWorld *world, double h)
                              .compliance = joints->any_compliance,
                              .push = x->push,
                              .pushes = talus_joints_push(world, h, x->push)};
-    return world->on.ops->put_joints(world->on.engine, &all);
+    return world->engine.ops->put_joints(world->engine.self, &all);
 }
 
 /* ---- after a solve ---- */
@@ -177,8 +177,8 @@ static TalusStatus fetch_solved(TalusWorld *world, bool records)
     TalusJointExchange *x = &world->joints.exchange;
     TalusOperator *op = talus_problem_operator(x->problem);
     int count = records ? x->bodies : 0;
-    TALUS_TRY(world->on.ops->get_joints(world->on.engine, talus_problem_gamma(x->problem), x->slot,
-                                        x->record, count));
+    TALUS_TRY(world->engine.ops->get_joints(world->engine.self, talus_problem_gamma(x->problem),
+                                            x->slot, x->record, count));
     for (int k = 0; k < count; k++)
         for (int j = 0; j < 8; j++)
             op->body[x->slot[k]][j] = x->record[k][j];

@@ -1,0 +1,167 @@
+/* draw/ghost.c - draws transparent triangles and lines in bands of rows; a band skips what is outside of it. */
+#include "draw/ghost.h"
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/status.h"
+#include "draw/raster_tile.h"
+
+enum { BAND = 16, GRAIN = 4096 };
+_Static_assert((int)BAND <= (int)TILE, "Rows holds a band");
+
+typedef struct GhostJob {
+    const TalusPicture *picture;
+    const TalusView *view;
+    const TalusRaster *const *opaque;
+    float *left;
+    float half_line; /* half width of lines, pixels */
+    Splat *splat;    /* one per triangle of the walls */
+} GhostJob;
+
+static float depth_at(const GhostJob *job, size_t pixel)
+{
+    float first = job->opaque[0]->depth[pixel];
+    return job->opaque[1]->depth ? fminf(first, job->opaque[1]->depth[pixel]) : first;
+}
+
+/* ---- walls ---- */
+
+/* Dims a pixel by a ghost with normal n on the ray d, the more the more it is seen edge on. */
+static void dim(const GhostJob *job, size_t pixel, TalusF3 n, TalusF3 d)
+{
+    const TalusTheme *theme = job->picture->theme;
+    float along = talus_f3_dot(n, d), most = talus_f3_dot(n, n) * talus_f3_dot(d, d);
+    float facing = most > 0.0f ? fabsf(along) / sqrtf(most) : 1.0f;
+    float slant = 1.0f - fminf(facing, 1.0f), rise = theme->ghost_edge - theme->ghost_face;
+    job->left[pixel] *= 1.0f - (theme->ghost_face + rise * slant * slant * slant);
+}
+
+/* A triangle of corners q and their normals n on the rays d = (u, v, 1): it is met at depth offset / dot(plane, d),
+ * where its normal is along the sum of (d . q1 x q2) n0 over the cyclic orders, which is linear in d. */
+typedef struct Sheet {
+    TalusF3 plane, normal[3]; /* coefficients of u, v and 1 */
+    float offset;
+} Sheet;
+
+static Sheet sheet_of(const TalusPlaced *wall)
+{
+    const TalusF3 *a = wall->axis;
+    Sheet r = {.plane = talus_f3_cross(talus_f3_sub(a[1], a[0]), talus_f3_sub(a[2], a[0]))};
+    r.offset = talus_f3_dot(r.plane, talus_f3_add(wall->centre, a[0]));
+    for (int k = 0; k < 3; k++) {
+        TalusF3 p = a[(k + 1) % 3], q = a[(k + 2) % 3];
+        TalusF3 w =
+            talus_f3_add(talus_f3_cross(wall->centre, talus_f3_sub(q, p)), talus_f3_cross(p, q));
+        TalusF3 n = talus_view_turn(wall->view, wall->normal[k]);
+        r.normal[0] = talus_f3_madd(r.normal[0], w.x, n);
+        r.normal[1] = talus_f3_madd(r.normal[1], w.y, n);
+        r.normal[2] = talus_f3_madd(r.normal[2], w.z, n);
+    }
+    return r;
+}
+
+static void draw_wall(const GhostJob *job, int index, int top, int bottom)
+{
+    Splat s = job->splat[index];
+    s.y0 = s.y0 > top ? s.y0 : top;
+    s.y1 = s.y1 < bottom ? s.y1 : bottom;
+    if (s.y0 >= s.y1)
+        return;
+    TalusPlaced wall = talus_solid_place(&job->picture->walls, index, job->view);
+    if (job->picture->def->container == TALUS_CONTAINER_SHOWN && talus_placed_is_opaque(&wall))
+        return;
+    Sheet sheet = sheet_of(&wall);
+    Rows rows;
+    talus_triangle_rows(job->view, &s, &wall, &rows);
+    FOR_ROWS(&s, &rows, y, x0, x1)
+    for (int x = x0; x < x1; x++) {
+        size_t pixel = (size_t)y * (size_t)job->view->width + (size_t)x;
+        TalusF3 d = talus_view_ray(job->view, x, y).d;
+        float t = sheet.offset / talus_f3_dot(sheet.plane, d);
+        if (t > 0.0f && t < depth_at(job, pixel)) {
+            TalusF3 n = talus_f3_madd(sheet.normal[2], d.x, sheet.normal[0]);
+            dim(job, pixel, talus_f3_madd(n, d.y, sheet.normal[1]), d);
+        }
+    }
+}
+
+/* ---- lines ---- */
+
+/* First pixel of a range that a line may cover, and the pixel after the last. */
+static int first_pixel(float low, int least)
+{
+    return low - 0.5f > (float)least ? (int)fminf(low - 0.5f, 1e6f) : least;
+}
+
+static int end_pixel(float high, int most)
+{
+    return high + 0.5f < (float)most ? (int)fmaxf(high + 0.5f, 0.0f) : most;
+}
+
+/* Draws pixels within half a width of the line that are not hidden. A factor below zero marks a drawn pixel, so that
+ * lines that meet or coincide are as dark as one. */
+static void draw_line(const GhostJob *job, const TalusLine *line, int top, int bottom)
+{
+    const TalusView *view = job->view;
+    TalusF3 a = talus_view_point(view, line->from), b = talus_view_point(view, line->to);
+    float ax, ay, bx, by, half = job->half_line;
+    if (!(a.z > 0.0f && b.z > 0.0f))
+        return;
+    talus_view_project(view, a, &ax, &ay);
+    talus_view_project(view, b, &bx, &by);
+    float dx = bx - ax, dy = by - ay, dd = dx * dx + dy * dy;
+    int y0 = first_pixel(fminf(ay, by) - half, top), y1 = end_pixel(fmaxf(ay, by) + half, bottom);
+    int x0 = first_pixel(fminf(ax, bx) - half, 0);
+    int x1 = end_pixel(fmaxf(ax, bx) + half, view->width);
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++) {
+            float px = (float)x + 0.5f - ax, py = (float)y + 0.5f - ay;
+            float s = dd > 0.0f ? talus_clampf((px * dx + py * dy) / dd, 0.0f, 1.0f) : 0.0f;
+            float ox = px - s * dx, oy = py - s * dy;
+            if (ox * ox + oy * oy > half * half)
+                continue;
+            /* depth is linear in 1 / z across the picture */
+            float z =
+                view->perspective ? a.z * b.z / (b.z + s * (a.z - b.z)) : a.z + s * (b.z - a.z);
+            size_t pixel = (size_t)y * (size_t)view->width + (size_t)x;
+            float *left = &job->left[pixel];
+            if (z <= depth_at(job, pixel) * 1.0005f && *left > 0.0f)
+                *left *= -(1.0f - job->picture->theme->ghost_line);
+        }
+}
+
+static void draw_band(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const GhostJob *job = context;
+    int top = (int)begin, bottom = (int)end;
+    size_t width = (size_t)job->view->width;
+    (void)chunk;
+    for (size_t k = (size_t)top * width; k < (size_t)bottom * width; k++)
+        job->left[k] = 1.0f;
+    for (int k = 0; k < job->picture->walls.count; k++)
+        draw_wall(job, k, top, bottom);
+    for (int k = 0; k < job->picture->line_count; k++)
+        draw_line(job, &job->picture->line[k], top, bottom);
+    for (size_t k = (size_t)top * width; k < (size_t)bottom * width; k++)
+        job->left[k] = fabsf(job->left[k]);
+}
+
+static void project_walls(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const GhostJob *job = context;
+    (void)chunk;
+    for (int64_t k = begin; k < end; k++)
+        job->splat[k] = talus_splat(&job->picture->walls, (int)k, job->view);
+}
+
+TalusStatus talus_ghosts_draw(const TalusPicture *picture, const TalusView *view,
+                              const TalusRaster *const opaque[2], TalusPool *pool, float *left)
+{
+    GhostJob job = {.picture = picture, .view = view, .opaque = opaque, .left = left};
+    job.half_line = (float)(0.5 * TALUS_GHOST_LINE_WIDTH / 1200.0) * (float)view->height;
+    TALUS_TRY(TALUS_ALLOC(job.splat, (size_t)picture->walls.count, "walls in view"));
+    talus_parallel(pool, picture->walls.count, GRAIN, project_walls, &job);
+    talus_parallel(pool, view->height, BAND, draw_band, &job);
+    talus_release(job.splat);
+    return TALUS_OK;
+}
