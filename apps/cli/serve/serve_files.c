@@ -154,7 +154,7 @@ static TalusStatus read_head(const ServeFiles *files, ServePlace place, unsigned
     TalusChunk chunk;
     int fd = open_file(files, files->place.name);
     bool there = fd >= 0 && pread(fd, &chunk, sizeof chunk, (off_t)place.offset) == sizeof chunk &&
-                 chunk.size <= TALUS_FRAMES_HEAD_MOST && talus_chunk_bytes(&chunk) == place.size;
+                 chunk.size <= TALUS_FRAMES_HEAD_MAX && talus_chunk_bytes(&chunk) == place.size;
     TalusStatus status = TALUS_OK;
     *bytes = NULL;
     if (there)

@@ -89,7 +89,7 @@ static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
 }
 
 /* Returns the file in *out or, on failure, frees it. */
-static TalusStatus hand_out(TalusFile *file, TalusStatus status, TalusFile **out)
+static TalusStatus return_or_free(TalusFile *file, TalusStatus status, TalusFile **out)
 {
     if (status == TALUS_OK)
         *out = file;
@@ -104,7 +104,7 @@ TalusStatus talus_file_create(const char *path, TalusFile **out)
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(file, 1, path));
     file->fd = -1;
-    return hand_out(file, open_path(file, path), out);
+    return return_or_free(file, open_path(file, path), out);
 }
 
 TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **out)
@@ -113,7 +113,7 @@ TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **o
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(file, 1, name));
     file->fd = -1;
-    return hand_out(file, open_in(file, dir, name), out);
+    return return_or_free(file, open_in(file, dir, name), out);
 }
 
 static void flush(TalusFile *file)
@@ -132,8 +132,8 @@ void talus_file_put(TalusFile *file, const void *bytes, size_t size)
     while (size > 0) {
         if (file->used == BUFFER_BYTES)
             flush(file);
-        size_t room = BUFFER_BYTES - file->used;
-        size_t n = size < room ? size : room;
+        size_t free_bytes = BUFFER_BYTES - file->used;
+        size_t n = size < free_bytes ? size : free_bytes;
         memcpy(file->buffer + file->used, from, n);
         file->used += n;
         from += n;

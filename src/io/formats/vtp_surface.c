@@ -40,7 +40,7 @@ static void free_meshes(TalusVtpSurface *surface)
     surface->mesh_count = 0;
 }
 
-void talus_vtp_free(TalusVtpSurface *surface)
+void talus_vtp_surface_free(TalusVtpSurface *surface)
 {
     free_meshes(surface);
     TALUS_RELEASE(surface->mesh, surface->part);
@@ -60,8 +60,8 @@ static TalusStatus add_shape(TalusVtpSurface *surface, const TalusFramesHead *he
     return add_part(surface, shape, row, false);
 }
 
-TalusStatus talus_vtp_of_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
-                                const TalusSnapshot *snapshot)
+TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
+                                     const TalusSnapshot *snapshot)
 {
     surface->part_count = 0;
     TALUS_TRY(reserve_meshes(surface, head->shape_count));
@@ -131,8 +131,8 @@ static TalusStatus add_wall(TalusVtpSurface *surface, Planes *planes, const Talu
     return add_part(surface, index, row, plane);
 }
 
-TalusStatus talus_vtp_of_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
-                               const TalusSnapshot *snapshot)
+TalusStatus talus_vtp_collect_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
+                                    const TalusSnapshot *snapshot)
 {
     Planes planes;
     free_meshes(surface);
@@ -236,8 +236,9 @@ static bool is_wanted(const TalusField *field, const TalusSnapshot *snapshot, bo
            (field->lasting || !lasting);
 }
 
-TalusStatus talus_vtp_write(TalusVtpSurface *surface, TalusFile *file, const TalusFramesHead *head,
-                            const TalusSnapshot *snapshot, uint64_t key, bool lasting)
+TalusStatus talus_vtp_write_surface(TalusVtpSurface *surface, TalusFile *file,
+                                    const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                                    uint64_t key, bool lasting)
 {
     TalusVtpCounts counts;
     TalusStatus status = count_all(surface, &counts);

@@ -141,7 +141,7 @@ static void put_mesh(const TalusMesh *mesh, Sizes at, Columns *c)
 
 static TalusStatus pack_columns(TalusPacker *p, const Columns *c, Sizes all)
 {
-    p->repeats = true;
+    p->thorough = true;
     TALUS_TRY(talus_pack_floats(p, TALUS_ARRAY_POINT, 3, (int)all.of[VERTICES], c->point));
     for (int k = 0; k < COLUMNS; k++)
         TALUS_TRY(talus_pack_integers(p, columns[k].name, columns[k].components,
@@ -154,7 +154,7 @@ TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figu
 {
     Sizes all = sizes_of_all(figure, count), at = {0};
     Columns c;
-    if (total(all) > TALUS_FRAMES_MOST)
+    if (total(all) > TALUS_FRAMES_COUNT_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "frames: the shapes have %lld triangles",
                           (long long)all.of[TRIANGLES]);
     TALUS_TRY(columns_create(all, &c));
@@ -171,9 +171,9 @@ TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figu
 /* Returns the zeros that must follow a payload of `size` bytes. */
 size_t talus_head_padding(const TalusFigure *figure, int count, size_t size)
 {
-    size_t least = ((size_t)total(sizes_of_all(figure, count)) + TALUS_FIGURE_PER_BYTE - 1) /
-                   TALUS_FIGURE_PER_BYTE;
-    return size < least ? least - size : 0;
+    size_t needed = ((size_t)total(sizes_of_all(figure, count)) + TALUS_FIGURE_PER_BYTE - 1) /
+                    TALUS_FIGURE_PER_BYTE;
+    return size < needed ? needed - size : 0;
 }
 
 /* ---- reading ---- */
@@ -184,7 +184,7 @@ static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
     double v[4];
     TALUS_TRY(talus_head_list(node, 4, v));
     for (int k = 0; k < 4; k++)
-        if (!(v[k] >= 0.0 && v[k] <= TALUS_FRAMES_MOST && v[k] == floor(v[k])))
+        if (!(v[k] >= 0.0 && v[k] <= TALUS_FRAMES_COUNT_MAX && v[k] == floor(v[k])))
             return talus_json_fail(node, 0, "has %g where a count should be", v[k]);
     out->vertex_count = (int)v[0];
     out->triangle_count = (int)v[1];
@@ -196,7 +196,7 @@ static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
 static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
 {
     const TalusJson *word;
-    char shown[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
     TALUS_TRY(talus_head_member(node, "drawn", TALUS_JSON_STRING, &word));
     for (int k = 0; k < TALUS_DRAWN_KINDS; k++)
         if (strcmp(word->text, talus_drawn_name((TalusDrawn)k)) == 0) {
@@ -204,7 +204,7 @@ static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
             return TALUS_OK;
         }
     return talus_json_fail(word, 0, "\"%s\" is not a way to draw that this program knows",
-                           talus_json_print_value(word->text, shown));
+                           talus_json_printable(word->text, shown));
 }
 
 /* Reads the sizes of all levels. Spheres and half spaces have no levels, other figures 1 to 4. */
@@ -309,7 +309,7 @@ static TalusStatus read_arrays(TalusHeadPayload payload, TalusFigure *figure, in
 {
     TalusUnpacker u = {0};
     Sizes all = sizes_of_all(figure, count);
-    if (total(all) > TALUS_FRAMES_MOST ||
+    if (total(all) > TALUS_FRAMES_COUNT_MAX ||
         (uint64_t)total(all) > (uint64_t)payload.size * TALUS_FIGURE_PER_BYTE)
         return talus_fail(TALUS_ERR_FORMAT,
                           "claims figures of %lld numbers in %zu bytes; there may be %d to a byte",

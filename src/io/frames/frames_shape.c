@@ -28,9 +28,9 @@ static void print_profile(TalusText *text, const TalusShapeDef *shape)
 static void print_bytes(TalusText *text, const char *key, const void *bytes, size_t size)
 {
     talus_text_print(text, ", \"%s\": \"", key);
-    char *room = talus_text_room(text, talus_base64_length(size));
-    if (room)
-        talus_base64_encode(bytes, size, room);
+    char *reserved = talus_text_reserve(text, talus_base64_length(size));
+    if (reserved)
+        talus_base64_encode(bytes, size, reserved);
     talus_text_print(text, "\"");
 }
 
@@ -142,7 +142,7 @@ TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, Tal
     TALUS_TRY(talus_head_member(object, key, TALUS_JSON_ARRAY, &node));
     TALUS_TRY(talus_head_list(node, 3, v));
     *out = talus_vec3(v[0], v[1], v[2]);
-    if (!(talus_norm(*out) < TALUS_HEAD_MOST))
+    if (!(talus_norm(*out) < TALUS_HEAD_NUMBER_MAX))
         return talus_json_fail(node, 0, "is too long a vector");
     return TALUS_OK;
 }
@@ -172,7 +172,7 @@ static TalusStatus read_doubles(TalusArena *arena, const TalusJson *object, cons
     TALUS_TRY(read_bytes(arena, object, key, (size_t)components * sizeof(double), out, count));
     const double *value = *out;
     for (int k = 0; k < *count * components; k++)
-        if (!(fabs(value[k]) < TALUS_HEAD_MOST))
+        if (!(fabs(value[k]) < TALUS_HEAD_NUMBER_MAX))
             return talus_json_fail(talus_json_get(object, key), 0, "has %g for number %d", value[k],
                                    k);
     return TALUS_OK;
@@ -274,7 +274,7 @@ static TalusStatus read_vertices(TalusArena *arena, const TalusJson *node, Talus
 static TalusStatus read_name(const TalusJson *node, TalusShapeKind *out)
 {
     const TalusJson *name;
-    char shown[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
     int kind = 0;
     TALUS_TRY(talus_head_member(node, "kind", TALUS_JSON_STRING, &name));
     while (kind < TALUS_SHAPE_KINDS &&
@@ -282,7 +282,7 @@ static TalusStatus read_name(const TalusJson *node, TalusShapeKind *out)
         kind++;
     if (kind == TALUS_SHAPE_KINDS)
         return talus_json_fail(node, 0, "\"%s\" is not a shape this program knows",
-                               talus_json_print_value(name->text, shown));
+                               talus_json_printable(name->text, shown));
     *out = (TalusShapeKind)kind;
     return TALUS_OK;
 }

@@ -21,11 +21,11 @@ typedef struct Entries { /* triplets with capacity for a known number */
     size_t count;
 } Entries;
 
-static TalusStatus open_entries(Entries *e, size_t room)
+static TalusStatus open_entries(Entries *e, size_t capacity)
 {
-    TALUS_TRY(TALUS_ALLOC(e->row, room, "entries"));
-    TALUS_TRY(TALUS_ALLOC(e->column, room, "entries"));
-    return TALUS_ALLOC(e->value, room, "entries");
+    TALUS_TRY(TALUS_ALLOC(e->row, capacity, "entries"));
+    TALUS_TRY(TALUS_ALLOC(e->column, capacity, "entries"));
+    return TALUS_ALLOC(e->value, capacity, "entries");
 }
 
 static void close_entries(Entries *e)

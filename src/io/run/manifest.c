@@ -50,10 +50,10 @@ const TalusEntry *talus_manifest_find(const TalusManifest *manifest, const char 
     return bsearch(&key, manifest->entry, (size_t)manifest->count, sizeof key, by_name);
 }
 
-const TalusEntry *talus_manifest_sound(const TalusManifest *manifest, const char *name)
+const TalusEntry *talus_manifest_find_unchanged(const TalusManifest *manifest, const char *name)
 {
     const TalusEntry *entry = talus_manifest_find(manifest, name);
-    return entry && entry->sound ? entry : NULL;
+    return entry && entry->unchanged ? entry : NULL;
 }
 
 /* ---- encoding ---- */

@@ -47,8 +47,8 @@ enum { ROW_BYTES = 2048 };
 
 struct TalusOutput {
     TalusDir dir;
-    TalusManifest files;  /* files written so far */
-    TalusManifest before; /* list of the resumed checkpoint */
+    TalusManifest files;   /* files written so far */
+    TalusManifest resumed; /* list of the resumed checkpoint */
     char *title, *scene;
     TalusFramesDef about; /* with both */
     TalusGrowing table[TABLES];
@@ -108,7 +108,7 @@ static bool has_no_frame_yet(const TalusOutput *output)
     TalusFrames *frames;
     char *path;
     bool empty = false;
-    if (!talus_manifest_sound(&output->before, FRAMES_NAME) ||
+    if (!talus_manifest_find_unchanged(&output->resumed, FRAMES_NAME) ||
         talus_path(&path, "%s/" FRAMES_NAME, output->dir.path) != TALUS_OK)
         return false;
     if (talus_frames_open(path, &frames) == TALUS_OK) {
@@ -152,11 +152,11 @@ static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
 static TalusStatus compare(TalusOutput *output, const TalusOutputDef *def)
 {
     bool found;
-    TALUS_TRY(talus_checkpoint_files(&output->dir, def->time, &found, &output->before));
+    TALUS_TRY(talus_checkpoint_files(&output->dir, def->time, &found, &output->resumed));
     if (!found)
         return TALUS_OK;
-    output->dir.before = &output->before;
-    return talus_compare_files(&output->dir, &output->before, def->time, def->accept_changes);
+    output->dir.resumed = &output->resumed;
+    return talus_compare_files(&output->dir, &output->resumed, def->time, def->accept_changes);
 }
 
 static TalusStatus open_dir(TalusOutput *output, const char *path)
@@ -225,7 +225,7 @@ void talus_output_abandon(TalusOutput *output)
     talus_snapshot_free(&output->snapshot);
     TALUS_RELEASE(output->format, output->joint, output->title, output->scene);
     talus_manifest_clear(&output->files);
-    talus_manifest_clear(&output->before);
+    talus_manifest_clear(&output->resumed);
     talus_dir_close(&output->dir);
     talus_release(output);
 }

@@ -80,12 +80,12 @@ static TalusStatus check_joint(const TalusScene *scene, const SceneJoint *j)
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
     const char *const *name = (const char *const *)j->bodies.items;
     const TalusJson *json = talus_json_get(j->json, "bodies");
-    char shown[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
     for (int k = 0; k < j->bodies.count; k++) {
         int entry = talus_scene_entry(scene, name[k]);
         if (entry < 0)
             return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
-                                   talus_json_print_value(name[k], shown));
+                                   talus_json_printable(name[k], shown));
         if (bodies[entry].time > 0.0)
             return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be joined", entry);
     }

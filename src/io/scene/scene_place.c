@@ -23,7 +23,7 @@ typedef struct Placing {
     const SceneForms *forms; /* extents of other shapes */
     TalusVec3 half;          /* half extents of the largest body */
     double across;           /* largest half width seen from above, for the rotations allowed */
-    ScenePlaces *out;
+    ScenePlacement *out;
 } Placing;
 
 /* ---- sizes ---- */
@@ -39,9 +39,9 @@ static void set_extents(Placing *p)
     p->across = ball ? bound : p->forms->across;
 }
 
-/* Returns the distance of the scene, or 1.1 sizes; fails if it is less than the size. */
-static TalusStatus distance(const TalusJson *owner, const char *key, double given, double size,
-                            double *out)
+/* Returns the distance that the scene gives, or 1.1 sizes; fails if it is less than the size. */
+static TalusStatus spacing_of(const TalusJson *owner, const char *key, double given, double size,
+                              double *out)
 {
     const TalusJson *json = talus_json_get(owner, key);
     *out = json ? given : 1.1 * size;
@@ -51,7 +51,7 @@ static TalusStatus distance(const TalusJson *owner, const char *key, double give
                            size);
 }
 
-static TalusStatus room_for(const Placing *p, int64_t count)
+static TalusStatus reserve(const Placing *p, int64_t count)
 {
     if (count > INT_MAX)
         return talus_json_fail(p->body->json, 0, "more than %d bodies in one entry", INT_MAX);
@@ -67,7 +67,7 @@ static TalusStatus room_for(const Placing *p, int64_t count)
 /* Allocates, and draws sizes or forms from separate random streams, so that jitter does not change them. */
 static TalusStatus start_placing(const Placing *p, int64_t count)
 {
-    TALUS_TRY(room_for(p, count));
+    TALUS_TRY(reserve(p, count));
     TalusRng rng = talus_rng((uint64_t)p->body->seed ^ UINT64_C(0x666f726d73));
     for (int i = 0; p->out->form && i < p->out->count; i++)
         p->out->form[i] = (int)talus_rng_below(&rng, (uint64_t)p->forms->count);
@@ -77,7 +77,7 @@ static TalusStatus start_placing(const Placing *p, int64_t count)
     return TALUS_OK;
 }
 
-static TalusStatus fail_room(const TalusJson *json, double places, int64_t count)
+static TalusStatus fail_capacity(const TalusJson *json, double places, int64_t count)
 {
     return talus_json_fail(json, 0, "there is room for %.0f of %lld bodies", places,
                            (long long)count);
@@ -106,7 +106,7 @@ static TalusStatus place_lattice(const Placing *p)
     const double sizes[3] = {2.0 * p->half.x, 2.0 * p->half.y, 2.0 * p->half.z};
     double spacing[3], cells[3];
     for (int k = 0; k < 3; k++) {
-        TALUS_TRY(distance(l->json, "spacing", l->spacing[k], sizes[k], &spacing[k]));
+        TALUS_TRY(spacing_of(l->json, "spacing", l->spacing[k], sizes[k], &spacing[k]));
         cells[k] = talus_json_get(l->json, "hi") ? whole_cells(l->hi[k] - l->lo[k], spacing[k])
                                                  : l->cells[k];
     }
@@ -116,7 +116,7 @@ static TalusStatus place_lattice(const Placing *p)
         cells[2] = ceil((double)count / floor_cells);
     double places = floor_cells * cells[2];
     if (places < 1.0 || (double)count > places)
-        return fail_room(l->json, places, count > 0 ? count : 1);
+        return fail_capacity(l->json, places, count > 0 ? count : 1);
     if (count == 0 && places > INT_MAX)
         return talus_json_fail(l->json, 0, "more than %d bodies in one entry", INT_MAX);
     TALUS_TRY(start_placing(p, count > 0 ? count : (int64_t)places));
@@ -140,14 +140,14 @@ static TalusStatus place_layers(const Placing *p)
                           .height = p->half.z,
                           .jitter = l->jitter,
                           .seed = (uint64_t)p->body->seed};
-    TALUS_TRY(distance(l->json, "spacing", l->spacing, 2.0 * p->across, &layers.spacing));
-    TALUS_TRY(distance(l->json, "rise", l->rise, 2.0 * p->half.z, &layers.rise));
+    TALUS_TRY(spacing_of(l->json, "spacing", l->spacing, 2.0 * p->across, &layers.spacing));
+    TALUS_TRY(spacing_of(l->json, "rise", l->rise, 2.0 * p->half.z, &layers.rise));
     if (!(l->rise > 0.0) && layers.spacing > layers.rise)
         layers.rise = layers.spacing;
     int64_t count = p->body->count;
     int64_t places = talus_layers_places(&layers, l->repeat > 0 ? l->repeat : count);
     if (places == 0 || count > places)
-        return fail_room(l->json, (double)places, count > 0 ? count : 1);
+        return fail_capacity(l->json, (double)places, count > 0 ? count : 1);
     TALUS_TRY(start_placing(p, count > 0 ? count : places));
     talus_generate_layers(&layers, p->out->count, p->out->position);
     return TALUS_OK;
@@ -175,7 +175,7 @@ static int larger_bound_first(const void *a, const void *b)
 /* Draws the bounding radii of bodies other than spheres, largest first; forms are sorted alike. */
 static TalusStatus ball_radii(const Placing *p, double *radius)
 {
-    ScenePlaces *out = p->out;
+    ScenePlacement *out = p->out;
     Bound *bound;
     TALUS_TRY(TALUS_ALLOC(bound, (size_t)out->count, "bodies of a scene"));
     for (int i = 0; i < out->count; i++) {
@@ -195,7 +195,7 @@ static TalusStatus ball_radii(const Placing *p, double *radius)
 /* Places balls that bound the bodies in any orientation. */
 static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
 {
-    ScenePlaces *out = p->out;
+    ScenePlacement *out = p->out;
     if (p->spheres) {
         qsort(out->radius, (size_t)out->count, sizeof(double), larger_first);
         return talus_generate_fill(fill, out->count, out->radius, out->position, placed);
@@ -322,13 +322,13 @@ static TalusStatus place_file(const Placing *p)
 /* ---- entry ---- */
 
 TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
-                              const SceneShape *shape, const SceneForms *forms, ScenePlaces *out)
+                              const SceneShape *shape, const SceneForms *forms, ScenePlacement *out)
 {
     Placing p = {.scene = scene, .body = body, .forms = forms, .out = out};
     memset(out, 0, sizeof *out);
     p.spheres = shape->kind == TALUS_SHAPE_SPHERE && (!forms || forms->count == 1);
     if (p.spheres)
-        talus_scene_sizes(body->radius, shape, &p.min, &p.max);
+        talus_scene_size_range(body->radius, shape, &p.min, &p.max);
     set_extents(&p);
     TalusStatus status = body->lattice  ? place_lattice(&p)
                          : body->layers ? place_layers(&p)
@@ -336,11 +336,11 @@ TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
                          : body->file   ? place_file(&p)
                                         : place_points(&p);
     if (status != TALUS_OK)
-        talus_scene_places_clear(out);
+        talus_scene_placement_clear(out);
     return status;
 }
 
-void talus_scene_places_clear(ScenePlaces *places)
+void talus_scene_placement_clear(ScenePlacement *places)
 {
     TALUS_RELEASE(places->position, places->radius, places->form);
     memset(places, 0, sizeof *places);

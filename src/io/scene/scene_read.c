@@ -19,11 +19,11 @@ static TalusStatus read_object(SceneReader *r, const SceneType *type, const Talu
 
 static TalusStatus fail_type(const SceneType *type, const TalusJson *json)
 {
-    char expected[160], shown[TALUS_JSON_SHOWN];
-    talus_scene_expected(type, expected, sizeof expected);
+    char expected[160], shown[TALUS_JSON_PRINTABLE_BYTES];
+    talus_scene_describe_type(type, expected, sizeof expected);
     if (json->kind == TALUS_JSON_STRING)
         return talus_json_fail(json, 0, "expected %s, found the string \"%s\"", expected,
-                               talus_json_print_value(json->text, shown));
+                               talus_json_printable(json->text, shown));
     return talus_json_fail(json, 0, "expected %s, found %s", expected,
                            talus_json_kind_name(json->kind));
 }
@@ -51,16 +51,16 @@ static bool in_range(const SceneType *type, double x)
     return (type->above ? x > type->min : x >= type->min) && x <= type->max;
 }
 
-/* Writes " and at most 1e+300": the bound that is broken, if talus_scene_expected omits it. */
+/* Writes " and at most 1e+300": the bound that is broken, if talus_scene_describe_type omits it. */
 static void far_bound(const SceneType *type, double x, char *out, size_t size)
 {
-    bool told = type->min > -TALUS_SCENE_LARGEST;
+    bool has_min = type->min > -TALUS_SCENE_LARGEST;
     out[0] = '\0';
     if (type->min == 0 && type->max == 0)
         return;
     if (x > type->max && type->max >= TALUS_SCENE_LARGEST)
-        snprintf(out, size, "%s at most %.15g", told ? " and" : " of", type->max);
-    if (x < type->min && !told)
+        snprintf(out, size, "%s at most %.15g", has_min ? " and" : " of", type->max);
+    if (x < type->min && !has_min)
         snprintf(out, size, " of at least %.15g", type->min);
 }
 
@@ -74,7 +74,7 @@ static TalusStatus read_number(const SceneReader *r, const SceneType *type, cons
     SceneType one = *type; /* the message about an array element describes a number */
     one.kind = whole ? SCENE_INT : SCENE_REAL;
     char expected[160], far[48];
-    talus_scene_expected(&one, expected, sizeof expected);
+    talus_scene_describe_type(&one, expected, sizeof expected);
     far_bound(type, *value, far, sizeof far);
     return talus_json_fail(json, 0, "expected %s%s, found %.15g", expected, far, *value);
 }
@@ -151,9 +151,9 @@ static TalusStatus new_list(SceneReader *r, const SceneType *item, int count, Sc
 static TalusStatus read_item(SceneReader *r, const SceneType *item, const TalusJson *json,
                              SceneList *list, int index)
 {
-    void *place = (char *)list->items + (size_t)index * item_size(item);
-    return item->kind == SCENE_OBJECT ? read_object(r, item, json, place)
-                                      : read_value(r, item, json, place);
+    void *field = (char *)list->items + (size_t)index * item_size(item);
+    return item->kind == SCENE_OBJECT ? read_object(r, item, json, field)
+                                      : read_value(r, item, json, field);
 }
 
 /* Reads the children of an array or object. */
@@ -177,7 +177,7 @@ static TalusStatus read_list(SceneReader *r, const SceneType *type, const TalusJ
     }
     if (json->count < type->min_count || (type->max_count && json->count > type->max_count)) {
         char expected[160];
-        talus_scene_expected(type, expected, sizeof expected);
+        talus_scene_describe_type(type, expected, sizeof expected);
         return talus_json_fail(json, 0, "expected %s, found %d", expected, json->count);
     }
     return read_items(r, type->item, json, list);

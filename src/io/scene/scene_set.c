@@ -31,15 +31,15 @@ static TalusLocation at(const Walk *w)
 static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
                              const char *const *names, int count)
 {
-    char shown[TALUS_JSON_SHOWN], known[256] = "";
-    const char *near = talus_nearest(word, names, count);
+    char shown[TALUS_JSON_PRINTABLE_BYTES], known[256] = "";
+    const char *near = talus_nearest_name(word, names, count);
     if (near)
         snprintf(known, sizeof known, "; did you mean '%s'?", near);
     for (int i = 0; !near && i < count && count <= FEW_NAMES; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
                  i ? ", " : "; there is ", names[i]);
     return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "%s '%s'%s", what,
-                         talus_json_print_value(word, shown), known);
+                         talus_json_printable(word, shown), known);
 }
 
 static int child_names(const TalusJson *node, const char **names, int count)
@@ -197,10 +197,10 @@ static TalusStatus step_index(Walk *w, const char *word)
     if (w->node->kind != TALUS_JSON_ARRAY || !w->type)
         return fail_step(w, "is no array");
     TalusJson *child = find_entry(w->node, word);
-    char why[MAX_WORD + 96], shown[TALUS_JSON_SHOWN];
+    char why[MAX_WORD + 96], shown[TALUS_JSON_PRINTABLE_BYTES];
     if (!child) {
-        snprintf(why, sizeof why, "has no entry [%s]; it has %d",
-                 talus_json_print_value(word, shown), w->node->count);
+        snprintf(why, sizeof why, "has no entry [%s]; it has %d", talus_json_printable(word, shown),
+                 w->node->count);
         return fail_step(w, why);
     }
     w->node = child;

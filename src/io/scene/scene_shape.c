@@ -233,12 +233,12 @@ static TalusStatus make_parts(const TalusScene *scene, const SceneShape *shape, 
         d->part[k] =
             (TalusShapePart){&d->own[k].def, scene_vec3(parts[k].at), talus_quat_identity()};
         if (parts[k].orientation)
-            d->part[k].orientation = talus_scene_turn(parts[k].orientation);
+            d->part[k].orientation = talus_scene_rotation(parts[k].orientation);
     }
     return TALUS_OK;
 }
 
-int talus_scene_forms(const SceneShape *shape)
+int talus_scene_form_count(const SceneShape *shape)
 {
     return shape->kind == SCENE_ROCK && shape->forms > 0 ? (int)shape->forms : 1;
 }
@@ -246,7 +246,7 @@ int talus_scene_forms(const SceneShape *shape)
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
                                   TalusWorld *world, int *first)
 {
-    for (int form = 0; form < talus_scene_forms(shape); form++) {
+    for (int form = 0; form < talus_scene_form_count(shape); form++) {
         Draft d = {0};
         int index;
         TalusStatus status = shape->kind == TALUS_SHAPE_COMPOUND

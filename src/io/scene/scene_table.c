@@ -462,7 +462,7 @@ const char *talus_scene_suggest(const SceneType *object, const char *key, char *
     int n = object->field_count < 64 ? object->field_count : 64;
     for (int i = 0; i < n; i++)
         names[i] = object->fields[i].key;
-    const char *near = talus_nearest(key, names, n);
+    const char *near = talus_nearest_name(key, names, n);
     out[0] = '\0';
     if (near)
         snprintf(out, size, "; did you mean '%s'?", near);
@@ -505,7 +505,7 @@ static void list_words(const SceneType *type, char *out, size_t size)
         snprintf(out, size, "%san array of %s", type->or_one ? "a point or " : "", items);
 }
 
-void talus_scene_expected(const SceneType *type, char *out, size_t size)
+void talus_scene_describe_type(const SceneType *type, char *out, size_t size)
 {
     char range[64];
     range_words(type, range, sizeof range);
@@ -526,7 +526,7 @@ void talus_scene_expected(const SceneType *type, char *out, size_t size)
     }
     if (type->kind == SCENE_OBJECT && type->shorthand) {
         char one[96];
-        talus_scene_expected(talus_scene_field(type, type->shorthand)->type, one, sizeof one);
+        talus_scene_describe_type(talus_scene_field(type, type->shorthand)->type, one, sizeof one);
         if (type->word)
             snprintf(out, size, "%s, \"%s\" or an object", one, type->word);
         else

@@ -14,10 +14,10 @@ static bool separates(const TalusNumberLines *l, char c)
 
 static TalusStatus fail_word(const TalusNumberLines *l, const char *word, size_t length)
 {
-    char shown[TALUS_JSON_SHOWN], copy[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_PRINTABLE_BYTES], copy[TALUS_JSON_PRINTABLE_BYTES];
     snprintf(copy, sizeof copy, "%.*s", (int)(length < 40 ? length : 40), word);
     return talus_fail_line(l->path, l->line, TALUS_ERR_FORMAT, "expected %s, found '%s'",
-                           l->expected, talus_json_print_value(copy, shown));
+                           l->expected, talus_json_printable(copy, shown));
 }
 
 static TalusStatus read_line(TalusNumberLines *l, const char *stop)
