@@ -3,11 +3,11 @@
 #ifndef TALUS_IO_FRAMES_FRAMES_H
 #define TALUS_IO_FRAMES_FRAMES_H
 
+#include "base/arena.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "geometry/figure.h"
 #include "io/file/dir.h"
-#include "io/scene/scene_arena.h"
 #include "io/text/json.h"
 #include "io/text/text.h"
 

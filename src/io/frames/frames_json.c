@@ -132,10 +132,9 @@ static TalusStatus read_text(const TalusJson *object, const char *key, const cha
 static TalusStatus read_shapes(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
 {
     const TalusJson *list;
-    void *block;
+    TalusShapeDef *shape;
     TALUS_TRY(talus_head_member(root, "shapes", TALUS_JSON_ARRAY, &list));
-    TALUS_TRY(talus_arena_alloc(arena, (size_t)list->count * sizeof(TalusShapeDef), &block));
-    TalusShapeDef *shape = block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, shape, list->count));
     head->shapes = shape;
     head->shape_count = list->count;
     for (const TalusJson *n = list->first; n; n = n->next)
@@ -146,10 +145,9 @@ static TalusStatus read_shapes(TalusArena *arena, const TalusJson *root, TalusFr
 static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
 {
     const TalusJson *list;
-    void *block;
+    TalusFramesMaterial *material;
     TALUS_TRY(talus_head_member(root, "materials", TALUS_JSON_ARRAY, &list));
-    TALUS_TRY(talus_arena_alloc(arena, (size_t)list->count * sizeof(TalusFramesMaterial), &block));
-    TalusFramesMaterial *material = block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, material, list->count));
     head->materials = material;
     head->material_count = list->count;
     for (const TalusJson *n = list->first; n; n = n->next, material++) {

@@ -152,16 +152,16 @@ static TalusStatus read_bytes(TalusArena *arena, const TalusJson *object, const 
                               size_t size, const void **out, int *count)
 {
     const TalusJson *node;
-    void *block;
+    unsigned char *decoded;
     size_t bytes;
     TALUS_TRY(talus_head_member(object, key, TALUS_JSON_STRING, &node));
     size_t length = strlen(node->text);
     if (!talus_base64_size(node->text, length, &bytes) || bytes % size != 0)
         return talus_json_fail(node, 0, "is not base64 of elements of %zu bytes each", size);
-    TALUS_TRY(talus_arena_alloc(arena, bytes, &block));
-    if (!talus_base64_decode(node->text, length, block))
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, decoded, bytes));
+    if (!talus_base64_decode(node->text, length, decoded))
         return talus_json_fail(node, 0, "is not base64");
-    *out = block;
+    *out = decoded;
     *count = (int)(bytes / size);
     return TALUS_OK;
 }
@@ -183,10 +183,9 @@ static TalusStatus read_doubles(TalusArena *arena, const TalusJson *object, cons
 static TalusStatus read_profile(TalusArena *arena, const TalusJson *object, TalusShapeDef *out)
 {
     const TalusJson *node;
-    void *block;
+    double *point;
     TALUS_TRY(talus_head_member(object, "profile", TALUS_JSON_ARRAY, &node));
-    TALUS_TRY(talus_arena_alloc(arena, 2 * (size_t)node->count * sizeof(double), &block));
-    double *point = block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, point, 2 * (size_t)node->count));
     out->profile = point;
     out->point_count = node->count;
     for (const TalusJson *n = node->first; n; n = n->next, point += 2)
@@ -232,7 +231,7 @@ static TalusStatus read_kind(TalusArena *arena, const TalusJson *node, bool part
 static TalusStatus read_part(TalusArena *arena, const TalusJson *node, TalusShapePart *out)
 {
     const TalusJson *shape, *turn;
-    void *block;
+    TalusShapeDef *def;
     double q[4];
     if (node->kind != TALUS_JSON_OBJECT)
         return talus_json_fail(node, 0, "is not a part of a shape");
@@ -244,18 +243,17 @@ static TalusStatus read_part(TalusArena *arena, const TalusJson *node, TalusShap
     if (!(fabs(norm - 1.0) < 1e-6))
         return talus_json_fail(turn, 0, "is not a unit quaternion");
     TALUS_TRY(talus_head_member(node, "shape", TALUS_JSON_OBJECT, &shape));
-    TALUS_TRY(talus_arena_alloc(arena, sizeof(TalusShapeDef), &block));
-    out->shape = block;
-    return read_kind(arena, shape, true, block);
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, def, 1));
+    out->shape = def;
+    return read_kind(arena, shape, true, def);
 }
 
 static TalusStatus read_parts(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
 {
     const TalusJson *list;
-    void *block;
+    TalusShapePart *part;
     TALUS_TRY(talus_head_member(node, "parts", TALUS_JSON_ARRAY, &list));
-    TALUS_TRY(talus_arena_alloc(arena, (size_t)list->count * sizeof(TalusShapePart), &block));
-    TalusShapePart *part = block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, part, list->count));
     out->part = part;
     out->part_count = list->count;
     for (const TalusJson *n = list->first; n; n = n->next)
@@ -346,15 +344,15 @@ static void arrays_of(const TalusShapeDef *shape, const void *array[ARRAYS], siz
 
 static TalusStatus copy_parts(TalusArena *arena, const TalusShapeDef *shape, TalusShapeDef *out)
 {
-    void *block;
-    TALUS_TRY(talus_arena_alloc(arena, (size_t)shape->part_count * sizeof(TalusShapePart), &block));
-    TalusShapePart *part = block;
+    TalusShapePart *part;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, part, shape->part_count));
     out->part = part;
     for (int k = 0; k < shape->part_count; k++) {
-        TALUS_TRY(talus_arena_alloc(arena, sizeof(TalusShapeDef), &block));
+        TalusShapeDef *def;
+        TALUS_TRY(TALUS_ARENA_ALLOC(arena, def, 1));
         part[k] = shape->part[k];
-        part[k].shape = block;
-        TALUS_TRY(talus_head_copy_shape(arena, shape->part[k].shape, block));
+        part[k].shape = def;
+        TALUS_TRY(talus_head_copy_shape(arena, shape->part[k].shape, def));
     }
     return TALUS_OK;
 }
@@ -368,7 +366,9 @@ TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
     for (int k = 0; k < ARRAYS; k++) {
         if (bytes[k] == 0)
             continue;
-        TALUS_TRY(talus_arena_alloc(arena, bytes[k], &copy[k]));
+        copy[k] = talus_arena_new(arena, bytes[k]);
+        if (!copy[k])
+            return TALUS_ERR_MEMORY;
         memcpy(copy[k], array[k], bytes[k]);
     }
     *out = *shape;

@@ -143,9 +143,9 @@ static size_t item_size(const SceneType *item)
 
 static TalusStatus new_list(SceneReader *r, const SceneType *item, int count, SceneList *list)
 {
-    TALUS_TRY(talus_arena_alloc(r->arena, (size_t)count * item_size(item), &list->items));
+    list->items = talus_arena_new(r->arena, (size_t)count * item_size(item));
     list->count = count;
-    return TALUS_OK;
+    return list->items ? TALUS_OK : TALUS_ERR_MEMORY;
 }
 
 static TalusStatus read_item(SceneReader *r, const SceneType *item, const TalusJson *json,
@@ -196,16 +196,16 @@ static TalusStatus read_params(SceneReader *r, const SceneType *type, const Talu
 {
     if (json->kind != TALUS_JSON_OBJECT)
         return fail_type(type, json);
-    void *names;
+    const char **names;
     TALUS_TRY(new_list(r, type->item, json->count, list));
-    TALUS_TRY(talus_arena_alloc(r->arena, (size_t)json->count * sizeof(char *), &names));
-    r->scope->names = (const char *const *)names;
+    TALUS_TRY(TALUS_ARENA_ALLOC(r->arena, names, json->count));
+    r->scope->names = names;
     r->scope->values = (const double *)list->items;
     for (const TalusJson *c = json->first; c; c = c->next) {
         if (!talus_expr_is_name(c->key))
             return talus_json_fail_key(c, "a parameter's name holds only letters, digits and _");
         TALUS_TRY(read_item(r, type->item, c, list, c->index));
-        ((const char **)names)[c->index] = c->key;
+        names[c->index] = c->key;
         r->scope->count = c->index + 1;
     }
     return TALUS_OK;
@@ -381,8 +381,11 @@ static TalusStatus read_value(SceneReader *r, const SceneType *type, const Talus
     case SCENE_PARAMS: return read_params(r, type, json, (SceneList *)field);
     case SCENE_OBJECT: break;
     }
-    TALUS_TRY(talus_arena_alloc(r->arena, type->size, (void **)field));
-    return read_object(r, type, json, *(void **)field);
+    void *object = talus_arena_new(r->arena, type->size);
+    if (!object)
+        return TALUS_ERR_MEMORY;
+    memcpy(field, &object, sizeof object); /* a pointer to a struct of any type */
+    return read_object(r, type, json, object);
 }
 
 TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root)

@@ -93,12 +93,10 @@ static TalusStatus fail_step(const Walk *w, const char *why)
 
 static TalusStatus new_node(const Walk *w, TalusJsonKind kind, const char *key, TalusJson **out)
 {
-    void *block;
     char *name = NULL;
-    TALUS_TRY(talus_arena_alloc(w->arena, sizeof(TalusJson), &block));
+    TALUS_TRY(TALUS_ARENA_ALLOC(w->arena, *out, 1));
     if (key)
         TALUS_TRY(talus_arena_text(w->arena, key, strlen(key), &name));
-    *out = (TalusJson *)block;
     (*out)->kind = kind;
     (*out)->domain = TALUS_DOMAIN_OVERRIDE;
     (*out)->source = w->source;
@@ -261,11 +259,11 @@ static TalusStatus parse_value(const Walk *w, const char *text, TalusJson **out)
 
 TalusStatus talus_scene_set(TalusArena *arena, TalusJson *root, const char *override)
 {
-    void *source;
+    char *source;
     size_t size = strlen(override) + sizeof "--set ";
-    TALUS_TRY(talus_arena_alloc(arena, size, &source));
-    snprintf((char *)source, size, "--set %s", override);
-    Walk w = {arena, (const char *)source, &talus_scene_type, root};
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, source, size));
+    snprintf(source, size, "--set %s", override);
+    Walk w = {arena, source, &talus_scene_type, root};
     const char *equals = strchr(override, '=');
     if (!equals)
         return talus_fail_at(at(&w), TALUS_ERR_ARGUMENT, "expected name=value");

@@ -358,10 +358,9 @@ static TalusStatus read_string(Reader *r, const char **out)
 {
     Position start = here(r);
     advance(r);
-    void *block;
-    TALUS_TRY(talus_arena_alloc(r->arena, raw_string_length(r) + 1, &block));
-    char *text = (char *)block;
+    char *text;
     size_t used = 0;
+    TALUS_TRY(TALUS_ARENA_ALLOC(r->arena, text, raw_string_length(r) + 1));
     while (peek(r) != '"') {
         int c = peek(r);
         if (c < 0 || c == '\n' || c == '\r')
@@ -415,9 +414,7 @@ static TalusStatus read_word(Reader *r, TalusJson *node)
 
 static TalusStatus new_node(Reader *r, TalusJson **out)
 {
-    void *block;
-    TALUS_TRY(talus_arena_alloc(r->arena, sizeof(TalusJson), &block));
-    *out = (TalusJson *)block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(r->arena, *out, 1));
     (*out)->domain = r->domain;
     (*out)->source = r->source;
     return TALUS_OK;

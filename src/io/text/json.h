@@ -6,8 +6,8 @@
 #ifndef TALUS_IO_TEXT_JSON_H
 #define TALUS_IO_TEXT_JSON_H
 
+#include "base/arena.h"
 #include "base/status.h"
-#include "io/scene/scene_arena.h"
 
 #include <talus/base.h>
 
