@@ -80,7 +80,7 @@ struct Batch {
     int resident; /* 1: iterate_resident can be launched; 0: unknown; -1: cannot */
 };
 
-enum { VARIANTS = 64 };
+enum { VARIANTS = 128 };
 
 /* Data shared by the operators of a context: device buffers and captured batches. */
 struct Shared {
@@ -210,6 +210,7 @@ struct Stretch {
     int launched; /* steps launched */
     int first;    /* parity of the first step */
     bool resident, machines;
+    unsigned machine_threads;
 };
 
 static int parity_of(const Stretch *s)
@@ -228,7 +229,7 @@ static void launch_bodies(const Stretch *s, int parity, int seen)
 {
     launch_next(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
     if (s->machines)
-        launch_next(s->cu, s->kernels.machines, MACHINE_BLOCKS, MACHINE_THREADS, parity, seen);
+        launch_next(s->cu, s->kernels.machines, MACHINE_BLOCKS, s->machine_threads, parity, seen);
 }
 
 static void launch_step(const Stretch *s, int parity, int seen, bool check)
@@ -401,9 +402,10 @@ static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mi
                            bool exact)
 {
     bool general = op->inertia != nullptr;
-    bool machines = op->elimination != nullptr;
-    int variant =
-        machines * 32 + exact * 16 + mixed * 8 + (op->rows == 3) * 4 + general * 2 + momentum;
+    const CuMachinesView view = cu_machines(op);
+    bool machines = op->elimination != nullptr, dense = view.response != nullptr;
+    int variant = dense * 64 + machines * 32 + exact * 16 + mixed * 8 + (op->rows == 3) * 4 +
+                  general * 2 + momentum;
     int phase = (run->since + run->done) % run->check;
     Stretch s = {};
     s.cu = cu_of(op);
@@ -412,6 +414,7 @@ static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mi
     s.batch = &shared_of(s.cu)->batches[variant];
     s.run = run;
     s.machines = machines;
+    s.machine_threads = cu_machine_threads(&view);
     s.left = run->iterations - run->done;
     s.lead = phase ? run->check - phase : 0;
     s.resident = is_resident(&s, op);

@@ -86,6 +86,9 @@ CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBl
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
 /* Number of blocks, of THREADS threads, of a gather_bodies kernel, launched by launch_block. */
 unsigned cu_gather_blocks(const TalusOperator *op);
+/* As cu_bodies, without satisfying eliminated joints. */
+void cu_gather(const TalusOperator *op, const double *gamma, bool free_motion,
+               double (*velocity)[8]);
 
 /* ---- loads ---- */
 

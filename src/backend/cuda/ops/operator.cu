@@ -242,26 +242,9 @@ unsigned cu_gather_blocks(const TalusOperator *op)
     return blocks_for(op->bodies) + (unsigned)cu_scratch_of(op)->heavy_count;
 }
 
-static __global__ void apply_machines(CuMachinesView view, double (*velocity)[8])
-{
-    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
-    const TalusMachines e = cu_machines_near(&view, shared);
-    talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_team());
-}
-
-/* Does nothing if the operator has no elimination. */
-static void machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8])
-{
-    if (!op->elimination)
-        return;
-    CuMachinesView view = cu_machines(op);
-    TalusMachines *e = &view.machines;
-    e->bias = offset ? e->bias : nullptr;
-    launch_block(cu_of(op), apply_machines, (unsigned)e->machines, MACHINE_THREADS, view, velocity);
-}
-
-static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
-                        double (*velocity)[8])
+/* Velocities with free joints not yet satisfied. */
+static void gather_velocities(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
+                              double (*velocity)[8])
 {
     unsigned blocks = cu_gather_blocks(op);
     /* only heavy bodies need threads that wait for each other */
@@ -270,7 +253,19 @@ static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free
                     velocity);
     else
         LAUNCH_ROWS(launch, op, gather, blocks, THREADS, cu_view(op), g, free_motion, velocity);
-    machines_apply(op, free_motion, velocity);
+}
+
+void cu_gather(const TalusOperator *op, const double *gamma, bool free_motion,
+               double (*velocity)[8])
+{
+    gather_velocities(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
+}
+
+static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
+                        double (*velocity)[8])
+{
+    gather_velocities(op, g, free_motion, velocity);
+    cu_machines_apply(op, free_motion, velocity);
 }
 
 /* v_f with eliminated joints satisfied. */
@@ -279,7 +274,7 @@ static const double (*free_bodies(const TalusOperator *op, double (*velocity)[8]
     if (!op->elimination)
         return op->body;
     cu_copy(cu_of(op), velocity, op->body, (size_t)op->bodies * sizeof *velocity);
-    machines_apply(op, true, velocity);
+    cu_machines_apply(op, true, velocity);
     return velocity;
 }
 
