@@ -127,8 +127,8 @@ static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
 {
     const TalusDriveDef *d = &drive->def;
     double s = elapsed(d, time), cosine, now, first, rate = talus_norm(d->spin);
-    talus_turn(d->frequency * s + d->phase, &cosine, &now);
-    talus_turn(d->phase, &cosine, &first);
+    talus_cos_sin_turns(d->frequency * s + d->phase, &cosine, &now);
+    talus_cos_sin_turns(d->phase, &cosine, &first);
     TalusVec3 shift = talus_madd(talus_scale(s, d->velocity), now - first, d->amplitude);
     TalusVec3 arm = talus_sub(drive->position, d->point);
     *orientation = drive->orientation;
