@@ -81,6 +81,27 @@ static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot
     return id;
 }
 
+/* Copies the states of `count` bodies between the arrays and a list, with the slots of the list. */
+static inline void talus_bodies_gather(const TalusBodies *b, const int32_t *slot, int count,
+                                       TalusMotion *state)
+{
+    for (int k = 0; k < count; k++) {
+        int i = slot[k];
+        state[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
+    }
+}
+
+static inline void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int count,
+                                        const TalusMotion *state)
+{
+    for (int k = 0; k < count; k++) {
+        b->position[slot[k]] = state[k].position;
+        b->velocity[slot[k]] = state[k].velocity;
+        b->spin[slot[k]] = state[k].spin;
+        b->orientation[slot[k]] = state[k].orientation;
+    }
+}
+
 /* The arrays of TalusBodies as a table, for loops that grow, copy and save them. */
 typedef struct TalusBodyField {
     const char *name;
@@ -98,11 +119,6 @@ TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *bat
 /* Marks the slot dead but leaves its data, so that a journal can restore it. */
 void talus_slot_remove(TalusWorld *world, int slot);
 double talus_slot_kinetic(const TalusWorld *world, int slot);
-/* Copies the states of `count` bodies between the arrays and a list, with the slots of the list. */
-void talus_bodies_gather(const TalusBodies *bodies, const int32_t *slot, int count,
-                         TalusMotion *state);
-void talus_bodies_scatter(TalusBodies *bodies, const int32_t *slot, int count,
-                          const TalusMotion *state);
 /* Returns bodies, those of the world or others with its shapes, for a detector that looks for overlaps: without
  * spins. `filter` may be NULL. */
 TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
