@@ -225,6 +225,7 @@ static TalusStatus run_one(Session *session, int problem, const BenchRun *run, d
     experiment_label(run, session->divisor, label);
     LabJob job = {.solver = run->solver,
                   .label = label,
+                  .backend = "cpu",
                   .tolerance = run->tolerance,
                   .max_iterations = run->iterations / session->divisor,
                   .max_seconds = seconds,

@@ -57,7 +57,7 @@ typedef struct Export {
     int steps_fd;
     char note[NOTE_MAX];
     ViewerRun page;
-    uint64_t fixed; /* bytes of the page without frames */
+    uint64_t base_bytes; /* of the page without frames */
 } Export;
 
 static uint64_t limit_bytes(const Export *x)
@@ -133,7 +133,7 @@ static TalusStatus too_large(const Export *x, const char *path)
     uint64_t bytes;
     int added;
     TALUS_TRY(write_thinned(x, path, x->count, UINT64_MAX, &bytes, &added));
-    double needed = ceil((double)viewer_page_size(x->fixed, bytes) / 1e6);
+    double needed = ceil((double)viewer_page_size(x->base_bytes, bytes) / 1e6);
     return talus_fail_file(
         x->path, TALUS_ERR_ARGUMENT,
         "%s alone would make a page of %.0f MB, above the limit of %g; --limit %.0f "
@@ -145,7 +145,7 @@ static TalusStatus too_large(const Export *x, const char *path)
 /* Searches the smallest n that fits, approximately: frame sizes differ, so n is estimated from its predecessor. */
 static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int *every)
 {
-    uint64_t page = limit_bytes(x), empty = viewer_page_size(x->fixed, 0);
+    uint64_t page = limit_bytes(x), empty = viewer_page_size(x->base_bytes, 0);
     uint64_t limit = page > empty ? (page - empty) / 4 * 3 : 0; /* frames are in base64 */
     for (int n = 1, added;;) {
         TALUS_TRY(write_thinned(x, path, n, limit, bytes, &added));
@@ -237,10 +237,10 @@ static void count_bytes(void *user, const char *bytes, size_t size)
 static TalusStatus measure(Export *x)
 {
     JsonOut json;
-    json_start(&json, count_bytes, &x->fixed);
+    json_start(&json, count_bytes, &x->base_bytes);
     TalusStatus status = viewer_run_json(&x->page, &json);
     json_finish(&json);
-    x->fixed += 2 * NOTE_MAX;
+    x->base_bytes += 2 * NOTE_MAX;
     return status;
 }
 
@@ -302,7 +302,7 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     TALUS_TRY(measure(x));
     /* The page needs figures, which files of version 1 lack. */
     if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
-        viewer_page_size(x->fixed, whole_bytes(x)) > limit_bytes(x))
+        viewer_page_size(x->base_bytes, whole_bytes(x)) > limit_bytes(x))
         return write_thinned_page(x);
     TALUS_TRY(viewer_page_write(x->options->output, &x->page, x->path, whole_bytes(x)));
     report(x, x->total);

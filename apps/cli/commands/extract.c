@@ -43,8 +43,8 @@ static TalusStatus write_fclib(const char *path, TalusProblem *problem, const Ta
 static TalusStatus write_problem(const char *path, TalusProblem *problem, const TalusScene *scene,
                                  double time)
 {
-    return cli_wants_fclib(path) ? write_fclib(path, problem, scene, time)
-                                 : talus_problem_write(path, problem);
+    return cli_is_fclib_name(path) ? write_fclib(path, problem, scene, time)
+                                   : talus_problem_write(path, problem);
 }
 
 static int count_joints(const TalusProblem *problem)
@@ -88,7 +88,7 @@ static int extract_main(const CliList *operands)
     char path[CLI_PATH_MAX];
     if (isnan(options.at) || !options.output)
         return cli_usage(&cli_extract, "expected %s", isnan(options.at) ? "--at T" : "-o FILE");
-    if (cli_wants_fclib(options.output) && !talus_fclib_available())
+    if (cli_is_fclib_name(options.output) && !talus_fclib_available())
         return cli_fail("%s: this build of Talus has no HDF5, which FCLIB files need; %s",
                         options.output, talus_fclib_how());
     if (!cli_find_scene(operands->item[0], path, sizeof path) || cli_refuse_problem(path))

@@ -14,19 +14,19 @@
 static void print_bodies(const TalusFrames *frames)
 {
     int count = talus_frames_count(frames);
-    int least = talus_frames_info(frames, 0).bodies, most = least;
+    int low = talus_frames_info(frames, 0).bodies, high = low;
     for (int i = 1; i < count; i++) {
         int bodies = talus_frames_info(frames, i).bodies;
-        least = bodies < least ? bodies : least;
-        most = bodies > most ? bodies : most;
+        low = bodies < low ? bodies : low;
+        high = bodies > high ? bodies : high;
     }
-    if (least == most)
-        info_fact("bodies", "%d", most);
+    if (low == high)
+        info_fact("bodies", "%d", high);
     else
-        info_fact("bodies", "%d to %d", least, most);
+        info_fact("bodies", "%d to %d", low, high);
 }
 
-static void print_moments(const TalusFrames *frames)
+static void print_times(const TalusFrames *frames)
 {
     int count = talus_frames_count(frames);
     double bytes = 0.0;
@@ -72,7 +72,7 @@ static int print_frames(const char *path, bool alone)
         return cli_fail_library();
     if (alone)
         printf("%s: frames\n", path);
-    print_moments(frames);
+    print_times(frames);
     print_head(frames, alone);
     info_fact("complete", "%s",
               talus_frames_complete(frames) ? "yes" : "no: its writer has not finished");

@@ -77,7 +77,7 @@ static int check_options(const Options *o, const CliList *operands)
     if (operands->count > 1 && reads_reference && !is_folder(o->reference))
         return cli_usage(&cli_solve, "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
                          operands->count);
-    bool save_fclib = o->save && cli_wants_fclib(o->save);
+    bool save_fclib = o->save && cli_is_fclib_name(o->save);
     if ((save_fclib || reads_reference) && !talus_fclib_available())
         return cli_fail("--%s: FCLIB files are not in this build: %s",
                         save_fclib ? "save" : "reference", talus_fclib_how());
@@ -285,7 +285,7 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
 {
     const Options *o = &session->options;
     LabJob job = {.solver = solver,
-                  .backend = o->backend,
+                  .backend = o->backend ? o->backend : "cpu",
                   .tolerance = o->tol,
                   .siconos = is_siconos(o),
                   .outer = session->outer,
@@ -347,7 +347,7 @@ static int save_best(Session *session)
                 session->best_solver);
     if (!o->quiet && session->certificate)
         fprintf(stderr, "talus: %s: %s the proof that the problem has no solution\n", o->save,
-                cli_wants_fclib(o->save)
+                cli_is_fclib_name(o->save)
                     ? "FCLIB has no place for, and a file not named .hdf5 or .h5 would hold,"
                     : "holds");
     return CLI_OK;

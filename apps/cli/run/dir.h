@@ -35,7 +35,7 @@ bool run_state_write(int dir, const RunState *state);
 
 /* Command words in `control`. */
 #define RUN_PAUSE "pause"
-#define RUN_GO_ON "run"
+#define RUN_CONTINUE "run"
 #define RUN_STOP "stop"
 
 /* Writes a command word for the run and replaces one not yet taken. Returns false with errno. */
