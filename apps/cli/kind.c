@@ -46,17 +46,6 @@ bool cli_refuse_problem(const char *path)
     return true;
 }
 
-bool cli_refuse_scene(const char *name)
-{
-    char path[CLI_PATH_MAX];
-    if (!cli_has_scene(name, path, sizeof path) ||
-        (strcmp(path, name) == 0 && (!cli_ends_with(name, ".json") || cli_is_problem(path))))
-        return false;
-    cli_fail("%s is a scene: `talus extract %s --at T -o box.talus` takes a problem out of it",
-             name, name);
-    return true;
-}
-
 TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *problem,
                                TalusFclibPoint *out)
 {

@@ -217,3 +217,14 @@ void cli_show_warnings(void)
 {
     talus_set_log(show_warning, NULL);
 }
+
+bool cli_refuse_scene(const char *name)
+{
+    char path[CLI_PATH_MAX];
+    if (!cli_has_scene(name, path, sizeof path) ||
+        (strcmp(path, name) == 0 && (!cli_ends_with(name, ".json") || cli_is_problem(path))))
+        return false;
+    cli_fail("%s is a scene: `talus extract %s --at T -o box.talus` takes a problem out of it",
+             name, name);
+    return true;
+}

@@ -45,7 +45,7 @@ static int choose(const char *option, const char *word, const char *const *names
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", names[k]);
     }
-    const char *near = talus_nearest(word, names, count);
+    const char *near = talus_nearest_name(word, names, count);
     if (near)
         cli_usage(&cli_render, "--%s %s: did you mean '%s'? There are %s", option, word, near, all);
     else

@@ -139,11 +139,11 @@ TalusStatus talus_frames_load_head(TalusFrames *f, int index)
     if (f->loaded_head == head)
         return TALUS_OK;
     f->loaded_head = -1;
-    if (f->head[head].size > TALUS_FRAMES_HEAD_MOST + sizeof chunk)
+    if (f->head[head].size > TALUS_FRAMES_HEAD_MAX + sizeof chunk)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
                                "a head of %" PRIu64 " bytes; at most %d are read",
-                               f->head[head].size, TALUS_FRAMES_HEAD_MOST);
-    TALUS_TRY(talus_frames_chunk(f, f->head[head].offset, TALUS_CHUNK_HEAD, &chunk));
+                               f->head[head].size, TALUS_FRAMES_HEAD_MAX);
+    TALUS_TRY(talus_frames_read_chunk(f, f->head[head].offset, TALUS_CHUNK_HEAD, &chunk));
     TALUS_TRY(
         talus_frames_head_read((const char *)f->payload, (size_t)chunk.size, f->path, &f->loaded));
     f->loaded_head = head;
@@ -163,7 +163,7 @@ static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapsho
     TalusChunk chunk;
     f->decoded = -1; /* set again on success */
     TALUS_TRY(talus_frames_load_head(f, index));
-    TALUS_TRY(talus_frames_chunk(f, f->frame[index].offset, TALUS_CHUNK_FRAME, &chunk));
+    TALUS_TRY(talus_frames_read_chunk(f, f->frame[index].offset, TALUS_CHUNK_FRAME, &chunk));
     bool key = chunk.flags & TALUS_CHUNK_KEY;
     if (key != f->frame[index].key || chunk.time != f->frame[index].time ||
         chunk.step != f->frame[index].step)
