@@ -77,7 +77,7 @@ int cli_fail_choice(const CliCommand *command);
 /* Returns the pointer; ends the program with a message if it is NULL (out of memory). */
 void *cli_check_memory(void *memory);
 /* Prints the library's warnings to standard error, each kind once. */
-void cli_show_warnings(void);
+void cli_print_warnings(void);
 
 /* Finds the file of a scene, given as a path or as the name of a shipped scene. Returns false with a message if
  * there is none; the message suggests the nearest name. */

@@ -282,9 +282,9 @@ typedef struct LabSet {
 /* Reads the results of an earlier call from set->dir, if any; reads none if `fresh`. */
 TalusStatus lab_set_open(LabSet *set, bool fresh);
 /* Takes the job's result from the earlier call, or runs the job and writes results.json unless it was written a
- * moment ago. `out` points into the set and is valid until the next call; *kept: the result is an earlier one. */
+ * moment ago. `out` points into the set and is valid until the next call; *reused: the result is an earlier one. */
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
-                        bool *kept);
+                        bool *reused);
 /* Add an empty table, with tabs between its headings, or a figure without curves; x and y label the axes. */
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);

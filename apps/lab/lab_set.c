@@ -61,7 +61,7 @@ static void store_terms(const LabProblem *p, const LabJob *job, int threads, Lab
 }
 
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
-                        bool *kept)
+                        bool *reused)
 {
     LabProblem *p = &set->problems[problem];
     size_t count = (size_t)set->result_count;
@@ -69,15 +69,15 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
     lab_job_key(p, job, set->threads, key);
     TALUS_TRY(TALUS_GROW(set->results, count + 1, count, "results"));
     *out = &set->results[count];
-    *kept = take_stored(set, key, *out);
-    if (!*kept) {
+    *reused = take_stored(set, key, *out);
+    if (!*reused) {
         TALUS_TRY(lab_run(p, job, quiet, *out));
         strcpy((*out)->key, key);
     }
     (*out)->problem = problem;
     store_terms(p, job, set->threads, *out);
     set->result_count++;
-    return *kept ? TALUS_OK : write_now_and_then(set);
+    return *reused ? TALUS_OK : write_now_and_then(set);
 }
 
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings)

@@ -197,7 +197,7 @@ static void note_choice(Export *x)
 /* Takes title, scene and state from run.json, or from the frames. */
 static void describe_run(Export *x, const RunLocation *location)
 {
-    bool known = !location->alone && run_state_read(location->dir, &x->run);
+    bool known = !location->alone && run_state_read(AT_FDCWD, location->dir, &x->run);
     const TalusFramesHead *head = talus_frames_head(x->frames, 0);
     if (!known) {
         x->run = (RunState){.state = talus_frames_complete(x->frames) ? "finished" : "died",
@@ -247,13 +247,13 @@ static TalusStatus measure(Export *x)
 /* ---- the page ---- */
 
 /* Omits the size if the output is a pipe or a device. */
-static void report(const Export *x, int kept)
+static void report(const Export *x, int written)
 {
     struct stat about;
     printf("%s: ", x->options->output);
     if (stat(x->options->output, &about) == 0 && S_ISREG(about.st_mode))
         printf("%.1f MB, ", (double)about.st_size / 1e6);
-    printf("%d of %d frames%s%s\n", kept, x->total, x->note[0] ? ": " : "", x->note);
+    printf("%d of %d frames%s%s\n", written, x->total, x->note[0] ? ": " : "", x->note);
 }
 
 /* Creates a file with an unused name beside the page. */
@@ -278,13 +278,13 @@ static TalusStatus write_thinned_page(Export *x)
     int n = 1;
     TALUS_TRY(make_temporary(x, &path));
     TalusStatus status = thin(x, path, &bytes, &n);
-    int kept = (x->count - 1) / n + 1 + ((x->count - 1) % n > 0);
+    int written = (x->count - 1) / n + 1 + ((x->count - 1) % n > 0);
     if (status == TALUS_OK && n > 1)
         add_note(x, "every %d%s frame%s, to stay within %g MB", n, ordinal(n),
                  (x->count - 1) % n > 0 ? " and the last" : "", x->options->limit);
     TALUS_THEN(status, viewer_page_write(x->options->output, &x->page, path, bytes));
     if (status == TALUS_OK)
-        report(x, kept);
+        report(x, written);
     unlink(path);
     talus_release(path);
     return status;

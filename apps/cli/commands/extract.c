@@ -55,7 +55,7 @@ static int count_joints(const TalusProblem *problem)
     return joints;
 }
 
-static void say(const char *path, const TalusProblem *problem, double time)
+static void report(const char *path, const TalusProblem *problem, double time)
 {
     int rows = talus_problem_rows(problem), joints = count_joints(problem);
     printf("%s: %d contacts", path, talus_problem_blocks(problem) - joints);
@@ -77,7 +77,7 @@ static TalusStatus extract(const char *path, const Options *o)
     TALUS_THEN(status, talus_world_build(world, &problem));
     TALUS_THEN(status, write_problem(o->output, problem, scene, talus_world_time(world)));
     if (status == TALUS_OK)
-        say(o->output, problem, talus_world_time(world));
+        report(o->output, problem, talus_world_time(world));
     talus_world_destroy(world);
     talus_scene_destroy(scene);
     return status;

@@ -4,6 +4,7 @@
 
 #include "io/run/checkpoint.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static void print_head(TalusFrames *frames, bool titled)
     info_fact("detail", "%s, positions to %.3g m", head->lean ? "lean" : "full", head->quantum);
 }
 
-static int print_frames(const char *path, bool alone)
+int info_frames(const char *path, bool alone)
 {
     TalusFrames *frames;
     if (talus_frames_open(path, &frames) != TALUS_OK)
@@ -80,17 +81,12 @@ static int print_frames(const char *path, bool alone)
     return CLI_OK;
 }
 
-int info_frames(const char *path)
-{
-    return print_frames(path, true);
-}
-
 /* ---- the directory ---- */
 
 static void print_state(const char *dir)
 {
     RunState state;
-    if (!run_state_read(dir, &state)) {
+    if (!run_state_read(AT_FDCWD, dir, &state)) {
         info_fact("state", "%s", state.state);
         info_line("", state.message);
         return;
@@ -153,7 +149,7 @@ bool info_run(const char *dir, int *code)
     print_state(dir);
     info_fact("steps", "%" PRId64 " rows in steps.csv", rows > 0 ? rows : 0);
     snprintf(path, sizeof path, "%s/frames.talus", dir);
-    bool frames = !has(dir, "frames.talus") || print_frames(path, false) == CLI_OK;
+    bool frames = !has(dir, "frames.talus") || info_frames(path, false) == CLI_OK;
     bool a = checkpoint_in(dir, TALUS_CHECKPOINT_A);
     bool b = checkpoint_in(dir, TALUS_CHECKPOINT_B);
     *code = frames && a && b ? CLI_OK : CLI_FAILED;

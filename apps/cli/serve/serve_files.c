@@ -160,7 +160,7 @@ static void refresh_steps(ServeFiles *files, bool *anew)
 static bool read_state(ServeFiles *files, RunState *run)
 {
     *run = (RunState){.state = "unknown", .until = NAN, .every = NAN};
-    return !files->location.alone && run_state_read_at(files->dir, run);
+    return !files->location.alone && run_state_read(files->dir, ".", run);
 }
 
 /* Reads the state first, so that all output of a run that says it has finished is seen. Without run.json title and
@@ -261,18 +261,18 @@ int serve_files_frames(ServeFiles *files, uint64_t *size)
 }
 
 /* Packs a head in the present version. A head of version 1 has no figures, and its text is not zero-terminated. */
-static TalusStatus pack_head(TalusFrames *frames, TalusHeadPlace place, TalusPacker *out)
+static TalusStatus pack_head(TalusFrames *frames, TalusHeadPlace location, TalusPacker *out)
 {
     TalusHeadStore head = {0};
     TalusChunk chunk;
-    if (place.size > TALUS_FRAMES_HEAD_MOST + sizeof chunk)
+    if (location.size > TALUS_FRAMES_HEAD_MOST + sizeof chunk)
         return talus_fail_file(frames->path, TALUS_ERR_FORMAT, "the head is too large");
-    TALUS_TRY(talus_frames_chunk(frames, place.offset, TALUS_CHUNK_HEAD, &chunk));
+    TALUS_TRY(talus_frames_chunk(frames, location.offset, TALUS_CHUNK_HEAD, &chunk));
     size_t size = (size_t)chunk.size;
     if (memchr(frames->payload, 0, size)) {
         TALUS_TRY(talus_pack_bytes(out, &chunk, sizeof chunk));
         TALUS_TRY(talus_pack_bytes(out, frames->payload, size));
-        return talus_pack_bytes(out, NULL, (size_t)place.size - sizeof chunk - size);
+        return talus_pack_bytes(out, NULL, (size_t)location.size - sizeof chunk - size);
     }
     TalusStatus status =
         talus_frames_head_read((const char *)frames->payload, size, frames->path, &head);

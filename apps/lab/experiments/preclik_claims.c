@@ -328,21 +328,21 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
 /* Counts the states with the decay that the paper describes. */
 static void claim_active(LabTable *claims, const LabSet *set)
 {
-    int as_told[COMPARED] = {0}, states = 0;
+    int as_stated[COMPARED] = {0}, states = 0;
     for (int state = 0; state < STATES; state++, states++)
         for (int s = 0; s < COMPARED; s++) {
             const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
             if (!r)
                 return;
             Decay d = preclik_decay(r);
-            as_told[s] += s >= SSN ? d.linear > d.exponential : d.exponential > d.linear;
+            as_stated[s] += s >= SSN ? d.linear > d.exponential : d.exponential > d.linear;
         }
     experiment_claim(claims, "changes of the active set fall exponentially in PGS and CPG",
-                     as_told[PGS] + as_told[CPG] == 2 * states, "in %d and %d of %d states",
-                     as_told[PGS], as_told[CPG], states);
-    experiment_claim(claims, "and only linearly in Newton", as_told[SSN] == states,
-                     "in %d of %d states; with the least of our own in %d", as_told[SSN], states,
-                     as_told[PLAIN]);
+                     as_stated[PGS] + as_stated[CPG] == 2 * states, "in %d and %d of %d states",
+                     as_stated[PGS], as_stated[CPG], states);
+    experiment_claim(claims, "and only linearly in Newton", as_stated[SSN] == states,
+                     "in %d of %d states; with the least of our own in %d", as_stated[SSN], states,
+                     as_stated[PLAIN]);
 }
 
 /* Lists the final residuals of a case as text; returns true if a solver has converged. */

@@ -110,7 +110,7 @@ static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolv
 
 /* ---- until rest ---- */
 
-static void say_where(const PetraRun *run, const Worlds *w, double begun)
+static void print_progress(const PetraRun *run, const Worlds *w, double begun)
 {
     const PetraStep *s = &run->step[run->count - 1];
     worlds_print(w, "petra-sim: %d pebbles, %s: t = %.2f s, energy %.3g, %d contacts, %.1f s",
@@ -148,10 +148,10 @@ static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before
         TALUS_TRY(worlds_check_stop(w));
         if (talus_now() - said > 5.0) {
             said = talus_now();
-            say_where(run, w, begun);
+            print_progress(run, w, begun);
         }
     }
-    say_where(run, w, begun);
+    print_progress(run, w, begun);
     return TALUS_OK;
 }
 
@@ -184,7 +184,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
 /* ---- one step with the paper's number of contacts ---- */
 
 /* Saves the problem for tests with other methods and on a GPU. */
-static TalusStatus keep_problem(const Petra *p, TalusProblem *problem)
+static TalusStatus save_problem(const Petra *p, TalusProblem *problem)
 {
     char *path;
     TALUS_TRY(talus_path(&path, "%s/petra-sim.talus", p->w->dir));
@@ -204,7 +204,7 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
         status = talus_world_step(wide, NULL); /* gives a warm start, as in a run */
     TALUS_THEN(status, talus_world_build(wide, &problem));
     p->wide_contacts = status == TALUS_OK ? talus_problem_blocks(problem) : 0;
-    TALUS_THEN(status, keep_problem(p, problem));
+    TALUS_THEN(status, save_problem(p, problem));
     for (int i = 0; status == TALUS_OK && i < METHODS; i++) {
         if (!lab_has_solver(methods[i].spec))
             continue;
@@ -287,8 +287,8 @@ static TalusStatus run_petra(Worlds *w)
     TalusStatus status = run_all(&p);
     if (p.runs > 0 && (status == TALUS_OK || status == TALUS_ERR_CANCELLED)) {
         petra_report(&p);
-        TalusStatus told = write_steps(&p);
-        status = status == TALUS_OK ? told : status;
+        TalusStatus written = write_steps(&p);
+        status = status == TALUS_OK ? written : status;
     }
     for (int i = 0; i < p.runs; i++)
         talus_release(p.run[i].step);
