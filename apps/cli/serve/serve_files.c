@@ -267,7 +267,7 @@ static TalusStatus pack_head(TalusFrames *frames, TalusHeadLocation location, Ta
     TalusChunk chunk;
     if (location.size > TALUS_FRAMES_HEAD_MAX + sizeof chunk)
         return talus_fail_file(frames->path, TALUS_ERR_FORMAT, "the head is too large");
-    TALUS_TRY(talus_frames_chunk(frames, location.offset, TALUS_CHUNK_HEAD, &chunk));
+    TALUS_TRY(talus_frames_read_chunk(frames, location.offset, TALUS_CHUNK_HEAD, &chunk));
     size_t size = (size_t)chunk.size;
     if (memchr(frames->payload, 0, size)) {
         TALUS_TRY(talus_pack_bytes(out, &chunk, sizeof chunk));
