@@ -2,7 +2,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "draw/picture.h"
-#include "geometry/bounds.h"
 #include "io/frames/frames.h"
 
 /* A surface that is nowhere steeper than 45 degrees is ground, not a container. */
@@ -14,10 +13,7 @@ static bool is_level(const TalusMesh *mesh, TalusQuat q, TalusVec3 up)
 {
     TalusVec3 own = talus_rotate_back(q, up);
     for (int k = 0; k < mesh->triangle_count; k++) {
-        const int *t = mesh->triangle + 3 * (size_t)k;
-        TalusVec3 a = mesh->vertex[t[0]];
-        TalusVec3 n =
-            talus_cross(talus_sub(mesh->vertex[t[1]], a), talus_sub(mesh->vertex[t[2]], a));
+        TalusVec3 n = talus_area_normal(mesh, mesh->triangle + 3 * (size_t)k);
         if (!(talus_dot(n, own) >= GROUND_SLOPE * talus_norm(n)))
             return false;
     }
@@ -46,16 +42,6 @@ static void find_grounds(TalusPicture *picture)
 
 /* ---- pieces ---- */
 
-static TalusAabb bounds_of(const TalusMesh *mesh, int from, int to)
-{
-    TalusAabb b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int k = 3 * from; k < 3 * to; k++) {
-        TalusVec3 p = mesh->vertex[mesh->triangle[k]];
-        b = talus_aabb_join(b, (TalusAabb){p, p});
-    }
-    return b;
-}
-
 /* First triangle of a piece. */
 static int start_of(const TalusMesh *mesh, int piece)
 {
@@ -71,7 +57,7 @@ static TalusStatus make_piece(TalusPicture *picture, const TalusFigure *figure, 
 {
     const TalusMesh *fine = &figure->level[figure->levels - 1];
     int start = start_of(fine, which);
-    TalusAabb b = bounds_of(fine, start, start + fine->piece[which]);
+    TalusAabb b = talus_figure_bounds(fine, start, start + fine->piece[which]);
     *out = (TalusPiece){talus_scale(0.5, talus_add(b.lo, b.hi)),
                         talus_scale(0.5, talus_sub(b.hi, b.lo)), picture->polyhedra, 0};
     for (; out->levels < figure->levels; out->levels++) {

@@ -32,18 +32,14 @@ static bool sphere_span(TalusF3 centre, float radius, TalusRay ray, Span *out)
     return true;
 }
 
-/* Clips the span to the slab -half <= o + t d <= half of one axis. */
-static bool slab(float o, float d, float half, TalusF3 axis, Span *span)
+/* Clips the span to the slab -half <= o + t d <= half of one axis; the ends of a tube lie within spheres. */
+static bool slab(float o, float d, float half, Span *span)
 {
     if (d == 0.0f)
         return fabsf(o) < half;
     float a = (-half - o) / d, b = (half - o) / d;
-    float enter = fminf(a, b), leave = fmaxf(a, b);
-    if (enter > span->t0) {
-        span->t0 = enter;
-        span->normal = d > 0.0f ? talus_f3_scale(-1.0f, axis) : axis;
-    }
-    span->t1 = fminf(span->t1, leave);
+    span->t0 = fmaxf(span->t0, fminf(a, b));
+    span->t1 = fminf(span->t1, fmaxf(a, b));
     return span->t0 < span->t1;
 }
 
@@ -88,8 +84,8 @@ static bool tube_span(const TalusPlaced *form, TalusRay ray, Span *out)
 {
     Local l = local_ray(form, ray);
     *out = (Span){-INFINITY, INFINITY, {0.0f, 0.0f, -1.0f}};
-    bool met = slab(l.o.z, l.d.z, form->half.z, form->axis[2], out) &&
-               side(l.o, l.d, form->half.x, form->axis, out);
+    bool met =
+        slab(l.o.z, l.d.z, form->half.z, out) && side(l.o, l.d, form->half.x, form->axis, out);
     out->t0 += l.shift;
     out->t1 += l.shift;
     return met;

@@ -191,7 +191,7 @@ function parted(s: Surface): Surface {
 function outward(shape: Shape, welded: Surface, up: Vec3): Surface {
   if (shape.drawn !== "sheet") return welded;
   const s = parted(welded), box = emptyBox(), p = (k: number): Vec3 => [s.position[3 * k]!, s.position[3 * k + 1]!, s.position[3 * k + 2]!];
-  for (let k = 0; 3 * k < s.position.length; k++) cover(box, p(k), [0, 0, 0]);
+  for (let k = 0; 3 * k < s.position.length; k++) cover(box, p(k));
   const half = scale(sub(box.hi, box.lo), 0.5), above = up.reduce((sum, u, c) => sum + Math.abs(u) * half[c]!, 0);
   const from = along(centre(box), up, above + length(half)), normal = s.normal;
   for (let k = 0; k < normal.length; k += 9) {
