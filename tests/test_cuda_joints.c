@@ -2,6 +2,7 @@
  * solutions. */
 #include "cuda_blocks.h"
 #include "support/joints.h"
+#include "support/verified.h"
 
 #include <stdio.h>
 #include <talus/solver.h>

@@ -96,7 +96,7 @@ static __device__ __attribute__((noinline)) Decision next_state(int parity, int 
 
 /* ---- bodies ---- */
 
-/* Adds a contact's impulse and torque as in contact.h, given its frame and impulse. */
+/* Adds a contact's impulse and torque as in ops/operator.h, given its frame and impulse. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void add_impulse(int32_t incidence, const T (&frame)[4],
                                           const T (&x)[ROWS], T (&sum)[6])
@@ -282,7 +282,7 @@ static __device__ inline void move_machine_ahead(const TalusMachines *e, int m, 
                                                  double beta)
 {
     for (int k = e->machine_vertex[m] + (int)threadIdx.x; k < e->machine_vertex[m + 1];
-         k += MACHINE_THREADS) {
+         k += (int)blockDim.x) {
         const int b = e->vertex_body[k];
         double v[8], before[8];
         load_packs<8>((const double *)args.v[parity] + 8 * (int64_t)b, v);
@@ -299,9 +299,15 @@ template <bool MOMENTUM> static __global__ void iterate_machines(int parity, int
     if (!start && args.state[parity].stop)
         return;
     __shared__ double shared[MACHINE_SHARED / sizeof(double)];
-    const TalusMachines e = cu_machines_near(&args.machines, shared);
+    const bool dense = args.machines.response != nullptr;
+    double(*velocity)[8] = (double(*)[8])args.v[parity];
+    const TalusMachines e =
+        dense ? args.machines.machines : cu_machines_near(&args.machines, shared);
     for (int m = (int)blockIdx.x; m < e.machines; m += MACHINE_BLOCKS) {
-        talus_machine_apply(&e, m, (double(*)[8])args.v[parity], cu_team());
+        if (dense)
+            cu_machine_respond(&args.machines, m, velocity, shared);
+        else
+            talus_machine_apply(&e, m, velocity, cu_team());
         if (MOMENTUM && !start)
             move_machine_ahead(&e, m, parity, args.state[parity].beta);
     }

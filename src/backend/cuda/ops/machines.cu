@@ -15,12 +15,7 @@ static void clear_machines(void *at)
 {
     CuMachines *m = (CuMachines *)at;
     talus_release(m->staging);
-    m->arrays.clear();
-    m->x.clear();
-    m->y.clear();
-    m->before.clear();
-    m->vertex.clear();
-    m->taken.clear();
+    cu_clear(m->arrays, m->x, m->y, m->response, m->work, m->before, m->vertex, m->taken);
     talus_release(m);
 }
 
@@ -28,12 +23,7 @@ static TalusStatus machines_of(const TalusOperator *op, CuMachines **out)
 {
     CuScratch *s;
     TALUS_TRY(cu_device_of(op, &s));
-    if (!s->machines.at) {
-        TALUS_TRY(talus_alloc(&s->machines.at, 1, sizeof(CuMachines), "machines"));
-        s->machines.clear = clear_machines;
-    }
-    *out = (CuMachines *)s->machines.at;
-    return TALUS_OK;
+    return cu_own(&s->machines, clear_machines, "machines", out);
 }
 
 /* ---- rows ---- */
@@ -118,6 +108,9 @@ static __global__ void keep_contacts(TakeOut t)
         atomicOr(t.kinds, kind);
 }
 
+static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m);
+static TalusStatus form_matrices(const TalusOperator *op, CuMachines *m);
+
 TalusStatus cu_joint_take_out(const TalusOperator *whole, TalusOperator *op)
 {
     CuMachines *m;
@@ -125,7 +118,8 @@ TalusStatus cu_joint_take_out(const TalusOperator *whole, TalusOperator *op)
     const TalusMachines host = talus_elimination_machines(op->elimination);
     const int64_t starts = (int64_t)op->bodies + 1;
     TALUS_TRY(machines_of(op, &m));
-    TALUS_TRY(cu_machines_put(op));
+    TALUS_TRY(upload_factorisation(op, m));
+    TALUS_TRY(form_matrices(op, m));
     TALUS_TRY(m->before.reserve(starts, "body contacts"));
     TALUS_TRY(m->vertex.reserve(op->bodies, "jointed bodies"));
     TALUS_TRY(m->taken.reserve(36 * (int64_t)host.vertices, "jointed bodies"));
@@ -160,10 +154,8 @@ struct Part {
         (const void **)&view.field, (size_t)(count) * sizeof *view.field \
     }
 
-TalusStatus cu_machines_put(const TalusOperator *op)
+static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m)
 {
-    CuMachines *m;
-    TALUS_TRY(machines_of(op, &m));
     TalusMachines view = talus_elimination_machines(op->elimination);
     const int64_t machines = view.machines, nodes = view.nodes, vertices = view.vertices;
     const Part part[] = {PART(value, view.diagonal_at[nodes]),
@@ -204,6 +196,56 @@ TalusStatus cu_machines_put(const TalusOperator *op)
     return TALUS_OK;
 }
 
+/* ---- matrices ---- */
+
+/* One block per machine and column: column 0 from rest, column c from a unit of component c - 1. */
+static __global__ void form_responses(CuMachinesView view, int columns, double (*response)[8],
+                                      double *work)
+{
+    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
+    const int m = (int)blockIdx.x / columns, c = (int)blockIdx.x % columns;
+    view.machines.x = work + (int64_t)2 * c * view.machines.rows;
+    view.machines.y = view.machines.x + view.machines.rows;
+    TalusMachines e = cu_machines_near(&view, shared);
+    const int first = e.machine_vertex[m], last = e.machine_vertex[m + 1];
+    if (c > 6 * (last - first))
+        return;
+    e.body = e.vertex;
+    e.vertex_body = nullptr;
+    e.bias = c ? nullptr : e.bias;
+    response += (int64_t)c * e.vertices;
+    for (int k = 8 * first + (int)threadIdx.x; k < 8 * last; k += MACHINE_THREADS)
+        response[k / 8][k % 8] = c && k - 8 * first == component_at(c - 1) ? 1.0 : 0.0;
+    __syncthreads();
+    talus_machine_apply(&e, m, response, cu_team());
+}
+
+static int largest_machine(const TalusMachines *host)
+{
+    int largest = 0;
+    for (int m = 0; m < host->machines; m++) {
+        int bodies = host->machine_vertex[m + 1] - host->machine_vertex[m];
+        largest = bodies > largest ? bodies : largest;
+    }
+    return largest;
+}
+
+static TalusStatus form_matrices(const TalusOperator *op, CuMachines *m)
+{
+    const TalusMachines host = talus_elimination_machines(op->elimination);
+    const int largest = largest_machine(&host), columns = 1 + 6 * largest;
+    const int64_t numbers = (int64_t)8 * host.vertices * columns;
+    m->dense = nullptr;
+    if (largest > RESPONSE_BODIES || numbers * (int64_t)sizeof(double) > RESPONSE_BYTES)
+        return TALUS_OK;
+    TALUS_TRY(m->response.reserve(numbers, "matrices of machines"));
+    TALUS_TRY(m->work.reserve((int64_t)2 * host.rows * columns, "matrices of machines"));
+    launch_block(cu_of(op), form_responses, (unsigned)(host.machines * columns), MACHINE_THREADS,
+                 cu_machines(op), columns, (double(*)[8])m->response.at, m->work.at);
+    m->dense = m->response;
+    return TALUS_OK;
+}
+
 /* ---- impulses ---- */
 
 static __global__ void write_impulses(TalusMachines e, double *joints)
@@ -216,9 +258,13 @@ static __global__ void write_impulses(TalusMachines e, double *joints)
 void cu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool offset,
                       double *gamma)
 {
-    const TalusMachines e = cu_machines(op).machines;
+    CuMachinesView view = cu_machines(op);
+    const TalusMachines e = view.machines;
     double *joints = gamma + (int64_t)op->rows * op->blocks;
-    cu_bodies(op, gamma, offset, (double(*)[8])cu_scratch_of(op)->velocity.at);
+    double(*velocity)[8] = (double(*)[8])cu_scratch_of(op)->velocity.at;
+    view.response = nullptr; /* the factorisation gives impulses too */
+    cu_gather(op, gamma, offset, velocity);
+    cu_machines_launch(op, view, offset, velocity);
     cu_zero(cu_of(op), joints, (size_t)op->rows * (size_t)whole->joints * sizeof *joints);
     launch(cu_of(op), write_impulses, blocks_for(e.rows), THREADS, e, joints);
 }
