@@ -70,17 +70,17 @@ typedef struct Local {
     float shift;
 } Local;
 
-static Local local_ray(const TalusPlaced *form, TalusRay ray)
+static Local local_ray(const TalusViewedSolid *form, TalusRay ray)
 {
     TalusF3 from = talus_f3_sub(ray.o, form->centre);
     Local r = {.shift = -talus_f3_dot(from, ray.d) / talus_f3_dot(ray.d, ray.d)};
     from = talus_f3_madd(from, r.shift, ray.d);
-    r.o = talus_placed_in(form, from);
-    r.d = talus_placed_in(form, ray.d);
+    r.o = talus_viewed_to_axes(form, from);
+    r.d = talus_viewed_to_axes(form, ray.d);
     return r;
 }
 
-static bool tube_span(const TalusPlaced *form, TalusRay ray, Span *out)
+static bool tube_span(const TalusViewedSolid *form, TalusRay ray, Span *out)
 {
     Local l = local_ray(form, ray);
     *out = (Span){-INFINITY, INFINITY, {0.0f, 0.0f, -1.0f}};
@@ -92,7 +92,7 @@ static bool tube_span(const TalusPlaced *form, TalusRay ray, Span *out)
 }
 
 /* Both sides are visible. Neighbours overlap slightly, so that rounding leaves no gap. */
-static bool triangle_hit(const TalusPlaced *form, TalusRay ray, float *t, TalusF3 *normal)
+static bool triangle_hit(const TalusViewedSolid *form, TalusRay ray, float *t, TalusF3 *normal)
 {
     const float slack = -1e-4f;
     TalusF3 from = talus_f3_sub(ray.o, form->centre);
@@ -146,10 +146,10 @@ static const TalusPolyhedron *level_of(const TalusSolids *solids, const TalusFor
     return level;
 }
 
-TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusView *view)
+TalusViewedSolid talus_solid_view(const TalusSolids *solids, int index, const TalusView *view)
 {
     const TalusSolid *solid = &solids->solid[index];
-    TalusPlaced r = {
+    TalusViewedSolid r = {
         .centre = talus_view_point(view, solid->centre), .radius = solid->radius, .kind = -1};
     if (solid->form >= 0) {
         const TalusForm *form = &solids->form[solid->form];
@@ -166,7 +166,7 @@ TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusV
     return r;
 }
 
-bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ray, float *t,
+bool talus_viewed_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray, float *t,
                       TalusF3 *normal)
 {
     Span span = {0};
@@ -184,7 +184,7 @@ bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ra
     return true;
 }
 
-bool talus_placed_is_opaque(const TalusPlaced *triangle)
+bool talus_viewed_is_opaque(const TalusViewedSolid *triangle)
 {
     const TalusF3 *n = triangle->normal;
     TalusF3 sum = talus_f3_add(talus_f3_add(n[0], n[1]), n[2]);
