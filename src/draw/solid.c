@@ -43,27 +43,6 @@ static bool slab(float o, float d, float half, Span *span)
     return span->t0 < span->t1;
 }
 
-/* Round side of a cylinder about z: sphere_span in two dimensions. */
-static bool side(TalusF3 o, TalusF3 d, float radius, const TalusF3 axis[3], Span *span)
-{
-    float dd = d.x * d.x + d.y * d.y;
-    if (dd == 0.0f)
-        return o.x * o.x + o.y * o.y < radius * radius;
-    float t = -(o.x * d.x + o.y * d.y) / dd;
-    float x = o.x + t * d.x, y = o.y + t * d.y, h2 = radius * radius - x * x - y * y;
-    if (!(h2 > 0.0f))
-        return false;
-    float half = sqrtf(h2 / dd);
-    if (t - half > span->t0) {
-        span->t0 = t - half;
-        x = (o.x + span->t0 * d.x) / radius;
-        y = (o.y + span->t0 * d.y) / radius;
-        span->normal = talus_f3_madd(talus_f3_scale(x, axis[0]), y, axis[1]);
-    }
-    span->t1 = fminf(span->t1, t + half);
-    return span->t0 < span->t1;
-}
-
 /* A ray in the axes of a form, moved along by `shift` to near the form, which avoids cancellation at a distance. */
 typedef struct Local {
     TalusF3 o, d;
@@ -80,15 +59,18 @@ static Local local_ray(const TalusViewedSolid *form, TalusRay ray)
     return r;
 }
 
+/* Across its axis a tube is a sphere. */
 static bool tube_span(const TalusViewedSolid *form, TalusRay ray, Span *out)
 {
+    static const TalusF3 axis = {0.0f, 0.0f, 0.0f};
     Local l = local_ray(form, ray);
-    *out = (Span){-INFINITY, INFINITY, {0.0f, 0.0f, -1.0f}};
-    bool met =
-        slab(l.o.z, l.d.z, form->half.z, out) && side(l.o, l.d, form->half.x, form->axis, out);
+    TalusRay across = {{l.o.x, l.o.y, 0.0f}, {l.d.x, l.d.y, 0.0f}};
+    if (!sphere_span(axis, form->half.x, across, out) || !slab(l.o.z, l.d.z, form->half.z, out))
+        return false;
+    out->normal = talus_viewed_from_axes(form, out->normal);
     out->t0 += l.shift;
     out->t1 += l.shift;
-    return met;
+    return true;
 }
 
 /* Both sides are visible. Neighbours overlap slightly, so that rounding leaves no gap. */

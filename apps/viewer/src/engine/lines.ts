@@ -69,6 +69,10 @@ export class Lines {
     this.mesh.visible = false;
   }
 
+  get count(): number {
+    return this.#lines.count;
+  }
+
   set width(pixels: number) {
     this.#width.value = pixels;
   }
