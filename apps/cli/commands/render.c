@@ -137,7 +137,7 @@ static bool read_clip(const char *text, TalusDrawDef *def)
 static bool read_container(const char *text, TalusDrawDef *def)
 {
     int chosen = choose("container", text, container_names, CONTAINERS);
-    def->container = (TalusContainerLook)chosen;
+    def->container = (TalusContainerStyle)chosen;
     return chosen >= 0;
 }
 
