@@ -87,7 +87,7 @@ static const Spec specs[] = {
     {"ipm-soc", false},
     {"ipm-soc:linear=ldl,form=contacts", false},
     {"lemke", false},
-    {"lemke:most=4000,cover=ones,refactor=30", false},
+    {"lemke:max_unknowns=4000,cover=ones,refactor=30", false},
     {"admm", false},
     {"admm:anderson=0,change=2", true},
     {"anderson", false},

@@ -126,8 +126,11 @@ static Accelerated begin(const Case *c, const TalusBackend *backend, TalusMetric
                                  .metric = (const TalusMetricBlock *)a.vector[3],
                                  .kind = kind,
                                  .exact = c->exact};
-    a.momentum = (TalusMomentum){
-        .norm = norm, .margin = 1.02, .theta = 1.0, .most = c->exact ? 6.0 : 0.0, .restart = true};
+    a.momentum = (TalusMomentum){.norm = norm,
+                                 .margin = 1.02,
+                                 .theta = 1.0,
+                                 .max_theta = c->exact ? 6.0 : 0.0,
+                                 .restart = true};
     return a;
 }
 
@@ -196,7 +199,7 @@ static double residual2(const Case *c, const double *gamma)
 static double law_residual2(const Case *c, const double *gamma)
 {
     TalusLawSums sums;
-    cpu->law.measure(c->host, gamma, &sums);
+    cpu->law.shift(c->host, gamma, 0.0, &sums);
     return sums.residual2;
 }
 

@@ -238,10 +238,10 @@ TEST(a_factor_that_fills_in_is_refused)
     TalusLdl ldl = {0};
     TalusSparse sparse = to_sparse(3, 3, a);
     REQUIRE_OK(talus_ldl_analyse(&ldl, &sparse, NULL));
-    CHECK_INT(talus_ldl_factor(&ldl, &sparse, NULL, &(TalusPivots){.most = 2.0}),
+    CHECK_INT(talus_ldl_factor(&ldl, &sparse, NULL, &(TalusPivots){.max_entries = 2.0}),
               TALUS_ERR_UNSUPPORTED);
     CHECK(ldl.lower == NULL);
-    CHECK_OK(talus_ldl_factor(&ldl, &sparse, NULL, &(TalusPivots){.most = 3.0}));
+    CHECK_OK(talus_ldl_factor(&ldl, &sparse, NULL, &(TalusPivots){.max_entries = 3.0}));
     talus_sparse_clear(&sparse);
     talus_ldl_clear(&ldl);
 }

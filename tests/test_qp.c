@@ -1,6 +1,7 @@
 /* A problem with polygonal cones as a quadratic program: both views against the operator, conversions,
  * objectives and their gap. */
 #include "support/problems.h"
+#include "support/qp_gap.h"
 #include "support/test.h"
 #include "verify/verify.h"
 
@@ -118,7 +119,7 @@ static void compare_views(Case *c)
     for (int i = 0; i < qp->blocks; i++)
         for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
             primal[k] = yielding(qp, lambda, i) - qp->b[k];
-    talus_qp_velocity(qp, lambda, v);
+    qp_velocity(qp, lambda, v);
     talus_sparse_add(&qp->a, 1.0, v, primal);
     for (size_t k = 0; k < n; k++)
         largest = fmax(largest, fabs(expected[k]));
@@ -254,14 +255,14 @@ TEST(impulses_and_multipliers)
 static void check_gap(Case *c, const double *lambda, double limit)
 {
     TalusQp *qp = &c->qp;
-    TalusQpGap gap;
+    QpGap gap;
     double *v = calloc(3 * (size_t)qp->bodies.groups, sizeof *v), *w = slacks(c, lambda);
     double *gamma = calloc((size_t)talus_problem_size(c->problem), sizeof *gamma);
     double product = 0.0, worst = 0.0, objective;
-    talus_qp_velocity(qp, lambda, v);
+    qp_velocity(qp, lambda, v);
     talus_qp_impulses(qp, lambda, gamma);
     REQUIRE_OK(talus_problem_objective(c->problem, gamma, &objective));
-    REQUIRE_OK(talus_qp_gap(qp, v, lambda, &gap));
+    gap = qp_gap(qp, v, lambda);
     for (int k = 0; k < qp->multipliers; k++) {
         product += lambda[k] * w[k];
         worst = fmax(worst, -w[k]);
@@ -317,14 +318,14 @@ static double dot(int n, const double *x, const double *y)
 
 /* Velocities of one lambda with the multipliers of another, from the raw data: the squares of impulses in the
  * place of those of velocities. */
-static TalusQpGap raw_gap(const TalusProblemDef *def, int sides, const double *mover,
-                          const double *lambda)
+static QpGap raw_gap(const TalusProblemDef *def, int sides, const double *mover,
+                     const double *lambda)
 {
     int n = verify_size(def);
     double *work = calloc(3 * (size_t)n, sizeof *work), *u = work + n, *q = u + n;
     double *moved = raw_impulses(def, sides, mover), *gamma = raw_impulses(def, sides, lambda);
     double stored = 0.0, turn = 2.0 * acos(-1.0);
-    TalusQpGap out = {0};
+    QpGap out = {0};
     for (int i = 0; i < verify_blocks(def); i++)
         stored += def->contacts[i].compliance * gamma[3 * i] * gamma[3 * i];
     verify_product(def, moved, work);
@@ -350,12 +351,12 @@ TEST(gap_is_the_verifiers)
 {
     for (int i = 0; i < 6; i++) {
         Case c = make_case(heap(i % 4), sections[i / 2]);
-        TalusQpGap gap;
+        QpGap gap;
         double *mover = random_multipliers(&c.qp, 12), *lambda = random_multipliers(&c.qp, 13);
         double *v = calloc(3 * (size_t)c.qp.bodies.groups, sizeof *v);
-        TalusQpGap raw = raw_gap(&c.test.def, sections[i / 2].sides, mover, lambda);
-        talus_qp_velocity(&c.qp, mover, v);
-        REQUIRE_OK(talus_qp_gap(&c.qp, v, lambda, &gap));
+        QpGap raw = raw_gap(&c.test.def, sections[i / 2].sides, mover, lambda);
+        qp_velocity(&c.qp, mover, v);
+        gap = qp_gap(&c.qp, v, lambda);
         CHECK_NEAR(gap.primal, raw.primal, 1e-12 * raw.primal);
         CHECK_NEAR(gap.dual, raw.dual, 1e-12 * raw.primal);
         CHECK_NEAR(gap.gap, raw.gap, 1e-12 * raw.primal);
@@ -417,13 +418,10 @@ TEST(others_are_refused)
 static TalusStatus fill_all(Case *c, TalusQp *qp)
 {
     TalusSparse p = {0};
-    TalusQpGap gap;
     TalusStatus status = talus_qp_fill(qp, c->problem);
     if (status == TALUS_OK)
         status = talus_qp_dual_matrix(qp, c->problem, true, &p);
     talus_sparse_clear(&p);
-    if (status == TALUS_OK)
-        status = talus_qp_gap(qp, qp->bodies.free_velocity, qp->scale, &gap);
     return status;
 }
 

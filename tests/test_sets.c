@@ -508,37 +508,7 @@ TEST(tangent_cones_and_steps)
     }
 }
 
-/* ---- facets, shift ---- */
-
-TEST(facets_are_the_set)
-{
-    static Case cases[CASES];
-    TalusRng rng = talus_rng(4);
-    int count = make_cases(cases);
-    for (int i = 0; i < 20000; i++) {
-        Case *c = &cases[i % count];
-        double x[6], most;
-        if (c->rows != 3)
-            continue;
-        pick_moderate(&rng, c);
-        random_direction(&rng, 3, x);
-        most = -x[0];
-        CHECK_INT(talus_block_facets(&c->set),
-                  c->set.section == TALUS_SECTION_NONE ? 4 : c->corners);
-        for (int k = 0; k < talus_block_facets(&c->set); k++) {
-            double row[3], bound;
-            talus_block_facet(&c->set, k, row, &bound);
-            most = fmax(most, dot(3, row, x) - bound);
-            if (c->corners && !CHECK_NEAR(hypot(row[1], row[2]), 1.0, 1e-14))
-                return;
-        }
-        double truth = excess(c, x, 0.0);
-        if (c->corners && !report(c, x, CHECK_NEAR(most, truth, 1e-13 * steepest(c))))
-            return;
-        if (c->set.section == TALUS_SECTION_NONE && !CHECK((most <= 0.0) == (truth <= 0.0)))
-            return;
-    }
-}
+/* ---- shift ---- */
 
 /* De Saxce's shift, searched for over the rim of each part. */
 TEST(the_shift_is_the_sections_support)
@@ -577,7 +547,6 @@ int main(void)
     RUN(half_line_projection);
     RUN(a_steep_bound_hides_nothing);
     RUN(tangent_cones_and_steps);
-    RUN(facets_are_the_set);
     RUN(the_shift_is_the_sections_support);
     return talus_test_result();
 }

@@ -403,11 +403,11 @@ TEST(refuses_what_is_too_large)
         TalusSolver *solver = NULL;
         TalusSolveInfo info;
         size_t before = talus_memory_now();
-        REQUIRE_OK(talus_solver_create("lemke:most=50", &solver));
+        REQUIRE_OK(talus_solver_create("lemke:max_unknowns=50", &solver));
         talus_memory_reset_peak();
         CHECK_INT(talus_solver_solve(solver, problem, &options, &info), TALUS_ERR_UNSUPPORTED);
         CHECK(strstr(talus_error(), k ? "Stewart and Trinkle's LCP" : "the dual LCP"));
-        CHECK(strstr(talus_error(), "most=50") && strstr(talus_error(), "apgd"));
+        CHECK(strstr(talus_error(), "max_unknowns=50") && strstr(talus_error(), "apgd"));
         CHECK(talus_memory_peak() < before + 4096);
         talus_solver_destroy(solver);
         talus_problem_destroy(problem);

@@ -359,7 +359,7 @@ TEST(memory_that_does_not_come_leaves_no_shift)
             talus_solver_destroy(solver);
         }
         CHECK_OK(status);
-        CHECK(n > 5);
+        CHECK(n > 3);
         drop(&kept);
         talus_problem_destroy(problem);
     }

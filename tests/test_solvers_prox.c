@@ -182,7 +182,7 @@ TEST(tree_of_fronts_covers_the_pattern)
                 int j = matrix.column[e], k = tree.front_of[i];
                 bool found = tree.front_of[j] < k;
                 CHECK_INT(matrix.column[matrix.mirror[e]], i);
-                for (int32_t l = tree.list_start[k]; l < tree.list_start[k + 1]; l++)
+                for (int64_t l = tree.list_start[k]; l < tree.list_start[k + 1]; l++)
                     found = found || tree.list[l] == j;
                 CHECK(found);
             }

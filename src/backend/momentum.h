@@ -1,7 +1,7 @@
 /* backend/momentum.h - the accelerated method's scalars after a step, for host and device.
  *
  * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. Momentum that points
- * uphill is dropped. `most` bounds theta and so beta, at about 1 - 1.5 / most. A step is too long if two gradients
+ * uphill is dropped. `max_theta` bounds theta and so beta, at about 1 - 1.5 / max_theta. A step is too long if two gradients
  * differ by more than L times the distance of their points; L is then raised to the observed value. The test skips
  * points that differ by rounding only: the rounding of a product is about `unit` L |x|, and gradients of stationary
  * iterates differ by nothing else. */
@@ -29,7 +29,7 @@ TALUS_INLINE void talus_momentum_next(TalusMomentum *m, const TalusStepSums *sum
     }
     double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * m->theta * m->theta));
     *beta = (m->theta - 1.0) / next;
-    m->theta = m->most > 0.0 && next > m->most ? m->most : next;
+    m->theta = m->max_theta > 0.0 && next > m->max_theta ? m->max_theta : next;
 }
 
 #endif

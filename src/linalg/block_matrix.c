@@ -22,10 +22,10 @@ void talus_block_matrix_clear(TalusBlockMatrix *a)
     *a = (TalusBlockMatrix){0};
 }
 
-static TalusStatus alloc_pattern(Pattern *p, int n, size_t room)
+static TalusStatus alloc_pattern(Pattern *p, int n, size_t capacity)
 {
     TALUS_TRY(TALUS_ALLOC(p->start, (size_t)n + 1, "block pattern"));
-    return TALUS_ALLOC(p->column, room, "block pattern");
+    return TALUS_ALLOC(p->column, capacity, "block pattern");
 }
 
 /* Finds the block columns of each block row, and the diagonal; columns in any order. */

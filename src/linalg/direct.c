@@ -18,7 +18,7 @@ struct TalusDirect {
     const TalusDirectMake *make;
     void *state;
     TalusDirectFacts facts;
-    double most;                  /* limit of entries of a factor; 0: TALUS_DIRECT_MOST */
+    double max_entries;           /* limit of entries of a factor; 0: TALUS_DIRECT_MAX_ENTRIES */
     size_t noted;                 /* bytes of the package reported to memory.h */
     bool analysed;                /* `pattern` has been analysed */
     bool factored;                /* there is a factor */
@@ -181,17 +181,17 @@ static TalusStatus check_values(const TalusSparse *a)
 /* Refuses large factors, as the system may grant memory that it does not have. */
 static TalusStatus check_fill(const TalusDirect *d)
 {
-    double most = d->most > 0.0 ? d->most : TALUS_DIRECT_MOST;
-    if ((double)d->facts.fill <= most)
+    double max_entries = d->max_entries > 0.0 ? d->max_entries : TALUS_DIRECT_MAX_ENTRIES;
+    if ((double)d->facts.fill <= max_entries)
         return TALUS_OK;
     return talus_fail(TALUS_ERR_UNSUPPORTED,
                       "%s: %d rows would fill in to %.3g entries, more than the %.3g allowed",
-                      d->make->name, d->pattern.rows, (double)d->facts.fill, most);
+                      d->make->name, d->pattern.rows, (double)d->facts.fill, max_entries);
 }
 
-void talus_direct_limit(TalusDirect *d, double most)
+void talus_direct_limit(TalusDirect *d, double max_entries)
 {
-    d->most = most;
+    d->max_entries = max_entries;
 }
 
 TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower)
@@ -225,10 +225,10 @@ TalusStatus talus_direct_solve(TalusDirect *d, double *x)
 
 static double largest(int n, const double *x)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int i = 0; i < n; i++)
-        most = fabs(x[i]) > most || isnan(x[i]) ? fabs(x[i]) : most;
-    return most;
+        max = fabs(x[i]) > max || isnan(x[i]) ? fabs(x[i]) : max;
+    return max;
 }
 
 /* Computes rest = b - A x and returns its largest magnitude. */

@@ -40,12 +40,12 @@ TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out);
 void talus_direct_destroy(TalusDirect *d);
 
 /* Analyses a pattern. `sign`: of each pivot, 1 or -1; NULL: all 1; only ldl needs it. TALUS_ERR_UNSUPPORTED: too large
- * to be ordered, or for ldl beyond TALUS_DIRECT_MOST with its fronts. */
+ * to be ordered, or for ldl beyond TALUS_DIRECT_MAX_ENTRIES with its fronts. */
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign);
 
-/* Limits the entries of a factor; larger factors are refused before memory is allocated. 0: TALUS_DIRECT_MOST. */
-#define TALUS_DIRECT_MOST 5e8
-void talus_direct_limit(TalusDirect *d, double most);
+/* Limits the entries of a factor; larger factors are refused before memory is allocated. 0: TALUS_DIRECT_MAX_ENTRIES. */
+#define TALUS_DIRECT_MAX_ENTRIES 5e8
+void talus_direct_limit(TalusDirect *d, double max_entries);
 
 /* Factorises `lower`, whose pattern must be the one analysed last (checked). TALUS_ERR_NUMERIC: an entry is not finite,
  * or a pivot is zero or has the wrong sign; talus_error names the row (mumps: the number of pivots before). Zero means

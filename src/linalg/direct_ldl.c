@@ -18,15 +18,15 @@ enum { PANEL = 24, STRIP = 32 };
 /* A pivot not above this fraction of its row's diagonal entry counts as zero. */
 static const double VANISHED = 0x1p-52;
 
-typedef struct Room {
+typedef struct Sizes {
     size_t order, stack; /* rows of the largest front; entries of the stack */
     int64_t fill;
-} Room;
+} Sizes;
 
 typedef struct Ldl {
     int rows;
-    Room room;
-    TalusRowTree tree;
+    Sizes sizes;
+    TalusFrontTree tree;
     int8_t *sign;          /* [rows] */
     int32_t *entry_start;  /* [count + 1]: start of a front's entries of A */
     int32_t *entry, *goal; /* entry of A; its index in the front */
@@ -49,12 +49,9 @@ static int front_order(const Ldl *f, int k)
 
 static void clear(Ldl *f)
 {
-    void *const owned[] = {f->sign,    f->entry_start, f->entry, f->goal,  f->factor_start,
-                           f->factor,  f->front,       f->stack, f->panel, f->x,
-                           f->waiting, f->children,    f->local};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
-    talus_row_tree_clear(&f->tree);
+    TALUS_RELEASE(f->sign, f->entry_start, f->entry, f->goal, f->factor_start, f->factor, f->front,
+                  f->stack, f->panel, f->x, f->waiting, f->children, f->local);
+    talus_front_tree_clear(&f->tree);
     *f = (Ldl){0};
 }
 
@@ -124,10 +121,10 @@ static size_t triangle(size_t n)
     return n * (n + 1) / 2;
 }
 
-static Room count_room(Ldl *f)
+static Sizes count_sizes(Ldl *f)
 {
-    const TalusRowTree *t = &f->tree;
-    Room room = {0};
+    const TalusFrontTree *t = &f->tree;
+    Sizes sizes = {0};
     size_t held = 0;
     int depth = 0;
     for (int k = 0; k < t->count; k++)
@@ -135,55 +132,52 @@ static Room count_room(Ldl *f)
             f->children[t->parent[k]]++;
     for (int k = 0; k < t->count; k++) {
         size_t order = (size_t)front_order(f, k), pivots = (size_t)t->pivots[k];
-        room.order = order > room.order ? order : room.order;
+        sizes.order = order > sizes.order ? order : sizes.order;
         f->factor_start[k + 1] = f->factor_start[k] + (int64_t)(pivots * order);
-        room.fill += (int64_t)(triangle(order) - triangle(order - pivots));
+        sizes.fill += (int64_t)(triangle(order) - triangle(order - pivots));
         for (int c = 0; c < f->children[k]; c++) {
             int child = f->waiting[--depth];
             held -= triangle((size_t)(front_order(f, child) - t->pivots[child]));
         }
         f->waiting[depth++] = k;
         held += triangle(order - pivots);
-        room.stack = held > room.stack ? held : room.stack;
+        sizes.stack = held > sizes.stack ? held : sizes.stack;
     }
-    return room;
+    return sizes;
 }
 
 static void release_numbers(Ldl *f)
 {
-    double **const owned[] = {&f->factor, &f->front, &f->stack, &f->panel, &f->x};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-        talus_release(*owned[i]);
-        *owned[i] = NULL;
-    }
+    TALUS_RELEASE(f->factor, f->front, f->stack, f->panel, f->x);
+    f->factor = f->front = f->stack = f->panel = f->x = NULL;
     f->bytes = 0;
 }
 
 /* Checks the size that reserve_numbers allocates. It also keeps indices in a front within 32 bits. */
-static TalusStatus check_room(const Ldl *f)
+static TalusStatus check_sizes(const Ldl *f)
 {
-    double order = (double)f->room.order, factor = (double)f->factor_start[f->tree.count];
-    double size = factor + order * order + (double)f->room.stack;
-    if (size <= TALUS_DIRECT_MOST)
+    double order = (double)f->sizes.order, factor = (double)f->factor_start[f->tree.count];
+    double size = factor + order * order + (double)f->sizes.stack;
+    if (size <= TALUS_DIRECT_MAX_ENTRIES)
         return TALUS_OK;
     return talus_fail(TALUS_ERR_UNSUPPORTED,
                       "ldl: a factor of %d rows needs %.3g entries with its fronts, more than the "
                       "%.3g allowed",
-                      f->rows, size, TALUS_DIRECT_MOST);
+                      f->rows, size, TALUS_DIRECT_MAX_ENTRIES);
 }
 
 /* Called before the first factorisation of a pattern. */
 static TalusStatus reserve_numbers(Ldl *f)
 {
-    size_t factor = (size_t)f->factor_start[f->tree.count], order = f->room.order;
+    size_t factor = (size_t)f->factor_start[f->tree.count], order = f->sizes.order;
     size_t front = order * order, panel = order * PANEL;
     release_numbers(f);
     TALUS_TRY(TALUS_ALLOC(f->factor, factor, "factor"));
     TALUS_TRY(TALUS_ALLOC(f->front, front, "front"));
-    TALUS_TRY(TALUS_ALLOC(f->stack, f->room.stack, "fronts"));
+    TALUS_TRY(TALUS_ALLOC(f->stack, f->sizes.stack, "fronts"));
     TALUS_TRY(TALUS_ALLOC(f->panel, panel, "front"));
     TALUS_TRY(TALUS_ALLOC(f->x, order, "front"));
-    f->bytes = sizeof(double) * (factor + front + f->room.stack + panel + order);
+    f->bytes = sizeof(double) * (factor + front + f->sizes.stack + panel + order);
     return TALUS_OK;
 }
 
@@ -200,9 +194,9 @@ static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *
     TALUS_TRY(TALUS_ALLOC(f->waiting, count, "fronts"));
     TALUS_TRY(TALUS_ALLOC(f->local, n, "fronts"));
     memcpy(f->sign, sign, n * sizeof *sign);
-    f->room = count_room(f);
-    *fill = f->room.fill;
-    TALUS_TRY(check_room(f));
+    f->sizes = count_sizes(f);
+    *fill = f->sizes.fill;
+    TALUS_TRY(check_sizes(f));
     return place_entries(f, lower);
 }
 
@@ -315,7 +309,7 @@ static void store_front(const Ldl *f, int k, double *left)
 static TalusStatus factor(void *state, const TalusSparse *lower)
 {
     Ldl *f = state;
-    const TalusRowTree *t = &f->tree;
+    const TalusFrontTree *t = &f->tree;
     if (f->bytes == 0)
         TALUS_TRY(reserve_numbers(f));
     double *top = f->stack;

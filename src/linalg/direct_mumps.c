@@ -21,8 +21,8 @@ enum {
     JOB_FACTOR = 2,
     JOB_SOLVE = 3,
     NO_MPI = -987654, /* stands for no communicator */
-    ROOM = 30,        /* per cent of memory beyond the estimate, for exchanged rows */
-    MOST_ROOM = 4000  /* limit up to which ROOM is doubled */
+    EXTRA = 30,       /* per cent of memory beyond the estimate, for exchanged rows */
+    MAX_EXTRA = 4000  /* limit up to which EXTRA is doubled */
 };
 
 typedef void CallFn(DMUMPS_STRUC_C *);
@@ -109,12 +109,12 @@ static TalusStatus start(Mumps *m)
     m->started = true;
     for (int stream = 1; stream <= 3; stream++)
         *setting(m, stream) = -1;
-    *setting(m, 4) = 0;     /* prints nothing */
-    *setting(m, 6) = 0;     /* no permutation by values */
-    *setting(m, 7) = 0;     /* order by AMD: SCOTCH's differs from run to run */
-    *setting(m, 8) = 7;     /* rows and columns scaled in the factorisation, by values */
-    *setting(m, 12) = 1;    /* order by the pattern only */
-    *setting(m, 14) = ROOM; /* per cent */
+    *setting(m, 4) = 0;      /* prints nothing */
+    *setting(m, 6) = 0;      /* no permutation by values */
+    *setting(m, 7) = 0;      /* order by AMD: SCOTCH's differs from run to run */
+    *setting(m, 8) = 7;      /* rows and columns scaled in the factorisation, by values */
+    *setting(m, 12) = 1;     /* order by the pattern only */
+    *setting(m, 14) = EXTRA; /* per cent */
     return TALUS_OK;
 }
 
@@ -163,11 +163,11 @@ static TalusStatus factor(void *state, const TalusSparse *lower)
     Mumps *m = state;
     int code;
     m->id.a = lower->value;
-    *setting(m, 14) = ROOM;
+    *setting(m, 14) = EXTRA;
     TALUS_TRY(
         talus_memory_probe(2 * (size_t)m->id.infog[16] * 1000000 + TALUS_BLAS_BYTES, "factor"));
     while ((code = call(m, JOB_FACTOR)) == -8 || code == -9) {
-        if (*setting(m, 14) > MOST_ROOM)
+        if (*setting(m, 14) > MAX_EXTRA)
             break;
         *setting(m, 14) *= 2;
     }

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "linalg/fronts.h"
 
 #include <string.h>
 
@@ -20,10 +19,8 @@ typedef struct Blocks {
 
 static void close_blocks(Blocks *b)
 {
-    void *const owned[] = {b->near_start,   b->near,   b->block, b->weight, b->first, b->mark,
-                           b->member_start, b->member, b->next,  b->head,   b->key};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
+    TALUS_RELEASE(b->near_start, b->near, b->block, b->weight, b->first, b->mark, b->member_start,
+                  b->member, b->next, b->head, b->key);
     talus_block_matrix_clear(&b->graph);
 }
 
@@ -180,7 +177,7 @@ static void set_graph(Blocks *b)
 
 /* ---- rows of the tree ---- */
 
-static void append_rows(const Blocks *b, int block, TalusRowTree *t, int64_t *at)
+static void append_rows(const Blocks *b, int block, TalusFrontTree *t, int64_t *at)
 {
     for (int32_t m = b->member_start[block]; m < b->member_start[block + 1]; m++)
         t->list[(*at)++] = b->member[m];
@@ -193,12 +190,12 @@ static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **star
     TALUS_TRY(TALUS_ALLOC(*use, (size_t)f->list_start[f->count], "fronts"));
     int32_t *fill = *start;
     for (int k = 0; k < f->count; k++)
-        for (int32_t e = f->list_start[k] + f->pivots[k]; e < f->list_start[k + 1]; e++)
+        for (int64_t e = f->list_start[k] + f->pivots[k]; e < f->list_start[k + 1]; e++)
             fill[f->list[e] + 1]++;
     accumulate(blocks, fill);
     int32_t total = fill[blocks];
     for (int k = f->count - 1; k >= 0; k--) /* fills each list from its end */
-        for (int32_t e = f->list_start[k] + f->pivots[k]; e < f->list_start[k + 1]; e++)
+        for (int64_t e = f->list_start[k] + f->pivots[k]; e < f->list_start[k + 1]; e++)
             (*use)[--fill[f->list[e] + 1]] = k;
     memmove(fill, fill + 1, (size_t)blocks * sizeof *fill);
     fill[blocks] = total;
@@ -207,7 +204,7 @@ static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **star
 
 /* Appends blocks, in order of elimination, to the fronts that contain them: a front's rows are in that order. */
 static TalusStatus fill_rows(const Blocks *b, const TalusFrontTree *f, const int32_t *start,
-                             const int32_t *use, TalusRowTree *t)
+                             const int32_t *use, TalusFrontTree *t)
 {
     int64_t *at;
     TALUS_TRY(TALUS_ALLOC(at, (size_t)f->count, "fronts"));
@@ -224,7 +221,7 @@ static TalusStatus fill_rows(const Blocks *b, const TalusFrontTree *f, const int
     return TALUS_OK;
 }
 
-static TalusStatus expand(const Blocks *b, const TalusFrontTree *f, TalusRowTree *t)
+static TalusStatus expand(const Blocks *b, const TalusFrontTree *f, TalusFrontTree *t)
 {
     int32_t *start = NULL, *use = NULL;
     t->count = f->count;
@@ -235,7 +232,7 @@ static TalusStatus expand(const Blocks *b, const TalusFrontTree *f, TalusRowTree
     memcpy(t->parent, f->parent, (size_t)f->count * sizeof *t->parent);
     for (int k = 0; k < f->count; k++) {
         t->list_start[k + 1] = t->list_start[k];
-        for (int32_t e = f->list_start[k]; e < f->list_start[k + 1]; e++) {
+        for (int64_t e = f->list_start[k]; e < f->list_start[k + 1]; e++) {
             int32_t rows = b->weight[f->list[e]];
             t->list_start[k + 1] += rows;
             t->pivots[k] += e < f->list_start[k] + f->pivots[k] ? rows : 0;
@@ -250,17 +247,11 @@ static TalusStatus expand(const Blocks *b, const TalusFrontTree *f, TalusRowTree
     return status;
 }
 
-void talus_row_tree_clear(TalusRowTree *t)
-{
-    TALUS_RELEASE(t->parent, t->pivots, t->list_start, t->list, t->front_of);
-    *t = (TalusRowTree){0};
-}
-
-TalusStatus talus_row_tree_create(const TalusSparse *lower, TalusRowTree *out)
+TalusStatus talus_row_tree_create(const TalusSparse *lower, TalusFrontTree *out)
 {
     Blocks b = {0};
     TalusFrontTree fronts = {0};
-    *out = (TalusRowTree){0};
+    *out = (TalusFrontTree){0};
     TalusStatus status = open_blocks(&b, lower);
     if (status == TALUS_OK) {
         list_neighbours(&b, lower);
@@ -272,6 +263,6 @@ TalusStatus talus_row_tree_create(const TalusSparse *lower, TalusRowTree *out)
     talus_front_tree_clear(&fronts);
     close_blocks(&b);
     if (status != TALUS_OK)
-        talus_row_tree_clear(out);
+        talus_front_tree_clear(out);
     return status;
 }

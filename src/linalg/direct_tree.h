@@ -5,20 +5,9 @@
 #ifndef TALUS_LINALG_DIRECT_TREE_H
 #define TALUS_LINALG_DIRECT_TREE_H
 
-#include <talus/base.h>
-#include <talus/sparse.h>
+#include "linalg/fronts.h"
 
-typedef struct TalusRowTree {
-    int count;           /* number of fronts; children before parents, each subtree contiguous */
-    int32_t *parent;     /* [count], -1 at a root */
-    int32_t *pivots;     /* [count]: number of rows eliminated in a front */
-    int64_t *list_start; /* [count + 1] */
-    int32_t *list;       /* rows of each front in the order of elimination, pivots first */
-    int32_t *front_of;   /* [rows]: front in which a row is eliminated */
-} TalusRowTree;
-
-/* `lower`: lower triangle, with or without the diagonal. */
-TalusStatus talus_row_tree_create(const TalusSparse *lower, TalusRowTree *out);
-void talus_row_tree_clear(TalusRowTree *tree);
+/* Builds the tree of the rows of a matrix. `lower`: its lower triangle, with or without the diagonal. */
+TalusStatus talus_row_tree_create(const TalusSparse *lower, TalusFrontTree *out);
 
 #endif

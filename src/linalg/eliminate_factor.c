@@ -143,10 +143,10 @@ static bool factor_nodes(TalusElimination *e, int m, double shift)
 
 static double largest(const TalusElimination *e, int m)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int row = e->place[e->machine_start[m]]; row < e->place[e->machine_start[m + 1]]; row++)
-        most = fmax(most, fabs(e->y[row]));
-    return most;
+        max = fmax(max, fabs(e->y[row]));
+    return max;
 }
 
 /* Sums of the linear and angular responses to unit impulses on a vertex's rows: random spins are scaled by their ratio,

@@ -186,15 +186,15 @@ static TalusStatus take_node(Order *o, int p)
 {
     TalusElimination *e = o->e;
     int32_t ends[2], heads[2] = {-1, -1};
-    size_t filled = (size_t)o->filled, room = filled;
+    size_t filled = (size_t)o->filled, capacity = filled;
     for (int side = 0; side < 2; side++) {
         ends[side] = o->end[p][side] >= 0 ? vertex_of(o, o->end[p][side]) : -1;
-        room += ends[side] >= 0 ? (size_t)o->count[ends[side]] : 0;
+        capacity += ends[side] >= 0 ? (size_t)o->count[ends[side]] : 0;
     }
-    if (room > INT32_MAX)
+    if (capacity > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "joints: the pattern of %d of them is too large",
                           o->nodes);
-    TALUS_TRY(TALUS_GROW(e->below, room, filled, "pattern of joints"));
+    TALUS_TRY(TALUS_GROW(e->below, capacity, filled, "pattern of joints"));
     int32_t to = ends[0] >= 0 ? ends[0] : ends[1];
     unwait(o, p);
     for (int side = 0; side < 2; side++)

@@ -15,7 +15,7 @@
 enum { PANEL = 24 };
 
 /* Limit of the entries of the factor and of the current fronts. */
-static const double MOST_ENTRIES = 5e8;
+static const double MAX_ENTRIES = 5e8;
 
 /* A pivot below this fraction of the largest entry of its panel's square counts as zero. */
 static const double VANISHED = 1e-14;
@@ -113,7 +113,7 @@ static int eliminate_front(Matrix a, int order, int pivots, double *work)
 
 static int front_blocks(const TalusFrontTree *t, int f)
 {
-    return t->list_start[f + 1] - t->list_start[f];
+    return (int)(t->list_start[f + 1] - t->list_start[f]);
 }
 
 static size_t rest_of(const TalusFronts *f, int k)
@@ -122,7 +122,7 @@ static size_t rest_of(const TalusFronts *f, int k)
 }
 
 /* Computes the order of the largest front and the maximum number of entries on the stack. */
-static void count_room(TalusFronts *f, size_t *front, size_t *stack)
+static void count_sizes(TalusFronts *f, size_t *front, size_t *stack)
 {
     const TalusFrontTree *t = &f->tree;
     size_t held = 0;
@@ -155,12 +155,12 @@ static TalusStatus analyse(TalusFronts *f, const TalusBlockMatrix *a)
     TALUS_TRY(TALUS_ALLOC(f->children, count, "fronts"));
     TALUS_TRY(TALUS_ALLOC(f->waiting, count, "fronts"));
     TALUS_TRY(TALUS_ALLOC(f->local, n, "fronts"));
-    count_room(f, &front, &stack);
+    count_sizes(f, &front, &stack);
     double size = (double)f->factor_start[count] + (double)(front * front) + (double)stack;
-    if (size > MOST_ENTRIES)
+    if (size > MAX_ENTRIES)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "factor: %zu blocks would fill in to %.1f GB, more than the %.1f allowed",
-                          n, 8e-9 * size, 8e-9 * MOST_ENTRIES);
+                          n, 8e-9 * size, 8e-9 * MAX_ENTRIES);
     TALUS_TRY(TALUS_ALLOC(f->factor, (size_t)f->factor_start[count], "factor"));
     TALUS_TRY(TALUS_ALLOC(f->front, front * front, "front"));
     TALUS_TRY(TALUS_ALLOC(f->stack, stack, "fronts"));
@@ -181,10 +181,8 @@ TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a)
 
 void talus_fronts_clear(TalusFronts *f)
 {
-    void *const owned[] = {f->factor_start, f->factor,  f->panel, f->front, f->stack,
-                           f->children,     f->waiting, f->x,     f->local};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
+    TALUS_RELEASE(f->factor_start, f->factor, f->panel, f->front, f->stack, f->children, f->waiting,
+                  f->x, f->local);
     talus_front_tree_clear(&f->tree);
     *f = (TalusFronts){0};
 }

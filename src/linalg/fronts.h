@@ -23,7 +23,7 @@ typedef struct TalusFrontTree {
     int count;
     int32_t *parent;     /* [count], -1 at a root */
     int32_t *pivots;     /* [count]: number of blocks eliminated in a front, first in its list */
-    int32_t *list_start; /* [count + 1] */
+    int64_t *list_start; /* [count + 1] */
     int32_t *list;       /* blocks of a front: pivots, then the blocks coupled to them */
     int32_t *front_of;   /* [blocks]: front in which a block is eliminated */
 } TalusFrontTree;

@@ -39,12 +39,9 @@ typedef struct Graph {
 
 static void close_graph(Graph *g)
 {
-    void *const owned[] = {g->near,   g->elements, g->total,      g->weight,      g->members,
-                           g->like,   g->degree,   g->head,       g->next,        g->previous,
-                           g->mark,   g->member,   g->bucket,     g->bound_start, g->bound,
-                           g->parent, g->pivots,   g->bound_rows, g->front_of};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
+    TALUS_RELEASE(g->near, g->elements, g->total, g->weight, g->members, g->like, g->degree,
+                  g->head, g->next, g->previous, g->mark, g->member, g->bucket, g->bound_start,
+                  g->bound, g->parent, g->pivots, g->bound_rows, g->front_of);
 }
 
 /* ---- blocks by degree: number of rows of all their neighbours ---- */
@@ -370,7 +367,7 @@ static int number_fronts(const Graph *g, const int32_t *into, int32_t *number, i
 
 typedef struct List {
     int32_t *mark; /* [n]: last front that listed a block */
-    size_t count, room;
+    size_t count;
 } List;
 
 static void enter(TalusFrontTree *t, List *l, int front, int block)
@@ -394,12 +391,12 @@ static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int 
         for (int32_t e = a->start[pivot[p]]; e < a->start[pivot[p] + 1]; e++)
             enter(t, l, k, a->column[e]);
     for (int c = child[k]; c >= 0; c = sibling[c])
-        for (int32_t e = t->list_start[c] + t->pivots[c]; e < t->list_start[c + 1]; e++)
+        for (int64_t e = t->list_start[c] + t->pivots[c]; e < t->list_start[c + 1]; e++)
             enter(t, l, k, t->list[e]);
     if (l->count > INT32_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "factor: %d blocks have fronts of %zu in all",
                           a->blocks, l->count);
-    t->list_start[k + 1] = (int32_t)l->count;
+    t->list_start[k + 1] = (int64_t)l->count;
     return TALUS_OK;
 }
 

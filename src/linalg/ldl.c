@@ -10,11 +10,8 @@
 
 void talus_ldl_clear(TalusLdl *ldl)
 {
-    void *const owned[] = {ldl->order, ldl->place, ldl->parent,    ldl->start, ldl->row,
-                           ldl->lower, ldl->pivot, ldl->work,      ldl->fill,  ldl->x,
-                           ldl->y,     ldl->near,  ldl->near_start};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
+    TALUS_RELEASE(ldl->order, ldl->place, ldl->parent, ldl->start, ldl->row, ldl->lower, ldl->pivot,
+                  ldl->work, ldl->fill, ldl->x, ldl->y, ldl->near, ldl->near_start);
     if (ldl->upper != ldl->lower)
         talus_release(ldl->upper);
     *ldl = (TalusLdl){0};
@@ -25,7 +22,7 @@ void talus_ldl_clear(TalusLdl *ldl)
 /* Arrays of size n share one capacity, so all are allocated together. */
 static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
 {
-    if (n + 1 <= ldl->n_room)
+    if (n + 1 <= ldl->row_capacity)
         return TALUS_OK;
     talus_ldl_clear(ldl);
     TALUS_TRY(TALUS_ALLOC(ldl->order, n, "elimination order"));
@@ -38,21 +35,21 @@ static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
     TALUS_TRY(TALUS_ALLOC(ldl->x, n, "factor"));
     TALUS_TRY(TALUS_ALLOC(ldl->y, n, "factor"));
     TALUS_TRY(TALUS_ALLOC(ldl->near_start, n + 1, "pattern"));
-    ldl->n_room = n + 1;
+    ldl->row_capacity = n + 1;
     return TALUS_OK;
 }
 
 /* Limit of the entries of each triangle of a factor, as in fronts.c. */
-static const double MOST_ENTRIES = 5e8;
+static const double MAX_ENTRIES = 5e8;
 
-static TalusStatus reserve_factor(TalusLdl *ldl, double most)
+static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
 {
     size_t need = (size_t)ldl->start[ldl->n];
-    if ((double)need > (most > 0.0 ? most : MOST_ENTRIES))
+    if ((double)need > (max_entries > 0.0 ? max_entries : MAX_ENTRIES))
         return talus_fail(
             TALUS_ERR_UNSUPPORTED,
             "factor: %d rows would fill in to %.3g entries, more than the %.3g allowed", ldl->n,
-            (double)need, most > 0.0 ? most : MOST_ENTRIES);
+            (double)need, max_entries > 0.0 ? max_entries : MAX_ENTRIES);
     if (ldl->upper == ldl->lower)
         ldl->upper = NULL; /* it was an alias */
     TALUS_TRY(TALUS_GROW(ldl->row, need, 0, "factor"));
@@ -326,7 +323,7 @@ TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSpa
 {
     int32_t *pattern;
     size_t n = (size_t)ldl->n;
-    TALUS_TRY(reserve_factor(ldl, pivots->most));
+    TALUS_TRY(reserve_factor(ldl, pivots->max_entries));
     TALUS_TRY(TALUS_ALLOC(pattern, n, "factor"));
     memset(ldl->fill, 0, n * sizeof *ldl->fill);
     for (int k = 0; k < ldl->n; k++)

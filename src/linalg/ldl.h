@@ -34,16 +34,16 @@ typedef struct TalusLdl {
     double *x, *y;        /* [n] each, all zero between calls */
     int64_t *near_start;  /* the pattern of A + A', rows of A */
     int32_t *near;
-    size_t n_room;
+    size_t row_capacity;
 } TalusLdl;
 
 /* A pivot is bad if it is not above `relative` times its row's diagonal entry of A. It becomes `replacement` or, if
- * that is 0, ends the factorisation with TALUS_ERR_NUMERIC. A factor of more than `most` entries (0: 5e8) is refused
+ * that is 0, ends the factorisation with TALUS_ERR_NUMERIC. A factor of more than `max_entries` entries (0: 5e8) is refused
  * with TALUS_ERR_UNSUPPORTED, as the system may grant memory that it does not have. */
 typedef struct TalusPivots {
     double relative;
     double replacement;
-    double most;
+    double max_entries;
 } TalusPivots;
 
 /* `transposed` is A' for a matrix that is not symmetric, NULL for one that is. */

@@ -18,6 +18,8 @@ TalusStatus talus_sparse_alloc(TalusSparse *out, int rows, int columns, size_t e
                                const char *what);
 void talus_sparse_clear(TalusSparse *a);
 int32_t talus_sparse_entries(const TalusSparse *a);
+/* Index of the diagonal entry of a row; -1: none. */
+int32_t talus_sparse_diagonal(const TalusSparse *a, int row);
 
 TalusStatus talus_sparse_from_triplets(const TalusTriplets *t, TalusSparse *out, const char *what);
 /* Transposes and sorts the columns of each row; those of `a` may be in any order. */

@@ -16,7 +16,7 @@ void talus_problem_forget_def(TalusProblem *p)
     p->has_def = false;
 }
 
-/* Copies `count` elements into a slot; the caller assigns it to the def. */
+/* Copies `count` elements into a slot. */
 static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t count, size_t element)
 {
     TALUS_TRY(talus_alloc(&p->def_memory[slot], count, element, "problem data"));
@@ -25,42 +25,35 @@ static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t co
     return TALUS_OK;
 }
 
+/* Copies an array of `def` into a slot, to which p->def then points. */
+#define KEEP(slot, field, count)                                               \
+    TALUS_TRY(keep(p, slot, def->field, (size_t)(count), sizeof *def->field)); \
+    p->def.field = p->def_memory[slot]
+
 /* Allocates bodies and contacts and copies those of def; arrays that it lacks are zeros. */
 static TalusStatus copy_contacts(TalusProblem *p, const TalusProblemDef *def)
 {
-    size_t bodies = (size_t)def->body_count;
-    TALUS_TRY(keep(p, 0, def->inv_mass, bodies, sizeof(double)));
-    TALUS_TRY(keep(p, 1, def->inv_inertia, bodies, sizeof(TalusSym3)));
-    TALUS_TRY(keep(p, 2, def->radius, bodies, sizeof(double)));
-    TALUS_TRY(keep(p, 3, def->free_velocity, 6 * bodies, sizeof(double)));
-    TALUS_TRY(keep(p, 4, def->contacts, (size_t)def->contact_count, sizeof(TalusContactDef)));
     p->def = *def;
-    p->def.inv_mass = p->def_memory[0];
-    p->def.inv_inertia = p->def_memory[1];
-    p->def.radius = p->def_memory[2];
-    p->def.free_velocity = p->def_memory[3];
-    p->def.contacts = p->def_memory[4];
+    KEEP(0, inv_mass, def->body_count);
+    KEEP(1, inv_inertia, def->body_count);
+    KEEP(2, radius, def->body_count);
+    KEEP(3, free_velocity, 6 * (size_t)def->body_count);
+    KEEP(4, contacts, def->contact_count);
     return TALUS_OK;
 }
 
 static TalusStatus copy_matrix(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t n = (size_t)def->rows * (size_t)def->block_count;
-    size_t entries = (size_t)def->row_start[n];
-    TALUS_TRY(keep(p, 0, def->row_start, n + 1, sizeof(int32_t)));
-    TALUS_TRY(keep(p, 1, def->column, entries, sizeof(int32_t)));
-    TALUS_TRY(keep(p, 2, def->values, entries, sizeof(double)));
-    TALUS_TRY(keep(p, 3, def->offset, n, sizeof(double)));
-    TALUS_TRY(keep(p, 4, def->mu, def->rows == 3 ? (size_t)def->block_count : 0, sizeof(double)));
-    if (def->model)
-        TALUS_TRY(keep(p, 5, def->model, (size_t)def->block_count, sizeof *def->model));
     p->def = *def;
-    p->def.model = p->def_memory[5];
-    p->def.row_start = p->def_memory[0];
-    p->def.column = p->def_memory[1];
-    p->def.values = p->def_memory[2];
-    p->def.offset = p->def_memory[3];
-    p->def.mu = p->def_memory[4];
+    KEEP(0, row_start, n + 1);
+    KEEP(1, column, def->row_start[n]);
+    KEEP(2, values, def->row_start[n]);
+    KEEP(3, offset, n);
+    KEEP(4, mu, def->rows == 3 ? def->block_count : 0);
+    if (def->model) {
+        KEEP(5, model, def->block_count);
+    }
     return TALUS_OK;
 }
 

@@ -121,7 +121,7 @@ uint32_t talus_problem_kinds(const TalusProblem *p)
     return op->kinds ? op->kinds : TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
 }
 
-bool talus_problem_is_smooth(const TalusProblem *p)
+bool talus_problem_is_frictionless(const TalusProblem *p)
 {
     if (p->lent || p->op.rows != 3 || p->op.kinds)
         return false;
@@ -161,7 +161,7 @@ TalusStatus talus_problem_set_moving(TalusProblem *p, bool moving)
     bool fixed = any_law(op, TALUS_LAW_FIXED);
     if (moving && !fixed && p->lent) {
         TALUS_TRY(
-            p->backend->vector.reserve(op, &p->lent_estimate, &p->lent_room, blocks, "bounds"));
+            p->backend->vector.reserve(op, &p->lent_estimate, &p->lent_capacity, blocks, "bounds"));
         p->backend->vector.zero(op, p->lent_estimate, blocks);
         op->estimate = p->lent_estimate;
     } else if (moving && !fixed) {

@@ -122,14 +122,14 @@ TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "a problem given as a matrix has no bodies whose velocities could be "
                           "unknowns");
-    size_t most = 2 * (size_t)op->bodies;
-    TALUS_TRY(TALUS_GROW(j->body, most, 0, "bodies"));
-    TALUS_TRY(TALUS_GROW(j->turns, most, 0, "bodies"));
-    TALUS_TRY(TALUS_GROW(j->mass, most, 0, "masses"));
-    TALUS_TRY(TALUS_GROW(j->inverse, most, 0, "masses"));
-    TALUS_TRY(TALUS_GROW(j->free_velocity, 3 * most, 0, "velocities"));
+    size_t capacity = 2 * (size_t)op->bodies;
+    TALUS_TRY(TALUS_GROW(j->body, capacity, 0, "bodies"));
+    TALUS_TRY(TALUS_GROW(j->turns, capacity, 0, "bodies"));
+    TALUS_TRY(TALUS_GROW(j->mass, capacity, 0, "masses"));
+    TALUS_TRY(TALUS_GROW(j->inverse, capacity, 0, "masses"));
+    TALUS_TRY(TALUS_GROW(j->free_velocity, 3 * capacity, 0, "velocities"));
     int32_t *place;
-    TALUS_TRY(TALUS_ALLOC(place, most, "places of bodies"));
+    TALUS_TRY(TALUS_ALLOC(place, capacity, "places of bodies"));
     TalusStatus status = set_groups(j, op, place);
     TALUS_THEN(status, set_matrix(j, op, place));
     talus_release(place);
@@ -143,23 +143,13 @@ void talus_jacobian_clear(TalusJacobian *j)
     memset(j, 0, sizeof *j);
 }
 
-static void multiply(int groups, const TalusSym3 *m, const double *x, double *y)
+void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y)
 {
-    for (int g = 0; g < groups; g++) {
+    for (int g = 0; g < j->groups; g++) {
         TalusVec3 v = {x[3 * g], x[3 * g + 1], x[3 * g + 2]};
-        v = talus_sym3_mul(m[g], v);
+        v = talus_sym3_mul(j->inverse[g], v);
         y[3 * g] = v.x;
         y[3 * g + 1] = v.y;
         y[3 * g + 2] = v.z;
     }
-}
-
-void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y)
-{
-    multiply(j->groups, j->inverse, x, y);
-}
-
-void talus_jacobian_weigh(const TalusJacobian *j, const double *x, double *y)
-{
-    multiply(j->groups, j->mass, x, y);
 }

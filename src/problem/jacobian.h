@@ -29,8 +29,7 @@ typedef struct TalusJacobian {
 TalusStatus talus_jacobian_fill(TalusJacobian *j, const TalusProblem *problem);
 void talus_jacobian_clear(TalusJacobian *j);
 
-/* y = M^-1 x and y = M x; x and y may be the same. */
+/* y = M^-1 x; x and y may be the same. */
 void talus_jacobian_divide(const TalusJacobian *j, const double *x, double *y);
-void talus_jacobian_weigh(const TalusJacobian *j, const double *x, double *y);
 
 #endif

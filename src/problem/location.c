@@ -44,7 +44,8 @@ TalusStatus talus_problem_send(TalusProblem *p)
     }
     TALUS_TRY(p->backend->op.mirror(&p->op, &p->copy));
     TALUS_TRY(p->backend->op.scratch(&p->copy));
-    TALUS_TRY(p->backend->vector.reserve(&p->copy, &p->copy_gamma, &p->copy_room, n, "impulses"));
+    TALUS_TRY(
+        p->backend->vector.reserve(&p->copy, &p->copy_gamma, &p->copy_capacity, n, "impulses"));
     p->backend->vector.put(&p->copy, p->copy_gamma, p->gamma, n);
     p->there_op = &p->copy;
     p->there_gamma = p->copy_gamma;

@@ -75,14 +75,14 @@ static bool slides(int rows, const TalusSet *set, const double *x)
     double size = talus_block_size(set, x) * (1.0 - 1e-12);
     for (int i = 0; i < talus_parts(rows); i++) {
         TalusSet part = talus_part_set(set, i);
-        TalusFold fold;
+        TalusBounds bounds;
         double t[2];
         talus_part_get(i, x, t);
         if (talus_section_mu(&part) == 0.0 || (t[0] == 0.0 && t[1] == 0.0))
             continue;
-        talus_section_fold(&part, t, &fold);
+        talus_section_bounds(&part, t, &bounds);
         for (int k = 0; k < 2; k++)
-            if (fold.met[k] && fold.z[k] >= fold.slope[k] * size)
+            if (bounds.met[k] && bounds.z[k] >= bounds.slope[k] * size)
                 return true;
     }
     return false;

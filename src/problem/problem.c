@@ -29,7 +29,7 @@ void talus_problem_drop_copy(TalusProblem *p)
     p->backend->context_destroy(p->context);
     p->op.context = p->context = NULL;
     p->copy_gamma = p->lent_estimate = NULL;
-    p->copy_room = p->lent_room = 0;
+    p->copy_capacity = p->lent_capacity = 0;
 }
 
 void talus_problem_destroy(TalusProblem *p)
@@ -38,19 +38,12 @@ void talus_problem_destroy(TalusProblem *p)
         return;
     talus_problem_forget_def(p);
     talus_problem_drop_copy(p);
-    void *const owned[] = {p->op.pair,         p->op.frame,           p->op.arm,
-                           p->op.body,         p->inertia_store,      p->op.bias,
-                           p->op.mu,           p->compliance_store,   p->op.diagonal,
-                           p->op.coupling,     p->op.incidence_start, p->op.incidence,
-                           p->gamma,           p->gradient,           p->length,
-                           p->certificate,     p->offset_store,       p->model_store,
-                           p->estimate_store,  p->base_store,         p->moment_store,
-                           p->lever_store,     p->scratch.record,     p->scratch.velocity,
-                           p->scratch.product, p->scratch.unscaled,   p->scratch.partial,
-                           p->scratch.many};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
-    talus_release(p);
+    TALUS_RELEASE(p->op.pair, p->op.frame, p->op.arm, p->op.body, p->inertia_store, p->op.bias,
+                  p->op.mu, p->compliance_store, p->op.diagonal, p->op.coupling,
+                  p->op.incidence_start, p->op.incidence, p->gamma, p->gradient, p->length,
+                  p->certificate, p->offset_store, p->model_store, p->estimate_store, p->base_store,
+                  p->moment_store, p->lever_store, p->scratch.record, p->scratch.velocity,
+                  p->scratch.product, p->scratch.unscaled, p->scratch.partial, p->scratch.many, p);
 }
 
 TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
@@ -227,12 +220,12 @@ TalusStatus talus_problem_reserve_certificate(TalusProblem *p, double **out)
 
 TalusStatus talus_problem_set_certificate(TalusProblem *p, const double *certificate)
 {
-    double *room;
+    double *stored;
     p->has_certificate = false;
     if (!certificate)
         return TALUS_OK;
-    TALUS_TRY(talus_problem_reserve_certificate(p, &room));
-    memcpy(room, certificate, (size_t)talus_problem_size(p) * sizeof *room);
+    TALUS_TRY(talus_problem_reserve_certificate(p, &stored));
+    memcpy(stored, certificate, (size_t)talus_problem_size(p) * sizeof *stored);
     return TALUS_OK;
 }
 
@@ -305,7 +298,7 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
     double blocks = op->blocks > 0 ? op->blocks : 1;
     if (beyond) {
         TalusLawSums law;
-        backend->law.measure(op, gamma, &law);
+        backend->law.shift(op, gamma, 0.0, &law);
         sums = (TalusResidualSums){law.residual2, law.residual_max};
     } else {
         backend->op.residual(op, gamma, &sums);

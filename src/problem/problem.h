@@ -20,7 +20,7 @@ struct TalusProblem {
     double *there_gamma;
     TalusOperator copy; /* for a backend with memory of its own; kept between solves */
     double *copy_gamma;
-    size_t copy_room;
+    size_t copy_capacity;
     double *length; /* [bodies]: l */
 
     /* On the host, from the last solve (solvers/driver/certificate.h) or from a file. */
@@ -34,7 +34,7 @@ struct TalusProblem {
     double *estimate_store, *base_store;
     double (*moment_store)[2], (*lever_store)[2];
     double *lent_estimate; /* bounds of a lent problem's Coulomb blocks, in the backend's memory */
-    size_t lent_room;
+    size_t lent_capacity;
     double *compliance_store;   /* op.compliance if some contact has any */
     double (*inertia_store)[6]; /* op.inertia if there are general contacts */
 
@@ -62,7 +62,7 @@ TalusStatus talus_problem_settle_friction(TalusProblem *problem);
 uint32_t talus_problem_kinds(const TalusProblem *problem);
 /* True if blocks have three rows but no contact has friction, so that the section does not matter. False for problems
  * that are only in a backend's memory. */
-bool talus_problem_is_smooth(const TalusProblem *problem);
+bool talus_problem_is_frictionless(const TalusProblem *problem);
 /* Makes Coulomb blocks prisms with bounds from estimates, or cones again. Call before talus_problem_send. */
 TalusStatus talus_problem_set_moving(TalusProblem *problem, bool moving);
 /* For readers on the host during a solve on the host: removes shifts from offsets, saving the offsets in `kept`

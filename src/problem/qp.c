@@ -255,16 +255,6 @@ void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda
     }
 }
 
-void talus_qp_velocity(const TalusQp *qp, const double *lambda, double *v)
-{
-    size_t unknowns = 3 * (size_t)qp->bodies.groups;
-    memset(v, 0, unknowns * sizeof *v);
-    talus_sparse_add_transposed(&qp->a, 1.0, lambda, v);
-    talus_jacobian_divide(&qp->bodies, v, v);
-    for (size_t k = 0; k < unknowns; k++)
-        v[k] += qp->bodies.free_velocity[k];
-}
-
 /* ---- P ---- */
 
 /* Number of entries of the first row of block row i in `out`, without those above the diagonal if `lower`; each further
@@ -347,7 +337,7 @@ TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem,
     return status;
 }
 
-/* ---- objectives ---- */
+/* ---- OOQP's scale ---- */
 
 static double largest(const double *x, size_t n, double so_far)
 {
@@ -362,74 +352,12 @@ double talus_qp_datum(const TalusQp *qp, const TalusSparse *p)
     size_t n = (size_t)qp->multipliers;
     if (!qp->has_primal)
         return largest(qp->kappa, n, p ? largest(p->value, (size_t)p->start[p->rows], 0.0) : 0.0);
-    double most = largest(qp->b, n, largest(qp->a.value, (size_t)qp->a.start[n], 0.0));
+    double max = largest(qp->b, n, largest(qp->a.value, (size_t)qp->a.start[n], 0.0));
     for (int g = 0; g < j->groups; g++) {
         const double *v = j->free_velocity + 3 * g;
         TalusVec3 f = talus_sym3_mul(j->mass[g], talus_vec3(v[0], v[1], v[2]));
-        most = largest(&j->mass[g].xx, sizeof j->mass[g] / sizeof(double), most);
-        most = largest(&f.x, 3, most);
+        max = largest(&j->mass[g].xx, sizeof j->mass[g] / sizeof(double), max);
+        max = largest(&f.x, 3, max);
     }
-    return most;
-}
-
-/* x'M x. */
-static double weigh(const TalusJacobian *j, const double *x)
-{
-    double sum = 0.0;
-    for (int g = 0; g < j->groups; g++) {
-        TalusVec3 v = {x[3 * g], x[3 * g + 1], x[3 * g + 2]};
-        sum += talus_dot(v, talus_sym3_mul(j->mass[g], v));
-    }
-    return sum;
-}
-
-static double normal_impulse(const TalusQp *qp, const double *lambda, int i)
-{
-    double sum = 0.0;
-    for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
-        sum += lambda[k];
-    return sum;
-}
-
-static double yielding(const TalusQp *qp, const double *lambda, int i)
-{
-    return qp->compliance ? qp->compliance[i] * normal_impulse(qp, lambda, i) : 0.0;
-}
-
-/* `slack`: A v - b. */
-static double violation(const TalusQp *qp, const double *lambda, const double *slack)
-{
-    double most = 0.0;
-    for (int i = 0; i < qp->blocks; i++)
-        for (int k = qp->first[i]; k < qp->first[i + 1]; k++)
-            most = fmax(most, -(slack[k] + yielding(qp, lambda, i)));
-    return most;
-}
-
-TalusStatus talus_qp_gap(const TalusQp *qp, const double *v, const double *lambda, TalusQpGap *out)
-{
-    const TalusJacobian *j = &qp->bodies;
-    size_t unknowns = 3 * (size_t)j->groups, n = (size_t)qp->multipliers;
-    double *moved, *slack, stored = 0.0, linear = 0.0;
-    TALUS_TRY(TALUS_ALLOC(moved, unknowns + n, "objectives"));
-    slack = moved + unknowns;
-    for (int i = 0; i < qp->blocks; i++)
-        stored += yielding(qp, lambda, i) * normal_impulse(qp, lambda, i);
-    for (size_t k = 0; k < unknowns; k++)
-        moved[k] = v[k] - j->free_velocity[k];
-    out->primal = 0.5 * (weigh(j, moved) + stored);
-    talus_qp_velocity(qp, lambda, moved);
-    for (size_t k = 0; k < unknowns; k++)
-        moved[k] -= j->free_velocity[k];
-    for (size_t k = 0; k < n; k++) {
-        linear += qp->kappa[k] * lambda[k];
-        slack[k] = -qp->b[k];
-    }
-    out->dual = -0.5 * (weigh(j, moved) + stored) - linear;
-    out->gap = out->primal - out->dual;
-    out->datum = talus_qp_datum(qp, NULL);
-    talus_sparse_add(&qp->a, 1.0, v, slack);
-    out->infeasibility = violation(qp, lambda, slack);
-    talus_release(moved);
-    return TALUS_OK;
+    return max;
 }

@@ -51,18 +51,8 @@ void talus_qp_impulses(const TalusQp *qp, const double *lambda, double *gamma);
 void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda);
 /* out = G'u of contact velocities. */
 void talus_qp_slacks(const TalusQp *qp, const double *u, double *out);
-/* v = v_f + M^-1 A'lambda. Needs the primal form. */
-void talus_qp_velocity(const TalusQp *qp, const double *lambda, double *v);
-
-/* Objectives of both forms at v and lambda, with s = E 1'lambda and the constant 1/2 v_f'M v_f that makes them equal at
- * an optimum; their gap, primal minus dual; and the largest violation of A v + s >= b, m/s. `datum` is OOQP's scale:
- * the largest magnitude among the entries of M, A, f and b, regardless of units. Needs the primal form. */
-typedef struct TalusQpGap {
-    double primal, dual, gap, datum, infeasibility;
-} TalusQpGap;
-
-TalusStatus talus_qp_gap(const TalusQp *qp, const double *v, const double *lambda, TalusQpGap *out);
-/* OOQP's scale; for a problem given as a matrix, of P and kappa. */
+/* OOQP's scale: the largest magnitude among the entries of M, A, f and b, regardless of units; for a problem given as a
+ * matrix, of P (may be NULL) and kappa. */
 double talus_qp_datum(const TalusQp *qp, const TalusSparse *p);
 
 #endif

@@ -1,30 +1,30 @@
-/* sets/disc.h - disc and interval as sections (sets/wedge.h), for host and device. Circular cone: sets/cone.h. */
+/* sets/disc.h - disc and interval as sections (sets/bounds.h), for host and device. Circular cone: sets/cone.h. */
 #ifndef TALUS_SETS_DISC_H
 #define TALUS_SETS_DISC_H
 
+#include "sets/bounds.h"
 #include "sets/cone.h"
-#include "sets/wedge.h"
 
 /* One bound, on |t|. */
-TALUS_INLINE void talus_disc_fold(double mu, const double t[2], TalusFold *fold)
+TALUS_INLINE void talus_disc_bounds(double mu, const double t[2], TalusBounds *bounds)
 {
     double length = sqrt(t[0] * t[0] + t[1] * t[1]);
-    talus_fold_clear(fold);
+    talus_bounds_clear(bounds);
     if (length == 0.0)
-        talus_fold_bound(fold, 0, 1.0, 0.0, mu, t);
+        talus_bounds_set(bounds, 0, 1.0, 0.0, mu, t);
     else
-        talus_fold_bound(fold, 0, t[0] / length, t[1] / length, mu, t);
-    fold->z[0] = length;
+        talus_bounds_set(bounds, 0, t[0] / length, t[1] / length, mu, t);
+    bounds->z[0] = length;
 }
 
 /* Bounds that t meets in the section of the given radius, as bounds on a direction d from t. */
 TALUS_INLINE void talus_disc_face(double mu, double radius, const double t[2], const double d[2],
-                                  TalusFold *fold)
+                                  TalusBounds *bounds)
 {
     double length = sqrt(t[0] * t[0] + t[1] * t[1]);
-    talus_fold_clear(fold);
+    talus_bounds_clear(bounds);
     if (length > 0.0 && length >= radius * TALUS_SET_MET)
-        talus_fold_bound(fold, 0, t[0] / length, t[1] / length, mu, d);
+        talus_bounds_set(bounds, 0, t[0] / length, t[1] / length, mu, d);
 }
 
 /* Largest a >= 0 with t - a p in the section of radius mu (n - a pn). */

@@ -8,17 +8,17 @@
 
 TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x)
 {
-    TalusFold fold[TALUS_PARTS];
+    TalusBounds bounds[TALUS_PARTS];
     int parts = talus_parts(rows);
     for (int i = 0; i < parts; i++) {
         TalusSet part = talus_part_set(set, i);
         double t[2];
         talus_part_get(i, x, t);
-        talus_section_fold(&part, t, &fold[i]);
+        talus_section_bounds(&part, t, &bounds[i]);
     }
-    if (talus_wedge_holds(parts, fold, x[0]))
+    if (talus_bounds_hold(parts, bounds, x[0]))
         return;
-    double n = talus_wedge(parts, fold, x[0]);
+    double n = talus_bounds_nearest(parts, bounds, x[0]);
     if (n <= 0.0) {
         for (int k = 0; k < rows; k++)
             x[k] = 0.0;
@@ -28,7 +28,7 @@ TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x
     for (int i = 0; i < parts; i++) {
         double t[2];
         talus_part_get(i, x, t);
-        talus_unfold(&fold[i], n, t);
+        talus_bounds_apply(&bounds[i], n, t);
         talus_part_put(i, t, x);
     }
 }
@@ -36,7 +36,7 @@ TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x
 /* Projects d onto the tangent cone at x: off the apex, the bounds that x meets, and 0 in parts that are points. */
 TALUS_INLINE void talus_product_tangent(int rows, const TalusSet *set, const double *x, double *d)
 {
-    TalusFold fold[TALUS_PARTS];
+    TalusBounds bounds[TALUS_PARTS];
     int parts = talus_parts(rows);
     if (!(x[0] > 0.0)) {
         talus_product_project(rows, set, d);
@@ -47,14 +47,14 @@ TALUS_INLINE void talus_product_tangent(int rows, const TalusSet *set, const dou
         double t[2], along[2];
         talus_part_get(i, x, t);
         talus_part_get(i, d, along);
-        talus_section_face(&part, x[0], t, along, &fold[i]);
+        talus_section_face(&part, x[0], t, along, &bounds[i]);
     }
-    d[0] = talus_wedge(parts, fold, d[0]);
+    d[0] = talus_bounds_nearest(parts, bounds, d[0]);
     for (int i = 0; i < parts; i++) {
         TalusSet part = talus_part_set(set, i);
         double t[2];
         talus_part_get(i, d, t);
-        talus_fold_clip(&fold[i], d[0], t);
+        talus_bounds_clip(&bounds[i], d[0], t);
         if (talus_section_mu(&part) == 0.0)
             t[0] = t[1] = 0.0;
         talus_part_put(i, t, d);

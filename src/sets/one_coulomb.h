@@ -136,7 +136,8 @@ TALUS_ONE_FUNCTION void talus_pick_slide(TalusPick *pick, TalusSlide *slide, dou
     talus_pick(pick, gamma);
 }
 
-/* Offers all sliding solutions with lambda between lo and hi. An extremum that is 0 up to rounding counts as one. */
+/* Offers the roots of f between lo and hi, which are the sliding solutions. An extremum at which f is 0 up to rounding
+ * counts as a root. */
 TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, double lo, double hi)
 {
     double det = slide->s[0][0] * slide->s[1][1] - slide->s[0][1] * slide->s[1][0];
@@ -151,12 +152,12 @@ TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, do
         if ((f < 0.0) != (old_f < 0.0)) {
             talus_pick_slide(pick, slide, talus_slide_root(slide, last, next, -sign));
         } else if (sign * old_slope < 0.0 && sign * slope > 0.0) {
-            double place = talus_slide_extreme(slide, last, next, sign, &least);
+            double extreme = talus_slide_extreme(slide, last, next, sign, &least);
             if (least < 0.0) {
-                talus_pick_slide(pick, slide, talus_slide_root(slide, last, place, -sign));
-                talus_pick_slide(pick, slide, talus_slide_root(slide, place, next, sign));
+                talus_pick_slide(pick, slide, talus_slide_root(slide, last, extreme, -sign));
+                talus_pick_slide(pick, slide, talus_slide_root(slide, extreme, next, sign));
             } else if (least < 1e-13) {
-                talus_pick_slide(pick, slide, place);
+                talus_pick_slide(pick, slide, extreme);
             }
         }
         last = next;
@@ -186,13 +187,13 @@ TALUS_ONE_FUNCTION void talus_one_nearest(const TalusOne *one, const double b[3]
     if (c2 > 0.0)
         f = size > 0.0 ? talus_slide_at(&slide, lo, t, &n, NULL) : -1.0;
     double left2 = lo * lo * (t[0] * t[0] + t[1] * t[1]);
-    const double stuck[3] = {n, t[0], t[1]}, smooth[3] = {fmax(slide.n0, 0.0), 0.0, 0.0};
+    const double stuck[3] = {n, t[0], t[1]}, frictionless[3] = {fmax(slide.n0, 0.0), 0.0, 0.0};
     if (f >= 0.0 && n >= 0.0 && left2 <= 1e-24 * c2)
         talus_pick(&pick, stuck);
     if (c2 > 0.0)
         talus_pick_slides(&pick, &slide, lo, fmax(talus_slide_end(&slide, size), 2.0 * lo));
     if (pick.distance == INFINITY)
-        talus_pick(&pick, f >= 0.0 && n >= 0.0 && left2 <= 1e-12 * c2 ? stuck : smooth);
+        talus_pick(&pick, f >= 0.0 && n >= 0.0 && left2 <= 1e-12 * c2 ? stuck : frictionless);
     for (int k = 0; k < 3; k++)
         gamma[k] = pick.gamma[k];
 }

@@ -59,18 +59,18 @@ TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, co
     double sum = b[0] + b[1] + b[2];
     if (sum != sum) { /* a NaN must propagate */
         gamma[0] = gamma[1] = gamma[2] = sum;
-    } else if (talus_one_smooth(one)) {
+    } else if (talus_one_is_frictionless(one)) {
         gamma[0] = talus_project_nonneg(-b[0] / one->a[0][0]);
         gamma[1] = gamma[2] = 0.0;
     } else if (small && !splits) {
         TalusOne lifted = *one;
         double c[3] = {TALUS_ONE_LIFT * b[0], TALUS_ONE_LIFT * b[1], TALUS_ONE_LIFT * b[2]};
-        lifted.reach *= TALUS_ONE_LIFT;
+        lifted.friction_bound *= TALUS_ONE_LIFT;
         gamma[0] = gamma[1] = gamma[2] = 0.0;
         talus_one_coupled(solver, &lifted, c, gamma);
         for (int k = 0; k < 3; k++)
             gamma[k] /= TALUS_ONE_LIFT;
-    } else if (!small && talus_one_round(one)) {
+    } else if (!small && talus_one_is_isotropic(one)) {
         talus_one_apart(one, b, gamma);
     } else {
         talus_one_coupled(solver, one, b, gamma);

@@ -72,21 +72,21 @@ TALUS_INLINE void talus_polygon_axes(int sides, double c, double s, const double
     f[1] = side * e[0];
 }
 
-TALUS_INLINE void talus_polygon_fold(double mu, int sides, double c, double s, const double t[2],
-                                     TalusFold *fold)
+TALUS_INLINE void talus_polygon_bounds(double mu, int sides, double c, double s, const double t[2],
+                                       TalusBounds *bounds)
 {
     double e[2], f[2];
     talus_polygon_axes(sides, c, s, t, e, f);
-    talus_fold_bound(fold, 0, e[0], e[1], mu * c, t);
-    talus_fold_bound(fold, 1, f[0], f[1], mu * s, t);
+    talus_bounds_set(bounds, 0, e[0], e[1], mu * c, t);
+    talus_bounds_set(bounds, 1, f[0], f[1], mu * s, t);
 }
 
 /* At a corner d is mirrored to the facet on whose side it points; w is the direction across. */
 TALUS_INLINE void talus_polygon_face(double mu, double radius, int sides, double c, double s,
-                                     const double t[2], const double d[2], TalusFold *fold)
+                                     const double t[2], const double d[2], TalusBounds *bounds)
 {
     double e[2], f[2], reach = radius * TALUS_SET_MET;
-    talus_fold_clear(fold);
+    talus_bounds_clear(bounds);
     talus_polygon_axes(sides, c, s, t, e, f);
     double first = t[0] * e[0] + t[1] * e[1], second = t[0] * f[0] + t[1] * f[1];
     if (!(first > 0.0 && first >= reach * c))
@@ -98,9 +98,9 @@ TALUS_INLINE void talus_polygon_face(double mu, double radius, int sides, double
                 e[k] -= 2.0 * s * w[k];
                 f[k] += 2.0 * c * w[k];
             }
-        talus_fold_bound(fold, 1, f[0], f[1], mu * s, d);
+        talus_bounds_set(bounds, 1, f[0], f[1], mu * s, d);
     }
-    talus_fold_bound(fold, 0, e[0], e[1], mu * c, d);
+    talus_bounds_set(bounds, 0, e[0], e[1], mu * c, d);
 }
 
 TALUS_INLINE double talus_polygon_step(double mu, int sides, double c, double s, double n,

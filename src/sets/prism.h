@@ -16,13 +16,13 @@ TALUS_INLINE void talus_prism_project(int rows, const TalusSet *set, double *x)
     x[0] = talus_project_nonneg(x[0]);
     for (int i = 0; i < talus_parts(rows); i++) {
         TalusSet part = talus_part_set(set, i);
-        TalusFold fold;
+        TalusBounds bounds;
         double t[2];
         talus_part_get(i, x, t);
-        talus_section_fold(&part, t, &fold);
+        talus_section_bounds(&part, t, &bounds);
         for (int k = 0; k < 2; k++)
-            fold.met[k] = fold.met[k] && fold.z[k] > fold.slope[k] * size;
-        talus_unfold(&fold, size, t);
+            bounds.met[k] = bounds.met[k] && bounds.z[k] > bounds.slope[k] * size;
+        talus_bounds_apply(&bounds, size, t);
         talus_part_put(i, t, x);
     }
 }
@@ -34,14 +34,14 @@ TALUS_INLINE void talus_prism_tangent(int rows, const TalusSet *set, const doubl
         d[0] = talus_project_nonneg(d[0]);
     for (int i = 0; i < talus_parts(rows); i++) {
         TalusSet part = talus_part_set(set, i);
-        TalusFold fold;
+        TalusBounds bounds;
         double t[2], along[2];
         talus_part_get(i, x, t);
         talus_part_get(i, d, along);
-        talus_section_face(&part, size, t, along, &fold);
+        talus_section_face(&part, size, t, along, &bounds);
         for (int k = 0; k < 2; k++)
-            fold.met[k] = fold.met[k] && fold.z[k] > 0.0;
-        talus_fold_clip(&fold, 0.0, along);
+            bounds.met[k] = bounds.met[k] && bounds.z[k] > 0.0;
+        talus_bounds_clip(&bounds, 0.0, along);
         if (talus_section_mu(&part) * size == 0.0)
             along[0] = along[1] = 0.0;
         talus_part_put(i, along, d);

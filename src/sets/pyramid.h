@@ -3,7 +3,7 @@
 #ifndef TALUS_SETS_PYRAMID_H
 #define TALUS_SETS_PYRAMID_H
 
-#include "sets/wedge.h"
+#include "sets/bounds.h"
 
 enum { TALUS_SQUARE_FACETS = 4 };
 
@@ -22,25 +22,25 @@ TALUS_INLINE void talus_square_axes(const double t[2], double e[2], double f[2])
     e[1] = f[0] = 0.0;
 }
 
-TALUS_INLINE void talus_square_fold(double mu, const double t[2], TalusFold *fold)
+TALUS_INLINE void talus_square_bounds(double mu, const double t[2], TalusBounds *bounds)
 {
     double e[2], f[2];
     talus_square_axes(t, e, f);
-    talus_fold_bound(fold, 0, e[0], e[1], mu, t);
-    talus_fold_bound(fold, 1, f[0], f[1], mu, t);
+    talus_bounds_set(bounds, 0, e[0], e[1], mu, t);
+    talus_bounds_set(bounds, 1, f[0], f[1], mu, t);
 }
 
 TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2], const double d[2],
-                                    TalusFold *fold)
+                                    TalusBounds *bounds)
 {
     double e[2], f[2], reach = radius * TALUS_SET_MET;
-    talus_fold_clear(fold);
+    talus_bounds_clear(bounds);
     talus_square_axes(t, e, f);
     double first = t[0] * e[0] + t[1] * e[1], second = t[0] * f[0] + t[1] * f[1];
     if (first > 0.0 && first >= reach)
-        talus_fold_bound(fold, 0, e[0], e[1], mu, d);
+        talus_bounds_set(bounds, 0, e[0], e[1], mu, d);
     if (second > 0.0 && second >= reach)
-        talus_fold_bound(fold, 1, f[0], f[1], mu, d);
+        talus_bounds_set(bounds, 1, f[0], f[1], mu, d);
 }
 
 /* Step a at which the path t - a p meets one facet, e . t <= r n, of the section of size n - a pn. */

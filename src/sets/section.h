@@ -29,31 +29,31 @@ TALUS_INLINE double talus_section_mu(const TalusSet *set)
     return set->section == TALUS_SECTION_NONE ? 0.0 : set->mu;
 }
 
-/* Writes t in axes that span it and in which the section consists of bounds (sets/wedge.h). */
-TALUS_INLINE void talus_section_fold(const TalusSet *set, const double t[2], TalusFold *fold)
+/* Writes t in axes that span it and in which the section consists of bounds (sets/bounds.h). */
+TALUS_INLINE void talus_section_bounds(const TalusSet *set, const double t[2], TalusBounds *bounds)
 {
     if (set->section == TALUS_SECTION_SQUARE)
-        talus_square_fold(set->mu, t, fold);
+        talus_square_bounds(set->mu, t, bounds);
     else if (set->section == TALUS_SECTION_POLYGON)
-        talus_polygon_fold(set->mu, set->sides, set->cos, set->sin, t, fold);
+        talus_polygon_bounds(set->mu, set->sides, set->cos, set->sin, t, bounds);
     else
-        talus_disc_fold(talus_section_mu(set), t, fold);
+        talus_disc_bounds(talus_section_mu(set), t, bounds);
 }
 
 /* Bounds that t meets in the section of size n, as bounds on a direction d from t; none if the size is 0. */
 TALUS_INLINE void talus_section_face(const TalusSet *set, double n, const double t[2],
-                                     const double d[2], TalusFold *fold)
+                                     const double d[2], TalusBounds *bounds)
 {
     double radius = talus_section_mu(set) * n;
-    talus_fold_clear(fold);
+    talus_bounds_clear(bounds);
     if (!(radius > 0.0))
         return;
     if (set->section == TALUS_SECTION_SQUARE)
-        talus_square_face(set->mu, radius, t, d, fold);
+        talus_square_face(set->mu, radius, t, d, bounds);
     else if (set->section == TALUS_SECTION_POLYGON)
-        talus_polygon_face(set->mu, radius, set->sides, set->cos, set->sin, t, d, fold);
+        talus_polygon_face(set->mu, radius, set->sides, set->cos, set->sin, t, d, bounds);
     else
-        talus_disc_face(set->mu, radius, t, d, fold);
+        talus_disc_face(set->mu, radius, t, d, bounds);
 }
 
 /* Largest a >= 0 with t - a p in the section of size n - a pn. */
@@ -79,9 +79,7 @@ TALUS_INLINE double talus_section_support(const TalusSet *set, const double v[2]
 
 /* ---- moments: rows 3 to 5 ---- */
 
-/* Parts of rows 1 to 5: section (rows 1 and 2), spinning (row 3, a disc on a line) and rolling (rows 4 and 5). */
-enum { TALUS_PARTS = TALUS_FOLDS };
-
+/* Number of parts of a block (sets/bounds.h). */
 TALUS_INLINE int talus_parts(int rows)
 {
     return rows == 6 ? 3 : rows == 3 ? 1 : 0;

@@ -1,5 +1,5 @@
 /* sets/set.h - operations on one block's set, for host and device: projection, boundary, tangent cone, feasible step,
- * facets, support function of De Saxce's shift. `rows` is 1 (the half line for every set), 3 or 6. NaNs propagate. */
+ * support function of De Saxce's shift. `rows` is 1 (the half line for every set), 3 or 6. NaNs propagate. */
 #ifndef TALUS_SETS_SET_H
 #define TALUS_SETS_SET_H
 
@@ -56,11 +56,11 @@ TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double
         return talus_cone_state(set->mu, x[0], x[1], x[2]) != TALUS_CONE_INSIDE;
     for (int i = 0; i < talus_parts(rows); i++) {
         TalusSet part = talus_part_set(set, i);
-        TalusFold fold;
+        TalusBounds bounds;
         double t[2];
         talus_part_get(i, x, t);
-        talus_section_face(&part, talus_block_size(set, x), t, none, &fold);
-        if (fold.met[0] || fold.met[1])
+        talus_section_face(&part, talus_block_size(set, x), t, none, &bounds);
+        if (bounds.met[0] || bounds.met[1])
             return true;
     }
     return false;
@@ -131,28 +131,6 @@ TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const doubl
         shift += talus_section_support(&part, t);
     }
     return shift;
-}
-
-/* Number of facets, row . (n, t1, t2) <= bound; with n >= 0 they define the set of rows 0 to 2. A disc and a joint have
- * none; TALUS_SECTION_NONE has those of a square of size 0. */
-TALUS_INLINE int talus_block_facets(const TalusSet *set)
-{
-    if (set->section == TALUS_SECTION_DISC || set->section == TALUS_SECTION_JOINT)
-        return 0;
-    return set->section == TALUS_SECTION_POLYGON ? set->sides : TALUS_SQUARE_FACETS;
-}
-
-TALUS_INLINE void talus_block_facet(const TalusSet *set, int k, double row[3], double *bound)
-{
-    double reach = talus_section_mu(set);
-    if (set->section == TALUS_SECTION_POLYGON) {
-        talus_polygon_normal(set->sides, set->cos, set->sin, k, row + 1);
-        reach *= set->cos;
-    } else {
-        talus_square_normal(k, row + 1);
-    }
-    row[0] = set->prism ? 0.0 : -reach;
-    *bound = set->prism ? reach * talus_prism_size(set) : 0.0;
 }
 
 #ifdef __cplusplus

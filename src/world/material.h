@@ -2,7 +2,7 @@
 #ifndef TALUS_WORLD_MATERIAL_H
 #define TALUS_WORLD_MATERIAL_H
 
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 
 #include <talus/world.h>
 

@@ -69,7 +69,7 @@ static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuMan
     s->h = d.options.h;
     s->va = talus_body_velocity(v, c.a);
     s->vb = talus_body_velocity(v, c.b);
-    s->rest = talus_envelope_at_rest(v, &d.options, c.a, c.b);
+    s->rest = talus_envelope_base(v, &d.options, c.a, c.b);
     return talus_envelope_reach(s->rest, d.options.h, s->va, s->vb);
 }
 
@@ -83,7 +83,7 @@ static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuMa
     TalusPose first = talus_pose_of(&d.bodies, swapped ? c.b : c.a);
     TalusPose second = talus_pose_of(&d.bodies, swapped ? c.a : c.b);
     if (d.bodies.period)
-        (swapped ? first : second).position = talus_pose_beside(&d.bodies, c.a, c.b).position;
+        (swapped ? first : second).position = talus_pose_of_image(&d.bodies, c.a, c.b).position;
     double reach = approach(d, c, s);
     s->route.swapped = swapped;
     return talus_manifold_sphere(&first, &second, reach, s);
@@ -94,7 +94,7 @@ static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuMa
 static __device__ __noinline__ bool find_touches(const CuDetect &d, CuCandidate c,
                                                  CuManifoldSink *s)
 {
-    TalusPose a = talus_pose_of(&d.bodies, c.a), b = talus_pose_beside(&d.bodies, c.a, c.b);
+    TalusPose a = talus_pose_of(&d.bodies, c.a), b = talus_pose_of_image(&d.bodies, c.a, c.b);
     return talus_manifold_points(&a, &b, approach(d, c, s), s);
 }
 
@@ -205,7 +205,7 @@ static __device__ inline CuManifoldSink begin_write(const CuDetect &d, int candi
     CuManifoldSink s;
     s.at = list.counts.sphere_sphere + (int64_t)at;
     s.list = &list;
-    s.pair = make_int2(list.place[c.a], at_rest ? -1 : list.place[c.b]);
+    s.pair = make_int2(list.problem_index[c.a], at_rest ? -1 : list.problem_index[c.b]);
     s.other = c.b;
     s.count = 0;
     return s;
@@ -229,7 +229,7 @@ static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count,
                                     bool write, CuPartials partials)
 {
     double total[2] = {0.0, 0.0};
-    int64_t step = (int64_t)gridDim.x * blockDim.x, k;
+    int64_t step = stride(), k;
     for (int64_t i = item(); (k = aside(d, candidates, i)) >= 0; i += step) {
         CuCandidate c = d.candidate[k];
         CuManifoldSink s;

@@ -420,6 +420,7 @@ struct TalusFrames {
     uint64_t torn;     /* offset of a last chunk dropped for lack of its bytes; 0: none */
     uint64_t warned;   /* offset of damage already reported; 0: none */
     uint32_t marks[2]; /* checksums of the last frame and its head, which identify the file */
+    uint64_t replaced; /* how often frames found before were no longer in the file */
 
     TalusHeadStore loaded;
     int loaded_head; /* -1: none */
@@ -430,6 +431,9 @@ struct TalusFrames {
     unsigned char *payload;
 };
 
+/* Opens frames (*frames NULL) or finds those written since, in a file that the caller has opened and hands over. `path`
+ * is for messages. On failure closes *frames and sets it to NULL. */
+TalusStatus talus_frames_follow(TalusFrames **frames, int fd, const char *path);
 /* Finds the chunks from `frames->end` on, or all if the file was replaced. */
 TalusStatus talus_frames_scan(TalusFrames *frames);
 /* Discards everything read from the file. */

@@ -12,28 +12,42 @@
 
 /* ---- opening ---- */
 
-static TalusStatus open_file(TalusFrames *f, const char *path)
+static TalusStatus create(const char *path, TalusFrames **out)
 {
-    TALUS_TRY(talus_path(&f->path, "%s", path));
-    f->fd = talus_open_to_read(path);
-    if (f->fd < 0)
-        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
-    return talus_frames_scan(f);
+    TALUS_TRY(TALUS_ALLOC(*out, 1, "frames"));
+    (*out)->fd = (*out)->loaded_head = (*out)->decoded = -1;
+    return talus_path(&(*out)->path, "%s", path);
+}
+
+static void set_file(TalusFrames *f, int fd)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = fd;
+}
+
+TalusStatus talus_frames_follow(TalusFrames **frames, int fd, const char *path)
+{
+    TalusStatus status = *frames ? TALUS_OK : create(path, frames);
+    if (*frames)
+        set_file(*frames, fd);
+    else
+        close(fd);
+    TALUS_THEN(status, talus_frames_scan(*frames));
+    if (status != TALUS_OK) {
+        talus_frames_close(*frames);
+        *frames = NULL;
+    }
+    return status;
 }
 
 TalusStatus talus_frames_open(const char *path, TalusFrames **out)
 {
-    TalusFrames *f;
+    int fd = talus_open_to_read(path);
     *out = NULL;
-    TALUS_TRY(TALUS_ALLOC(f, 1, "frames"));
-    f->fd = f->loaded_head = f->decoded = -1;
-    TalusStatus status = open_file(f, path);
-    if (status != TALUS_OK) {
-        talus_frames_close(f);
-        return status;
-    }
-    *out = f;
-    return TALUS_OK;
+    if (fd < 0)
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
+    return talus_frames_follow(out, fd, path);
 }
 
 void talus_frames_close(TalusFrames *frames)
@@ -59,8 +73,7 @@ static void follow_name(TalusFrames *f)
     int fd = talus_open_to_read(f->path);
     if (fd < 0)
         return;
-    close(f->fd);
-    f->fd = fd;
+    set_file(f, fd);
     talus_frames_forget(f);
 }
 

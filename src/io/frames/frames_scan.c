@@ -317,7 +317,9 @@ TalusStatus talus_frames_scan(TalusFrames *f)
 {
     uint64_t size = 0;
     TALUS_TRY(file_size(f, &size));
-    TALUS_TRY(still_there(f, size) ? scan_on(f, size) : scan_anew(f, size));
+    bool known = still_there(f, size);
+    f->replaced += !known && f->count > 0;
+    TALUS_TRY(known ? scan_on(f, size) : scan_anew(f, size));
     if (f->count > 0)
         read_marks(f, f->marks);
     return TALUS_OK;

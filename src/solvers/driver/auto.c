@@ -48,7 +48,7 @@ typedef struct Direct {
     int blocks, max_iterations;
 } Direct;
 
-static const Direct smooth = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
+static const Direct frictionless = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
 static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500};
 static const Direct uneven_exact = {
     TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* by shifts */
@@ -108,7 +108,7 @@ static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
 static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
                                  const TalusSolveOptions *options)
 {
-    const Direct *found = &smooth;
+    const Direct *found = &frictionless;
     int rows = talus_problem_rows(problem);
     if (!talus_backend_can(problem->backend, TALUS_CAP_FACTORISES) || !(options->tolerance > 0.0) ||
         rows > 3)

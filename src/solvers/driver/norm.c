@@ -61,3 +61,11 @@ double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int it
     }
     return metric && norm < LEAST ? LEAST : norm;
 }
+
+void talus_norm_renew(TalusSolve *s, TalusNormState *state, const TalusMetricBlock *metric,
+                      double forget, double margin, double *x, double *y)
+{
+    state->norm = state->norm > 0.0
+                      ? forget * state->norm
+                      : margin * talus_operator_norm(s, metric, TALUS_POWER_ITERATIONS, x, y);
+}

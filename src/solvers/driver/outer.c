@@ -131,15 +131,15 @@ static TalusStatus plan_coulomb(const TalusSolverType *type, uint32_t coulomb, T
 TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *problem,
                              TalusOuterKind kind, TalusOuterPlan *plan)
 {
-    bool smooth = talus_problem_is_smooth(problem);
-    uint32_t kinds = smooth ? 0 : talus_problem_kinds(problem);
+    bool frictionless = talus_problem_is_frictionless(problem);
+    uint32_t kinds = frictionless ? 0 : talus_problem_kinds(problem);
     uint32_t coulomb = kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB);
     *plan = (TalusOuterPlan){.beyond = (kinds & ~TALUS_KINDS_OF(TALUS_LAW_CCP)) != 0,
                              .bounds = (kinds & TALUS_KINDS_OF(TALUS_LAW_FIXED)) != 0};
     if (talus_problem_rows(problem) == 1 && !(type->takes & TALUS_TAKES_NONNEG))
         return talus_solver_fail(type->name, TALUS_ERR_UNSUPPORTED,
                                  "takes problems with friction, this one has none");
-    if (smooth && !(type->takes & TALUS_TAKES_SECTIONS(CCP)))
+    if (frictionless && !(type->takes & TALUS_TAKES_SECTIONS(CCP)))
         return refuse(type, "three rows per contact, though friction at none");
     if ((kinds & ~coulomb) & ~type->takes)
         return refuse_kind(type, (kinds & ~coulomb) & ~type->takes);
@@ -274,7 +274,7 @@ static TalusStatus tresca(TalusSolve *s)
     s->infeasibility->off = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
-        s->backend->law.measure(s->op, s->gamma, &sums);
+        s->backend->law.shift(s->op, s->gamma, 0.0, &sums);
         if (!goes_on(s, &sums))
             return TALUS_OK;
         double share = next_share(s, &damping, reached(s, &sums));

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "problem/problem.h"
 
+#include <stddef.h>
 #include <talus/solver.h>
 
 typedef struct TalusSolve TalusSolve;
@@ -45,6 +46,7 @@ typedef struct TalusSolverType {
     size_t work_size;       /* bytes of the workspace struct; starts as zeros, keeps its vectors */
     const TalusPart *parts; /* solvers to hand over to; NULL: none */
     TalusStatus (*solve)(TalusSolve *solve);
+    const void *variant; /* what tells apart solvers with the same `solve`; NULL: nothing */
     /* Replaces `solve` in a solver whose parts do all the work. Writes the stages and returns their number. Stages
      * depend only on problem and options. */
     int (*plan)(TalusProblem *problem, const TalusSolveOptions *options,
@@ -60,6 +62,20 @@ typedef struct TalusSolverType {
     /* Loads external libraries, with the clock of the solve stopped; NULL: nothing to load. */
     TalusStatus (*load)(void);
 } TalusSolverType;
+
+/* Rows of a parameter table (base/param.h): the key is the name of the field. */
+#define TALUS_ROW(Struct, field, kind, ...)                                                       \
+    {                                                                                             \
+        .key = #field, .type = TALUS_PARAM_##kind, .offset = offsetof(Struct, field), __VA_ARGS__ \
+    }
+#define TALUS_REAL(Struct, field, value, low, high, text) \
+    TALUS_ROW(Struct, field, REAL, .preset = value, .min = low, .max = high, .help = text)
+#define TALUS_INT(Struct, field, value, low, high, text) \
+    TALUS_ROW(Struct, field, INT, .preset = value, .min = low, .max = high, .help = text)
+#define TALUS_CHOICE(Struct, field, value, names, text) \
+    TALUS_ROW(Struct, field, CHOICE, .preset = value, .choices = names, .help = text)
+#define TALUS_FLAG(Struct, field, value, text) \
+    TALUS_ROW(Struct, field, FLAG, .preset = value, .max = 1, .help = text)
 
 /* Fields of a TalusSolverType that describe its parameters: the table and the size of their struct. */
 #define TALUS_PARAMS(table, Struct) \
@@ -134,8 +150,11 @@ void talus_solve_suspect(TalusSolve *solve);
  * the part reuses the setup of its last call in this stage. */
 TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);
 
-/* Ends an iteration: counts it with its products, reports the iterate, and returns true to go on, by sums of a
- * residual. */
+/* Reports an iterate whose iterations are counted, with the sum of squares and the maximum of its residual. Returns true
+ * to go on. */
+bool talus_solve_report(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                        double residual2, double residual_max);
+/* Ends an iteration: counts it with its products and reports its iterate. Returns true to go on. */
 bool talus_solve_next(TalusSolve *solve, int products, const double *x,
                       const TalusMetricBlock *metric, double residual2, double residual_max);
 
@@ -161,17 +180,39 @@ TalusStatus talus_vectors_reserve_each(TalusSolve *solve, TalusVectors *vectors,
 /* Releases the block before the solver object does. */
 void talus_vectors_release(const TalusBackend *backend, TalusVectors *vectors);
 
+static inline void talus_swap(double **a, double **b)
+{
+    double *old = *a;
+    *a = *b;
+    *b = old;
+}
+
 /* to = from */
 void talus_copy(TalusSolve *solve, const double *from, double *to);
 
+/* Names of TalusMetric, for parameters. */
+extern const char *const talus_metric_names[];
 /* Reserves and fills a solver's metric s (backend.h), in the backend's memory. */
 TalusStatus talus_solver_metric(TalusSolve *solve, TalusMetric kind, TalusVectors *vectors,
                                 const TalusMetricBlock **out);
+
+/* Usual number of power iterations. */
+enum { TALUS_POWER_ITERATIONS = 12 };
 
 /* Estimates the largest eigenvalue of S (N + E) S (metric NULL: of N + E) by power iteration. The estimate is from
  * below: use it with a margin and a test on gradients. `x` and `y` are work vectors. Counts its products. */
 double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, int iterations,
                            double *x, double *y);
+
+/* State of a solver that keeps this estimate from solve to solve. */
+typedef struct TalusNormState {
+    double norm; /* of the last solve; 0 before the first */
+} TalusNormState;
+
+/* Sets the norm of the next solve: `forget` times that of the last, which may be too large for it; in the first solve
+ * `margin` times a new estimate. */
+void talus_norm_renew(TalusSolve *solve, TalusNormState *state, const TalusMetricBlock *metric,
+                      double forget, double margin, double *x, double *y);
 
 /* Returns a lower bound of that eigenvalue without a product: no norm is below a diagonal entry. The bound is 1 in a
  * metric, else the largest block scale (talus_block_scale). */

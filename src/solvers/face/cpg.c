@@ -26,7 +26,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef enum Variant { ONE, TWO } Variant;
 
@@ -37,10 +36,10 @@ typedef struct Params {
 static const char *const variants[] = {"one", "two", NULL};
 
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
-     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
-    {"variant", TALUS_PARAM_CHOICE, offsetof(Params, variant), ONE, 0, 0, variants,
-     "products per iteration while nothing is projected; two: the paper's lines as they stand"},
+    TALUS_FACE_METRIC(Params),
+    TALUS_CHOICE(
+        Params, variant, ONE, variants,
+        "products per iteration while nothing is projected; two: the paper's lines as they stand"),
 };
 
 /* p = P_T(p), with w as work vector; variant=two also forms N p. Returns the products used. */
@@ -50,13 +49,13 @@ static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
     if (variant == TWO) {
         s->backend->vector.axpby(s->op, 1.0, w->w, -1.0, w->p);
         bool changed = s->backend->vector.dot(s->op, w->p, w->p) > 0.0;
-        talus_face_swap(&w->p, &w->w);
+        talus_swap(&w->p, &w->w);
         if (!changed)
             return 0;
         talus_face_search(s, w, 1.0);
         return 1;
     }
-    talus_face_swap(&w->p, &w->w);
+    talus_swap(&w->p, &w->w);
     return 0;
 }
 

@@ -13,8 +13,6 @@
 
 #include <math.h>
 
-enum { POWER_ITERATIONS = 12 };
-
 static const double MARGIN = 1.02, FORGET = 0.97;
 
 const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};
@@ -57,9 +55,10 @@ void talus_face_end(TalusSolve *s, TalusFaceWork *w)
 
 void talus_face_norm(TalusSolve *s, TalusFaceWork *w, double carried)
 {
-    double norm = w->metric && carried > 0.0
-                      ? FORGET * carried
-                      : MARGIN * talus_operator_norm(s, w->metric, POWER_ITERATIONS, w->p, w->np);
+    double norm =
+        w->metric && carried > 0.0
+            ? FORGET * carried
+            : MARGIN * talus_operator_norm(s, w->metric, TALUS_POWER_ITERATIONS, w->p, w->np);
     if (norm > w->norm && isfinite(norm))
         w->norm = norm;
 }
@@ -81,7 +80,7 @@ void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const doub
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL,
                                        &forward);
     s->backend->op.gradient(s->op, w->metric, s->gamma, true, w->p);
-    talus_face_swap(&w->g, &w->p);
+    talus_swap(&w->g, &w->p);
     w->unchecked = 0;
     w->pnp = 0.0;
     s->backend->vector.axpby(s->op, -1.0, s->gamma, 1.0,

@@ -9,6 +9,9 @@
 
 /* Choices of the parameter `metric`. */
 extern const char *const talus_face_metrics[];
+#define TALUS_FACE_METRIC(Struct)                                            \
+    TALUS_CHOICE(Struct, metric, TALUS_FACE_ANISOTROPIC, talus_face_metrics, \
+                 "diagonal scaling of the unknowns; the paper's method has none")
 enum { TALUS_FACE_UNSCALED, TALUS_FACE_TRACE, TALUS_FACE_ANISOTROPIC };
 
 typedef struct TalusFaceWork {
@@ -36,13 +39,6 @@ void talus_face_norm(TalusSolve *solve, TalusFaceWork *work, double carried);
 
 /* The end of an iteration: talus_solve_next with the residual of x. */
 bool talus_face_measured(TalusSolve *solve, TalusFaceWork *work, int products);
-
-static inline void talus_face_swap(double **a, double **b)
-{
-    double *kept = *a;
-    *a = *b;
-    *b = kept;
-}
 
 /* Computes the gradient from x: one product. */
 void talus_face_refresh(TalusSolve *solve, TalusFaceWork *work);

@@ -64,7 +64,7 @@ static void form_gradient(TalusGp *gp)
 }
 
 /* Computes face, free gradient and residual of x. The step length of `split` does not matter for bounds. */
-static void look(TalusGp *gp)
+static void find_face(TalusGp *gp)
 {
     if (gp->stale >= REFRESH)
         form_gradient(gp);
@@ -75,20 +75,10 @@ static void look(TalusGp *gp)
 /* True if the solve must go on from x, whose face is known. `counted`: its iterations are already counted. */
 static bool go_on(TalusGp *gp, const double *x, bool counted)
 {
-    TalusSolve *s = gp->solve;
     const TalusFace *f = &gp->face;
-    double rms = sqrt(f->residual2 / s->op->blocks);
     if (!counted)
-        talus_solve_count(s, 0);
-    return talus_solve_observe(s, x, gp->metric, rms) &&
-           talus_solve_continue(s, rms, f->residual_max);
-}
-
-static void swap(double **a, double **b)
-{
-    double *c = *a;
-    *a = *b;
-    *b = c;
+        talus_solve_count(gp->solve, 0);
+    return talus_solve_report(gp->solve, x, gp->metric, f->residual2, f->residual_max);
 }
 
 /* Moves by a p, at most to the first bound: g += a Ap. Returns the decrease of f. */
@@ -98,7 +88,7 @@ static double move_inside(TalusGp *gp, const double *p, double a, double slope, 
     gp->solve->backend->vector.combine(gp->solve->op, 2, both, (const double[]){1.0, a}, gp->trial);
     gp->solve->backend->block.project(gp->solve->op, gp->metric, gp->trial); /* rounding only */
     gp->solve->backend->vector.axpby(gp->solve->op, a, gp->ap, 1.0, gp->g);
-    swap(&gp->x, &gp->trial);
+    talus_swap(&gp->x, &gp->trial);
     return -(a * slope + 0.5 * a * a * pAp);
 }
 
@@ -116,7 +106,7 @@ static double try_projected(TalusGp *gp, double *step, double *product)
     if (!(change <= gp->params->mu * fmin(slope, 0.0)))
         return -1.0;
     b->vector.axpby(op, 1.0, product, 1.0, gp->g);
-    swap(&gp->x, &gp->trial);
+    talus_swap(&gp->x, &gp->trial);
     return -change;
 }
 
@@ -173,21 +163,21 @@ static double project_once(TalusGp *gp)
 /* Projects until (17) or (18). False if the solve must end. */
 static bool projection_phase(TalusGp *gp)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int j = 0; j < gp->params->projections; j++) {
         int active, changed;
         double decrease = project_once(gp);
-        look(gp);
+        find_face(gp);
         if (!go_on(gp, gp->x, false))
             return false;
-        if (!(decrease > gp->params->eta1 * most))
+        if (!(decrease > gp->params->eta1 * max))
             return true;
         /* the trial vector holds the last point */
         gp->solve->backend->block.compare(gp->solve->op, gp->metric, gp->trial, gp->x, &active,
                                           &changed);
         if (changed == 0)
             return true;
-        most = fmax(most, decrease);
+        max = fmax(max, decrease);
     }
     return true;
 }
@@ -212,15 +202,15 @@ static bool face_is_right(TalusGp *gp)
 static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
 {
     const TalusGpParams *p = gp->params;
-    double most = 0.0, eta = p->eta2;
+    double max = 0.0, eta = p->eta2;
     *more = true;
     talus_gp_set(gp, 0.0, gp->g, gp->w);
     talus_gp_set(gp, 1.0, gp->g, gp->gw);
     TALUS_TRY(gp->krylov->begin(gp, gp->krylov_work));
     for (int j = 1; *more && *go; j++) {
         double decrease = gp->krylov->step(gp, gp->krylov_work, more);
-        bool slow = j > 1 && decrease <= eta * most;
-        most = fmax(most, decrease);
+        bool slow = j > 1 && decrease <= eta * max;
+        max = fmax(max, decrease);
         talus_solve_count(gp->solve, 0);
         *go = talus_solve_within_budget(gp->solve);
         if (!*more || !*go || !(slow || j >= p->inner))
@@ -263,7 +253,7 @@ static TalusStatus krylov_phase(TalusGp *gp, bool *go)
     while (*go && again && gp->face.free2 > 0.0) {
         TALUS_TRY(krylov_steps(gp, go, &more));
         double decrease = search_along_step(gp);
-        look(gp);
+        find_face(gp);
         *go = *go && go_on(gp, gp->x, true);
         again = more && gp->params->binding && gp->face.unbound == 0 && decrease > 0.0;
     }
@@ -285,7 +275,7 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     }
     s->backend->block.project(s->op, gp.metric, gp.x);
     form_gradient(&gp);
-    look(&gp);
+    find_face(&gp);
     gp.largest = talus_norm_lower_bound(s, gp.metric);
     gp.x_size = sqrt(dot(&gp, gp.x, gp.x));
     gp.g_size = sqrt(dot(&gp, gp.g, gp.g));

@@ -27,8 +27,6 @@
 
 #include "solvers/driver/solver.h"
 
-#include <stddef.h>
-
 typedef struct TalusGpParams {
     int metric, line;
     int inner, projections;
@@ -37,24 +35,19 @@ typedef struct TalusGpParams {
 } TalusGpParams;
 
 /* The rows of a parameter table whose struct begins with a TalusGpParams. `steps`: default Krylov steps. */
-#define TALUS_GP_ROW(key, type, field, preset, min, max, choices, help)                          \
-    {                                                                                            \
-        key, TALUS_PARAM_##type, offsetof(TalusGpParams, field), preset, min, max, choices, help \
-    }
-#define TALUS_GP_ROWS(steps)                                                                      \
-    TALUS_GP_ROW("inner", INT, inner, steps, 1, 100000, NULL, "Krylov steps in a face"),          \
-        TALUS_GP_ROW("projections", INT, projections, 8, 1, 100000, NULL,                         \
-                     "projection steps in a row, at most"),                                       \
-        TALUS_GP_ROW("mu", REAL, mu, 0.01, 1e-9, 0.499, NULL, "sufficient decrease, Eq. (16)"),   \
-        TALUS_GP_ROW("eta1", REAL, eta1, 0.1, 0.0, 1.0, NULL,                                     \
-                     "decrease that ends the projection steps, Eq. (18)"),                        \
-        TALUS_GP_ROW("eta2", REAL, eta2, 0.1, 0.0, 1.0, NULL,                                     \
-                     "decrease that ends the Krylov steps, Eq. (20)"),                            \
-        TALUS_GP_ROW("binding", FLAG, binding, 1, 0, 1, NULL,                                     \
-                     "stay with the Krylov method while active and binding sets agree"),          \
-        TALUS_GP_ROW("line", CHOICE, line, 0, 0, 0, talus_gp_lines,                               \
-                     "a0 is the best step along the projected gradient, or along the whole one"), \
-        TALUS_GP_ROW("metric", CHOICE, metric, 1, 0, 0, talus_gp_metrics,                         \
+#define TALUS_GP_ROWS(steps)                                                                       \
+    TALUS_INT(TalusGpParams, inner, steps, 1, 100000, "Krylov steps in a face"),                   \
+        TALUS_INT(TalusGpParams, projections, 8, 1, 100000, "projection steps in a row, at most"), \
+        TALUS_REAL(TalusGpParams, mu, 0.01, 1e-9, 0.499, "sufficient decrease, Eq. (16)"),         \
+        TALUS_REAL(TalusGpParams, eta1, 0.1, 0.0, 1.0,                                             \
+                   "decrease that ends the projection steps, Eq. (18)"),                           \
+        TALUS_REAL(TalusGpParams, eta2, 0.1, 0.0, 1.0,                                             \
+                   "decrease that ends the Krylov steps, Eq. (20)"),                               \
+        TALUS_FLAG(TalusGpParams, binding, 1,                                                      \
+                   "stay with the Krylov method while active and binding sets agree"),             \
+        TALUS_CHOICE(TalusGpParams, line, 0, talus_gp_lines,                                       \
+                     "a0 is the best step along the projected gradient, or along the whole one"),  \
+        TALUS_CHOICE(TalusGpParams, metric, 1, talus_gp_metrics,                                   \
                      "diagonal scaling of the unknowns")
 
 extern const char *const talus_gp_lines[], *const talus_gp_metrics[];

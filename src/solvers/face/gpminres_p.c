@@ -36,10 +36,10 @@ typedef struct Work {
 
 static const TalusParam params[] = {
     TALUS_GP_ROWS(1),
-    {"drop", TALUS_PARAM_REAL, offsetof(Params, drop), 1e-8, 0.0, 1.0, NULL,
-     "a pivot is raised when it is not above this times its diagonal entry"},
-    {"raise", TALUS_PARAM_REAL, offsetof(Params, raise), 1e-6, 1e-7, 1e6, NULL,
-     "what it becomes, relative to the largest diagonal entry"},
+    TALUS_REAL(Params, drop, 1e-8, 0.0, 1.0,
+               "a pivot is raised when it is not above this times its diagonal entry"),
+    TALUS_REAL(Params, raise, 1e-6, 1e-7, 1e6,
+               "what it becomes, relative to the largest diagonal entry"),
 };
 
 /* ---- the matrix of a face ---- */

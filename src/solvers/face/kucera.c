@@ -15,24 +15,17 @@
 #include "solvers/face/face.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Params {
     int metric;
     double gamma, step;
 } Params;
 
-typedef struct State {
-    double norm; /* norm of the last solve; 0 before the first */
-} State;
-
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
-     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
-    {"gamma", TALUS_PARAM_REAL, offsetof(Params, gamma), 1.0, 1e-3, 1e3, NULL,
-     "how large the active part of the gradient may grow before blocks are released"},
-    {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.0, 1e-3, 1.99, NULL,
-     "fixed step times the norm of N"},
+    TALUS_FACE_METRIC(Params),
+    TALUS_REAL(Params, gamma, 1.0, 1e-3, 1e3,
+               "how large the active part of the gradient may grow before blocks are released"),
+    TALUS_REAL(Params, step, 1.0, 1e-3, 1.99, "fixed step times the norm of N"),
 };
 
 static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
@@ -57,11 +50,9 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w)
 static TalusStatus solve_kucera(TalusSolve *s)
 {
     const Params *p = s->params;
-    State *state = s->state;
+    TalusNormState *state = s->state;
     TalusFaceWork *w = s->work;
-    TalusStatus status = talus_face_begin(s, w, p->metric);
-    if (status != TALUS_OK)
-        return status;
+    TALUS_TRY(talus_face_begin(s, w, p->metric));
     talus_face_norm(s, w, state->norm);
     iterate(s, p, w);
     state->norm = w->norm;
@@ -77,7 +68,7 @@ const TalusSolverType talus_solver_kucera = {
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
     TALUS_PARAMS(params, Params),
-    .state_size = sizeof(State),
+    .state_size = sizeof(TalusNormState),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_kucera,
 };

@@ -21,7 +21,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Params {
     int metric;
@@ -29,21 +28,15 @@ typedef struct Params {
     bool half_step;
 } Params;
 
-typedef struct State {
-    double norm; /* norm of the last solve; 0 before the first */
-} State;
-
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
-     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
-    {"gamma", TALUS_PARAM_REAL, offsetof(Params, gamma), 1.0, 1e-3, 1e3, NULL,
-     "how large the chopped gradient may grow before blocks are released"},
-    {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.9, 1e-3, 1.99, NULL,
-     "fixed step times the norm of N; the paper has 1"},
-    {"stop", TALUS_PARAM_REAL, offsetof(Params, stop), 0.0, 0.0, 1.0, NULL,
-     "also stop once the projected gradient is this small against q; the paper has 1e-4; 0: never"},
-    {"half_step", TALUS_PARAM_FLAG, offsetof(Params, half_step), 1, 0, 1, NULL,
-     "go to the boundary before an expansion; the paper omits it"},
+    TALUS_FACE_METRIC(Params),
+    TALUS_REAL(Params, gamma, 1.0, 1e-3, 1e3,
+               "how large the chopped gradient may grow before blocks are released"),
+    TALUS_REAL(Params, step, 1.9, 1e-3, 1.99, "fixed step times the norm of N; the paper has 1"),
+    TALUS_REAL(
+        Params, stop, 0.0, 0.0, 1.0,
+        "also stop once the projected gradient is this small against q; the paper has 1e-4; 0: never"),
+    TALUS_FLAG(Params, half_step, 1, "go to the boundary before an expansion; the paper omits it"),
 };
 
 /* Proportioning: releases blocks along beta, which is in w. Returns the products used. */
@@ -102,9 +95,8 @@ static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w
         talus_chunk_count(s, &run);
         s->info->products += state.products - run.done; /* one per iteration is counted */
         w->norm = state.norm;
-        double rms = sqrt(run.residual2 / s->op->blocks);
-        if (!talus_solve_observe(s, s->gamma, w->metric, rms) ||
-            !talus_solve_continue(s, rms, run.residual_max) || state.reached)
+        if (!talus_solve_report(s, s->gamma, w->metric, run.residual2, run.residual_max) ||
+            state.reached)
             return TALUS_OK;
     }
 }
@@ -112,11 +104,10 @@ static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w
 static TalusStatus solve_mprgp(TalusSolve *s)
 {
     const Params *p = s->params;
-    State *state = s->state;
+    TalusNormState *state = s->state;
     TalusFaceWork *w = s->work;
-    TalusStatus status = talus_face_begin(s, w, p->metric);
-    if (status != TALUS_OK)
-        return status;
+    TalusStatus status = TALUS_OK;
+    TALUS_TRY(talus_face_begin(s, w, p->metric));
     talus_face_norm(s, w, state->norm);
     double enough = p->stop > 0.0 ? p->stop * p->stop * offset2(s, w) : -1.0;
     int products = p->stop > 0.0;
@@ -138,7 +129,7 @@ const TalusSolverType talus_solver_mprgp = {
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
     TALUS_PARAMS(params, Params),
-    .state_size = sizeof(State),
+    .state_size = sizeof(TalusNormState),
     .work_size = sizeof(TalusFaceWork),
     .solve = solve_mprgp,
 };

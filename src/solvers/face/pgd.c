@@ -8,15 +8,13 @@
 #include "solvers/face/face.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Params {
     int metric;
 } Params;
 
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_FACE_ANISOTROPIC, 0, 0,
-     talus_face_metrics, "diagonal scaling of the unknowns; the paper's method has none"},
+    TALUS_FACE_METRIC(Params),
 };
 
 static int step(TalusSolve *s, TalusFaceWork *w)
@@ -39,9 +37,7 @@ static TalusStatus solve_pgd(TalusSolve *s)
 {
     const Params *p = s->params;
     TalusFaceWork *w = s->work;
-    TalusStatus status = talus_face_begin(s, w, p->metric);
-    if (status != TALUS_OK)
-        return status;
+    TALUS_TRY(talus_face_begin(s, w, p->metric));
     for (int products = 0; talus_face_measured(s, w, products);)
         products = step(s, w);
     talus_face_end(s, w);

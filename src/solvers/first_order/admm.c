@@ -30,11 +30,10 @@
 #include "linalg/sparse.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum { X_AUTO, X_DIRECT, X_PROXIMAL };
 
-enum { POWER_ITERATIONS = 12, CHECK = 5, DIRECT_ROWS = 4000, DIRECT_FILL = 1000000 };
+enum { CHECK = 5, DIRECT_ROWS = 4000, DIRECT_FILL = 1000000 };
 
 static const double MARGIN = 1.05, FORGET = 0.97;  /* factors on the norm of A */
 static const double RHO_MIN = 1e-4, RHO_MAX = 1e4; /* A has ones on its diagonal */
@@ -46,10 +45,6 @@ typedef struct Params {
     int x_step, adapt, anderson;
     double rho, relax, change;
 } Params;
-
-typedef struct State {
-    double norm; /* norm of A, 0 before its first use; proximal form */
-} State;
 
 typedef struct Work {
     TalusExtrapolation extrapolation; /* part 0 is w, part 1 is x */
@@ -72,17 +67,13 @@ typedef struct Run {
 static const char *const x_steps[] = {"auto", "direct", "proximal", NULL};
 
 static const TalusParam params[] = {
-    {"x_step", TALUS_PARAM_CHOICE, offsetof(Params, x_step), X_AUTO, 0, 0, x_steps,
-     "factorise, or add a proximal term"},
-    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-4, 1e4, NULL,
-     "penalty at first, over the diagonal"},
-    {"adapt", TALUS_PARAM_INT, offsetof(Params, adapt), 20, 0, 1000000, NULL,
-     "iterations before rho may change; 0: it never does"},
-    {"change", TALUS_PARAM_REAL, offsetof(Params, change), 5.0, 1.0, 1e3, NULL,
-     "least factor by which rho changes"},
-    {"relax", TALUS_PARAM_REAL, offsetof(Params, relax), 1.6, 0.1, 1.95, NULL, "relaxation"},
-    {"anderson", TALUS_PARAM_INT, offsetof(Params, anderson), 10, 0, TALUS_EXTRAPOLATE_MEMORY, NULL,
-     "memory of the acceleration; 0: none"},
+    TALUS_CHOICE(Params, x_step, X_AUTO, x_steps, "factorise, or add a proximal term"),
+    TALUS_REAL(Params, rho, 0.3, 1e-4, 1e4, "penalty at first, over the diagonal"),
+    TALUS_INT(Params, adapt, 20, 0, 1000000, "iterations before rho may change; 0: it never does"),
+    TALUS_REAL(Params, change, 5.0, 1.0, 1e3, "least factor by which rho changes"),
+    TALUS_REAL(Params, relax, 1.6, 0.1, 1.95, "relaxation"),
+    TALUS_INT(Params, anderson, 10, 0, TALUS_EXTRAPOLATE_MEMORY,
+              "memory of the acceleration; 0: none"),
 };
 
 /* ---- the factorisation ---- */
@@ -108,16 +99,10 @@ static TalusStatus keep_diagonal(Work *w, bool *complete)
     TALUS_TRY(TALUS_GROW(w->diagonal, (size_t)a->rows, 0, "diagonal"));
     TALUS_TRY(TALUS_GROW(w->place, (size_t)a->rows, 0, "diagonal"));
     *complete = true;
-    for (int i = 0; i < a->rows; i++) {
-        int32_t k = a->start[i];
-        while (k < a->start[i + 1] && a->column[k] < i)
-            k++;
-        if (k == a->start[i + 1] || a->column[k] != i) {
-            *complete = false;
-            return TALUS_OK;
-        }
-        w->place[i] = k;
-        w->diagonal[i] = a->value[k];
+    for (int i = 0; i < a->rows && *complete; i++) {
+        w->place[i] = talus_sparse_diagonal(a, i);
+        *complete = w->place[i] >= 0;
+        w->diagonal[i] = *complete ? a->value[w->place[i]] : 0.0;
     }
     return TALUS_OK;
 }
@@ -194,7 +179,7 @@ static void direct_step(TalusSolve *s, const Params *p, Run *run)
 static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measured)
 {
     Work *w = s->work;
-    State *state = s->state;
+    TalusNormState *state = s->state;
     TalusExtrapolated *part = w->extrapolation.part, *x = part + 1;
     double tau = state->norm, rho = run->rho, all = 1.0 / (tau + rho);
     s->backend->op.gradient(s->op, run->metric, x->y, true, w->t);
@@ -251,16 +236,6 @@ static TalusStatus adapt(TalusSolve *s, const Params *p, Run *run)
 
 /* ---- the solve ---- */
 
-static void prepare_norm(TalusSolve *s, const Run *run)
-{
-    State *state = s->state;
-    Work *w = s->work;
-    if (state->norm > 0.0)
-        state->norm *= FORGET;
-    else
-        state->norm = MARGIN * talus_operator_norm(s, run->metric, POWER_ITERATIONS, w->g, w->t);
-}
-
 /* w = z + u with z the given impulses and u the part of -g / rho in the normal cone at z. */
 static void start(TalusSolve *s, Run *run)
 {
@@ -315,7 +290,7 @@ static TalusStatus solve_admm(TalusSolve *s)
     w->extrapolation.regular = REGULAR;
     w->extrapolation.factor = FACTOR;
     if (!run.direct)
-        prepare_norm(s, &run);
+        talus_norm_renew(s, s->state, run.metric, FORGET, MARGIN, w->g, w->t);
     start(s, &run);
     TALUS_TRY(iterate(s, p, &run));
     talus_best_take(&w->best, s, s->gamma);
@@ -344,7 +319,7 @@ const TalusSolverType talus_solver_admm = {
         "Boyd et al. 2011; Stellato et al. 2020; the choice of rho: docs/reference/solvers/first-order.md",
     .takes = TALUS_TAKES_CONVEX,
     TALUS_PARAMS(params, Params),
-    .state_size = sizeof(State),
+    .state_size = sizeof(TalusNormState),
     .work_size = sizeof(Work),
     .solve = solve_admm,
     .clear = clear,

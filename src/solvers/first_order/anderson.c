@@ -19,9 +19,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
-
-enum { POWER_ITERATIONS = 12 };
 
 enum { MAP_JACOBI, MAP_GRADIENT };
 
@@ -35,10 +32,6 @@ typedef struct Params {
     double omega, regular, factor;
 } Params;
 
-typedef struct State {
-    double norm; /* norm of the operator, 0 before the first solve; map=gradient */
-} State;
-
 typedef struct Work {
     TalusExtrapolation extrapolation;
     TalusBest best;
@@ -51,21 +44,16 @@ typedef struct Run {
 } Run;
 
 static const char *const maps[] = {"jacobi", "gradient", NULL};
-static const char *const metrics[] = {"trace", "anisotropic", NULL};
-
 static const TalusParam params[] = {
-    {"map", TALUS_PARAM_CHOICE, offsetof(Params, map), MAP_JACOBI, 0, 0, maps,
-     "what is accelerated"},
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
-     metrics, "diagonal scaling of the unknowns"},
-    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 0.0, 0.0, 10.0, NULL,
-     "step over the inverse diagonal or norm; 0 takes 0.4 (jacobi) or 1.5 (gradient)"},
-    {"memory", TALUS_PARAM_INT, offsetof(Params, memory), 10, 1, TALUS_EXTRAPOLATE_MEMORY, NULL,
-     "differences kept"},
-    {"regular", TALUS_PARAM_REAL, offsetof(Params, regular), 1e-10, 0.0, 1.0, NULL,
-     "added to the scaled Gram matrix"},
-    {"factor", TALUS_PARAM_REAL, offsetof(Params, factor), 2.0, 1.0, 1e6, NULL,
-     "growth of the fixed-point residual that is accepted"},
+    TALUS_CHOICE(Params, map, MAP_JACOBI, maps, "what is accelerated"),
+    TALUS_CHOICE(Params, metric, TALUS_METRIC_ANISOTROPIC, talus_metric_names,
+                 "diagonal scaling of the unknowns"),
+    TALUS_REAL(Params, omega, 0.0, 0.0, 10.0,
+               "step over the inverse diagonal or norm; 0 takes 0.4 (jacobi) or 1.5 (gradient)"),
+    TALUS_INT(Params, memory, 10, 1, TALUS_EXTRAPOLATE_MEMORY, "differences kept"),
+    TALUS_REAL(Params, regular, 1e-10, 0.0, 1.0, "added to the scaled Gram matrix"),
+    TALUS_REAL(Params, factor, 2.0, 1.0, 1e6,
+               "growth of the fixed-point residual that is accepted"),
 };
 
 /* Computes x, h and the residual of x from y. */
@@ -87,7 +75,7 @@ static void shorten(TalusSolve *s, const Params *p, Run *run)
     s->backend->vector.axpby(s->op, 0.5, run->x, 0.5, e->part[0].y);
     run->omega *= 0.5;
     if (p->map == MAP_GRADIENT)
-        ((State *)s->state)->norm *= 2.0;
+        ((TalusNormState *)s->state)->norm *= 2.0;
     talus_extrapolate_forget(e);
 }
 
@@ -109,14 +97,11 @@ static void iterate(TalusSolve *s, const Params *p, Run *run)
 /* The power iteration uses vectors of the extrapolation, which are still empty. */
 static double step_length(TalusSolve *s, const Params *p, const Run *run)
 {
-    State *state = s->state;
+    TalusNormState *state = s->state;
     TalusExtrapolated *part = ((Work *)s->work)->extrapolation.part;
     if (p->map == MAP_JACOBI)
         return p->omega > 0.0 ? p->omega : JACOBI_OMEGA;
-    if (state->norm > 0.0)
-        state->norm *= FORGET;
-    else
-        state->norm = talus_operator_norm(s, run->metric, POWER_ITERATIONS, part->y, part->h);
+    talus_norm_renew(s, state, run->metric, FORGET, 1.0, part->y, part->h);
     double omega = p->omega > 0.0 ? p->omega : GRADIENT_OMEGA;
     return state->norm > 0.0 ? omega / state->norm : omega;
 }
@@ -149,7 +134,7 @@ const TalusSolverType talus_solver_anderson = {
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
     TALUS_PARAMS(params, Params),
-    .state_size = sizeof(State),
+    .state_size = sizeof(TalusNormState),
     .work_size = sizeof(Work),
     .solve = solve_anderson,
 };

@@ -13,20 +13,15 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 /* CHECK_UNSEEN: minimum iterations between residuals if these only serve the test of the step length. */
-enum { POWER_ITERATIONS = 12, CHECK_UNSEEN = 10 };
+enum { CHECK_UNSEEN = 10 };
 
 typedef struct Params {
     int metric, check;
     bool restart;
-    double margin, forget, most;
+    double margin, forget, max_theta;
 } Params;
-
-typedef struct State {
-    double norm; /* L of the last solve, 0 before the first */
-} State;
 
 typedef struct Work {
     double *x_prev, *g_prev;
@@ -34,21 +29,17 @@ typedef struct Work {
     const TalusMetricBlock *metric;
 } Work;
 
-static const char *const metrics[] = {"trace", "anisotropic", NULL};
-
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
-     metrics, "diagonal scaling of the unknowns"},
-    {"restart", TALUS_PARAM_FLAG, offsetof(Params, restart), 1, 0, 1, NULL,
-     "drop the momentum when it points uphill"},
-    {"check", TALUS_PARAM_INT, offsetof(Params, check), 5, 1, 1000, NULL,
-     "iterations between residual evaluations"},
-    {"margin", TALUS_PARAM_REAL, offsetof(Params, margin), 1.02, 1.0, 10.0, NULL,
-     "factor on the norm estimate"},
-    {"forget", TALUS_PARAM_REAL, offsetof(Params, forget), 0.97, 0.1, 1.0, NULL,
-     "factor on the norm estimate carried to the next solve"},
-    {"most", TALUS_PARAM_REAL, offsetof(Params, most), 20.0, 2.0, 1e6, NULL,
-     "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / most"},
+    TALUS_CHOICE(Params, metric, TALUS_METRIC_ANISOTROPIC, talus_metric_names,
+                 "diagonal scaling of the unknowns"),
+    TALUS_FLAG(Params, restart, 1, "drop the momentum when it points uphill"),
+    TALUS_INT(Params, check, 5, 1, 1000, "iterations between residual evaluations"),
+    TALUS_REAL(Params, margin, 1.02, 1.0, 10.0, "factor on the norm estimate"),
+    TALUS_REAL(Params, forget, 0.97, 0.1, 1.0,
+               "factor on the norm estimate carried to the next solve"),
+    TALUS_REAL(
+        Params, max_theta, 20.0, 2.0, 1e6,
+        "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / max_theta"),
 };
 
 /* True if run.accelerate computes the metric by itself. x is then gamma, and the metric's memory, the largest of the
@@ -67,11 +58,11 @@ static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
 
 /* ---- Coulomb's law ---- */
 
-/* The bound on momentum: limits LEAST and MOST; factor LOWERED when the residual has risen by RISE over its minimum;
+/* The bound on momentum: limits MIN_THETA and MAX_THETA; factor LOWERED when the residual has risen by RISE over its minimum;
  * factor RAISED after CALM iterations without that, in a solve longer than LONG RAISED_LONG after CALM_LONG. At mu 0.5
  * about 20 is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5 to 10; for drift, none. */
 enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
-static const double LEAST = 3.0, MOST = 1e4, LOWERED = 0.7, RISE = 1.3;
+static const double MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.7, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;
 static const double PROGRESS = 0.8;
 
@@ -93,7 +84,8 @@ static void restrain(Restraint *r, double residual, int iterations, TalusMomentu
     if (residual > RISE * r->least) {
         r->least = residual;
         r->calm = 0;
-        momentum->most = fmax(LOWERED * momentum->most, fmin(LEAST, momentum->most));
+        momentum->max_theta =
+            fmax(LOWERED * momentum->max_theta, fmin(MIN_THETA, momentum->max_theta));
         momentum->theta = 1.0;
         *beta = 0.0;
         return;
@@ -103,8 +95,8 @@ static void restrain(Restraint *r, double residual, int iterations, TalusMomentu
     bool is_long = r->done > LONG;
     if (r->calm >= (is_long ? CALM_LONG : CALM)) {
         r->calm = 0;
-        momentum->most =
-            fmin((is_long ? RAISED_LONG : RAISED) * momentum->most, fmax(MOST, momentum->most));
+        momentum->max_theta = fmin((is_long ? RAISED_LONG : RAISED) * momentum->max_theta,
+                                   fmax(MAX_THETA, momentum->max_theta));
     }
 }
 
@@ -141,32 +133,22 @@ static TalusStatus iterate(TalusSolve *s, const Params *p, TalusMomentum *moment
             restrain(&restraint, rms, run.done, momentum, &a->beta);
         if (talus_solve_wants_iterate(s))
             a->warm = false; /* reporting overwrites the scratch */
-        go = talus_solve_observe(s, a->x_prev, a->metric, rms) &&
-             talus_solve_continue(s, rms, run.residual_max);
+        go = talus_solve_report(s, a->x_prev, a->metric, run.residual2, run.residual_max);
         s->stuck = a->exact && go && is_stuck(&restraint, rms, run.done);
         go = go && !s->stuck;
     }
     return TALUS_OK;
 }
 
-static void estimate_norm(TalusSolve *s, const Params *p, State *state, Work *w)
-{
-    if (state->norm > 0.0)
-        state->norm *= p->forget;
-    else
-        state->norm =
-            p->margin * talus_operator_norm(s, w->metric, POWER_ITERATIONS, w->x_prev, w->g_prev);
-}
-
 static TalusStatus solve_apgd(TalusSolve *s)
 {
     const Params *p = s->params;
-    State *state = s->state;
+    TalusNormState *state = s->state;
     Work *w = s->work;
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     bool unscaled = knows_metric(s);
     TALUS_TRY(reserve(s, p, !unscaled || !(state->norm > 0.0), w));
-    estimate_norm(s, p, state, w);
+    talus_norm_renew(s, state, w->metric, p->forget, p->margin, w->x_prev, w->g_prev);
     if (unscaled) {
         talus_vectors_release(s->backend, &w->metric_memory);
         w->metric = NULL;
@@ -186,7 +168,7 @@ static TalusStatus solve_apgd(TalusSolve *s)
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
                               .theta = 1.0,
-                              .most = s->plan.exact ? p->most : 0.0,
+                              .max_theta = s->plan.exact ? p->max_theta : 0.0,
                               .restart = p->restart};
     TALUS_TRY(iterate(s, p, &momentum, &a));
     state->norm = momentum.norm;
@@ -204,7 +186,7 @@ const TalusSolverType talus_solver_apgd = {
     .takes = TALUS_TAKES_ALL,
     .through_products = true,
     TALUS_PARAMS(params, Params),
-    .state_size = sizeof(State),
+    .state_size = sizeof(TalusNormState),
     .work_size = sizeof(Work),
     .solve = solve_apgd,
 };

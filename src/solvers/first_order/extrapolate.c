@@ -12,13 +12,6 @@ static const double SLACK = 1.0 + 1e-6; /* growth of |f| in a plain step that is
 static const double DRIFT = 0.9999;     /* share of |f|^2 that no memory explains */
 static const double LONGEST = 65536.0;  /* maximum stride */
 
-static void swap(double **a, double **b)
-{
-    double *t = *a;
-    *a = *b;
-    *b = t;
-}
-
 static TalusStatus reserve(TalusSolve *solve, TalusExtrapolated *p, int memory)
 {
     double *vector[4 + 2 * TALUS_EXTRAPOLATE_MEMORY];
@@ -93,8 +86,8 @@ static bool remember(TalusExtrapolation *e, TalusSolve *solve)
         TalusExtrapolated *p = &e->part[i];
         solve->backend->vector.axpby(solve->op, 1.0, p->y, -1.0, p->f_prev);
         solve->backend->vector.axpby(solve->op, 1.0, p->h, -1.0, p->h_prev);
-        swap(&p->f_prev, &p->df[slot]);
-        swap(&p->h_prev, &p->dh[slot]);
+        talus_swap(&p->f_prev, &p->df[slot]);
+        talus_swap(&p->h_prev, &p->dh[slot]);
     }
     e->count = e->count < e->memory ? e->count + 1 : e->count;
     e->next = (slot + 1) % e->memory;
@@ -156,9 +149,9 @@ static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const do
         a[n++] = 1.0;
         v[n] = p->y;
         a[n++] = e->stride;
-        swap(&p->y, &p->f_prev);
+        talus_swap(&p->y, &p->f_prev);
         solve->backend->vector.combine(solve->op, e->stride > 0.0 ? n : n - 1, v, a, p->y);
-        swap(&p->h, &p->h_prev);
+        talus_swap(&p->h, &p->h_prev);
     }
     e->has_last = true;
 }

@@ -3,22 +3,22 @@
 #ifndef TALUS_SOLVERS_FIRST_ORDER_GLL_H
 #define TALUS_SOLVERS_FIRST_ORDER_GLL_H
 
-enum { TALUS_GLL_MOST = 100 };
+enum { TALUS_GLL_MAX = 100 };
 
 /* Starts as zeros with `memory` set: the number of earlier iterates that count. */
 typedef struct TalusGll {
     int memory, next;
-    double ahead[TALUS_GLL_MOST + 1]; /* ring: f of an iterate minus f of the current one */
+    double ahead[TALUS_GLL_MAX + 1]; /* ring: f of an iterate minus f of the current one */
 } TalusGll;
 
 /* Returns the largest stored value, at least 0, that of the current iterate. Unused slots hold the value of the first
  * iterate, which is as high as f ever was. */
 static inline double talus_gll_ceiling(const TalusGll *g)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int i = 0; i <= g->memory; i++)
-        most = g->ahead[i] > most ? g->ahead[i] : most;
-    return most;
+        max = g->ahead[i] > max ? g->ahead[i] : max;
+    return max;
 }
 
 /* Moves to the next iterate, whose f differs by `change`, in the slot of the oldest. */

@@ -9,17 +9,13 @@
 #include "backend/run.h"
 #include "base/status.h"
 
-#include <math.h>
-#include <stddef.h>
-
 typedef struct Params {
     double omega, lambda;
 } Params;
 
 static const TalusParam params[] = {
-    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 0.3, 1e-6, 2.0, NULL, "step length"},
-    {"lambda", TALUS_PARAM_REAL, offsetof(Params, lambda), 1.0, 1e-6, 1.0, NULL,
-     "averaging with the old value"},
+    TALUS_REAL(Params, omega, 0.3, 1e-6, 2.0, "step length"),
+    TALUS_REAL(Params, lambda, 1.0, 1e-6, 1.0, "averaging with the old value"),
 };
 
 /* Iterations between residuals: on backends that come back to the host for each, and if only the last one is used. */
@@ -30,7 +26,6 @@ static TalusStatus solve_jacobi(TalusSolve *s)
     const Params *p = s->params;
     const bool sees = talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES);
     const int check = talus_chunk_check(s, sees ? 1 : CHECK, CHECK_UNSEEN);
-    double rms;
     int since = 0;
     TalusRun run;
     do { /* the residual is that before the step: one product serves both */
@@ -38,9 +33,7 @@ static TalusStatus solve_jacobi(TalusSolve *s)
         TALUS_TRY(talus_run_relax(s->backend, s->op, p->omega, p->lambda, s->gamma, &run));
         since += run.done;
         talus_chunk_count(s, &run);
-        rms = sqrt(run.residual2 / s->op->blocks);
-    } while (talus_solve_observe(s, s->gamma, NULL, rms) &&
-             talus_solve_continue(s, rms, run.residual_max));
+    } while (talus_solve_report(s, s->gamma, NULL, run.residual2, run.residual_max));
     return TALUS_OK;
 }
 

@@ -34,7 +34,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 /* Residual over tolerance at which OGM-G begins: bounds, and factors by which it is learnt. */
 static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 2.0;
@@ -45,7 +44,7 @@ static const double TIGHT = 3e-4, APPROACH = 4.0;
 
 enum { MIN_FINISH = 8, MAX_FINISH = 400 };
 
-enum { POWER_ITERATIONS = 12, NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
+enum { NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
 
 typedef struct Params {
     int metric, memory, check, finish, patience;
@@ -84,27 +83,21 @@ typedef struct Run {
     int since_refresh, since_check;
 } Run;
 
-static const char *const metrics[] = {"trace", "anisotropic", NULL};
-
 static const TalusParam params[] = {
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
-     metrics, "diagonal scaling of the unknowns"},
-    {"memory", TALUS_PARAM_INT, offsetof(Params, memory), 5, 1, TALUS_PAIRS, NULL,
-     "pairs of L-BFGS"},
-    {"step", TALUS_PARAM_REAL, offsetof(Params, step), 1.6, 0.01, 1.99, NULL,
-     "step of the forward-backward map, times L"},
-    {"rise", TALUS_PARAM_REAL, offsetof(Params, rise), 10.0, 0.0, 1e6, NULL,
-     "a step stands while |R|^2 stays below this times the old one"},
-    {"check", TALUS_PARAM_INT, offsetof(Params, check), 3, 1, 1000, NULL,
-     "iterations between smoothing and residual evaluation"},
-    {"finish", TALUS_PARAM_INT, offsetof(Params, finish), 80, 0, MAX_FINISH, NULL,
-     "iterations of OGM-G in the last phase; 0: no such phase"},
-    {"near", TALUS_PARAM_REAL, offsetof(Params, near), 5.0, 1.25, 100.0, NULL,
-     "residual over tolerance at which that phase first begins; learnt after that"},
-    {"margin", TALUS_PARAM_REAL, offsetof(Params, margin), 1.02, 1.0, 10.0, NULL,
-     "factor on the norm estimate"},
-    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 1500, 1, 1e9, NULL,
-     "products without the residual halving after which apgd takes over"},
+    TALUS_CHOICE(Params, metric, TALUS_METRIC_ANISOTROPIC, talus_metric_names,
+                 "diagonal scaling of the unknowns"),
+    TALUS_INT(Params, memory, 5, 1, TALUS_PAIRS, "pairs of L-BFGS"),
+    TALUS_REAL(Params, step, 1.6, 0.01, 1.99, "step of the forward-backward map, times L"),
+    TALUS_REAL(Params, rise, 10.0, 0.0, 1e6,
+               "a step stands while |R|^2 stays below this times the old one"),
+    TALUS_INT(Params, check, 3, 1, 1000, "iterations between smoothing and residual evaluation"),
+    TALUS_INT(Params, finish, 80, 0, MAX_FINISH,
+              "iterations of OGM-G in the last phase; 0: no such phase"),
+    TALUS_REAL(Params, near, 5.0, 1.25, 100.0,
+               "residual over tolerance at which that phase first begins; learnt after that"),
+    TALUS_REAL(Params, margin, 1.02, 1.0, 10.0, "factor on the norm estimate"),
+    TALUS_INT(Params, patience, 1500, 1, 1e9,
+              "products without the residual halving after which apgd takes over"),
 };
 
 /* The part that takes over has no history: its state need not be saved. */
@@ -130,8 +123,9 @@ static void estimate_norm(Run *run)
     State *state = run->state;
     bool known = state->norm > 0.0 && isfinite(state->norm);
     if (!known || state->uses >= NORM_LASTS) {
-        state->norm = run->p->margin * talus_operator_norm(run->s, run->q.metric, POWER_ITERATIONS,
-                                                           run->q.x_next, run->q.g_next);
+        state->norm =
+            run->p->margin * talus_operator_norm(run->s, run->q.metric, TALUS_POWER_ITERATIONS,
+                                                 run->q.x_next, run->q.g_next);
         state->uses = 0;
     }
     if (!(state->norm > 0.0))
@@ -192,20 +186,13 @@ static bool stands(const Run *run, const TalusQuasiSums *sums)
     return sums->r2 <= run->p->rise * run->r2 || envelope <= 0.0;
 }
 
-static void swap(double **a, double **b)
-{
-    double *old = *a;
-    *a = *b;
-    *b = old;
-}
-
 static void move(Run *run, const TalusQuasiSums *sums)
 {
     TalusQuasi *q = &run->q;
     talus_lbfgs_update(&run->h, q, sums);
-    swap(&q->x, &q->x_next);
-    swap(&q->g, &q->g_next);
-    swap(&q->r, &q->r_next);
+    talus_swap(&q->x, &q->x_next);
+    talus_swap(&q->g, &q->g_next);
+    talus_swap(&q->r, &q->r_next);
     run->r2 = sums->r2;
     run->rg = sums->rg;
 }
@@ -301,9 +288,7 @@ static bool judge(Run *run, int products, const double *x, double residual2, dou
     }
     talus_solve_count(s, products + claim);
     const double *reported = talus_solve_wants_iterate(s) ? projected(run, x) : run->q.x_next;
-    double rms = sqrt(residual2 / s->op->blocks);
-    return talus_solve_observe(s, reported, run->q.metric, rms) &&
-           talus_solve_continue(s, rms, residual_max);
+    return talus_solve_report(s, reported, run->q.metric, residual2, residual_max);
 }
 
 static bool last_iteration(const TalusSolve *s)
@@ -388,7 +373,7 @@ static bool polish(Run *run)
             if (!talus_solve_within_budget(s))
                 return false;
         }
-        swap(&q->smooth_x, &q->smooth_r);
+        talus_swap(&q->smooth_x, &q->smooth_r);
         s->backend->op.gradient(s->op, q->metric, q->smooth_x, true, q->smooth_g);
     }
     return true;

@@ -25,7 +25,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum { REFRESH = 200 }; /* iterations between gradients computed from x */
 
@@ -52,24 +51,16 @@ typedef struct Run {
 static const char *const steps[] = {"alternate", "bb1", "bb2", NULL};
 
 static const TalusParam params[] = {
-    {"precondition", TALUS_PARAM_FLAG, offsetof(Params, precondition), 1, 0, 1, NULL,
-     "scale by each block's mean diagonal"},
-    {"step", TALUS_PARAM_CHOICE, offsetof(Params, step), STEP_ALTERNATE, 0, 0, steps,
-     "Barzilai-Borwein step length"},
-    {"gll", TALUS_PARAM_INT, offsetof(Params, gll), 10, 0, TALUS_GLL_MOST, NULL,
-     "earlier objective values the line search remembers"},
-    {"xi", TALUS_PARAM_REAL, offsetof(Params, xi), 1e-4, 0.0, 0.5, NULL,
-     "sufficient decrease (Armijo)"},
-    {"sigma_min", TALUS_PARAM_REAL, offsetof(Params, sigma_min), 0.1, 1e-3, 0.9, NULL,
-     "least factor on a rejected lambda"},
-    {"sigma_max", TALUS_PARAM_REAL, offsetof(Params, sigma_max), 0.9, 0.1, 0.999, NULL,
-     "largest factor on a rejected lambda"},
-    {"alpha_min", TALUS_PARAM_REAL, offsetof(Params, alpha_min), 1e-9, 1e-15, 1.0, NULL,
-     "least step length"},
-    {"alpha_max", TALUS_PARAM_REAL, offsetof(Params, alpha_max), 1e9, 1.0, 1e15, NULL,
-     "largest step length"},
-    {"tau_g", TALUS_PARAM_REAL, offsetof(Params, tau_g), 1.0, 1e-9, 1e3, NULL,
-     "step in the measure that picks the result"},
+    TALUS_FLAG(Params, precondition, 1, "scale by each block's mean diagonal"),
+    TALUS_CHOICE(Params, step, STEP_ALTERNATE, steps, "Barzilai-Borwein step length"),
+    TALUS_INT(Params, gll, 10, 0, TALUS_GLL_MAX,
+              "earlier objective values the line search remembers"),
+    TALUS_REAL(Params, xi, 1e-4, 0.0, 0.5, "sufficient decrease (Armijo)"),
+    TALUS_REAL(Params, sigma_min, 0.1, 1e-3, 0.9, "least factor on a rejected lambda"),
+    TALUS_REAL(Params, sigma_max, 0.9, 0.1, 0.999, "largest factor on a rejected lambda"),
+    TALUS_REAL(Params, alpha_min, 1e-9, 1e-15, 1.0, "least step length"),
+    TALUS_REAL(Params, alpha_max, 1e9, 1.0, 1e15, "largest step length"),
+    TALUS_REAL(Params, tau_g, 1.0, 1e-9, 1e3, "step in the measure that picks the result"),
 };
 
 /* Computes the gradient from x: recurrences drift, and sums of feasible points leave K by rounding. */

@@ -139,21 +139,10 @@ const TalusIpmForm talus_ipm_augmented = {.prepare = prepare, .fill = fill, .sol
 static const char *const linear[] = {"auto", "mumps", "ldl", NULL};
 static const TalusParam params[] = {TALUS_IPM_PARAMS(linear)};
 
-static TalusStatus solve_ipm_aug(TalusSolve *s)
-{
-    static const TalusDirectKind kinds[] = {TALUS_DIRECT_MUMPS, TALUS_DIRECT_LDL};
-    return talus_ipm_solve(s, &talus_ipm_augmented, kinds);
-}
-
 const TalusSolverType talus_solver_ipm_aug = {
     .name = "ipm-aug",
     .summary =
         "interior point on polygonal cones, velocities and multipliers in one indefinite system",
-    .reference = "petra-2009; Mehrotra 1992; Gondzio 1996; Gertz & Wright 2003",
-    .takes = TALUS_IPM_TAKES,
     TALUS_PARAMS(params, TalusIpmParams),
-    .work_size = sizeof(TalusIpmWork),
-    .solve = solve_ipm_aug,
-    .clear = talus_ipm_clear,
-    .on_host = "the factorisation",
+    TALUS_IPM_FIELDS(&talus_ipm_augmented, {TALUS_DIRECT_MUMPS, TALUS_DIRECT_LDL}),
 };

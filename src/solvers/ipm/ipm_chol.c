@@ -37,12 +37,12 @@ static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
 {
     const TalusQp *qp = s->qp;
     int groups = qp->bodies.groups;
-    size_t most = TALUS_IPM_PAIRS * (size_t)qp->blocks + (size_t)groups, count = 0;
+    size_t capacity = TALUS_IPM_PAIRS * (size_t)qp->blocks + (size_t)groups, count = 0;
     int32_t *row;
     double *value;
-    TALUS_TRY(TALUS_ALLOC(row, 2 * most, "pattern of bodies"));
-    TalusStatus status = TALUS_ALLOC(value, most, "pattern of bodies");
-    int32_t *column = row + most;
+    TALUS_TRY(TALUS_ALLOC(row, 2 * capacity, "pattern of bodies"));
+    TalusStatus status = TALUS_ALLOC(value, capacity, "pattern of bodies");
+    int32_t *column = row + capacity;
     for (int g = 0; status == TALUS_OK && g < groups; g++) {
         row[count] = g;
         column[count++] = g;
@@ -255,20 +255,9 @@ const TalusIpmForm talus_ipm_normal = {.prepare = prepare, .fill = fill, .solve 
 static const char *const linear[] = {"auto", "cholmod", "ldl", NULL};
 static const TalusParam params[] = {TALUS_IPM_PARAMS(linear)};
 
-static TalusStatus solve_ipm_chol(TalusSolve *s)
-{
-    static const TalusDirectKind kinds[] = {TALUS_DIRECT_CHOLMOD, TALUS_DIRECT_LDL};
-    return talus_ipm_solve(s, &talus_ipm_normal, kinds);
-}
-
 const TalusSolverType talus_solver_ipm_chol = {
     .name = "ipm-chol",
     .summary = "interior point on polygonal cones, bodies as unknowns: Cholesky's factorisation",
-    .reference = "petra-2009; Mehrotra 1992; Gondzio 1996; Gertz & Wright 2003",
-    .takes = TALUS_IPM_TAKES,
     TALUS_PARAMS(params, TalusIpmParams),
-    .work_size = sizeof(TalusIpmWork),
-    .solve = solve_ipm_chol,
-    .clear = talus_ipm_clear,
-    .on_host = "the factorisation",
+    TALUS_IPM_FIELDS(&talus_ipm_normal, {TALUS_DIRECT_CHOLMOD, TALUS_DIRECT_LDL}),
 };

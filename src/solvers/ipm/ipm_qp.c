@@ -22,10 +22,11 @@
 enum { REFINEMENTS = 3 };
 
 static const double ENOUGH = 1e-10; /* residual of a system over its right-hand side */
-static const double REACH_FACTOR = 1.08, REACH_MORE = 0.08, LEAST = 0.1, MOST = 10.0, GAIN = 0.01;
+static const double REACH_FACTOR = 1.08, REACH_MORE = 0.08, MIN_PRODUCT = 0.1, MAX_PRODUCT = 10.0,
+                    GAIN = 0.01;
 static const double NEAR = 0.99; /* minimum share of the way to the boundary */
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
 TalusStatus talus_ipm_reserve(TalusIpm *ipm)
 {
@@ -63,15 +64,15 @@ static void multiply(TalusIpm *ipm, const double *x, double *out)
 void talus_ipm_evaluate(TalusIpm *ipm)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
-    double *rho = ipm->vector[TALUS_IPM_RHO], sum = 0.0, most = 0.0;
+    double *rho = ipm->vector[TALUS_IPM_RHO], sum = 0.0, max = 0.0;
     talus_qp_slacks(&ipm->qp, ipm->velocity, rho);
     for (int k = 0; k < ipm->qp.multipliers; k++) {
         rho[k] = w[k] - (rho[k] + ipm->qp.kappa[k]);
         sum += lambda[k] * w[k];
-        most = fmax(most, fabs(rho[k]));
+        max = fmax(max, fabs(rho[k]));
     }
     ipm->mu = sum / ipm->qp.multipliers;
-    ipm->infeasibility = most;
+    ipm->infeasibility = max;
 }
 
 /* ---- systems ---- */
@@ -201,8 +202,8 @@ static void aim(TalusIpm *ipm, double a, double centre)
     double *target = ipm->vector[TALUS_IPM_TARGET];
     for (int k = 0; k < ipm->qp.multipliers; k++) {
         double product = (lambda[k] + a * dl[k]) * (w[k] + a * dw[k]);
-        double wanted = fmin(fmax(product, LEAST * centre), MOST * centre);
-        target[k] = fmax(wanted - product, -MOST * centre);
+        double wanted = fmin(fmax(product, MIN_PRODUCT * centre), MAX_PRODUCT * centre);
+        target[k] = fmax(wanted - product, -MAX_PRODUCT * centre);
     }
 }
 

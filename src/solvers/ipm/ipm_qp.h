@@ -10,8 +10,6 @@
 #include "solvers/driver/best.h"
 #include "solvers/ipm/ipm_system.h"
 
-#include <stddef.h>
-
 /* ---- the iteration ---- */
 
 /* LAMBDA, W: iterate; RHO = w - (P lambda + kappa); DL, DW: step; others: work vectors. */
@@ -76,42 +74,33 @@ typedef struct TalusIpmWork {
     bool ready;   /* the iterate belongs to a solve that the driver may resume */
 } TalusIpmWork;
 
-#define TALUS_IPM_TAKES (TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, POLYGON) | TALUS_TAKES(CCP, SQUARE))
-
 extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];
 
-#define TALUS_IPM_PARAMS(linear_choices)                                                          \
-    {"linear",                                                                                    \
-     TALUS_PARAM_CHOICE,                                                                          \
-     offsetof(TalusIpmParams, linear),                                                            \
-     0,                                                                                           \
-     0,                                                                                           \
-     0,                                                                                           \
-     linear_choices,                                                                              \
-     "direct method; auto: the first that this build has"},                                       \
-        {"correctors",                                                                            \
-         TALUS_PARAM_CHOICE,                                                                      \
-         offsetof(TalusIpmParams, correctors),                                                    \
-         0,                                                                                       \
-         0,                                                                                       \
-         0,                                                                                       \
-         talus_ipm_correctors,                                                                    \
-         "centrality correctors per iteration, at most; auto: by the cost of a factorisation"},   \
-        {"stop",                                                                                  \
-         TALUS_PARAM_CHOICE,                                                                      \
-         offsetof(TalusIpmParams, stop),                                                          \
-         0,                                                                                       \
-         0,                                                                                       \
-         0,                                                                                       \
-         talus_ipm_stops,                                                                         \
-         "ends by the residual asked for, or by OOQP's rule: gap and residual 1e-8 of the data"}, \
-    {                                                                                             \
-        "warm", TALUS_PARAM_FLAG, offsetof(TalusIpmParams, warm), 0, 0, 0, NULL,                  \
-            "starts near the impulses given"                                                      \
-    }
+#define TALUS_IPM_PARAMS(linear_choices)                                                             \
+    TALUS_CHOICE(TalusIpmParams, linear, 0, linear_choices,                                          \
+                 "direct method; auto: the first that this build has"),                              \
+        TALUS_CHOICE(                                                                                \
+            TalusIpmParams, correctors, 0, talus_ipm_correctors,                                     \
+            "centrality correctors per iteration, at most; auto: by the cost of a factorisation"),   \
+        TALUS_CHOICE(                                                                                \
+            TalusIpmParams, stop, 0, talus_ipm_stops,                                                \
+            "ends by the residual asked for, or by OOQP's rule: gap and residual 1e-8 of the data"), \
+        TALUS_FLAG(TalusIpmParams, warm, 0, "starts near the impulses given")
 
-TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form,
-                            const TalusDirectKind kinds[2]);
+/* What tells ipm-chol and ipm-aug apart: systems, and makes of factors in order of preference. */
+typedef struct TalusIpmVariant {
+    const TalusIpmForm *form;
+    TalusDirectKind kinds[2];
+} TalusIpmVariant;
+
+TalusStatus talus_ipm_solve(TalusSolve *solve);
 void talus_ipm_clear(void *work);
+
+/* Fields of TalusSolverType that both share; the arguments are those of a TalusIpmVariant. */
+#define TALUS_IPM_FIELDS(...)                                                              \
+    .reference = "petra-2009; Mehrotra 1992; Gondzio 1996; Gertz & Wright 2003",           \
+    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, POLYGON) | TALUS_TAKES(CCP, SQUARE),    \
+    .work_size = sizeof(TalusIpmWork), .solve = talus_ipm_solve, .clear = talus_ipm_clear, \
+    .variant = &(const TalusIpmVariant){__VA_ARGS__}, .on_host = "the factorisation"
 
 #endif

@@ -28,7 +28,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 /* Iterations without progress, and short steps in a row, that end the method. */
@@ -63,12 +62,12 @@ enum { LINEAR_AUTO, LINEAR_LDL, LINEAR_CHOLMOD, LINEAR_MUMPS };
 enum { FORM_AUTO, FORM_BODIES, FORM_CONTACTS };
 
 static const TalusParam params[] = {
-    {"linear", TALUS_PARAM_CHOICE, offsetof(Params, linear), LINEAR_AUTO, 0, 0, linears,
-     "factorisation; auto: cholmod for contacts where the build has it, else ldl"},
-    {"form", TALUS_PARAM_CHOICE, offsetof(Params, form), FORM_AUTO, 0, 0, forms,
-     "unknowns of the linear systems; auto: bodies where there are any"},
-    {"polish", TALUS_PARAM_FLAG, offsetof(Params, polish), 1.0, 0, 0, NULL,
-     "Newton steps on the natural map after the last interior-point step"},
+    TALUS_CHOICE(Params, linear, LINEAR_AUTO, linears,
+                 "factorisation; auto: cholmod for contacts where the build has it, else ldl"),
+    TALUS_CHOICE(Params, form, FORM_AUTO, forms,
+                 "unknowns of the linear systems; auto: bodies where there are any"),
+    TALUS_FLAG(Params, polish, 1.0,
+               "Newton steps on the natural map after the last interior-point step"),
 };
 
 /* GAMMA, U: scaled impulses and (N + E) gamma + q. RHO: U - z. DX, DZ: in scaled coordinates, W dx and W^-1 dz.
@@ -281,9 +280,7 @@ static void choose(Run *run)
     residual_of(run, v[REPORTED], &run->sum, &run->largest);
     residual_of(run, v[OTHER], &sum, &largest);
     if (sum < run->sum) {
-        double *other = v[OTHER];
-        v[OTHER] = v[REPORTED];
-        v[REPORTED] = other;
+        talus_swap(&v[OTHER], &v[REPORTED]);
         run->sum = sum;
         run->largest = largest;
     }

@@ -81,16 +81,7 @@ static inline void talus_soc_from_axes(const TalusSocBlock *k, const double *y, 
     }
 }
 
-/* out = W x and out = W^-1 x; may work in place. */
-static inline void talus_soc_scale(const TalusSocBlock *k, const double *x, double *out)
-{
-    double y[3];
-    talus_soc_to_axes(k, x, y);
-    for (int r = 0; r < talus_soc_rows(k); r++)
-        y[r] *= k->length[r];
-    talus_soc_from_axes(k, y, out);
-}
-
+/* out = W^-1 x; may work in place. */
 static inline void talus_soc_unscale(const TalusSocBlock *k, const double *x, double *out)
 {
     double y[3];

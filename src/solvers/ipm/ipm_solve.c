@@ -62,10 +62,10 @@ static bool meets_ooqp(const TalusIpm *ipm, double datum)
 /* Returns the largest multiplier as a speed. */
 static double largest(const TalusIpm *ipm)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int k = 0; k < ipm->qp.multipliers; k++)
-        most = fmax(most, ipm->qp.scale[k] * ipm->vector[TALUS_IPM_LAMBDA][k]);
-    return most;
+        max = fmax(max, ipm->qp.scale[k] * ipm->vector[TALUS_IPM_LAMBDA][k]);
+    return max;
 }
 
 /* Takes one step unless progress has stopped. *on: the step was taken. */
@@ -125,15 +125,15 @@ static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
     return TALUS_OK;
 }
 
-static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w, const TalusIpmForm *form,
-                           const TalusDirectKind kinds[2])
+static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w)
 {
+    const TalusIpmVariant *variant = s->type->variant;
     TalusIpm *ipm = &w->ipm;
     const TalusIpmParams *p = s->params;
     TALUS_TRY(talus_qp_fill(&ipm->qp, s->problem));
     TALUS_TRY(talus_ipm_reserve(ipm));
-    TALUS_TRY(talus_ipm_system_prepare(&ipm->system, form, choose_direct(p, kinds), &ipm->qp,
-                                       s->problem));
+    TALUS_TRY(talus_ipm_system_prepare(&ipm->system, variant->form,
+                                       choose_direct(p, variant->kinds), &ipm->qp, s->problem));
     w->datum = p->stop == 1 ? talus_qp_datum(&ipm->qp, &ipm->system.lower) : 0.0;
     ipm->correctors = corrector_count(p, &ipm->system);
     ipm->product = product;
@@ -176,7 +176,7 @@ static bool is_needed(TalusSolve *s, TalusIpmWork *w)
     return talus_solve_next(s, 1, s->gamma, NULL, sums.residual2, sums.residual_max);
 }
 
-TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const TalusDirectKind kinds[2])
+TalusStatus talus_ipm_solve(TalusSolve *s)
 {
     TalusIpmWork *w = s->work;
     bool on = s->resumed && w->ready, resumed = on;
@@ -185,7 +185,7 @@ TalusStatus talus_ipm_solve(TalusSolve *s, const TalusIpmForm *form, const Talus
     if (!resumed) {
         if (!is_needed(s, w))
             return TALUS_OK;
-        TALUS_TRY(prepare(s, w, form, kinds));
+        TALUS_TRY(prepare(s, w));
         TALUS_TRY(start(s, w, &on));
     }
     w->ipm.context = s;

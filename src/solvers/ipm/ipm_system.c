@@ -50,11 +50,11 @@ const TalusIpmForm talus_ipm_dual = {
 /* Power of two near the minimum mass that a contact feels. */
 static double unit_of_mass(const TalusQp *qp)
 {
-    double most = 0.0;
+    double max = 0.0;
     int exponent = 0;
     for (int k = 0; k < qp->multipliers; k++)
-        most = fmax(most, qp->scale[k]);
-    frexp(most, &exponent);
+        max = fmax(max, qp->scale[k]);
+    frexp(max, &exponent);
     return ldexp(1.0, -exponent);
 }
 

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 100 };
+enum { MAX_ITERATIONS = 100 };
 static const double LIMIT = 1e-6, BEARING = 1e-3;
 
 static void product(void *context, const double *gamma, double *u)
@@ -21,7 +21,7 @@ static void product(void *context, const double *gamma, double *u)
     talus_problem_apply(context, gamma, u);
 }
 
-/* Sets c_k, the root of the scale in a unit of mass near it. */
+/* Sets kappa_k = -c_k with c_k = sqrt(scale_k), about the norm of row k of A, in the unit of mass of the system. */
 static void set_offsets(TalusIpm *ipm)
 {
     for (int k = 0; k < ipm->qp.multipliers; k++)
@@ -63,7 +63,7 @@ static void bound(TalusIpm *ipm, TalusPointed *out)
 
 static TalusStatus search(TalusIpm *ipm, TalusPointed *out)
 {
-    for (int k = 0; k < MOST_ITERATIONS; k++) {
+    for (int k = 0; k < MAX_ITERATIONS; k++) {
         talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], ipm->impulse);
         ipm->product(ipm->context, ipm->impulse, ipm->velocity);
         bound(ipm, out);
@@ -82,14 +82,14 @@ static TalusStatus search(TalusIpm *ipm, TalusPointed *out)
 static void certify(const TalusIpm *ipm, TalusPointed *out, double *gamma)
 {
     const TalusQp *qp = &ipm->qp;
-    double sum = 0.0, most = 0.0;
+    double sum = 0.0, max = 0.0;
     talus_qp_impulses(qp, ipm->vector[TALUS_IPM_LAMBDA], ipm->impulse);
     for (int i = 0; i < qp->blocks; i++) {
         sum += ipm->impulse[i * qp->rows];
-        most = fmax(most, ipm->impulse[i * qp->rows]);
+        max = fmax(max, ipm->impulse[i * qp->rows]);
     }
     for (int i = 0; i < qp->blocks; i++)
-        out->bearing += ipm->impulse[i * qp->rows] > BEARING * most;
+        out->bearing += ipm->impulse[i * qp->rows] > BEARING * max;
     for (int k = 0; gamma && k < qp->rows * qp->blocks; k++)
         gamma[k] = ipm->impulse[k] / sum;
 }

@@ -24,7 +24,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 static const char *const cycles[] = {"V", "W", NULL};
@@ -34,33 +33,31 @@ static const char *const truncations[] = {"off", "on", "late", NULL};
 static const char *const transfers[] = {"impulse", "velocity", NULL};
 static const char *const strengths[] = {"negative", "absolute", NULL};
 
-#define ROW(key, type, preset, min, max, choices, help)                                          \
-    {                                                                                            \
-#key, TALUS_PARAM_##type, offsetof(TalusAmgParams, key), preset, min, max, choices, help \
-    }
-
 static const TalusParam params[] = {
-    ROW(cycle, CHOICE, 0, 0, 0, cycles, "V: one visit to each coarser level; W: two"),
-    ROW(pre, INT, 1, 0, 100, NULL, "sweeps before a correction, forward"),
-    ROW(post, INT, 1, 1, 100, NULL, "sweeps after it, backward"),
-    ROW(correction, CHOICE, AMG_SEARCH, 0, 0, corrections,
+    TALUS_CHOICE(TalusAmgParams, cycle, 0, cycles, "V: one visit to each coarser level; W: two"),
+    TALUS_INT(TalusAmgParams, pre, 1, 0, 100, "sweeps before a correction, forward"),
+    TALUS_INT(TalusAmgParams, post, 1, 1, 100, "sweeps after it, backward"),
+    TALUS_CHOICE(
+        TalusAmgParams, correction, AMG_SEARCH, corrections,
         "of a variable that would leave its bounds: drop it, cut it, or cut it and search a step"),
-    ROW(bounds, CHOICE, AMG_INJECT, 0, 0, bounds,
-        "on coarser levels: those of the rows that are there, or none"),
-    ROW(truncate, CHOICE, AMG_LATE, 0, 0, truncations,
+    TALUS_CHOICE(TalusAmgParams, bounds, AMG_INJECT, bounds,
+                 "on coarser levels: those of the rows that are there, or none"),
+    TALUS_CHOICE(
+        TalusAmgParams, truncate, AMG_LATE, truncations,
         "leave rows at their bounds out of coarser levels; late: once plain cycles stop halving"),
-    ROW(refresh, REAL, 0.0, 0.0, 1.0, NULL,
-        "share of the free rows that must have changed before levels are built anew"),
-    ROW(warm, INT, 0, 0, 100000, NULL, "sweeps before the first levels are built"),
-    ROW(theta, REAL, 0.25, 0.0, 1.0, NULL,
-        "a coupling is strong from this share of the largest on"),
-    ROW(strong, CHOICE, AMG_NEGATIVE, 0, 0, strengths, "which couplings can be strong"),
-    ROW(passes, INT, 1, 1, 2, NULL,
-        "of the coarsening: the second has fine rows share coarse ones"),
-    ROW(transfer, CHOICE, AMG_IMPULSE, 0, 0, transfers,
+    TALUS_REAL(TalusAmgParams, refresh, 0.0, 0.0, 1.0,
+               "share of the free rows that must have changed before levels are built anew"),
+    TALUS_INT(TalusAmgParams, warm, 0, 0, 100000, "sweeps before the first levels are built"),
+    TALUS_REAL(TalusAmgParams, theta, 0.25, 0.0, 1.0,
+               "a coupling is strong from this share of the largest on"),
+    TALUS_CHOICE(TalusAmgParams, strong, AMG_NEGATIVE, strengths, "which couplings can be strong"),
+    TALUS_INT(TalusAmgParams, passes, 1, 1, 2,
+              "of the coarsening: the second has fine rows share coarse ones"),
+    TALUS_CHOICE(
+        TalusAmgParams, transfer, AMG_IMPULSE, transfers,
         "interpolate impulses by weights, or make clusters of contacts move as rigidly as they can"),
-    ROW(cluster, INT, 1, 1, 1000, NULL, "rows of such a cluster, at most"),
-    ROW(coarsest, INT, 30, 1, 500, NULL, "rows of a level that is solved directly"),
+    TALUS_INT(TalusAmgParams, cluster, 1, 1, 1000, "rows of such a cluster, at most"),
+    TALUS_INT(TalusAmgParams, coarsest, 30, 1, 500, "rows of a level that is solved directly"),
 };
 
 typedef struct Work {
@@ -74,11 +71,11 @@ typedef struct Work {
 static void set_bounds(const TalusOperator *op, TalusAmgLevel *l)
 {
     for (int i = 0; i < op->blocks; i++) {
-        double most = op->rows > 1 ? op->mu[i] * op->estimate[i] : 0.0;
+        double bound = op->rows > 1 ? op->mu[i] * op->estimate[i] : 0.0;
         for (int k = 0; k < op->rows; k++) {
             int at = i * op->rows + k;
-            l->lower[at] = k ? -most : 0.0;
-            l->upper[at] = k ? most : INFINITY;
+            l->lower[at] = k ? -bound : 0.0;
+            l->upper[at] = k ? bound : INFINITY;
             l->kind[at] = k > 0;
         }
     }

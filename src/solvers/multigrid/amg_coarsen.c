@@ -22,11 +22,11 @@ static bool coupled(const TalusAmgLevel *l, int i, int j)
 
 static double row_threshold(const TalusAmgLevel *l, const TalusAmgParams *p, int i)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int32_t k = l->a.start[i]; k < l->a.start[i + 1]; k++)
         if (coupled(l, i, l->a.column[k]))
-            most = fmax(most, weight(p, l->a.value[k]));
-    return p->theta * most;
+            max = fmax(max, weight(p, l->a.value[k]));
+    return p->theta * max;
 }
 
 TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, TalusSparse *out)

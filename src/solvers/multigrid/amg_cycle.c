@@ -100,7 +100,7 @@ static void bound(TalusAmgLevel *l, bool reject)
 /* Returns the best step along d, within the bounds. d itself is within them. */
 static double step_length(TalusAmg *amg, TalusAmgLevel *l)
 {
-    double slope = 0.0, curvature = 0.0, most = LONGEST;
+    double slope = 0.0, curvature = 0.0, longest = LONGEST;
     for (int i = 0; i < l->a.rows; i++) {
         double row = 0.0;
         if (l->d[i] == 0.0)
@@ -109,13 +109,13 @@ static double step_length(TalusAmg *amg, TalusAmgLevel *l)
             row += l->a.value[k] * l->d[l->a.column[k]];
         slope += l->g[i] * l->d[i];
         curvature += row * l->d[i];
-        double room = (l->d[i] < 0.0 ? l->lower[i] : l->upper[i]) - l->x[i];
-        most = fmin(most, fmax(room / l->d[i], 1.0));
+        double gap = (l->d[i] < 0.0 ? l->lower[i] : l->upper[i]) - l->x[i];
+        longest = fmin(longest, fmax(gap / l->d[i], 1.0));
     }
     count_entries(amg, &l->a);
     if (!(slope < 0.0))
         return 0.0;
-    return -slope < most * curvature ? -slope / curvature : most;
+    return -slope < longest * curvature ? -slope / curvature : longest;
 }
 
 static void correct(TalusAmg *amg, TalusAmgLevel *l)

@@ -76,17 +76,17 @@ static void find_direction(Box *b)
 /* Moves along d up to the first bound and holds that row there. False if no bound was reached. */
 static bool step(Box *b)
 {
-    double most = 1.0;
+    double length = 1.0;
     int hit = -1;
     for (int i = 0; i < b->n; i++) {
-        double room = b->d[i] < 0.0 ? b->lower[i] - b->x[i] : b->upper[i] - b->x[i];
-        if (b->d[i] != 0.0 && room / b->d[i] < most) {
-            most = room / b->d[i];
+        double gap = b->d[i] < 0.0 ? b->lower[i] - b->x[i] : b->upper[i] - b->x[i];
+        if (b->d[i] != 0.0 && gap / b->d[i] < length) {
+            length = gap / b->d[i];
             hit = i;
         }
     }
     for (int i = 0; i < b->n; i++)
-        b->x[i] += most * b->d[i];
+        b->x[i] += length * b->d[i];
     if (hit < 0)
         return false;
     b->state[hit] = b->d[hit] < 0.0 ? AT_LOWER : AT_UPPER;
@@ -94,15 +94,15 @@ static bool step(Box *b)
     return true;
 }
 
-/* Frees the row that its gradient pulls most from its bound. False if none exceeds `floor`, which is rounding. */
+/* Frees the row that its gradient pulls length from its bound. False if none exceeds `floor`, which is rounding. */
 static bool release(Box *b, double floor)
 {
-    double most = floor;
+    double max = floor;
     int best = -1;
     for (int i = 0; i < b->n; i++) {
         double pull = b->state[i] == FREE ? 0.0 : b->state[i] == AT_LOWER ? -b->g[i] : b->g[i];
-        if (pull > most && b->lower[i] < b->upper[i]) {
-            most = pull;
+        if (pull > max && b->lower[i] < b->upper[i]) {
+            max = pull;
             best = i;
         }
     }

@@ -45,13 +45,13 @@ static double *factor_of(const TalusAmgClusters *c, int k)
 
 static TalusStatus reserve_factors(TalusAmgClusters *c)
 {
-    int most = 0;
+    int max = 0;
     TALUS_TRY(TALUS_ALLOC(c->place, (size_t)c->count + 1, "clusters"));
     for (int k = 0; k < c->count; k++) {
         c->place[k + 1] = c->place[k] + (size_t)members(c, k) * (size_t)members(c, k);
-        most = members(c, k) > most ? members(c, k) : most;
+        max = members(c, k) > max ? members(c, k) : max;
     }
-    TALUS_TRY(TALUS_ALLOC(c->factor, c->place[c->count] + (size_t)most, "clusters"));
+    TALUS_TRY(TALUS_ALLOC(c->factor, c->place[c->count] + (size_t)max, "clusters"));
     c->packed = c->factor + c->place[c->count];
     return TALUS_OK;
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Coarsening goes on while it removes at least a share GAIN of the rows, and while the coarse matrix has at most
- * MOST_ENTRIES times the entries of the finest: beyond that it would cost more than it saves. */
-static const double GAIN = 0.1, MOST_ENTRIES = 4.0;
+ * MAX_GROWTH times the entries of the finest: beyond that it would cost more than it saves. */
+static const double GAIN = 0.1, MAX_GROWTH = 4.0;
 
 TalusStatus talus_amg_level_vectors(TalusAmgLevel *l)
 {
@@ -131,7 +131,7 @@ static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
     TALUS_TRY(coarsen(amg, k, &count));
     if (count)
         TALUS_TRY(talus_amg_galerkin(&l->a, &l->p, &next->a, &amg->work));
-    *more = count && talus_sparse_entries(&next->a) <= MOST_ENTRIES * amg->unit;
+    *more = count && talus_sparse_entries(&next->a) <= MAX_GROWTH * amg->unit;
     if (*more)
         return begin_level(l, next);
     talus_sparse_clear(&next->a);

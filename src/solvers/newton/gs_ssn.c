@@ -20,7 +20,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct Params {
     TalusSsnParams newton;
@@ -30,14 +29,11 @@ typedef struct Params {
 
 static const TalusParam params[] = {
     TALUS_SSN_PARAM_ROWS(TALUS_SSN_MOVING, 1e-4),
-    {"quiet", TALUS_PARAM_INT, offsetof(Params, quiet), 4, 1, 1000000, NULL,
-     "sweeps end after so many in a row in which no row changed sides"},
-    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.6, 1e-6, 1.99, NULL,
-     "over-relaxation of the sweeps"},
-    {"sweeps", TALUS_PARAM_INT, offsetof(Params, sweeps), 100, 1, 1000000, NULL,
-     "at most so many before the first Newton step"},
-    {"patience", TALUS_PARAM_INT, offsetof(Params, patience), 6, 1, 1000000, NULL,
-     "Newton steps within which the residual must halve"},
+    TALUS_INT(Params, quiet, 4, 1, 1000000,
+              "sweeps end after so many in a row in which no row changed sides"),
+    TALUS_REAL(Params, omega, 1.6, 1e-6, 1.99, "over-relaxation of the sweeps"),
+    TALUS_INT(Params, sweeps, 100, 1, 1000000, "at most so many before the first Newton step"),
+    TALUS_INT(Params, patience, 6, 1, 1000000, "Newton steps within which the residual must halve"),
 };
 
 enum { LONGER = 4 }; /* maximum sweeps in a row, relative to the first run */
@@ -97,7 +93,7 @@ static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
 {
     TalusSsn *w = &run->w->newton;
     TalusSsnMove move = {.search = run->careful, .length = 1.0};
-    if (talus_ssn_look(w, run->s) > 0)
+    if (talus_ssn_update_sides(w, run->s) > 0)
         return move;
     move.again = talus_ssn_anchor(w, run->s) == 0;
     if (last->again && move.again && run->at.residual2 > FALL * FALL * before)
@@ -150,14 +146,14 @@ static void prepare_return(Run *run)
 static TalusStatus iterate(Run *run)
 {
     TalusSolve *s = run->s;
-    talus_ssn_place(&run->w->newton, s);
+    talus_ssn_set_iterate(&run->w->newton, s);
     talus_ssn_measure(&run->w->newton, s, &run->at);
     bool go = talus_solve_next(s, 1, s->gamma, NULL, run->at.residual2, run->at.residual_max);
     while (go) {
         s->backend->block.project(s->op, NULL, s->gamma);
         if (!sweep(run))
             break;
-        talus_ssn_place(&run->w->newton, s);
+        talus_ssn_set_iterate(&run->w->newton, s);
         measure(run);
         if (!goes_on(run))
             break;

@@ -13,7 +13,7 @@
  * the gradient is D f, and Newton's step has (I + A N) dz = -f, A = -p'(u) (newton_al.h). The slope of L along it is
  * f'N dz, known for all lengths from one product. If the slope at the full step is positive and more than half of its
  * starting size, the step is too long and is cut where the slope is nearly zero. Full steps need a quarter fewer steps
- * on deep beds, so steps are cut only in a round that has taken MOST_WHOLE.
+ * on deep beds, so steps are cut only in a round that has taken MAX_FULL_STEPS.
  *
  * With friction it does worse than prox and is not offered. On boxes, an impulse between its bounds moves only while
  * its velocity is within rho times their distance, so that steps are cut at every row. On circular cones it took two to
@@ -29,7 +29,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { LINEAR_AUTO, LINEAR_CHOLMOD, LINEAR_LDL };
@@ -42,17 +41,16 @@ typedef struct Params {
 } Params;
 
 static const TalusParam params[] = {
-    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 1e-3, 1e-8, 1e3, NULL,
-     "weight of the last multipliers at the start, relative to the diagonal of N"},
-    {"shrink", TALUS_PARAM_REAL, offsetof(Params, shrink), 0.3, 1e-3, 1.0, NULL,
-     "factor on it from round to round"},
-    {"inner", TALUS_PARAM_REAL, offsetof(Params, inner), 0.1, 1e-6, 1.0, NULL,
-     "a round ends once its gradient is below this share of the change of multipliers"},
-    {"linear", TALUS_PARAM_CHOICE, offsetof(Params, linear), LINEAR_AUTO, 0, 0, linears,
-     "factorisation; auto: cholmod where the build has it"},
+    TALUS_REAL(Params, rho, 1e-3, 1e-8, 1e3,
+               "weight of the last multipliers at the start, relative to the diagonal of N"),
+    TALUS_REAL(Params, shrink, 0.3, 1e-3, 1.0, "factor on it from round to round"),
+    TALUS_REAL(Params, inner, 0.1, 1e-6, 1.0,
+               "a round ends once its gradient is below this share of the change of multipliers"),
+    TALUS_CHOICE(Params, linear, LINEAR_AUTO, linears,
+                 "factorisation; auto: cholmod where the build has it"),
 };
 
-enum { MOST_WHOLE = 12 };
+enum { MAX_FULL_STEPS = 12 };
 
 static const double RHO_MIN = 1e-6;
 static const double SOLVED = 1e-8;   /* relative gradient if the last step changed no rows */
@@ -167,7 +165,7 @@ static TalusStatus newton_step(Run *run, bool *singular)
     if (status != TALUS_OK)
         return *singular ? TALUS_OK : status;
     multiply(run, w->vector[DZ], false, w->vector[ND]);
-    double length = run->steps++ >= MOST_WHOLE ? step_length(run) : 1.0;
+    double length = run->steps++ >= MAX_FULL_STEPS ? step_length(run) : 1.0;
     s->backend->vector.axpby(s->op, length, w->vector[DZ], 1.0, w->vector[Z]);
     s->backend->vector.axpby(s->op, length, w->vector[ND], 1.0, w->vector[U]);
     return TALUS_OK;

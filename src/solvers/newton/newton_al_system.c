@@ -40,16 +40,16 @@ static TalusStatus factor_and_solve(TalusAlSystem *w, TalusSolve *s)
 /* Collects the pattern as triplets: all pairs of unknowns that a contact couples, and the blocks of M. */
 static TalusStatus body_pattern(TalusAlSystem *w)
 {
-    enum { MOST = 12 }; /* unknowns of a contact's two bodies */
+    enum { UNKNOWNS = 12 }; /* unknowns of a contact's two bodies */
     const TalusSparse *d = &w->jacobian.transposed;
     const int n = 3 * w->jacobian.groups;
-    size_t most = (size_t)w->rows * (MOST * (MOST + 1) / 2) + 2 * (size_t)n;
+    size_t capacity = (size_t)w->rows * (UNKNOWNS * (UNKNOWNS + 1) / 2) + 2 * (size_t)n;
     int32_t *row = NULL, *column = NULL;
     double *value = NULL;
     TalusTriplets t = {.rows = n, .columns = n};
-    TalusStatus status = TALUS_ALLOC(row, most, "pattern");
-    TALUS_THEN(status, TALUS_ALLOC(column, most, "pattern"));
-    TALUS_THEN(status, TALUS_ALLOC(value, most, "pattern"));
+    TalusStatus status = TALUS_ALLOC(row, capacity, "pattern");
+    TALUS_THEN(status, TALUS_ALLOC(column, capacity, "pattern"));
+    TALUS_THEN(status, TALUS_ALLOC(value, capacity, "pattern"));
     for (int i = 0; status == TALUS_OK && i < n; i++)
         for (int k = i - i % 3; k <= i; k++, t.count++) {
             row[t.count] = i;

@@ -30,7 +30,6 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { MAX_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
@@ -46,12 +45,10 @@ typedef struct Params {
 } Params;
 
 static const TalusParam params[] = {
-    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 0.3, 1e-8, 1e6, NULL,
-     "proximal weight at first, over the diagonal"},
-    {"shrink", TALUS_PARAM_REAL, offsetof(Params, shrink), 0.1, 1e-3, 1.0, NULL,
-     "factor on rho after a proximal step"},
-    {"inner", TALUS_PARAM_REAL, offsetof(Params, inner), 0.7, 1e-6, 0.99, NULL,
-     "share of the residual at which a proximal step ends"},
+    TALUS_REAL(Params, rho, 0.3, 1e-8, 1e6, "proximal weight at first, over the diagonal"),
+    TALUS_REAL(Params, shrink, 0.1, 1e-3, 1.0, "factor on rho after a proximal step"),
+    TALUS_REAL(Params, inner, 0.7, 1e-6, 0.99,
+               "share of the residual at which a proximal step ends"),
 };
 
 /* U: (N + E) x + q without the proximal term; F: f with it; V: u of the reported impulses. */

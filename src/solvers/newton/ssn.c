@@ -9,14 +9,12 @@
 
 #include "base/status.h"
 
-#include <stddef.h>
-
 static const TalusParam params[] = {TALUS_SSN_PARAM_ROWS(TALUS_SSN_FROZEN, 1e-5)};
 
 static TalusStatus iterate(TalusSolve *s, TalusSsn *w)
 {
     TalusForward at;
-    talus_ssn_place(w, s);
+    talus_ssn_set_iterate(w, s);
     talus_ssn_measure(w, s, &at);
     for (int products = 1;
          talus_solve_next(s, products, s->gamma, NULL, at.residual2, at.residual_max);

@@ -5,14 +5,13 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 const char *const talus_ssn_metrics[] = {"none", "diagonal", NULL};
 const char *const talus_ssn_maps[] = {"minmax", "normal", NULL};
 const char *const talus_ssn_bounds[] = {"frozen", "moving", NULL};
 
-enum { MOST_ROWS = 3 };
+enum { MAX_ROWS = 3 };
 
 /* ---- the maps, block by block ---- */
 
@@ -77,11 +76,11 @@ static void normal_block(const TalusSsn *w, int b, const double *x, const double
 /* Evaluates the map at gamma and y: sides and F. */
 static void evaluate(TalusSsn *w, const double *x)
 {
-    int8_t side[MOST_ROWS] = {0};
+    int8_t side[MAX_ROWS] = {0};
     w->changed = 0;
     for (int b = 0; b < w->blocks; b++) {
         int at = b * w->rows;
-        double clamped[MOST_ROWS], g[MOST_ROWS] = {0}, *f = w->vector[TALUS_SSN_F] + at;
+        double clamped[MAX_ROWS], g[MAX_ROWS] = {0}, *f = w->vector[TALUS_SSN_F] + at;
         for (int k = 0; k < w->rows; k++)
             g[k] = w->vector[TALUS_SSN_G][at + k] + pull(w, at + k, x[at + k]);
         if (is_normal(w)) {
@@ -170,7 +169,7 @@ static void linearise_block(TalusSsn *w, int b, double normal)
     const int rows = w->rows, at = b * rows;
     const double *c = w->vector[TALUS_SSN_WEIGHT] + at, *f = w->vector[TALUS_SSN_F] + at;
     const double *diagonal = w->vector[TALUS_SSN_DIAGONALS] + at;
-    double pi[MOST_ROWS * MOST_ROWS];
+    double pi[MAX_ROWS * MAX_ROWS];
     bound_slopes(w, b, normal, pi);
     for (int k = 0; k < rows; k++) {
         double *left = w->left + (at + k) * rows, *own = w->own + (at + k) * rows, right = 0.0;
@@ -225,8 +224,8 @@ static double squares(const double *f, int count)
 /* F'F at x + t d. */
 static double minmax_merit(const TalusSsn *w, const double *x, double t)
 {
-    double sum = 0.0, to[MOST_ROWS], g[MOST_ROWS], f[MOST_ROWS];
-    int8_t side[MOST_ROWS];
+    double sum = 0.0, to[MAX_ROWS], g[MAX_ROWS], f[MAX_ROWS];
+    int8_t side[MAX_ROWS];
     for (int b = 0; b < w->blocks; b++) {
         for (int k = 0; k < w->rows; k++) {
             int i = b * w->rows + k;
@@ -251,8 +250,8 @@ static void along(const TalusSsn *w, int b, double t, double *y)
 /* G'G at y + t dy. Clamps x, so one product is needed, of the change of x, which is left in D. */
 static double normal_merit(TalusSsn *w, const double *x, double t)
 {
-    double sum = 0.0, y[MOST_ROWS] = {0}, to[MOST_ROWS], g[MOST_ROWS], f[MOST_ROWS];
-    int8_t side[MOST_ROWS];
+    double sum = 0.0, y[MAX_ROWS] = {0}, to[MAX_ROWS], g[MAX_ROWS], f[MAX_ROWS];
+    int8_t side[MAX_ROWS];
     for (int b = 0; b < w->blocks; b++) {
         along(w, b, t, y);
         clamp_block(w, b, y, side, to);
@@ -298,14 +297,14 @@ static double step_length(TalusSsn *w, TalusSolve *s)
 
 static void take_clamped(TalusSsn *w, double *gamma)
 {
-    int8_t side[MOST_ROWS];
+    int8_t side[MAX_ROWS];
     for (int b = 0; b < w->blocks; b++) {
         int at = b * w->rows;
         clamp_block(w, b, w->vector[TALUS_SSN_Y] + at, side, gamma + at);
     }
 }
 
-int talus_ssn_look(TalusSsn *w, const TalusSolve *s)
+int talus_ssn_update_sides(TalusSsn *w, const TalusSolve *s)
 {
     evaluate(w, s->gamma);
     return w->changed;
@@ -314,7 +313,7 @@ int talus_ssn_look(TalusSsn *w, const TalusSolve *s)
 int talus_ssn_anchor(TalusSsn *w, const TalusSolve *s)
 {
     memcpy(w->vector[TALUS_SSN_CENTRE], s->gamma, size_of(w) * sizeof(double));
-    return talus_ssn_look(w, s);
+    return talus_ssn_update_sides(w, s);
 }
 
 TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *s, TalusSsnMove *move)
@@ -346,7 +345,7 @@ static void set_bounds(TalusSsn *w, TalusSolve *s)
 }
 
 /* Components inside their bounds keep y = x. At a bound y = x - g / c: beyond it if pressed against it, else inside. */
-void talus_ssn_place(TalusSsn *w, TalusSolve *s)
+void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *s)
 {
     if (!is_normal(w))
         return;

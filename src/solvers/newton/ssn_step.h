@@ -39,43 +39,18 @@ typedef struct TalusSsnParams {
 extern const char *const talus_ssn_metrics[], *const talus_ssn_maps[], *const talus_ssn_bounds[];
 
 /* The rows of a parameter table whose struct begins with TalusSsnParams. */
-#define TALUS_SSN_PARAM_ROWS(bounds_preset, regularise_preset)                                    \
-    {"metric",                                                                                    \
-     TALUS_PARAM_CHOICE,                                                                          \
-     offsetof(TalusSsnParams, metric),                                                            \
-     TALUS_SSN_DIAGONAL,                                                                          \
-     0,                                                                                           \
-     0,                                                                                           \
-     talus_ssn_metrics,                                                                           \
-     "what makes bounds and velocities comparable; the paper's method has none"},                 \
-        {"map",                                                                                   \
-         TALUS_PARAM_CHOICE,                                                                      \
-         offsetof(TalusSsnParams, map),                                                           \
-         TALUS_SSN_MINMAX,                                                                        \
-         0,                                                                                       \
-         0,                                                                                       \
-         talus_ssn_maps,                                                                          \
-         "whose root is looked for: the paper's Eq. 18, or PATH's, Eq. 21"},                      \
-        {"bounds",                                                                                \
-         TALUS_PARAM_CHOICE,                                                                      \
-         offsetof(TalusSsnParams, bounds),                                                        \
-         bounds_preset,                                                                           \
-         0,                                                                                       \
-         0,                                                                                       \
-         talus_ssn_bounds,                                                                        \
-         "Coulomb's law: bounds constant in each step, or moved with the normal impulse"},        \
-        {"regularise",                                                                            \
-         TALUS_PARAM_REAL,                                                                        \
-         offsetof(TalusSsnParams, regularise),                                                    \
-         regularise_preset,                                                                       \
-         1e-14,                                                                                   \
-         1.0,                                                                                     \
-         NULL,                                                                                    \
-         "added to each diagonal entry of the free rows, relative to it"},                        \
-    {                                                                                             \
-        "step_min", TALUS_PARAM_REAL, offsetof(TalusSsnParams, step_min), 1e-4, 1e-12, 1.0, NULL, \
-            "no step is shorter than this share of Newton's"                                      \
-    }
+#define TALUS_SSN_PARAM_ROWS(bounds_preset, regularise_preset)                                \
+    TALUS_CHOICE(TalusSsnParams, metric, TALUS_SSN_DIAGONAL, talus_ssn_metrics,               \
+                 "what makes bounds and velocities comparable; the paper's method has none"), \
+        TALUS_CHOICE(TalusSsnParams, map, TALUS_SSN_MINMAX, talus_ssn_maps,                   \
+                     "whose root is looked for: the paper's Eq. 18, or PATH's, Eq. 21"),      \
+        TALUS_CHOICE(                                                                         \
+            TalusSsnParams, bounds, bounds_preset, talus_ssn_bounds,                          \
+            "Coulomb's law: bounds constant in each step, or moved with the normal impulse"), \
+        TALUS_REAL(TalusSsnParams, regularise, regularise_preset, 1e-14, 1.0,                 \
+                   "added to each diagonal entry of the free rows, relative to it"),          \
+        TALUS_REAL(TalusSsnParams, step_min, 1e-4, 1e-12, 1.0,                                \
+                   "no step is shorter than this share of Newton's")
 
 /* G: g; D, ND: change of x and (N + E) times it; Y, DY: y and its change, map=normal; F: the map; Q: offsets; WEIGHT:
  * c; CENTRE: of the regularisation. */
@@ -121,12 +96,12 @@ TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *solve);
 void talus_ssn_clear(void *work);
 
 /* map=normal: sets y from gamma, and gamma to the x of y. Call it before the first step and when gamma was changed. */
-void talus_ssn_place(TalusSsn *w, TalusSolve *solve);
-/* Computes bounds, gradient and natural residual of gamma. Two products with talus_ssn_place, else one. */
+void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *solve);
+/* Computes bounds, gradient and natural residual of gamma. Two products with talus_ssn_set_iterate, else one. */
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
 /* Evaluates sides and map for the next step, after talus_ssn_measure. Returns the rows that changed sides. */
-int talus_ssn_look(TalusSsn *w, const TalusSolve *solve);
-/* talus_ssn_look with gamma as the new centre of the regularisation. */
+int talus_ssn_update_sides(TalusSsn *w, const TalusSolve *solve);
+/* talus_ssn_update_sides with gamma as the new centre of the regularisation. */
 int talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve);
 
 typedef struct TalusSsnMove {
@@ -135,7 +110,7 @@ typedef struct TalusSsnMove {
     double length; /* in and out: share of Newton's step */
 } TalusSsnMove;
 
-/* Takes one step of gamma, after talus_ssn_look or talus_ssn_anchor; one factorisation unless `again`. */
+/* Takes one step of gamma, after talus_ssn_update_sides or talus_ssn_anchor; one factorisation unless `again`. */
 TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, TalusSsnMove *move);
 
 /* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, with bounds from the current normal impulses.

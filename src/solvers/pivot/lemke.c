@@ -33,7 +33,7 @@
 enum { TRIES = 4, LONG = 20 };
 
 typedef struct Params {
-    int most, refactor, cover, ties;
+    int max_unknowns, refactor, cover, ties;
 } Params;
 
 enum { COVER_SPREAD, COVER_ONES };
@@ -43,14 +43,13 @@ static const char *const covers[] = {"spread", "ones", NULL};
 static const char *const ties[] = {"lexicographic", "first", NULL};
 
 static const TalusParam params[] = {
-    {"most", TALUS_PARAM_INT, offsetof(Params, most), 2000, 1, 20000, NULL,
-     "unknowns of the LCP above which the problem is refused"},
-    {"refactor", TALUS_PARAM_INT, offsetof(Params, refactor), 100, 1, 1e6, NULL,
-     "pivots after which the basis is factorised anew"},
-    {"cover", TALUS_PARAM_CHOICE, offsetof(Params, cover), COVER_SPREAD, 0, 0, covers,
-     "covering vector: numbers from 1 to 2, or all 1, which leaves many ties"},
-    {"ties", TALUS_PARAM_CHOICE, offsetof(Params, ties), TALUS_TIES_LEXICOGRAPHIC, 0, 0, ties,
-     "what leaves the basis of several; first may go round in circles"},
+    TALUS_INT(Params, max_unknowns, 2000, 1, 20000,
+              "unknowns of the LCP above which the problem is refused"),
+    TALUS_INT(Params, refactor, 100, 1, 1e6, "pivots after which the basis is factorised anew"),
+    TALUS_CHOICE(Params, cover, COVER_SPREAD, covers,
+                 "covering vector: numbers from 1 to 2, or all 1, which leaves many ties"),
+    TALUS_CHOICE(Params, ties, TALUS_TIES_LEXICOGRAPHIC, ties,
+                 "what leaves the basis of several; first may go round in circles"),
 };
 
 enum { Q, IMPULSE, RAY, VECTORS };
@@ -75,15 +74,16 @@ static bool has_coulomb(const TalusSolve *s)
 static TalusStatus check_size(const TalusSolve *s, const Params *p)
 {
     int64_t size = talus_contact_lcp_size(s->op);
-    if (size <= p->most)
+    if (size <= p->max_unknowns)
         return TALUS_OK;
     bool coulomb = has_coulomb(s);
     return talus_solver_fail(
         "lemke", TALUS_ERR_UNSUPPORTED,
-        "%s LCP of %d contacts has %lld unknowns, above most=%d; %s",
-        coulomb ? "Stewart and Trinkle's" : "the dual", s->op->blocks, (long long)size, p->most,
-        coulomb ? "apgd takes problems of this size, or raise most"
-                : "ipm-chol or apgd take problems of this size, or raise most");
+        "%s LCP of %d contacts has %lld unknowns, above max_unknowns=%d; %s",
+        coulomb ? "Stewart and Trinkle's" : "the dual", s->op->blocks, (long long)size,
+        p->max_unknowns,
+        coulomb ? "apgd takes problems of this size, or raise max_unknowns"
+                : "ipm-chol or apgd take problems of this size, or raise max_unknowns");
 }
 
 static TalusStatus prepare(TalusSolve *s, Work *w)

@@ -40,10 +40,8 @@ TalusStatus talus_basis_begin(TalusBasis *b, const TalusLcp *lcp, const double *
 
 void talus_basis_clear(TalusBasis *b)
 {
-    void *const held[] = {b->basic, b->place, b->slot,  b->owner,    b->inverse, b->x,
-                          b->lu,    b->unit,  b->order, b->position, b->part,    b->residual};
-    for (size_t k = 0; k < sizeof held / sizeof *held; k++)
-        talus_release(held[k]);
+    TALUS_RELEASE(b->basic, b->place, b->slot, b->owner, b->inverse, b->x, b->lu, b->unit, b->order,
+                  b->position, b->part, b->residual);
     *b = (TalusBasis){0};
 }
 

@@ -69,10 +69,10 @@ static int exponent_of(double x)
 
 static void set_units(TalusContactLcp *c, const TalusOperator *op, const double *q)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int k = 0; k < c->rows * c->blocks; k++)
-        most = fmax(most, fabs(q[k]));
-    int speed = exponent_of(most);
+        max = fmax(max, fabs(q[k]));
+    int speed = exponent_of(max);
     c->speed = ldexp(1.0, speed);
     for (int i = 0; i < c->blocks; i++)
         c->block[i].unit = ldexp(1.0, speed - exponent_of(talus_block_scale(op, i)));
@@ -233,10 +233,8 @@ TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *probl
 
 void talus_contact_lcp_clear(TalusContactLcp *c)
 {
-    void *const held[] = {c->lcp.start, c->lcp.row, c->lcp.value, c->lcp.q, c->block,
-                          c->corner,    c->near,    c->mark,      c->part};
-    for (size_t k = 0; k < sizeof held / sizeof *held; k++)
-        talus_release(held[k]);
+    TALUS_RELEASE(c->lcp.start, c->lcp.row, c->lcp.value, c->lcp.q, c->block, c->corner, c->near,
+                  c->mark, c->part);
     *c = (TalusContactLcp){0};
 }
 

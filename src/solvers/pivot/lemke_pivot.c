@@ -17,10 +17,10 @@ static const double DRIFT = 1e-12;
 
 static double largest(const double *x, int n)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int i = 0; i < n; i++)
-        most = fmax(most, fabs(x[i]));
-    return most;
+        max = fmax(max, fabs(x[i]));
+    return max;
 }
 
 /* ---- the ratio test ---- */

@@ -5,16 +5,10 @@
  * nearest to its last impulse is taken. */
 #include "solvers/sweep/block_sweep.h"
 
-static TalusStatus solve_bgs(TalusSolve *s)
-{
-    return talus_block_sweep(s, TALUS_ONE_EXACT);
-}
-
 const TalusSolverType talus_solver_bgs = {
     .name = "bgs",
     .summary = "block Gauss-Seidel, each contact solved exactly",
     .reference = "sets/one_coulomb.h; one_cone.h",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_CONE | TALUS_TAKES(COULOMB, DISC),
-    .solve = solve_bgs,
-    TALUS_BLOCK_SWEEP_FIELDS,
+    TALUS_BLOCK_SWEEP(TALUS_ONE_EXACT),
 };

@@ -5,16 +5,10 @@
  * (Coulomb's law on the square), are exact too. */
 #include "solvers/sweep/block_sweep.h"
 
-static TalusStatus solve_bgs_enum(TalusSolve *s)
-{
-    return talus_block_sweep(s, TALUS_ONE_CASES);
-}
-
 const TalusSolverType talus_solver_bgs_enum = {
     .name = "bgs-enum",
     .summary = "block Gauss-Seidel, each contact by trying all cases of its bounds",
     .reference = "preclik-2009 section 3.1",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
-    .solve = solve_bgs_enum,
-    TALUS_BLOCK_SWEEP_FIELDS,
+    TALUS_BLOCK_SWEEP(TALUS_ONE_CASES),
 };

@@ -7,19 +7,15 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <stddef.h>
 
 static const char *const orders[] = {"forward", "symmetric", "random", "coloured", NULL};
 
 const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
-    {"order", TALUS_PARAM_CHOICE, offsetof(TalusBlockSweepParams, order), TALUS_ORDER_COLOURED, 0,
-     0, orders, "how a sweep visits the contacts; only coloured uses more than one thread"},
-    {"omega", TALUS_PARAM_REAL, offsetof(TalusBlockSweepParams, omega), 1.0, 1e-6, 2.0, NULL,
-     "relaxation"},
-    {"rho", TALUS_PARAM_REAL, offsetof(TalusBlockSweepParams, rho), 1.0, 1e-6, 1.0, NULL,
-     "averaging with the old value"},
-    {"seed", TALUS_PARAM_INT, offsetof(TalusBlockSweepParams, seed), 1, 0, 2147483647, NULL,
-     "of the random order"},
+    TALUS_CHOICE(TalusBlockSweepParams, order, TALUS_ORDER_COLOURED, orders,
+                 "how a sweep visits the contacts; only coloured uses more than one thread"),
+    TALUS_REAL(TalusBlockSweepParams, omega, 1.0, 1e-6, 2.0, "relaxation"),
+    TALUS_REAL(TalusBlockSweepParams, rho, 1.0, 1e-6, 1.0, "averaging with the old value"),
+    TALUS_INT(TalusBlockSweepParams, seed, 1, 0, 2147483647, "of the random order"),
 };
 
 /* Sweeps between downloads of the change, on backends where one costs as much as a sweep of a small problem. */
@@ -58,12 +54,12 @@ TalusStatus talus_sweep_until(TalusSolve *s, TalusSweepOptions options, int seed
     return TALUS_OK;
 }
 
-TalusStatus talus_block_sweep(TalusSolve *s, TalusOneSolver local)
+TalusStatus talus_block_sweep(TalusSolve *s)
 {
     const TalusBlockSweepParams *p = s->params;
     const TalusSweepOptions options = {.order = (TalusOrder)p->order,
                                        .metric = TALUS_METRIC_ANISOTROPIC,
-                                       .local = local,
+                                       .local = *(const TalusOneSolver *)s->type->variant,
                                        .omega = p->omega,
                                        .rho = p->rho};
     return talus_sweep_until(s, options, p->seed);

@@ -32,10 +32,11 @@ typedef struct TalusBlockSweepParams {
 enum { TALUS_BLOCK_SWEEP_PARAMS = 4 };
 extern const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS];
 
-/* talus_sweep_until with this solver of one contact and the parameters above. */
-TalusStatus talus_block_sweep(TalusSolve *solve, TalusOneSolver local);
+/* talus_sweep_until with these parameters and the variant's solver of one contact. */
+TalusStatus talus_block_sweep(TalusSolve *solve);
 
-#define TALUS_BLOCK_SWEEP_FIELDS                                                 \
+#define TALUS_BLOCK_SWEEP(local)                                                 \
+    .solve = talus_block_sweep, .variant = &(const TalusOneSolver){local},       \
     .params = talus_block_sweep_params, .param_count = TALUS_BLOCK_SWEEP_PARAMS, \
     .param_size = sizeof(TalusBlockSweepParams), TALUS_SWEEP_FIELDS
 

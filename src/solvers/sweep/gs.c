@@ -7,27 +7,22 @@
  * residual on deep beds. order=chaotic is the paper's update on a GPU: all contacts at once, and not repeatable. */
 #include "solvers/sweep/block_sweep.h"
 
-#include <stddef.h>
-
 typedef struct Params {
     double omega, rho;
     int order, metric, seed;
 } Params;
 
 static const char *const orders[] = {"forward", "symmetric", "random", "coloured", "chaotic", NULL};
-static const char *const metrics[] = {"trace", "anisotropic", NULL};
-
 static const TalusParam params[] = {
-    {"order", TALUS_PARAM_CHOICE, offsetof(Params, order), TALUS_ORDER_COLOURED, 0, 0, orders,
-     "how a sweep visits the contacts; only coloured uses more than one thread, only chaotic, for "
-     "cuda and small omega, is not repeatable"},
-    {"metric", TALUS_PARAM_CHOICE, offsetof(Params, metric), TALUS_METRIC_ANISOTROPIC, 0, 0,
-     metrics, "what a contact's step is divided by"},
-    {"omega", TALUS_PARAM_REAL, offsetof(Params, omega), 1.0, 1e-6, 2.0, NULL, "relaxation"},
-    {"rho", TALUS_PARAM_REAL, offsetof(Params, rho), 1.0, 1e-6, 1.0, NULL,
-     "averaging with the old value"},
-    {"seed", TALUS_PARAM_INT, offsetof(Params, seed), 1, 0, 2147483647, NULL,
-     "of the random order"},
+    TALUS_CHOICE(
+        Params, order, TALUS_ORDER_COLOURED, orders,
+        "how a sweep visits the contacts; only coloured uses more than one thread, only chaotic, for "
+        "cuda and small omega, is not repeatable"),
+    TALUS_CHOICE(Params, metric, TALUS_METRIC_ANISOTROPIC, talus_metric_names,
+                 "what a contact's step is divided by"),
+    TALUS_REAL(Params, omega, 1.0, 1e-6, 2.0, "relaxation"),
+    TALUS_REAL(Params, rho, 1.0, 1e-6, 1.0, "averaging with the old value"),
+    TALUS_INT(Params, seed, 1, 0, 2147483647, "of the random order"),
 };
 
 static TalusStatus solve_gs(TalusSolve *s)

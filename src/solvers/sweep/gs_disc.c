@@ -5,17 +5,11 @@
  * the tangential block is a multiple of the identity, and Newton's method is not needed. */
 #include "solvers/sweep/block_sweep.h"
 
-static TalusStatus solve_gs_disc(TalusSolve *s)
-{
-    return talus_block_sweep(s, TALUS_ONE_DISC);
-}
-
 const TalusSolverType talus_solver_gs_disc = {
     .name = "gs-disc",
     .summary =
         "Gauss-Seidel by normal impulse and tangential disc, for cylinders and circular Coulomb friction",
     .reference = "preclik-2009 Eqs. 14-16",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(FIXED, DISC) | TALUS_TAKES(COULOMB, DISC),
-    .solve = solve_gs_disc,
-    TALUS_BLOCK_SWEEP_FIELDS,
+    TALUS_BLOCK_SWEEP(TALUS_ONE_DISC),
 };

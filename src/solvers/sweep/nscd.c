@@ -4,16 +4,10 @@
  * A generalised Newton method solves it from the last impulse; if that fails, the exact solver of bgs does. */
 #include "solvers/sweep/block_sweep.h"
 
-static TalusStatus solve_nscd(TalusSolve *s)
-{
-    return talus_block_sweep(s, TALUS_ONE_NEWTON);
-}
-
 const TalusSolverType talus_solver_nscd = {
     .name = "nscd",
     .summary = "block Gauss-Seidel, each contact by a generalised Newton method",
     .reference = "preclik-2009 section 3.1; Jean 1999",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(COULOMB, DISC),
-    .solve = solve_nscd,
-    TALUS_BLOCK_SWEEP_FIELDS,
+    TALUS_BLOCK_SWEEP(TALUS_ONE_NEWTON),
 };

@@ -5,16 +5,10 @@
  * bounds obeys the law exactly; convergence to it is not proven. */
 #include "solvers/sweep/block_sweep.h"
 
-static TalusStatus solve_pgs(TalusSolve *s)
-{
-    return talus_block_sweep(s, TALUS_ONE_ROWS);
-}
-
 const TalusSolverType talus_solver_pgs = {
     .name = "pgs",
     .summary = "Gauss-Seidel component by component, friction bounds moved with the normal impulse",
     .reference = "preclik-2009 section 3.1",
     .takes = TALUS_TAKES_NONNEG | TALUS_TAKES_BOX | TALUS_TAKES(COULOMB, SQUARE),
-    .solve = solve_pgs,
-    TALUS_BLOCK_SWEEP_FIELDS,
+    TALUS_BLOCK_SWEEP(TALUS_ONE_ROWS),
 };

@@ -93,10 +93,10 @@ static double power_near_one_over(double x)
 
 static double largest_scale(const TalusOperator *op)
 {
-    double most = 0.0;
+    double max = 0.0;
     for (int i = 0; i < op->blocks; i++)
-        most = fmax(most, talus_block_scale(op, i));
-    return most;
+        max = fmax(max, talus_block_scale(op, i));
+    return max;
 }
 
 /* Completes the diagonal: bqpip adds to every entry. */
@@ -129,13 +129,9 @@ static TalusStatus complete_diagonal(TalusSparse *a)
 
 static bool has_diagonal(const TalusSparse *a)
 {
-    for (int k = 0; k < a->rows; k++) {
-        int32_t e = a->start[k];
-        while (e < a->start[k + 1] && a->column[e] < k)
-            e++;
-        if (e == a->start[k + 1] || a->column[e] != k)
+    for (int k = 0; k < a->rows; k++)
+        if (talus_sparse_diagonal(a, k) < 0)
             return false;
-    }
     return true;
 }
 
@@ -344,13 +340,13 @@ static bool multiplied(void *user)
 static double projected_gradient(const TalusTaoWork *w)
 {
     const double *x = w->vector[TALUS_TAO_X], *g = w->vector[TALUS_TAO_GRADIENT];
-    double most = 0.0;
+    double max = 0.0;
     for (int k = 0; k < w->n; k++) {
         bool held = (g[k] > 0.0 && x[k] <= w->vector[TALUS_TAO_LOW][k]) ||
                     (g[k] < 0.0 && x[k] >= w->vector[TALUS_TAO_HIGH][k]);
-        most = held ? most : fmax(most, fabs(g[k]));
+        max = held ? max : fmax(max, fabs(g[k]));
     }
-    return most;
+    return max;
 }
 
 /* Sets x0 = X, whose gradient is known, and the scaled problem. False if the gradient is zero: x is a solution. */
@@ -358,7 +354,7 @@ static bool set_origin(Run *run)
 {
     TalusTaoWork *w = run->w;
     double **v = w->vector;
-    double most = projected_gradient(w) / w->speed, speed = power_near_one_over(most);
+    double max = projected_gradient(w) / w->speed, speed = power_near_one_over(max);
     double change = speed / w->speed;
     w->speed = speed;
     w->unit = w->stiffness / w->speed;
@@ -370,7 +366,7 @@ static bool set_origin(Run *run)
         v[TALUS_TAO_Z_HIGH][k] =
             fmin((v[TALUS_TAO_HIGH][k] - v[TALUS_TAO_X][k]) / w->unit, FAR_AWAY);
     }
-    return most > 0.0;
+    return max > 0.0;
 }
 
 static TalusStatus fail(const Run *run, const TalusTaoResult *result)
@@ -470,9 +466,9 @@ static void set_start(Run *run)
         x[k] = fmin(fmax(x[k], w->vector[TALUS_TAO_LOW][k]), w->vector[TALUS_TAO_HIGH][k]);
 }
 
-TalusStatus talus_tao_solve(TalusSolve *s, const TalusTaoKind *kind)
+TalusStatus talus_tao_solve(TalusSolve *s)
 {
-    Run run = {.s = s, .kind = kind, .p = s->params, .w = s->work, .finite = true};
+    Run run = {.s = s, .kind = s->type->variant, .p = s->params, .w = s->work, .finite = true};
     TalusTaoWork *w = run.w;
     const TalusTaoModule *module;
     TALUS_TRY(prepare(&run));

@@ -60,8 +60,15 @@ typedef struct TalusTaoWork {
     TalusBest best;
 } TalusTaoWork;
 
-TalusStatus talus_tao_solve(TalusSolve *solve, const TalusTaoKind *kind);
+/* The variant of the solver is its TalusTaoKind. */
+TalusStatus talus_tao_solve(TalusSolve *solve);
 void talus_tao_clear(void *work);
+
+/* Fields of TalusSolverType that all these solvers share. */
+#define TALUS_TAO_FIELDS(kind)                                                       \
+    .work_size = sizeof(TalusTaoWork), .solve = talus_tao_solve, .variant = &(kind), \
+    .clear = talus_tao_clear, .on_host = "PETSc", .missing = talus_tao_missing,      \
+    .load = talus_tao_load
 
 /* tao_load.c. Returns NULL if the module is available, else what is missing. Does not load it. */
 const char *talus_tao_missing(void);

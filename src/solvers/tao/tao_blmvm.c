@@ -2,21 +2,14 @@
  * Gradients alone: no matrix is formed. */
 #include "solvers/tao/tao.h"
 
-#include <stddef.h>
-
 static const char *const stops[] = {"ours", "paper", NULL};
 
 static const TalusParam params[] = {
-    {"stop", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, stop), TALUS_TAO_STOP_OURS, 0, 0, stops,
-     "paper: once the projected gradient is below 1e-3 m/s, as in petra-2009"},
+    TALUS_CHOICE(TalusTaoParams, stop, TALUS_TAO_STOP_OURS, stops,
+                 "paper: once the projected gradient is below 1e-3 m/s, as in petra-2009"),
 };
 
 static const TalusTaoKind kind = {.method = TALUS_TAO_BLMVM, .paper = 1e-3};
-
-static TalusStatus solve(TalusSolve *s)
-{
-    return talus_tao_solve(s, &kind);
-}
 
 const TalusSolverType talus_solver_tao_blmvm = {
     .name = "tao-blmvm",
@@ -24,10 +17,5 @@ const TalusSolverType talus_solver_tao_blmvm = {
     .reference = "Benson & More 2001; petra-2009",
     .takes = TALUS_TAO_TAKES | TALUS_TAKES_BOX,
     TALUS_PARAMS(params, TalusTaoParams),
-    .work_size = sizeof(TalusTaoWork),
-    .solve = solve,
-    .clear = talus_tao_clear,
-    .on_host = "PETSc",
-    .missing = talus_tao_missing,
-    .load = talus_tao_load,
+    TALUS_TAO_FIELDS(kind),
 };

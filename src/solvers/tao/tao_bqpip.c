@@ -1,24 +1,17 @@
 /* solvers/tao/tao_bqpip.c - BQPIP of PETSc's TAO: Mehrotra's interior point method for bounds. */
 #include "solvers/tao/tao.h"
 
-#include <stddef.h>
-
 static const char *const preconditions[] = {"cholesky", "icc", "jacobi", "none", NULL};
 
 static const TalusParam params[] = {
-    {"precondition", TALUS_PARAM_CHOICE, offsetof(TalusTaoParams, precondition), 0, 0, 0,
-     preconditions,
-     "of conjugate gradients: Cholesky, which leaves them nothing to do, incomplete Cholesky, the "
-     "diagonal, or none"},
+    TALUS_CHOICE(
+        TalusTaoParams, precondition, 0, preconditions,
+        "of conjugate gradients: Cholesky, which leaves them nothing to do, incomplete Cholesky, the "
+        "diagonal, or none"),
 };
 
 static const TalusTaoKind kind = {
     .method = TALUS_TAO_BQPIP, .preconditions = preconditions, .patience = 30};
-
-static TalusStatus solve(TalusSolve *s)
-{
-    return talus_tao_solve(s, &kind);
-}
 
 const TalusSolverType talus_solver_tao_bqpip = {
     .name = "tao-bqpip",
@@ -26,10 +19,5 @@ const TalusSolverType talus_solver_tao_bqpip = {
     .reference = "Mehrotra 1992; PETSc's manual pages",
     .takes = TALUS_TAO_TAKES,
     TALUS_PARAMS(params, TalusTaoParams),
-    .work_size = sizeof(TalusTaoWork),
-    .solve = solve,
-    .clear = talus_tao_clear,
-    .on_host = "PETSc",
-    .missing = talus_tao_missing,
-    .load = talus_tao_load,
+    TALUS_TAO_FIELDS(kind),
 };

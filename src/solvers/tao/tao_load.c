@@ -66,7 +66,7 @@ static bool find_module(char path[PATH_TEXT])
 }
 
 /* Returns what is missing, or NULL. `path` is then the module, unless it is loaded. `state` must be held. */
-static const char *look(char path[PATH_TEXT])
+static const char *find_missing(char path[PATH_TEXT])
 {
     if (loaded)
         return NULL;
@@ -85,7 +85,7 @@ const char *talus_tao_missing(void)
 {
     char path[PATH_TEXT];
     pthread_mutex_lock(&state);
-    const char *missing = look(path);
+    const char *missing = find_missing(path);
     pthread_mutex_unlock(&state);
     return missing;
 }
@@ -118,7 +118,7 @@ TalusStatus talus_tao_acquire(const TalusTaoModule **out)
     pthread_once(&prepared, prepare);
     pthread_mutex_lock(&use);
     pthread_mutex_lock(&state);
-    const char *missing = look(path);
+    const char *missing = find_missing(path);
     if (!missing && !loaded) {
         loaded = load(path);
         missing = loaded ? NULL : failure;

@@ -1,0 +1,121 @@
+/* sets/bounds.h - projection onto a cone over a product of sections, for host and device.
+ *
+ * A section is a disc, a square, a regular polygon or an interval. In axes chosen for the given point (talus_*_bounds),
+ * the distance of t from each of these sections at size n is
+ *     dist^2 = sum over k of max(z_k - m_k n, 0)^2,   z_k = t . axis_k,
+ * with one bound k for discs and intervals and two for the others. The projection of (n, t) onto the cone thus
+ * minimises a piecewise quadratic of one unknown, the new n, with as many breakpoints as bounds. */
+#ifndef TALUS_SETS_BOUNDS_H
+#define TALUS_SETS_BOUNDS_H
+
+#include <talus/math.h>
+
+#include <stdbool.h>
+
+/* A tangential vector t = sum of z_k axis_k and the bounds z_k <= slope_k n on it. */
+typedef struct TalusBounds {
+    double axis[2][2], slope[2], z[2];
+    bool met[2]; /* the bound exists; after talus_bounds_nearest: it holds with equality */
+} TalusBounds;
+
+/* Fraction of a bound at which it counts as met: projections round. talus_cone_state compares squares. */
+#define TALUS_SET_MET (1.0 - 5e-13)
+
+/* Removes all bounds. */
+TALUS_INLINE void talus_bounds_clear(TalusBounds *bounds)
+{
+    for (int k = 0; k < 2; k++) {
+        bounds->axis[k][0] = bounds->axis[k][1] = 0.0;
+        bounds->slope[k] = bounds->z[k] = 0.0;
+        bounds->met[k] = false;
+    }
+}
+
+/* Sets bound k: t . (e0, e1) <= slope n. */
+TALUS_INLINE void talus_bounds_set(TalusBounds *bounds, int k, double e0, double e1, double slope,
+                                   const double t[2])
+{
+    bounds->axis[k][0] = e0;
+    bounds->axis[k][1] = e1;
+    bounds->slope[k] = slope;
+    bounds->z[k] = t[0] * e0 + t[1] * e1;
+    bounds->met[k] = true;
+}
+
+/* Maximum parts of rows 1 to 5: section (rows 1 and 2), spinning (row 3, a disc on a line), rolling (rows 4 and 5). */
+enum { TALUS_PARTS = 3 };
+
+/* Half the derivative at n' = `at` of (n' - n)^2 + sum of max(z_k - m_k n', 0)^2, which increases with n'. */
+TALUS_INLINE double talus_bounds_derivative(int parts, const TalusBounds *bounds, double n,
+                                            double at)
+{
+    double pull = at - n;
+    for (int i = 0; i < parts; i++)
+        for (int k = 0; k < 2; k++) {
+            double m = bounds[i].slope[k];
+            double over = bounds[i].met[k] && m > 0.0 ? bounds[i].z[k] - m * at : 0.0;
+            pull -= over > 0.0 ? m * over : 0.0;
+        }
+    return pull;
+}
+
+/* The n' that minimises that sum. A bound is met if the derivative is positive at its breakpoint z_k / m_k, and the
+ * minimum lies between the breakpoints of unmet and met bounds. (Assuming all bounds met and dropping those that are
+ * not fails for steep ones: with m = 1e6 the others are lost in the rounding of the sum.) A NaN counts as met. */
+TALUS_INLINE double talus_bounds_nearest(int parts, TalusBounds *bounds, double n)
+{
+    bool met[TALUS_PARTS][2];
+    double top = n, bottom = 1.0, low = -INFINITY, high = INFINITY;
+    for (int i = 0; i < parts; i++)
+        for (int k = 0; k < 2; k++) {
+            double m = bounds[i].slope[k], z = bounds[i].z[k], at = m > 0.0 ? z / m : 0.0;
+            met[i][k] = bounds[i].met[k];
+            if (met[i][k] && m > 0.0) {
+                met[i][k] = !(talus_bounds_derivative(parts, bounds, n, at) <= 0.0);
+                low = !met[i][k] && at > low ? at : low;
+                high = met[i][k] && at < high ? at : high;
+            }
+            top += met[i][k] ? m * z : 0.0;
+            bottom += met[i][k] ? m * m : 0.0;
+        }
+    for (int i = 0; i < parts; i++)
+        for (int k = 0; k < 2; k++)
+            bounds[i].met[k] = met[i][k];
+    double best = top / bottom;
+    best = best < low ? low : best;
+    return best > high ? high : best;
+}
+
+/* True if every bound holds at n. */
+TALUS_INLINE bool talus_bounds_hold(int parts, const TalusBounds *bounds, double n)
+{
+    bool holds = n >= 0.0;
+    for (int i = 0; i < parts; i++)
+        for (int k = 0; k < 2; k++)
+            holds = holds && (!bounds[i].met[k] || bounds[i].z[k] <= bounds[i].slope[k] * n);
+    return holds;
+}
+
+/* Writes t with the met bounds at equality; their axes span t. */
+TALUS_INLINE void talus_bounds_apply(const TalusBounds *bounds, double n, double t[2])
+{
+    if (!bounds->met[0] && !bounds->met[1])
+        return;
+    double z0 = bounds->met[0] ? bounds->slope[0] * n : bounds->z[0];
+    double z1 = bounds->met[1] ? bounds->slope[1] * n : bounds->z[1];
+    t[0] = z0 * bounds->axis[0][0] + z1 * bounds->axis[1][0];
+    t[1] = z0 * bounds->axis[0][1] + z1 * bounds->axis[1][1];
+}
+
+/* The same for axes that do not span t: removes the excess along each. */
+TALUS_INLINE void talus_bounds_clip(const TalusBounds *bounds, double n, double t[2])
+{
+    for (int k = 0; k < 2; k++)
+        if (bounds->met[k]) {
+            double excess = bounds->z[k] - bounds->slope[k] * n;
+            t[0] -= excess * bounds->axis[k][0];
+            t[1] -= excess * bounds->axis[k][1];
+        }
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* support/qp_gap.h - objectives of both forms of a quadratic program (problem/qp.h), for tests of its solvers. */
+#ifndef SUPPORT_QP_GAP_H
+#define SUPPORT_QP_GAP_H
+
+#include "problem/qp.h"
+
+/* v = v_f + M^-1 A'lambda. Needs the primal form. */
+void qp_velocity(const TalusQp *qp, const double *lambda, double *v);
+
+/* Objectives of both forms at v and lambda, with s = E 1'lambda and the constant 1/2 v_f'M v_f that makes them equal at
+ * an optimum; their gap, primal minus dual; and the largest violation of A v + s >= b, m/s. `datum` is OOQP's scale.
+ * Needs the primal form. */
+typedef struct QpGap {
+    double primal, dual, gap, datum, infeasibility;
+} QpGap;
+
+QpGap qp_gap(const TalusQp *qp, const double *v, const double *lambda);
+
+#endif
