@@ -160,7 +160,7 @@ static double min_chain_force(const TalusSnapshot *s)
     double sum = 0.0;
     int loaded = 0;
     for (int k = 0; k < s->contact_count; k++) {
-        double force = talus_contact_force(s, k);
+        double force = talus_snapshot_contact_force(s, k);
         sum += force > 0.0 ? force : 0.0;
         loaded += force > 0.0;
     }
@@ -175,8 +175,8 @@ static TalusStatus measure_chains(TalusPicture *picture, double least, int *coun
     TALUS_TRY(TALUS_ALLOC(force, (size_t)s->contact_count, "chains"));
     *count = 0;
     for (int k = 0; k < s->contact_count; k++)
-        if (talus_contact_force(s, k) > least)
-            force[(*count)++] = talus_contact_force(s, k);
+        if (talus_snapshot_contact_force(s, k) > least)
+            force[(*count)++] = talus_snapshot_contact_force(s, k);
     double high = talus_percentile(force, (size_t)*count);
     if (isnan(picture->def->high))
         picture->high = fmax(high > 0.0 ? talus_nice(high) : 1.0, picture->low);
@@ -228,8 +228,8 @@ TalusStatus talus_picture_chains(TalusPicture *picture)
     TALUS_TRY(measure_chains(picture, least, &count));
     TALUS_TRY(reserve(&picture->chains, 3 * count, count, 0));
     for (int k = 0; k < s->contact_count; k++)
-        if (talus_contact_force(s, k) > least)
-            add_chain(picture, k, talus_contact_force(s, k));
+        if (talus_snapshot_contact_force(s, k) > least)
+            add_chain(picture, k, talus_snapshot_contact_force(s, k));
     picture->chains.cut = picture->bodies.cut;
     return TALUS_OK;
 }
