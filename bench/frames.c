@@ -104,7 +104,7 @@ static void made_up(const char *title, int bodies, double share, double spread, 
                             .materials = &material};
     TalusFrameEncoder encoder = {.packer.pool = pool};
     TalusSnapshot s = {0};
-    must(talus_snapshot_shape(&s, TALUS_SNAPSHOT_SPEED | TALUS_SNAPSHOT_FORCE, bodies, 0));
+    must(talus_snapshot_resize(&s, TALUS_SNAPSHOT_SPEED | TALUS_SNAPSHOT_FORCE, bodies, 0));
     scatter(&s, 0.1, spread);
     move(&s, share, 0.25);
     must(talus_frames_head_measure(&head, &s));

@@ -165,8 +165,8 @@ static Bed make_bed(int bodies)
     must(cu_scan(cu, bed.first.at, bed.first.at, op->bodies + 1));
     must(cu_scan(cu, bed.incidence_start.at, bed.incidence_start.at, op->bodies + 1));
     launch(cu, fill, blocks_for(op->bodies), THREADS, l, *op, bed.first.at);
-    must(cu_scratch(op));
-    cu_metric(op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)bed.metric.at);
+    must(cu_op_scratch(op));
+    cu_op_metric(op, TALUS_METRIC_ANISOTROPIC, (TalusMetricBlock *)bed.metric.at);
     must(cu_check(cu));
     return bed;
 }

@@ -7,7 +7,6 @@ set(talus_page_sources
   ${PROJECT_SOURCE_DIR}/apps/cli/json_out.c
   ${PROJECT_SOURCE_DIR}/apps/cli/page.c
   ${PROJECT_SOURCE_DIR}/apps/cli/serve/serve_files.c
-  ${PROJECT_SOURCE_DIR}/apps/cli/serve/serve_index.c
   ${PROJECT_SOURCE_DIR}/apps/cli/serve/serve_request.c
   ${PROJECT_SOURCE_DIR}/apps/cli/run/steps.c
   ${PROJECT_SOURCE_DIR}/apps/cli/serve/viewer_page.c)

@@ -1,11 +1,10 @@
 /* fuzz/run_files.c - any bytes as a frames file and as a table of steps: what the server makes of them is
- * valid JSON, lies within the file, and is the same whether the file was seen to grow or found whole.
+ * valid JSON and lies within the file; rows are the same whether the file was seen to grow or found whole.
  *
  * The first two bytes say how much of the file is there at the first look. */
 #include "cli/run/steps.h"
-#include "cli/serve/serve_index.h"
 
-#include "io/text/json.h"
+#include "io/frames/frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,34 +31,27 @@ static void write_file(const uint8_t *bytes, size_t size, size_t from)
 
 /* ---- frames ---- */
 
-static void check_index(const ServeIndex *index, size_t size)
+static void check_places(const TalusFrames *frames, size_t size)
 {
-    check(index->end <= size && index->size <= size);
-    for (int i = 0; i < index->frame_count; i++) {
-        ServePlace place = index->frames[i].place;
-        check(place.offset < size && place.size <= size - place.offset && place.offset % 8 == 0);
+    for (int i = 0; i < frames->count; i++) {
+        TalusFrameInfo frame = frames->frame[i];
+        check(frame.offset < size && frame.size <= size - frame.offset && frame.offset % 8 == 0);
     }
-    for (int i = 0; i < index->head_count; i++)
-        check(index->heads[i].offset < size &&
-              index->heads[i].size <= size - index->heads[i].offset);
+    for (int i = 0; i < frames->heads; i++)
+        check(frames->head[i].offset < size &&
+              frames->head[i].size <= size - frames->head[i].offset);
 }
 
 static void try_frames(const uint8_t *bytes, size_t size, size_t cut)
 {
-    ServeIndex grown = {0}, whole = {0};
-    bool anew = false;
+    TalusFrames *frames = NULL;
     write_file(bytes, cut, 0);
-    serve_index_refresh(&grown, file, &anew);
-    check_index(&grown, cut);
+    if (talus_frames_follow(&frames, dup(file), "frames") == TALUS_OK)
+        check_places(frames, cut);
     write_file(bytes, size, cut);
-    TalusStatus status = serve_index_refresh(&grown, file, &anew);
-    check(!anew);
-    check(serve_index_refresh(&whole, file, &anew) == status);
-    check_index(&whole, size);
-    check(grown.frame_count == whole.frame_count && grown.head_count == whole.head_count &&
-          grown.end == whole.end && grown.complete == whole.complete && grown.size == whole.size);
-    serve_index_clear(&grown);
-    serve_index_clear(&whole);
+    if (talus_frames_follow(&frames, dup(file), "frames") == TALUS_OK)
+        check_places(frames, size);
+    talus_frames_close(frames);
 }
 
 /* ---- steps ---- */

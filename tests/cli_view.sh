@@ -84,7 +84,7 @@ refused() {
 refused "nowhere: No such file or directory" nowhere
 refused "empty/frames.talus: No such file or directory" empty
 refused "\`talus run SCENE --out DIR\` writes" empty
-refused "does not begin with TALUSFRM" run/steps.csv
+refused "run/steps.csv: is not a Talus frames file" run/steps.csv
 refused "expected a number up to 65535" run --port 65536
 # frames.talus, run.json and steps.csv are read as themselves or not at all
 echo "CANARY of a file beside" >canary.txt

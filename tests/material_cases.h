@@ -64,6 +64,32 @@ TEST(recovery_and_rebound_do_not_add_up)
     }
 }
 
+/* Applied forces count as gravity does: a ball that is pressed down leaves by e times the speed that it had before the
+ * step, and bodies at rest stay at rest under a force, and under a torque too weak to tip them. */
+TEST(an_applied_force_is_no_impact)
+{
+    const double h = 0.01, e = 0.5, speed[] = {0.0, 1.0, 0.0}, half = 0.1;
+    for (int k = 0; k < 3; k++) {
+        TalusWorldDef def = tight_def(h);
+        def.restitution_threshold = 0.1;
+        TalusPairDef pair = talus_pair_def_default();
+        pair.restitution = e;
+        TalusWorld *world = make_world(&def, &pair);
+        add_floor(world);
+        TalusBodyId id = add_body(world, k < 2 ? sphere(half) : box(half, half, half), 1.0,
+                                  talus_vec3(0, 0, half), talus_vec3(0, 0, -speed[k]), zero);
+        TalusVec3 force = {0.0, 0.0, k < 2 ? -10.0 * g : 0.0};
+        TalusVec3 torque = {0.0, k < 2 ? 0.0 : 0.5 * g * half, 0.0};
+        CHECK_OK(talus_world_set_force(world, id, force, torque));
+        for (int i = 0; i < (k == 1 ? 1 : 4); i++) {
+            State s = step(world);
+            CHECK_NEAR(s.v.z, e * speed[k], 1e-8);
+            CHECK(talus_norm(s.w) < 1e-7);
+        }
+        talus_world_destroy(world);
+    }
+}
+
 /* ---- spinning ---- */
 
 /* (2/5) m R^2 dw/dt = -spinning R m g: w falls by 5/2 spinning g / R a second and is 0 at
@@ -217,6 +243,7 @@ static inline void run_material_cases(void)
     RUN(the_threshold_is_relative_to_gravity_and_step);
     RUN(friction_does_not_change_a_rebound);
     RUN(recovery_and_rebound_do_not_add_up);
+    RUN(an_applied_force_is_no_impact);
     RUN(a_spinning_sphere_stops_when_it_should);
     RUN(two_spheres_turn_on_their_reduced_radius);
     RUN(two_spheres_in_flight_share_rebound_and_moment);

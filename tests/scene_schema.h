@@ -297,7 +297,8 @@ static void put_value(TalusText *t, const SceneType *type)
     char words[200];
     const SceneType *item = type->item;
     if (type->kind == SCENE_OBJECT && type->shorthand) {
-        talus_scene_expected(talus_scene_field(type, type->shorthand)->type, words, sizeof words);
+        talus_scene_describe_type(talus_scene_field(type, type->shorthand)->type, words,
+                                  sizeof words);
         put(t, "%s, or [%s](#%s)", words, type->name, type->name);
     } else if (type->kind == SCENE_OBJECT)
         put(t, "[%s](#%s)", type->name, type->name);
@@ -308,7 +309,7 @@ static void put_value(TalusText *t, const SceneType *type)
     else if (type->kind == SCENE_LIST && item->kind == SCENE_OBJECT)
         put(t, "an array of [%s](#%s)", item->name, item->name);
     else {
-        talus_scene_expected(type, words, sizeof words);
+        talus_scene_describe_type(type, words, sizeof words);
         put(t, "%s", words);
     }
 }

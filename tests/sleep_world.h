@@ -63,6 +63,26 @@ TEST(a_settled_heap_sleeps_and_stays_where_it_is)
     talus_world_destroy(awake);
 }
 
+/* A probe of a region counts the bodies in it, asleep or not. */
+TEST(a_region_holds_sleeping_bodies)
+{
+    TalusWorld *world = make_heap(1.0, 1);
+    TalusProbeDef def = {.name = "all",
+                         .kind = TALUS_PROBE_REGION,
+                         .lo = talus_vec3(-1, -1, 0),
+                         .hi = talus_vec3(1, 1, 1)};
+    int probe;
+    REQUIRE_OK(talus_world_add_probe(world, &def, &probe));
+    run(world, 1);
+    CHECK_INT(talus_world_probe_value(world, probe).bodies, BOXES);
+    run(world, 1500);
+    CHECK_INT(info.asleep, BOXES);
+    TalusProbeValue value = talus_world_probe_value(world, probe);
+    CHECK_INT(value.bodies, BOXES);
+    CHECK(value.mass == BOXES && value.momentum.z == 0.0);
+    talus_world_destroy(world);
+}
+
 TEST(a_body_that_falls_on_it_wakes_it)
 {
     TalusWorld *world = make_heap(1.0, 1);
@@ -165,6 +185,7 @@ TEST(sleep_survives_a_restart_and_threads)
 static inline int run_sleep_tests(void)
 {
     RUN(a_settled_heap_sleeps_and_stays_where_it_is);
+    RUN(a_region_holds_sleeping_bodies);
     RUN(a_body_that_falls_on_it_wakes_it);
     RUN(calls_and_driven_bodies_wake_what_they_concern);
     RUN(a_body_at_the_top_of_its_flight_does_not_sleep);

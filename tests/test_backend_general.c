@@ -170,7 +170,7 @@ static void run_laws(const ModelCase *c, Results *r)
     cpu->law.shift(c->op, gamma, 0.5, &sums);
     KEEP(r, sums);
     cpu->law.estimate(c->op, (const TalusMetricBlock *)c->metric, gamma, 0.5);
-    cpu->law.measure(c->op, gamma, &sums);
+    cpu->law.shift(c->op, gamma, 0.0, &sums);
     KEEP(r, sums);
     cpu->op.product(c->op, gamma, true, true, q);
     keep(r, q, c->n);

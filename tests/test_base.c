@@ -381,9 +381,9 @@ TEST(params_describe_themselves)
         "  colour=green  a colour (red|green|blue)", "  flag=on  a switch (on|off)"};
     for (int i = 0; i < 4; i++) {
         char text[100];
-        talus_param_line(&table[i], text, sizeof text);
+        talus_param_describe(&table[i], text, sizeof text);
         CHECK_STR(text, lines[i]);
-        talus_param_line(&table[i], text, 8); /* cut, not overrun */
+        talus_param_describe(&table[i], text, 8); /* cut, not overrun */
         CHECK_INT((int)strlen(text), 7);
     }
 }
@@ -391,23 +391,23 @@ TEST(params_describe_themselves)
 TEST(nearest_name_is_near)
 {
     static const char *const names[] = {"friction", "density", "stiffness", "damping"};
-    CHECK_STR(talus_nearest("frction", names, 4), "friction");
-    CHECK_STR(talus_nearest("Density", names, 4), "density");
-    CHECK_STR(talus_nearest("stifness", names, 4), "stiffness");
-    CHECK_STR(talus_nearest("damping", names, 4), "damping");
-    CHECK(!talus_nearest("colour", names, 4));
+    CHECK_STR(talus_nearest_name("frction", names, 4), "friction");
+    CHECK_STR(talus_nearest_name("Density", names, 4), "density");
+    CHECK_STR(talus_nearest_name("stifness", names, 4), "stiffness");
+    CHECK_STR(talus_nearest_name("damping", names, 4), "damping");
+    CHECK(!talus_nearest_name("colour", names, 4));
     /* A word that goes on, or ends early, comes before one that is misspelt. */
     static const char *const options[] = {"reference", "tol", "max-iter", "trace", "threads"};
-    CHECK_STR(talus_nearest("tolerance", options, 5), "tol");
-    CHECK_STR(talus_nearest("max-iterations", options, 5), "max-iter");
-    CHECK_STR(talus_nearest("ref", options, 5), "reference");
-    CHECK(!talus_nearest("q", options, 5));
-    CHECK(!talus_nearest("", names, 4));
-    CHECK(!talus_nearest("friction", names, 0));
+    CHECK_STR(talus_nearest_name("tolerance", options, 5), "tol");
+    CHECK_STR(talus_nearest_name("max-iterations", options, 5), "max-iter");
+    CHECK_STR(talus_nearest_name("ref", options, 5), "reference");
+    CHECK(!talus_nearest_name("q", options, 5));
+    CHECK(!talus_nearest_name("", names, 4));
+    CHECK(!talus_nearest_name("friction", names, 0));
     char longer[300];
     memset(longer, 'q', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
-    CHECK(!talus_nearest(longer, names, 4));
+    CHECK(!talus_nearest_name(longer, names, 4));
 }
 
 /* ---- hash and random numbers ---- */

@@ -301,7 +301,8 @@ TEST(surfaces_beyond_the_format_are_refused)
     TalusSnapshot snapshot = {0};
     TalusFile *file;
     REQUIRE_OK(talus_file_create("large.vtp", &file));
-    CHECK(talus_vtp_write(&surface, file, &head, &snapshot, 0, false) == TALUS_ERR_UNSUPPORTED);
+    CHECK(talus_vtp_write_surface(&surface, file, &head, &snapshot, 0, false) ==
+          TALUS_ERR_UNSUPPORTED);
     CHECK_STR(talus_error(), "the surfaces of the bodies have 3 points and 1073741824 triangles; a "
                              "frame in .vtp holds at most 2147483647 and 715827882");
     CHECK(!exists("large.vtp"));

@@ -271,9 +271,9 @@ TEST(every_sixteenth_is_a_key)
     for (int i = 0; i < 34; i++) {
         /* frame 1 has a new head: the emitter's first grains bring a shape */
         uint64_t offset, size, before = 0, none;
-        talus_frames_head_place(frames, i, &offset, &size);
+        talus_frames_head_location(frames, i, &offset, &size);
         if (i > 0)
-            talus_frames_head_place(frames, i - 1, &before, &none);
+            talus_frames_head_location(frames, i - 1, &before, &none);
         CHECK(talus_frames_info(frames, i).key == (i % 16 == 0 || offset != before));
         CHECK(size > 40 && size % 8 == 0);
     }
@@ -337,7 +337,7 @@ TEST(the_grid_is_fine_enough_for_the_small)
     enum { LARGE = 60, SMALL = 40, ALL = LARGE + SMALL };
     TalusFramesHead head = {.gravity = {0.0, 0.0, -9.81}};
     TalusSnapshot s = {0};
-    REQUIRE_OK(talus_snapshot_shape(&s, 0, ALL, 0));
+    REQUIRE_OK(talus_snapshot_resize(&s, 0, ALL, 0));
     for (int i = 0; i < ALL; i++) {
         s.position[i] = talus_vec3(i, 0.0, 0.0);
         s.fixed[i] = false;

@@ -27,7 +27,7 @@ static void make_sample(Sample *sample, TalusDetail detail)
     REQUIRE_OK(talus_frames_open("sample.talus", &frames));
     for (int i = 0; i < FRAMES; i++)
         sample->frame[i] = talus_frames_info(frames, i);
-    talus_frames_head_place(frames, 0, &sample->head, &sample->head_size);
+    talus_frames_head_location(frames, 0, &sample->head, &sample->head_size);
     talus_frames_close(frames);
 }
 

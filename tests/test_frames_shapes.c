@@ -203,9 +203,9 @@ TEST(surfaces_are_those_of_the_bodies)
     TalusRows rows = {0};
     REQUIRE_OK(talus_snapshot_take(&s, world, TALUS_SNAPSHOT_ALL));
     REQUIRE_OK(talus_frames_head_of_world(world, NULL, &s, &store));
-    REQUIRE_OK(talus_vtp_of_shapes(&shapes, &store.head, &s));
-    REQUIRE_OK(talus_vtp_of_walls(&walls, &store.head, &s));
-    REQUIRE_OK(talus_rows_of_bodies(&rows, &store.head, &s));
+    REQUIRE_OK(talus_vtp_collect_shapes(&shapes, &store.head, &s));
+    REQUIRE_OK(talus_vtp_collect_walls(&walls, &store.head, &s));
+    REQUIRE_OK(talus_rows_collect_bodies(&rows, &store.head, &s));
     CHECK_INT(shapes.part_count, TRAY);
     CHECK_INT(walls.part_count, ALL_SHAPES - TRAY);
     CHECK_INT(rows.count, TRAY);
@@ -215,11 +215,11 @@ TEST(surfaces_are_those_of_the_bodies)
     CHECK_INT(walls.mesh[walls.part[1].mesh].triangle_count, 12);
     TalusFile *file;
     REQUIRE_OK(talus_file_create("shapes.vtp", &file));
-    CHECK_OK(talus_vtp_write(&shapes, file, &store.head, &s, 0, false));
+    CHECK_OK(talus_vtp_write_surface(&shapes, file, &store.head, &s, 0, false));
     REQUIRE_OK(talus_file_create("walls.vtp", &file));
-    CHECK_OK(talus_vtp_write(&walls, file, &store.head, &s, 0, true));
-    talus_vtp_free(&shapes);
-    talus_vtp_free(&walls);
+    CHECK_OK(talus_vtp_write_surface(&walls, file, &store.head, &s, 0, true));
+    talus_vtp_surface_free(&shapes);
+    talus_vtp_surface_free(&walls);
     talus_rows_free(&rows);
     talus_frames_head_clear(&store);
     talus_snapshot_free(&s);

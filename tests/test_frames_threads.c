@@ -56,7 +56,7 @@ static size_t encode(bool lean, TalusPool *pool, unsigned char *out, size_t room
     TalusSnapshot s = {0};
     size_t used = 0;
     unsigned fields = TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CONTACTS;
-    CHECK(talus_snapshot_shape(&s, fields, BODIES, CONTACTS) == TALUS_OK);
+    CHECK(talus_snapshot_resize(&s, fields, BODIES, CONTACTS) == TALUS_OK);
     s.length = 0.01;
     for (int frame = 0; frame < 2; frame++) {
         fill(&s, (uint64_t)frame + 1);

@@ -326,7 +326,7 @@ typedef struct Moment {
 static void fill_moment(TalusSnapshot *s, const Moment *m)
 {
     unsigned fields = TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CONTACTS;
-    REQUIRE_OK(talus_snapshot_shape(s, fields, m->count, 0));
+    REQUIRE_OK(talus_snapshot_resize(s, fields, m->count, 0));
     s->length = 0.01;
     for (int i = 0; i < m->count; i++) {
         s->id[i] = (TalusBodyId){m->number[i]};

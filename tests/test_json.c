@@ -160,13 +160,13 @@ TEST(editing)
 
 TEST(long_text_in_messages_is_cut)
 {
-    char shown[TALUS_JSON_SHOWN], text[300];
+    char shown[TALUS_JSON_PRINTABLE_BYTES], text[300];
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
     memcpy(text + 59, "\xC3\xA9", 2); /* across the cut */
-    talus_json_print_value(text, shown);
+    talus_json_printable(text, shown);
     CHECK_INT((long long)strlen(shown), 62);
-    CHECK_STR(talus_json_print_value("a\nb", shown), "a?b");
+    CHECK_STR(talus_json_printable("a\nb", shown), "a?b");
 }
 
 /* Whatever the bytes, the answer is a tree or a message that names the source. */

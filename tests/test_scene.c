@@ -168,19 +168,19 @@ TEST(points_from_a_file)
     enter("tests/bad_scenes");
     static const char text[] = "{\"bodies\": [{\"radius\": 0.5, \"file\": \"points.txt\"}]}";
     TalusScene *scene;
-    ScenePlaces places;
+    ScenePlacement places;
     REQUIRE_OK(parse(text, NULL, &scene));
     const SceneBody *body = body_of(scene, 0);
     REQUIRE_OK(talus_scene_place(scene, body, body->shape, NULL, &places));
     CHECK_INT(places.count, 3);
     CHECK(places.position[2].z == 3.0 && places.radius[2] == 0.5);
-    talus_scene_places_clear(&places);
+    talus_scene_placement_clear(&places);
     talus_scene_destroy(scene);
     REQUIRE_OK(parse(text, "bodies[0].count=2", &scene));
     body = body_of(scene, 0);
     REQUIRE_OK(talus_scene_place(scene, body, body->shape, NULL, &places));
     CHECK_INT(places.count, 2);
-    talus_scene_places_clear(&places);
+    talus_scene_placement_clear(&places);
     talus_scene_destroy(scene);
 }
 

@@ -31,15 +31,15 @@ TEST(turns)
 {
     double c, s, worst = 0.0;
     for (int i = -4000; i <= 4000; i++) {
-        talus_turn(i / 1000.0, &c, &s);
+        talus_cos_sin_turns(i / 1000.0, &c, &s);
         double angle = 2.0 * 3.14159265358979323846 * ((i + 4000) % 1000 / 1000.0);
         double error = fabs(c - cos(angle)) + fabs(s - sin(angle));
         worst = error > worst ? error : worst;
     }
     CHECK_NEAR(worst, 0.0, 4e-15); /* of which half is the rounding of `angle` */
-    talus_turn(0.25, &c, &s);
+    talus_cos_sin_turns(0.25, &c, &s);
     CHECK(c == 0.0 && s == 1.0);
-    talus_turn(-0.5, &c, &s);
+    talus_cos_sin_turns(-0.5, &c, &s);
     CHECK(c == -1.0 && s == 0.0);
 }
 

@@ -54,11 +54,11 @@ static bool exists(const char *path)
 
 static ServeFiles *open_files(const char *dir)
 {
-    RunPlace place;
+    RunLocation location;
     ServeFiles *files = NULL;
-    CHECK_OK(run_place_find(dir, &place));
-    CHECK_OK(serve_files_open(&place, &files));
-    run_place_clear(&place);
+    CHECK_OK(run_location_find(dir, &location));
+    CHECK_OK(serve_files_open(&location, &files));
+    run_location_clear(&location);
     return files;
 }
 

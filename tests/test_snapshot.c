@@ -106,13 +106,13 @@ TEST(halves_round_to_nearest)
         {1e-60, 0, 0.0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        CHECK_NEAR(talus_from_half(talus_to_half(cases[i].value, cases[i].drop)), cases[i].expected,
-                   0.0);
+        CHECK_NEAR(talus_from_bfloat16(talus_to_bfloat16(cases[i].value, cases[i].drop)),
+                   cases[i].expected, 0.0);
     TalusRng rng = talus_rng(5);
     for (int i = 0; i < 10000; i++) {
         double x = ldexp(talus_rng_uniform(&rng) - 0.5, (int)talus_rng_below(&rng, 40) - 20);
-        int drop = i % 2 ? TALUS_HALF_COARSE : 0;
-        double back = talus_from_half(talus_to_half(x, drop));
+        int drop = i % 2 ? TALUS_BFLOAT16_DROPPED_LEAN : 0;
+        double back = talus_from_bfloat16(talus_to_bfloat16(x, drop));
         if (!CHECK(fabs(back - x) <= fabs(x) * (drop ? 0x1p-4 : 0x1p-8)))
             return;
     }

@@ -88,6 +88,13 @@ bool cli_same_dir(const char *a, const char *b);
 /* Calls `fn` for every shipped scene, in order of name. */
 void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
 
+/* Creates an output whose path is the formatted text (page.c). */
+struct TalusFile;
+TalusStatus cli_create_file(struct TalusFile **out, const char *format, ...) CLI_PRINTF(2, 3);
+
+bool cli_ends_with(const char *text, const char *end);
+/* True if the suffix is that of STL or OBJ. */
+bool cli_is_surface(const char *path);
 /* True if the file begins with `magic`, at most 8 characters. */
 bool cli_starts_with(const char *path, const char *magic);
 /* True if a file of this name is to be written as FCLIB. */
@@ -105,6 +112,8 @@ TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *p
 
 /* Returns CLI_OK if `spec` is NULL or a valid solver; otherwise prints a message and returns the exit code. */
 int cli_check_solver(const CliCommand *command, const char *spec);
+/* True if the solver supports the problem; else talus_error() says why not. */
+bool cli_supports(const char *spec, const TalusProblem *problem);
 /* Prints talus_error(), the reason why a solver does not support the problem, and names the solvers that do. */
 int cli_fail_unsupported(const TalusProblem *problem);
 

@@ -2,6 +2,7 @@
 #include "json_out.h"
 
 #include "io/file/file.h"
+#include "io/text/json.h"
 #include "io/text/text.h"
 
 #include <assert.h>
@@ -66,40 +67,23 @@ void json_finish(JsonOut *json)
 
 /* ---- texts ---- */
 
-/* Returns the length of the well-formed UTF-8 sequence at p (RFC 3629: shortest form, no surrogates, at most
- * U+10FFFF), or 0. A NUL inside the sequence is no continuation byte, so the read never passes it. */
-static size_t utf8_length(const unsigned char *p)
-{
-    if (p[0] < 0x80)
-        return 1;
-    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || p[1] < low || p[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
 static void put_string(JsonOut *json, const char *text)
 {
     put(json, "\"", 1);
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        size_t length = utf8_length(p);
+    for (const char *p = text, *end = p + strlen(p); p < end;) {
+        size_t length = talus_utf8_length(p, (size_t)(end - p));
         if (length == 0) {
             put_text(json, "\\ufffd");
             length = 1;
         } else if (*p == '"' || *p == '\\') {
-            char escaped[] = {'\\', (char)*p};
+            char escaped[] = {'\\', *p};
             put(json, escaped, sizeof escaped);
-        } else if (*p < 0x20 || *p == '<') {
+        } else if ((unsigned char)*p < 0x20 || *p == '<') {
             char escaped[8];
             snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)*p);
             put_text(json, escaped);
         } else {
-            put(json, (const char *)p, length);
+            put(json, p, length);
         }
         p += length;
     }

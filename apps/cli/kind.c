@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 bool cli_starts_with(const char *path, const char *magic)
 {
@@ -15,7 +16,7 @@ bool cli_starts_with(const char *path, const char *magic)
            memcmp(head, magic, length) == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
+bool cli_ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
@@ -23,7 +24,13 @@ static bool ends_with(const char *text, const char *end)
 
 bool cli_wants_fclib(const char *path)
 {
-    return ends_with(path, ".hdf5") || ends_with(path, ".h5");
+    return cli_ends_with(path, ".hdf5") || cli_ends_with(path, ".h5");
+}
+
+bool cli_is_surface(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcasecmp(dot, ".stl") == 0 || strcasecmp(dot, ".obj") == 0);
 }
 
 bool cli_is_problem(const char *path)
@@ -36,17 +43,6 @@ bool cli_refuse_problem(const char *path)
     if (!cli_is_problem(path))
         return false;
     cli_fail("%s is a contact problem: `talus solve %s --solver all`", path, path);
-    return true;
-}
-
-bool cli_refuse_scene(const char *name)
-{
-    char path[CLI_PATH_MAX];
-    if (!cli_has_scene(name, path, sizeof path) ||
-        (strcmp(path, name) == 0 && (!ends_with(name, ".json") || cli_is_problem(path))))
-        return false;
-    cli_fail("%s is a scene: `talus extract %s --at T -o box.talus` takes a problem out of it",
-             name, name);
     return true;
 }
 
@@ -78,21 +74,25 @@ int cli_check_solver(const CliCommand *command, const char *spec)
     return CLI_OK;
 }
 
+bool cli_supports(const char *spec, const TalusProblem *problem)
+{
+    TalusSolver *solver;
+    if (talus_solver_create(spec, &solver) != TALUS_OK)
+        return false;
+    bool supports = talus_solver_supports(solver, problem) == TALUS_OK;
+    talus_solver_destroy(solver);
+    return supports;
+}
+
 int cli_fail_unsupported(const TalusProblem *problem)
 {
     char why[512], text[512] = "";
     size_t used = 0, size = sizeof text;
     snprintf(why, sizeof why, "%s", talus_error());
     for (int i = 1; i < talus_solver_count() && used < size; i++) { /* index 0 is "auto" */
-        const char *name = talus_solver_row(i).name;
-        TalusSolver *solver;
-        if (talus_solver_row(i).missing)
-            continue;
-        if (talus_solver_create(name, &solver) != TALUS_OK)
-            return cli_fail_library();
-        if (talus_solver_supports(solver, problem) == TALUS_OK)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
-        talus_solver_destroy(solver);
+        TalusSolverRow row = talus_solver_row(i);
+        if (!row.missing && cli_supports(row.name, problem))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", row.name);
     }
     return cli_fail("%s; these can: %s", why, used ? text : "none");
 }

@@ -56,7 +56,7 @@ int cli_usage(const CliCommand *command, const char *format, ...)
 const char *cli_hint(const char *word, const char *const *names, int count, const char *otherwise)
 {
     static char text[128];
-    const char *near = talus_nearest(word, names, count);
+    const char *near = talus_nearest_name(word, names, count);
     snprintf(text, sizeof text, "; did you mean '%s'?", near ? near : "");
     return near ? text : otherwise;
 }
@@ -121,7 +121,7 @@ static int unknown_option(const Parser *parser, const char *word)
     const char *bare = word + strspn(word, "-");
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(bare, "="), bare);
-    const char *near = talus_nearest(name, names, command->option_count + 1);
+    const char *near = talus_nearest_name(name, names, command->option_count + 1);
     if (near)
         return cli_usage(command, "unknown option '%s'; did you mean '--%s'?", word, near);
     return cli_usage(command, "unknown option '%s'", word);

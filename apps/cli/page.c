@@ -1,28 +1,30 @@
 /* page.c - writes the report: template and data. */
 #include "page.h"
 
-#include "base/memory.h"
+#include "cli.h"
+
 #include "io/file/file.h"
 
-static TalusStatus write_file(const char *path, PageData *data, void *user)
+#include <stdarg.h>
+#include <stdio.h>
+
+TalusStatus cli_create_file(TalusFile **out, const char *format, ...)
+{
+    char path[CLI_PATH_MAX + 64]; /* a longer one does not exist */
+    TALUS_FORMAT(path, format);
+    return talus_file_create(path, out);
+}
+
+TalusStatus page_write(const char *dir, PageData *data, void *user)
 {
     TalusFile *file;
-    TALUS_TRY(talus_file_create(path, &file));
-    talus_file_put(file, page_report[0].bytes, page_report[0].size);
     JsonOut json;
+    TALUS_TRY(talus_make_directory(dir));
+    TALUS_TRY(cli_create_file(&file, "%s/report.html", dir));
+    talus_file_put(file, page_report[0].bytes, page_report[0].size);
     json_start(&json, json_to_file, file);
     data(user, &json);
     json_finish(&json);
     talus_file_put(file, page_report[1].bytes, page_report[1].size);
     return talus_file_commit(file);
-}
-
-TalusStatus page_write(const char *dir, PageData *data, void *user)
-{
-    TALUS_TRY(talus_make_directory(dir));
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/report.html", dir));
-    TalusStatus status = write_file(path, data, user);
-    talus_release(path);
-    return status;
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,16 +127,9 @@ void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), 
     }
 }
 
-/* True for files of triangles, which are never names of scenes. */
-static bool names_surface(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot && (strcasecmp(dot, ".stl") == 0 || strcasecmp(dot, ".obj") == 0);
-}
-
 static void report_missing(const char *name)
 {
-    if (names_surface(name)) {
+    if (cli_is_surface(name)) {
         cli_fail("%s: there is no such surface file", name);
         return;
     }
@@ -224,4 +216,15 @@ static void show_warning(void *user, TalusLogLevel level, const char *id, const 
 void cli_show_warnings(void)
 {
     talus_set_log(show_warning, NULL);
+}
+
+bool cli_refuse_scene(const char *name)
+{
+    char path[CLI_PATH_MAX];
+    if (!cli_has_scene(name, path, sizeof path) ||
+        (strcmp(path, name) == 0 && (!cli_ends_with(name, ".json") || cli_is_problem(path))))
+        return false;
+    cli_fail("%s is a scene: `talus extract %s --at T -o box.talus` takes a problem out of it",
+             name, name);
+    return true;
 }

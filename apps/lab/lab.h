@@ -15,6 +15,8 @@
 
 enum { LAB_TEXT = 256, LAB_WORD = 16, LAB_TERMS = 512, LAB_SOLVERS = 256 };
 
+#define LAB_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
 /* ---- solvers named on the command line ---- */
 
 typedef struct LabList {
@@ -28,6 +30,8 @@ typedef struct LabList {
  * solver unless a key=value follows it. A solver named twice is listed once. */
 TalusStatus lab_list_parse(const char *text, LabList *out);
 void lab_list_clear(LabList *list);
+/* True if this build has the solver NAME[:key=value,...]. */
+bool lab_has_solver(const char *spec);
 
 /* ---- friction ---- */
 
@@ -93,11 +97,21 @@ typedef enum LabColumn {
     LAB_COLUMNS
 } LabColumn;
 
-extern const char *const lab_column_names[LAB_COLUMNS];
+/* Name of a figure, and the offset of its field in TalusMetrics. */
+typedef struct LabMetric {
+    const char *name;
+    size_t offset; /* LAB_NO_METRIC: it is of no such field */
+} LabMetric;
+
+enum { LAB_NO_METRIC = sizeof(TalusMetrics) };
+
+extern const LabMetric lab_columns[LAB_COLUMNS];
+/* Sets the figures of `table` that are fields of the metrics, and leaves the others. */
+void lab_take_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out);
 
 typedef struct LabTrace {
     double (*row)[LAB_COLUMNS];
-    int count, room;
+    int count, capacity;
 } LabTrace;
 
 typedef enum LabOutcome {
@@ -133,7 +147,7 @@ typedef enum LabResidual {
     LAB_RESIDUALS
 } LabResidual;
 
-extern const char *const lab_residual_names[LAB_RESIDUALS];
+extern const LabMetric lab_residuals[LAB_RESIDUALS];
 
 enum { LAB_IMPULSES = 501 }; /* points of the curve of sorted impulses */
 
@@ -205,7 +219,7 @@ bool lab_same_terms(const LabResult *a, const LabResult *b);
 typedef struct LabTable {
     char title[LAB_TEXT];
     char note[1024];
-    int columns, cells, room;
+    int columns, cells, capacity;
     char **cell; /* [cells] by rows; the first row has the headings */
 } LabTable;
 
@@ -272,9 +286,17 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
                         bool *kept);
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);
+/* Write DIR/results.json, for later calls and for reading, and DIR/report.html. */
+#define LAB_STORE_NAME "results.json"
+TalusStatus lab_store_write(const LabSet *set);
+TalusStatus lab_page_write(const LabSet *set);
+/* Reads the runs of DIR/results.json into set->stored, none if the file is missing. */
+TalusStatus lab_store_read(LabSet *set);
 /* Adds a table with a row per solver: outcomes and cost over all problems. */
 const LabTable *lab_set_summary(LabSet *set);
 void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
+/* Adds a note if the solver is not in this build. */
+void lab_note_missing(LabSet *set, const char *solver);
 /* Writes results.json, trace.csv and report.html in set->dir. */
 TalusStatus lab_set_write(LabSet *set);
 TalusStatus lab_write_csv(const LabSet *set, const char *path);

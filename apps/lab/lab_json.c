@@ -2,10 +2,8 @@
  * docs/how-to/laboratory.md and docs/reference/report.md describe it. */
 #include "lab.h"
 
-#include "base/memory.h"
 #include "cli/page.h"
 #include "io/file/file.h"
-#include "lab_store.h"
 
 #include <math.h>
 #include <sys/utsname.h>
@@ -13,6 +11,12 @@
 #include <unistd.h>
 
 /* ---- one result ---- */
+
+static void put_if_given(JsonOut *json, const char *key, const char *text)
+{
+    if (text[0])
+        json_text(json, key, text);
+}
 
 static void put_terms(JsonOut *json, const LabResult *r)
 {
@@ -23,46 +27,33 @@ static void put_terms(JsonOut *json, const LabResult *r)
     json_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);
     json_text(json, "start", r->warm ? "stored" : "zero");
     json_int(json, "threads", r->threads);
-    if (!lab_on_host(r))
-        json_text(json, "backend", r->backend);
-    if (r->law[0])
-        json_text(json, "law", r->law);
-    if (r->section[0])
-        json_text(json, "section", r->section);
-    if (r->outer[0])
-        json_text(json, "outer", r->outer);
-    if (r->siconos)
-        json_text(json, "measure", "siconos");
+    put_if_given(json, "backend", lab_on_host(r) ? "" : r->backend);
+    put_if_given(json, "law", r->law);
+    put_if_given(json, "section", r->section);
+    put_if_given(json, "outer", r->outer);
+    put_if_given(json, "measure", r->siconos ? "siconos" : "");
 }
 
 static void put_figures(JsonOut *json, const LabResult *r)
 {
     bool measured = lab_outcome_measured(r->outcome);
     json_text(json, "solver", r->solver);
-    if (r->ran[0])
-        json_text(json, "ran", r->ran);
+    put_if_given(json, "ran", r->ran);
     json_text(json, "outcome", lab_outcome_name(r->outcome));
-    if (r->reason[0])
-        json_text(json, "reason", r->reason);
+    put_if_given(json, "reason", r->reason);
     if (r->interrupted)
         json_bool(json, "interrupted", true);
     put_terms(json, r);
-    if (measured) {
-        json_int(json, "iterations", r->iterations);
-        json_int(json, "applies", r->applies);
-        json_int(json, "updates", r->updates);
-        if (r->factorisations)
-            json_int(json, "factorisations", r->factorisations);
-    } else {
-        json_null(json, "iterations");
-        json_null(json, "applies");
-        json_null(json, "updates");
-    }
+    json_real(json, "iterations", measured ? r->iterations : NAN);
+    json_real(json, "applies", measured ? r->applies : NAN);
+    json_real(json, "updates", measured ? r->updates : NAN);
+    if (measured && r->factorisations)
+        json_int(json, "factorisations", r->factorisations);
     json_real(json, "seconds", r->seconds);
     json_real(json, "objective", r->objective);
     json_open_object(json, "residual");
     for (int i = 0; i < LAB_RESIDUALS; i++)
-        json_real(json, lab_residual_names[i], r->residual[i]);
+        json_real(json, lab_residuals[i].name, r->residual[i]);
     json_close_object(json);
     json_real(json, "memory_bytes", r->memory_bytes);
     if (measured) {
@@ -78,7 +69,7 @@ static void put_trace(JsonOut *json, const LabTrace *trace)
 {
     json_open_object(json, "trace");
     for (int c = 0; c < LAB_COLUMNS; c++) {
-        json_open_array(json, lab_column_names[c]);
+        json_open_array(json, lab_columns[c].name);
         for (int k = 0; k < trace->count; k++)
             json_real(json, NULL, trace->row[k][c]);
         json_close_array(json);
@@ -320,19 +311,13 @@ static void put_set(void *user, JsonOut *json)
 
 TalusStatus lab_store_write(const LabSet *set)
 {
-    char *path;
     TalusFile *file;
-    TALUS_TRY(talus_path(&path, "%s/" LAB_STORE_NAME, set->dir));
-    TalusStatus status = talus_file_create(path, &file);
-    if (status == TALUS_OK) {
-        JsonOut json;
-        json_start(&json, json_to_file, file);
-        put_set((void *)set, &json);
-        json_finish(&json);
-        status = talus_file_commit(file);
-    }
-    talus_release(path);
-    return status;
+    JsonOut json;
+    TALUS_TRY(cli_create_file(&file, "%s/" LAB_STORE_NAME, set->dir));
+    json_start(&json, json_to_file, file);
+    put_set((void *)set, &json);
+    json_finish(&json);
+    return talus_file_commit(file);
 }
 
 TalusStatus lab_page_write(const LabSet *set)

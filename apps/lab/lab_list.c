@@ -85,6 +85,12 @@ TalusStatus lab_list_parse(const char *text, LabList *out)
     return check(out);
 }
 
+bool lab_has_solver(const char *spec)
+{
+    int index = talus_solver_find(spec);
+    return index >= 0 && !talus_solver_row(index).missing;
+}
+
 void lab_list_clear(LabList *list)
 {
     talus_release(list->text);

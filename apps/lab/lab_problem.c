@@ -151,11 +151,7 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
 /* Returns the interior point method for circular cones or the one for polygons, whichever supports the problem. */
 static const char *interior_point(const TalusProblem *problem)
 {
-    TalusSolver *soc = NULL;
-    bool takes = talus_solver_create("ipm-soc", &soc) == TALUS_OK &&
-                 talus_solver_supports(soc, problem) == TALUS_OK;
-    talus_solver_destroy(soc);
-    return takes ? "ipm-soc" : "ipm-chol";
+    return cli_supports("ipm-soc", problem) ? "ipm-soc" : "ipm-chol";
 }
 
 static bool goes_on(void *user, int iteration, int products, double residual)

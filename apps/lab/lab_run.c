@@ -85,13 +85,13 @@ static int count_changes(Watcher *w, const double *gamma)
 
 static double *new_row(LabTrace *trace)
 {
-    if (trace->count == trace->room) {
-        int room = trace->room ? 2 * trace->room : 256;
-        void *row = realloc(trace->row, (size_t)room * sizeof *trace->row);
+    if (trace->count == trace->capacity) {
+        int capacity = trace->capacity ? 2 * trace->capacity : 256;
+        void *row = realloc(trace->row, (size_t)capacity * sizeof *trace->row);
         if (!row)
             return NULL;
         trace->row = row;
-        trace->room = room;
+        trace->capacity = capacity;
     }
     return trace->row[trace->count++];
 }
@@ -109,16 +109,10 @@ static bool on_iterate(void *user, const TalusObservation *seen)
     row[LAB_ITERATION] = seen->iteration;
     row[LAB_APPLIES] = seen->products;
     row[LAB_SECONDS] = seen->seconds;
-    row[LAB_OBJECTIVE] = m.objective;
-    row[LAB_NATURAL] = m.natural.rms;
-    row[LAB_NATURAL_RELATIVE] = m.natural_relative;
-    row[LAB_NATURAL_MAX] = m.natural.max;
-    row[LAB_PROJECTED_GRADIENT] = m.projected_gradient;
-    row[LAB_COMPLEMENTARITY_MAX] = m.complementarity_max;
-    row[LAB_PRIMAL_INFEASIBILITY] = m.primal_infeasibility;
     row[LAB_ACTIVE] = m.open;
     row[LAB_ACTIVE_CHANGES] = count_changes(w, seen->gamma);
     row[LAB_VELOCITY_ERROR] = lab_velocity_error(w->problem, seen->gamma);
+    lab_take_metrics(lab_columns, LAB_COLUMNS, &m, row);
     draw(w, seen->iteration, m.natural.rms);
     return cli_stop_signal() == 0;
 }
@@ -148,24 +142,10 @@ static TalusStatus sort_impulses(const TalusProblem *problem, const double *gamm
 static TalusStatus measure(LabProblem *p, const double *gamma, LabResult *out)
 {
     TalusMetrics m;
-    double *r = out->residual;
     TALUS_TRY(talus_problem_measure(p->problem, gamma, &m));
     out->objective = m.objective;
-    r[LAB_R_PROJECTED_GRADIENT] = m.projected_gradient;
-    r[LAB_R_NATURAL] = m.natural.rms;
-    r[LAB_R_NATURAL_RELATIVE] = m.natural_relative;
-    r[LAB_R_NATURAL_MAX] = m.natural.max;
-    r[LAB_R_COMPLEMENTARITY_MAX] = m.complementarity_max;
-    r[LAB_R_COMPLEMENTARITY_MEAN] = m.complementarity_mean;
-    r[LAB_R_COMPLEMENTARITY_STD] = m.complementarity_std;
-    r[LAB_R_PRIMAL_INFEASIBILITY] = m.primal_infeasibility;
-    r[LAB_R_DUALITY_GAP] = m.duality_gap;
-    r[LAB_R_CONE_VIOLATION] = m.cone_violation;
-    r[LAB_R_SICONOS] = m.siconos;
-    r[LAB_R_SICONOS_OVER_Q] = m.siconos_over_q;
-    r[LAB_R_DILATION] = m.dilation;
-    r[LAB_R_BOUND_MISMATCH] = m.bound_mismatch;
-    r[LAB_R_VELOCITY_ERROR] = lab_velocity_error(p, gamma);
+    lab_take_metrics(lab_residuals, LAB_RESIDUALS, &m, out->residual);
+    out->residual[LAB_R_VELOCITY_ERROR] = lab_velocity_error(p, gamma);
     out->open = m.open;
     out->sliding = m.sliding;
     out->sticking = m.sticking;

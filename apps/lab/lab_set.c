@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "base/timer.h"
 #include "io/file/file.h"
-#include "lab_store.h"
 
 #include <assert.h>
 #include <math.h>
@@ -103,14 +102,19 @@ void lab_set_note(LabSet *set, const char *format, ...)
     set->notes[set->note_count++] = cli_must(strdup(text));
 }
 
+void lab_note_missing(LabSet *set, const char *solver)
+{
+    if (!lab_has_solver(solver))
+        lab_set_note(set, "%s is not in this build: what needs it is left out.", solver);
+}
+
 TalusStatus lab_set_write(LabSet *set)
 {
-    char *path;
-    TALUS_TRY(talus_path(&path, "%s/trace.csv", set->dir));
-    TalusStatus status = lab_write_csv(set, path);
-    talus_release(path);
-    TALUS_THEN(status, lab_store_write(set));
-    return status == TALUS_OK ? lab_page_write(set) : status;
+    char path[CLI_PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/trace.csv", set->dir);
+    TALUS_TRY(lab_write_csv(set, path));
+    TALUS_TRY(lab_store_write(set));
+    return lab_page_write(set);
 }
 
 void lab_set_clear(LabSet *set)

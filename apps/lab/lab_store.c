@@ -1,5 +1,5 @@
 /* lab/lab_store.c - reads results.json as written by lab_json.c. */
-#include "lab_store.h"
+#include "lab.h"
 
 #include "base/memory.h"
 #include "io/file/file.h"
@@ -60,16 +60,16 @@ static const TalusJson *array_of(const TalusJson *object, const char *key)
 static bool read_trace(const TalusJson *run, LabTrace *out)
 {
     const TalusJson *trace = talus_json_get(run, "trace");
-    const TalusJson *first = array_of(trace, lab_column_names[0]);
+    const TalusJson *first = array_of(trace, lab_columns[0].name);
     int count = first ? first->count : 0;
     if (count == 0)
         return first != NULL;
     out->row = malloc((size_t)count * sizeof *out->row);
     if (!out->row)
         return false;
-    out->count = out->room = count;
+    out->count = out->capacity = count;
     for (int c = 0; c < LAB_COLUMNS; c++) {
-        const TalusJson *column = array_of(trace, lab_column_names[c]);
+        const TalusJson *column = array_of(trace, lab_columns[c].name);
         if (!column || column->count != count)
             return false;
         int k = 0;
@@ -129,7 +129,7 @@ static bool read_run(const TalusJson *run, LabResult *out)
                        .sliding = int_of(contacts, "sliding"),
                        .sticking = int_of(contacts, "sticking")};
     for (int i = 0; i < LAB_RESIDUALS; i++)
-        out->residual[i] = real_of(residual, lab_residual_names[i]);
+        out->residual[i] = real_of(residual, lab_residuals[i].name);
     text_of(run, "reason", out->reason, sizeof out->reason);
     text_of(run, "ran", out->ran, sizeof out->ran);
     read_terms(run, out);

@@ -11,10 +11,9 @@
 
 static void put_cell(LabTable *table, const char *text)
 {
-    if (table->cells == table->room) {
-        int room = table->room ? 2 * table->room : 64;
-        table->cell = cli_must(realloc(table->cell, (size_t)room * sizeof *table->cell));
-        table->room = room;
+    if (table->cells == table->capacity) {
+        table->capacity = table->capacity ? 2 * table->capacity : 64;
+        table->cell = cli_must(realloc(table->cell, (size_t)table->capacity * sizeof *table->cell));
     }
     table->cell[table->cells++] = cli_must(strndup(text, LAB_TEXT - 1));
 }
@@ -201,16 +200,17 @@ static void add_headings(LabTable *table, Extra extra)
     lab_table_begin(table, "",
                     "solver\toutcome\titerations\tproducts\tseconds\tobjective\tnatural\trelative\t"
                     "(24)\tmax f\tactive\tMB");
-    if (extra.updates)
-        lab_table_head(table, "updates");
-    if (extra.siconos)
-        lab_table_head(table, "Siconos");
-    if (extra.bounds)
-        lab_table_head(table, "bounds");
-    if (extra.error)
-        lab_table_head(table, "u error");
-    if (extra.limits)
-        lab_table_head(table, "limits");
+    const struct {
+        bool wanted;
+        const char *heading;
+    } rest[] = {{extra.updates, "updates"},
+                {extra.siconos, "Siconos"},
+                {extra.bounds, "bounds"},
+                {extra.error, "u error"},
+                {extra.limits, "limits"}};
+    for (int i = 0; i < LAB_COUNT(rest); i++)
+        if (rest[i].wanted)
+            lab_table_head(table, "%s", rest[i].heading);
 }
 
 static void add_row(LabTable *table, const LabResult *r, Extra extra)
@@ -224,10 +224,10 @@ static void add_row(LabTable *table, const LabResult *r, Extra extra)
                   r->interrupted ? "interrupted" : lab_outcome_name(r->outcome), r->iterations,
                   r->applies, r->seconds);
     lab_table_add(table, "%.10g", r->objective);
-    lab_table_add(table, "%.2e", r->residual[LAB_R_NATURAL]);
-    lab_table_add(table, "%.2e", r->residual[LAB_R_NATURAL_RELATIVE]);
-    lab_table_add(table, "%.2e", r->residual[LAB_R_PROJECTED_GRADIENT]);
-    lab_table_add(table, "%.2e", r->residual[LAB_R_COMPLEMENTARITY_MAX]);
+    static const LabResidual shown[] = {LAB_R_NATURAL, LAB_R_NATURAL_RELATIVE,
+                                        LAB_R_PROJECTED_GRADIENT, LAB_R_COMPLEMENTARITY_MAX};
+    for (int i = 0; i < LAB_COUNT(shown); i++)
+        lab_table_add(table, "%.2e", r->residual[shown[i]]);
     lab_table_row(table, "%d\t%.2f", r->open, 1e-6 * r->memory_bytes);
     if (extra.updates)
         lab_table_add(table, "%d", r->updates);

@@ -1,42 +1,54 @@
 /* lab/lab_trace.c - names of columns and residuals, and traces as CSV. */
 #include "lab.h"
 
-#include "base/memory.h"
 #include "io/file/file.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const lab_column_names[LAB_COLUMNS] = {"iteration",
-                                                   "applies",
-                                                   "seconds",
-                                                   "objective",
-                                                   "natural",
-                                                   "natural_relative",
-                                                   "natural_max",
-                                                   "projected_gradient",
-                                                   "complementarity_max",
-                                                   "primal_infeasibility",
-                                                   "active",
-                                                   "active_changes",
-                                                   "velocity_error"};
+#define METRIC(field) offsetof(TalusMetrics, field)
 
-const char *const lab_residual_names[LAB_RESIDUALS] = {"projected_gradient",
-                                                       "natural",
-                                                       "complementarity_max",
-                                                       "primal_infeasibility",
-                                                       "siconos",
-                                                       "siconos_over_q",
-                                                       "velocity_error",
-                                                       "natural_relative",
-                                                       "natural_max",
-                                                       "complementarity_mean",
-                                                       "complementarity_std",
-                                                       "duality_gap",
-                                                       "cone_violation",
-                                                       "dilation",
-                                                       "bound_mismatch"};
+const LabMetric lab_columns[LAB_COLUMNS] = {
+    {"iteration", LAB_NO_METRIC},
+    {"applies", LAB_NO_METRIC},
+    {"seconds", LAB_NO_METRIC},
+    {"objective", METRIC(objective)},
+    {"natural", METRIC(natural.rms)},
+    {"natural_relative", METRIC(natural_relative)},
+    {"natural_max", METRIC(natural.max)},
+    {"projected_gradient", METRIC(projected_gradient)},
+    {"complementarity_max", METRIC(complementarity_max)},
+    {"primal_infeasibility", METRIC(primal_infeasibility)},
+    {"active", LAB_NO_METRIC},
+    {"active_changes", LAB_NO_METRIC},
+    {"velocity_error", LAB_NO_METRIC},
+};
+
+const LabMetric lab_residuals[LAB_RESIDUALS] = {
+    {"projected_gradient", METRIC(projected_gradient)},
+    {"natural", METRIC(natural.rms)},
+    {"complementarity_max", METRIC(complementarity_max)},
+    {"primal_infeasibility", METRIC(primal_infeasibility)},
+    {"siconos", METRIC(siconos)},
+    {"siconos_over_q", METRIC(siconos_over_q)},
+    {"velocity_error", LAB_NO_METRIC},
+    {"natural_relative", METRIC(natural_relative)},
+    {"natural_max", METRIC(natural.max)},
+    {"complementarity_mean", METRIC(complementarity_mean)},
+    {"complementarity_std", METRIC(complementarity_std)},
+    {"duality_gap", METRIC(duality_gap)},
+    {"cone_violation", METRIC(cone_violation)},
+    {"dilation", METRIC(dilation)},
+    {"bound_mismatch", METRIC(bound_mismatch)},
+};
+
+void lab_take_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out)
+{
+    for (int i = 0; i < count; i++)
+        if (table[i].offset < LAB_NO_METRIC)
+            memcpy(&out[i], (const char *)metrics + table[i].offset, sizeof *out);
+}
 
 const char *lab_outcome_name(LabOutcome outcome)
 {
@@ -88,7 +100,7 @@ TalusStatus lab_write_csv(const LabSet *set, const char *path)
     TALUS_TRY(talus_file_create(path, &file));
     talus_file_print(file, "problem,solver");
     for (int c = 0; c < LAB_COLUMNS; c++)
-        talus_file_print(file, ",%s", lab_column_names[c]);
+        talus_file_print(file, ",%s", lab_columns[c].name);
     talus_file_print(file, "\n");
     for (int i = 0; i < set->result_count; i++) {
         const LabResult *r = &set->results[i];
@@ -98,25 +110,17 @@ TalusStatus lab_write_csv(const LabSet *set, const char *path)
     return talus_file_commit(file);
 }
 
-static TalusStatus write_table(const LabTable *table, const char *path)
-{
-    TalusFile *file;
-    TALUS_TRY(talus_file_create(path, &file));
-    for (int i = 0; i < table->cells; i++) {
-        put_text(file, table->cell[i]);
-        talus_file_print(file, (i + 1) % table->columns ? "," : "\n");
-    }
-    return talus_file_commit(file);
-}
-
 TalusStatus lab_set_write_tables(const LabSet *set)
 {
-    TalusStatus status = TALUS_OK;
-    for (int i = 0; i < set->table_count && status == TALUS_OK; i++) {
-        char *path;
-        TALUS_TRY(talus_path(&path, "%s/table-%d.csv", set->dir, i + 1));
-        status = write_table(&set->tables[i], path);
-        talus_release(path);
+    for (int t = 0; t < set->table_count; t++) {
+        const LabTable *table = &set->tables[t];
+        TalusFile *file;
+        TALUS_TRY(cli_create_file(&file, "%s/table-%d.csv", set->dir, t + 1));
+        for (int i = 0; i < table->cells; i++) {
+            put_text(file, table->cell[i]);
+            talus_file_print(file, (i + 1) % table->columns ? "," : "\n");
+        }
+        TALUS_TRY(talus_file_commit(file));
     }
-    return status;
+    return TALUS_OK;
 }

@@ -1,4 +1,4 @@
-// Round numbers along an axis, and how they are written.
+// Axes: their ranges, round numbers along them, and how these are written; and what stands at a place of them.
 
 import { power } from "./format";
 
@@ -35,4 +35,25 @@ export function tickTexts(values: number[], log: boolean): string[] {
   if (log && wide) return values.map(power);
   if (wide) return values.map((v) => (v === 0 ? "0" : String(Number(v.toPrecision(4)).toExponential()).replace("e+", "e")));
   return values.map((v) => (Math.abs(v) >= 1e3 ? String(v).replace(/\B(?=(\d{3})+$)/g, ",") : String(v)));
+}
+
+// The range of an axis for values from min to max: on a log axis whole decades, else a little more, and from 0 where that is near.
+export function axisRange(min: number, max: number, log: boolean, margin: number): [number, number] {
+  if (log) {
+    const low = Math.floor(Math.log10(min) + 1e-9), high = Math.ceil(Math.log10(max) - 1e-9);
+    return [10 ** low, 10 ** Math.max(high, low + 1)];
+  }
+  const pad = max > min ? margin * (max - min) : Math.abs(max) * 0.1 || 1;
+  return [min >= 0 && min < 0.3 * max ? 0 : min - pad, max + pad];
+}
+
+// How many of `count` ascending values are at or below x.
+export function countUpTo(count: number, value: (k: number) => number, x: number): number {
+  let low = 0, high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (value(middle) <= x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

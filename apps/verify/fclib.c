@@ -81,45 +81,43 @@ static void free_system(System *s)
 
 /* ---- inverses of groups ---- */
 
-static void swap_rows(double *a, int n, int r, int s)
+static void swap_rows(double *a, size_t n, size_t r, size_t s)
 {
-    for (int k = 0; k < n && r != s; k++) {
-        double keep = a[(size_t)r * (size_t)n + (size_t)k];
-        a[(size_t)r * (size_t)n + (size_t)k] = a[(size_t)s * (size_t)n + (size_t)k];
-        a[(size_t)s * (size_t)n + (size_t)k] = keep;
+    for (size_t k = 0; k < n && r != s; k++) {
+        double swapped = a[r * n + k];
+        a[r * n + k] = a[s * n + k];
+        a[s * n + k] = swapped;
     }
 }
 
 /* Row operation of one pivot on one of the two matrices. */
-static void eliminate(double *a, int n, int pivot_row, int row, double factor)
+static void eliminate(double *a, size_t n, size_t pivot_row, size_t row, double factor)
 {
-    for (int k = 0; k < n; k++)
-        a[(size_t)row * (size_t)n + (size_t)k] -=
-            factor * a[(size_t)pivot_row * (size_t)n + (size_t)k];
+    for (size_t k = 0; k < n; k++)
+        a[row * n + k] -= factor * a[pivot_row * n + k];
 }
 
 /* Gauss-Jordan with row pivoting; `a` becomes the identity. Returns false if singular. */
-static bool invert(double *a, double *inverse, int n)
+static bool invert(double *a, double *inverse, size_t n)
 {
-    for (int i = 0; i < n; i++)
-        inverse[(size_t)i * (size_t)n + (size_t)i] = 1.0;
-    for (int c = 0; c < n; c++) {
-        int best = c;
-        for (int r = c + 1; r < n; r++)
-            if (fabs(a[(size_t)r * (size_t)n + (size_t)c]) >
-                fabs(a[(size_t)best * (size_t)n + (size_t)c]))
+    for (size_t i = 0; i < n; i++)
+        inverse[i * n + i] = 1.0;
+    for (size_t c = 0; c < n; c++) {
+        size_t best = c;
+        for (size_t r = c + 1; r < n; r++)
+            if (fabs(a[r * n + c]) > fabs(a[best * n + c]))
                 best = r;
-        double pivot = a[(size_t)best * (size_t)n + (size_t)c];
+        double pivot = a[best * n + c];
         if (pivot == 0.0 || !isfinite(pivot))
             return false;
         swap_rows(a, n, c, best);
         swap_rows(inverse, n, c, best);
-        for (int k = 0; k < n; k++) {
-            a[(size_t)c * (size_t)n + (size_t)k] /= pivot;
-            inverse[(size_t)c * (size_t)n + (size_t)k] /= pivot;
+        for (size_t k = 0; k < n; k++) {
+            a[c * n + k] /= pivot;
+            inverse[c * n + k] /= pivot;
         }
-        for (int r = 0; r < n; r++) {
-            double factor = a[(size_t)r * (size_t)n + (size_t)c];
+        for (size_t r = 0; r < n; r++) {
+            double factor = a[r * n + c];
             if (r != c && factor != 0.0) {
                 eliminate(a, n, c, r, factor);
                 eliminate(inverse, n, c, r, factor);
@@ -153,13 +151,13 @@ static void fill_group(const TalusFclib *f, const System *s, int g, double *a)
 static bool invert_groups(const TalusFclib *f, System *s, const char **reason)
 {
     for (int g = 0; g < s->count; g++) {
-        int n = s->group[g].size;
+        size_t n = (size_t)s->group[g].size;
         if (n > LARGEST_GROUP) {
             *reason = "M couples more than 3000 unknowns; verify inverts densely";
             return false;
         }
-        double *a = verify_zeros((size_t)n * (size_t)n);
-        s->group[g].inverse = verify_zeros((size_t)n * (size_t)n);
+        double *a = verify_zeros(n * n);
+        s->group[g].inverse = verify_zeros(n * n);
         fill_group(f, s, g, a);
         bool regular = invert(a, s->group[g].inverse, n);
         free(a);

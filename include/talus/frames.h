@@ -142,7 +142,7 @@ TalusFrameInfo talus_frames_info(const TalusFrames *frames, int index);
  * talus_error() says why. */
 const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index);
 /* Offset and size in the file of that head's chunk; 0 and 0 if there is none. */
-void talus_frames_head_place(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size);
+void talus_frames_head_location(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size);
 /* True if the file ends with an index, hence its writer has finished. */
 bool talus_frames_complete(const TalusFrames *frames);
 /* Index of the last frame at or before `time`, else of the first. */

@@ -10,7 +10,7 @@
 /* One row of D' on one body: the coefficients of v, then of s (operator.h). */
 typedef double TalusArm[6];
 
-TALUS_INLINE void cross3(const double a[3], const double b[3], double r[3])
+TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3])
 {
     r[0] = a[1] * b[2] - a[2] * b[1];
     r[1] = a[2] * b[0] - a[0] * b[2];
@@ -18,8 +18,8 @@ TALUS_INLINE void cross3(const double a[3], const double b[3], double r[3])
 }
 
 /* turn = change of a body's spin s by a torque (operator.h): k times the torque, or by the full inertia. */
-TALUS_INLINE void turn_body(const TalusOperator *op, int body, double k, const double torque[3],
-                            double turn[3])
+TALUS_INLINE void talus_spin_change(const TalusOperator *op, int body, double k,
+                                    const double torque[3], double turn[3])
 {
     if (!op->inertia) {
         for (int i = 0; i < 3; i++)
@@ -42,7 +42,7 @@ TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, in
     talus_frame_world(op->frame[i], local, axis);
     for (int c = 0; c < 3; c++)
         lever[c] = general < 0 ? -sign * op->frame[i][c] : op->arm[general][3 * side + c];
-    cross3(lever, axis, turn);
+    talus_cross3(lever, axis, turn);
     for (int c = 0; c < 3; c++) {
         arm[c] = sign * axis[c];
         /* through a sphere's centre */
@@ -93,7 +93,7 @@ TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJo
         talus_contact_arm(op, i, side, k, arm);
         for (int c = 0; c < 3; c++)
             push[c] = op->body[body][3] * arm[c];
-        turn_body(op, body, op->body[body][7], arm + 3, push + 3);
+        talus_spin_change(op, body, op->body[body][7], arm + 3, push + 3);
     }
     row->bias = k == 0 ? op->bias[i] : 0.0;
     row->compliance = k == 0 && op->compliance ? op->compliance[i] : 0.0;

@@ -3,7 +3,7 @@
  * A solver is written once against these operations and runs on every backend that has them. Vectors have op->rows *
  * op->blocks entries. Vectors and the operator's arrays live in the backend's memory; only put and get copy between
  * them and the host. Operations that need a sum over the whole problem return it; there an iteration synchronises.
- * Each group of operations is a table. Runs of many iterations are optional.
+ * operations.h names and describes the operations, by group; each group is a table. Runs of many iterations are optional.
  *
  * "Scaled" operations work in the metric of a solver: x = gamma / s with s = (s_n, s_t) per block, so the gradient
  * becomes s g and the cone's friction mu s_n / s_t (TalusMetricBlock). */
@@ -190,151 +190,12 @@ typedef struct TalusSweepOptions {
 
 /* ---- operations by group ---- */
 
-/* Vectors. `reserve` gives memory for n entries with undefined contents; it may outlive operator and context. */
-typedef struct TalusVectorOps {
-    TalusStatus (*reserve)(const TalusOperator *op, double **vector, size_t *capacity, size_t n,
-                           const char *what);
-    void (*release)(double *vector);
-    void (*put)(const TalusOperator *op, double *vector, const double *host, size_t n);
-    void (*get)(const TalusOperator *op, double *host, const double *vector, size_t n);
-    void (*copy)(const TalusOperator *op, double *to, const double *from, size_t n);
-    void (*zero)(const TalusOperator *op, double *vector, size_t n);
-    double (*dot)(const TalusOperator *op, const double *x, const double *y);
-    /* sums[k] = x[k]'y for at most TALUS_VECTORS vectors. */
-    void (*dots)(const TalusOperator *op, int count, const double *const *x, const double *y,
-                 double *sums);
-    /* y = a x + b y */
-    void (*axpby)(const TalusOperator *op, double a, const double *x, double b, double *y);
-    /* out = sum of a[k] x[k] over at most TALUS_VECTORS vectors. `out` may be one of the x. */
-    void (*combine)(const TalusOperator *op, int count, const double *const *x, const double *a,
-                    double *out);
-} TalusVectorOps;
-
-/* The operator and measurements with it. metric NULL: s = 1, x is gamma. */
-typedef struct TalusOperatorOps {
-    /* Copies the operator's arrays from the host into `op`, which reuses its memory from call to call. Before the
-     * first call `op` is zero except for its context. Only for backends without TALUS_CAP_HOST_MEMORY. */
-    TalusStatus (*mirror)(const TalusOperator *host, TalusOperator *op);
-    void (*mirror_clear)(TalusOperator *op);
-    /* Reserves the operator's scratch (wrenches, velocities, partial sums). */
-    TalusStatus (*scratch)(const TalusOperator *op);
-    /* velocity = v_f + M^-1 D gamma, records as op->body; `free_motion` false omits v_f. */
-    void (*bodies)(const TalusOperator *op, const double *gamma, bool free_motion,
-                   double (*velocity)[8]);
-    /* out = N gamma, plus E gamma if `compliant`, plus q if `offset`. gamma NULL means zero. */
-    void (*product)(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
-                    double *out);
-    /* out = S (N + E) S x, plus S q if `offset`. One product. */
-    void (*gradient)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                     bool offset, double *out);
-    /* Natural residual (problem.h) of gamma. One product. */
-    void (*residual)(const TalusOperator *op, const double *gamma, TalusResidualSums *sums);
-    /* Sum of squares and maximum over blocks of |N| |gamma| + |q|, by each block's own law: the size of the terms of
-     * the gradient, to which its rounding is relative. About one product. */
-    void (*terms)(const TalusOperator *op, const double *gamma, double *sum2, double *max);
-    /* Writes the metric s = 1 / sqrt of the block's mean diagonal (trace), or of its normal and tangential entries
-     * apart (anisotropic), into out[op->blocks]. */
-    void (*metric)(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out);
-    /* x = gamma / s if `into`, else gamma = s x; in place. */
-    void (*scale)(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x);
-    void (*sizes)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                  TalusSizes *out);
-} TalusOperatorOps;
-
-/* Sets, block by block, for gradient, Krylov and quasi-Newton methods. metric NULL: s = 1, x is gamma. */
-typedef struct TalusBlockOps {
-    /* x = P(x). */
-    void (*project)(const TalusOperator *op, const TalusMetricBlock *metric, double *x);
-    /* t = P(x - step g), r = x - t; either may be NULL, t may be x. */
-    void (*forward_backward)(const TalusOperator *op, const TalusMetricBlock *metric,
-                             const double *x, const double *g, double step, double *t, double *r,
-                             TalusForward *sums);
-    /* Computes the gradients of the face of x; each vector may be NULL. */
-    void (*split)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                  const double *g, double step, double *free_part, double *reduced, double *chopped,
-                  TalusFace *face);
-    /* y = 0 on the active blocks of x. */
-    void (*mask)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                 double *y);
-    /* out = projection of d onto the tangent cone of the set at x; out may be d. */
-    void (*tangent)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                    const double *d, double *out);
-    /* Returns the largest a >= 0 with x - a p in the set; infinite if there is no bound. */
-    double (*feasible_step)(const TalusOperator *op, const TalusMetricBlock *metric,
-                            const double *x, const double *p);
-    /* Counts the blocks active in y, and the blocks active in exactly one of x and y. */
-    void (*compare)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                    const double *y, int *active, int *changed);
-    /* Projects x onto the recession cone of every block's own law (sets/recession.h); `relaxed` replaces Coulomb's
-     * law by ccp. Blocks with |x| <= least become 0. */
-    void (*recede)(const TalusOperator *op, bool relaxed, double least, double *x);
-    /* Projects y onto the span of the recession cones of the blocks where x is not 0. */
-    void (*recede_span)(const TalusOperator *op, bool relaxed, const double *x, double *y);
-} TalusBlockOps;
-
-/* Laws beyond ccp. `residual` and the solvers use cones with the current offsets, and prisms with bounds from
- * `estimate`; here u = N gamma + q is without shifts. */
-typedef struct TalusLawOps {
-    /* Measures gamma by the laws. One product. */
-    void (*measure)(const TalusOperator *op, const double *gamma, TalusLawSums *sums);
-    /* As `measure`, and moves the shift s of every Coulomb block, in bias or offset, by `share` of the way to sigma:
-     * mu times the section's support function at -u_t, plus the terms of spinning and rolling. */
-    void (*shift)(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums);
-    /* Resets all shifts to 0. */
-    void (*unshift)(const TalusOperator *op);
-    /* Moves the estimate of every prism by `share` of the way to gamma_n = s_n x_n. No product. */
-    void (*estimate)(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                     double share);
-} TalusLawOps;
-
-/* Gauss-Seidel. */
-typedef struct TalusSweepOps {
-    /* Makes a plan with a copy of gamma. Fails if the backend does not support the order. */
-    TalusStatus (*begin)(const TalusOperator *op, const TalusSweepOptions *options,
-                         const double *gamma, TalusSweep **sweep);
-    /* Does `sweeps` >= 1 sweeps. Returns the sum over blocks of (d |gamma_new - gamma_old|)^2, the squared velocity
-     * change of the last sweep. */
-    double (*run)(TalusSweep *sweep, int sweeps);
-    /* Writes the impulses into gamma. */
-    void (*end)(TalusSweep *sweep, double *gamma);
-    void (*destroy)(TalusSweep *sweep);
-} TalusSweepOps;
-
-/* Fused steps of single methods. */
-typedef struct TalusStepOps {
-    /* Jacobi: gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h). Returns the
-     * residual of gamma before the step. One product. */
-    void (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
-                  double *max);
-    /* One projected gradient step with momentum: evaluates g at x, then
-     *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),
-     * with g(y) by linear combination, so one product per iteration. On return x is x_next, x_prev the old x, g_prev
-     * the gradient at the old x. */
-    void (*accelerate)(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums);
-    /* d = weight[0] r + sum of weight[1 + 2 i] s_i + weight[2 + 2 i] y_i over the pairs. */
-    void (*quasi_direction)(const TalusOperator *op, const TalusQuasi *q, const double *weight);
-    /* x_next = x + d with its gradient and residual, and the pair of this step. Call directly after quasi_direction,
-     * whose wrenches it uses. One product, or none with q->halve. */
-    void (*quasi_step)(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums);
-    /* smooth_x += eta (x - smooth_x), the same for its gradient, and its residual; eta 1 copies x. */
-    void (*quasi_smooth)(const TalusOperator *op, const TalusQuasi *q, double eta,
-                         TalusSmoothSums *sums);
-    /* t = P(x - step g), x_next = t + along (t - y) + over (t - x), y = t; and the residual of x if wanted. */
-    void (*ogm)(const TalusOperator *op, const TalusOgm *o, double *residual2,
-                double *residual_max);
-} TalusStepOps;
-
-/* Elimination of free joints from a matrix-free operator (problem/eliminate.h). */
-typedef struct TalusJointOps {
-    /* Writes the rows of op's free joints (backend/arms.h) to host memory; row has a capacity of 3 op->joints. */
-    TalusStatus (*rows)(const TalusOperator *op, TalusJointRow *row, int *count);
-    /* Completes `op`, a copy of `whole` without its joints: contact lists of bodies and diagonals, in memory that op
-     * already has, and `kinds`. op->elimination is already factored and inverted. */
-    TalusStatus (*take_out)(const TalusOperator *whole, TalusOperator *op);
-    /* Computes gamma of whole's joints from gamma of op; `offset` false: of a direction. Uses the scratch. */
-    void (*recover)(const TalusOperator *whole, const TalusOperator *op, bool offset,
-                    double *gamma);
-} TalusJointOps;
+#define GROUP(type) typedef struct type {
+#define OPERATION(result, group, name, arguments) result(*name) arguments;
+#define GROUP_END(type) \
+    }                   \
+    type;
+#include "backend/operations.h"
 
 /* Many iterations in one call, for matrix-free problems with at most 3 rows and no varied blocks. Optional: where an
  * entry is NULL, and for other problems, run.h and solvers/face/mprgp.c take single steps. */
@@ -372,8 +233,8 @@ typedef struct TalusBackend {
     void (*describe)(char *text, size_t size);
     size_t (*memory)(void);
 
-    /* Creates a context to run operations in (operator.h); NULL on backends that need none. Destroy it after the
-     * operators and engines made in it. */
+    /* Creates a context to run operations in (operator.h); destroys it, after the operators and engines made in it.
+     * NULL with TALUS_CAP_HOST_MEMORY. */
     TalusStatus (*context_create)(TalusContext **out);
     void (*context_destroy)(TalusContext *context);
     /* Returns the first error since the last call of operations that return nothing. */

@@ -64,19 +64,19 @@ static z_stream start(const void *bytes, void *out)
  * for the arrays of a small frame that was most of the work. */
 static int window_bits(size_t size)
 {
-    enum { LEAST = 9, MOST = 15, LOOKAHEAD = 262 };
-    int bits = LEAST;
-    while (bits < MOST && ((size_t)1 << bits) < size + LOOKAHEAD)
+    enum { MIN_BITS = 9, MAX_BITS = 15, LOOKAHEAD = 262 };
+    int bits = MIN_BITS;
+    while (bits < MAX_BITS && ((size_t)1 << bits) < size + LOOKAHEAD)
         bits++;
     return bits;
 }
 
 TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes, size_t size,
-                          void *out, size_t room, size_t *used)
+                          void *out, size_t capacity, size_t *used)
 {
     static const int strategy[] = {Z_DEFAULT_STRATEGY, Z_RLE, Z_HUFFMAN_ONLY};
     z_stream z = start(bytes, out);
-    Rest rest = {size, room};
+    Rest rest = {size, capacity};
     int bits = window_bits(size); /* also sizes the table of symbols */
     if (deflateInit2(&z, level, Z_DEFLATED, bits, bits - 6, strategy[match]) != Z_OK)
         return talus_fail(TALUS_ERR_MEMORY, "zlib: out of memory for deflating");
@@ -89,7 +89,7 @@ TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes,
     deflateEnd(&z);
     if (code != Z_STREAM_END)
         return talus_fail(TALUS_ERR_ARGUMENT, "zlib: %zu bytes do not fit into %zu deflated", size,
-                          room);
+                          capacity);
     return TALUS_OK;
 }
 
@@ -163,9 +163,9 @@ static TalusStatus no_zlib(const char *what)
 }
 
 TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes, size_t size,
-                          void *out, size_t room, size_t *used)
+                          void *out, size_t capacity, size_t *used)
 {
-    (void)level, (void)match, (void)bytes, (void)size, (void)out, (void)room, (void)used;
+    (void)level, (void)match, (void)bytes, (void)size, (void)out, (void)capacity, (void)used;
     return no_zlib("deflating");
 }
 

@@ -16,7 +16,7 @@ bool talus_deflate_available(void);
 size_t talus_deflate_bound(size_t size);
 /* Compresses; `level` is 1 (fast) to 9 (small). *used is the size of the stream. */
 TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes, size_t size,
-                          void *out, size_t room, size_t *used);
+                          void *out, size_t capacity, size_t *used);
 /* Decompresses a stream, which must hold exactly `expected` bytes; otherwise the error says what it holds. */
 TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t expected);
 

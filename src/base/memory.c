@@ -50,7 +50,7 @@ static void count_bytes(size_t bytes)
         ;
 }
 
-void talus_memory_note(size_t before, size_t now)
+void talus_memory_count_external(size_t before, size_t now)
 {
     atomic_fetch_sub(&bytes_now, before);
     count_bytes(now);
@@ -112,6 +112,15 @@ TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *wh
     return *out ? TALUS_OK : TALUS_ERR_MEMORY;
 }
 
+TalusStatus talus_copy_text(const char *text, const char *what, char **out)
+{
+    size_t length = text ? strlen(text) : 0;
+    *out = talus_new(length + 1, 1, what);
+    if (*out && length)
+        memcpy(*out, text, length);
+    return *out ? TALUS_OK : TALUS_ERR_MEMORY;
+}
+
 void talus_release(void *pointer)
 {
     if (!pointer)
@@ -136,14 +145,14 @@ size_t talus_capacity(const void *block)
     return block ? ((const Header *)((const char *)block - ALIGNMENT))->bytes : 0;
 }
 
-TalusStatus talus_fits(const void *block, size_t need, size_t element)
+TalusStatus talus_check_capacity(const void *block, size_t need, size_t element)
 {
     return block && need <= talus_capacity(block) / element ? TALUS_OK : TALUS_ERR_MEMORY;
 }
 
 void *talus_grow(void *block, size_t need, size_t keep, size_t element, const char *what)
 {
-    if (talus_fits(block, need, element) == TALUS_OK)
+    if (talus_check_capacity(block, need, element) == TALUS_OK)
         return block;
     size_t capacity = talus_capacity(block) / element, grown = capacity + capacity / 2;
     if (!keep) {

@@ -23,10 +23,10 @@ size_t talus_capacity(const void *block);
 #define TALUS_CAPACITY(pointer) (talus_capacity(pointer) / sizeof *(pointer))
 
 /* Functions behind TALUS_ALLOC and TALUS_GROW. talus_new returns a zeroed block, or NULL with the error set. talus_grow
- * returns a block for `need` elements; on failure the old one, or NULL if `keep` is 0. talus_fits checks capacity. */
+ * returns a block for `need` elements; on failure the old one, or NULL if `keep` is 0. talus_check_capacity checks capacity. */
 void *talus_new(size_t count, size_t element, const char *what);
 void *talus_grow(void *block, size_t need, size_t keep, size_t element, const char *what);
-TalusStatus talus_fits(const void *block, size_t need, size_t element);
+TalusStatus talus_check_capacity(const void *block, size_t need, size_t element);
 
 /* Casts void * to the type of `pointer`, as C does implicitly. */
 #ifdef __cplusplus
@@ -46,14 +46,18 @@ TalusStatus talus_fits(const void *block, size_t need, size_t element);
 #define TALUS_GROW(pointer, need, keep, what)                                                \
     ((pointer) =                                                                             \
          TALUS_AS(pointer) talus_grow((pointer), (need), (keep), sizeof *(pointer), (what)), \
-     talus_fits((pointer), (need), sizeof *(pointer)))
+     talus_check_capacity((pointer), (need), sizeof *(pointer)))
+
+/* Copies a string; NULL gives "". The caller frees *out with talus_release. */
+TalusStatus talus_copy_text(const char *text, const char *what, char **out);
+
 /* Bytes in blocks of the library: now, and at the peak since the start or the last reset. */
 size_t talus_memory_now(void);
 size_t talus_memory_peak(void);
 void talus_memory_reset_peak(void);
 
 /* Counts memory that another library holds for this one: it was `before` bytes and is `now` bytes. */
-void talus_memory_note(size_t before, size_t now);
+void talus_memory_count_external(size_t before, size_t now);
 
 /* Fails if `bytes` cannot be allocated now: for use before a library that does not handle failed allocations. */
 TalusStatus talus_memory_probe(size_t bytes, const char *what);

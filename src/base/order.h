@@ -11,8 +11,9 @@ static inline int talus_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Index of `value` in the ascending list[low .. high - 1], which contains it. */
-static inline int32_t talus_place_of(const int32_t *list, int32_t low, int32_t high, int32_t value)
+/* Returns the index of `value` in the ascending list[low .. high - 1], which contains it. */
+static inline int32_t talus_sorted_index(const int32_t *list, int32_t low, int32_t high,
+                                         int32_t value)
 {
     high--;
     while (low < high) {

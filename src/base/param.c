@@ -48,25 +48,25 @@ static int edit_distance(const char *a, const char *b)
 }
 
 /* The name, nearest in length, of which `word` is an extension or abbreviation ("tol" of "tolerance"). Requires at
- * least PREFIX common letters. */
+ * smallest PREFIX common letters. */
 static const char *nearest_by_prefix(const char *word, const char *const *names, int count)
 {
     enum { PREFIX = 3 };
     const char *best = NULL;
-    size_t length = strnlen(word, MAX_WORD), least = MAX_WORD;
+    size_t length = strnlen(word, MAX_WORD), smallest = MAX_WORD;
     for (int i = 0; i < count; i++) {
         size_t other = strnlen(names[i], MAX_WORD);
         size_t common = length < other ? length : other;
         size_t apart = length < other ? other - length : length - other;
-        if (common >= PREFIX && apart < least && strncmp(word, names[i], common) == 0) {
-            least = apart;
+        if (common >= PREFIX && apart < smallest && strncmp(word, names[i], common) == 0) {
+            smallest = apart;
             best = names[i];
         }
     }
     return best;
 }
 
-const char *talus_nearest(const char *word, const char *const *names, int count)
+const char *talus_nearest_name(const char *word, const char *const *names, int count)
 {
     const char *best = nearest_by_prefix(word, names, count);
     if (best)
@@ -152,7 +152,7 @@ static TalusStatus unknown_key(const TalusParam *table, int count, const char *o
     int n = count < 64 ? count : 64;
     for (int i = 0; i < n; i++)
         names[i] = table[i].key;
-    const char *near = talus_nearest(key, names, n);
+    const char *near = talus_nearest_name(key, names, n);
     if (near)
         return talus_fail(TALUS_ERR_ARGUMENT, "%s: no parameter '%s'; did you mean '%s'?", owner,
                           key, near);
@@ -191,7 +191,7 @@ TalusStatus talus_params_parse(const TalusParam *table, int count, const char *o
     return TALUS_OK;
 }
 
-void talus_param_line(const TalusParam *param, char *text, size_t size)
+void talus_param_describe(const TalusParam *param, char *text, size_t size)
 {
     char list[256];
     switch (param->type) {

@@ -32,9 +32,9 @@ TalusStatus talus_params_parse(const TalusParam *table, int count, const char *o
                                const char *text, void *values);
 
 /* "  key=preset   help (range)", as one line. */
-void talus_param_line(const TalusParam *param, char *text, size_t size);
+void talus_param_describe(const TalusParam *param, char *text, size_t size);
 
 /* The entry of names[count] with the smallest edit distance to `word`, or NULL if none is near. */
-const char *talus_nearest(const char *word, const char *const *names, int count);
+const char *talus_nearest_name(const char *word, const char *const *names, int count);
 
 #endif

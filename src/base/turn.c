@@ -22,7 +22,7 @@ static double cos_small(double x)
     return sum;
 }
 
-void talus_turn(double turns, double *c, double *s)
+void talus_cos_sin_turns(double turns, double *c, double *s)
 {
     double quarters = floor(4.0 * turns + 0.5);
     double x = (turns - 0.25 * quarters) * TURN; /* the difference is exact */

@@ -44,6 +44,16 @@ TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, dou
     record[7] = gyration ? (inertia.xx + inertia.yy + inertia.zz) * (1.0 / 3.0) : inertia.xx;
 }
 
+/* Adds the part l h I^-1 t of an applied torque t to the free spin of a record; `inertia` is l^2 I^-1. */
+TALUS_INLINE void talus_record_add_torque(TalusVec3 torque, TalusSym3 inertia, double h, double l,
+                                          double record[8])
+{
+    TalusVec3 change = talus_sym3_mul(inertia, torque);
+    record[4] += h / l * change.x;
+    record[5] += h / l * change.y;
+    record[6] += h / l * change.z;
+}
+
 TALUS_INLINE void talus_inertia_store(double out[6], TalusSym3 m)
 {
     out[0] = m.xx;

@@ -28,7 +28,7 @@ typedef struct TalusLaw {
     double mu, stiffness, damping; /* stiffness 0: a rigid contact */
     double restitution;            /* Newton's e; rigid contacts only */
     double spinning, rolling; /* bounds of the moments, over contact length and normal impulse */
-    double cohesion;          /* N; acts while the gap is within TalusBuildOptions.reach */
+    double cohesion;          /* N; acts while the gap is within TalusBuildOptions.cohesion_range */
     TalusBlockModel model;    /* friction model */
 } TalusLaw;
 
@@ -45,15 +45,15 @@ typedef struct TalusBodyArrays {
 } TalusBodyArrays;
 
 /* True if the body is free or asleep. */
-static inline bool talus_is_dynamic(const int32_t *shape, const uint8_t *mobility, uint32_t slot)
+TALUS_INLINE bool talus_is_dynamic(const int32_t *shape, const uint8_t *mobility, uint32_t slot)
 {
     return shape[slot] >= 0 &&
            (mobility[slot] == TALUS_MOBILITY_FREE || mobility[slot] == TALUS_MOBILITY_ASLEEP);
 }
 
 /* Size of the smaller of a contact's two bodies; only bodies that are free or asleep count. */
-static inline double talus_contact_size(const double *size, const int32_t *shape,
-                                        const uint8_t *mobility, const TalusContact *c)
+TALUS_INLINE double talus_contact_size(const double *size, const int32_t *shape,
+                                       const uint8_t *mobility, const TalusContact *c)
 {
     double a = size[c->a], b = size[c->b];
     return talus_is_dynamic(shape, mobility, c->b) && b < a ? b : a;
@@ -82,7 +82,7 @@ typedef struct TalusEngineCounts {
     int sphere_sphere, sphere_fixed, general; /* contacts by run */
     int contacts;                             /* their sum */
     double min_size; /* smallest size of a moving body; infinite if none moves */
-    int clipped;     /* bodies too fast for the images of a period: talus_detector_clipped */
+    int clipped;     /* bodies so fast that a period may hide contacts (talus_detector_clipped) */
 } TalusEngineCounts;
 
 typedef struct TalusBuildOptions {
@@ -90,10 +90,10 @@ typedef struct TalusBuildOptions {
     double warm;     /* factor of the transferred impulses: ratio of the step lengths */
     double recovery; /* v_rec = recovery sqrt(scale size), or recovery if scale is 0 */
     double scale;
-    double soften;  /* > 0: every contact's compliance grows by this times N_nn */
-    TalusVec3 kick; /* h g, contained in the free velocities of moving bodies */
-    double bounce;  /* m/s: contacts that close faster rebound by their restitution */
-    double reach;   /* largest gap at which cohesion acts, over the smaller size */
+    double soften;         /* > 0: every contact's compliance grows by this times N_nn */
+    TalusVec3 kick;        /* h g, contained in the free velocities of moving bodies */
+    double bounce;         /* m/s: contacts that close faster rebound by their restitution */
+    double cohesion_range; /* largest gap at which cohesion acts, over the smaller size */
 } TalusBuildOptions;
 
 typedef struct TalusBuildReport {
@@ -167,80 +167,8 @@ typedef struct TalusEngine TalusEngine;
 
 typedef struct TalusEngineOps {
     uint32_t capabilities; /* TALUS_ENGINE_* */
-    TalusStatus (*create)(const TalusEngineSetup *setup, TalusEngine **out);
-    void (*destroy)(TalusEngine *engine);
-
-    /* Uploads all arrays of the bodies; downloads positions, velocities, spins and orientations. Contacts of slots
-     * with `dropped` [slots] lose their impulses; NULL: none. */
-    TalusStatus (*tables)(TalusEngine *engine, const TalusTables *tables);
-    TalusStatus (*put_bodies)(TalusEngine *engine, const TalusBodyArrays *bodies,
-                              const uint8_t *dropped);
-    TalusStatus (*get_bodies)(TalusEngine *engine, TalusBodyArrays *bodies);
-    /* Upload and download the states of a subset of bodies. */
-    TalusStatus (*put_states)(TalusEngine *engine, const int32_t *slot, const TalusMotion *motion,
-                              int count);
-    TalusStatus (*get_states)(TalusEngine *engine, const int32_t *slot, TalusMotion *motion,
-                              int count);
-    /* Uploads the pairs that do not collide; NULL: all pairs collide. Uploads forces and torques of the first `count`
-     * slots. */
-    TalusStatus (*put_filter)(TalusEngine *engine, const TalusFilter *filter, int slots);
-    TalusStatus (*put_forces)(TalusEngine *engine, const TalusVec3 *force, const TalusVec3 *torque,
-                              int count);
-    /* Upload and download the contact list of the last detection with its impulses. The caller owns the arrays
-     * contact, arms and impulse that get_contacts fills, of the sizes that `counts` reports. */
-    TalusStatus (*put_contacts)(TalusEngine *engine, const TalusContactList *list);
-    TalusStatus (*get_contacts)(TalusEngine *engine, TalusContactList *list);
-    /* Shared engines only: returns the list itself; zeroes the impulses of a body's contacts. */
-    TalusContactList *(*contacts)(TalusEngine *engine);
-    void (*forget)(TalusEngine *engine, int slot);
-    void (*counts)(const TalusEngine *engine, TalusEngineCounts *counts);
-
-    /* Counts the moving bodies whose centre is below `below` along `axis`. */
-    TalusStatus (*below)(TalusEngine *engine, int axis, double below, int64_t *count);
-
-    /* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities.
-     * Impulses are transferred by key. Fails as talus_detect does, with the list unchanged. Exception: if memory does
-     * not hold both lists, the list may be empty after a failure, and the next step starts cold. */
-    TalusStatus (*detect)(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
-                          long long step, TalusEngineCounts *counts);
-    /* Detects again with the solved velocities; after `missed`, if the engine has it. */
-    TalusStatus (*redetect)(TalusEngine *engine, const TalusDetectOptions *options,
-                            TalusVec3 gravity, TalusEngineCounts *counts);
-    /* Sets the joints of all problems that are built later; NULL: none. */
-    TalusStatus (*put_joints)(TalusEngine *engine, const TalusEngineJoints *joints);
-    /* Downloads the impulses of the joints after a solve, three per block, and the problem's records of some bodies. */
-    TalusStatus (*get_joints)(TalusEngine *engine, double *gamma, const int32_t *slot,
-                              double (*record)[8], int count);
-    /* Builds the problem of the step in the backend's memory; op and gamma are lent until the next detect. Rows per
-     * block: 6 if some contact has moments, else 3 if some has friction, else 1. Models, bounds and offsets are as
-     * talus_problem_finish leaves them. A shared engine fills the problem of its setup and sets *op to NULL. */
-    TalusStatus (*build)(TalusEngine *engine, const TalusBuildOptions *options, TalusOperator **op,
-                         double **gamma, TalusBuildReport *report);
-    /* After a solve: computes the velocities v_f + M^-1 D gamma for the operations below. `changed`: true if some
-     * moving body's velocity differs by more than `limit` from the one that detection used. */
-    TalusStatus (*solved)(TalusEngine *engine, double limit, bool *changed);
-    /* After `changed`: true if detection missed a contact that closes faster than `tolerance`; redetect then reuses
-     * the contacts found here. NULL: the engine cannot tell, and the caller assumes a missed contact. */
-    TalusStatus (*missed)(TalusEngine *engine, const TalusDetectOptions *options, double limit,
-                          double tolerance, bool *missed);
-    /* Probes of the solved step: sum_probes before the bodies move, get_probes after. */
-    TalusStatus (*sum_probes)(TalusEngine *engine, const TalusEngineProbe *probe, int count);
-    TalusStatus (*get_probes)(TalusEngine *engine, TalusProbeSums *sums, int count);
-    /* Stores gamma in the contact list, as impulses in the world frame. */
-    TalusStatus (*store_impulses)(TalusEngine *engine);
-    /* Stores impulses and moves the bodies by h. First checks that the solved velocities lead to a finite state; if
-     * not, returns TALUS_ERR_NUMERIC with the slot in the message and changes nothing. Afterwards the problem's
-     * records hold the mean of free and solved velocities. */
-    TalusStatus (*integrate)(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
-                             TalusEngineLedger *ledger);
-
-    /* Moves bodies that have left the period back into it; *lifted: the change of their potential energy, J. Engines
-     * with TALUS_ENGINE_PERIODS only. */
-    TalusStatus (*wrap)(TalusEngine *engine, TalusVec3 gravity, double *lifted);
-
-    /* Copies bodies and contacts inside the engine; restores that copy, once per snapshot. For halved steps. */
-    TalusStatus (*snapshot)(TalusEngine *engine);
-    TalusStatus (*rollback)(TalusEngine *engine);
+#define OPERATION(result, name, arguments) result(*name) arguments;
+#include "engine/operations.h"
 } TalusEngineOps;
 
 typedef struct TalusEngineHandle {

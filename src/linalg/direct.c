@@ -41,7 +41,7 @@ const char *talus_direct_missing(TalusDirectKind kind)
 static void note_foreign(TalusDirect *d)
 {
     size_t now = d->make->foreign ? d->make->bytes(d->state) : 0;
-    talus_memory_note(d->noted, now);
+    talus_memory_count_external(d->noted, now);
     d->noted = now;
 }
 
@@ -77,7 +77,7 @@ void talus_direct_destroy(TalusDirect *d)
     if (!d)
         return;
     d->make->destroy(d->state);
-    talus_memory_note(d->noted, 0);
+    talus_memory_count_external(d->noted, 0);
     forget_pattern(d);
     talus_release(d);
 }

@@ -58,7 +58,7 @@ static inline int node_side(const TalusElimination *e, int node, int vertex)
 static inline int64_t block_of(const TalusElimination *e, int q, int p)
 {
     return q == p ? e->diagonal_at[p]
-                  : e->block_at[talus_place_of(e->below, e->start[p], e->start[p + 1], q)];
+                  : e->block_at[talus_sorted_index(e->below, e->start[p], e->start[p + 1], q)];
 }
 
 /* talus_elimination_machines with `motion` for velocities and the offsets `bias`. */

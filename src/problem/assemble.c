@@ -25,7 +25,7 @@ typedef struct Assembly {
 static double couple(const TalusOperator *op, int body, const TalusArm x, const TalusArm y)
 {
     double turn[3];
-    turn_body(op, body, op->body[body][7], y + 3, turn);
+    talus_spin_change(op, body, op->body[body][7], y + 3, turn);
     return op->body[body][3] * dot3(x, y) + dot3(x + 3, turn);
 }
 

@@ -42,7 +42,7 @@ void talus_model_corner(const TalusBlockModel *m, int k, double c[2])
         c[0] = k == 0 || k == 3 ? 1.0 : -1.0;
         c[1] = k < 2 ? 1.0 : -1.0;
     } else {
-        talus_turn((double)k / m->sides, &c[0], &c[1]);
+        talus_cos_sin_turns((double)k / m->sides, &c[0], &c[1]);
     }
 }
 

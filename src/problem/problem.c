@@ -298,7 +298,7 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
     double blocks = op->blocks > 0 ? op->blocks : 1;
     if (beyond) {
         TalusLawSums law;
-        backend->law.measure(op, gamma, &law);
+        backend->law.shift(op, gamma, 0.0, &law);
         sums = (TalusResidualSums){law.residual2, law.residual_max};
     } else {
         backend->op.residual(op, gamma, &sums);

@@ -4,9 +4,9 @@
  * such that
  *     gamma_n >= 0,  u_n >= 0,  gamma_n u_n = 0                                   (preclik-2009 Eq. 3)
  * and the tangential impulse has the largest dissipation within its bound, a radius or half side of mu gamma_n
- * (coulomb) or `reach` (fixed). For the relaxation (ccp), gamma in the cone minimises 1/2 gamma'A gamma + b'gamma. A is
- * positive semidefinite up to rounding with a positive normal entry; it may be singular and, for blocks from files,
- * slightly unsymmetric.
+ * (coulomb) or `friction_bound` (fixed). For the relaxation (ccp), gamma in the cone minimises 1/2 gamma'A gamma +
+ * b'gamma. A is positive semidefinite up to rounding with a positive normal entry; it may be singular and, for blocks
+ * from files, slightly unsymmetric.
  *
  * Solvers, one header each: one_disc.h (normal, then the disc), one_square.h (component by component; all cases),
  * one_coulomb.h and one_cone.h (exact), one_newton.h (Alart and Curnier's function). one_solve.h selects. */
@@ -37,15 +37,15 @@ typedef enum TalusOneSolver {
 
 typedef struct TalusOne {
     double a[3][3];
-    double mu;    /* 0 without friction, under every law */
-    double reach; /* fixed: mu times the estimate of the normal impulse */
+    double mu;             /* 0 without friction, under every law */
+    double friction_bound; /* fixed: mu times the estimate of the normal impulse */
     TalusFrictionLaw law;
     TalusSection section; /* disc or square */
 } TalusOne;
 
 TALUS_INLINE bool talus_one_is_frictionless(const TalusOne *one)
 {
-    return one->law == TALUS_LAW_FIXED ? one->reach == 0.0 : one->mu == 0.0;
+    return one->law == TALUS_LAW_FIXED ? one->friction_bound == 0.0 : one->mu == 0.0;
 }
 
 /* A = diag(nn, tt, tt): two spheres, or a sphere and a fixed body. */
@@ -71,7 +71,7 @@ TALUS_INLINE void talus_one_velocity(const TalusOne *one, const double b[3], con
 /* Bound of the tangential impulse (radius or half side) at the normal impulse n. */
 TALUS_INLINE double talus_one_bound(const TalusOne *one, double n)
 {
-    return one->law == TALUS_LAW_FIXED ? one->reach : one->mu * n;
+    return one->law == TALUS_LAW_FIXED ? one->friction_bound : one->mu * n;
 }
 
 TALUS_INLINE double talus_one_clamp(double t, double bound)

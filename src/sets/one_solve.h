@@ -65,7 +65,7 @@ TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, co
     } else if (small && !splits) {
         TalusOne lifted = *one;
         double c[3] = {TALUS_ONE_LIFT * b[0], TALUS_ONE_LIFT * b[1], TALUS_ONE_LIFT * b[2]};
-        lifted.reach *= TALUS_ONE_LIFT;
+        lifted.friction_bound *= TALUS_ONE_LIFT;
         gamma[0] = gamma[1] = gamma[2] = 0.0;
         talus_one_coupled(solver, &lifted, c, gamma);
         for (int k = 0; k < 3; k++)

@@ -1,6 +1,7 @@
 /* sets/one_square.h - one contact with separate bounds on its tangential impulses, for host and device.
  *
- * The bounds are +-mu gamma_n (coulomb) or +-reach (fixed). Both methods below are in preclik-2009, section 3.1. */
+ * The bounds are +-mu gamma_n (coulomb) or +-friction_bound (fixed). Both methods below are in preclik-2009, section
+ * 3.1. */
 #ifndef TALUS_SETS_ONE_SQUARE_H
 #define TALUS_SETS_ONE_SQUARE_H
 
@@ -107,7 +108,7 @@ TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], Talus
     bool moves = one->law == TALUS_LAW_COULOMB;
     for (int k = 1; k < 3; k++) {
         with_n[k] = moves ? c.side[k - 1] * one->mu : 0.0;
-        given[k] = moves ? 0.0 : c.side[k - 1] * one->reach;
+        given[k] = moves ? 0.0 : c.side[k - 1] * one->friction_bound;
     }
     for (int k = 0; k < 3; k++) {
         bool row = k ? c.side[k - 1] == 0 : c.bears;

@@ -70,7 +70,7 @@ static int index_of(const char *text, const char *const *names, int count)
 static TalusStatus no_such(const char *what, const char *text, const char *const *names, int count,
                            const char *expected)
 {
-    const char *near = talus_nearest(text, names, count);
+    const char *near = talus_nearest_name(text, names, count);
     if (near)
         return talus_fail_key(what, TALUS_ERR_ARGUMENT, "there is no '%s'; did you mean '%s'?",
                               text, near);
@@ -156,7 +156,7 @@ void talus_section_angle(TalusFrictionModel model, double *c, double *s)
 {
     *c = *s = 0.0;
     if (model.section == TALUS_SECTION_POLYGON)
-        talus_turn(0.5 / model.sides, c, s);
+        talus_cos_sin_turns(0.5 / model.sides, c, s);
 }
 
 TalusSet talus_set_of(TalusFrictionModel model, double mu)

@@ -44,7 +44,7 @@ TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots)
         void *array = talus_grow(talus_body_array(bodies, f), slots, (size_t)bodies->counts.slots,
                                  element, "bodies");
         memcpy((char *)bodies + talus_body_fields[f].offset, &array, sizeof array);
-        TALUS_TRY(talus_fits(array, slots, element));
+        TALUS_TRY(talus_check_capacity(array, slots, element));
     }
     return TALUS_OK;
 }

@@ -4,7 +4,7 @@
  * contact velocities. Its pose at the end of a step is a closed form in time, so nothing drifts. Its velocity is the
  * one that leads there in one step, so that contacts and poses agree. */
 #include "world/drive.h"
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 #include "world/ids.h"
 #include "world/state.h"
 #include "world/step/mirror.h"
@@ -127,8 +127,8 @@ static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
 {
     const TalusDriveDef *d = &drive->def;
     double s = elapsed(d, time), cosine, now, first, rate = talus_norm(d->spin);
-    talus_turn(d->frequency * s + d->phase, &cosine, &now);
-    talus_turn(d->phase, &cosine, &first);
+    talus_cos_sin_turns(d->frequency * s + d->phase, &cosine, &now);
+    talus_cos_sin_turns(d->phase, &cosine, &first);
     TalusVec3 shift = talus_madd(talus_scale(s, d->velocity), now - first, d->amplitude);
     TalusVec3 arm = talus_sub(drive->position, d->point);
     *orientation = drive->orientation;

@@ -28,15 +28,6 @@ TalusPairDef talus_pair_def_default(void)
     return def;
 }
 
-TalusStatus talus_copy_text(const char *text, const char *what, char **out)
-{
-    size_t length = strlen(text ? text : "");
-    TALUS_TRY(TALUS_ALLOC(*out, length + 1, what));
-    if (length)
-        memcpy(*out, text, length);
-    return TALUS_OK;
-}
-
 /* ---- checks ---- */
 
 static TalusStatus check_material(const TalusMaterialDef *def)

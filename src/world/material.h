@@ -2,7 +2,7 @@
 #ifndef TALUS_WORLD_MATERIAL_H
 #define TALUS_WORLD_MATERIAL_H
 
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 
 #include <talus/world.h>
 
@@ -19,6 +19,5 @@ void talus_materials_clear(TalusMaterials *materials);
 void talus_shapes_clear(TalusWorld *world);
 /* Finds the sphere shape, or adds it. */
 TalusStatus talus_sphere_shape(TalusWorld *world, double radius, int *index);
-TalusStatus talus_copy_text(const char *text, const char *what, char **out);
 
 #endif

@@ -107,23 +107,16 @@ static TalusStatus check_def(const TalusWorldDef *def)
     return TALUS_OK;
 }
 
-/* The only check for capabilities that the engine lacks. */
+/* Refuses a world that its engine cannot step. */
 static TalusStatus check_engine(const TalusWorld *world)
 {
-    const struct {
-        bool asked;
-        uint32_t capability;
-        const char *what;
-    } wish[] = {
-        {talus_periodic(&world->def.period), TALUS_ENGINE_PERIODS, "periods"},
-        {world->def.sleep_speed > 0.0, TALUS_ENGINE_SLEEP, "sleeping bodies"},
-    };
-    for (size_t i = 0; i < sizeof wish / sizeof *wish; i++)
-        if (wish[i].asked && !talus_engine_can(world->engine, wish[i].capability))
-            return talus_fail(TALUS_ERR_UNSUPPORTED,
-                              "%s are not available on backend %s; backend cpu has them",
-                              wish[i].what, world->def.backend);
-    return TALUS_OK;
+    uint32_t needed = (talus_periodic(&world->def.period) ? TALUS_ENGINE_PERIODS : 0) |
+                      (world->def.sleep_speed > 0.0 ? TALUS_ENGINE_SLEEP : 0);
+    if (talus_engine_can(world->engine, needed))
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "backend %s lacks periods or sleeping bodies; backend cpu has both",
+                      world->def.backend);
 }
 
 static TalusStatus open_engines(TalusWorld *world)

@@ -6,7 +6,7 @@ import { bundle } from "./data_bundle.mjs";
 import { figure } from "./shapes.mjs";
 
 const script = await bundle(`
-  export { createEngine } from "./engine/engine"; export { scaleOf, nice, select } from "./engine/colour"; export * from "./engine/palette";`, "iife");
+  export { Engine } from "./engine/engine"; export { scaleOf, nice, select } from "./engine/colour"; export * from "./engine/palette";`, "iife");
 const { check, equal, launch, report } = await import("./support.mjs");
 
 const WIDTH = 360, HEIGHT = 270;
@@ -50,10 +50,10 @@ const helpers = `
   const settled = async () => { for (let k = 0; k < 4000 && !engine.stats.settled; k++) await new Promise((d) => setTimeout(d, 25)); return engine.stats.settled; };
   // A new engine compiles its shaders, which takes software seconds; most scenes make do with the one there is.
   function anew(quality) {
-    window.engine?.dispose();
+    window.engine?.canvas.getContext("webgl2").getExtension("WEBGL_lose_context").loseContext(); // browsers allow few at a time
     const canvas = document.createElement("canvas");
     document.body.replaceChildren(canvas);
-    window.engine = talusTest.createEngine(canvas, quality);
+    window.engine = new talusTest.Engine(canvas, quality);
   }
   function start() {
     if (!window.engine) anew("plain");

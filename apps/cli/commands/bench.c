@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "io/file/file.h"
-#include "lab/lab_store.h"
 #include "lab/widen.h"
 
 #include <inttypes.h>
@@ -41,24 +40,17 @@ static const double others_seconds = 20.0; /* limit for a solver that the paper 
 
 /* ---- the problems ---- */
 
-static const char *const *sets_of(const Session *session, const BenchCase *c)
+/* Returns the case, or its quick version with --quick. */
+static BenchCase case_of(const Session *session, int index)
 {
-    return session->options.quick ? c->quick_set : c->set;
-}
-
-static double time_of(const Session *session, const BenchCase *c)
-{
-    return session->options.quick ? c->quick_at : c->at;
-}
-
-static int contacts_of(const Session *session, const BenchCase *c)
-{
-    return session->options.quick ? c->quick_contacts : c->contacts;
-}
-
-static const char *name_of(const Session *session, const BenchCase *c)
-{
-    return session->options.quick ? c->quick_name : c->name;
+    BenchCase c = session->experiment->cases[index];
+    if (session->options.quick) {
+        c.name = c.quick_name;
+        c.at = c.quick_at;
+        c.contacts = c.quick_contacts;
+        memcpy(c.set, c.quick_set, sizeof c.set);
+    }
+    return c;
 }
 
 static int count_sets(const char *const *set)
@@ -70,37 +62,34 @@ static int count_sets(const char *const *set)
 }
 
 /* Hashes the scene's text, the parameters set in it, the time and the version. */
-static TalusStatus hash_case(const Session *session, const BenchCase *c, const char *scene,
-                             uint64_t *out)
+static TalusStatus hash_case(const BenchCase *c, const char *scene, uint64_t *out)
 {
-    const char *const *set = sets_of(session, c);
-    double numbers[] = {time_of(session, c), c->heaviest};
+    double numbers[] = {c->at, c->heaviest};
     char *text;
     size_t size;
     TALUS_TRY(talus_read_file(scene, 1 << 24, &text, &size));
     *out = talus_hash(TALUS_HASH_SEED, text, size);
     talus_release(text);
-    for (int i = 0; i < count_sets(set); i++)
-        *out = talus_hash(*out, set[i], strlen(set[i]));
+    for (int i = 0; i < count_sets(c->set); i++)
+        *out = talus_hash(*out, c->set[i], strlen(c->set[i]));
     *out = talus_hash(*out, numbers, sizeof numbers);
-    int contacts = contacts_of(session, c);
-    if (contacts > 0)
-        *out = talus_hash(*out, &contacts, sizeof contacts);
+    if (c->contacts > 0)
+        *out = talus_hash(*out, &c->contacts, sizeof c->contacts);
     *out = talus_hash(*out, talus_version(), strlen(talus_version()));
     return TALUS_OK;
 }
 
 static TalusStatus advance(const Session *session, TalusWorld *world, const BenchCase *c)
 {
-    double until = time_of(session, c), last = 0.0;
+    double last = 0.0;
     bool draw = !session->options.quiet && isatty(STDERR_FILENO);
-    int64_t steps = cli_steps_until(until, talus_world_step_length(world));
+    int64_t steps = cli_steps_until(c->at, talus_world_step_length(world));
     while (talus_world_steps(world) < steps && !cli_stop_signal()) {
         TALUS_TRY(talus_world_step(world, NULL));
         if (draw && talus_now() - last > 0.2) {
             last = talus_now();
-            fprintf(stderr, "\r\033[K%s: settling, t = %.2f of %g s", name_of(session, c),
-                    talus_world_time(world), until);
+            fprintf(stderr, "\r\033[K%s: settling, t = %.2f of %g s", c->name,
+                    talus_world_time(world), c->at);
             fflush(stderr);
         }
     }
@@ -157,14 +146,13 @@ static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorl
     TalusWorld *wide = NULL;
     TalusProblem *problem;
     double envelope;
-    int contacts = contacts_of(session, c);
-    if (contacts > 0)
-        TALUS_TRY(widen_world(world, contacts, &wide, &envelope));
+    if (c->contacts > 0)
+        TALUS_TRY(widen_world(world, c->contacts, &wide, &envelope));
     TalusStatus status = talus_world_build(wide ? wide : world, &problem);
     TALUS_THEN(status, write_problem(problem, c, path));
     if (status == TALUS_OK && wide && !session->options.quiet)
-        fprintf(stderr, "talus: %s: %d contacts in an envelope of %.6f sizes\n",
-                name_of(session, c), talus_problem_blocks(problem), envelope);
+        fprintf(stderr, "talus: %s: %d contacts in an envelope of %.6f sizes\n", c->name,
+                talus_problem_blocks(problem), envelope);
     talus_world_destroy(wide);
     return status;
 }
@@ -172,18 +160,17 @@ static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorl
 static TalusStatus settle(const Session *session, const BenchCase *c, const char *scene_path,
                           const char *path)
 {
-    const char *const *set = sets_of(session, c);
     TalusScene *scene = NULL;
     TalusWorld *world = NULL;
     TalusSceneChoice choice = {.threads = session->set.threads};
     double begun = talus_now();
-    TalusStatus status = talus_scene_load(scene_path, set, count_sets(set), &scene);
+    TalusStatus status = talus_scene_load(scene_path, c->set, count_sets(c->set), &scene);
     TALUS_THEN(status, talus_scene_build(scene, &choice, &world));
     TALUS_THEN(status, advance(session, world, c));
     if (status == TALUS_OK && !cli_stop_signal())
         status = extract(session, c, world, path);
     if (status == TALUS_OK && !cli_stop_signal() && !session->options.quiet)
-        fprintf(stderr, "talus: %s: settled until %g s, in %.1f s\n", name_of(session, c),
+        fprintf(stderr, "talus: %s: settled until %g s, in %.1f s\n", c->name,
                 talus_world_time(world), talus_now() - begun);
     talus_world_destroy(world);
     talus_scene_destroy(scene);
@@ -207,34 +194,28 @@ static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool
 
 static TalusStatus open_case(Session *session, int index)
 {
-    const BenchCase *c = &session->experiment->cases[index];
+    const BenchCase c = case_of(session, index);
     LabSet *set = &session->set;
     char scene[CLI_PATH_MAX];
     uint64_t hash;
     bool shared;
-    if (!cli_find_scene(c->scene, scene, sizeof scene))
+    if (!cli_find_scene(c.scene, scene, sizeof scene))
         return talus_fail(TALUS_ERR_IO, "%s: its scene %s is missing", session->experiment->name,
-                          c->scene);
-    TALUS_TRY(hash_case(session, c, scene, &hash));
+                          c.scene);
+    TALUS_TRY(hash_case(&c, scene, &hash));
     TALUS_TRY(name_problem(session, index, hash, &shared));
     const char *path = session->path[index];
     if (access(path, F_OK) != 0 || (session->options.fresh && !shared))
-        TALUS_TRY(settle(session, c, scene, path));
+        TALUS_TRY(settle(session, &c, scene, path));
     if (cli_stop_signal())
         return TALUS_OK;
     LabProblem *p = &set->problems[set->problem_count++];
-    TALUS_TRY(lab_problem_open(path, c->model, session->pool, p));
-    snprintf(p->name, sizeof p->name, "%s", name_of(session, c));
-    return c->exact ? lab_problem_exact(p, c->exact) : TALUS_OK;
+    TALUS_TRY(lab_problem_open(path, c.model, session->pool, p));
+    snprintf(p->name, sizeof p->name, "%s", c.name);
+    return c.exact ? lab_problem_exact(p, c.exact) : TALUS_OK;
 }
 
 /* ---- the runs ---- */
-
-static bool in_this_build(const char *spec)
-{
-    int index = talus_solver_find(spec);
-    return index >= 0 && !talus_solver_row(index).missing;
-}
 
 static TalusStatus run_one(Session *session, int problem, const BenchRun *run, double seconds)
 {
@@ -280,7 +261,7 @@ static TalusStatus run_case(Session *session, int problem)
 {
     const Experiment *e = session->experiment;
     for (int i = 0; i < e->run_count && !cli_stop_signal(); i++)
-        if (is_for(&e->runs[i], problem) && in_this_build(e->runs[i].solver))
+        if (is_for(&e->runs[i], problem) && lab_has_solver(e->runs[i].solver))
             TALUS_TRY(run_one(session, problem, &e->runs[i], e->seconds));
     for (int i = 0; e->others && i < talus_solver_count() && !cli_stop_signal(); i++) {
         BenchRun other = {.solver = talus_solver_row(i).name, .iterations = e->others};
@@ -291,19 +272,11 @@ static TalusStatus run_case(Session *session, int problem)
     return TALUS_OK;
 }
 
-static void note_missing(Session *session)
-{
-    const Experiment *e = session->experiment;
-    for (int i = 0; i < e->run_count; i++)
-        if (!in_this_build(e->runs[i].solver))
-            lab_set_note(&session->set, "%s is not in this build: what needs it is left out.",
-                         e->runs[i].solver);
-}
-
 static TalusStatus run_cases(Session *session)
 {
     const Experiment *e = session->experiment;
-    note_missing(session);
+    for (int i = 0; i < e->run_count; i++)
+        lab_note_missing(&session->set, e->runs[i].solver);
     for (int i = 0; i < e->case_count && !cli_stop_signal(); i++) {
         TALUS_TRY(open_case(session, i));
         if (!cli_stop_signal())

@@ -22,8 +22,9 @@ typedef struct Conversion {
     TalusFrames *frames;
     TalusFormatWriter *writer;
     TalusSnapshot snapshot;
-    ConvertRange range;
-    int written;
+    const FrameRange *range;
+    int *chosen; /* indices of the frames in the range */
+    int count;
     double quantum;
     unsigned fields; /* of the last frame */
     bool bar, lean;
@@ -53,7 +54,7 @@ static void erase_bar(const Conversion *c)
 /* docs/reference/frames.md gives the precision of a frames file; this prints it in the units of this file. */
 static void report(const Conversion *c)
 {
-    printf("%s: %d frame%s as %s\n", c->out, c->written, c->written == 1 ? "" : "s", c->kind);
+    printf("%s: %d frame%s as %s\n", c->out, c->count, c->count == 1 ? "" : "s", c->kind);
     printf("positions to %.2g m, %s and forces to %s; no spins, no masses, spheres do not turn;\n"
            "%s\n",
            0.5 * c->quantum, c->fields & TALUS_SNAPSHOT_VELOCITY ? "velocities" : "speeds",
@@ -66,14 +67,29 @@ static void report(const Conversion *c)
 
 /* ---- the frames ---- */
 
-static bool is_wanted(const ConvertRange *range, double time, double *next)
+TalusStatus export_choose(const TalusFrames *frames, const char *path, const FrameRange *range,
+                          int **chosen, int *count)
 {
-    if ((!isnan(range->from) && time < range->from) ||
-        (!isnan(range->until) && time > range->until) || time < *next)
-        return false;
-    /* Tolerance: times are sums of steps and may be early by rounding. */
-    *next = range->every > 0.0 ? time + range->every * (1.0 - 1e-9) : -INFINITY;
-    return true;
+    int total = talus_frames_count(frames);
+    double next = -INFINITY;
+    TALUS_TRY(TALUS_ALLOC(*chosen, (size_t)total, "frames to export"));
+    *count = 0;
+    for (int i = 0; i < total; i++) {
+        double time = talus_frames_info(frames, i).time;
+        if (time < range->from || time > range->until || time < next) /* false with NAN */
+            continue;
+        (*chosen)[(*count)++] = i;
+        /* Tolerance: times are sums of steps and may be early by rounding. */
+        next = range->every > 0.0 ? time + range->every * (1.0 - 1e-9) : -INFINITY;
+    }
+    if (total == 0)
+        return talus_fail_file(path, TALUS_ERR_FORMAT, "there are no frames in it yet");
+    if (*count == 0)
+        return talus_fail_file(path, TALUS_ERR_ARGUMENT,
+                               "no frame is between --from and --until; they go from %g to %g s",
+                               talus_frames_info(frames, 0).time,
+                               talus_frames_info(frames, total - 1).time);
+    return TALUS_OK;
 }
 
 static TalusStatus convert_frame(Conversion *c, int index)
@@ -85,37 +101,16 @@ static TalusStatus convert_frame(Conversion *c, int index)
     c->quantum = fmax(c->quantum, head->quantum);
     c->lean = c->lean || head->lean;
     c->fields = c->snapshot.fields;
-    c->written++;
     return talus_format_add(c->writer, head, &c->snapshot);
 }
 
 static TalusStatus convert_frames(Conversion *c)
 {
-    double next = -INFINITY;
-    int count = talus_frames_count(c->frames);
-    for (int i = 0; i < count; i++) {
-        draw_bar(c, i, count);
-        if (is_wanted(&c->range, talus_frames_info(c->frames, i).time, &next))
-            TALUS_TRY(convert_frame(c, i));
+    for (int i = 0; i < c->count; i++) {
+        draw_bar(c, i, c->count);
+        TALUS_TRY(convert_frame(c, c->chosen[i]));
     }
     return TALUS_OK;
-}
-
-/* Checks the range before anything is written. */
-static TalusStatus check_range(const Conversion *c)
-{
-    int count = talus_frames_count(c->frames);
-    for (int i = 0; i < count; i++) {
-        double next = -INFINITY;
-        if (is_wanted(&c->range, talus_frames_info(c->frames, i).time, &next))
-            return TALUS_OK;
-    }
-    if (count == 0)
-        return talus_fail_file(c->path, TALUS_ERR_FORMAT, "there are no frames in it yet");
-    return talus_fail_file(c->path, TALUS_ERR_ARGUMENT,
-                           "no frame is between --from and --until; they go from %g to %g s",
-                           talus_frames_info(c->frames, 0).time,
-                           talus_frames_info(c->frames, count - 1).time);
 }
 
 /* Refuses the run's directory, which may hold exact frames of the same kind. */
@@ -128,12 +123,12 @@ static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
     return TALUS_OK;
 }
 
-static TalusStatus convert(Conversion *c, const RunPlace *place)
+static TalusStatus convert(Conversion *c, const RunLocation *location)
 {
-    TALUS_TRY(refuse_own_directory(c, place->dir));
-    TALUS_TRY(talus_path(&c->path, "%s/%s", place->dir, place->name));
+    TALUS_TRY(refuse_own_directory(c, location->dir));
+    TALUS_TRY(talus_path(&c->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(c->path, &c->frames));
-    TALUS_TRY(check_range(c));
+    TALUS_TRY(export_choose(c->frames, c->path, c->range, &c->chosen, &c->count));
     TALUS_TRY(talus_format_open(c->kind, c->out, false, 0.0, &c->writer));
     TalusStatus status = convert_frames(c);
     TALUS_THEN(status, talus_format_sync(c->writer));
@@ -141,20 +136,20 @@ static TalusStatus convert(Conversion *c, const RunPlace *place)
     return status;
 }
 
-int export_convert(const CliCommand *command, const RunPlace *place, const char *kind,
-                   const char *out, ConvertRange range)
+int export_convert(const CliCommand *command, const RunLocation *location, const char *kind,
+                   const char *out, const FrameRange *range)
 {
     Conversion c = {.kind = kind, .out = out, .range = range, .bar = isatty(STDERR_FILENO)};
     if (talus_format_find(kind) < 0)
         return cli_usage(command, "--to %s: no such kind of files; there are " CONVERT_KINDS, kind);
-    TalusStatus status = convert(&c, place);
+    TalusStatus status = convert(&c, location);
     if (status == TALUS_OK)
         status = talus_format_close(c.writer);
     else
         (void)talus_format_close(c.writer); /* report the first failure */
     talus_frames_close(c.frames);
     talus_snapshot_free(&c.snapshot);
-    talus_release(c.path);
+    TALUS_RELEASE(c.path, c.chosen);
     if (status != TALUS_OK)
         return cli_fail_library();
     report(&c);

@@ -9,12 +9,17 @@
 #define CONVERT_KINDS "vtp or vtkhdf (ParaView), lammps (OVITO), csv"
 
 /* Selection of frames, simulated seconds; NAN: no limit. */
-typedef struct ConvertRange {
+typedef struct FrameRange {
     double every, from, until;
-} ConvertRange;
+} FrameRange;
 
-/* Writes the frames of `place` into the directory `out` and prints their precision. Returns the exit code. */
-int export_convert(const CliCommand *command, const RunPlace *place, const char *kind,
-                   const char *out, ConvertRange range);
+/* Lists the frames in the range; release *chosen also on failure, which is that there are none. `path` is for
+ * messages. */
+TalusStatus export_choose(const TalusFrames *frames, const char *path, const FrameRange *range,
+                          int **chosen, int *count);
+
+/* Writes the frames of `location` into the directory `out` and prints their precision. Returns the exit code. */
+int export_convert(const CliCommand *command, const RunLocation *location, const char *kind,
+                   const char *out, const FrameRange *range);
 
 #endif

@@ -25,10 +25,11 @@ enum { LIMIT_DEFAULT = 64, NOTE_MAX = 256 };
 
 typedef struct Options {
     const char *output, *to;
-    double limit, every, from, until;
+    double limit;
+    FrameRange range;
 } Options;
 
-static Options options = {.limit = NAN, .every = NAN, .from = NAN, .until = NAN};
+static Options options = {.limit = NAN, .range = {NAN, NAN, NAN}};
 
 static const CliOption option_table[] = {
     {"output", 'o', CLI_TEXT, &options.output, "FILE",
@@ -36,9 +37,10 @@ static const CliOption option_table[] = {
     {"limit", 0, CLI_REAL, &options.limit, "MB",
      "size of the page at most, in millions of bytes (default 64);\n"
      "frames are left out evenly until it fits"},
-    {"every", 0, CLI_REAL, &options.every, "DT", "keep frames that are at least DT seconds apart"},
-    {"from", 0, CLI_REAL, &options.from, "T", "keep frames from time T on"},
-    {"until", 0, CLI_REAL, &options.until, "T", "keep frames up to time T"},
+    {"every", 0, CLI_REAL, &options.range.every, "DT",
+     "keep frames that are at least DT seconds apart"},
+    {"from", 0, CLI_REAL, &options.range.from, "T", "keep frames from time T on"},
+    {"until", 0, CLI_REAL, &options.range.until, "T", "keep frames up to time T"},
     {"to", 0, CLI_TEXT, &options.to, "KIND",
      "write another program's files instead of a page:\n" CONVERT_KINDS},
 };
@@ -65,31 +67,6 @@ static uint64_t limit_bytes(const Export *x)
 
 /* ---- frames ---- */
 
-static TalusStatus choose_frames(Export *x)
-{
-    const Options *o = x->options;
-    double next = -INFINITY;
-    x->total = talus_frames_count(x->frames);
-    TALUS_TRY(TALUS_ALLOC(x->chosen, (size_t)x->total, "frames to export"));
-    for (int i = 0; i < x->total; i++) {
-        double time = talus_frames_info(x->frames, i).time;
-        if ((o->from >= 0.0 && time < o->from) || (o->until >= 0.0 && time > o->until) ||
-            time < next)
-            continue;
-        x->chosen[x->count++] = i;
-        /* Tolerance: times are sums of steps and may be early by rounding. */
-        next = o->every > 0.0 ? time + o->every * (1.0 - 1e-9) : -INFINITY;
-    }
-    if (x->total == 0)
-        return talus_fail_file(x->path, TALUS_ERR_FORMAT, "there are no frames in it yet");
-    if (x->count == 0)
-        return talus_fail_file(x->path, TALUS_ERR_ARGUMENT,
-                               "no frame is between --from and --until; they go from %g to %g s",
-                               talus_frames_info(x->frames, 0).time,
-                               talus_frames_info(x->frames, x->total - 1).time);
-    return TALUS_OK;
-}
-
 /* Bytes of the frames file up to the end of the last frame. */
 static uint64_t whole_bytes(const Export *x)
 {
@@ -106,15 +83,15 @@ static TalusStatus file_bytes(const char *path, uint64_t *bytes)
     return TALUS_OK;
 }
 
-/* Adds every n-th chosen frame and the last until the file exceeds `room`; *added: chosen frames considered. */
+/* Adds every n-th chosen frame and the last until the file exceeds `limit`; *added: chosen frames considered. */
 static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const char *path, int n,
-                              uint64_t room, int *added)
+                              uint64_t limit, int *added)
 {
     TalusSnapshot snapshot = {0};
     TalusStatus status = TALUS_OK;
     uint64_t bytes = 0;
     *added = 0;
-    for (int i = 0; status == TALUS_OK && i < x->count && bytes <= room; i++) {
+    for (int i = 0; status == TALUS_OK && i < x->count && bytes <= limit; i++) {
         if (i % n == 0 || i == x->count - 1) {
             int index = x->chosen[i];
             status = talus_frames_read(x->frames, index, &snapshot);
@@ -128,8 +105,8 @@ static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const 
     return status;
 }
 
-/* Writes every n-th frame to `path`. *bytes is the file's size; the file is incomplete if *bytes > room. */
-static TalusStatus write_thinned(const Export *x, const char *path, int n, uint64_t room,
+/* Writes every n-th frame to `path`. *bytes is the file's size; the file is incomplete if *bytes > limit. */
+static TalusStatus write_thinned(const Export *x, const char *path, int n, uint64_t limit,
                                  uint64_t *bytes, int *added)
 {
     const TalusFramesHead *head = talus_frames_head(x->frames, x->chosen[0]);
@@ -142,7 +119,7 @@ static TalusStatus write_thinned(const Export *x, const char *path, int n, uint6
                           .scene = head->scene,
                           .detail = head->lean ? TALUS_DETAIL_LEAN : TALUS_DETAIL_FULL},
         &writer));
-    TalusStatus status = add_frames(x, writer, path, n, room, added);
+    TalusStatus status = add_frames(x, writer, path, n, limit, added);
     if (status != TALUS_OK)
         talus_frames_abandon(writer);
     else
@@ -168,12 +145,12 @@ static TalusStatus too_large(const Export *x, const char *path)
 /* Searches the smallest n that fits, approximately: frame sizes differ, so n is estimated from its predecessor. */
 static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int *every)
 {
-    uint64_t limit = limit_bytes(x), empty = viewer_page_size(x->fixed, 0);
-    uint64_t room = limit > empty ? (limit - empty) / 4 * 3 : 0;
+    uint64_t page = limit_bytes(x), empty = viewer_page_size(x->fixed, 0);
+    uint64_t limit = page > empty ? (page - empty) / 4 * 3 : 0; /* frames are in base64 */
     for (int n = 1, added;;) {
-        TALUS_TRY(write_thinned(x, path, n, room, bytes, &added));
+        TALUS_TRY(write_thinned(x, path, n, limit, bytes, &added));
         *every = n;
-        if (*bytes <= room)
+        if (*bytes <= limit)
             return TALUS_OK;
         if (n >= x->count)
             return too_large(x, path);
@@ -208,19 +185,19 @@ static const char *ordinal(int n)
 
 static void note_choice(Export *x)
 {
-    const Options *o = x->options;
-    if (o->from >= 0.0)
-        add_note(x, "from %g s", o->from);
-    if (o->until >= 0.0)
-        add_note(x, "until %g s", o->until);
-    if (o->every > 0.0)
-        add_note(x, "frames %g s apart", o->every);
+    const FrameRange *range = &x->options->range;
+    if (range->from >= 0.0)
+        add_note(x, "from %g s", range->from);
+    if (range->until >= 0.0)
+        add_note(x, "until %g s", range->until);
+    if (range->every > 0.0)
+        add_note(x, "frames %g s apart", range->every);
 }
 
 /* Takes title, scene and state from run.json, or from the frames. */
-static void describe_run(Export *x, const RunPlace *place)
+static void describe_run(Export *x, const RunLocation *location)
 {
-    bool known = !place->alone && run_state_read(place->dir, &x->run);
+    bool known = !location->alone && run_state_read(location->dir, &x->run);
     const TalusFramesHead *head = talus_frames_head(x->frames, 0);
     if (!known) {
         x->run = (RunState){.state = talus_frames_complete(x->frames) ? "finished" : "died",
@@ -237,13 +214,13 @@ static void describe_run(Export *x, const RunPlace *place)
                           .steps_fd = x->steps_fd};
 }
 
-static TalusStatus read_steps(Export *x, const RunPlace *place)
+static TalusStatus read_steps(Export *x, const RunLocation *location)
 {
     char *path;
     bool anew = false;
-    if (place->alone)
+    if (location->alone)
         return TALUS_OK;
-    TALUS_TRY(talus_path(&path, "%s/steps.csv", place->dir));
+    TALUS_TRY(talus_path(&path, "%s/steps.csv", location->dir));
     x->steps_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     talus_release(path);
     return x->steps_fd < 0 ? TALUS_OK : steps_refresh(&x->steps, x->steps_fd, &anew);
@@ -313,13 +290,14 @@ static TalusStatus write_thinned_page(Export *x)
     return status;
 }
 
-static TalusStatus write_page(Export *x, const RunPlace *place)
+static TalusStatus write_page(Export *x, const RunLocation *location)
 {
-    TALUS_TRY(talus_path(&x->path, "%s/%s", place->dir, place->name));
+    TALUS_TRY(talus_path(&x->path, "%s/%s", location->dir, location->name));
     TALUS_TRY(talus_frames_open(x->path, &x->frames));
-    TALUS_TRY(choose_frames(x));
-    TALUS_TRY(read_steps(x, place));
-    describe_run(x, place);
+    x->total = talus_frames_count(x->frames);
+    TALUS_TRY(export_choose(x->frames, x->path, &x->options->range, &x->chosen, &x->count));
+    TALUS_TRY(read_steps(x, location));
+    describe_run(x, location);
     note_choice(x);
     TALUS_TRY(measure(x));
     /* The page needs figures, which files of version 1 lack. */
@@ -331,10 +309,10 @@ static TalusStatus write_page(Export *x, const RunPlace *place)
     return TALUS_OK;
 }
 
-static int export_page(const RunPlace *place, const Options *o)
+static int export_page(const RunLocation *location, const Options *o)
 {
     Export x = {.options = o, .steps_fd = -1};
-    TalusStatus status = write_page(&x, place);
+    TalusStatus status = write_page(&x, location);
     talus_frames_close(x.frames);
     TALUS_RELEASE(x.chosen, x.path);
     steps_clear(&x.steps);
@@ -345,18 +323,12 @@ static int export_page(const RunPlace *place, const Options *o)
 
 /* ---- the command ---- */
 
-/* True if the name is that of a page; guards against overwriting a file of the run by mistake. */
-static bool is_page_name(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
-}
-
+/* The name of a page is checked, so that no file of the run is overwritten by mistake. */
 static int check_options(const Options *o)
 {
     if (!o->output)
         return cli_usage(&cli_export, "expected -o FILE");
-    if (!o->to && !is_page_name(o->output))
+    if (!o->to && !cli_ends_with(o->output, ".html") && !cli_ends_with(o->output, ".htm"))
         return cli_usage(&cli_export,
                          "-o %s: expected a name that ends in .html; --to KIND writes others",
                          o->output);
@@ -370,20 +342,19 @@ static int check_options(const Options *o)
 static int export_main(const CliList *operands)
 {
     Options *o = &options;
-    RunPlace place;
+    RunLocation location;
     int code = check_options(o);
     if (code != CLI_OK)
         return code;
-    if (run_place_find(operands->item[0], &place) != TALUS_OK)
+    if (run_location_find(operands->item[0], &location) != TALUS_OK)
         return cli_fail_library();
     if (o->to) {
-        ConvertRange range = {o->every, o->from, o->until};
-        code = export_convert(&cli_export, &place, o->to, o->output, range);
+        code = export_convert(&cli_export, &location, o->to, o->output, &o->range);
     } else {
         o->limit = isnan(o->limit) ? LIMIT_DEFAULT : o->limit;
-        code = export_page(&place, o);
+        code = export_page(&location, o);
     }
-    run_place_clear(&place);
+    run_location_clear(&location);
     return code;
 }
 

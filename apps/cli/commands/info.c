@@ -252,7 +252,7 @@ static int info_main(const CliList *operands)
         return info_directory(name);
     if (!cli_find_scene(name, path, sizeof path))
         return CLI_FAILED;
-    if (info_is_surface(path))
+    if (cli_is_surface(path))
         return info_surface(path);
     if (cli_starts_with(path, TALUS_CHECKPOINT_MAGIC))
         return info_checkpoint(path);

@@ -15,8 +15,6 @@ int info_frames(const char *path);
 /* Describes a run's directory. Returns false, without output, if `dir` is not one. */
 bool info_run(const char *dir, int *code);
 
-/* True if the suffix is that of STL or OBJ. */
-bool info_is_surface(const char *path);
 int info_surface(const char *path);
 
 /* Prints bounds, sizes, masses and overlaps of a world before its first step (info_scene.c). */

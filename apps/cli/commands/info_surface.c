@@ -2,16 +2,7 @@
 #include "info.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <strings.h>
 #include <talus/io.h>
-
-bool info_is_surface(const char *path)
-{
-    size_t n = strlen(path);
-    return n > 4 &&
-           (strcasecmp(path + n - 4, ".stl") == 0 || strcasecmp(path + n - 4, ".obj") == 0);
-}
 
 static void print_repairs(const TalusSurface *s)
 {

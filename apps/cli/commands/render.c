@@ -1,5 +1,6 @@
 /* cli/commands/render.c - talus render: writes a still picture of one time of a run. */
 #include "cli/cli.h"
+#include "cli/run/run.h"
 
 #include "base/param.h"
 #include "draw/draw.h"
@@ -44,7 +45,7 @@ static int choose(const char *option, const char *word, const char *const *names
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", names[k]);
     }
-    const char *near = talus_nearest(word, names, count);
+    const char *near = talus_nearest_name(word, names, count);
     if (near)
         cli_usage(&cli_render, "--%s %s: did you mean '%s'? There are %s", option, word, near, all);
     else
@@ -151,10 +152,9 @@ static bool read_texts(const Options *o, TalusDrawDef *def)
 /* Returns false with a message if options contradict each other. */
 static bool check(const Options *o)
 {
-    size_t length = o->output ? strlen(o->output) : 0;
     if (!o->output)
         cli_usage(&cli_render, "expected -o FILE.png");
-    else if (length < 4 || strcmp(o->output + length - 4, ".png") != 0)
+    else if (!cli_ends_with(o->output, ".png"))
         cli_usage(&cli_render, "-o %s: pictures are PNG files; expected a name that ends in .png",
                   o->output);
     else if (o->chains && o->colour)
@@ -217,16 +217,6 @@ static int read_frames(const char *path, double time, Moment *moment)
     return moment->head ? CLI_OK : cli_fail_library();
 }
 
-/* Writes the name of a scene without folder and suffix. */
-static void bare_name(const char *path, char *name, size_t size)
-{
-    const char *slash = strrchr(path, '/');
-    snprintf(name, size, "%.100s", slash ? slash + 1 : path);
-    char *dot = strrchr(name, '.');
-    if (dot && dot != name)
-        *dot = '\0';
-}
-
 static TalusStatus run_scene(const TalusScene *scene, const char *path, const Options *o,
                              Moment *moment)
 {
@@ -239,7 +229,7 @@ static TalusStatus run_scene(const TalusScene *scene, const char *path, const Op
     double time = isnan(o->time) ? 0.0 : o->time;
     while (status == TALUS_OK && talus_world_next_length(world, time) > 0.0)
         status = talus_world_step_to(world, time, NULL);
-    bare_name(path, name, sizeof name);
+    run_scene_name(path, name, sizeof name);
     TalusFramesDef def = {.title = talus_scene_title(scene), .scene = name};
     TALUS_THEN(status, talus_snapshot_take(&moment->snapshot, world, TALUS_SNAPSHOT_ALL));
     TALUS_THEN(status, talus_frames_head_of_world(world, &def, &moment->snapshot, &moment->store));

@@ -228,16 +228,10 @@ static int open_problems(Session *session, const CliList *operands)
 static int check_support(const Session *session)
 {
     const LabSet *set = &session->set;
-    TalusSolver *solver;
     for (int p = 0; p < set->problem_count; p++)
-        for (int s = 0; s < session->solvers.count; s++) {
-            if (talus_solver_create(session->solvers.item[s], &solver) != TALUS_OK)
-                return cli_fail_library();
-            bool takes = talus_solver_supports(solver, set->problems[p].problem) == TALUS_OK;
-            talus_solver_destroy(solver);
-            if (takes)
+        for (int s = 0; s < session->solvers.count; s++)
+            if (cli_supports(session->solvers.item[s], set->problems[p].problem))
                 return CLI_OK;
-        }
     return cli_fail_unsupported(set->problems[0].problem);
 }
 

@@ -103,12 +103,12 @@ static int view_main(const CliList *operands)
             "this build has no server to view with: %s; `talus export %s -o FILE.html` makes "
             "a page without one",
             serve_how(), operand);
-    RunPlace place;
+    RunLocation location;
     ServeFiles *files;
-    if (run_place_find(operand, &place) != TALUS_OK)
+    if (run_location_find(operand, &location) != TALUS_OK)
         return cli_fail_library();
-    TalusStatus status = serve_files_open(&place, &files);
-    run_place_clear(&place);
+    TalusStatus status = serve_files_open(&location, &files);
+    run_location_clear(&location);
     if (status != TALUS_OK)
         return cli_fail_library();
     int code = serve(files, operand);

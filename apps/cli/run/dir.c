@@ -180,28 +180,21 @@ bool run_state_read_at(int dir, RunState *state)
 
 /* ---- writing ---- */
 
-/* Replaces DIR/NAME by `text` atomically; returns false with errno. */
-static bool replace(int at, const char *dir, const char *name, const char *text, size_t size)
+/* Replaces a file of the directory by `text` atomically; returns false with errno. */
+static bool replace(int dir, const char *name, const char *text, size_t size)
 {
-    char path[CLI_PATH_MAX], beside[CLI_PATH_MAX];
-    join(path, dir, name);
-    if (snprintf(beside, sizeof beside, "%s.tmp", path) >= (int)sizeof beside) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    int fd = openat(at, beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+    char beside[32];
+    snprintf(beside, sizeof beside, "%s.tmp", name);
+    int fd = openat(dir, beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                     0666);
     if (fd < 0)
         return false;
-    ssize_t n = write(fd, text, size);
-    if (n >= 0 && (size_t)n < size)
-        errno = ENOSPC;
-    int error = n == (ssize_t)size ? 0 : errno;
+    int error = talus_write_error(fd, text, size, NULL);
     close(fd);
-    if (!error && renameat(at, beside, at, path) == 0)
+    if (!error && renameat(dir, beside, dir, name) == 0)
         return true;
     error = error ? error : errno;
-    unlinkat(at, beside, 0);
+    unlinkat(dir, beside, 0);
     errno = error;
     return false;
 }
@@ -225,7 +218,7 @@ bool run_state_write(int dir, const RunState *state)
     json_text(&json, "message", state->message);
     json_close_object(&json);
     json_finish(&json);
-    bool written = text.status == TALUS_OK && replace(dir, ".", "run.json", text.bytes, text.size);
+    bool written = text.status == TALUS_OK && replace(dir, "run.json", text.bytes, text.size);
     talus_release(text.bytes);
     return written;
 }
@@ -236,7 +229,7 @@ bool run_control_write(int dir, const char *word)
 {
     char line[16];
     int size = snprintf(line, sizeof line, "%s\n", word);
-    return replace(dir, ".", "control", line, (size_t)size);
+    return replace(dir, "control", line, (size_t)size);
 }
 
 /* Renames the file before reading: a word written meanwhile is another file. Leaves an empty file, which is still
@@ -261,30 +254,18 @@ bool run_control_take(int dir, char *word, int size)
 
 /* ---- tables ---- */
 
-/* Opens regular files only, so that opening never blocks. */
-static FILE *open_table(const char *dir, const char *name)
-{
-    char path[CLI_PATH_MAX];
-    struct stat about;
-    join(path, dir, name);
-    int fd = open(path, READ_FLAGS);
-    FILE *file =
-        fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? fdopen(fd, "rb") : NULL;
-    if (!file && fd >= 0)
-        close(fd);
-    return file;
-}
-
 int64_t run_table_rows(const char *dir, const char *name)
 {
-    char block[4096];
+    char path[CLI_PATH_MAX], block[4096];
+    struct stat about;
     int64_t lines = 0;
-    FILE *file = open_table(dir, name);
-    if (!file)
-        return -1;
-    for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;)
-        for (size_t i = 0; i < n; i++)
+    join(path, dir, name);
+    int fd = open(path, READ_FLAGS);
+    bool regular = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+    for (ssize_t n; regular && (n = read(fd, block, sizeof block)) > 0;)
+        for (ssize_t i = 0; i < n; i++)
             lines += block[i] == '\n';
-    fclose(file);
-    return lines > 0 ? lines - 1 : 0;
+    if (fd >= 0)
+        close(fd);
+    return !regular ? -1 : lines > 0 ? lines - 1 : 0;
 }

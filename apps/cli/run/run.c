@@ -108,20 +108,13 @@ static int check_options(const Options *o, const CliList *operands)
  * twice costs time, so only solvers that do not support every problem are checked. */
 static int check_support(TalusWorld *world, const char *spec)
 {
-    TalusSolver *solver = NULL;
     TalusProblem *problem;
     int index = talus_solver_find(spec);
     if (index >= 0 && !(TALUS_TAKES_CONVEX & ~talus_solver_row(index).takes))
         return CLI_OK;
-    if (talus_solver_create(spec, &solver) != TALUS_OK ||
-        talus_world_build(world, &problem) != TALUS_OK) {
-        talus_solver_destroy(solver);
+    if (talus_world_build(world, &problem) != TALUS_OK)
         return cli_fail_library();
-    }
-    bool takes = talus_solver_supports(solver, problem) == TALUS_OK;
-    int code = takes ? CLI_OK : cli_fail_unsupported(problem);
-    talus_solver_destroy(solver);
-    return code;
+    return cli_supports(spec, problem) ? CLI_OK : cli_fail_unsupported(problem);
 }
 
 /* Takes over the directory: replaces its content or, with `resume`, cuts it back. */

@@ -2,13 +2,13 @@
  *
  * civetweb parses requests and owns sockets and threads. It has no document root and never searches for a file:
  * begin_request answers every request. Every request has a connection and, while it lasts, a thread, held no
- * longer than the limits below. While nearly all threads are in use, serve_crowd.h keeps slow clients from
+ * longer than the limits below. While nearly all threads are in use, serve_connections.h keeps slow clients from
  * blocking others. The behaviour of civetweb 1.15 and the necessary additions were found by experiment;
  * tests/cli_view.sh checks them. */
 #include "serve.h"
 
 #include "cli/page.h"
-#include "serve_crowd.h"
+#include "serve_connections.h"
 #include "serve_request.h"
 
 #include "base/memory.h"
@@ -32,7 +32,7 @@ enum {
     PIECE_BYTES = 1 << 16,
     DRAIN_BYTES = 1 << 21, /* limit of a body nobody asked for */
     REQUEST_BYTES = 16384, /* twice the allowed size, so that the refusal can give the reason */
-    LEAST_PACE = 1 << 18,  /* minimum bytes per second of a client, after the first seconds */
+    MIN_RATE = 1 << 18,    /* minimum bytes per second of a client, after the first seconds */
     HEADERS_MAX = MG_MAX_HEADERS
 };
 
@@ -41,7 +41,7 @@ static const double request_seconds = 5.0;
 struct Server {
     struct mg_context *context;
     ServeFiles *files;
-    Crowd *crowd;
+    Connections *connections;
     atomic_int port; /* a free port is known only after the first threads have started */
     char token[SERVE_TOKEN_LENGTH + 1];
 };
@@ -51,7 +51,7 @@ typedef struct Exchange {
     Server *server;
     struct mg_connection *conn;
     const struct mg_request_info *info; /* NULL if the request could not be read */
-    Guest *guest;
+    Connection *connection;
     ServeVerdict verdict;
     double started;
 } Exchange;
@@ -67,10 +67,10 @@ const char *serve_how(void)
 }
 
 /* Aborts the connection: reads and writes on it end at once. */
-static void give_up(const Exchange *x)
+static void abort_connection(const Exchange *x)
 {
     if (x->info && x->info->remote_port > 0)
-        crowd_abort(x->server->port, x->info->remote_port);
+        socket_abort(x->server->port, x->info->remote_port);
 }
 
 /* ---- answers ---- */
@@ -100,10 +100,10 @@ static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64
         from += n;
         size -= n;
         *sent += n;
-        crowd_moves(x->guest);
+        connection_progress(x->connection);
         double seconds = talus_now() - x->started;
-        if (seconds > request_seconds + (double)*sent / LEAST_PACE) {
-            give_up(x);
+        if (seconds > request_seconds + (double)*sent / MIN_RATE) {
+            abort_connection(x);
             return false;
         }
     }
@@ -118,26 +118,33 @@ static void drain(const Exchange *x)
     size_t bytes = 0;
     if (!x->info || (x->info->content_length <= 0 && !mg_get_header(x->conn, "Transfer-Encoding")))
         return;
-    crowd_drains(x->guest);
-    crowd_shut(x->server->port, x->info->remote_port, SHUT_WR);
+    connection_draining(x->connection);
+    sockets_shut(x->server->port, x->info->remote_port, SHUT_WR);
     while (bytes < DRAIN_BYTES && talus_now() - x->started < request_seconds) {
         int n = mg_read(x->conn, buffer, sizeof buffer);
         if (n <= 0)
             break;
         bytes += (size_t)n;
     }
-    give_up(x);
+    abort_connection(x);
+}
+
+static int answer_bytes(const Exchange *x, int status, const char *type, const char *more,
+                        const void *bytes, size_t size)
+{
+    uint64_t sent = 0;
+    send_head(x, status, type, size, more);
+    if (!x->verdict.head)
+        send_bytes(x, bytes, size, &sent);
+    return status;
 }
 
 static int answer_text(const Exchange *x, int status, const char *text, const char *more)
 {
     char line[1200];
-    uint64_t sent = 0;
     int n = snprintf(line, sizeof line, "%d: %s\n", status, text);
-    size_t size = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-    send_head(x, status, "text/plain; charset=utf-8", size, more);
-    if (!x->verdict.head)
-        send_bytes(x, line, size, &sent);
+    answer_bytes(x, status, "text/plain; charset=utf-8", more, line,
+                 (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
     if (status >= 400)
         drain(x);
     return status;
@@ -162,15 +169,9 @@ static TalusStatus make_json(const Exchange *x, MakeJson *make, TalusText *text)
 static int answer_json(const Exchange *x, MakeJson *make)
 {
     TalusText text = {0};
-    uint64_t sent = 0;
-    int status = 200;
-    if (make_json(x, make, &text) != TALUS_OK) {
-        status = answer_text(x, 500, talus_error(), "");
-    } else {
-        send_head(x, 200, "application/json", text.size, "");
-        if (!x->verdict.head)
-            send_bytes(x, text.bytes, text.size, &sent);
-    }
+    int status = make_json(x, make, &text) == TALUS_OK
+                     ? answer_bytes(x, 200, "application/json", "", text.bytes, text.size)
+                     : answer_text(x, 500, talus_error(), "");
     talus_release(text.bytes);
     return status;
 }
@@ -195,23 +196,23 @@ static TalusStatus make_run(const Exchange *x, JsonOut *json)
     return serve_files_run(x->server->files, x->server->token, json);
 }
 
+static void put_piece(TalusText *text, PagePiece piece)
+{
+    talus_text_put(text, (const char *)piece.bytes, piece.size);
+}
+
 /* Answers with the template and the run's value, without frames. */
 static int answer_page(const Exchange *x)
 {
-    TalusText run = {0};
-    uint64_t sent = 0;
-    int status = 200;
-    if (make_json(x, make_run, &run) != TALUS_OK) {
-        status = answer_text(x, 500, talus_error(), "");
-    } else {
-        send_head(x, 200, "text/html; charset=utf-8",
-                  page_viewer[0].size + run.size + page_viewer[1].size + page_viewer[2].size, "");
-        if (!x->verdict.head && send_bytes(x, page_viewer[0].bytes, page_viewer[0].size, &sent) &&
-            send_bytes(x, run.bytes, run.size, &sent) &&
-            send_bytes(x, page_viewer[1].bytes, page_viewer[1].size, &sent))
-            send_bytes(x, page_viewer[2].bytes, page_viewer[2].size, &sent);
-    }
-    talus_release(run.bytes);
+    TalusText text = {0};
+    put_piece(&text, page_viewer[0]);
+    TalusStatus made = make_json(x, make_run, &text);
+    put_piece(&text, page_viewer[1]);
+    put_piece(&text, page_viewer[2]);
+    int status = made == TALUS_OK && text.status == TALUS_OK
+                     ? answer_bytes(x, 200, "text/html; charset=utf-8", "", text.bytes, text.size)
+                     : answer_text(x, 500, talus_error(), "");
+    talus_release(text.bytes);
     return status;
 }
 
@@ -262,15 +263,9 @@ static int answer_frames(const Exchange *x)
 static int answer_head(const Exchange *x)
 {
     TalusPacker chunk = {0};
-    uint64_t sent = 0;
-    int status = 200;
-    if (serve_files_head(x->server->files, x->verdict.from, &chunk) != TALUS_OK) {
-        status = answer_text(x, 404, talus_error(), "");
-    } else {
-        send_head(x, 200, "application/octet-stream", chunk.size, "");
-        if (!x->verdict.head)
-            send_bytes(x, (const char *)chunk.bytes, chunk.size, &sent);
-    }
+    int status = serve_files_head(x->server->files, x->verdict.from, &chunk) == TALUS_OK
+                     ? answer_bytes(x, 200, "application/octet-stream", "", chunk.bytes, chunk.size)
+                     : answer_text(x, 404, talus_error(), "");
     talus_packer_clear(&chunk);
     return status;
 }
@@ -342,7 +337,7 @@ static Exchange exchange_of(struct mg_connection *conn)
     return (Exchange){.server = mg_get_user_data(mg_get_context(conn)),
                       .conn = conn,
                       .info = mg_get_request_info(conn),
-                      .guest = mg_get_user_connection_data(conn),
+                      .connection = mg_get_user_connection_data(conn),
                       .started = talus_now()};
 }
 
@@ -350,7 +345,7 @@ static Exchange exchange_of(struct mg_connection *conn)
 static int begin_request(struct mg_connection *conn)
 {
     Exchange x = exchange_of(conn);
-    crowd_answer(x.guest, x.info->remote_port);
+    connection_answering(x.connection, x.info->remote_port);
     x.verdict = judge(&x, x.info->request_uri, x.info->query_string);
     return answer(&x);
 }
@@ -373,7 +368,7 @@ static int http_error(struct mg_connection *conn, int status, const char *messag
 {
     Exchange x = exchange_of(conn);
     (void)message;
-    crowd_answer(x.guest, x.info ? x.info->remote_port : 0);
+    connection_answering(x.connection, x.info ? x.info->remote_port : 0);
     if (status == 400 && x.info && x.info->request_uri && serve_is_address(x.info->request_uri))
         answer_target(&x);
     else if (status == 411)
@@ -384,10 +379,10 @@ static int http_error(struct mg_connection *conn, int status, const char *messag
 }
 
 /* Called when a thread has taken the connection. */
-static int enter(const struct mg_connection *conn, void **guest)
+static int enter(const struct mg_connection *conn, void **connection)
 {
     Server *server = mg_get_user_data(mg_get_context(conn));
-    *guest = crowd_enter(server->crowd);
+    *connection = connections_add(server->connections);
     return 0;
 }
 
@@ -395,11 +390,11 @@ static int enter(const struct mg_connection *conn, void **guest)
 static void leave(const struct mg_connection *conn)
 {
     Exchange x = exchange_of((struct mg_connection *)conn);
-    if (x.guest && !crowd_answered(x.guest) && x.info && x.info->request_uri) {
-        crowd_answer(x.guest, x.info->remote_port);
+    if (x.connection && !connection_is_answered(x.connection) && x.info && x.info->request_uri) {
+        connection_answering(x.connection, x.info->remote_port);
         answer_target(&x);
     }
-    crowd_leave(x.guest);
+    connection_remove(x.connection);
 }
 
 /* Suppresses civetweb's log of client errors. */
@@ -425,7 +420,7 @@ static TalusStatus listen_on(Server *server, int port)
 {
     char address[64], threads[16], request_bytes[16];
     snprintf(address, sizeof address, "127.0.0.1:%d", port);
-    snprintf(threads, sizeof threads, "%d", CROWD_THREADS);
+    snprintf(threads, sizeof threads, "%d", SERVE_THREADS);
     snprintf(request_bytes, sizeof request_bytes, "%d", REQUEST_BYTES);
     const char *options[] = {"listening_ports",
                              address,
@@ -467,7 +462,7 @@ static TalusStatus listen_on(Server *server, int port)
                           port);
     }
     server->port = found.port;
-    crowd_port(server->crowd, found.port);
+    connections_set_port(server->connections, found.port);
     return TALUS_OK;
 }
 
@@ -477,14 +472,14 @@ TalusStatus serve_start(ServeFiles *files, int port, Server **out)
     TALUS_TRY(TALUS_ALLOC(server, 1, "server"));
     server->files = files;
     TalusStatus status = make_token(server->token);
-    TALUS_THEN(status, crowd_start(&server->crowd));
+    TALUS_THEN(status, connections_start(&server->connections));
     TALUS_THEN(status, listen_on(server, port));
     if (status == TALUS_OK) {
         *out = server;
         return TALUS_OK;
     }
-    if (server->crowd)
-        crowd_stop(server->crowd);
+    if (server->connections)
+        connections_stop(server->connections);
     talus_release(server);
     return status;
 }
@@ -496,9 +491,9 @@ int serve_port(const Server *server)
 
 void serve_stop(Server *server)
 {
-    crowd_shut(server->port, 0, SHUT_RDWR);
+    sockets_shut(server->port, 0, SHUT_RDWR);
     mg_stop(server->context);
     mg_exit_library();
-    crowd_stop(server->crowd);
+    connections_stop(server->connections);
     talus_release(server);
 }

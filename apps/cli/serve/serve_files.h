@@ -12,25 +12,28 @@
 
 #include <talus/base.h>
 
-enum { SERVE_INDEX_ROWS = 10000 }; /* maximum number of frames in one answer */
+enum {
+    SERVE_INDEX_ROWS = 10000,  /* maximum number of frames in one answer */
+    SERVE_FRAMES_MAX = 1000000 /* maximum number of frames, and of heads, of a file */
+};
 
 #define SERVE_FRAMES_NAME "frames.talus"
 
 /* Location of the frames that a command was given: DIR, DIR/frames.talus, or a frames file alone. */
-typedef struct RunPlace {
+typedef struct RunLocation {
     char *dir;  /* the run's directory, or that of the file */
     char *name; /* name of the frames file in `dir` */
     bool alone; /* no run is known: the file has another name */
-} RunPlace;
+} RunLocation;
 
 /* Fails if the operand is neither a directory nor a file. Does not check that frames exist. */
-TalusStatus run_place_find(const char *operand, RunPlace *place);
-void run_place_clear(RunPlace *place);
+TalusStatus run_location_find(const char *operand, RunLocation *location);
+void run_location_clear(RunLocation *location);
 
 typedef struct ServeFiles ServeFiles;
 
 /* Fails if there are no frames, unless an active run in the directory has not written any yet. */
-TalusStatus serve_files_open(const RunPlace *place, ServeFiles **out);
+TalusStatus serve_files_open(const RunLocation *location, ServeFiles **out);
 /* Accepts NULL. */
 void serve_files_close(ServeFiles *files);
 

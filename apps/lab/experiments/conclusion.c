@@ -15,14 +15,18 @@ void experiment_label(const BenchRun *run, int divisor, char label[LAB_TEXT])
         snprintf(label, LAB_TEXT, "%s", run->solver);
 }
 
+const LabResult *experiment_any_result(const LabSet *set, int problem, const char *label)
+{
+    for (int i = 0; i < set->result_count; i++)
+        if (set->results[i].problem == problem && strcmp(set->results[i].solver, label) == 0)
+            return &set->results[i];
+    return NULL;
+}
+
 const LabResult *experiment_result(const LabSet *set, int problem, const char *label)
 {
-    for (int i = 0; i < set->result_count; i++) {
-        const LabResult *r = &set->results[i];
-        if (r->problem == problem && strcmp(r->solver, label) == 0)
-            return lab_outcome_measured(r->outcome) && r->trace.count ? r : NULL;
-    }
-    return NULL;
+    const LabResult *r = experiment_any_result(set, problem, label);
+    return r && lab_outcome_measured(r->outcome) && r->trace.count ? r : NULL;
 }
 
 const double *experiment_row_at(const LabResult *result, int iteration)
@@ -59,12 +63,12 @@ LabTable *experiment_claims(LabSet *set)
                          "statement\tholds\tfound");
 }
 
-void experiment_verdict(LabTable *claims, const char *statement, const char *holds,
-                        const char *format, ...)
+void experiment_verdict(LabTable *claims, const char *subject, const char *statement,
+                        const char *holds, const char *format, ...)
 {
     char text[LAB_TEXT];
     TALUS_FORMAT(text, format);
-    lab_table_add(claims, "%s", statement);
+    lab_table_add(claims, "%s%s%s", subject, subject[0] ? ": " : "", statement);
     lab_table_add(claims, "%s", holds);
     lab_table_add(claims, "%s", text);
 }

@@ -60,7 +60,9 @@ void experiment_label(const BenchRun *run, int divisor, char label[LAB_TEXT]);
 
 /* ---- for conclusions (conclusion.c) ---- */
 
-/* Returns the result with this label; NULL: not run or not measured. */
+/* Returns the result with this label, whatever its outcome; NULL: not run. */
+const LabResult *experiment_any_result(const LabSet *set, int problem, const char *label);
+/* As experiment_any_result, but NULL also for a result without measured figures. */
 const LabResult *experiment_result(const LabSet *set, int problem, const char *label);
 /* Last row of the trace at or before this iteration. */
 const double *experiment_row_at(const LabResult *result, int iteration);
@@ -71,11 +73,14 @@ double experiment_best(const LabSet *set, int problem);
 
 /* Adds a table of the paper's statements and the findings here. */
 LabTable *experiment_claims(LabSet *set);
-/* Adds a statement. `holds` is a word such as "in part"; experiment_claim takes true or false. */
-void experiment_verdict(LabTable *claims, const char *statement, const char *holds,
-                        const char *format, ...) CLI_PRINTF(4, 5);
+/* Adds a statement about a case or model, "" for none. `holds` is a word such as "in part"; experiment_claim and
+ * experiment_claim_of take true or false. */
+void experiment_verdict(LabTable *claims, const char *subject, const char *statement,
+                        const char *holds, const char *format, ...) CLI_PRINTF(5, 6);
+#define experiment_claim_of(claims, subject, statement, holds, ...) \
+    experiment_verdict(claims, subject, statement, (holds) ? "yes" : "no", __VA_ARGS__)
 #define experiment_claim(claims, statement, holds, ...) \
-    experiment_verdict(claims, statement, (holds) ? "yes" : "no", __VA_ARGS__)
+    experiment_claim_of(claims, "", statement, holds, __VA_ARGS__)
 
 /* heyn.c, preclik.c, petra.c */
 extern const Experiment heyn_1, heyn_2, heyn_3, preclik, petra_opt;

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
 /* Relative distance from the optimum, which is the smallest objective of the case. */
 static double gap_at(const LabResult *r, int iteration, double best)
 {
@@ -35,7 +33,7 @@ static void table_iterations(LabSet *set, const char *const *labels, int count)
 {
     LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
                                 "solver\tcase");
-    for (int g = 0; g < COUNT(gaps); g++)
+    for (int g = 0; g < LAB_COUNT(gaps); g++)
         lab_table_head(t, "gap %g", gaps[g]);
     for (int s = 0; s < count; s++)
         for (int p = 0; p < set->problem_count; p++) {
@@ -43,7 +41,7 @@ static void table_iterations(LabSet *set, const char *const *labels, int count)
             if (!r)
                 continue;
             lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
-            for (int g = 0; g < COUNT(gaps); g++) {
+            for (int g = 0; g < LAB_COUNT(gaps); g++) {
                 double iterations = iterations_to(r, experiment_best(set, p), gaps[g]);
                 lab_table_row(t, "%.0f", isfinite(iterations) ? iterations : NAN);
             }
@@ -105,7 +103,7 @@ static void table_1(LabSet *set, int divisor, double best)
                                 "method\titerations\tobjective\tgap\tmin impulse\tmax impulse\ts");
     if (divisor == 1)
         lab_table_head(t, "paper: objective\tgap\tmax impulse\ts");
-    for (int i = 0; i < COUNT(paper_1); i++) {
+    for (int i = 0; i < LAB_COUNT(paper_1); i++) {
         const LabResult *r = run_1(set, i, divisor);
         if (r)
             add_table_1_row(t, r, best, divisor == 1 ? i : -1);
@@ -195,16 +193,16 @@ static bool compared(const LabSet *set, int problem, const LabResult *out[COMPAR
 
 static void head_marks(LabTable *t, const char *what, int divisor)
 {
-    for (int m = 0; m < COUNT(marks); m++)
+    for (int m = 0; m < LAB_COUNT(marks); m++)
         lab_table_head(t, "%s at %d", what, marks[m] / divisor);
 }
 
 static void add_course(LabTable *t, const LabResult *r, double best, int divisor)
 {
     lab_table_row(t, "%s", r->solver);
-    for (int m = 0; m < COUNT(marks); m++)
+    for (int m = 0; m < LAB_COUNT(marks); m++)
         lab_table_row(t, "%.2e", gap_at(r, marks[m] / divisor, best));
-    for (int m = 0; m < COUNT(marks); m++)
+    for (int m = 0; m < LAB_COUNT(marks); m++)
         lab_table_row(t, "%.2e", experiment_row_at(r, marks[m] / divisor)[LAB_PROJECTED_GRADIENT]);
     lab_table_row(t, "%d\t%.3f", r->applies, r->seconds);
 }
@@ -290,7 +288,7 @@ static void table_active(LabSet *set, int divisor)
             if (!r)
                 continue;
             lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
-            for (int m = 0; m < COUNT(marks); m++)
+            for (int m = 0; m < LAB_COUNT(marks); m++)
                 lab_table_row(t, "%.0f", experiment_row_at(r, marks[m] / divisor)[LAB_ACTIVE]);
             for (int k = 0; k < r->trace.count; k++)
                 changes += r->trace.row[k][LAB_ACTIVE_CHANGES];
@@ -310,10 +308,9 @@ static void claim_better_than_jacobi(LabTable *claims, const LabSet *set, int p,
         better +=
             r[i]->objective < jacobi->objective &&
             r[i]->residual[LAB_R_PROJECTED_GRADIENT] < jacobi->residual[LAB_R_PROJECTED_GRADIENT];
-    char statement[LAB_TEXT * 2];
-    snprintf(statement, sizeof statement,
-             "%s: all three beat Jacobi in objective and residual at the end", name_of(set, p));
-    experiment_claim(claims, statement, better == COMPARED - 1, "%d of 3 do", better);
+    experiment_claim_of(claims, name_of(set, p),
+                        "all three beat Jacobi in objective and residual at the end",
+                        better == COMPARED - 1, "%d of 3 do", better);
 }
 
 static int leader_at(const LabResult *const r[COMPARED], int iteration)
@@ -330,7 +327,7 @@ static int leader_at(const LabResult *const r[COMPARED], int iteration)
 static void list_leaders(const LabResult *const r[COMPARED], int divisor, char *text, size_t size)
 {
     size_t used = 0;
-    for (int m = 0; m < COUNT(marks) && used < size; m++)
+    for (int m = 0; m < LAB_COUNT(marks) && used < size; m++)
         used += (size_t)snprintf(text + used, size - used, "%s%s at %d", m ? ", " : "",
                                  compared_solvers[leader_at(r, marks[m] / divisor)],
                                  marks[m] / divisor);
@@ -339,27 +336,22 @@ static void list_leaders(const LabResult *const r[COMPARED], int divisor, char *
 static void claim_ranking(LabTable *claims, const LabSet *set, int p,
                           const LabResult *const r[COMPARED], int divisor)
 {
-    char statement[LAB_TEXT * 2], leaders[LAB_TEXT];
+    char leaders[LAB_TEXT];
     bool passes = r[GPMINRES]->residual[LAB_R_PROJECTED_GRADIENT] <
                   r[SPG]->residual[LAB_R_PROJECTED_GRADIENT];
     list_leaders(r, divisor, leaders, sizeof leaders);
-    snprintf(statement, sizeof statement,
-             "%s: SPG-FB has the smallest residual at first, GPMINRES passes it later",
-             name_of(set, p));
-    experiment_claim(claims, statement, leader_at(r, marks[0] / divisor) == SPG && passes, "%s",
-                     leaders);
+    experiment_claim_of(claims, name_of(set, p),
+                        "SPG-FB has the smallest residual at first, GPMINRES passes it later",
+                        leader_at(r, marks[0] / divisor) == SPG && passes, "%s", leaders);
 }
 
 static void claim_active(LabTable *claims, const LabSet *set, int p,
                          const LabResult *const r[COMPARED])
 {
-    char statement[LAB_TEXT * 2];
     double gpminres = largest_jump(r[GPMINRES]), kucera = largest_jump(r[KUCERA]);
-    snprintf(statement, sizeof statement,
-             "%s: the active set changes more in Kucera's method than in GPMINRES",
-             name_of(set, p));
-    experiment_claim(claims, statement, kucera > gpminres, "largest jump %.0f against %.0f", kucera,
-                     gpminres);
+    experiment_claim_of(claims, name_of(set, p),
+                        "the active set changes more in Kucera's method than in GPMINRES",
+                        kucera > gpminres, "largest jump %.0f against %.0f", kucera, gpminres);
 }
 
 static void conclude_2(LabSet *set, int divisor)
@@ -415,7 +407,7 @@ static void table_normalised(LabSet *set, int divisor)
             if (!r)
                 continue;
             lab_table_row(t, "%s\t%s", r->solver, name_of(set, p));
-            for (int m = 0; m < COUNT(marks); m++)
+            for (int m = 0; m < LAB_COUNT(marks); m++)
                 lab_table_row(t, "%.7f",
                               gap_at(r, marks[m] / divisor, experiment_best(set, p)) - 1.0);
         }
@@ -425,17 +417,17 @@ static void claim_first(LabTable *claims, const LabSet *set, int p,
                         const LabResult *const r[COMPARED], int divisor)
 {
     double best = experiment_best(set, p);
-    char statement[LAB_TEXT * 2], leaders[LAB_TEXT];
+    char leaders[LAB_TEXT];
     int first = 0;
     for (int i = 1; i < COMPARED; i++)
         if (iterations_to(r[i], best, judged_gap) < iterations_to(r[first], best, judged_gap))
             first = i;
     bool reached = isfinite(iterations_to(r[first], best, judged_gap));
     list_leaders(r, divisor, leaders, sizeof leaders);
-    snprintf(statement, sizeof statement, "%s: GPMINRES performs best", name_of(set, p));
-    experiment_claim(claims, statement, reached && first == GPMINRES,
-                     "%s is the first to a gap of %g; smallest residual: %s",
-                     reached ? compared_solvers[first] : "none", judged_gap, leaders);
+    experiment_claim_of(claims, name_of(set, p), "GPMINRES performs best",
+                        reached && first == GPMINRES,
+                        "%s is the first to a gap of %g; smallest residual: %s",
+                        reached ? compared_solvers[first] : "none", judged_gap, leaders);
 }
 
 /* Ratio of a solver's iterations between the heaviest and the lightest mass. */

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
 /* ---- cases ---- */
 
 enum { SHORT, LONG, CASES };
@@ -44,21 +42,14 @@ static const BenchCase cases[CASES] = {
 #define BLMVM "tao-blmvm:stop=paper"
 #define TRON "tao-tron:stop=paper"
 
-#define RULE(solver, iterations)          \
-    {                                     \
-        solver, iterations, 0.0, false, 0 \
-    }
-#define EVEN(solver, iterations)           \
-    {                                      \
-        solver, iterations, 1e-6, false, 0 \
-    }
-
 /* Omits tao-bqpip, which factorises the whole dual matrix: an iteration takes minutes. */
 static const BenchRun runs[] = {
-    RULE(CHOL, 1000),          RULE(AUGMENTED, 1000),    RULE(BLMVM, 100000),
-    RULE(TRON, 100000),        EVEN("ipm-chol", 1000),   EVEN("ipm-aug", 1000),
-    EVEN("tao-blmvm", 100000), EVEN("tao-tron", 100000), EVEN("tao-gpcg", 100000),
-    EVEN("apgd", 100000),      EVEN("lbfgs-fb", 100000), EVEN("auto", 100000),
+    {CHOL, 1000, 0.0, false, 0},           {AUGMENTED, 1000, 0.0, false, 0},
+    {BLMVM, 100000, 0.0, false, 0},        {TRON, 100000, 0.0, false, 0},
+    {"ipm-chol", 1000, 1e-6, false, 0},    {"ipm-aug", 1000, 1e-6, false, 0},
+    {"tao-blmvm", 100000, 1e-6, false, 0}, {"tao-tron", 100000, 1e-6, false, 0},
+    {"tao-gpcg", 100000, 1e-6, false, 0},  {"apgd", 100000, 1e-6, false, 0},
+    {"lbfgs-fb", 100000, 1e-6, false, 0},  {"auto", 100000, 1e-6, false, 0},
 };
 
 /* ---- the paper's results ---- */
@@ -79,7 +70,7 @@ static const PaperRow paper[] = {
 
 static const PaperRow *paper_row(const char *solver)
 {
-    for (int i = 0; i < COUNT(paper); i++)
+    for (int i = 0; i < LAB_COUNT(paper); i++)
         if (paper[i].solver && strcmp(paper[i].solver, solver) == 0)
             return &paper[i];
     return NULL;
@@ -110,14 +101,6 @@ static Scale scale_of(const LabSet *set, int c)
         scale = (Scale){talus_qp_datum(&qp, NULL), 3 * qp.bodies.groups, qp.multipliers};
     talus_qp_clear(&qp);
     return scale;
-}
-
-static const LabResult *result_of(const LabSet *set, int c, const char *solver)
-{
-    for (int i = 0; i < set->result_count; i++)
-        if (set->results[i].problem == c && strcmp(set->results[i].solver, solver) == 0)
-            return &set->results[i];
-    return NULL;
 }
 
 /* True if the solve ended by its own rule, which has the same outcome as giving up. */
@@ -157,8 +140,8 @@ static void table_of_case(LabSet *set, int c, bool full)
                                 "gap / datum\tinfeasibility, m/s\tresidual");
     if (full)
         lab_table_head(t, "paper: iterations\tpaper: average, s\tpaper: total, s");
-    for (int i = 0; i < COUNT(runs); i++) {
-        const LabResult *r = result_of(set, c, runs[i].solver);
+    for (int i = 0; i < LAB_COUNT(runs); i++) {
+        const LabResult *r = experiment_any_result(set, c, runs[i].solver);
         if (!r)
             continue;
         add_result(t, r, &scale);
@@ -177,7 +160,7 @@ static void table_of_case(LabSet *set, int c, bool full)
 
 static double seconds_of(const LabSet *set, int c, const char *solver)
 {
-    const LabResult *r = result_of(set, c, solver);
+    const LabResult *r = experiment_any_result(set, c, solver);
     return r && lab_outcome_measured(r->outcome) ? r->seconds : NAN;
 }
 
@@ -187,7 +170,7 @@ static void claim_gap(LabTable *claims, const LabSet *set)
     char text[LAB_TEXT] = "";
     size_t used = 0;
     for (int c = 0; c < CASES; c++) {
-        const LabResult *r = result_of(set, c, CHOL);
+        const LabResult *r = experiment_any_result(set, c, CHOL);
         if (!r || !lab_outcome_measured(r->outcome))
             return;
         double gap = r->residual[LAB_R_DUALITY_GAP] / scale_of(set, c).datum;
@@ -207,11 +190,17 @@ static void claim_ratio(LabTable *claims, const LabSet *set, const char *stateme
         ratio[c] = seconds_of(set, c, other) / seconds_of(set, c, CHOL);
     if (isnan(ratio[SHORT]) || isnan(ratio[LONG]))
         return;
-    experiment_verdict(claims, statement,
+    experiment_verdict(claims, "", statement,
                        ratio[SHORT] >= low && ratio[LONG] >= low ? "yes"
                        : ratio[SHORT] > 1.0 && ratio[LONG] > 1.0 ? "in part"
                                                                  : "no",
                        "%.2f and %.2f times", ratio[SHORT], ratio[LONG]);
+}
+
+static const char *outcome_of(const LabSet *set, int c, const char *solver)
+{
+    const LabResult *r = experiment_any_result(set, c, solver);
+    return r ? lab_outcome_name(r->outcome) : "not in this build";
 }
 
 /* In the paper TRON and, on a larger problem, MOSEK ran out of memory. */
@@ -219,18 +208,14 @@ static void claim_crash(LabTable *claims, const LabSet *set)
 {
     int failed = 0, all = 0;
     for (int c = 0; c < CASES; c++)
-        for (int i = 0; i < COUNT(runs); i++) {
-            const LabResult *r = result_of(set, c, runs[i].solver);
+        for (int i = 0; i < LAB_COUNT(runs); i++) {
+            const LabResult *r = experiment_any_result(set, c, runs[i].solver);
             all += r != NULL;
             failed += r && !lab_outcome_measured(r->outcome);
         }
-    experiment_claim(
-        claims, "TRON crashes", failed > 0, "%d of %d runs end without a result; TRON: %s and %s",
-        failed, all,
-        result_of(set, SHORT, TRON) ? lab_outcome_name(result_of(set, SHORT, TRON)->outcome)
-                                    : "not in this build",
-        result_of(set, LONG, TRON) ? lab_outcome_name(result_of(set, LONG, TRON)->outcome)
-                                   : "not in this build");
+    experiment_claim(claims, "TRON crashes", failed > 0,
+                     "%d of %d runs end without a result; TRON: %s and %s", failed, all,
+                     outcome_of(set, SHORT, TRON), outcome_of(set, LONG, TRON));
 }
 
 static void conclude(LabSet *set, int divisor)

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
 static const double within = 0.015; /* relative to the energy: the paper's figure */
 
 /* ---- evaluation of runs ---- */
@@ -33,55 +31,25 @@ double petra_mean(const PetraRun *run)
     return run->count ? total(run) / run->count : NAN;
 }
 
-/* Figure of step k of a run; most_of returns its maximum over the run. */
-typedef double Value(const PetraRun *run, int k);
+/* Figures of a step. */
+typedef enum Figure { TIME, ENERGY, UNKNOWNS, SECONDS, MEGABYTES } Figure;
 
-static double most_of(const PetraRun *run, Value *value)
+static double figure_at(const PetraRun *run, Figure figure, int k)
 {
-    double most = 0.0;
-    for (int k = 0; k < run->count; k++)
-        most = value(run, k) > most ? value(run, k) : most;
-    return most;
+    const PetraStep *s = &run->step[k];
+    const double figures[] = {s->time, s->kinetic, 3.0 * s->contacts, s->seconds,
+                              s->memory / 1048576.0};
+    return figures[figure];
 }
 
-static double time_at(const PetraRun *run, int k)
+static double max_of(const PetraRun *run, Figure figure)
 {
-    return run->step[k].time;
-}
-
-static double energy_at(const PetraRun *run, int k)
-{
-    return run->step[k].kinetic;
-}
-
-static double unknowns_at(const PetraRun *run, int k)
-{
-    return 3.0 * run->step[k].contacts;
-}
-
-static double seconds_at(const PetraRun *run, int k)
-{
-    return run->step[k].seconds;
-}
-
-static double megabytes_at(const PetraRun *run, int k)
-{
-    return run->step[k].memory / 1048576.0;
-}
-
-static double longest(const PetraRun *run)
-{
-    return most_of(run, seconds_at);
-}
-
-static double max_memory(const PetraRun *run)
-{
-    return most_of(run, megabytes_at);
-}
-
-static double max_unknowns(const PetraRun *run)
-{
-    return most_of(run, unknowns_at);
+    double max = 0.0;
+    for (int k = 0; k < run->count; k++) {
+        double value = figure_at(run, figure, k);
+        max = value > max ? value : max; /* GCC 12 fails to compile fmax here */
+    }
+    return max;
 }
 
 static const char *name_of(const PetraRun *run, char text[LAB_TEXT])
@@ -114,7 +82,7 @@ static const PaperRow paper[] = {
 
 static const PaperRow *paper_row(int pebbles, const char *label)
 {
-    for (int i = 0; i < COUNT(paper); i++)
+    for (int i = 0; i < LAB_COUNT(paper); i++)
         if (paper[i].pebbles == pebbles && strcmp(paper[i].label, label) == 0)
             return &paper[i];
     return NULL;
@@ -127,8 +95,8 @@ static void add_run(LabTable *t, const PetraRun *run, bool quick)
     lab_table_row(t, "%s\t%.0e\t%.1e\t%s%d\t%.1f\t%.4f\t%.3f\t%d\t%.1f\t%.3g\t%d",
                   name_of(run, name), run->method->tolerance > 0.0 ? run->method->tolerance : NAN,
                   run->infeasibility, run->rested ? "" : "> ", run->count, total(run),
-                  petra_mean(run), longest(run), (int)max_unknowns(run), max_memory(run),
-                  run->step[run->count - 1].kinetic, run->missed);
+                  petra_mean(run), max_of(run, SECONDS), (int)max_of(run, UNKNOWNS),
+                  max_of(run, MEGABYTES), run->step[run->count - 1].kinetic, run->missed);
     if (!quick && row)
         lab_table_row(t, "%.3g\t%d\t%.1f", row->infeasibility, row->steps, row->average);
     else if (!quick)
@@ -155,18 +123,23 @@ static void table_of_size(const Petra *p, int pebbles, const char *title)
         "are those of the dual, three for each contact.");
 }
 
+static bool is_first_of_size(const Petra *p, int run)
+{
+    for (int i = 0; i < run; i++)
+        if (p->run[i].pebbles == p->run[run].pebbles)
+            return false;
+    return true;
+}
+
 static void add_tables(const Petra *p)
 {
-    int seen[PETRA_RUNS], count = 0;
+    int count = 0;
     for (int i = 0; i < p->runs; i++) {
-        int pebbles = p->run[i].pebbles, known = 0;
+        int pebbles = p->run[i].pebbles;
         char title[LAB_TEXT];
-        for (int k = 0; k < count; k++)
-            known |= seen[k] == pebbles;
-        if (known)
+        if (!is_first_of_size(p, i))
             continue;
-        seen[count++] = pebbles;
-        if (count <= PETRA_SIZES)
+        if (++count <= PETRA_SIZES)
             snprintf(title, sizeof title, "Table %d: %d pebbles", count, pebbles);
         else
             snprintf(title, sizeof title, "What has become possible: %d pebbles", pebbles);
@@ -176,9 +149,12 @@ static void add_tables(const Petra *p)
 
 /* ---- Fig. 3: energies and their differences ---- */
 
-/* Returns the reference of differences: the first and most accurate run with this number of pebbles. */
+/* Returns the reference of differences: the first and most accurate run with this number of pebbles; of a nudged run,
+ * that of the same solver. */
 static const PetraRun *reference_of(const Petra *p, const PetraRun *run)
 {
+    if (run->nudged)
+        return petra_find(p, run->method->label, run->pebbles);
     for (int i = 0; i < p->runs; i++)
         if (p->run[i].pebbles == run->pebbles && !p->run[i].nudged)
             return &p->run[i];
@@ -203,7 +179,7 @@ static const double shares[3] = {0.1, 0.01, 0.001};
 static Parting part(const PetraRun *a, const PetraRun *b)
 {
     Parting found = {.time = NAN, .share = NAN};
-    double peak = most_of(b, energy_at);
+    double peak = max_of(b, ENERGY);
     bool past[3] = {false, false, false}, landed = false;
     for (int k = 0; k < a->count && k < b->count; k++) {
         double d = difference(a, b, k), share = b->step[k].kinetic / peak;
@@ -232,8 +208,6 @@ static void table_energy(const Petra *p)
     for (int i = 0; i < p->runs; i++) {
         const PetraRun *run = &p->run[i], *reference = reference_of(p, run);
         char name[LAB_TEXT];
-        if (run->nudged)
-            reference = petra_find(p, run->method->label, run->pebbles);
         if (!reference || reference == run)
             continue;
         Parting found = part(run, reference);
@@ -252,16 +226,16 @@ static void table_energy(const Petra *p)
 
 /* ---- figures ---- */
 
-/* Adds a curve; `y` NULL: difference of energies. */
-static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Value *x, Value *y)
+/* Adds a curve of figure y over x; with `relative`, of the relative difference of energies. */
+static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure x, Figure y,
+                      bool relative)
 {
     static double px[PETRA_STEPS], py[PETRA_STEPS];
     char name[LAB_TEXT], text[LAB_TEXT + 32];
-    const PetraRun *reference =
-        run->nudged ? petra_find(p, run->method->label, run->pebbles) : reference_of(p, run);
+    const PetraRun *reference = reference_of(p, run);
     for (int k = 0; k < run->count; k++) {
-        px[k] = x(run, k);
-        py[k] = y                                   ? y(run, k)
+        px[k] = figure_at(run, x, k);
+        py[k] = !relative                           ? figure_at(run, y, k)
                 : reference && k < reference->count ? difference(run, reference, k)
                                                     : NAN;
     }
@@ -281,9 +255,9 @@ static void figure_of_energy(const Petra *p, int pebbles)
         const PetraRun *run = &p->run[i];
         if (run->pebbles != pebbles)
             continue;
-        add_curve(p, energy, run, time_at, energy_at);
+        add_curve(p, energy, run, TIME, ENERGY, false);
         if (reference_of(p, run) != run)
-            add_curve(p, off, run, time_at, NULL);
+            add_curve(p, off, run, TIME, ENERGY, true);
     }
     snprintf(off->note, sizeof off->note,
              "E_0: the energy of the first run of the table above, of the nudged one that of the "
@@ -301,17 +275,17 @@ static void add_figures(const Petra *p)
     seconds->points = seconds->x_log = seconds->y_log = true;
     for (int i = 0; i < p->runs && memory->curves < LAB_CURVES; i++)
         if (!p->run[i].nudged) {
-            add_curve(p, memory, &p->run[i], unknowns_at, megabytes_at);
-            add_curve(p, seconds, &p->run[i], unknowns_at, seconds_at);
+            add_curve(p, memory, &p->run[i], UNKNOWNS, MEGABYTES, false);
+            add_curve(p, seconds, &p->run[i], UNKNOWNS, SECONDS, false);
         }
 }
 
 /* ---- growth ---- */
 
-typedef double Figure(const PetraRun *run);
+enum { AVERAGE = -1 }; /* the mean of SECONDS instead of a maximum */
 
 /* Least-squares exponent of a power law in the number of pebbles. */
-static double exponent(const Petra *p, const char *label, Figure *figure, int *points)
+static double exponent(const Petra *p, const char *label, int figure, int *points)
 {
     double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
     int n = 0;
@@ -319,7 +293,8 @@ static double exponent(const Petra *p, const char *label, Figure *figure, int *p
         const PetraRun *run = &p->run[i];
         if (run->nudged || strcmp(run->method->label, label) != 0 || !run->count)
             continue;
-        double x = log(run->pebbles), y = log(figure(run));
+        double x = log(run->pebbles);
+        double y = log(figure == AVERAGE ? petra_mean(run) : max_of(run, (Figure)figure));
         sx += x, sy += y, sxx += x * x, sxy += x * y;
         n++;
     }
@@ -336,10 +311,10 @@ static void table_growth(const Petra *p)
         int points;
         if (p->run[i].nudged)
             continue;
-        double u = exponent(p, label, max_unknowns, &points);
+        double u = exponent(p, label, UNKNOWNS, &points);
         lab_table_row(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f", label, points, u,
-                      exponent(p, label, petra_mean, &points), exponent(p, label, longest, &points),
-                      exponent(p, label, max_memory, &points));
+                      exponent(p, label, AVERAGE, &points), exponent(p, label, SECONDS, &points),
+                      exponent(p, label, MEGABYTES, &points));
     }
 }
 
@@ -412,7 +387,7 @@ static const PetraRun *quickest_run(const Petra *p, int pebbles)
     const PetraRun *best = NULL;
     for (int i = 0; i < p->runs; i++)
         if (p->run[i].pebbles == pebbles && p->run[i].rested && !p->run[i].nudged &&
-            (!best || longest(&p->run[i]) < longest(best)))
+            (!best || max_of(&p->run[i], SECONDS) < max_of(best, SECONDS)))
             best = &p->run[i];
     return best;
 }
@@ -424,43 +399,42 @@ static void judge_speed(const Petra *p)
     const PetraRun *chol = petra_find(p, "ipm-chol", p->wide_pebbles);
     const PetraRun *best = quickest_run(p, p->wide_pebbles);
     const PetraSolve *wide = quickest_wide(p);
-    char text[LAB_TEXT];
     if (chol)
-        worlds_judge(p->w, "longest step of 3,200 pebbles, ipm-chol", longest(chol), tenth, "s",
-                     NULL);
-    if (best) {
-        snprintf(text, sizeof text, "longest step of 3,200 pebbles, %s", best->method->label);
-        worlds_judge(p->w, text, longest(best), fast, "s", NULL);
-    }
+        worlds_judge(p->w, max_of(chol, SECONDS), tenth, "s", NULL,
+                     "longest step of 3,200 pebbles, ipm-chol");
+    if (best)
+        worlds_judge(p->w, max_of(best, SECONDS), fast, "s", NULL,
+                     "longest step of 3,200 pebbles, %s", best->method->label);
     for (int i = 0; i < p->wides; i++)
         if (strcmp(p->wide[i].method->label, "ipm-chol") == 0)
-            worlds_judge(p->w, "the step with the paper's contacts, ipm-chol",
-                         converged(&p->wide[i]) ? p->wide[i].seconds : HUGE_VAL, tenth, "s", NULL);
-    if (wide) {
-        snprintf(text, sizeof text, "the step with the paper's contacts, %s", wide->method->label);
-        worlds_judge(p->w, text, wide->seconds, fast, "s", NULL);
-    }
+            worlds_judge(p->w, converged(&p->wide[i]) ? p->wide[i].seconds : HUGE_VAL, tenth, "s",
+                         NULL, "the step with the paper's contacts, ipm-chol");
+    if (wide)
+        worlds_judge(p->w, wide->seconds, fast, "s", NULL, "the step with the paper's contacts, %s",
+                     wide->method->label);
 }
 
 static void judge(const Petra *p)
 {
     int points;
-    worlds_judge(p->w, "difference of energies to 10 % of the peak", 100.0 * worst_to(p, 0), 1.5,
-                 "%", NULL);
-    worlds_judge(p->w, "difference of energies to 1 % of the peak", 100.0 * worst_to(p, 1), 1.5,
-                 "%", NULL);
-    worlds_judge(p->w, "difference of energies to rest", 100.0 * worst_to(p, REST), 1.5, "%", NULL);
-    worlds_judge(p->w, "difference of energies to rest, of the peak", 100.0 * worst_to(p, PEAK),
-                 1.5, "%", NULL);
+    static const struct {
+        int until;
+        const char *text;
+    } ends[] = {{0, "to 10 % of the peak"},
+                {1, "to 1 % of the peak"},
+                {REST, "to rest"},
+                {PEAK, "to rest, of the peak"}};
+    for (int i = 0; i < LAB_COUNT(ends); i++)
+        worlds_judge(p->w, 100.0 * worst_to(p, ends[i].until), 1.5, "%", NULL,
+                     "difference of energies %s", ends[i].text);
     for (int i = 0; i < p->runs && p->run[i].pebbles == p->run[0].pebbles; i++) {
         const char *label = p->run[i].method->label;
-        char text[LAB_TEXT];
         if (p->run[i].nudged || !petra_find(p, label, p->wide_pebbles))
             continue;
-        snprintf(text, sizeof text, "exponent of time, %s", label);
-        worlds_judge(p->w, text, exponent(p, label, petra_mean, &points), 1.5, "", NULL);
-        snprintf(text, sizeof text, "exponent of memory, %s", label);
-        worlds_judge(p->w, text, exponent(p, label, max_memory, &points), 1.25, "", NULL);
+        worlds_judge(p->w, exponent(p, label, AVERAGE, &points), 1.5, "", NULL,
+                     "exponent of time, %s", label);
+        worlds_judge(p->w, exponent(p, label, MEGABYTES, &points), 1.25, "", NULL,
+                     "exponent of memory, %s", label);
     }
     judge_speed(p);
 }

@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
 /* ---- cases: every model on every state ---- */
 
 static const TalusFrictionModel models[MODELS] = {
@@ -111,7 +109,7 @@ static void table_fig_2(LabSet *set)
         lab_table_head(t, "to %g", preclik_marks[m]);
     lab_table_head(t, "worst end\ts");
     for (int model = 0; model < MODELS; model++)
-        for (int i = 0; i < COUNT(runs); i++)
+        for (int i = 0; i < LAB_COUNT(runs); i++)
             if (runs[i].cases >> model & 1u && preclik_result(set, model, 0, runs[i].solver))
                 add_fig_2_row(t, set, model, runs[i].solver);
     snprintf(t->note, sizeof t->note,
@@ -170,7 +168,7 @@ static void table_fig_4(LabSet *set)
     static const int from[] = {1, 3, 5, 9, 17, 33, 65};
     LabTable *t = lab_set_table(set, "Fig. 4: changes of the active set per iteration on the box",
                                 "solver\tstate");
-    for (int c = 0; c + 1 < COUNT(from); c++)
+    for (int c = 0; c + 1 < LAB_COUNT(from); c++)
         lab_table_head(t, "%d to %d", from[c], from[c + 1] - 1);
     lab_table_head(t, "exponential\tlinear");
     for (int s = 0; s < COMPARED; s++)
@@ -179,7 +177,7 @@ static void table_fig_4(LabSet *set)
             if (!r)
                 continue;
             lab_table_row(t, "%s\t%d", preclik_compared[s], state + 1);
-            for (int c = 0; c + 1 < COUNT(from); c++)
+            for (int c = 0; c + 1 < LAB_COUNT(from); c++)
                 lab_table_row(t, "%.1f", changes_between(r, from[c], from[c + 1]));
             lab_table_row(t, "%.2f\t%.2f", preclik_decay(r).exponential, preclik_decay(r).linear);
         }

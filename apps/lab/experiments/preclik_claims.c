@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
 /* ---- evaluation of results ---- */
 
 const char *const preclik_models[MODELS] = {
@@ -168,7 +166,7 @@ static void claim_ratio(LabTable *claims, const char *statement, const Ratios *r
     if (r->lost)
         snprintf(lost, sizeof lost, "; %d of %d pairs lack one that gets there", r->lost,
                  r->lost + r->count);
-    experiment_verdict(claims, statement,
+    experiment_verdict(claims, "", statement,
                        all                   ? "yes"
                        : middle_of(r) >= low ? "in part"
                                              : "no",
@@ -252,7 +250,7 @@ static void claim_error(LabTable *claims, const LabSet *set, int newton, const c
     Coupling c = middle_coupling(set, "cpg");
     bool loose = n.levels < 0.7, looser = n.levels < fmin(p.levels, c.levels);
     bool wider = n.spread > fmax(p.spread, c.spread);
-    experiment_verdict(claims, statement,
+    experiment_verdict(claims, "", statement,
                        loose && looser && wider ? "yes"
                        : looser && wider        ? "in part"
                                                 : "no",
@@ -286,11 +284,9 @@ static double worst_end(const LabSet *set, int model, const char *solver)
 static void claim_newton(LabTable *claims, const LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= BOX; model++) {
-        char statement[LAB_TEXT];
         double ssn = seconds_of(set, model, "ssn"), pgs = seconds_of(set, model, "pgs");
         double cpg = seconds_of(set, model, "cpg"), best = fmin(pgs, cpg);
-        snprintf(statement, sizeof statement, "%s: Newton is inferior", preclik_models[model]);
-        experiment_verdict(claims, statement,
+        experiment_verdict(claims, preclik_models[model], "Newton is inferior",
                            ssn > 2.0 * best   ? "yes"
                            : ssn < 0.5 * best ? "no"
                                               : "in part",
@@ -309,7 +305,6 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
     for (int model = FRICTIONLESS; model <= PYRAMID; model++) {
         int fewer = 0, lost = 0;
         double newton = 0.0, hybrid = 0.0;
-        char statement[LAB_TEXT];
         for (int state = 0; state < STATES; state++) {
             const LabResult *n = preclik_result(set, model, state, "ssn");
             const LabResult *h = preclik_result(set, model, state, "gs-ssn");
@@ -321,9 +316,7 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
             newton += n->seconds;
             hybrid += solved ? h->seconds : INFINITY;
         }
-        snprintf(statement, sizeof statement, "%s: sweeps before Newton are of advantage",
-                 preclik_models[model]);
-        experiment_verdict(claims, statement,
+        experiment_verdict(claims, preclik_models[model], "sweeps before Newton are of advantage",
                            fewer == STATES && hybrid < newton ? "yes"
                            : fewer || hybrid < newton         ? "in part"
                                                               : "no",
@@ -376,7 +369,7 @@ static void claim_failure(LabTable *claims, const LabSet *set)
     char pyramid[LAB_TEXT] = "", cone[LAB_TEXT] = "";
     if (set->problem_count <= STRONG_CONE)
         return;
-    bool solved = list_ends(set, STRONG_PYRAMID, on_pyramid, COUNT(on_pyramid), pyramid);
+    bool solved = list_ends(set, STRONG_PYRAMID, on_pyramid, LAB_COUNT(on_pyramid), pyramid);
     solved = list_ends(set, STRONG_CONE, &on_cone, 1, cone) || solved;
     experiment_claim(claims, "all solvers can fail on cones if friction is strong enough", !solved,
                      "at mu 3 they end at %s, %s", pyramid, cone);

@@ -76,6 +76,12 @@ typedef struct WorldsCase {
 } WorldsCase;
 
 TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out);
+/* Returns a copy of the next step's problem with its warm start; the copy outlives the world. */
+TalusStatus worlds_copy_problem(TalusWorld *world, TalusProblem **out);
+/* |gravity| h */
+double worlds_reference_speed(const TalusWorld *world);
+/* Processor time of this program, s, which other load does not affect. */
+double worlds_processor_time(void);
 /* Prints a line to standard error unless --quiet. */
 void worlds_say(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
 /* True if the row's time is over. Rows that have a result without their last steps then end early. */
@@ -90,10 +96,10 @@ typedef struct WorldsStep {
     double rms, relative; /* residual in m/s, and relative to the reference speed */
 } WorldsStep;
 
-/* Takes `steps` steps. `median` and `most`, where not NULL, receive the median and the maximum of each column. If
+/* Takes `steps` steps. `median` and `max`, where not NULL, receive the median and the maximum of each column. If
  * `done` is not NULL, a row whose time is over ends without an error after *done steps. */
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
-                           WorldsStep *median, WorldsStep *most, int *done);
+                           WorldsStep *median, WorldsStep *max, int *done);
 
 /* Bytes of device memory held by the backend; on the host, bytes held by the library. */
 double worlds_memory(const char *backend);
@@ -108,18 +114,14 @@ typedef struct WorldsCore {
 } WorldsCore;
 
 double worlds_core_volume(const WorldsCore *core);
-/* Returns the centres of the moving bodies; the caller releases them. */
-TalusStatus worlds_centres(const TalusWorld *world, TalusVec3 **centre, int *count);
 /* Volume of the part of a ball inside the core. */
 double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius);
 
-/* Records a figure that should be at most `target`; `step` (may be NULL) has its residual. */
-void worlds_judge(Worlds *w, const char *what, double measured, double target, const char *unit,
-                  const WorldsStep *step);
-/* As worlds_judge, for a figure of `steps` steps; missed if only `done` were taken within the row's time. */
-void worlds_judge_steps(Worlds *w, const char *what, double measured, double target, int done,
-                        int steps, const WorldsStep *step);
-
+/* Records a figure that should be at most `target`; `step` (may be NULL) has its residual. The text names it. */
+Verdict *worlds_judge(Worlds *w, double measured, double target, const char *unit,
+                      const WorldsStep *step, const char *format, ...) CLI_PRINTF(6, 7);
+/* Records that the figure is missed if only `done` of its steps were taken within the row's time. */
+void worlds_need_steps(Verdict *verdict, int done, int steps);
 /* Records that the row ended with talus_error(). */
 void worlds_judge_failure(Worlds *w, const char *row);
 

@@ -25,18 +25,13 @@ typedef struct Solution {
     double *velocity; /* [6 bodies] */
 } Solution;
 
-/* Returns a copy of the problem that outlives the world. */
 static TalusStatus take_problem(const Worlds *w, TalusWorld **world, TalusProblem **out)
 {
     WorldsCase c = {.scene = "settle-box", .solver = "apgd", .backend = "cpu"};
-    TalusProblem *lent;
-    TalusProblemDef def;
     worlds_set(&c.sets, "bodies=%d", worlds_size(w, 4000, 200));
     TALUS_TRY(worlds_open(w, &c, world));
     TALUS_TRY(worlds_advance(w, *world, worlds_size(w, 200, 60), "agreement", NULL, NULL, NULL));
-    TALUS_TRY(talus_world_build(*world, &lent));
-    TALUS_TRY(talus_problem_export(lent, &def));
-    return talus_problem_create(&def, NULL, out);
+    return worlds_copy_problem(*world, out);
 }
 
 static TalusStatus solve(TalusProblem *problem, const char *backend, const char *spec,
@@ -65,11 +60,11 @@ static TalusStatus solve(TalusProblem *problem, const char *backend, const char 
 /* Maximum difference of a body's linear velocity, m/s. */
 static double difference(const Solution *a, const Solution *b, int bodies)
 {
-    double most = 0.0;
+    double largest = 0.0;
     for (int i = 0; i < bodies; i++)
         for (int k = 0; k < 3; k++)
-            most = fmax(most, fabs(a->velocity[6 * i + k] - b->velocity[6 * i + k]));
-    return most;
+            largest = fmax(largest, fabs(a->velocity[6 * i + k] - b->velocity[6 * i + k]));
+    return largest;
 }
 
 static void add_solution(LabTable *t, const char *solver, const char *backend, double tolerance,
@@ -96,20 +91,17 @@ static TalusStatus compare(Worlds *w, LabTable *t, TalusProblem *problem, const 
     for (int i = 0; i < w->backends; i++) {
         bool mixed = is_mixed(w->backend[i]);
         double tolerance = mixed ? refined : exact;
-        char what[LAB_TEXT];
         TALUS_TRY(solve(problem, w->backend[i], solver, tolerance * speed, other));
         double dv = difference(reference, other, bodies);
         WorldsStep step = {.rms = other->info.residual.rms,
                            .relative = other->info.residual.rms / speed};
         add_solution(t, solver, w->backend[i], tolerance, other, speed, dv);
-        if (mixed) {
-            snprintf(what, sizeof what, "agreement, %s on %s: residual over g h", solver,
-                     w->backend[i]);
-            worlds_judge(w, what, step.relative, refined, "", &step);
-        } else {
-            snprintf(what, sizeof what, "agreement, %s on %s: velocities", solver, w->backend[i]);
-            worlds_judge(w, what, dv, 1e-9, "m/s", &step);
-        }
+        if (mixed)
+            worlds_judge(w, step.relative, refined, "", &step,
+                         "agreement, %s on %s: residual over g h", solver, w->backend[i]);
+        else
+            worlds_judge(w, dv, 1e-9, "m/s", &step, "agreement, %s on %s: velocities", solver,
+                         w->backend[i]);
     }
     return TALUS_OK;
 }
@@ -121,7 +113,7 @@ static TalusStatus compare_problem(Worlds *w)
     Solution reference = {0}, other = {0};
     TalusStatus status = take_problem(w, &world, &problem);
     if (status == TALUS_OK) {
-        double speed = talus_norm(talus_world_gravity(world)) * talus_world_step_length(world);
+        double speed = worlds_reference_speed(world);
         LabTable *t = lab_set_table(
             w->set, "One problem, solved by each backend from zero",
             "solver\tbackend\ttolerance/gh\titerations\trms m/s\trms/gh\tlargest dv, m/s");
@@ -163,21 +155,24 @@ static WorldsCore core_of(int side, double margin)
         .half = 0.5 * side * spacing - margin, .low = margin, .high = solid / typical - margin};
 }
 
-static TalusStatus look(const TalusWorld *world, const TalusLedger *ledger, const WorldsCore *core,
-                        double out[QUANTITIES])
+static TalusStatus measure(const TalusWorld *world, const TalusLedger *ledger,
+                           const WorldsCore *core, double out[QUANTITIES])
 {
     double height = 0.0, volume = 0.0;
-    TalusVec3 *centre;
-    int n;
-    TALUS_TRY(worlds_centres(world, &centre, &n));
-    for (int i = 0; i < n; i++) {
-        height += centre[i].z;
-        volume += worlds_ball_within(core, centre[i], radius);
+    TalusSnapshot s = {0};
+    int moving = 0;
+    TALUS_TRY(talus_snapshot_take(&s, world, 0));
+    for (int i = 0; i < s.body_count; i++) {
+        if (s.fixed[i])
+            continue;
+        moving++;
+        height += s.position[i].z;
+        volume += worlds_ball_within(core, s.position[i], radius);
     }
-    out[HEIGHT] = height / n;
+    out[HEIGHT] = height / moving;
     out[FRACTION] = volume / worlds_core_volume(core);
     out[ENERGY] = ledger->kinetic + ledger->potential;
-    talus_release(centre);
+    talus_snapshot_free(&s);
     return TALUS_OK;
 }
 
@@ -187,19 +182,19 @@ static TalusStatus settle(const Worlds *w, const char *backend, int seed, double
     int side = worlds_size(w, 10, 5), steps = worlds_size(w, 400, 60);
     WorldsCore core = core_of(side, (w->quick ? 2.0 : 4.0) * radius);
     WorldsCase c = {.scene = "settle-box", .backend = backend};
-    WorldsStep most;
+    WorldsStep max;
     TalusStepInfo info;
     TalusWorld *world;
     worlds_set(&c.sets, "bodies=%d", side * side * side);
     worlds_set(&c.sets, "bodies[grains].seed=%d", seed);
     TALUS_TRY(worlds_open(w, &c, &world));
-    TalusStatus status = worlds_advance(w, world, steps, "agreement, beds", NULL, &most, NULL);
+    TalusStatus status = worlds_advance(w, world, steps, "agreement, beds", NULL, &max, NULL);
     TALUS_THEN(status, talus_world_step(world, &info));
-    TALUS_THEN(status, look(world, &info.ledger, &core, out));
+    TALUS_THEN(status, measure(world, &info.ledger, &core, out));
     talus_world_destroy(world);
     TALUS_TRY(status);
-    worst->rms = fmax(worst->rms, most.rms);
-    worst->relative = fmax(worst->relative, most.relative);
+    worst->rms = fmax(worst->rms, max.rms);
+    worst->relative = fmax(worst->relative, max.relative);
     return TALUS_OK;
 }
 
@@ -239,10 +234,8 @@ static void add_beds(Worlds *w, LabTable *t, const char *backend, const Beds *be
             continue;
         }
         lab_table_row(t, "%+.2g\t%+.2f\t%+.2f", off, off / scatter, off / error);
-        char what[LAB_TEXT];
-        snprintf(what, sizeof what, "agreement, %s on %s: difference over scatter",
-                 quantity_names[q], backend);
-        worlds_judge(w, what, fabs(off) / scatter, 1.0, "", &beds->worst);
+        worlds_judge(w, fabs(off) / scatter, 1.0, "", &beds->worst,
+                     "agreement, %s on %s: difference over scatter", quantity_names[q], backend);
     }
 }
 

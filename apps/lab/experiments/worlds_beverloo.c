@@ -6,8 +6,6 @@
  * root of their number. C and k come from weighted least squares. */
 #include "worlds.h"
 
-#include "base/memory.h"
-
 #include <math.h>
 
 enum { NECKS = 7, SEEDS = 2, WINDOWS = 200 };
@@ -37,13 +35,12 @@ typedef struct Rate {
 
 static TalusStatus count_below(const TalusWorld *world, double height, int *below)
 {
-    TalusVec3 *centre;
-    int n;
-    TALUS_TRY(worlds_centres(world, &centre, &n));
+    TalusSnapshot s = {0};
+    TALUS_TRY(talus_snapshot_take(&s, world, 0));
     *below = 0;
-    for (int i = 0; i < n; i++)
-        *below += centre[i].z < height;
-    talus_release(centre);
+    for (int i = 0; i < s.body_count; i++)
+        *below += !s.fixed[i] && s.position[i].z < height;
+    talus_snapshot_free(&s);
     return TALUS_OK;
 }
 
@@ -182,8 +179,8 @@ static void add_table(Worlds *w, const Rate *rate, const Fit *f, const Flow *flo
              "backend %s.",
              f->c, f->c_error, f->k, f->k_error, f->chi2, f->points - 2, 100.0 * worst,
              flow->bodies, flow->window, w->backend[0]);
-    worlds_judge(w, "beverloo: root of chi^2 per degree of freedom",
-                 sqrt(f->chi2 / (f->points - 2)), 2.0, "", &step);
+    worlds_judge(w, sqrt(f->chi2 / (f->points - 2)), 2.0, "", &step,
+                 "beverloo: root of chi^2 per degree of freedom");
 }
 
 static TalusStatus run_beverloo(Worlds *w)

@@ -10,8 +10,6 @@
  * weight A is borne as by a liquid, without the wall: Q = A + S (1 - exp(-(W - A) / S)). */
 #include "worlds.h"
 
-#include "base/memory.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -90,19 +88,14 @@ static TalusStatus lower_plate(TalusWorld *world, double by, Plate *plate)
 static TalusStatus take_plate(TalusWorld *world, Plate *plate)
 {
     TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
-    int n = talus_world_body_count(world);
-    TalusBodyState state = {0};
-    TalusStatus status = TALUS_ALLOC(state.id, (size_t)n, "bodies");
-    *plate = (Plate){.wall = find_probe(world, "wall"),
+    TalusSnapshot s = {0};
+    TALUS_TRY(talus_snapshot_take(&s, world, 0));
+    *plate = (Plate){.id = s.id[0],
+                     .wall = find_probe(world, "wall"),
                      .material = talus_world_material_count(world) - 1}; /* the only one */
-    if (status == TALUS_OK) {
-        talus_world_get_state(world, &state);
-        plate->id = state.id[0];
-        status = talus_world_add_shape(world, &plane, &plate->shape);
-    }
-    TALUS_THEN(status, lower_plate(world, 0.0, plate));
-    talus_release(state.id);
-    return status;
+    talus_snapshot_free(&s);
+    TALUS_TRY(talus_world_add_shape(world, &plane, &plate->shape));
+    return lower_plate(world, 0.0, plate);
 }
 
 /* ---- filling ---- */
@@ -132,14 +125,16 @@ static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plat
 /* Twice the mean height of the spheres, which is the column's height at uniform density. */
 static TalusStatus column_height(const TalusWorld *world, double *height)
 {
-    TalusVec3 *centre;
-    int n;
-    TALUS_TRY(worlds_centres(world, &centre, &n));
-    *height = 0.0;
-    for (int i = 0; i < n; i++)
-        *height += 2.0 * centre[i].z;
-    *height /= n > 0 ? n : 1;
-    talus_release(centre);
+    TalusSnapshot s = {0};
+    double sum = 0.0;
+    int moving = 0;
+    TALUS_TRY(talus_snapshot_take(&s, world, 0));
+    for (int i = 0; i < s.body_count; i++) {
+        moving += !s.fixed[i];
+        sum += s.fixed[i] ? 0.0 : s.position[i].z;
+    }
+    *height = moving > 0 ? 2.0 * sum / moving : 0.0;
+    talus_snapshot_free(&s);
     return TALUS_OK;
 }
 
@@ -266,13 +261,12 @@ static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
 {
     const char *name = talus_law_name(law);
     const Load *last = &fill->load[fill->count - 1];
-    char what[LAB_TEXT];
-    snprintf(what, sizeof what, "janssen, %s: scatter about the law, over its limit", name);
-    worlds_judge(w, what, 100.0 * fill->one.scatter, 5.0, "%", &fill->worst);
-    snprintf(what, sizeof what, "janssen, %s: the same with a part borne freely", name);
-    worlds_judge(w, what, 100.0 * fill->two.scatter, 5.0, "%", &fill->worst);
-    snprintf(what, sizeof what, "janssen, %s: load of the fullest silo over its weight", name);
-    worlds_judge(w, what, last->bottom / last->weight, 0.5, "", &fill->worst);
+    worlds_judge(w, 100.0 * fill->one.scatter, 5.0, "%", &fill->worst,
+                 "janssen, %s: scatter about the law, over its limit", name);
+    worlds_judge(w, 100.0 * fill->two.scatter, 5.0, "%", &fill->worst,
+                 "janssen, %s: the same with a part borne freely", name);
+    worlds_judge(w, last->bottom / last->weight, 0.5, "", &fill->worst,
+                 "janssen, %s: load of the fullest silo over its weight", name);
 }
 
 static void add_fits(Worlds *w, const Fill fill[LAWS])

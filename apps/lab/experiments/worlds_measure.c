@@ -35,6 +35,30 @@ TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out)
     return status;
 }
 
+TalusStatus worlds_copy_problem(TalusWorld *world, TalusProblem **out)
+{
+    TalusProblem *lent;
+    TalusProblemDef def;
+    TALUS_TRY(talus_world_build(world, &lent));
+    TALUS_TRY(talus_problem_export(lent, &def));
+    TALUS_TRY(talus_problem_create(&def, NULL, out));
+    memcpy(talus_problem_gamma(*out), talus_problem_gamma(lent),
+           (size_t)talus_problem_size(lent) * sizeof(double));
+    return TALUS_OK;
+}
+
+double worlds_reference_speed(const TalusWorld *world)
+{
+    return talus_norm(talus_world_gravity(world)) * talus_world_step_length(world);
+}
+
+double worlds_processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void worlds_say(const Worlds *w, const char *format, ...)
 {
     if (w->quiet)
@@ -89,7 +113,7 @@ double worlds_median(double *values, int count)
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-static TalusStatus sum_up(const WorldsStep *step, int count, WorldsStep *median, WorldsStep *most)
+static TalusStatus sum_up(const WorldsStep *step, int count, WorldsStep *median, WorldsStep *max)
 {
     double *column;
     TALUS_TRY(TALUS_ALLOC(column, (size_t)count + 1, "steps"));
@@ -99,15 +123,15 @@ static TalusStatus sum_up(const WorldsStep *step, int count, WorldsStep *median,
         double middle = worlds_median(column, count), last = count > 0 ? column[count - 1] : NAN;
         if (median)
             memcpy((char *)median + (size_t)c * sizeof(double), &middle, sizeof middle);
-        if (most)
-            memcpy((char *)most + (size_t)c * sizeof(double), &last, sizeof last);
+        if (max)
+            memcpy((char *)max + (size_t)c * sizeof(double), &last, sizeof last);
     }
     talus_release(column);
     return TALUS_OK;
 }
 
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
-                           WorldsStep *median, WorldsStep *most, int *done)
+                           WorldsStep *median, WorldsStep *max, int *done)
 {
     static const double every = 5.0; /* seconds between messages */
     WorldsStep *step;
@@ -131,8 +155,8 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
     }
     if (done)
         *done = count;
-    if (status == TALUS_OK && (median || most))
-        status = sum_up(step, count, median, most);
+    if (status == TALUS_OK && (median || max))
+        status = sum_up(step, count, median, max);
     talus_release(step);
     return status;
 }
@@ -164,26 +188,6 @@ double worlds_core_volume(const WorldsCore *core)
     return 4.0 * core->half * core->half * (core->high - core->low);
 }
 
-TalusStatus worlds_centres(const TalusWorld *world, TalusVec3 **centre, int *count)
-{
-    int n = talus_world_body_count(world);
-    TalusBodyState state = {0};
-    *count = 0;
-    TALUS_TRY(TALUS_ALLOC(state.position, (size_t)n, "positions"));
-    TalusStatus status = TALUS_ALLOC(state.fixed, (size_t)n, "positions");
-    if (status != TALUS_OK) {
-        talus_release(state.position);
-        return status;
-    }
-    talus_world_get_state(world, &state);
-    for (int i = 0; i < n; i++)
-        if (!state.fixed[i])
-            state.position[(*count)++] = state.position[i];
-    talus_release(state.fixed);
-    *centre = state.position;
-    return TALUS_OK;
-}
-
 /* Integrates over columns of an eighth of the radius, exactly along z. */
 double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
 {
@@ -202,19 +206,19 @@ double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
     return sum * width * width;
 }
 
-static Verdict *new_verdict(Worlds *w, const char *what)
+static Verdict *new_verdict(Worlds *w)
 {
     static Verdict beyond;
     Verdict *v = w->verdicts < WORLDS_VERDICTS ? &w->verdict[w->verdicts++] : &beyond;
     *v = (Verdict){.unit = "", .target = NAN, .measured = NAN, .rms = NAN, .relative = NAN};
-    snprintf(v->what, sizeof v->what, "%s", what);
     return v;
 }
 
-static Verdict *judge(Worlds *w, const char *what, double measured, double target, const char *unit,
-                      const WorldsStep *step)
+Verdict *worlds_judge(Worlds *w, double measured, double target, const char *unit,
+                      const WorldsStep *step, const char *format, ...)
 {
-    Verdict *v = new_verdict(w, what);
+    Verdict *v = new_verdict(w);
+    TALUS_FORMAT(v->what, format);
     v->measured = measured;
     v->target = target;
     v->unit = unit;
@@ -225,23 +229,16 @@ static Verdict *judge(Worlds *w, const char *what, double measured, double targe
     return v;
 }
 
-void worlds_judge(Worlds *w, const char *what, double measured, double target, const char *unit,
-                  const WorldsStep *step)
+void worlds_need_steps(Verdict *v, int done, int steps)
 {
-    judge(w, what, measured, target, unit, step);
-}
-
-void worlds_judge_steps(Worlds *w, const char *what, double measured, double target, int done,
-                        int steps, const WorldsStep *step)
-{
-    Verdict *v = judge(w, what, measured, target, "s", step);
     if (done < steps)
         snprintf(v->found, sizeof v->found, "missed: %d of %d steps", done, steps);
 }
 
 void worlds_judge_failure(Worlds *w, const char *row)
 {
-    Verdict *v = new_verdict(w, row);
+    Verdict *v = new_verdict(w);
     v->failed = true;
+    snprintf(v->what, sizeof v->what, "%s", row);
     snprintf(v->found, sizeof v->found, "%s", talus_error());
 }

@@ -216,11 +216,10 @@ static void report(Worlds *w, const Bed *bed, const Packing *found, int seeds)
         worlds_mean(contacts, seeds), worlds_deviation(contacts, seeds), bed->bodies,
         100.0 * spread, bed->side * bed->spacing / (2.0 * radius), bed->steps[0], bed->steps[1],
         bed->steps[2], step, 0.5 * bed->margin / radius, w->backend[0]);
-    worlds_judge(w, "packing: contacts per sphere, off 6 by",
-                 fabs(worlds_mean(contacts, seeds) / contacts_target - 1.0) * 100.0, 3.0, "%",
-                 &found[0].last);
-    worlds_judge(w, "packing: fraction, off 0.64 by",
-                 fabs(worlds_mean(fraction, seeds) - fraction_target), 0.01, "", &found[0].last);
+    worlds_judge(w, fabs(worlds_mean(contacts, seeds) / contacts_target - 1.0) * 100.0, 3.0, "%",
+                 &found[0].last, "packing: contacts per sphere, off 6 by");
+    worlds_judge(w, fabs(worlds_mean(fraction, seeds) - fraction_target), 0.01, "", &found[0].last,
+                 "packing: fraction, off 0.64 by");
 }
 
 static TalusStatus run_packing(Worlds *w)

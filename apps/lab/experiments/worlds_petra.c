@@ -14,7 +14,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 3 / (4 pi) */
 /* Tolerances of the rms over g h: PRECISE as interior points reach, EVEN as infeasible as the paper's BLMVM. */
@@ -25,7 +24,7 @@ static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 
 #define LONG 900.0
 #define SHORT 150.0
 
-enum { MOST_ITERATIONS = 20000 };
+enum { MAX_ITERATIONS = 20000 };
 enum { IPM_CHOL, IPM_AUG, PAPER_BLMVM, BLMVM, PAPER_TRON, TRON, APGD, LBFGS, AUTO, METHODS };
 
 static const PetraMethod methods[METHODS] = {
@@ -55,19 +54,6 @@ static const Size large = {25000, 19.5}, small_large = {160, 0.08};
 
 static const double solve_seconds = 100.0; /* limit of a single solve */
 
-static double processor_time(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static bool in_this_build(const PetraMethod *m)
-{
-    int index = talus_solver_find(m->spec);
-    return index >= 0 && !talus_solver_row(index).missing;
-}
-
 /* ---- worlds ---- */
 
 /* Opens a vessel with the paper's number of threads, unless an option gives another. */
@@ -86,36 +72,31 @@ static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebble
     worlds_set(&c.sets, "bodies[pebbles].layers.spacing=%g", pebbles > 10000 ? 2.5 : 4.0);
     worlds_set(&c.sets, "bodies[pebbles].layers.jitter=0.5");
     worlds_set(&c.sets, "solver.tolerance=%g", m->tolerance);
-    worlds_set(&c.sets, "solver.max_iterations=%d", MOST_ITERATIONS);
+    worlds_set(&c.sets, "solver.max_iterations=%d", MAX_ITERATIONS);
     return worlds_open(&one, &c, out);
 }
 
 /* Solves the world's next step on a copy, from the impulses of the step before. */
 static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolve *out)
 {
-    TalusProblem *lent, *copy = NULL;
-    TalusProblemDef def;
+    TalusProblem *copy;
     TalusSolver *solver = NULL;
     TalusSolveInfo info;
     TalusMetrics metrics;
     TalusSolveOptions options = talus_solve_options_default();
-    double speed = talus_norm(talus_world_gravity(world)) * talus_world_step_length(world);
+    double speed = worlds_reference_speed(world);
     options.tolerance = m->tolerance * speed;
     options.reference_speed = speed;
     options.max_iterations = 100000;
     options.max_seconds = solve_seconds;
     *out = (PetraSolve){.method = m};
-    TALUS_TRY(talus_world_build(world, &lent));
-    TALUS_TRY(talus_problem_export(lent, &def));
-    TALUS_TRY(talus_problem_create(&def, NULL, &copy));
-    size_t bytes = (size_t)talus_problem_size(copy) * sizeof(double);
-    memcpy(talus_problem_gamma(copy), talus_problem_gamma(lent), bytes);
-    double start = processor_time();
+    TALUS_TRY(worlds_copy_problem(world, &copy));
+    double start = worlds_processor_time();
     TalusStatus status = talus_solver_create(m->spec, &solver);
     TALUS_THEN(status, talus_solver_solve(solver, copy, &options, &info));
     TALUS_THEN(status, talus_problem_measure(copy, talus_problem_gamma(copy), &metrics));
     if (status == TALUS_OK) {
-        out->seconds = processor_time() - start;
+        out->seconds = worlds_processor_time() - start;
         out->outcome = info.outcome;
         out->iterations = info.iterations;
         out->memory = (double)info.memory_bytes;
@@ -146,17 +127,17 @@ static double limit_of(const PetraRun *run)
 /* `before`: bytes in use without the world. */
 static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before, PetraRun *run)
 {
-    int most = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 30);
+    int steps = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 30);
     double begun = talus_now(), said = begun, used = 0.0;
-    while (run->count < most && used < limit_of(run) && !run->rested) {
+    while (run->count < steps && used < limit_of(run) && !run->rested) {
         TalusStepInfo info;
         talus_memory_reset_peak();
-        double start = processor_time();
+        double start = worlds_processor_time();
         TALUS_TRY(talus_world_step(world, &info));
         PetraStep *s = &run->step[run->count++];
         *s = (PetraStep){.time = info.time,
                          .kinetic = info.ledger.kinetic,
-                         .seconds = processor_time() - start,
+                         .seconds = worlds_processor_time() - start,
                          .memory = (double)(talus_memory_peak() - before),
                          .residual = info.solve.residual.rms,
                          .contacts = info.contacts,
@@ -179,7 +160,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
     PetraRun *run = &p->run[p->runs];
     PetraSolve last;
     TalusWorld *world = NULL;
-    if (!in_this_build(m))
+    if (!lab_has_solver(m->spec))
         return TALUS_OK;
     *run = (PetraRun){.method = m,
                       .nudged = nudged,
@@ -218,14 +199,14 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
     TalusProblem *problem;
     int contacts = (int)(PETRA_DENSITY * p->wide_pebbles);
     TALUS_TRY(widen_world(world, contacts, &wide, &p->wide_envelope));
-    TalusStatus status = talus_world_set_accuracy(wide, EVEN, MOST_ITERATIONS);
+    TalusStatus status = talus_world_set_accuracy(wide, EVEN, MAX_ITERATIONS);
     if (status == TALUS_OK)
         status = talus_world_step(wide, NULL); /* gives a warm start, as in a run */
     TALUS_THEN(status, talus_world_build(wide, &problem));
     p->wide_contacts = status == TALUS_OK ? talus_problem_blocks(problem) : 0;
     TALUS_THEN(status, keep_problem(p, problem));
     for (int i = 0; status == TALUS_OK && i < METHODS; i++) {
-        if (!in_this_build(&methods[i]))
+        if (!lab_has_solver(methods[i].spec))
             continue;
         PetraSolve *s = &p->wide[p->wides++];
         if (solve_next(wide, &methods[i], s) != TALUS_OK) {
@@ -258,12 +239,8 @@ static TalusStatus solve_wide(Petra *p, int pebbles)
 
 static TalusStatus write_steps(const Petra *p)
 {
-    char *path;
-    TalusFile *file = NULL;
-    TALUS_TRY(talus_path(&path, "%s/petra-sim.csv", p->w->dir));
-    TalusStatus status = talus_file_create(path, &file);
-    talus_release(path);
-    TALUS_TRY(status);
+    TalusFile *file;
+    TALUS_TRY(cli_create_file(&file, "%s/petra-sim.csv", p->w->dir));
     talus_file_print(file, "pebbles,solver,nudged,step,time,kinetic,contacts,dual,iterations,"
                            "residual,seconds,memory\n");
     for (int r = 0; r < p->runs; r++)
@@ -276,14 +253,6 @@ static TalusStatus write_steps(const Petra *p)
                              s->seconds, s->memory);
         }
     return talus_file_commit(file);
-}
-
-static void note_missing(const Petra *p)
-{
-    for (int i = 0; i < METHODS; i++)
-        if (!in_this_build(&methods[i]))
-            lab_set_note(p->w->set, "%s is not in this build: what needs it is left out.",
-                         methods[i].spec);
 }
 
 /* Quickest method that brought the paper's largest vessel to rest. */
@@ -325,7 +294,8 @@ static TalusStatus run_petra(Worlds *w)
 {
     static Petra p;
     p = (Petra){.w = w};
-    note_missing(&p);
+    for (int i = 0; i < METHODS; i++)
+        lab_note_missing(w->set, methods[i].spec);
     TalusStatus status = run_all(&p);
     if (p.runs > 0 && (status == TALUS_OK || status == TALUS_ERR_CANCELLED)) {
         petra_report(&p);

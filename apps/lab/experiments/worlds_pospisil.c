@@ -43,12 +43,8 @@ static double seconds_of(const TalusStepInfo *s)
 
 static TalusStatus write_course(const Worlds *w, const Course *course)
 {
-    char *path;
-    TalusFile *file = NULL;
-    TALUS_TRY(talus_path(&path, "%s/pospisil.csv", w->dir));
-    TalusStatus status = talus_file_create(path, &file);
-    talus_release(path);
-    TALUS_TRY(status);
+    TalusFile *file;
+    TALUS_TRY(cli_create_file(&file, "%s/pospisil.csv", w->dir));
     talus_file_print(file,
                      "step,time,bodies,contacts,iterations,products,rms,seconds,solve_seconds\n");
     for (int i = 0; i < course->count; i++) {
@@ -76,7 +72,7 @@ static void add_table(const Worlds *w, const Course *course, double wall)
         w->set, "pospisil: 32,810 grains and a ball, h 8e-4 s",
         "time, s\tbodies\tcontacts\titerations\tproducts\trms m/s\trms/gh\tms a step");
     double iterations = 0.0, products = 0.0, most = 0.0;
-    for (int m = 0, i = 0; m < (int)(sizeof moments / sizeof *moments); m++) {
+    for (int m = 0, i = 0; m < LAB_COUNT(moments); m++) {
         while (i < course->count && course->step[i].time < moments[m] - 1e-9)
             i++;
         if (i < course->count)
@@ -103,8 +99,9 @@ static TalusStatus judge(Worlds *w, const Course *course, int steps, double wall
     WorldsStep median = {.rms = worlds_median(rms, course->count)};
     median.relative = median.rms / course->step[0].reference_speed;
     talus_release(rms);
-    worlds_judge_steps(w, "pospisil, 1.44 s at |g^P| <= 1e-4 |q|", wall, target, course->count,
-                       steps, &median);
+    worlds_need_steps(
+        worlds_judge(w, wall, target, "s", &median, "pospisil, 1.44 s at |g^P| <= 1e-4 |q|"),
+        course->count, steps);
     return TALUS_OK;
 }
 

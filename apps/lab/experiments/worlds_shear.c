@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     SOLVERS = 2,
@@ -58,80 +57,50 @@ typedef struct Run {
     double height, overlap; /* mean height of centres; mean overlap over radius */
 } Run;
 
-/* CPU time on the host, which other load does not affect; wall time for a device. */
+/* Processor time on the host, wall time for a device. */
 static double time_of(const char *backend)
 {
-    struct timespec t;
-    if (strcmp(backend, "cpu") != 0)
-        return talus_now();
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return strcmp(backend, "cpu") == 0 ? worlds_processor_time() : talus_now();
 }
 
 /* ---- the flow ---- */
 
-typedef struct Grains {
-    TalusBodyState state;
-    int count; /* including fixed bodies */
-} Grains;
-
-static void clear_grains(Grains *g)
-{
-    TALUS_RELEASE(g->state.id, g->state.position, g->state.velocity, g->state.material,
-                  g->state.fixed);
-}
-
-static TalusStatus look(const TalusWorld *world, Grains *g)
-{
-    TalusBodyState *s = &g->state;
-    g->count = talus_world_body_count(world);
-    if (!s->id) {
-        TALUS_TRY(TALUS_ALLOC(s->id, (size_t)g->count, "spheres"));
-        TALUS_TRY(TALUS_ALLOC(s->position, (size_t)g->count, "spheres"));
-        TALUS_TRY(TALUS_ALLOC(s->velocity, (size_t)g->count, "spheres"));
-        TALUS_TRY(TALUS_ALLOC(s->material, (size_t)g->count, "spheres"));
-        TALUS_TRY(TALUS_ALLOC(s->fixed, (size_t)g->count, "spheres"));
-    }
-    talus_world_get_state(world, s);
-    return TALUS_OK;
-}
-
-static double mean_height(const Grains *g)
+static double mean_height(const TalusSnapshot *g)
 {
     double sum = 0.0;
     int count = 0;
-    for (int i = 0; i < g->count; i++)
-        if (!g->state.fixed[i]) {
-            sum += g->state.position[i].z;
+    for (int i = 0; i < g->body_count; i++)
+        if (!g->fixed[i]) {
+            sum += g->position[i].z;
             count++;
         }
     return sum / count;
 }
 
 /* Sets the plug's horizontal velocities; vertical ones remain free. */
-static TalusStatus drive(TalusWorld *world, const Shear *shear, Grains *g)
+static TalusStatus drive(TalusWorld *world, const Shear *shear, TalusSnapshot *g)
 {
-    TALUS_TRY(look(world, g));
-    for (int i = 0; i < g->count; i++) {
-        TalusVec3 x = g->state.position[i], spin = {0.0, 0.0, shear->turn};
-        TalusVec3 v = {-shear->turn * x.y, shear->turn * x.x, g->state.velocity[i].z};
-        if (!g->state.fixed[i] && x.z > shear->level)
-            TALUS_TRY(talus_world_set_velocity(world, g->state.id[i], v, spin));
+    TALUS_TRY(talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
+    for (int i = 0; i < g->body_count; i++) {
+        TalusVec3 x = g->position[i], spin = {0.0, 0.0, shear->turn};
+        TalusVec3 v = {-shear->turn * x.y, shear->turn * x.x, g->velocity[i].z};
+        if (!g->fixed[i] && x.z > shear->level)
+            TALUS_TRY(talus_world_set_velocity(world, g->id[i], v, spin));
     }
     return TALUS_OK;
 }
 
 /* Sets the law of the one material. */
-static TalusStatus set_law(TalusWorld *world, const Grains *g, TalusFrictionLaw law)
+static TalusStatus set_law(TalusWorld *world, const TalusSnapshot *g, TalusFrictionLaw law)
 {
     TalusPairDef pair = talus_pair_def_default();
     pair.own_model = true;
     pair.model.law = law;
-    return talus_world_set_pair(world, g->state.material[0], g->state.material[0], &pair);
+    return talus_world_set_pair(world, g->material[0], g->material[0], &pair);
 }
 
 static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, int steps,
-                        Grains *g, Run *run)
+                        TalusSnapshot *g, Run *run)
 {
     const char *backend = talus_world_backend(world);
     for (int i = 0; i < steps; i++) {
@@ -152,7 +121,7 @@ static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, 
     return TALUS_OK;
 }
 
-static TalusStatus settle(const Worlds *w, Shear *shear, TalusWorld **out, Grains *g)
+static TalusStatus settle(const Worlds *w, Shear *shear, TalusWorld **out, TalusSnapshot *g)
 {
     WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0]};
     worlds_set(&c.sets, "bodies=%d", shear->bodies);
@@ -160,7 +129,7 @@ static TalusStatus settle(const Worlds *w, Shear *shear, TalusWorld **out, Grain
     worlds_set(&c.sets, "mu=0.5");
     TALUS_TRY(worlds_open(w, &c, out));
     TALUS_TRY(worlds_advance(w, *out, shear->settle, "shear: settling", NULL, NULL, NULL));
-    TALUS_TRY(look(*out, g));
+    TALUS_TRY(talus_snapshot_take(g, *out, TALUS_SNAPSHOT_VELOCITY));
     shear->level = 1.6 * mean_height(g); /* the upper fifth of a level bed */
     return set_law(*out, g, TALUS_LAW_COULOMB);
 }
@@ -222,32 +191,26 @@ static TalusStatus count_states(TalusProblem *problem, Sampled *out)
 
 static TalusStatus sample(TalusWorld *world, Sampled *out)
 {
-    TalusProblem *lent, *copy = NULL;
-    TalusProblemDef def;
-    double *warm = NULL,
-           speed = talus_norm(talus_world_gravity(world)) * talus_world_step_length(world);
-    TALUS_TRY(talus_world_build(world, &lent));
-    TALUS_TRY(talus_problem_export(lent, &def));
-    size_t size = (size_t)talus_problem_size(lent);
+    TalusProblem *copy = NULL;
+    double *warm = NULL, speed = worlds_reference_speed(world);
+    TALUS_TRY(worlds_copy_problem(world, &copy));
+    size_t size = (size_t)talus_problem_size(copy);
     TalusStatus status = TALUS_ALLOC(warm, size + 1, "impulses");
     if (status == TALUS_OK)
-        memcpy(warm, talus_problem_gamma(lent), size * sizeof *warm);
+        memcpy(warm, talus_problem_gamma(copy), size * sizeof *warm);
     for (int law = 0; status == TALUS_OK && law < LAWS; law++) {
-        status = talus_problem_create(&def, NULL, &copy);
-        TALUS_THEN(status,
-                   talus_problem_set_friction(copy, (TalusFrictionModel){.law = laws[law]}));
+        status = talus_problem_set_friction(copy, (TalusFrictionModel){.law = laws[law]});
         TALUS_THEN(status, solve_all(copy, talus_world_backend(world), warm, speed, law, out));
         if (status == TALUS_OK && laws[law] == TALUS_LAW_COULOMB)
             status = count_states(copy, out);
-        talus_problem_destroy(copy);
-        copy = NULL;
     }
+    talus_problem_destroy(copy);
     talus_release(warm);
     return status;
 }
 
-static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear *shear, Grains *g,
-                                Sampled *out)
+static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear *shear,
+                                TalusSnapshot *g, Sampled *out)
 {
     for (int i = 0; i < shear->samples; i++) {
         TALUS_TRY(flow(w, world, shear, shear->every, g, NULL));
@@ -261,7 +224,7 @@ static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear 
 /* ---- whole runs ---- */
 
 static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, const Shear *shear,
-                           Grains *g, TalusFrictionLaw law, double tolerance, Run *run)
+                           TalusSnapshot *g, TalusFrictionLaw law, double tolerance, Run *run)
 {
     TalusWorld *world;
     TALUS_TRY(talus_world_load(bytes, size, cli_threads(w->threads), NULL, &world));
@@ -270,15 +233,15 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
     if (status == TALUS_OK)
         status = flow(w, world, shear, shear->steps, g, NULL); /* until warm starts are its own */
     TALUS_THEN(status, flow(w, world, shear, shear->steps, g, run));
-    TALUS_THEN(status, look(world, g));
+    TALUS_THEN(status, talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
     if (status == TALUS_OK)
         run->height = mean_height(g);
     talus_world_destroy(world);
     return status;
 }
 
-static TalusStatus run_both(const Worlds *w, const TalusWorld *world, const Shear *shear, Grains *g,
-                            Run run[RUNS][LAWS])
+static TalusStatus run_both(const Worlds *w, const TalusWorld *world, const Shear *shear,
+                            TalusSnapshot *g, Run run[RUNS][LAWS])
 {
     void *bytes;
     size_t size;
@@ -344,15 +307,12 @@ static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
 /* Judges the cost ratio, infinite if coulomb misses its tolerance more often than ccp. */
 static void judge(Worlds *w, const char *what, double tolerance, const Cost cost[LAWS])
 {
-    char text[LAB_TEXT];
     WorldsStep step = {.rms = NAN, .relative = tolerance * cost[1].worst};
     bool missed = cost[1].missed > cost[0].missed;
-    snprintf(text, sizeof text, "shear, %s, %.0e g h: products, coulomb over ccp", what, tolerance);
-    worlds_judge(w, text, missed ? HUGE_VAL : cost[1].products / cost[0].products, max_ratio, "",
-                 &step);
-    snprintf(text, sizeof text, "shear, %s, %.0e g h: time, coulomb over ccp", what, tolerance);
-    worlds_judge(w, text, missed ? HUGE_VAL : cost[1].seconds / cost[0].seconds, max_ratio, "",
-                 &step);
+    worlds_judge(w, missed ? HUGE_VAL : cost[1].products / cost[0].products, max_ratio, "", &step,
+                 "shear, %s, %.0e g h: products, coulomb over ccp", what, tolerance);
+    worlds_judge(w, missed ? HUGE_VAL : cost[1].seconds / cost[0].seconds, max_ratio, "", &step,
+                 "shear, %s, %.0e g h: time, coulomb over ccp", what, tolerance);
 }
 
 static void report(Worlds *w, const Sampled *found, Run run[RUNS][LAWS], const Shear *shear)
@@ -384,7 +344,7 @@ static TalusStatus run_shear(Worlds *w)
                    .turn = 0.5};
     static Sampled found;
     Run run[RUNS][LAWS] = {0};
-    Grains grains = {0};
+    TalusSnapshot grains = {0};
     TalusWorld *world = NULL;
     found = (Sampled){.coarse = w->quick};
     TalusStatus status = settle(w, &shear, &world, &grains);
@@ -399,7 +359,7 @@ static TalusStatus run_shear(Worlds *w)
             for (int law = 0; law < LAWS; law++)
                 for (int k = 0; k < STARTS; k++)
                     talus_solver_destroy(found.solver[s][t][k][law]);
-    clear_grains(&grains);
+    talus_snapshot_free(&grains);
     talus_world_destroy(world);
     return status;
 }

@@ -24,26 +24,27 @@ static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
     int bodies = worlds_size(w, 25000, 300);
     int steps = w->steps ? w->steps : worlds_size(w, 18000, 40);
     WorldsCase c = {.scene = "hourglass", .solver = solver, .backend = w->backend[0]};
-    WorldsStep median, most;
+    WorldsStep median, max;
     TalusWorld *world;
-    char what[LAB_TEXT];
+    char label[LAB_TEXT];
     int done;
     worlds_set(&c.sets, "bodies=%d", bodies);
     set_budget(&c.sets, ITERATIONS);
     TALUS_TRY(worlds_open(w, &c, &world));
-    snprintf(what, sizeof what, "hourglass, %s", solver);
+    snprintf(label, sizeof label, "hourglass, %s", solver);
     double begun = talus_now();
-    TalusStatus status = worlds_advance(w, world, steps, what, &median, &most, &done);
+    TalusStatus status = worlds_advance(w, world, steps, label, &median, &max, &done);
     double wall = talus_now() - begun;
     talus_world_destroy(world);
     TALUS_TRY(status);
     lab_table_row(t, "%s\t%s\t%d\t%d\t%.2f\t%.3f\t%.3f\t%.0f\t%.2e\t%.2e\t%.2e", c.backend, solver,
                   bodies, done, wall, 1e3 * wall / done, 1e3 * median.solve, median.contacts,
-                  median.rms, most.rms, median.relative);
+                  median.rms, max.rms, median.relative);
     if (w->steps)
         return TALUS_OK; /* a trial: its time is not that of the whole run */
-    snprintf(what, sizeof what, "hourglass, %s, %d steps", solver, steps);
-    worlds_judge_steps(w, what, wall, 30.0, done, steps, &median);
+    worlds_need_steps(
+        worlds_judge(w, wall, 30.0, "s", &median, "hourglass, %s, %d steps", solver, steps), done,
+        steps);
     return TALUS_OK;
 }
 
@@ -77,13 +78,10 @@ static double cost(const WorldsStep *s)
 static void judge_million(Worlds *w, const char *solver, const WorldsStep *s)
 {
     bool apgd = solver[0] == 'a';
-    char what[LAB_TEXT];
-    snprintf(what, sizeof what, "million, %s: a step", solver);
-    worlds_judge(w, what, 1e3 * s->wall, apgd ? 30.0 : 25.0, "ms", s);
-    snprintf(what, sizeof what, "million, %s: detection", solver);
-    worlds_judge(w, what, 1e3 * s->detect, 2.0, "ms", s);
+    worlds_judge(w, 1e3 * s->wall, apgd ? 30.0 : 25.0, "ms", s, "million, %s: a step", solver);
+    worlds_judge(w, 1e3 * s->detect, 2.0, "ms", s, "million, %s: detection", solver);
     if (apgd)
-        worlds_judge(w, "million, apgd: an iteration, per contact", cost(s), 0.06, "ns", s);
+        worlds_judge(w, cost(s), 0.06, "ns", s, "million, apgd: an iteration, per contact");
 }
 
 static TalusStatus million_run(Worlds *w, LabTable *t, const char *backend, const char *solver)
@@ -147,7 +145,7 @@ static const Pile piles[] = {{"15 layers, rigid", true, false, 2.0, 40, 5},
 
 /* Forms first contacts with a fixed budget, then takes the measured steps to the tolerance. */
 static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world, WorldsStep *first,
-                              WorldsStep *median, WorldsStep *most)
+                              WorldsStep *median, WorldsStep *max)
 {
     enum { CAP = 20000 };
     int settle = worlds_size(w, p->settle, 8), measured = w->repeat ? w->repeat : p->measured;
@@ -155,31 +153,30 @@ static TalusStatus pile_steps(const Worlds *w, const Pile *p, TalusWorld *world,
     TALUS_TRY(worlds_advance(w, world, settle, p->name, NULL, NULL, NULL));
     TALUS_TRY(talus_world_set_accuracy(world, 1e-3, CAP));
     TALUS_TRY(worlds_advance(w, world, 1, p->name, first, NULL, NULL));
-    return worlds_advance(w, world, w->quick ? 1 : measured, p->name, median, most, NULL);
+    return worlds_advance(w, world, w->quick ? 1 : measured, p->name, median, max, NULL);
 }
 
 static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
 {
     int bodies = worlds_size(w, 10000000, 1000);
     WorldsCase c = {.scene = "million", .solver = "apgd", .backend = w->backend[0]};
-    WorldsStep first, s, most;
+    WorldsStep first, s, max;
     TalusWorld *world;
-    char what[LAB_TEXT];
     worlds_set(&c.sets, "bodies=%d", bodies);
     if (p->shallow)
         worlds_set(&c.sets, "layers=%d", worlds_size(w, 15, 4));
     if (p->soft) /* E = 1 / (h^2 k) on normal rows, N_nn = 2 / mass */
         worlds_set(&c.sets, "stiffness==mass/2/eps/h^2");
     TALUS_TRY(worlds_open(w, &c, &world));
-    TalusStatus status = pile_steps(w, p, world, &first, &s, &most);
+    TalusStatus status = pile_steps(w, p, world, &first, &s, &max);
     double memory = worlds_memory(c.backend), time = talus_world_time(world);
     talus_world_destroy(world);
     TALUS_TRY(status);
     lab_table_row(t, "%s\t%s\t%d\t%.0f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f\t%.2e\t%.2e\t%.2f\t%.2f s",
                   p->name, c.backend, bodies, s.contacts, first.wall, s.wall, s.detect, s.solve,
-                  s.iterations, most.rms, most.relative, memory / (1 << 30), time);
-    snprintf(what, sizeof what, "ten million, %s: a step solved to 1e-3 g h", p->name);
-    worlds_judge(w, what, s.wall, p->target, "s", &most);
+                  s.iterations, max.rms, max.relative, memory / (1 << 30), time);
+    worlds_judge(w, s.wall, p->target, "s", &max, "ten million, %s: a step solved to 1e-3 g h",
+                 p->name);
     return TALUS_OK;
 }
 
@@ -188,7 +185,7 @@ static TalusStatus run_ten_million(Worlds *w)
     LabTable *t = lab_set_table(w->set, "Ten million spheres, steps solved to 1e-3 g h with apgd",
                                 "pile\tbackend\tbodies\tcontacts\tfirst step s\tstep s\tdetect s\t"
                                 "solve s\titerations\trms m/s\trms/gh\tGiB\tsettled");
-    for (int i = 0; i < (int)(sizeof piles / sizeof *piles); i++)
+    for (int i = 0; i < LAB_COUNT(piles); i++)
         TALUS_TRY(pile_run(w, t, &piles[i]));
     snprintf(t->note, sizeof t->note,
              "First: the step in which the tolerance is first asked for. The others start from "

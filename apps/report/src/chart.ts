@@ -1,5 +1,6 @@
 // What a figure shows, apart from how it is drawn: plot.ts draws lines on the screen, vector.ts as SVG.
 
+import { axisRange } from "../../look/ticks";
 import { csv } from "./format";
 import type { Style } from "./palette";
 
@@ -95,15 +96,8 @@ function extent(lists: number[][]): Range {
 export function range(lists: number[][], log: boolean, whole: boolean): Range {
   const [min, max] = extent(lists);
   if (min > max) return log ? [0.1, 10] : [0, 1];
-  if (log) {
-    if (whole) {
-      const low = Math.floor(Math.log10(min) + 1e-9), high = Math.ceil(Math.log10(max) - 1e-9);
-      return [10 ** low, 10 ** Math.max(high, low + 1)];
-    }
-    return min === max ? [min / 2, max * 2] : [min * (min / max) ** 0.01, max * (max / min) ** 0.01];
-  }
-  const pad = max > min ? 0.03 * (max - min) : Math.abs(max) * 0.1 || 1;
-  return [min >= 0 && min < 0.3 * max ? 0 : min - pad, max + pad];
+  if (!log || whole) return axisRange(min, max, log, 0.03);
+  return min === max ? [min / 2, max * 2] : [min * (min / max) ** 0.01, max * (max / min) ** 0.01];
 }
 
 export function chartCsv(chart: Chart): string {

@@ -1,5 +1,6 @@
 // The page: reads its data, builds its sections once, and fills them anew whenever a choice changes.
 
+import { darkSystem, isDark, type Theme, THEMES } from "../../look/choices";
 import { checkbox, type Choice, el, segmented, select } from "../../look/dom";
 import { capital, counted, integer, plain, power } from "../../look/format";
 import { DARK_INKS, type Inks, LIGHT_INKS } from "../../look/inks";
@@ -9,13 +10,12 @@ import { COSTS, readReport } from "./data";
 import { Figure, type Legend } from "./figure";
 import { termsText } from "./format";
 import { bestObjectives, sharedTerms } from "./measure";
-import { chosen, COST_LABELS, type Item, readState, type State, THEMES, type Theme, writeState } from "./state";
+import { chosen, COST_LABELS, type Item, readState, type State, writeState } from "./state";
 import { Table } from "./table";
 import * as tables from "./tables";
 
 const root = document.documentElement;
 const PAPER = 184 * 96 / 25.4; // pixels across an A4 page between the margins of style.css
-const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 
 class App {
   private state: State;
@@ -59,7 +59,7 @@ class App {
     this.build();
     this.isolate(new URLSearchParams(location.hash.slice(1)).get("only"));
     this.update();
-    darkSystem.addEventListener("change", () => this.set({}));
+    darkSystem().addEventListener("change", () => this.set({}));
     addEventListener("beforeprint", () => this.printing());
     addEventListener("afterprint", () => this.set({}));
     addEventListener("hashchange", () => {
@@ -77,7 +77,7 @@ class App {
   }
 
   private theme(): void {
-    const dark = this.state.theme === "auto" ? darkSystem.matches : this.state.theme === "dark";
+    const dark = isDark(this.state.theme);
     root.dataset.theme = dark ? "dark" : "light";
     this.inks = dark ? DARK_INKS : LIGHT_INKS;
   }

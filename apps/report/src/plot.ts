@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { el } from "../../look/dom";
 import { significant } from "../../look/format";
 import type { Inks } from "../../look/inks";
-import { ticks, tickTexts } from "../../look/ticks";
+import { countUpTo, ticks, tickTexts } from "../../look/ticks";
 import { type LineChart, type Range, type Series, thinned } from "./chart";
 import { colour } from "./palette";
 import { lineRanges } from "./vector";
@@ -152,12 +152,7 @@ export class Plot {
   private nearest(s: Series, left: number): number {
     const { u } = this;
     const x = u.posToVal(left, "x");
-    let low = 0, high = s.x.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (s.x[middle]! < x) low = middle + 1;
-      else high = middle;
-    }
+    const low = Math.min(s.x.length - 1, countUpTo(s.x.length, (k) => s.x[k]!, x));
     const off = (i: number) => Math.abs(u.valToPos(s.x[i]!, "x") - left);
     return low > 0 && (this.chart.stepped || off(low - 1) < off(low)) && s.x[low]! > x ? low - 1 : low;
   }

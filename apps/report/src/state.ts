@@ -1,5 +1,6 @@
 // What the reader has chosen. It is kept in the address after '#', so that a view can be linked to.
 
+import { oneOf, type Theme, THEMES } from "../../look/choices";
 import { type Cost, COSTS, type Report, type Run } from "./data";
 import { styleOf, type Style } from "./palette";
 
@@ -8,9 +9,6 @@ export const COST_LABELS: Record<Cost, { short: string; axis: string; head: stri
   applies: { short: "products", axis: "operator products", head: "Products" },
   iteration: { short: "iterations", axis: "iterations", head: "Iterations" },
 };
-
-export const THEMES = ["auto", "light", "dark"] as const;
-export type Theme = (typeof THEMES)[number];
 
 export interface State {
   view: "problem" | "solver"; // what is held fixed: one problem, or one solver
@@ -36,9 +34,6 @@ const within = (v: string | null, count: number, otherwise: number): number => {
   const n = Number(v);
   return v !== null && Number.isInteger(n) && n >= 0 && n < count ? n : otherwise;
 };
-
-const oneOf = <T extends string>(v: string | null, all: readonly T[], otherwise: T): T =>
-  all.includes(v as T) ? (v as T) : otherwise;
 
 export function readState(hash: string, report: Report): State {
   const s = firstState(report), given = new URLSearchParams(hash.replace(/^#/, ""));

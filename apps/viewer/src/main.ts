@@ -1,8 +1,9 @@
 // Begins: the source of frames, the engine that draws them, the page around both.
 
+import { isDark } from "../../look/choices";
 import { el } from "../../look/dom";
 import { createSource } from "./data/source";
-import { createEngine } from "./engine/engine";
+import { Engine } from "./engine/engine";
 import "./style.css";
 import { App } from "./ui/app";
 
@@ -24,7 +25,7 @@ function hasWebgl2(): boolean {
 
 async function main(): Promise<void> {
   const host = document.getElementById("app")!;
-  root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  root.dataset.theme = isDark("auto") ? "dark" : "light";
   if (!hasWebgl2()) {
     say(host, "This browser cannot draw the picture",
       "It needs WebGL 2, which this browser does not have or has switched off.",
@@ -34,7 +35,7 @@ async function main(): Promise<void> {
   }
   delete root.dataset.theme;
   const source = await createSource(document);
-  const engine = createEngine(el("canvas", {}));
+  const engine = new Engine(el("canvas", {}));
   const app = new App(source, engine, host);
   Object.assign(window, { talus: app.testing });
 }

@@ -1,5 +1,7 @@
-// What the parts of the viewer share: frames as they are shown, where they come from, and the engine that
-// draws them. docs/reference/frames.md describes the file.
+// What the parts of the viewer share: frames as they are shown, where they come from, and how they are seen.
+// docs/reference/frames.md describes the file.
+
+import type { StepsTable } from "./data/steps";
 
 export type Vec3 = [number, number, number];
 
@@ -60,12 +62,6 @@ export interface Frame {
 
 export interface Chains { count: number; from: Float32Array; to: Float32Array; force: Float32Array } // ends, 3 each, relative to origin
 
-export interface Steps {
-  rows: number;
-  time: Float64Array; kinetic: Float64Array; potential: Float64Array; contacts: Float64Array; bodies: Float64Array;
-  residual: Float64Array; tolerance: Float64Array; iterations: Float64Array; penetration: Float64Array; missed: Float64Array;
-}
-
 export type RunState = "running" | "paused" | "finished" | "stopped" | "failed" | "died";
 
 export interface Status {
@@ -81,7 +77,7 @@ export interface Source {
   readonly producer: string;             // the program that wrote the page
   readonly served: boolean;
   readonly frames: readonly FrameInfo[]; // grows while a run goes on
-  readonly steps: Steps;                 // grows as well
+  readonly steps: StepsTable;            // grows as well
   readonly status: Status;
   load(index: number): Promise<Frame>;   // decodes from the nearest key frame; recent frames are kept
   glance(index: number): Promise<Frame>; // the same in passing: nothing is kept or read ahead for it
@@ -99,37 +95,3 @@ export interface Scale { low: number; high: number; log: boolean } // of a colou
 
 // `at` from 0 to 1 across the scene's bounds; not flipped, the side towards the viewer at "home" is cut away.
 export interface Clip { axis: Axis; at: number; flip: boolean }
-
-export interface Picked {
-  row: number; id: number;
-}
-
-// What the GPU was really given; `settled`: the picture on the screen will not get better by itself.
-export interface EngineStats { bodies: number; spheres: number; meshes: number; chains: number; frameMs: number; settled: boolean }
-
-// Draws frames into a canvas; knows nothing of time, sliders or files.
-export interface Engine {
-  show(frame: Frame): void;
-  include(lo: Vec3, hi: Vec3): void;                  // a box of the scene that views shall hold beside the frame shown
-  forget(): void;                                     // the next frame is of another run: bounds anew, and the camera if nobody has moved it
-  setColour(by: ColourBy, scale: Scale | null): void; // null: from the frame's own values
-  readonly scale: Scale | null;                       // in use; null for categories
-  setChains(on: boolean, threshold: number): void;    // threshold in multiples of the frame's mean chain force, >= 1
-  setClip(clip: Clip | null): void;
-  setContainer(how: Container): void;
-  setTheme(dark: boolean): void;
-  setWhole(on: boolean): void;                        // motion in full resolution however long it takes: for films
-  view(name: ViewName): void;                         // holds the frame and what was included
-  fit(): void;                                        // the frame alone
-  pick(x: number, y: number): Picked | null;          // CSS pixels within the canvas
-  select(id: number): void;                           // marked while it lives; 0: none
-  resize(): void;                                     // after the canvas has changed its size
-  draw(): void;                                       // ask for a picture; drawn at the next animation frame
-  still(scale?: number): Promise<Blob>;               // PNG of the present view
-  onViewChange(listener: () => void): void;           // camera moved
-  camera(): number[];                                 // a short description that setCamera takes back
-  setCamera(description: number[]): void;
-  readonly stats: EngineStats;
-  readonly canvas: HTMLCanvasElement;
-  dispose(): void;
-}

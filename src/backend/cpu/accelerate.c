@@ -309,7 +309,8 @@ static void sparse_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         op->scratch->product[k] += op->offset[k];
 }
 
-void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums)
+void talus_cpu_step_accelerate(const TalusOperator *op, TalusAccelerated *state,
+                               TalusStepSums *sums)
 {
     Pass pass = {op, state};
     if (!state->warm || !op->pair)
@@ -319,14 +320,8 @@ void talus_cpu_accelerate(const TalusOperator *op, TalusAccelerated *state, Talu
     else
         talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, sparse_chunk, &pass);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, accelerate_chunk, &pass);
-
-    double total[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        for (int k = 0; k < 5; k++)
-            total[k] += partial[k];
-        update_max(&total[5], partial[5]);
-    }
+    double total[6];
+    talus_cpu_collect(op, 6, total);
     *sums = (TalusStepSums){total[0], total[1], total[2], total[3], total[4], sqrt(total[5])};
     double *next = state->x_prev;
     state->x_prev = state->x;

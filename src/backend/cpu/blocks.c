@@ -86,21 +86,6 @@ KERNEL double natural2(const Pass *pass, Known known, int64_t i, const double *x
     return r2;
 }
 
-/* ---- sums ---- */
-
-/* Adds `count` values of all chunks; the last value is a maximum. */
-static void collect(const TalusOperator *op, int count, double *total)
-{
-    for (int k = 0; k < count; k++)
-        total[k] = 0.0;
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        for (int k = 0; k < count - 1; k++)
-            total[k] += partial[k];
-        update_max(&total[count - 1], partial[count - 1]);
-    }
-}
-
 /* ---- projections ---- */
 
 KERNEL void project_range(const Pass *pass, Known known, int64_t begin, int64_t end, int64_t chunk)
@@ -112,7 +97,7 @@ KERNEL void project_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(project)
 
-void talus_cpu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
+void talus_cpu_block_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
 {
     Pass pass = {.op = op, .metric = metric, .t = x};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, project_chunk, &pass);
@@ -147,14 +132,14 @@ KERNEL void forward_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(forward)
 
-void talus_cpu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
-                                const double *x, const double *g, double step, double *t, double *r,
-                                TalusForward *sums)
+void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
+                                      const double *x, const double *g, double step, double *t,
+                                      double *r, TalusForward *sums)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
     double total[4];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, forward_chunk, &pass);
-    collect(op, 4, total);
+    talus_cpu_collect(op, 4, total);
     *sums = (TalusForward){total[0], total[1], total[2], sqrt(total[3])};
 }
 
@@ -223,9 +208,9 @@ KERNEL void split_range(const Pass *pass, Known known, int64_t begin, int64_t en
 }
 SPECIALISED(split)
 
-void talus_cpu_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                     const double *g, double step, double *free_part, double *reduced,
-                     double *chopped, TalusFace *face)
+void talus_cpu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                           const double *g, double step, double *free_part, double *reduced,
+                           double *chopped, TalusFace *face)
 {
     Pass pass = {.op = op,
                  .metric = metric,
@@ -237,7 +222,7 @@ void talus_cpu_split(const TalusOperator *op, const TalusMetricBlock *metric, co
                  .chopped = chopped};
     double total[FACE_SUMS];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, split_chunk, &pass);
-    collect(op, FACE_SUMS, total);
+    talus_cpu_collect(op, FACE_SUMS, total);
     *face = (TalusFace){.free2 = total[FREE2],
                         .reduced_g = total[REDUCED_G],
                         .chopped_g = total[CHOPPED_G],
@@ -262,8 +247,8 @@ KERNEL void mask_range(const Pass *pass, Known known, int64_t begin, int64_t end
 }
 SPECIALISED(mask)
 
-void talus_cpu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                    double *y)
+void talus_cpu_block_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                          double *y)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .t = y};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, mask_chunk, &pass);
@@ -288,8 +273,8 @@ KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(tangent)
 
-void talus_cpu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                       const double *d, double *out)
+void talus_cpu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *d, double *out)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = d, .t = out};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, tangent_chunk, &pass);
@@ -317,8 +302,8 @@ KERNEL void feasible_range(const Pass *pass, Known known, int64_t begin, int64_t
 }
 SPECIALISED(feasible)
 
-double talus_cpu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
-                               const double *x, const double *p)
+double talus_cpu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
+                                     const double *x, const double *p)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = p};
     double least = INFINITY;
@@ -344,13 +329,13 @@ KERNEL void compare_range(const Pass *pass, Known known, int64_t begin, int64_t 
 }
 SPECIALISED(compare)
 
-void talus_cpu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                       const double *y, int *active, int *changed)
+void talus_cpu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric,
+                             const double *x, const double *y, int *active, int *changed)
 {
     Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
     double total[3];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, compare_chunk, &pass);
-    collect(op, 3, total);
+    talus_cpu_collect(op, 3, total);
     *active = (int)total[0];
     *changed = (int)total[1];
 }

@@ -42,7 +42,7 @@ KERNEL void one_velocity(const double (*velocity)[8], const int32_t pair[2], con
     Lane r[4];
     sphere_motion(velocity, pair, fixed, r);
     double world[3] = {r[0][0], r[0][1], r[1][0]}, spin[3] = {r[2][0], r[2][1], r[3][0]}, turn[3];
-    cross3(spin, frame, turn);
+    talus_cross3(spin, frame, turn);
     for (int k = 0; k < 3; k++)
         world[k] -= turn[k];
     talus_frame_local(frame, world, local);
@@ -106,12 +106,12 @@ static void general_velocity(const TalusOperator *op, const double (*velocity)[8
     const double *arm = op->arm[i - op->sphere_sphere - op->sphere_fixed];
     const double *a = velocity[op->pair[i][0]];
     double world[3], turn[3];
-    cross3(a + 4, arm, turn);
+    talus_cross3(a + 4, arm, turn);
     for (int k = 0; k < 3; k++)
         world[k] = -a[k] - turn[k];
     if (op->pair[i][1] >= 0) {
         const double *b = velocity[op->pair[i][1]];
-        cross3(b + 4, arm + 3, turn);
+        talus_cross3(b + 4, arm + 3, turn);
         for (int k = 0; k < 3; k++)
             world[k] += b[k] + turn[k];
     }
@@ -179,7 +179,7 @@ static void sphere_wrenches(const TalusOperator *op, const double *gamma, int be
         wrench_packs(frame + i, gamma, 1, record + i);
     if (i < end) {
         talus_frame_world(frame[i], gamma, record[i]);
-        cross3(frame[i], record[i], record[i] + 3);
+        talus_cross3(frame[i], record[i], record[i] + 3);
     }
 }
 
@@ -217,7 +217,7 @@ static void general_wrench(const TalusOperator *op, const double *gamma, int i, 
     talus_frame_world(op->frame[i], local, p);
     for (int side = 0; side < 2; side++) {
         double *r = record[spheres + 2 * j + side];
-        cross3(op->arm[j] + 3 * side, p, t);
+        talus_cross3(op->arm[j] + 3 * side, p, t);
         for (int k = 0; k < 3; k++) {
             r[k] = p[k];
             r[3 + k] = side ? -t[k] : t[k];
@@ -280,7 +280,7 @@ static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         Lane turn[2] = {__builtin_shufflevector(sum[1], sum[2], 1, 2), lane(sum[2][1])};
         if (op.inertia) {
             double torque[3] = {turn[0][0], turn[0][1], turn[1][0]}, t[3];
-            turn_body(&op, (int)i, k, torque, t);
+            talus_spin_change(&op, (int)i, k, torque, t);
             turn[0] = (Lane){t[0], t[1]};
             turn[1] = lane(t[2]);
         } else {

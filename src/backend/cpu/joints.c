@@ -57,7 +57,7 @@ void talus_cpu_joint_recover(const TalusOperator *whole, const TalusOperator *op
                              double *gamma)
 {
     double *joints = gamma + (size_t)op->rows * (size_t)op->blocks;
-    talus_cpu_bodies(op, gamma, offset, op->scratch->velocity);
+    talus_cpu_op_bodies(op, gamma, offset, op->scratch->velocity);
     const TalusMachines machines = talus_elimination_machines(op->elimination);
     memset(joints, 0, (size_t)op->rows * (size_t)whole->joints * sizeof *joints);
     for (int row = 0; row < machines.rows; row++)

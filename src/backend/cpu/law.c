@@ -114,26 +114,15 @@ void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double sh
                          TalusLawSums *sums)
 {
     Pass pass = {.op = op, .gamma = gamma, .share = share};
-    double total[LAW_SUMS] = {0.0};
+    double total[LAW_SUMS];
     if (op->pair)
-        talus_cpu_bodies(op, gamma, true, op->scratch->velocity);
+        talus_cpu_op_bodies(op, gamma, true, op->scratch->velocity);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, measure_chunk, &pass);
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        for (int k = 0; k < RESIDUAL_MAX2; k++)
-            total[k] += partial[k];
-        for (int k = RESIDUAL_MAX2; k < LAW_SUMS; k++)
-            update_max(&total[k], partial[k]);
-    }
+    talus_cpu_collect(op, LAW_SUMS, total);
     *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
                            .residual_max = sqrt(total[RESIDUAL_MAX2]),
                            .shift2 = total[SHIFT2],
                            .estimate2 = total[ESTIMATE2]};
-}
-
-void talus_cpu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums)
-{
-    talus_cpu_law_shift(op, gamma, 0.0, sums);
 }
 
 static void unshift_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)

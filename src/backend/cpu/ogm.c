@@ -100,16 +100,13 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
 }
 
-void talus_cpu_ogm_step(const TalusOperator *op, const TalusOgm *o, double *residual2,
+void talus_cpu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
                         double *residual_max)
 {
     Pass pass = {op, o};
+    double total[2];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, step_chunk, &pass);
-    *residual2 = *residual_max = 0.0;
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        *residual2 += partial[0];
-        *residual_max = partial[1] <= *residual_max ? *residual_max : partial[1];
-    }
-    *residual_max = sqrt(*residual_max);
+    talus_cpu_collect(op, 2, total);
+    *residual2 = total[0];
+    *residual_max = sqrt(total[1]);
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-TalusStatus talus_cpu_scratch(const TalusOperator *op)
+TalusStatus talus_cpu_op_scratch(const TalusOperator *op)
 {
     TalusHostScratch *s = op->scratch;
     size_t records = (size_t)op->blocks + (size_t)op->general;
@@ -25,6 +25,18 @@ TalusStatus talus_cpu_scratch(const TalusOperator *op)
     }
     TALUS_TRY(TALUS_GROW(s->many, TALUS_VECTORS * chunks, 0, "dot products"));
     return TALUS_GROW(s->partial, PARTIALS * chunks, 0, "partial sums");
+}
+
+void talus_cpu_collect(const TalusOperator *op, int count, double *total)
+{
+    for (int k = 0; k < count; k++)
+        total[k] = 0.0;
+    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
+        const double *partial = op->scratch->partial + PARTIALS * c;
+        for (int k = 0; k < count - 1; k++)
+            total[k] += partial[k];
+        update_max(&total[count - 1], partial[count - 1]);
+    }
 }
 
 /* ---- product ---- */
@@ -47,8 +59,8 @@ static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chun
                      p->op->scratch->record);
 }
 
-void talus_cpu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-                      double (*velocity)[8])
+void talus_cpu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
+                         double (*velocity)[8])
 {
     Product p = {.op = op, .gamma = gamma};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
@@ -91,8 +103,8 @@ static void product_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     gradient_of(p, begin, end, p->out + begin * p->op->rows);
 }
 
-void talus_cpu_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
-                       double *out)
+void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
+                          double *out)
 {
     Product p = {.op = op, .gamma = gamma, .out = out, .compliant = compliant, .offset = offset};
     if (op->pair && !gamma && !op->elimination) {
@@ -101,7 +113,7 @@ void talus_cpu_product(const TalusOperator *op, const double *gamma, bool compli
         free_bodies(op);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (op->pair) {
-        talus_cpu_bodies(op, gamma, offset, op->scratch->velocity);
+        talus_cpu_op_bodies(op, gamma, offset, op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, product_chunk, &p);
@@ -147,11 +159,11 @@ static void scaled_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_cpu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                        bool offset, double *out)
+void talus_cpu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                           bool offset, double *out)
 {
     if (!metric) {
-        talus_cpu_product(op, x, true, offset, out);
+        talus_cpu_op_product(op, x, true, offset, out);
         return;
     }
     Product p = {.op = op, .out = out, .offset = offset, .metric = metric, .x = x};
@@ -244,7 +256,7 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
 {
     const TalusOperator *op = pass->product.op;
     if (op->pair) {
-        talus_cpu_bodies(op, pass->product.gamma, true, op->scratch->velocity);
+        talus_cpu_op_bodies(op, pass->product.gamma, true, op->scratch->velocity);
         pass->product.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (pass->relaxed) { /* rows read gamma of all blocks, so the old values must stay */
         memcpy(op->scratch->unscaled, pass->relaxed,
@@ -252,23 +264,19 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
         pass->product.gamma = op->scratch->unscaled;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, block_chunk, pass);
-    *out = (TalusResidualSums){0};
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        out->residual2 += partial[0];
-        update_max(&out->residual_max, partial[1]);
-    }
-    out->residual_max = sqrt(out->residual_max);
+    double total[2];
+    talus_cpu_collect(op, 2, total);
+    *out = (TalusResidualSums){total[0], sqrt(total[1])};
 }
 
-void talus_cpu_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
+void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
 {
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true}};
     run_blocks(&pass, sums);
 }
 
-void talus_cpu_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
-                     double *sum2, double *max)
+void talus_cpu_step_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
+                          double *sum2, double *max)
 {
     BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true},
                       .relaxed = gamma,
@@ -301,15 +309,15 @@ static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     }
 }
 
-void talus_cpu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+void talus_cpu_op_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
     MetricPass pass = {op, out, kind == TALUS_METRIC_TRACE};
     talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
 }
 
 /* One thread is enough: called a few times in a long solve. */
-void talus_cpu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                     TalusSizes *out)
+void talus_cpu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                        TalusSizes *out)
 {
     const int rows = op->rows;
     *out = (TalusSizes){0.0, 0.0, 0.0};

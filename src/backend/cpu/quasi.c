@@ -120,7 +120,8 @@ static void direction_chunk(void *context, int64_t begin, int64_t end, int64_t c
     }
 }
 
-void talus_cpu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight)
+void talus_cpu_step_quasi_direction(const TalusOperator *op, const TalusQuasi *q,
+                                    const double *weight)
 {
     Pass pass = {.op = op, .q = q, .own = weight[0]};
     double largest = 0.0;
@@ -371,7 +372,7 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-void talus_cpu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums)
+void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums)
 {
     enum { OWN = 9 };
     Pass pass = {.op = op, .q = q};
@@ -500,19 +501,12 @@ static void smooth_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         sums.residual_max[1] <= sums.residual_max[0] ? sums.residual_max[0] : sums.residual_max[1];
 }
 
-void talus_cpu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
-                            TalusSmoothSums *sums)
+void talus_cpu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
+                                 TalusSmoothSums *sums)
 {
     Pass pass = {.op = op, .q = q, .eta = eta};
-    double max2 = 0.0;
-    *sums = (TalusSmoothSums){0};
+    double total[4];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, smooth_chunk, &pass);
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        sums->x2 += partial[0];
-        sums->r2 += partial[1];
-        sums->residual2 += partial[2];
-        update_max(&max2, partial[3]);
-    }
-    sums->residual_max = sqrt(max2);
+    talus_cpu_collect(op, 4, total);
+    *sums = (TalusSmoothSums){total[0], total[1], total[2], sqrt(total[3])};
 }

@@ -119,13 +119,13 @@ KERNEL void item_velocity(const SweepItem *item, const double (*velocity)[8], do
 {
     const double *a = velocity[item->a];
     double turn[3];
-    cross3(a + 4, item->arm_a, turn);
+    talus_cross3(a + 4, item->arm_a, turn);
     for (int k = 0; k < 3; k++)
         u[k] = -a[k] - turn[k];
     if (item->b < 0)
         return;
     const double *b = velocity[item->b];
-    cross3(b + 4, item->arm_b, turn);
+    talus_cross3(b + 4, item->arm_b, turn);
     for (int k = 0; k < 3; k++)
         u[k] += b[k] + turn[k];
 }
@@ -336,7 +336,7 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
     (*sweep)->rng = talus_rng(options->seed);
     if (op->pair) {
         (*sweep)->velocity = op->scratch->velocity;
-        talus_cpu_bodies(op, gamma, true, op->scratch->velocity);
+        talus_cpu_op_bodies(op, gamma, true, op->scratch->velocity);
     }
     if (options->local != TALUS_ONE_PROJECT)
         return talus_sweep_local_begin(*sweep, gamma);
@@ -347,7 +347,7 @@ TalusStatus talus_cpu_sweep_begin(const TalusOperator *op, const TalusSweepOptio
 static double run_once(TalusSweep *sweep)
 {
     if (sweep->op->pair && sweep->ended)
-        talus_cpu_bodies(sweep->op, sweep->ended, true, sweep->velocity);
+        talus_cpu_op_bodies(sweep->op, sweep->ended, true, sweep->velocity);
     sweep->ended = NULL;
     if (talus_sweep_by_block(sweep))
         return talus_sweep_sparse_run(sweep);

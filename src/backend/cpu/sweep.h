@@ -37,8 +37,8 @@ typedef struct SweepItem {
 /* A contact whose own problem is solved (sweep_block.c); an explicit block has no bodies. */
 typedef struct LocalItem {
     double frame[4], bias, compliance, scale;
-    double inv_n, inv_t; /* of a round item: 1 / A_nn, 1 / A_tt */
-    double mu, reach;    /* as in `one` */
+    double inv_n, inv_t;       /* of a round item: 1 / A_nn, 1 / A_tt */
+    double mu, friction_bound; /* as in `one` */
     int32_t block;
     int32_t a, b; /* b is -1 for the fixed world */
     bool round;   /* two spheres, or a sphere and a fixed body */
@@ -87,8 +87,8 @@ static inline void talus_push_body(const TalusOperator *op, int body, double sig
     double torque[3], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(op, body))
         return; /* other threads read a body that impulses do not move */
-    cross3(arm, dp, torque);
-    turn_body(op, body, v[7], torque, turn);
+    talus_cross3(arm, dp, torque);
+    talus_spin_change(op, body, v[7], torque, turn);
     for (int k = 0; k < 3; k++) {
         v[k] += sign * (v[3] * dp[k]);
         v[4 + k] += sign * turn[k];

@@ -29,7 +29,7 @@ static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)
     one->mu = op->rows == 1 ? 0.0 : op->mu[i];
     one->law = law_of(op, i);
     one->section = op->model ? (TalusSection)op->model[i].section : TALUS_SECTION_DISC;
-    one->reach = one->law == TALUS_LAW_FIXED ? one->mu * op->estimate[i] : 0.0;
+    one->friction_bound = one->law == TALUS_LAW_FIXED ? one->mu * op->estimate[i] : 0.0;
     talus_sweep_block(op, i, one->a);
     if (one->mu > 0.0 && !talus_one_takes(sweep->options.local, one->law, one->section))
         return talus_fail(TALUS_ERR_UNSUPPORTED,
@@ -46,7 +46,7 @@ static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
     item->block = i;
     item->scale = talus_block_scale(op, i);
     item->mu = item->one.mu;
-    item->reach = item->one.reach;
+    item->friction_bound = item->one.friction_bound;
     item->inv_n = 1.0 / item->one.a[0][0];
     item->inv_t = 1.0 / item->one.a[1][1];
     if (!op->pair)
@@ -129,11 +129,11 @@ static double general_step(TalusSweep *sweep, const LocalItem *item)
     const TalusOperator *op = sweep->op;
     double *a = sweep->velocity[item->a], *b = item->b >= 0 ? sweep->velocity[item->b] : NULL;
     double *gamma = sweep->gamma + item->block * op->rows, world[3], g[3], change[3], turn[3];
-    cross3(a + 4, item->arm_a, turn);
+    talus_cross3(a + 4, item->arm_a, turn);
     for (int k = 0; k < 3; k++)
         world[k] = -a[k] - turn[k];
     if (b) {
-        cross3(b + 4, item->arm_b, turn);
+        talus_cross3(b + 4, item->arm_b, turn);
         for (int k = 0; k < 3; k++)
             world[k] += b[k] + turn[k];
     }
@@ -155,14 +155,14 @@ static double round_step(TalusSweep *sweep, const LocalItem *item)
     double *gamma = sweep->gamma + item->block * rows, world[3], g[3], change[3], turn[3], spin[3];
     for (int k = 0; k < 3; k++)
         spin[k] = a[4 + k] + (b ? b[4 + k] : 0.0);
-    cross3(spin, item->frame, turn);
+    talus_cross3(spin, item->frame, turn);
     for (int k = 0; k < 3; k++)
         world[k] = (b ? b[k] : 0.0) - a[k] - turn[k];
     talus_frame_local(item->frame, world, g);
     g[0] += item->bias + item->compliance * gamma[0];
     double moved = solve_round(&sweep->options, item, rows, g, gamma, change);
     talus_frame_world(item->frame, change, world);
-    cross3(item->frame, world, turn);
+    talus_cross3(item->frame, world, turn);
     for (int k = 0; k < 3; k++) {
         a[k] -= a[3] * world[k];
         a[4 + k] -= a[7] * turn[k];

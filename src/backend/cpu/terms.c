@@ -102,18 +102,16 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     out[1] = max;
 }
 
-void talus_cpu_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
+void talus_cpu_op_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
 {
     Pass pass = {op, gamma};
-    *sum2 = *max = 0.0;
+    double total[2];
     if (op->pair) {
         talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &pass);
         talus_parallel(op->pool, op->bodies, BODY_GRAIN, body_chunk, &pass);
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, block_chunk, &pass);
-    for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
-        const double *partial = op->scratch->partial + PARTIALS * c;
-        *sum2 += partial[0];
-        update_max(max, partial[1]);
-    }
+    talus_cpu_collect(op, 2, total);
+    *sum2 = total[0];
+    *max = total[1];
 }

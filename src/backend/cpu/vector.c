@@ -28,7 +28,7 @@ static void dot_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     pass->partial[chunk] = (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-double talus_cpu_dot(const TalusOperator *op, const double *x, const double *y)
+double talus_cpu_vector_dot(const TalusOperator *op, const double *x, const double *y)
 {
     int64_t n = (int64_t)op->rows * op->blocks;
     VectorPass pass = {.x = x, .other = y, .partial = op->scratch->partial};
@@ -47,7 +47,7 @@ static void axpby_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
         pass->y[i] = pass->a * pass->x[i] + pass->b * pass->y[i];
 }
 
-void talus_cpu_axpby(const TalusOperator *op, double a, const double *x, double b, double *y)
+void talus_cpu_vector_axpby(const TalusOperator *op, double a, const double *x, double b, double *y)
 {
     VectorPass pass = {.x = x, .y = y, .a = a, .b = b};
     talus_parallel(op->pool, (int64_t)op->rows * op->blocks, VECTOR_GRAIN, axpby_chunk, &pass);
@@ -65,7 +65,8 @@ static void scale_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
         }
 }
 
-void talus_cpu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x)
+void talus_cpu_op_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into,
+                        double *x)
 {
     VectorPass pass = {.y = x, .metric = metric, .rows = op->rows, .into = into};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scale_chunk, &pass);
@@ -89,8 +90,8 @@ static void dots_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-void talus_cpu_dots(const TalusOperator *op, int count, const double *const *x, const double *y,
-                    double *sums)
+void talus_cpu_vector_dots(const TalusOperator *op, int count, const double *const *x,
+                           const double *y, double *sums)
 {
     int64_t n = (int64_t)op->rows * op->blocks, chunks = talus_chunks(n, VECTOR_GRAIN);
     ManyPass pass = {
@@ -119,8 +120,8 @@ static void combine_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
-void talus_cpu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
-                       double *out)
+void talus_cpu_vector_combine(const TalusOperator *op, int count, const double *const *x,
+                              const double *a, double *out)
 {
     ManyPass pass = {.x = x, .a = a, .out = out, .count = count};
     talus_parallel(op->pool, (int64_t)op->rows * op->blocks, VECTOR_GRAIN, combine_chunk, &pass);

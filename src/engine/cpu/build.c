@@ -1,6 +1,6 @@
 /* engine/cpu/build.c - from contacts to the problem of a part of a step.
  *
- * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact.h has the formulas.
+ * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact_terms.h has the formulas.
  *
  * Every slot is a body of the problem. Fixed and dead ones have neither inverse mass nor contacts (a contact with a
  * fixed body names body -1); driven ones have no inverse mass but a velocity. */
@@ -24,16 +24,6 @@ static BuildContext context_of(CpuEngine *e)
 
 /* ---- bodies ---- */
 
-/* Adds the torque's part l h I^-1 t to the free spin; `inertia` is l^2 I^-1. */
-static void turn_record(const CpuEngine *e, int64_t i, TalusSym3 inertia, double l,
-                        double record[8])
-{
-    TalusVec3 turn = talus_sym3_mul(inertia, e->torque[i]);
-    record[4] += e->built.h / l * turn.x;
-    record[5] += e->built.h / l * turn.y;
-    record[6] += e->built.h / l * turn.z;
-}
-
 static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -53,7 +43,7 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
             talus_body_record(e->free_velocity[i], b->spin[i], inv_mass, l, gyration, inertia,
                               record);
             if (cpu_has_force(e, i))
-                turn_record(e, i, inertia, l, record);
+                talus_record_add_torque(e->torque[i], inertia, e->built.h, l, record);
         } else if (cpu_driven(e, i)) {
             l = b->radius[i] > 0.0 ? b->radius[i] : 1.0;
             talus_body_record(b->velocity[i], b->spin[i], 0.0, l, NULL, inertia, record);
@@ -107,6 +97,26 @@ static void fill_moments(const BuildContext *c, int64_t i, const TalusContact *c
     c->op->lever[i][1] = b_moves ? length / c->length[contact->b] : 0.0;
 }
 
+static TalusLoad load_of(const BuildContext *c, uint32_t slot)
+{
+    const CpuEngine *e = c->engine;
+    TalusLoad load = {.length = c->length[slot]};
+    if (cpu_has_force(e, slot)) {
+        load.force = e->force[slot];
+        load.torque = e->torque[slot];
+    }
+    return load;
+}
+
+static double offset_of(const BuildContext *c, int64_t i, const TalusContact *contact,
+                        const TalusLaw *law, double size)
+{
+    const CpuEngine *e = c->engine;
+    TalusLoad load[2] = {load_of(c, contact->a), load_of(c, contact->b)};
+    return talus_contact_offset(c->op, i, law, &e->built, contact->gap, size,
+                                e->forces > 0 ? load : NULL);
+}
+
 static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *contact, double size)
 {
     const CpuEngine *e = c->engine;
@@ -128,7 +138,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         fill_arms(c, i, contact, b_moves);
     if (op->rows == 6)
         fill_moments(c, i, contact, law, b_moves);
-    op->bias[i] = talus_contact_offset(op, i, law, o, contact->gap, size);
+    op->bias[i] = offset_of(c, i, contact, law, size);
     talus_contact_warm(op->frame[i], op->rows, o->warm, e->contacts->impulse[i],
                        &c->gamma[op->rows * i]);
 }

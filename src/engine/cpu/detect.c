@@ -217,8 +217,8 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
     return TALUS_OK;
 }
 
-TalusStatus cpu_missed(TalusEngine *engine, const TalusDetectOptions *options, double limit,
-                       double tolerance, bool *missed)
+TalusStatus cpu_find_missed(TalusEngine *engine, const TalusDetectOptions *options, double limit,
+                            double tolerance, bool *missed)
 {
     CpuEngine *e = cpu_engine(engine);
     int count = 0;

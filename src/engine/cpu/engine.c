@@ -11,7 +11,7 @@ static void clear_snapshot(CpuSnapshot *s)
                   s->list.impulse);
 }
 
-static void destroy(TalusEngine *engine)
+void cpu_destroy(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);
     if (!e)
@@ -22,7 +22,7 @@ static void destroy(TalusEngine *engine)
                   e->probe_sums, e);
 }
 
-static TalusStatus create(const TalusEngineSetup *setup, TalusEngine **out)
+TalusStatus cpu_create(const TalusEngineSetup *setup, TalusEngine **out)
 {
     CpuEngine *e;
     *out = NULL;
@@ -32,7 +32,7 @@ static TalusStatus create(const TalusEngineSetup *setup, TalusEngine **out)
     e->period = *setup->period;
     TalusStatus status = talus_detector_create(&e->detector);
     if (status != TALUS_OK) {
-        destroy((TalusEngine *)e);
+        cpu_destroy((TalusEngine *)e);
         return status;
     }
     e->contacts = talus_detector_contacts(e->detector);
@@ -42,14 +42,14 @@ static TalusStatus create(const TalusEngineSetup *setup, TalusEngine **out)
 
 /* ---- input from the world ---- */
 
-static TalusStatus tables(TalusEngine *engine, const TalusTables *tables)
+TalusStatus cpu_tables(TalusEngine *engine, const TalusTables *tables)
 {
     cpu_engine(engine)->tables = *tables;
     return TALUS_OK;
 }
 
-static TalusStatus put_bodies(TalusEngine *engine, const TalusBodyArrays *bodies,
-                              const uint8_t *dropped)
+TalusStatus cpu_put_bodies(TalusEngine *engine, const TalusBodyArrays *bodies,
+                           const uint8_t *dropped)
 {
     CpuEngine *e = cpu_engine(engine);
     e->bodies = *bodies;
@@ -59,15 +59,15 @@ static TalusStatus put_bodies(TalusEngine *engine, const TalusBodyArrays *bodies
     return TALUS_OK;
 }
 
-static TalusStatus put_filter(TalusEngine *engine, const TalusFilter *filter, int slots)
+TalusStatus cpu_put_filter(TalusEngine *engine, const TalusFilter *filter, int slots)
 {
     (void)slots;
     cpu_engine(engine)->filter = filter;
     return TALUS_OK;
 }
 
-static TalusStatus put_forces(TalusEngine *engine, const TalusVec3 *force, const TalusVec3 *torque,
-                              int count)
+TalusStatus cpu_put_forces(TalusEngine *engine, const TalusVec3 *force, const TalusVec3 *torque,
+                           int count)
 {
     CpuEngine *e = cpu_engine(engine);
     e->force = force;
@@ -76,15 +76,15 @@ static TalusStatus put_forces(TalusEngine *engine, const TalusVec3 *force, const
     return TALUS_OK;
 }
 
-static TalusStatus put_joints(TalusEngine *engine, const TalusEngineJoints *joints)
+TalusStatus cpu_put_joints(TalusEngine *engine, const TalusEngineJoints *joints)
 {
     CpuEngine *e = cpu_engine(engine);
     e->joints = joints ? *joints : (TalusEngineJoints){0};
     return TALUS_OK;
 }
 
-static TalusStatus get_joints(TalusEngine *engine, double *gamma, const int32_t *slot,
-                              double (*record)[8], int count)
+TalusStatus cpu_get_joints(TalusEngine *engine, double *gamma, const int32_t *slot,
+                           double (*record)[8], int count)
 {
     const CpuEngine *e = cpu_engine(engine);
     const TalusOperator *op = talus_problem_operator(e->problem);
@@ -99,7 +99,7 @@ static TalusStatus get_joints(TalusEngine *engine, double *gamma, const int32_t 
 
 /* ---- contacts ---- */
 
-static TalusStatus put_contacts(TalusEngine *engine, const TalusContactList *list)
+TalusStatus cpu_put_contacts(TalusEngine *engine, const TalusContactList *list)
 {
     CpuEngine *e = cpu_engine(engine);
     TalusStatus status = talus_detector_restore(e->detector, list);
@@ -107,12 +107,12 @@ static TalusStatus put_contacts(TalusEngine *engine, const TalusContactList *lis
     return status;
 }
 
-static TalusContactList *contacts(TalusEngine *engine)
+TalusContactList *cpu_contacts(TalusEngine *engine)
 {
     return talus_detector_contacts(cpu_engine(engine)->detector);
 }
 
-static void forget(TalusEngine *engine, int slot)
+void cpu_forget(TalusEngine *engine, int slot)
 {
     talus_detector_drop_impulses(cpu_engine(engine)->detector, (uint32_t)slot);
 }
@@ -149,7 +149,7 @@ static void copy_list(TalusContactList *to, const TalusContactList *from)
     copy(to->impulse, from->impulse, from->count, sizeof *to->impulse);
 }
 
-static TalusStatus snapshot(TalusEngine *engine)
+TalusStatus cpu_snapshot(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);
     CpuSnapshot *s = &e->snapshot;
@@ -164,7 +164,7 @@ static TalusStatus snapshot(TalusEngine *engine)
 }
 
 /* Failure for lack of memory loses the impulses only. */
-static TalusStatus rollback(TalusEngine *engine)
+TalusStatus cpu_rollback(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);
     const CpuSnapshot *s = &e->snapshot;
@@ -173,33 +173,12 @@ static TalusStatus rollback(TalusEngine *engine)
     copy(b->velocity, s->velocity, b->slots, sizeof *b->velocity);
     copy(b->spin, s->spin, b->slots, sizeof *b->spin);
     copy(b->orientation, s->orientation, b->slots, sizeof *b->orientation);
-    return put_contacts(engine, &s->list);
+    return cpu_put_contacts(engine, &s->list);
 }
 
 const TalusEngineOps cpu_engine_ops = {
     .capabilities = TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP,
-    .create = create,
-    .destroy = destroy,
-    .tables = tables,
-    .put_bodies = put_bodies,
-    .put_filter = put_filter,
-    .put_forces = put_forces,
-    .put_contacts = put_contacts,
-    .contacts = contacts,
-    .forget = forget,
-    .counts = cpu_counts,
-    .detect = cpu_detect,
-    .redetect = cpu_redetect,
-    .put_joints = put_joints,
-    .get_joints = get_joints,
-    .build = cpu_build,
-    .solved = cpu_solved,
-    .missed = cpu_missed,
-    .sum_probes = cpu_sum_probes,
-    .get_probes = cpu_get_probes,
-    .store_impulses = cpu_store_impulses,
-    .integrate = cpu_integrate,
-    .wrap = cpu_wrap,
-    .snapshot = snapshot,
-    .rollback = rollback,
+#define OPERATION(result, name, arguments) .name = cpu_##name,
+#define OWN_ONLY(result, name, arguments)
+#include "engine/operations.h"
 };

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "engine/body.h"
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 #include "engine/engine.h"
 #include "problem/build.h"
 
@@ -65,6 +65,11 @@ typedef struct CpuEngine {
 } CpuEngine;
 
 extern const TalusEngineOps cpu_engine_ops;
+
+/* The operations: cpu_NAME. */
+#define OPERATION(result, name, arguments) result cpu_##name arguments;
+#define OWN_ONLY(result, name, arguments)
+#include "engine/operations.h"
 
 static inline CpuEngine *cpu_engine(TalusEngine *engine)
 {
@@ -128,29 +133,11 @@ static inline void cpu_sum_partials(const CpuEngine *e, int64_t count, int colum
             sum[j] += e->partial[i][j];
 }
 
-/* ---- detect.c ---- */
-TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
-                       long long step, TalusEngineCounts *counts);
-TalusStatus cpu_solved(TalusEngine *engine, double limit, bool *changed);
-TalusStatus cpu_missed(TalusEngine *engine, const TalusDetectOptions *options, double limit,
-                       double tolerance, bool *missed);
-TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
-                         TalusEngineCounts *counts);
-void cpu_counts(const TalusEngine *engine, TalusEngineCounts *counts);
-
 /* ---- build.c ---- */
-TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, TalusOperator **op,
-                      double **gamma, TalusBuildReport *report);
 /* Refills the problem's body records with the velocities before any impulse. */
 void cpu_fill_bodies(CpuEngine *e);
 
-/* ---- integrate.c ---- */
-TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long long step,
-                          TalusEngineLedger *ledger);
-TalusStatus cpu_wrap(TalusEngine *engine, TalusVec3 gravity, double *lifted);
-
 /* ---- ledger.c ---- */
-TalusStatus cpu_store_impulses(TalusEngine *engine);
 /* Add works to the ledger. cpu_contact_works also stores the impulses in the list. For contacts and driven bodies
  * the problem's records hold the mean of free and solved velocities; cpu_force_works runs before, on the free
  * velocities. */
@@ -159,8 +146,6 @@ void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
 void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
 
 /* ---- probe.c ---- */
-TalusStatus cpu_sum_probes(TalusEngine *engine, const TalusEngineProbe *probe, int count);
-TalusStatus cpu_get_probes(TalusEngine *engine, TalusProbeSums *sums, int count);
 /* Runs after the contacts have their impulses and before the bodies move. */
 void cpu_run_probes(CpuEngine *e);
 

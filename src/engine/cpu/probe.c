@@ -4,17 +4,18 @@
 #include "engine/cpu/engine.h"
 
 #include "collide/arms.h"
+#include "engine/probe.h"
 
 typedef struct ProbeContext {
     CpuEngine *engine;
     const TalusEngineProbe *probe;
-    TalusVec3 middle;
 } ProbeContext;
 
-enum {
-    CONTACT_SUMS = 7, /* force 3, torque 3, number */
-    BODY_SUMS = 5     /* number, mass, momentum */
-};
+static bool has(const ProbeContext *c, uint32_t slot)
+{
+    const TalusBodyArrays *b = &c->engine->bodies;
+    return talus_probe_has(c->probe, b->shape, b->mobility, b->position, slot);
+}
 
 /* ---- contacts ---- */
 
@@ -30,28 +31,6 @@ static TalusVec3 contact_moment(const CpuEngine *e, int i)
     return talus_scale(length, talus_vec3(m[0], m[1], m[2]));
 }
 
-static void add_force(double *sum, TalusVec3 force, TalusVec3 moment, TalusVec3 arm)
-{
-    TalusVec3 torque = talus_add(talus_cross(arm, force), moment);
-    double values[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
-    for (int j = 0; j < 6; j++)
-        sum[j] += values[j];
-    sum[6] += 1.0;
-}
-
-static bool is_inside(const ProbeContext *c, uint32_t slot)
-{
-    const TalusBodyArrays *b = &c->engine->bodies;
-    TalusVec3 x = b->position[slot], lo = c->probe->lo, hi = c->probe->hi;
-    return talus_is_dynamic(b->shape, b->mobility, slot) && x.x >= lo.x && x.x <= hi.x &&
-           x.y >= lo.y && x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
-}
-
-static bool is_on(const ProbeContext *c, uint32_t slot)
-{
-    return c->probe->region ? is_inside(c, slot) : slot == (uint32_t)c->probe->slot;
-}
-
 static void probe_contact(const ProbeContext *c, int i, double *sum)
 {
     const CpuEngine *e = c->engine;
@@ -59,60 +38,49 @@ static void probe_contact(const ProbeContext *c, int i, double *sum)
     const TalusVec3 *position = e->bodies.position;
     const TalusContact *contact = &list->contact[i];
     TalusVec3 p = list->impulse[i];
-    bool on_a = is_on(c, contact->a), on_b = is_on(c, contact->b);
-    if (on_a == on_b || (p.x == 0.0 && p.y == 0.0 && p.z == 0.0))
+    bool on_a = has(c, contact->a);
+    if (on_a == has(c, contact->b) || (p.x == 0.0 && p.y == 0.0 && p.z == 0.0))
         return;
     TalusArms arms = talus_contact_arms(list, i, position, e->bodies.radius, &e->period);
-    TalusVec3 arm = on_a ? arms.a : arms.b;
-    if (c->probe->region)
-        arm = talus_add(arm, talus_sub(position[on_a ? contact->a : contact->b], c->middle));
-    TalusVec3 moment = contact_moment(e, i);
-    add_force(sum, on_a ? talus_neg(p) : p, on_a ? talus_neg(moment) : moment, arm);
+    talus_probe_add_contact(c->probe, position[on_a ? contact->a : contact->b],
+                            on_a ? arms.a : arms.b, on_a, p, contact_moment(e, i), sum);
 }
 
 static void probe_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ProbeContext *c = context;
-    double sum[CONTACT_SUMS] = {0.0};
+    double sum[TALUS_PROBE_CONTACT_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++)
         probe_contact(c, (int)i, sum);
-    for (int j = 0; j < CONTACT_SUMS; j++)
+    for (int j = 0; j < TALUS_PROBE_CONTACT_SUMS; j++)
         c->engine->partial[chunk][j] = sum[j];
 }
 
 /* ---- bodies ---- */
 
-static void add_body(const CpuEngine *e, int64_t i, double sum[BODY_SUMS])
-{
-    double m = e->bodies.mass[i];
-    sum[0] += 1.0;
-    sum[1] += m;
-    for (int j = 0; j < 3; j++)
-        sum[2 + j] += m * e->solved[i][j];
-}
-
 static void probe_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ProbeContext *c = context;
-    double sum[BODY_SUMS] = {0.0};
+    const CpuEngine *e = c->engine;
+    double sum[TALUS_PROBE_BODY_SUMS] = {0.0};
     for (int64_t i = begin; i < end; i++)
-        if (is_inside(c, (uint32_t)i))
-            add_body(c->engine, i, sum);
-    for (int j = 0; j < BODY_SUMS; j++)
-        c->engine->partial[chunk][j] = sum[j];
+        if (has(c, (uint32_t)i))
+            talus_probe_add_body(e->bodies.mass[i], e->solved[i], sum);
+    for (int j = 0; j < TALUS_PROBE_BODY_SUMS; j++)
+        e->partial[chunk][j] = sum[j];
 }
 
 static void run_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSums *out)
 {
-    ProbeContext c = {e, probe, talus_scale(0.5, talus_add(probe->lo, probe->hi))};
-    double sum[CONTACT_SUMS], body[BODY_SUMS] = {0.0};
+    ProbeContext c = {e, probe};
+    double sum[TALUS_PROBE_CONTACT_SUMS], body[TALUS_PROBE_BODY_SUMS] = {0.0};
     talus_parallel(e->pool, e->contacts->count, CPU_GRAIN, probe_contacts, &c);
-    cpu_sum_partials(e, e->contacts->count, CONTACT_SUMS, sum);
+    cpu_sum_partials(e, e->contacts->count, TALUS_PROBE_CONTACT_SUMS, sum);
     if (probe->region) {
         talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, probe_bodies, &c);
-        cpu_sum_partials(e, e->bodies.slots, BODY_SUMS, body);
+        cpu_sum_partials(e, e->bodies.slots, TALUS_PROBE_BODY_SUMS, body);
     } else {
-        add_body(e, probe->slot, body);
+        talus_probe_add_body(e->bodies.mass[probe->slot], e->solved[probe->slot], body);
     }
     *out = (TalusProbeSums){.impulse = talus_vec3(sum[0], sum[1], sum[2]),
                             .torque = talus_vec3(sum[3], sum[4], sum[5]),

@@ -1,11 +1,11 @@
 /* engine/cuda/build.cu - velocities before the solve, and from contacts to the problem of one step. The counterpart
- * of engine/cpu/build.c, with the formulas of engine/body.h and contact.h.
+ * of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h.
  *
  * Bytes per sphere contact with friction, besides the two bodies' records (mostly cached): read 8 pair, 4
  * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
  * gamma, 16 diagonal. */
 #include "backend/cuda/device/reduce.h"
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 extern "C" {
@@ -15,17 +15,17 @@ extern "C" {
 /* ---- velocities ---- */
 
 /* Maxima: minus the lowest slot whose state is not finite, minus the smallest size. */
-static __global__ void see_velocities(CuBodies b, TalusVec3 change, double h,
-                                      const CuRecord *solved, const int32_t *place, TalusVec3 *out,
-                                      CuPartials partials, double *totals)
+static __global__ void see_velocities(CuPartials partials, double *totals, CuBodies b,
+                                      TalusVec3 change, double h, const CuRecord *solved,
+                                      const int32_t *problem_index, TalusVec3 *out)
 {
     double v[2] = {-HUGE_VAL, -HUGE_VAL};
-    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < b.slots; i += stride()) {
         TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
         if (cu_moves(b.shape, b.mobility, i)) {
             if (solved) {
                 double r[4];
-                load_packs<4>(solved[place[i]], r);
+                load_packs<4>(solved[problem_index[i]], r);
                 u = talus_vec3(r[0], r[1], r[2]);
             } else {
                 u = talus_add(b.velocity[i], change);
@@ -40,23 +40,17 @@ static __global__ void see_velocities(CuBodies b, TalusVec3 change, double h,
         }
         out[i] = u;
     }
-    if (reduce_grid<0, 2>(partials, v)) {
-        totals[0] = v[0];
-        totals[1] = v[1];
-    }
+    leave_totals<0, 2>(partials, totals, v);
 }
 
 TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
 {
-    CuArray<TalusVec3> *to = again ? &e->look : &e->free;
+    CuArray<TalusVec3> *to = again ? &e->solved_velocity : &e->free_velocity;
     int slots = e->bodies.slots;
-    unsigned blocks = cu_sum_blocks(slots);
     TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 2));
-    launch_block(e->cu, see_velocities, blocks, THREADS, e->bodies, talus_scale(h, gravity), h,
-                 again ? cu_solved(e) : nullptr, cu_list(e)->place.at, to->at, cu_partials(e->cu),
-                 e->cu->totals);
-    e->seen = to->at;
+    launch_sums(e->cu, see_velocities, slots, e->cu->totals, e->bodies, talus_scale(h, gravity), h,
+                again ? cu_solved(e) : nullptr, cu_list(e)->problem_index.at, to->at);
+    e->seen_velocity = to->at;
     return TALUS_OK;
 }
 
@@ -75,22 +69,12 @@ static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int
     return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
 }
 
-/* Adds the torque's part l h I^-1 t to the free spin; `inertia` is l^2 I^-1. */
-static __device__ inline void turn_record(TalusVec3 torque, TalusSym3 inertia, double h, double l,
-                                          double record[8])
-{
-    TalusVec3 turn = talus_sym3_mul(inertia, torque);
-    record[4] += h / l * turn.x;
-    record[5] += h / l * turn.y;
-    record[6] += h / l * turn.z;
-}
-
-static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int places,
+static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int problem_bodies,
                                    const uint32_t *slot, const TalusVec3 *free, CuRecord *body,
                                    CuSym3 *inertia)
 {
     int64_t p = item();
-    if (p >= places)
+    if (p >= problem_bodies)
         return;
     uint32_t i = slot[p];
     double record[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
@@ -104,7 +88,7 @@ static __global__ void fill_bodies(CuBodies b, CuTables t, double h, int places,
         m = talus_body_inertia(gyration, inv_mass, l, turn);
         talus_body_record(free[i], b.spin[i], inv_mass, l, gyration, m, record);
         if (i < (uint32_t)b.pushed)
-            turn_record(b.torque[i], m, h, l, record);
+            talus_record_add_torque(b.torque[i], m, h, l, record);
     } else if (cu_driven(b, i)) {
         talus_body_record(b.velocity[i], b.spin[i], 0.0, cu_length(b, i), nullptr, m, record);
     }
@@ -120,7 +104,7 @@ void cu_fill_bodies(TalusEngine *e)
 {
     const TalusOperator *op = &e->step.op;
     launch(e->cu, fill_bodies, blocks_for(op->bodies), THREADS, e->bodies, e->tables,
-           e->step.options.h, op->bodies, cu_list(e)->slot.at, e->free.at, e->step.body.at,
+           e->step.options.h, op->bodies, cu_list(e)->slot.at, e->free_velocity.at, e->step.body.at,
            op->inertia);
 }
 
@@ -177,6 +161,24 @@ static __device__ inline void fill_moments(const Fill &f, int i, const TalusLaw 
     f.op.lever[i][1] = f.op.pair[i][1] >= 0 ? length / cu_length(f.b, b) : 0.0;
 }
 
+static __device__ inline TalusLoad load_of(const CuBodies &b, uint32_t slot)
+{
+    const TalusVec3 zero = talus_vec3(0.0, 0.0, 0.0);
+    if (slot >= (uint32_t)b.pushed)
+        return TalusLoad{zero, zero, cu_length(b, slot)};
+    return TalusLoad{b.force[slot], b.torque[slot], cu_length(b, slot)};
+}
+
+static __device__ inline double offset_of(const Fill &f, int i, const TalusLaw *law, uint32_t a,
+                                          uint32_t b, double size)
+{
+    double gap = f.list.gap[i];
+    if (law->restitution == 0.0 || f.b.pushed == 0)
+        return talus_contact_offset(&f.op, i, law, &f.options, gap, size, nullptr);
+    TalusLoad load[2] = {load_of(f.b, a), load_of(f.b, b)};
+    return talus_contact_offset(&f.op, i, law, &f.options, gap, size, load);
+}
+
 /* LAWS: with models, restitution or moment rows.
  * v: sum and number of penetrations over size; their maximum; minus the lowest block with a bad diagonal. */
 template <bool GENERAL, bool LAWS, int ROWS>
@@ -199,7 +201,7 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
         op->model[i] = law->model;
     if (LAWS && ROWS == 6)
         fill_moments(f, i, law, a, b, size);
-    op->bias[i] = LAWS ? talus_contact_offset(op, i, law, o, gap, size)
+    op->bias[i] = LAWS ? offset_of(f, i, law, a, b, size)
                        : talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
     fill_diagonal<GENERAL, ROWS>(op, i);
     if (o->soften > 0.0) {
@@ -219,15 +221,13 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
 
 /* Fills contacts begin .. end - 1. */
 template <bool GENERAL, bool LAWS, int ROWS>
-static __global__ void fill_contacts(Fill f, int begin, int end, CuPartials partials,
-                                     double *totals)
+static __global__ void fill_contacts(CuPartials partials, double *totals, Fill f, int begin,
+                                     int end)
 {
     double v[4] = {0.0, 0.0, 0.0, -HUGE_VAL};
-    for (int64_t i = begin + item(); i < end; i += (int64_t)gridDim.x * blockDim.x)
+    for (int64_t i = begin + item(); i < end; i += stride())
         fill_contact<GENERAL, LAWS, ROWS>(f, (int)i, v);
-    if (reduce_grid<2, 2>(partials, v))
-        for (int k = 0; k < 4; k++)
-            totals[k] = v[k];
+    leave_totals<2, 2>(partials, totals, v);
 }
 
 /* ---- the problem ---- */
@@ -322,7 +322,7 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "problem: %lld contacts are more than %d",
                           (long long)blocks, INT32_MAX / (turns ? 6 : 3));
     op->blocks = (int)blocks;
-    op->bodies = list->places;
+    op->bodies = list->problem_bodies;
     op->sphere_sphere = turns ? 0 : n->sphere_sphere;
     op->sphere_fixed = turns ? 0 : n->sphere_fixed;
     op->general = (int)(turns ? blocks : general);
@@ -353,27 +353,24 @@ static void begin_friction(const TalusOperator *op)
         cu_copy(cu_of(op), op->base, op->bias, bytes);
 }
 
-static TalusStatus fill_problem(TalusEngine *e)
+static void fill_problem(TalusEngine *e)
 {
     CuStep *s = &e->step;
     const TalusOperator *op = &s->op;
     Fill f = {cu_scene(e), *op, s->gamma.at};
     bool turns = op->rows == 6, laws = op->model || e->tables.restitution;
     int spheres = op->sphere_sphere + op->sphere_fixed;
-    unsigned blocks = cu_sum_blocks(spheres), general = cu_sum_blocks(op->general);
     auto *fill_general = turns  ? fill_contacts<true, true, 6>
                          : laws ? fill_contacts<true, true, 3>
                                 : fill_contacts<true, false, 3>;
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks > general ? blocks : general, 4));
     cu_fill_bodies(e);
-    launch_block(e->cu, laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>,
-                 blocks, THREADS, f, 0, spheres, cu_partials(e->cu), e->cu->totals);
+    launch_sums(e->cu, laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>,
+                spheres, e->cu->totals, f, 0, spheres);
     if (op->general)
-        launch_block(e->cu, fill_general, general, THREADS, f, spheres, f.list.counts.contacts,
-                     cu_partials(e->cu), e->cu->totals + 4);
+        launch_sums(e->cu, fill_general, op->general, e->cu->totals + 4, f, spheres,
+                    f.list.counts.contacts);
     cu_joints_fill(e);
     begin_friction(op);
-    return TALUS_OK;
 }
 
 /* Downloads the kernels' sums; fails if some block has no positive diagonal. */
@@ -404,7 +401,7 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
     s->options = *options;
     bool compliance = e->tables.compliance || (cu_joint_blocks(e) && e->joints.compliance);
     TALUS_TRY(resize(e, compliance || options->soften > 0.0));
-    TALUS_TRY(fill_problem(e));
+    fill_problem(e);
     TALUS_TRY(cu_scratch_begin(&s->op));
     TALUS_TRY(report_problem(&s->op, report));
     if (e->tables.cohesion)
@@ -419,19 +416,6 @@ void cu_step_clear(TalusEngine *e)
 {
     CuStep *s = &e->step;
     cu_scratch_clear(&s->op);
-    s->body.clear();
-    s->inertia.clear();
-    s->arm.clear();
-    s->coupling.clear();
-    s->bias.clear();
-    s->mu.clear();
-    s->compliance.clear();
-    s->gamma.clear();
-    s->diagonal.clear();
-    s->model.clear();
-    s->estimate.clear();
-    s->base.clear();
-    s->moment_mu.clear();
-    s->lever.clear();
-    s->incidence.clear();
+    cu_clear(s->body, s->inertia, s->arm, s->coupling, s->bias, s->mu, s->compliance, s->gamma,
+             s->diagonal, s->model, s->estimate, s->base, s->moment_mu, s->lever, s->incidence);
 }

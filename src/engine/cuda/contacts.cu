@@ -1,9 +1,9 @@
 /* engine/cuda/contacts.cu - upload and download of the contact list in the host's order; impulses of a solve.
  *
  * On the host, contacts are named by slots and sorted by (a, b, feature) within each run. The device's list is sorted
- * by places, but contacts of one pair are adjacent and in the order of features, so a stable sort by pairs of slots
- * gives the host's order. A list uploaded at a restart keeps that order: slots stand in for places until the next
- * detection. */
+ * by problem indices, but contacts of one pair are adjacent and in the order of features, so a stable sort by pairs of
+ * slots gives the host's order. A list uploaded at a restart keeps that order: slots stand in for problem indices until
+ * the next detection. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/material.h"
 
@@ -46,13 +46,7 @@ struct Staging {
 
 static void staging_clear(Staging *s)
 {
-    s->contact.clear();
-    s->impulse.clear();
-    s->arms.clear();
-    s->key.clear();
-    s->sorted.clear();
-    s->index.clear();
-    s->order.clear();
+    cu_clear(s->contact, s->impulse, s->arms, s->key, s->sorted, s->index, s->order);
 }
 
 static TalusStatus staging_reserve(Staging *s, int contacts, int general)
@@ -79,14 +73,14 @@ static __global__ void pack(CuList list, const uint32_t *order, int first, int c
     if (k >= count)
         return;
     int spheres = list.counts.sphere_sphere, general = spheres + list.counts.sphere_fixed;
-    int place = first + (int)k;
-    uint32_t i = order[place];
+    int problem_index = first + (int)k;
+    uint32_t i = order[problem_index];
     CuFrame frame = list.frame[i];
     TalusContact c;
     c.a = list.slot[list.pair[i].x];
     c.b = list.other[i];
     c.feature = (int)i < spheres ? 0 : list.feature[i - spheres];
-    c.general = place < general ? 0 : (uint32_t)(place - general);
+    c.general = problem_index < general ? 0 : (uint32_t)(problem_index - general);
     c.normal = talus_vec3(frame.x, frame.y, frame.z);
     c.gap = list.gap[i];
     contact[k] = c;
@@ -159,13 +153,13 @@ TalusStatus cu_engine_get_contacts(TalusEngine *e, TalusContactList *to)
 
 /* ---- upload ---- */
 
-static __global__ void number_places(CuBodies b, uint32_t *slot, int32_t *place)
+static __global__ void number_bodies(CuBodies b, uint32_t *slot, int32_t *problem_index)
 {
     int64_t i = item();
     if (i >= b.slots)
         return;
     slot[i] = (uint32_t)i;
-    place[i] = cu_moves(b.shape, b.mobility, i) ? (int32_t)i : -1;
+    problem_index[i] = cu_moves(b.shape, b.mobility, i) ? (int32_t)i : -1;
 }
 
 static __global__ void unpack(CuList list, CuBodies b, int first, int count,
@@ -191,7 +185,7 @@ static TalusStatus reserve_list(CuList *list, const TalusContactList *from, int 
 {
     const char *what = "contacts";
     TALUS_TRY(list->slot.reserve(slots, what));
-    TALUS_TRY(list->place.reserve(slots, what));
+    TALUS_TRY(list->problem_index.reserve(slots, what));
     TALUS_TRY(list->pair.reserve(from->count, what));
     TALUS_TRY(list->other.reserve(from->count, what));
     TALUS_TRY(list->feature.reserve(from->count - from->sphere_sphere, what));
@@ -205,8 +199,8 @@ static TalusStatus put_contacts(TalusEngine *e, Staging *s, const TalusContactLi
 {
     CuList *list = cu_list(e);
     TALUS_TRY(staging_reserve(s, from->count, 0));
-    launch(e->cu, number_places, blocks_for(e->bodies.slots), THREADS, e->bodies, list->slot.at,
-           list->place.at);
+    launch(e->cu, number_bodies, blocks_for(e->bodies.slots), THREADS, e->bodies, list->slot.at,
+           list->problem_index.at);
     for (int at = 0; at < from->count; at += STAGE) {
         int count = from->count - at < STAGE ? from->count - at : STAGE;
         cu_put(e->cu, s->contact, from->contact + at, (size_t)count * sizeof *from->contact);
@@ -223,11 +217,11 @@ TalusStatus cu_engine_put_contacts(TalusEngine *e, const TalusContactList *from)
     CuList *list = cu_list(e);
     Staging staging = {};
     list->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until the upload is complete */
-    list->places = 0;
+    list->problem_bodies = 0;
     TALUS_TRY(reserve_list(list, from, e->bodies.slots));
     list->counts = {from->sphere_sphere, from->sphere_fixed, from->general,
                     from->count,         HUGE_VAL,           0};
-    list->places = list->slots = e->bodies.slots;
+    list->problem_bodies = list->slots = e->bodies.slots;
     TalusStatus status = put_contacts(e, &staging, from);
     staging_clear(&staging);
     if (status != TALUS_OK)

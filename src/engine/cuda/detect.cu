@@ -28,35 +28,25 @@ void cu_detect_clear(TalusEngine *e)
     CuGrid *g = e->grid;
     if (!g)
         return;
-    g->grid.clear();
-    g->wall.clear();
-    g->wall_slot.clear();
-    g->scratch.clear();
-    g->start.clear();
-    g->count.clear();
-    g->contact_count.clear();
-    g->fat.clear();
-    g->ball_fat.clear();
-    g->ball.clear();
-    g->candidate.clear();
-    g->rest.clear();
+    cu_clear(g->grid, g->wall, g->wall_slot, g->scratch, g->start, g->count, g->contact_count,
+             g->fat, g->ball_fat, g->ball, g->candidate, g->rest);
     talus_release(g);
     e->grid = nullptr;
 }
 
-/* The scratch holds three numbers per slot, and later three per place of the old list. */
+/* The scratch holds three numbers per slot, and later three per problem body of the old list. */
 static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
 {
     CuGrid *g = e->grid;
-    int64_t n = e->bodies.slots, places = cu_list(e)->places;
-    TALUS_TRY(g->scratch.reserve(3 * (n > places ? n : places) + 2, "grid"));
+    int64_t n = e->bodies.slots, problem_bodies = cu_list(e)->problem_bodies;
+    TALUS_TRY(g->scratch.reserve(3 * (n > problem_bodies ? n : problem_bodies) + 2, "grid"));
     TALUS_TRY(g->start.reserve(2 * n + CU_SPARE_CELLS, "grid"));
     TALUS_TRY(g->count.reserve(2 * (n + 1), "grid"));
     TALUS_TRY(g->fat.reserve(n, "grid"));
     TALUS_TRY(g->ball_fat.reserve(n, "grid"));
     TALUS_TRY(g->ball.reserve(n, "grid"));
-    TALUS_TRY(list->slot.reserve(n, "places"));
-    return list->place.reserve(n, "places");
+    TALUS_TRY(list->slot.reserve(n, "problem_bodies"));
+    return list->problem_index.reserve(n, "problem_bodies");
 }
 
 static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *options,
@@ -66,7 +56,7 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     const CuBodies *b = &e->bodies;
     CuDetect d;
     d.cu = e->cu;
-    d.bodies = {b->slots,       b->position.at,     b->orientation.at, e->seen,
+    d.bodies = {b->slots,       b->position.at,     b->orientation.at, e->seen_velocity,
                 b->spin.at,     b->radius.at,       b->size.at,        b->shape.at,
                 b->mobility.at, e->tables.shape.at, e->tables.shapes,  NULL,
                 e->period.at};
@@ -84,7 +74,7 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     d.mask = (uint64_t *)g->scratch.at;
     d.start = g->start;
     d.slot = list->slot;
-    d.place = list->place;
+    d.problem_index = list->problem_index;
     d.ball = g->ball;
     d.ball_fat = g->ball_fat;
     d.count = g->count;
@@ -125,7 +115,7 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
     return talus_check_pair_count(found->candidates, INT32_MAX / 2);
 }
 
-/* Finds places and the numbers of contacts and candidates. */
+/* Finds the problem's bodies and the numbers of contacts and candidates. */
 static TalusStatus search(TalusEngine *e, const TalusDetectOptions *options, CuList *list,
                           CuDetect *d, CuFound *found)
 {
@@ -140,7 +130,7 @@ static TalusStatus search(TalusEngine *e, const TalusDetectOptions *options, CuL
         enough = found->unbounded <= d->wall_room;
         TALUS_TRY(e->grid->wall_slot.reserve(found->unbounded, "walls"));
     }
-    list->places = (int)found->places;
+    list->problem_bodies = (int)found->problem_bodies;
     list->slots = e->bodies.slots;
     return refuse(e, found);
 }
@@ -232,7 +222,7 @@ static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
 {
     const TalusEngineCounts *n = &list->counts;
     const char *contacts = "contacts", *touches = "body contacts";
-    int64_t starts = (int64_t)list->places + 1, ends = 2 * (int64_t)n->contacts;
+    int64_t starts = (int64_t)list->problem_bodies + 1, ends = 2 * (int64_t)n->contacts;
     TALUS_TRY(list->feature.reserve(n->sphere_fixed + n->general, contacts));
     TALUS_TRY(list->impulse.reserve(n->contacts, "impulses"));
     TalusStatus status = inherit(&list->frame, &old->frame, n->contacts, contacts, lost);

@@ -35,8 +35,8 @@ struct CuFound {
     double min_size;          /* smallest size of a moving body (cu_predict_velocities) */
     uint32_t bad, odd, loose; /* slots refused by talus_refuse_... */
     uint32_t unbounded;       /* walls that are planes, revolves, meshes or fields */
-    uint32_t members;         /* bodies in the grid; they have the first places */
-    uint32_t places;          /* bodies in the grid and driven walls */
+    uint32_t members;         /* bodies in the grid; they come first in the problem */
+    uint32_t problem_bodies;  /* bodies in the grid and driven walls */
     TalusFit fit;             /* in periodic space */
     double spheres, candidates, fixed, general;
     uint32_t rest[CU_KINDS];        /* grouped candidates, by CU_KIND */
@@ -54,7 +54,7 @@ struct CuGridShape {
     float large; /* fixed bodies with a larger fat radius are walls */
     uint32_t large_walls, large_wall[TALUS_LARGE_WALLS];
     int walls, levels;
-    TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first; cells and places: finest first */
+    TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first; cells: finest first */
     uint32_t size_class[CU_CLASSES];
     uint8_t level_of_class[CU_CLASSES];
 };
@@ -82,13 +82,14 @@ struct CuDetect {
     uint32_t wall_room;
     float *fat; /* by slot, in units; 0 outside the grid, negative if not a moving sphere */
     uint32_t *cell, *rank, *temp; /* by slot; scratch */
-    uint64_t *mask;               /* by place; shares memory with cell and rank */
-    uint32_t *start;              /* first place of each cell */
-    uint32_t *slot;               /* by place */
-    int32_t *place;               /* by slot */
-    CuBall *ball;                 /* by place: position and radius */
-    float *ball_fat;              /* by place */
-    uint32_t *count; /* [2 (slots + 1)] by place: sphere contacts, candidates; then prefix sums */
+    uint64_t *mask;               /* by problem index; shares memory with cell and rank */
+    uint32_t *start;              /* first problem index of each cell */
+    uint32_t *slot;               /* by problem index */
+    int32_t *problem_index;       /* by slot */
+    CuBall *ball;                 /* by problem index: position and radius */
+    float *ball_fat;              /* by problem index */
+    /* [2 (slots + 1)] by problem index: sphere contacts, candidates; then prefix sums */
+    uint32_t *count;
     CuCandidate *candidate;
     bool driven;         /* some body is driven */
     bool ragged, facets; /* as in CuTables */
@@ -127,10 +128,10 @@ void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres);
  * fills the contacts. */
 TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count);
 void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list);
-/* manifolds.cu: fills incidence_start and incidence of a list that is complete except for its impulses, whose memory serves
- * as scratch. */
+/* manifolds.cu: fills incidence_start and incidence of a list that is complete except for its impulses, whose memory
+ * serves as scratch. */
 TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list);
-/* transfer.cu: transfers impulses by key from the old list. begin: scratch, [3 old->places]. */
+/* transfer.cu: transfers impulses by key from the old list. begin: scratch, [3 old->problem_bodies]. */
 void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin);
 
 #endif

@@ -4,7 +4,7 @@
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
  *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection
- *     per place    body record 64, solved record 64 (the operator's scratch), inertia 48 with general
+ *     per problem body   record 64, solved record 64 (the operator's scratch), inertia 48 with general
  *                  contacts only, incidence_start 4
  *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
@@ -12,8 +12,8 @@
  *                  and disc, estimate 8 with law fixed, base 8 with law coulomb; with moments all contacts
  *                  are general, gamma is 24 more, moment_mu and lever 16 each, incidence 8 more
  *     each of the two lists, the last step's and the new one
- *                  slot 4 per place, place 4 per slot; pair 8, other 4, impulse 24 per contact, feature
- *                  4 unless between two spheres
+ *                  slot 4 per problem body, problem_index 4 per slot; pair 8, other 4, impulse 24
+ *                  per contact, feature 4 unless between two spheres
  *     backup       104 and 8 per slot, 76 per sphere contact, after a halved step or a redetection
  *
  * A bed of spheres with 2.7 contacts per body: 313 bytes per body, 176 per contact, 0.79 kB per body. */
@@ -22,7 +22,7 @@
 
 extern "C" {
 #include "collide/period.h"
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 }
 
 /* Snapshot for a rollback. */
@@ -35,84 +35,39 @@ struct CuBackup {
 
 /* ---- life ---- */
 
-static void tables_clear(CuTables *t)
-{
-    t->shape.clear();
-    t->block.clear();
-    t->gyration.clear();
-    t->law.clear();
-}
-
 static void bodies_clear(CuBodies *b)
 {
-    b->position.clear();
-    b->velocity.clear();
-    b->spin.clear();
-    b->orientation.clear();
-    b->mass.clear();
-    b->radius.clear();
-    b->size.clear();
-    b->shape.clear();
-    b->material.clear();
-    b->mobility.clear();
-    b->force.clear();
-    b->torque.clear();
+    cu_clear(b->position, b->velocity, b->spin, b->orientation, b->mass, b->radius, b->size,
+             b->shape, b->material, b->mobility, b->force, b->torque);
 }
 
 static void list_clear(CuList *list)
 {
-    list->slot.clear();
-    list->place.clear();
-    list->pair.clear();
-    list->other.clear();
-    list->feature.clear();
-    list->frame.clear();
-    list->gap.clear();
-    list->arms.clear();
-    list->impulse.clear();
-    list->incidence_start.clear();
-    list->incidence.clear();
-}
-
-static void backup_clear(CuBackup *b)
-{
-    b->position.clear();
-    b->velocity.clear();
-    b->spin.clear();
-    b->orientation.clear();
-    list_clear(&b->list);
+    cu_clear(list->slot, list->problem_index, list->pair, list->other, list->feature, list->frame,
+             list->gap, list->arms, list->impulse, list->incidence_start, list->incidence);
 }
 
 void cu_engine_destroy(TalusEngine *e)
 {
     if (!e)
         return;
+    CuTables *t = &e->tables;
+    CuBackup *backup = e->backup;
     cu_detect_clear(e);
-    tables_clear(&e->tables);
     bodies_clear(&e->bodies);
     list_clear(&e->list[0]);
     list_clear(&e->list[1]);
-    e->free.clear();
-    e->look.clear();
-    e->dropped.clear();
-    e->probe_sums.clear();
-    e->period.clear();
-    if (e->backup)
-        backup_clear(e->backup);
+    cu_clear(t->shape, t->block, t->gyration, t->law);
+    cu_clear(e->free_velocity, e->solved_velocity, e->dropped, e->probe_sums, e->period);
+    cu_clear(e->group, e->apart, e->subset, e->motion);
+    if (backup) {
+        cu_clear(backup->position, backup->velocity, backup->spin, backup->orientation);
+        list_clear(&backup->list);
+    }
     cu_step_clear(e);
-    cu_extra_clear(e);
     cu_joints_clear(e);
     talus_release(e->backup);
     talus_release(e);
-}
-
-template <class T>
-static TalusStatus put(TalusEngine *e, CuArray<T> *to, const T *from, int64_t count,
-                       const char *what)
-{
-    TALUS_TRY(to->reserve(count, what));
-    cu_put(e->cu, to->at, from, (size_t)count * sizeof *from);
-    return TALUS_OK;
 }
 
 TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
@@ -124,7 +79,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
     e->list[0].counts.min_size = e->list[1].counts.min_size = HUGE_VAL;
     TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
     if (status == TALUS_OK && setup->period && talus_periodic(setup->period))
-        status = put(e, &e->period, setup->period, 1, "engine");
+        status = cu_upload(e, &e->period, setup->period, 1, "engine");
     if (status == TALUS_OK)
         *out = e;
     else
@@ -139,8 +94,8 @@ TalusStatus cu_engine_tables(TalusEngine *e, const TalusTables *tables)
     CuTables *t = &e->tables;
     int64_t laws = (int64_t)tables->materials * tables->materials;
     TALUS_TRY(cu_put_shapes(e, tables));
-    TALUS_TRY(put(e, &t->gyration, tables->gyration, tables->shapes, "shape inertia"));
-    TALUS_TRY(put(e, &t->law, tables->law, laws, "material pairs"));
+    TALUS_TRY(cu_upload(e, &t->gyration, tables->gyration, tables->shapes, "shape inertia"));
+    TALUS_TRY(cu_upload(e, &t->law, tables->law, laws, "material pairs"));
     t->shapes = tables->shapes;
     t->materials = tables->materials;
     t->compliance = tables->compliance;
@@ -176,22 +131,22 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
 {
     CuBodies *b = &e->bodies;
     int n = from->slots;
-    TALUS_TRY(put(e, &b->position, from->position, n, "bodies"));
-    TALUS_TRY(put(e, &b->velocity, from->velocity, n, "bodies"));
-    TALUS_TRY(put(e, &b->spin, from->spin, n, "bodies"));
-    TALUS_TRY(put(e, &b->orientation, from->orientation, n, "bodies"));
-    TALUS_TRY(put(e, &b->mass, from->mass, n, "bodies"));
-    TALUS_TRY(put(e, &b->radius, from->radius, n, "bodies"));
-    TALUS_TRY(put(e, &b->size, from->size, n, "bodies"));
-    TALUS_TRY(put(e, &b->shape, from->shape, n, "bodies"));
-    TALUS_TRY(put(e, &b->material, from->material, n, "bodies"));
-    TALUS_TRY(put(e, &b->mobility, from->mobility, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->position, from->position, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->velocity, from->velocity, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->spin, from->spin, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->orientation, from->orientation, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->mass, from->mass, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->radius, from->radius, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->size, from->size, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->shape, from->shape, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->material, from->material, n, "bodies"));
+    TALUS_TRY(cu_upload(e, &b->mobility, from->mobility, n, "bodies"));
     b->slots = n;
     b->driven = from->driven;
     e->id = from->id;
     if (dropped) {
         const CuList *list = cu_list(e);
-        TALUS_TRY(put(e, &e->dropped, dropped, n, "dropped bodies"));
+        TALUS_TRY(cu_upload(e, &e->dropped, dropped, n, "dropped bodies"));
         launch(e->cu, forget, blocks_for(list->counts.contacts), THREADS, *list, e->dropped.at);
     }
     return cu_check(e->cu);
@@ -208,23 +163,18 @@ TalusStatus cu_engine_get_bodies(TalusEngine *e, TalusBodyArrays *to)
     return cu_check(e->cu);
 }
 
-static __global__ void count_below(CuBodies b, int axis, double below, CuPartials partials,
-                                   double *out)
+static __global__ void count_below(CuPartials partials, double *totals, CuBodies b, int axis,
+                                   double below)
 {
     double v[1] = {0.0};
-    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < b.slots; i += stride())
         v[0] += cu_moves(b.shape, b.mobility, i) && talus_along(b.position[i], axis) < below;
-    }
-    if (reduce_grid<1, 0>(partials, v))
-        out[0] = v[0];
+    leave_totals<1, 0>(partials, totals, v);
 }
 
 TalusStatus cu_engine_below(TalusEngine *e, int axis, double below, int64_t *count)
 {
-    unsigned blocks = cu_sum_blocks(e->bodies.slots);
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
-    launch_block(e->cu, count_below, blocks, THREADS, e->bodies, axis, below, cu_partials(e->cu),
-                 e->cu->totals);
+    launch_sums(e->cu, count_below, e->bodies.slots, e->cu->totals, e->bodies, axis, below);
     double total;
     cu_totals_get(e->cu, 1, &total);
     *count = (int64_t)total;
@@ -246,8 +196,8 @@ static TalusStatus list_copy(TalusEngine *e, CuList *to, const CuList *from)
     const TalusEngineCounts *c = &from->counts;
     int64_t contacts = c->contacts, rest = contacts - c->sphere_sphere;
     to->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* until the copy is complete */
-    TALUS_TRY(copy(e, &to->slot, from->slot, from->places));
-    TALUS_TRY(copy(e, &to->place, from->place, from->slots));
+    TALUS_TRY(copy(e, &to->slot, from->slot, from->problem_bodies));
+    TALUS_TRY(copy(e, &to->problem_index, from->problem_index, from->slots));
     TALUS_TRY(copy(e, &to->pair, from->pair, contacts));
     TALUS_TRY(copy(e, &to->other, from->other, contacts));
     TALUS_TRY(copy(e, &to->feature, from->feature, rest));
@@ -256,7 +206,7 @@ static TalusStatus list_copy(TalusEngine *e, CuList *to, const CuList *from)
     TALUS_TRY(copy(e, &to->arms, from->arms, c->general));
     TALUS_TRY(copy(e, &to->impulse, from->impulse, contacts));
     to->counts = *c;
-    to->places = from->places;
+    to->problem_bodies = from->problem_bodies;
     to->slots = from->slots;
     return TALUS_OK;
 }

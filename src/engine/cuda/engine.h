@@ -11,9 +11,9 @@
  *     integrate.cu   solved velocities, ledger, the state at the end
  *
  * Bodies are stored by slot. In each step the bodies of the grid (moving bodies and small fixed ones) are sorted by
- * cell, small sizes first, followed by driven walls. A body's index in this order is its place. Places are the
- * problem's bodies, so that neighbours in space are neighbours in memory. Contacts are ordered by run, then by the
- * lower of the places of a and b (that of a, if b has none), then as the search from there finds b, then by feature.
+ * cell, small sizes first, followed by driven walls. A body's index in this order is its problem index: the problem's
+ * bodies are in it, so that neighbours in space are neighbours in memory. Contacts are ordered by run, then by the
+ * lower problem index of a and b (that of a, if b has none), then as the search from there finds b, then by feature.
  * The order depends on the state alone. a and b themselves are chosen by slots as in collide/contact.h, so contact,
  * normal and impulse are those of the host. */
 #ifndef TALUS_ENGINE_CUDA_ENGINE_H
@@ -67,11 +67,12 @@ enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 /* The contacts of one step and their order. */
 struct CuList {
     TalusEngineCounts counts;
-    int places, slots;
-    CuArray<uint32_t> slot;  /* [places] */
-    CuArray<int32_t> place;  /* [slots]; -1: dead or wall at rest; in the host's lists: not free */
-    CuArray<int2> pair;      /* [contacts]: places of a and b; -1 for a b at rest */
-    CuArray<uint32_t> other; /* [contacts]: slot of b */
+    int problem_bodies, slots;
+    CuArray<uint32_t> slot; /* [problem_bodies] */
+    /* [slots]; -1: dead or wall at rest; in the host's lists: not free */
+    CuArray<int32_t> problem_index;
+    CuArray<int2> pair;        /* [contacts]: problem indices of a and b; -1 for a b at rest */
+    CuArray<uint32_t> other;   /* [contacts]: slot of b */
     CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<CuFrame> frame;    /* [contacts]: normal, c (backend/frame.h) */
     CuArray<double> gap;
@@ -84,8 +85,9 @@ struct CuList {
  * the operator's scratch, which is otherwise unused between solve and integration. */
 struct CuStep {
     TalusOperator op;
-    CuArray<CuRecord> body;   /* [places]: free; after integrate.cu the mean of free and solved */
-    CuArray<CuSym3> inertia;  /* [places]; only with general contacts */
+    /* [problem_bodies]: free; after integrate.cu the mean of free and solved */
+    CuArray<CuRecord> body;
+    CuArray<CuSym3> inertia;  /* [problem_bodies]; only with general contacts */
     CuArray<CuArm> arm;       /* [general] */
     CuArray<double> coupling; /* [general] */
     CuArray<double> bias, mu, compliance, gamma;
@@ -119,15 +121,15 @@ struct TalusEngine {
     CuBodies bodies;
     const uint64_t *id; /* by slot; host memory, for messages */
     CuList list[2];
-    int now;                 /* index of the last detection's list */
-    const TalusVec3 *seen;   /* [slots]: velocities used in detection, free or look; 0 if fixed */
-    CuArray<TalusVec3> free; /* [slots]: v + h g + h f/m; 0 if fixed */
-    CuArray<TalusVec3> look; /* [slots]: solved velocities, for redetection */
+    int now;                        /* index of the last detection's list */
+    const TalusVec3 *seen_velocity; /* [slots]: velocities used in detection, one of the next two */
+    CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m; 0 if fixed */
+    CuArray<TalusVec3> solved_velocity; /* [slots]: solved velocities, for redetection */
     CuArray<uint8_t> dropped;
     TalusFilter filter;          /* without groups all pairs collide */
     CuArray<uint8_t> group;      /* memory of the filter */
     CuArray<uint32_t> apart;     /* memory of the filter: groups, then pairs */
-    CuArray<int32_t> few;        /* slots whose states are uploaded or downloaded */
+    CuArray<int32_t> subset;     /* slots whose states are uploaded or downloaded */
     CuArray<TalusMotion> motion; /* states of these slots */
     CuArray<double> probe_sums;  /* if there are more probes than fit into the totals (probe.cu) */
     bool probes_here;            /* integrate.cu has downloaded the sums into probe_here */
@@ -143,31 +145,41 @@ static inline CuList *cu_list(TalusEngine *e)
     return &e->list[e->now];
 }
 
-/* detect.cu: detects contacts with e->seen, directly after cu_predict_velocities. The new list becomes the current
- * one. Fails, with the current list unchanged, if a body's state is not finite. */
+/* Copies `count` elements from the host. */
+template <class T>
+static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *from, int64_t count,
+                                    const char *what)
+{
+    TALUS_TRY(to->reserve(count, what));
+    cu_put(e->cu, to->at, from, (size_t)count * sizeof *from);
+    return TALUS_OK;
+}
+
+/* detect.cu: detects contacts with e->seen_velocity, directly after cu_predict_velocities. The new list becomes the
+ * current one. Fails, with the current list unchanged, if a body's state is not finite. */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 void cu_detect_clear(TalusEngine *e);
 
 /* extra.cu: uploads shapes with their blocks. */
 TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
-void cu_extra_clear(TalusEngine *e);
 
-/* joints.cu: merge adds joints to pairs, frames and incidence of the operator, once its sizes and incidence are set; fill
- * writes the blocks; begin, when all else is filled, writes initial impulses and adds the pushes of motors. */
+/* joints.cu: merge adds joints to pairs, frames and incidence of the operator, once its sizes and incidence are set;
+ * fill writes the blocks; begin, when all else is filled, writes initial impulses and adds the pushes of motors. */
 int cu_joint_blocks(const TalusEngine *e);
 TalusStatus cu_joints_merge(TalusEngine *e);
 void cu_joints_fill(TalusEngine *e);
 void cu_joints_begin(TalusEngine *e);
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: sets e->seen to the free velocities or, if `again`, to the solved velocities. The totals then hold minus
- * the lowest slot whose state is not finite (else minus infinity) and minus the smallest size of a moving body. */
+/* build.cu: sets e->seen_velocity to the free velocities or, if `again`, to the solved velocities. The totals then hold
+ * minus the lowest slot whose state is not finite (else minus infinity), and minus the smallest size of a moving
+ * body. */
 TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 void cu_step_clear(TalusEngine *e);
-/* integrate.cu: returns the solved records, [places] of the list that was solved. */
+/* integrate.cu: returns the solved records, [problem_bodies] of the list that was solved. */
 const CuRecord *cu_solved(const TalusEngine *e);
 
-/* True if the body is driven: it has a place and a velocity, and no impulse moves it. */
+/* True if the body is driven: it has a problem index and a velocity, and no impulse moves it. */
 static __device__ inline bool cu_driven(const CuBodies &b, int64_t slot)
 {
     return b.driven && b.shape[slot] >= 0 && b.mobility[slot] == TALUS_MOBILITY_DRIVEN;
@@ -183,15 +195,6 @@ static __device__ inline double cu_length(const CuBodies &b, int64_t slot)
 static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *mobility, int64_t slot)
 {
     return shape[slot] >= 0 && mobility[slot] == TALUS_MOBILITY_FREE;
-}
-
-/* Returns the number of blocks of a grid-stride kernel over n items that ends in reduce_grid: enough to fill the
- * device, few enough that adding their partial sums costs nothing. At least one, so that the totals are always
- * written. */
-static inline unsigned cu_sum_blocks(int64_t n)
-{
-    unsigned blocks = blocks_for(n);
-    return blocks == 0 ? 1 : blocks < 1056 ? blocks : 1056; /* 8 on each of 132 multiprocessors */
 }
 
 #endif

@@ -71,9 +71,8 @@ TalusStatus cu_engine_put_filter(TalusEngine *e, const TalusFilter *filter, int 
     if (!filter)
         return TALUS_OK;
     size_t pairs = (size_t)filter->excluded_count;
-    TALUS_TRY(e->group.reserve(slots, "groups"));
     TALUS_TRY(e->apart.reserve(GROUPS + 2 * (int64_t)pairs, "excluded pairs"));
-    cu_put(e->cu, e->group, filter->group, (size_t)slots);
+    TALUS_TRY(cu_upload(e, &e->group, filter->group, slots, "groups"));
     cu_put(e->cu, e->apart, filter->meets, GROUPS * sizeof *filter->meets);
     cu_put(e->cu, e->apart + GROUPS, filter->excluded, pairs * sizeof *filter->excluded);
     e->filter = {e->group, e->apart, (const uint32_t(*)[2])(e->apart + GROUPS),
@@ -88,10 +87,8 @@ TalusStatus cu_engine_put_forces(TalusEngine *e, const TalusVec3 *force, const T
 {
     CuBodies *b = &e->bodies;
     b->pushed = 0;
-    TALUS_TRY(b->force.reserve(count, "applied forces"));
-    TALUS_TRY(b->torque.reserve(count, "applied forces"));
-    cu_put(e->cu, b->force, force, (size_t)count * sizeof *force);
-    cu_put(e->cu, b->torque, torque, (size_t)count * sizeof *torque);
+    TALUS_TRY(cu_upload(e, &b->force, force, count, "applied forces"));
+    TALUS_TRY(cu_upload(e, &b->torque, torque, count, "applied forces"));
     b->pushed = count;
     return cu_check(e->cu);
 }
@@ -121,20 +118,12 @@ static __global__ void gather_states(CuBodies b, const int32_t *slot, TalusMotio
     motion[k] = TalusMotion{b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
 }
 
-static TalusStatus reserve_subset(TalusEngine *e, const int32_t *slot, int count)
-{
-    TALUS_TRY(e->few.reserve(count, "states of bodies"));
-    TALUS_TRY(e->motion.reserve(count, "states of bodies"));
-    cu_put(e->cu, e->few, slot, (size_t)count * sizeof *slot);
-    return TALUS_OK;
-}
-
 TalusStatus cu_engine_put_states(TalusEngine *e, const int32_t *slot, const TalusMotion *motion,
                                  int count)
 {
-    TALUS_TRY(reserve_subset(e, slot, count));
-    cu_put(e->cu, e->motion, motion, (size_t)count * sizeof *motion);
-    launch(e->cu, scatter_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
+    TALUS_TRY(cu_upload(e, &e->subset, slot, count, "states of bodies"));
+    TALUS_TRY(cu_upload(e, &e->motion, motion, count, "states of bodies"));
+    launch(e->cu, scatter_states, blocks_for(count), THREADS, e->bodies, e->subset.at, e->motion.at,
            count);
     return cu_check(e->cu);
 }
@@ -142,17 +131,10 @@ TalusStatus cu_engine_put_states(TalusEngine *e, const int32_t *slot, const Talu
 TalusStatus cu_engine_get_states(TalusEngine *e, const int32_t *slot, TalusMotion *motion,
                                  int count)
 {
-    TALUS_TRY(reserve_subset(e, slot, count));
-    launch(e->cu, gather_states, blocks_for(count), THREADS, e->bodies, e->few.at, e->motion.at,
+    TALUS_TRY(cu_upload(e, &e->subset, slot, count, "states of bodies"));
+    TALUS_TRY(e->motion.reserve(count, "states of bodies"));
+    launch(e->cu, gather_states, blocks_for(count), THREADS, e->bodies, e->subset.at, e->motion.at,
            count);
     cu_get(e->cu, motion, e->motion, (size_t)count * sizeof *motion);
     return cu_check(e->cu);
-}
-
-void cu_extra_clear(TalusEngine *e)
-{
-    e->group.clear();
-    e->apart.clear();
-    e->few.clear();
-    e->motion.clear();
 }

@@ -5,12 +5,12 @@
  *     fit       in periodic space: the limit of one image; measure again if needed
  *     lay out   levels, walls                                                         1 block
  *     enter     the cell of each body, its number in the cell, counts of the cells    29 read, 16 written
- *     scan      first place of each cell                                              2 cells per body
+ *     scan      first problem index of each cell                                      2 cells per body
  *     collect   each cell's bodies, in any order                                      8 read, 4 written
  *     arrange   in order of slots; sorted copies for the search                       60 read, 44 written
  *
  * Atomics count the bodies of a cell, which is faster than sorting. A body's rank in its cell then follows from
- * comparing slots, so that places depend on the state alone. */
+ * comparing slots, so that problem indices depend on the state alone. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
@@ -233,7 +233,7 @@ static __global__ void measure_bodies(CuDetect d, bool again)
         count[k] = 0;
     __syncthreads();
     double phase = d.grid->phase;
-    for (int64_t i = item(); i < d.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < d.slots; i += stride()) {
         float fat = measure(d, (uint32_t)i);
         d.fat[i] = fat;
         if (fat != 0.0f)
@@ -299,7 +299,7 @@ static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
     double v[2] = {0.0, 0.0};
     if (!grid->moving || (again && !grid->again))
         return;
-    for (int64_t i = item(); i < d.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < d.slots; i += stride()) {
         float fat = d.fat[i];
         if (fat == 0.0f || cu_large(d, (uint32_t)i, fat))
             continue;
@@ -373,13 +373,14 @@ static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int
     grid->found.members = members;
 }
 
-/* Returns the place of driven wall w, a body of the problem: after the grid's bodies and the driven walls before it. */
-static __device__ uint32_t wall_place(const CuDetect &d, int w)
+/* Returns the problem index of driven wall w, a body of the problem: after the grid's bodies and the driven walls
+ * before it. */
+static __device__ uint32_t wall_index(const CuDetect &d, int w)
 {
-    uint32_t place = d.grid->found.members;
+    uint32_t problem_index = d.grid->found.members;
     for (int k = 0; k < w; k++)
-        place += d.bodies.mobility[d.wall[k].body] == TALUS_MOBILITY_DRIVEN;
-    return place;
+        problem_index += d.bodies.mobility[d.wall[k].body] == TALUS_MOBILITY_DRIVEN;
+    return problem_index;
 }
 
 static __global__ void lay_out(CuDetect d)
@@ -404,7 +405,7 @@ static __global__ void lay_out(CuDetect d)
     __syncthreads();
     if (threadIdx.x == 0) {
         name_levels(grid, count, most, least);
-        grid->found.places = wall_place(d, grid->walls);
+        grid->found.problem_bodies = wall_index(d, grid->walls);
     }
     __syncthreads();
     for (int l = (int)threadIdx.x; l < grid->levels; l += (int)blockDim.x)
@@ -438,7 +439,7 @@ static __global__ void enter_cells(CuDetect d)
     float fat = d.fat[i];
     if (fat == 0.0f || cu_large(d, (uint32_t)i, fat)) {
         d.cell[i] = CU_NONE;
-        d.place[i] = -1;
+        d.problem_index[i] = -1;
         return;
     }
     const CuGridShape *grid = d.grid;
@@ -461,24 +462,24 @@ static __global__ void arrange(CuDetect d)
     if (k >= d.grid->found.members)
         return;
     uint32_t i = d.temp[k], cell = d.cell[i];
-    uint32_t begin = d.start[cell], end = d.start[cell + 1], place = begin;
+    uint32_t begin = d.start[cell], end = d.start[cell + 1], problem_index = begin;
     for (uint32_t j = begin; j < end; j++)
-        place += d.temp[j] < i;
+        problem_index += d.temp[j] < i;
     TalusVec3 x = d.bodies.position[i];
-    d.slot[place] = i;
-    d.place[i] = (int32_t)place;
-    d.ball[place] = CuBall{x.x, x.y, x.z, d.bodies.radius[i]};
-    d.ball_fat[place] = d.fat[i];
+    d.slot[problem_index] = i;
+    d.problem_index[i] = (int32_t)problem_index;
+    d.ball[problem_index] = CuBall{x.x, x.y, x.z, d.bodies.radius[i]};
+    d.ball_fat[problem_index] = d.fat[i];
 }
 
 static __global__ void seat_walls(CuDetect d)
 {
     for (int w = (int)item(); w < d.grid->walls; w += (int)blockDim.x) {
-        uint32_t body = d.wall[w].body, place = wall_place(d, w);
+        uint32_t body = d.wall[w].body, problem_index = wall_index(d, w);
         if (d.bodies.mobility[body] != TALUS_MOBILITY_DRIVEN)
             continue;
-        d.slot[place] = body;
-        d.place[body] = (int32_t)place;
+        d.slot[problem_index] = body;
+        d.problem_index[body] = (int32_t)problem_index;
     }
 }
 

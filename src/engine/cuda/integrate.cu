@@ -1,10 +1,10 @@
 /* engine/cuda/integrate.cu - after a solve: velocities, their changes, and the state at the end of the step. The
- * counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and contact.h.
+ * counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and contact_terms.h.
  *
  * Nothing changes unless every velocity leads to a finite state. Later kernels read the result of this check on the
  * device, so that the host waits once, for the sums of all kernels. */
 #include "backend/cuda/device/reduce.h"
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 extern "C" {
@@ -14,32 +14,29 @@ extern "C" {
 
 /* ---- velocity changes ---- */
 
-static __global__ void count_changes(CuBodies b, const TalusVec3 *seen, const CuRecord *solved,
-                                     const int32_t *place, double limit2, CuPartials partials,
-                                     double *totals)
+static __global__ void count_changes(CuPartials partials, double *totals, CuBodies b,
+                                     const TalusVec3 *seen, const CuRecord *solved,
+                                     const int32_t *problem_index, double limit2)
 {
     double v[1] = {0.0};
-    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < b.slots; i += stride()) {
         if (!cu_moves(b.shape, b.mobility, i))
             continue;
         double r[4];
-        load_packs<4>(solved[place[i]], r);
+        load_packs<4>(solved[problem_index[i]], r);
         TalusVec3 change = talus_sub(talus_vec3(r[0], r[1], r[2]), seen[i]);
         v[0] += talus_dot(change, change) > limit2;
     }
-    if (reduce_grid<1, 0>(partials, v))
-        totals[0] = v[0];
+    leave_totals<1, 0>(partials, totals, v);
 }
 
 TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed)
 {
     const TalusOperator *op = &e->step.op;
-    unsigned blocks = cu_sum_blocks(e->bodies.slots);
     double changes;
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
-    cu_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
-    launch_block(e->cu, count_changes, blocks, THREADS, e->bodies, e->seen, cu_solved(e),
-                 cu_list(e)->place.at, limit * limit, cu_partials(e->cu), e->cu->totals);
+    cu_op_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
+    launch_sums(e->cu, count_changes, e->bodies.slots, e->cu->totals, e->bodies, e->seen_velocity,
+                cu_solved(e), cu_list(e)->problem_index.at, limit * limit);
     cu_totals_get(e->cu, 1, &changes);
     *changed = changes > 0.0;
     return cu_check(e->cu);
@@ -71,28 +68,25 @@ struct Motion : CuScene {
 
 /* Checks every velocity and the state it leads to, sums gravity's work on velocities, and overwrites the free
  * velocity, no longer needed, by the mean: contacts then gather one record, not two. */
-static __global__ void check_velocities(Motion m, CuPartials partials, double *totals)
+static __global__ void check_velocities(CuPartials partials, double *totals, Motion m)
 {
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
-    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < b.slots; i += stride()) {
         if (!cu_moves(b.shape, b.mobility, i))
             continue;
-        int32_t place = m.list.place[i];
+        int32_t problem_index = m.list.problem_index[i];
         double now[8], r[8];
-        load_packs<8>(m.solved[place], now);
-        load_packs<8>(m.op.body[place], r);
+        load_packs<8>(m.solved[problem_index], now);
+        load_packs<8>(m.op.body[problem_index], r);
         TalusVec3 old = b.velocity[i], free = talus_vec3(r[0], r[1], r[2]);
         v[0] += talus_motion_fault(b.position[i], m.h, b.radius[i], now) != 0.0;
         v[1] += 0.5 * b.mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
         for (int j = 0; j < 8; j++)
             r[j] = 0.5 * (r[j] + now[j]);
-        store_packs<8>(r, m.op.body[place]);
+        store_packs<8>(r, m.op.body[problem_index]);
     }
-    if (reduce_grid<2, 0>(partials, v)) {
-        totals[FAULTS] = v[0];
-        totals[GRAVITY] = v[1];
-    }
+    leave_totals<2, 0>(partials, totals + FAULTS, v);
 }
 
 /* Returns the offset that undoes an overlap; a contact with restitution has another offset in the problem. */
@@ -109,19 +103,17 @@ static __device__ inline double recovery_of(const Motion &m, int64_t i, bool reb
 }
 
 /* Sums the works of the contacts and stores their impulses in the list. LAWS: with restitution or cohesion. */
-template <bool LAWS> static __global__ void sum_works(Motion m, CuPartials partials, double *totals)
+template <bool LAWS> static __global__ void sum_works(CuPartials partials, double *totals, Motion m)
 {
     double v[TALUS_WORK_SUMS] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
     int contacts = m.list.counts.contacts;
-    for (int64_t i = item(); i < contacts; i += (int64_t)gridDim.x * blockDim.x)
+    for (int64_t i = item(); i < contacts; i += stride())
         m.list.impulse[i] =
             talus_block_work(&m.op, m.gamma, i, recovery_of(m, i, LAWS && m.tables.restitution),
                              LAWS ? cu_contact_pull(m, i) : 0.0, v);
-    if (reduce_grid<TALUS_WORK_SUMS, 0>(partials, v))
-        for (int k = 0; k < TALUS_WORK_SUMS; k++)
-            totals[WORKS + k] = v[k];
+    leave_totals<TALUS_WORK_SUMS, 0>(partials, totals + WORKS, v);
 }
 
 /* ---- driven bodies and applied forces ---- */
@@ -143,38 +135,34 @@ static __device__ double driven_work(const Motion &m, int64_t i)
     return -talus_side_work(&m.op, i, 1, impulse, moment);
 }
 
-static __global__ void sum_driven(Motion m, CuPartials partials, double *totals)
+static __global__ void sum_driven(CuPartials partials, double *totals, Motion m)
 {
     double v[1] = {0.0};
     int64_t first = m.op.sphere_sphere + m.op.sphere_fixed;
     int contacts = m.list.counts.contacts;
-    for (int64_t i = first + item(); i < contacts; i += (int64_t)gridDim.x * blockDim.x)
+    for (int64_t i = first + item(); i < contacts; i += stride())
         v[0] += driven_work(m, i);
-    if (reduce_grid<1, 0>(partials, v))
-        totals[DRIVEN] = v[0];
+    leave_totals<1, 0>(partials, totals + DRIVEN, v);
 }
 
 /* As in engine/cpu/ledger.c; runs before the free velocities are overwritten. */
-static __global__ void sum_applied(Motion m, CuPartials partials, double *totals)
+static __global__ void sum_applied(CuPartials partials, double *totals, Motion m)
 {
     double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
     int64_t end = b.pushed < b.slots ? b.pushed : b.slots;
-    for (int64_t i = item(); i < end; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < end; i += stride()) {
         if (!cu_moves(b.shape, b.mobility, i))
             continue;
-        int32_t place = m.list.place[i];
-        const double *f = m.op.body[place], *now = m.solved[place];
+        int32_t problem_index = m.list.problem_index[i];
+        const double *f = m.op.body[problem_index], *now = m.solved[problem_index];
         double per_length = 1.0 / b.radius[i];
         TalusVec3 both = talus_madd(b.spin[i], per_length, talus_vec3(f[4], f[5], f[6]));
         v[0] += 0.5 * m.h * talus_dot(b.torque[i], both);
         v[1] += m.h * talus_dot(b.force[i], talus_vec3(now[0], now[1], now[2])) +
                 m.h * per_length * talus_dot(b.torque[i], talus_vec3(now[4], now[5], now[6]));
     }
-    if (reduce_grid<2, 0>(partials, v)) {
-        totals[TURNING] = v[0];
-        totals[APPLIED] = v[1];
-    }
+    leave_totals<2, 0>(partials, totals + TURNING, v);
 }
 
 /* ---- motion ---- */
@@ -186,7 +174,7 @@ static __device__ void move_body(const Motion &m, int64_t i, double *sum)
     bool sphere = m.tables.shape[shape].def.kind == TALUS_SHAPE_SPHERE;
     TalusMotion motion = {b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
     double now[8];
-    load_packs<8>(m.solved[m.list.place[i]], now);
+    load_packs<8>(m.solved[m.list.problem_index[i]], now);
     talus_move_body(&motion, b.mass[i], b.radius[i], sphere ? nullptr : &m.tables.gyration[shape],
                     m.h, m.gravity, now, sum);
     b.position[i] = motion.position;
@@ -195,44 +183,41 @@ static __device__ void move_body(const Motion &m, int64_t i, double *sum)
     b.orientation[i] = motion.orientation;
 }
 
-static __global__ void move_bodies(Motion m, CuPartials partials, double *totals)
+static __global__ void move_bodies(CuPartials partials, double *totals, Motion m)
 {
     double v[TALUS_BODY_SUMS] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
-    for (int64_t i = item(); i < m.b.slots; i += (int64_t)gridDim.x * blockDim.x)
+    for (int64_t i = item(); i < m.b.slots; i += stride())
         if (cu_moves(m.b.shape, m.b.mobility, i))
             move_body(m, i, v);
-    if (reduce_grid<TALUS_BODY_SUMS, 0>(partials, v))
-        for (int k = 0; k < TALUS_BODY_SUMS; k++)
-            totals[MOTION + k] = v[k];
+    leave_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION, v);
 }
 
 /* Finds minus the lowest slot whose speeds are not below 1e150. */
-static __global__ void find_fast(Motion m, CuPartials partials, double *totals)
+static __global__ void find_fast(CuPartials partials, double *totals, Motion m)
 {
     double v[1] = {-HUGE_VAL};
-    for (int64_t i = item(); i < m.b.slots; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < m.b.slots; i += stride()) {
         if (!cu_moves(m.b.shape, m.b.mobility, i))
             continue;
-        if (!(talus_record_speed(m.solved[m.list.place[i]]) < 1e150))
+        if (!(talus_record_speed(m.solved[m.list.problem_index[i]]) < 1e150))
             v[0] = larger(v[0], -(double)i);
     }
-    if (reduce_grid<0, 1>(partials, v))
-        totals[0] = v[0];
+    leave_totals<0, 1>(partials, totals, v);
 }
 
-static TalusStatus name_fault(TalusEngine *e, const Motion &m, unsigned blocks, long long step)
+static TalusStatus name_fault(TalusEngine *e, const Motion &m, long long step)
 {
     double slot;
-    launch_block(e->cu, find_fast, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+    launch_sums(e->cu, find_fast, m.b.slots, e->cu->totals, m);
     cu_totals_get(e->cu, 1, &slot);
     if (!(slot > -HUGE_VAL))
         return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", step);
-    int32_t place;
+    int32_t problem_index;
     double record[8];
-    cu_get(e->cu, &place, m.list.place + (int)-slot, sizeof place);
-    cu_get(e->cu, record, m.solved[place], sizeof record);
+    cu_get(e->cu, &problem_index, m.list.problem_index + (int)-slot, sizeof problem_index);
+    cu_get(e->cu, record, m.solved[problem_index], sizeof record);
     return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the solve gave body %llu a speed of %g", step,
                       (unsigned long long)e->id[(int)-slot], talus_record_speed(record));
 }
@@ -262,48 +247,43 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     const TalusOperator *op = &e->step.op;
     Motion m = {cu_scene(e), *op, cu_solved(e), e->step.gamma.at, h, gravity};
     bool laws = e->tables.restitution || e->tables.cohesion;
-    unsigned blocks = cu_sum_blocks(e->bodies.slots), works = cu_sum_blocks(op->blocks);
-    double total[CU_TOTALS];
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks > works ? blocks : works, TALUS_BODY_SUMS));
+    int slots = e->bodies.slots;
+    double total[CU_TOTALS], *totals = e->cu->totals;
     if (e->tables.cohesion || e->joints.pushes)
         cu_fill_bodies(e); /* the problem's free velocities contain impulses */
     if (e->bodies.pushed)
-        launch_block(e->cu, sum_applied, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
-    launch_block(e->cu, check_velocities, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
-    launch_block(e->cu, laws ? sum_works<true> : sum_works<false>, works, THREADS, m,
-                 cu_partials(e->cu), e->cu->totals);
+        launch_sums(e->cu, sum_applied, slots, totals, m);
+    launch_sums(e->cu, check_velocities, slots, totals, m);
+    launch_sums(e->cu, laws ? sum_works<true> : sum_works<false>, op->blocks, totals, m);
     if (e->bodies.driven)
-        launch_block(e->cu, sum_driven, works, THREADS, m, cu_partials(e->cu), e->cu->totals);
-    launch_block(e->cu, move_bodies, blocks, THREADS, m, cu_partials(e->cu), e->cu->totals);
+        launch_sums(e->cu, sum_driven, op->blocks, totals, m);
+    launch_sums(e->cu, move_bodies, slots, totals, m);
     cu_totals_get(e->cu, CU_TOTALS, total);
     memcpy(e->probe_here, total + CU_PROBES, sizeof e->probe_here);
     e->probes_here = true;
     TALUS_TRY(cu_check(e->cu));
     if (total[FAULTS] != 0.0)
-        return name_fault(e, m, blocks, step);
+        return name_fault(e, m, step);
     fill_ledger(&e->bodies, total, ledger);
     return TALUS_OK;
 }
 
 /* ---- periodic space ---- */
 
-static __global__ void wrap_bodies(CuBodies b, const TalusPeriod *period, TalusVec3 gravity,
-                                   CuPartials partials, double *totals)
+static __global__ void wrap_bodies(CuPartials partials, double *totals, CuBodies b,
+                                   const TalusPeriod *period, TalusVec3 gravity)
 {
     double v[1] = {0.0};
-    for (int64_t i = item(); i < b.slots; i += (int64_t)gridDim.x * blockDim.x)
+    for (int64_t i = item(); i < b.slots; i += stride())
         if (cu_moves(b.shape, b.mobility, i))
             v[0] += talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
-    if (reduce_grid<1, 0>(partials, v))
-        totals[0] = v[0];
+    leave_totals<1, 0>(partials, totals, v);
 }
 
 TalusStatus cu_engine_wrap(TalusEngine *e, TalusVec3 gravity, double *lifted)
 {
-    unsigned blocks = cu_sum_blocks(e->bodies.slots);
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
-    launch_block(e->cu, wrap_bodies, blocks, THREADS, e->bodies, e->period.at, gravity,
-                 cu_partials(e->cu), e->cu->totals);
+    launch_sums(e->cu, wrap_bodies, e->bodies.slots, e->cu->totals, e->bodies, e->period.at,
+                gravity);
     cu_totals_get(e->cu, 1, lifted);
     return cu_check(e->cu);
 }

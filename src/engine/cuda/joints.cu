@@ -4,7 +4,7 @@
  * enter the problem. Pairs and frames are copies of the list's, with the joints' appended, and each body's entries in
  * `incidence` are those of its contacts, then those of its joints. Worlds without joints launch nothing of it. */
 #include "backend/cuda/device/primitives.h"
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 int cu_joint_blocks(const TalusEngine *e)
@@ -19,10 +19,8 @@ TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
     if (!from)
         return TALUS_OK;
     int blocks = from->kept + from->free;
-    TALUS_TRY(j->block.reserve(blocks, "joint blocks"));
-    TALUS_TRY(j->push.reserve(from->pushes, "motors"));
-    cu_put(e->cu, j->block, from->block, (size_t)blocks * sizeof *from->block);
-    cu_put(e->cu, j->push, from->push, (size_t)from->pushes * sizeof *from->push);
+    TALUS_TRY(cu_upload(e, &j->block, from->block, blocks, "joint blocks"));
+    TALUS_TRY(cu_upload(e, &j->push, from->push, from->pushes, "motors"));
     j->kept = from->kept;
     j->free = from->free;
     j->pushes = from->pushes;
@@ -34,37 +32,37 @@ TalusStatus cu_engine_put_joints(TalusEngine *e, const TalusEngineJoints *from)
 
 struct Merge {
     CuBodies b;
-    const int32_t *place;
+    const int32_t *problem_index;
     const TalusEngineJoint *block;
-    int blocks, places;
+    int blocks, problem_bodies;
     int contacts, compact;      /* of the operator */
     const int32_t *from, *list; /* incidence_start and incidence without joints */
     int32_t *start, *incidence;
-    uint32_t *shift; /* [places + 1]: number of joint entries of the bodies before */
+    uint32_t *shift; /* [problem_bodies + 1]: number of joint entries of the bodies before */
 };
 
-/* Returns the place of the body at end t = 2 k + side of block k; -1 if impulses do not move it. */
-static __device__ inline int32_t place_of_end(const Merge &m, int64_t t)
+/* Returns the problem index of the body at end t = 2 k + side of block k; -1 if impulses do not move it. */
+static __device__ inline int32_t index_of_end(const Merge &m, int64_t t)
 {
     int32_t slot = m.block[t / 2].slot[t % 2];
-    return slot >= 0 && cu_moves(m.b.shape, m.b.mobility, slot) ? m.place[slot] : -1;
+    return slot >= 0 && cu_moves(m.b.shape, m.b.mobility, slot) ? m.problem_index[slot] : -1;
 }
 
 static __global__ void count_ends(Merge m)
 {
     int64_t t = item();
-    int32_t place = t < 2 * (int64_t)m.blocks ? place_of_end(m, t) : -1;
-    if (place >= 0)
-        atomicAdd(&m.shift[place], 1u);
+    int32_t problem_index = t < 2 * (int64_t)m.blocks ? index_of_end(m, t) : -1;
+    if (problem_index >= 0)
+        atomicAdd(&m.shift[problem_index], 1u);
 }
 
 static __global__ void shift_incidences(Merge m)
 {
     int64_t p = item();
-    if (p > m.places)
+    if (p > m.problem_bodies)
         return;
     m.start[p] = m.from[p] + (int32_t)m.shift[p];
-    for (int32_t k = m.from[p]; p < m.places && k < m.from[p + 1]; k++)
+    for (int32_t k = m.from[p]; p < m.problem_bodies && k < m.from[p + 1]; k++)
         m.incidence[k + (int32_t)m.shift[p]] = m.list[k];
 }
 
@@ -72,12 +70,12 @@ static __global__ void shift_incidences(Merge m)
 static __global__ void append_incidences(Merge m)
 {
     int64_t t = item();
-    int32_t place = t < 2 * (int64_t)m.blocks ? place_of_end(m, t) : -1;
-    if (place < 0)
+    int32_t problem_index = t < 2 * (int64_t)m.blocks ? index_of_end(m, t) : -1;
+    if (problem_index < 0)
         return;
-    int32_t at = m.from[place + 1] + (int32_t)m.shift[place];
+    int32_t at = m.from[problem_index + 1] + (int32_t)m.shift[problem_index];
     for (int64_t before = 0; before < t; before++)
-        at += place_of_end(m, before) == place;
+        at += index_of_end(m, before) == problem_index;
     int64_t general = m.contacts - m.compact + t / 2;
     m.incidence[at] = (int32_t)(2 * (m.compact + 2 * general + t % 2) + t % 2);
 }
@@ -92,7 +90,7 @@ static TalusStatus merge_incidences(TalusEngine *e)
     TALUS_TRY(j->incidence.reserve(2 * (int64_t)op->blocks, "body contacts"));
     TALUS_TRY(j->shift.reserve(starts, "body contacts"));
     Merge m = {e->bodies,
-               list->place,
+               list->problem_index,
                j->block,
                cu_joint_blocks(e),
                op->bodies,
@@ -138,7 +136,7 @@ struct Blocks {
     TalusOperator op;
     const TalusEngineJoint *block;
     const TalusEnginePush *push;
-    const int32_t *place;
+    const int32_t *problem_index;
     int first, count, pushes; /* first: index of the first block in the operator */
     double soften;
     double *gamma;
@@ -151,7 +149,7 @@ static Blocks blocks_of(TalusEngine *e)
     return Blocks{e->step.op,
                   j->block,
                   j->push,
-                  list->place,
+                  list->problem_index,
                   list->counts.contacts,
                   cu_joint_blocks(e),
                   j->pushes,
@@ -168,7 +166,7 @@ template <int ROWS> static __global__ void fill_blocks(Blocks b)
     const TalusEngineJoint &from = b.block[k];
     int i = b.first + (int)k, general = i - op->sphere_sphere - op->sphere_fixed;
     for (int side = 0; side < 2; side++)
-        op->pair[i][side] = from.slot[side] < 0 ? -1 : b.place[from.slot[side]];
+        op->pair[i][side] = from.slot[side] < 0 ? -1 : b.problem_index[from.slot[side]];
     for (int m = 0; m < 4; m++)
         op->frame[i][m] = from.frame[m];
     for (int m = 0; m < 6; m++)
@@ -212,7 +210,7 @@ static __global__ void warm_blocks(Blocks b)
 static __global__ void push_bodies(Blocks b)
 {
     for (int k = 0; item() == 0 && k < b.pushes; k++) {
-        double *record = b.op.body[b.place[b.push[k].slot]];
+        double *record = b.op.body[b.problem_index[b.push[k].slot]];
         for (int m = 0; m < 8; m++)
             record[m] += b.push[k].change[m];
     }
@@ -243,7 +241,7 @@ static __global__ void gather_records(Blocks b, const int32_t *slot, int count, 
     if (k >= count)
         return;
     for (int m = 0; m < 8; m++)
-        out[k][m] = b.op.body[b.place[slot[k]]][m];
+        out[k][m] = b.op.body[b.problem_index[slot[k]]][m];
 }
 
 TalusStatus cu_engine_get_joints(TalusEngine *e, double *gamma, const int32_t *slot,
@@ -254,12 +252,11 @@ TalusStatus cu_engine_get_joints(TalusEngine *e, double *gamma, const int32_t *s
     size_t rows = 3 * (size_t)b.count;
     TALUS_TRY(j->impulse.reserve((int64_t)rows, "joint impulses"));
     TALUS_TRY(j->record.reserve(count, "states of bodies"));
-    TALUS_TRY(e->few.reserve(count, "states of bodies"));
+    TALUS_TRY(cu_upload(e, &e->subset, slot, count, "states of bodies"));
     launch(e->cu, gather_impulses, blocks_for(b.count), THREADS, b, j->impulse.at);
     cu_get(e->cu, gamma, j->impulse, rows * sizeof *gamma);
     if (count) {
-        cu_put(e->cu, e->few, slot, (size_t)count * sizeof *slot);
-        launch(e->cu, gather_records, blocks_for(count), THREADS, b, e->few.at, count,
+        launch(e->cu, gather_records, blocks_for(count), THREADS, b, e->subset.at, count,
                j->record.at);
         cu_get(e->cu, record, j->record, (size_t)count * sizeof *record);
     }
@@ -269,13 +266,6 @@ TalusStatus cu_engine_get_joints(TalusEngine *e, double *gamma, const int32_t *s
 void cu_joints_clear(TalusEngine *e)
 {
     CuJoints *j = &e->joints;
-    j->block.clear();
-    j->push.clear();
-    j->pair.clear();
-    j->frame.clear();
-    j->shift.clear();
-    j->start.clear();
-    j->incidence.clear();
-    j->impulse.clear();
-    j->record.clear();
+    cu_clear(j->block, j->push, j->pair, j->frame, j->shift, j->start, j->incidence, j->impulse,
+             j->record);
 }

@@ -1,13 +1,14 @@
-/* engine/cuda/manifolds.cu - each body's contacts, as in backend/operator.h. An incidence is one body's end of a contact.
+/* engine/cuda/manifolds.cu - each body's contacts, as in backend/operator.h. An incidence is one body's end of a
+ * contact.
  *
- *     begin     contacts found from one place are adjacent                            8 bytes per place
+ *     begin     contacts found from one body are adjacent                             8 bytes per body
  *     degrees   the other ends are counted                                            8 per contact
  *     scan
  *     scatter   all ends, those of a body in any order                                16 read, 8 written
  *     rank      the rank of each end among those of its body                          16 + 8 per incidence
  *
- * Ranking costs as many comparisons per incidence as its body has incidences: six in a bed. A body with a hundred thousand
- * incidences costs a millisecond or two. */
+ * Ranking costs as many comparisons per incidence as its body has incidences: six in a bed. A body with a hundred
+ * thousand incidences costs a millisecond or two. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/detect.h"
 
@@ -15,9 +16,9 @@ struct Touches {
     int2 *pair;
     const uint32_t *other;
     const uint8_t *mobility; /* by slot; NULL: no body is driven */
-    int spheres, compact, contacts, places;
-    const uint32_t *first; /* [places + 1]: contacts of run 1 found from each place */
-    uint32_t *degree;      /* [places + 1] */
+    int spheres, compact, contacts, problem_bodies;
+    const uint32_t *first; /* [problem_bodies + 1]: contacts of run 1 found from each body */
+    uint32_t *degree;      /* [problem_bodies + 1] */
     int32_t *start;
     uint32_t *loose; /* incidences in any order, by body */
     int32_t *incidence;
@@ -39,7 +40,7 @@ static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side
     return (uint32_t)(2 * record + side);
 }
 
-/* True if impulses move b. A driven body has a place, but no touches. */
+/* True if impulses move b. A driven body has a problem index, but no touches. */
 static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
 {
     return pair.y >= 0 && (!t.mobility || t.mobility[t.other[i]] == TALUS_MOBILITY_FREE);
@@ -48,8 +49,8 @@ static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
 static __global__ void begin_degrees(Touches t)
 {
     int64_t p = item();
-    if (p <= t.places)
-        t.degree[p] = p < t.places ? t.first[p + 1] - t.first[p] : 0;
+    if (p <= t.problem_bodies)
+        t.degree[p] = p < t.problem_bodies ? t.first[p + 1] - t.first[p] : 0;
 }
 
 static __global__ void add_degrees(Touches t)
@@ -68,10 +69,10 @@ static __global__ void add_degrees(Touches t)
 }
 
 /* Stores an incidence at the last free index of a body. Contacts found from this body come before. */
-static __device__ inline void seat(const Touches &t, int32_t place, uint32_t incidence)
+static __device__ inline void seat(const Touches &t, int32_t problem_index, uint32_t incidence)
 {
-    uint32_t left = atomicAdd(&t.degree[place], (uint32_t)-1);
-    t.loose[(uint32_t)t.start[place] + left - 1] = incidence;
+    uint32_t left = atomicAdd(&t.degree[problem_index], (uint32_t)-1);
+    t.loose[(uint32_t)t.start[problem_index] + left - 1] = incidence;
 }
 
 static __global__ void scatter(Touches t)
@@ -92,9 +93,10 @@ static __global__ void scatter(Touches t)
         seat(t, pair.y, touch_of(t, i, 1));
 }
 
-static __device__ inline void settle(const Touches &t, int32_t place, uint32_t incidence)
+static __device__ inline void settle(const Touches &t, int32_t problem_index, uint32_t incidence)
 {
-    uint32_t begin = (uint32_t)t.start[place], end = (uint32_t)t.start[place + 1], rank = begin;
+    uint32_t begin = (uint32_t)t.start[problem_index], end = (uint32_t)t.start[problem_index + 1],
+             rank = begin;
     for (uint32_t k = begin; k < end; k++)
         rank += t.loose[k] < incidence;
     t.incidence[rank] = (int32_t)incidence;
@@ -120,13 +122,13 @@ TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list)
                  n->sphere_sphere,
                  n->sphere_sphere + n->sphere_fixed,
                  n->contacts,
-                 list->places,
+                 list->problem_bodies,
                  d->count,
                  d->temp,
                  list->incidence_start.at,
                  (uint32_t *)list->impulse.at,
                  list->incidence.at};
-    int64_t starts = (int64_t)list->places + 1;
+    int64_t starts = (int64_t)list->problem_bodies + 1;
     launch(d->cu, begin_degrees, blocks_for(starts), THREADS, t);
     launch(d->cu, add_degrees, blocks_for(t.contacts), THREADS, t);
     TALUS_TRY(cu_scan(d->cu, t.degree, (uint32_t *)t.start, starts));

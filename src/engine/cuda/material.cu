@@ -2,25 +2,24 @@
  * kinds of friction, cohesion. Worlds without such laws launch nothing of it, except that contacts are scanned if only
  * some laws have friction. */
 #include "backend/cuda/device/reduce.h"
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 /* ---- rows and kinds of the contacts ---- */
 
 /* Finds the largest number of rows that a contact needs, and the kinds as a union of bits, in any order. */
-static __global__ void find_needs(CuScene s, CuPartials partials, double *totals, uint32_t *kinds)
+static __global__ void find_needs(CuPartials partials, double *totals, CuScene s, uint32_t *kinds)
 {
     double v[1] = {1.0};
     uint32_t met = 0;
-    for (int64_t i = item(); i < s.list.counts.contacts; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < s.list.counts.contacts; i += stride()) {
         const TalusLaw *law = cu_contact_law(s, i);
         v[0] = larger(v[0], (double)talus_law_rows(law));
         met |= talus_law_kind(law);
     }
     if (met & ~*(volatile uint32_t *)kinds)
         atomicOr(kinds, met);
-    if (reduce_grid<0, 1>(partials, v))
-        totals[0] = v[0];
+    leave_totals<0, 1>(partials, totals, v);
 }
 
 static bool several(uint32_t kinds)
@@ -36,12 +35,10 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
     *kinds = contacts > 0 && t->models ? t->kinds : 0;
     if (contacts == 0 || (t->min_rows == t->max_rows && !several(*kinds)))
         return TALUS_OK;
-    unsigned blocks = cu_sum_blocks(contacts);
     double totals[2];
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks, 1));
     cu_zero(e->cu, e->cu->totals + 1, sizeof(double));
-    launch_block(e->cu, find_needs, blocks, THREADS, cu_scene(e), cu_partials(e->cu), e->cu->totals,
-                 (uint32_t *)(e->cu->totals + 1));
+    launch_sums(e->cu, find_needs, contacts, e->cu->totals, cu_scene(e),
+                (uint32_t *)(e->cu->totals + 1));
     cu_totals_get(e->cu, 2, totals);
     *rows = (int)totals[0];
     if (t->models)
@@ -55,7 +52,7 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
 static __global__ void split_records(CuList list, int32_t *to)
 {
     int64_t k = item();
-    if (k >= list.incidence_start[list.places])
+    if (k >= list.incidence_start[list.problem_bodies])
         return;
     int32_t record = list.incidence[k] >> 1, side = list.incidence[k] & 1;
     int32_t compact = list.counts.sphere_sphere + list.counts.sphere_fixed;
@@ -107,7 +104,7 @@ void cu_attract(TalusEngine *e)
     const TalusOperator *op = &s->op;
     unsigned blocks = blocks_for(op->blocks);
     launch(e->cu, fill_pulls, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
-    cu_bodies(op, s->gamma, true, (double(*)[8])cu_solved(e));
+    cu_op_bodies(op, s->gamma, true, (double(*)[8])cu_solved(e));
     cu_copy(e->cu, op->body, cu_solved(e), (size_t)op->bodies * sizeof *op->body);
     launch(e->cu, fill_warm, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
 }

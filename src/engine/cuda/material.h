@@ -1,12 +1,12 @@
 /* engine/cuda/material.h - the law of a contact in the kernels of a step. world/material.c has the laws,
- * engine/contact.h the terms that follow from them. */
+ * engine/contact_terms.h the terms that follow from them. */
 #ifndef TALUS_ENGINE_CUDA_MATERIAL_H
 #define TALUS_ENGINE_CUDA_MATERIAL_H
 
 #include "engine/cuda/engine.h"
 
 extern "C" {
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 }
 
 /* Data that determines a contact's law, size and attraction. */

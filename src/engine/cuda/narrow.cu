@@ -205,7 +205,7 @@ static __device__ inline CuManifoldSink begin_write(const CuDetect &d, int candi
     CuManifoldSink s;
     s.at = list.counts.sphere_sphere + (int64_t)at;
     s.list = &list;
-    s.pair = make_int2(list.place[c.a], at_rest ? -1 : list.place[c.b]);
+    s.pair = make_int2(list.problem_index[c.a], at_rest ? -1 : list.problem_index[c.b]);
     s.other = c.b;
     s.count = 0;
     return s;
@@ -229,7 +229,7 @@ static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count,
                                     bool write, CuPartials partials)
 {
     double total[2] = {0.0, 0.0};
-    int64_t step = (int64_t)gridDim.x * blockDim.x, k;
+    int64_t step = stride(), k;
     for (int64_t i = item(); (k = aside(d, candidates, i)) >= 0; i += step) {
         CuCandidate c = d.candidate[k];
         CuManifoldSink s;

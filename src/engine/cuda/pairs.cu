@@ -1,9 +1,9 @@
 /* engine/cuda/pairs.cu - the search for pairs of bodies; one thread searches the partners of one body.
  *
- * Partners of a body have higher places: those in the later half of the cells around it in its own level and in all
- * cells within reach in coarser levels. Every wall is a partner. Pairs of moving spheres are decided here, exactly
- * as on the host; all other pairs become candidates. The search runs twice, to count and to write. The first run
- * stores the outcome of its first 64 tests in a mask for the second. It also defers pairs that depend on speeds and
+ * Partners of a body have higher problem indices: those in the later half of the cells around it in its own level and
+ * in all cells within reach in coarser levels. Every wall is a partner. Pairs of moving spheres are decided here,
+ * exactly as on the host; all other pairs become candidates. The search runs twice, to count and to write. The first
+ * run stores the outcome of its first 64 tests in a mask for the second. It also defers pairs that depend on speeds and
  * decides them together: at almost every test some thread of a warp has such a pair, and the others would wait.
  *
  * A bed of spheres tests about 22 partners per body, 36 bytes each, most of them from the first-level cache. Memory
@@ -39,7 +39,7 @@ struct Aside {
 /* A body that searches for partners. */
 struct Seeker {
     const CuDetect *d;
-    uint32_t place, slot;
+    uint32_t problem_index, slot;
     CuBall ball;
     double unit, fat; /* unit of the others' fat radii, m; own fat radius, m */
     bool plain;       /* a moving sphere */
@@ -118,8 +118,8 @@ template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
     if (MODE & WRITE) {
         uint32_t slot = d.slot[q];
         bool first = s.slot < slot;
-        s.out.pair[s.spheres] =
-            first ? make_int2((int)s.place, (int)q) : make_int2((int)q, (int)s.place);
+        s.out.pair[s.spheres] = first ? make_int2((int)s.problem_index, (int)q)
+                                      : make_int2((int)q, (int)s.problem_index);
         s.out.other[s.spheres] = first ? slot : s.slot;
     }
     s.spheres++;
@@ -162,7 +162,7 @@ template <int MODE> static __device__ inline void set_aside(Seeker &s, uint32_t 
 template <int MODE>
 static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end)
 {
-    for (uint32_t q = begin > s.place ? begin : s.place + 1; q < end; q++) {
+    for (uint32_t q = begin > s.problem_index ? begin : s.problem_index + 1; q < end; q++) {
         bool before = known<MODE>(s);
         Verdict verdict = before ? (s.mask >> s.tests & 1 ? MEETS : APART) : judge(s, q);
         if ((MODE & RICH) && !before && verdict != APART && !may_meet<MODE>(s, s.d->slot[q]))
@@ -199,7 +199,7 @@ static __device__ inline Block make_block(const TalusLevel *level, const int64_t
     return b;
 }
 
-/* Returns the cells around the body's own. Rows before its own hold lower places, unless the body is an image. */
+/* Returns the cells around the body's own. Rows before its own hold lower problem indices, unless it is an image. */
 static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level, bool image)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
@@ -293,14 +293,14 @@ template <int MODE> static __device__ inline void seek_walls(Seeker &s)
     }
 }
 
-static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t place)
+static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t problem_index)
 {
     Seeker s;
-    float fat = d.ball_fat[place];
+    float fat = d.ball_fat[problem_index];
     s.d = &d;
-    s.place = place;
-    s.slot = d.slot[place];
-    s.ball = d.ball[place];
+    s.problem_index = problem_index;
+    s.slot = d.slot[problem_index];
+    s.ball = d.ball[problem_index];
     s.unit = d.grid->unit;
     s.fat = fabs((double)fat) * s.unit;
     s.plain = fat > 0.0f;
@@ -316,7 +316,7 @@ static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t place)
 template <int MODE> static __device__ inline void seek_levels(Seeker &s, bool image)
 {
     const CuGridShape *grid = s.d->grid;
-    int own = grid->level_of_class[cu_class_of(s.d->ball_fat[s.place], grid->phase)];
+    int own = grid->level_of_class[cu_class_of(s.d->ball_fat[s.problem_index], grid->phase)];
     for (int l = own; l >= 0; l--) {
         const TalusLevel *level = &grid->level[l];
         seek_block<MODE>(s, level,
@@ -325,8 +325,8 @@ template <int MODE> static __device__ inline void seek_levels(Seeker &s, bool im
 }
 
 /* Searches from the body's position and, in periodic space, from its images beyond all sides that it is near: one for
- * every subset of their axes. Of a pair across a side only the body with the lower place searches, and one of its
- * images alone finds the other body (collide/fit.h). */
+ * every subset of their axes. Of a pair across a side only the body with the lower problem index searches, and one of
+ * its images alone finds the other body (collide/fit.h). */
 template <int MODE> static __device__ inline void seek_images(Seeker &s)
 {
     const TalusPeriod *p = s.d->bodies.period;
@@ -427,7 +427,7 @@ void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
     Output out = {list->pair.at, list->other.at, d->candidate};
     WriteKernel *kernel = choose<WriteKernel>(d, write_pairs<WRITE>, write_pairs<WRITE | RICH>,
                                               write_pairs<WRITE | RICH | PERIODIC>);
-    launch(d->cu, kernel, blocks_for(list->places), THREADS, *d, out, (uint32_t)spheres);
+    launch(d->cu, kernel, blocks_for(list->problem_bodies), THREADS, *d, out, (uint32_t)spheres);
 }
 
 /* ---- normals of spheres ---- */

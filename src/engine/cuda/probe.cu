@@ -8,6 +8,7 @@
 
 extern "C" {
 #include "collide/period.h"
+#include "engine/probe.h"
 }
 
 enum { SUMS = sizeof(TalusProbeSums) / sizeof(double) };
@@ -15,18 +16,15 @@ enum { SUMS = sizeof(TalusProbeSums) / sizeof(double) };
 /* Arguments of a probe's kernel. */
 struct CuProbe : CuScene {
     TalusEngineProbe def;
-    TalusVec3 middle;
     TalusOperator op;
     const CuRecord *solved;
     const double *gamma;
     const TalusPeriod *period; /* NULL: space is not periodic */
 };
 
-static __device__ bool inside(const CuProbe &p, uint32_t slot)
+static __device__ bool has(const CuProbe &p, uint32_t slot)
 {
-    TalusVec3 x = p.b.position[slot], lo = p.def.lo, hi = p.def.hi;
-    return cu_moves(p.b.shape, p.b.mobility, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
-           x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
+    return talus_probe_has(&p.def, p.b.shape, p.b.mobility, p.b.position, slot);
 }
 
 /* Returns the vectors from the centres of a and b to the contact point. */
@@ -72,55 +70,36 @@ static __device__ TalusVec3 moment_of(const CuProbe &p, int64_t i, uint32_t a)
 static __device__ void add_contact(const CuProbe &p, int64_t i, double *sum)
 {
     uint32_t a = p.list.slot[p.list.pair[i].x], b = p.list.other[i];
-    bool on_a = p.def.region ? inside(p, a) : a == (uint32_t)p.def.slot;
-    bool on_b = p.def.region ? inside(p, b) : b == (uint32_t)p.def.slot;
-    if (on_a == on_b)
+    bool on_a = has(p, a);
+    if (on_a == has(p, b))
         return;
-    TalusVec3 force = impulse_of(p, i);
-    if (force.x == 0.0 && force.y == 0.0 && force.z == 0.0)
+    TalusVec3 impulse = impulse_of(p, i);
+    if (impulse.x == 0.0 && impulse.y == 0.0 && impulse.z == 0.0)
         return;
     TalusArms arms = arms_of(p, i, a, b);
-    TalusVec3 arm = on_a ? arms.a : arms.b;
-    if (p.def.region)
-        arm = talus_add(arm, talus_sub(p.b.position[on_a ? a : b], p.middle));
-    TalusVec3 moment = moment_of(p, i, a);
-    if (on_a) {
-        force = talus_neg(force);
-        moment = talus_neg(moment);
-    }
-    TalusVec3 torque = talus_add(talus_cross(arm, force), moment);
-    double values[7] = {force.x, force.y, force.z, torque.x, torque.y, torque.z, 1.0};
-    for (int j = 0; j < 7; j++)
-        sum[j] += values[j];
+    talus_probe_add_contact(&p.def, p.b.position[on_a ? a : b], on_a ? arms.a : arms.b, on_a,
+                            impulse, moment_of(p, i, a), sum);
 }
 
 static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 {
-    if (p.def.region ? !inside(p, slot) : slot != (uint32_t)p.def.slot)
-        return;
-    double m = p.b.mass[slot];
-    sum[7] += 1.0;
-    sum[8] += m;
-    if (!cu_moves(p.b.shape, p.b.mobility, slot))
-        return;
-    const double *v = p.solved[p.list.place[slot]];
-    for (int j = 0; j < 3; j++)
-        sum[9 + j] += m * v[j];
+    bool moves = cu_moves(p.b.shape, p.b.mobility, slot);
+    if (has(p, slot))
+        talus_probe_add_body(p.b.mass[slot], moves ? p.solved[p.list.problem_index[slot]] : nullptr,
+                             sum);
 }
 
-static __global__ void sum_probe(CuProbe p, CuPartials partials, double *out)
+static __global__ void sum_probe(CuPartials partials, double *out, CuProbe p)
 {
     double v[SUMS] = {0.0};
     int64_t contacts = p.list.counts.contacts, items = contacts + p.b.slots;
-    for (int64_t i = item(); i < items; i += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t i = item(); i < items; i += stride()) {
         if (i < contacts)
             add_contact(p, i, v);
         else
-            add_body(p, (uint32_t)(i - contacts), v);
+            add_body(p, (uint32_t)(i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
     }
-    if (reduce_grid<SUMS, 0>(partials, v))
-        for (int j = 0; j < SUMS; j++)
-            out[j] = v[j];
+    leave_totals<SUMS, 0>(partials, out, v);
 }
 
 static bool fit_totals(int count)
@@ -135,18 +114,14 @@ static double *sums_at(const TalusEngine *e, int count)
 
 TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
 {
-    const CuList *list = cu_list(e);
-    unsigned blocks = cu_sum_blocks((int64_t)list->counts.contacts + e->bodies.slots);
-    TALUS_TRY(cu_partials_reserve(e->cu, blocks, SUMS));
+    int64_t items = (int64_t)cu_list(e)->counts.contacts + e->bodies.slots;
     if (!fit_totals(count))
         TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
     e->probes_here = false;
-    CuProbe p = {cu_scene(e), {}, {}, e->step.op, cu_solved(e), e->step.gamma.at, e->period.at};
+    CuProbe p = {cu_scene(e), {}, e->step.op, cu_solved(e), e->step.gamma.at, e->period.at};
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
-        p.middle = talus_scale(0.5, talus_add(p.def.lo, p.def.hi));
-        launch_block(e->cu, sum_probe, blocks, THREADS, p, cu_partials(e->cu),
-                     sums_at(e, count) + i * SUMS);
+        launch_sums(e->cu, sum_probe, items, sums_at(e, count) + i * SUMS, p);
     }
     return cu_check(e->cu);
 }

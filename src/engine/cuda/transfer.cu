@@ -1,18 +1,18 @@
 /* engine/cuda/transfer.cu - transfer of impulses from the old contacts to the new ones, by key.
  *
- * Old contacts are ordered within each run by the lower of their two places (engine.h). The slots of a new contact
- * give the old places, and the lower one gives the first old contact to compare. Small bodies come before large ones,
- * so a large body's many contacts are spread over the places of the small ones, and each new contact is compared
- * with few old ones.
+ * Old contacts are ordered within each run by the lower of their two problem indices (engine.h). The slots of a new
+ * contact give the old problem indices, and the lower one gives the first old contact to compare. Small bodies come
+ * before large ones, so a large body's many contacts are spread over the problem indices of the small ones, and each
+ * new contact is compared with few old ones.
  *
- *     begin   the first old contact of each place and run        12 bytes per old contact, 12 per place
- *     carry   16 read per contact and the old places of two slots; some 3 old contacts of 12; 48 moved */
+ *     begin      the first old contact of each body and run         12 bytes per old contact, 12 per body
+ *     transfer   16 read per contact and the old indices of two slots; some 3 old contacts of 12; 48 moved */
 #include "engine/cuda/detect.h"
 
 /* Index of the old contacts. */
 struct Old {
     CuList list;
-    uint32_t *begin; /* [3][places]: 1 + index of the first contact; 0: none */
+    uint32_t *begin; /* [3][problem_bodies]: 1 + index of the first contact; 0: none */
 };
 
 static __device__ inline int run_of(const TalusEngineCounts &n, int64_t i)
@@ -20,16 +20,16 @@ static __device__ inline int run_of(const TalusEngineCounts &n, int64_t i)
     return i < n.sphere_sphere ? 0 : i < n.sphere_sphere + n.sphere_fixed ? 1 : 2;
 }
 
-static __device__ inline int32_t lower_place(int32_t a, int32_t b)
+static __device__ inline int32_t lower_index(int32_t a, int32_t b)
 {
     return b >= 0 && b < a ? b : a;
 }
 
-/* Returns the place by which contact i is ordered. */
-static __device__ inline int32_t key_location(const CuList &list, int64_t i)
+/* Returns the problem index by which contact i is ordered. */
+static __device__ inline int32_t ordering_index(const CuList &list, int64_t i)
 {
     int2 pair = list.pair[i];
-    return lower_place(pair.x, pair.y >= 0 ? pair.y : list.place[list.other[i]]);
+    return lower_index(pair.x, pair.y >= 0 ? pair.y : list.problem_index[list.other[i]]);
 }
 
 static __global__ void find_begins(Old old)
@@ -39,14 +39,14 @@ static __global__ void find_begins(Old old)
     if (i >= n.contacts)
         return;
     int run = run_of(n, i);
-    int32_t place = key_location(old.list, i);
-    if (i == 0 || run_of(n, i - 1) != run || key_location(old.list, i - 1) != place)
-        old.begin[(int64_t)run * old.list.places + place] = (uint32_t)i + 1;
+    int32_t problem_index = ordering_index(old.list, i);
+    if (i == 0 || run_of(n, i - 1) != run || ordering_index(old.list, i - 1) != problem_index)
+        old.begin[(int64_t)run * old.list.problem_bodies + problem_index] = (uint32_t)i + 1;
 }
 
-static __device__ inline int32_t old_place(const CuList &old, uint32_t slot)
+static __device__ inline int32_t old_index(const CuList &old, uint32_t slot)
 {
-    return slot < (uint32_t)old.slots ? old.place[slot] : -1;
+    return slot < (uint32_t)old.slots ? old.problem_index[slot] : -1;
 }
 
 /* Returns the index of the old contact with this key, or -1. */
@@ -55,25 +55,25 @@ static __device__ inline int64_t find_old(const Old &old, int run, uint32_t a, u
 {
     const CuList &list = old.list;
     const TalusEngineCounts &n = list.counts;
-    int32_t place_a = old_place(list, a), place_b = old_place(list, b);
-    if (place_a < 0)
+    int32_t index_a = old_index(list, a), index_b = old_index(list, b);
+    if (index_a < 0)
         return -1;
-    int32_t place = lower_place(place_a, place_b);
-    int64_t i = (int64_t)old.begin[(int64_t)run * list.places + place] - 1;
+    int32_t problem_index = lower_index(index_a, index_b);
+    int64_t i = (int64_t)old.begin[(int64_t)run * list.problem_bodies + problem_index] - 1;
     int64_t end = run == 2 ? n.contacts : n.sphere_sphere + (run == 1 ? n.sphere_fixed : 0);
     if (i < 0)
         return -1;
     for (; i < end; i++) {
-        if (list.pair[i].x == place_a && list.other[i] == b &&
+        if (list.pair[i].x == index_a && list.other[i] == b &&
             (run == 0 || list.feature[i - n.sphere_sphere] == feature))
             return i;
-        if (key_location(list, i) != place)
+        if (ordering_index(list, i) != problem_index)
             return -1;
     }
     return -1;
 }
 
-static __global__ void carry(Old old, CuList list)
+static __global__ void transfer(Old old, CuList list)
 {
     int64_t i = item();
     const TalusEngineCounts &n = list.counts;
@@ -92,7 +92,7 @@ void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, 
         cu_zero(cu, list->impulse, (size_t)list->counts.contacts * sizeof *list->impulse.at);
         return;
     }
-    cu_zero(cu, begin, 3 * (size_t)old->places * sizeof *begin);
+    cu_zero(cu, begin, 3 * (size_t)old->problem_bodies * sizeof *begin);
     launch(cu, find_begins, blocks_for(old->counts.contacts), THREADS, o);
-    launch(cu, carry, blocks_for(list->counts.contacts), THREADS, o, *list);
+    launch(cu, transfer, blocks_for(list->counts.contacts), THREADS, o, *list);
 }

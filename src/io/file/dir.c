@@ -80,7 +80,7 @@ static TalusStatus open_folder(TalusDir *dir, const char *name)
 
 TalusStatus talus_dir_open_folder(const TalusDir *parent, const char *name, TalusDir *out)
 {
-    *out = (TalusDir){.parent = parent, .files = parent->files, .before = parent->before};
+    *out = (TalusDir){.parent = parent, .files = parent->files, .resumed = parent->resumed};
     TalusStatus status = open_folder(out, name);
     if (status != TALUS_OK)
         talus_dir_close(out);
@@ -121,11 +121,11 @@ void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t cr
     dir->files->entry[index].crc = crc;
 }
 
-const TalusEntry *talus_dir_before(const TalusDir *dir, const char *name)
+const TalusEntry *talus_dir_unchanged_entry(const TalusDir *dir, const char *name)
 {
     char listed[NAME_BYTES];
     list_name(dir, name, listed);
-    return talus_manifest_sound(dir->before, listed);
+    return talus_manifest_find_unchanged(dir->resumed, listed);
 }
 
 /* ---- checks that it still exists ---- */
@@ -224,11 +224,11 @@ TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, 
     return status;
 }
 
-TalusStatus talus_dir_read_before(const TalusDir *dir, const char *name, size_t limit, char **text,
-                                  size_t *size)
+TalusStatus talus_dir_read_resumed(const TalusDir *dir, const char *name, size_t limit, char **text,
+                                   size_t *size)
 {
     TALUS_TRY(talus_dir_read(dir, name, limit, text, size));
-    const TalusEntry *before = talus_dir_before(dir, name);
+    const TalusEntry *before = talus_dir_unchanged_entry(dir, name);
     if (before && before->size < *size)
         *size = (size_t)before->size;
     (*text)[*size] = '\0';

@@ -16,8 +16,8 @@ typedef struct TalusDir {
     bool open;
     int fd;
     const struct TalusDir *parent;
-    TalusManifest *files;        /* list of the files written; NULL: no list is kept */
-    const TalusManifest *before; /* list of the resumed checkpoint; NULL: none */
+    TalusManifest *files;         /* list of the files written; NULL: no list is kept */
+    const TalusManifest *resumed; /* list of the resumed checkpoint; NULL: none */
 } TalusDir;
 
 /* Opens a directory; creates it and its parents if missing. */
@@ -45,8 +45,8 @@ TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags
 TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, char **bytes,
                            size_t *size);
 /* As talus_dir_read, but cuts a growing text to its length at the resumed checkpoint, if that lists the file. */
-TalusStatus talus_dir_read_before(const TalusDir *dir, const char *name, size_t limit, char **text,
-                                  size_t *size);
+TalusStatus talus_dir_read_resumed(const TalusDir *dir, const char *name, size_t limit, char **text,
+                                   size_t *size);
 /* Computes length and checksum of the first `limit` bytes of an open file. */
 TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, uint64_t *size,
                                      uint32_t *crc);
@@ -66,6 +66,6 @@ TalusStatus talus_dir_enter(const TalusDir *dir, const char *name, TalusEntry en
 /* Updates the list entry of a file that has changed. */
 void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t crc);
 /* Returns the resumed checkpoint's entry of a file that is unchanged since, else NULL. */
-const TalusEntry *talus_dir_before(const TalusDir *dir, const char *name);
+const TalusEntry *talus_dir_unchanged_entry(const TalusDir *dir, const char *name);
 
 #endif

@@ -88,15 +88,8 @@ static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
     return create_temporary(file) ? TALUS_OK : create_failed(file);
 }
 
-static TalusStatus file_new(TalusFile **out, const char *what)
-{
-    TALUS_TRY(TALUS_ALLOC(*out, 1, what));
-    (*out)->fd = -1;
-    return TALUS_OK;
-}
-
 /* Returns the file in *out or, on failure, frees it. */
-static TalusStatus hand_out(TalusFile *file, TalusStatus status, TalusFile **out)
+static TalusStatus return_or_free(TalusFile *file, TalusStatus status, TalusFile **out)
 {
     if (status == TALUS_OK)
         *out = file;
@@ -109,16 +102,18 @@ TalusStatus talus_file_create(const char *path, TalusFile **out)
 {
     TalusFile *file;
     *out = NULL;
-    TALUS_TRY(file_new(&file, path));
-    return hand_out(file, open_path(file, path), out);
+    TALUS_TRY(TALUS_ALLOC(file, 1, path));
+    file->fd = -1;
+    return return_or_free(file, open_path(file, path), out);
 }
 
 TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **out)
 {
     TalusFile *file;
     *out = NULL;
-    TALUS_TRY(file_new(&file, name));
-    return hand_out(file, open_in(file, dir, name), out);
+    TALUS_TRY(TALUS_ALLOC(file, 1, name));
+    file->fd = -1;
+    return return_or_free(file, open_in(file, dir, name), out);
 }
 
 static void flush(TalusFile *file)
@@ -137,8 +132,8 @@ void talus_file_put(TalusFile *file, const void *bytes, size_t size)
     while (size > 0) {
         if (file->used == BUFFER_BYTES)
             flush(file);
-        size_t room = BUFFER_BYTES - file->used;
-        size_t n = size < room ? size : room;
+        size_t free_bytes = BUFFER_BYTES - file->used;
+        size_t n = size < free_bytes ? size : free_bytes;
         memcpy(file->buffer + file->used, from, n);
         file->used += n;
         from += n;

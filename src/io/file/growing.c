@@ -101,7 +101,7 @@ static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
     file->size = size;
     if (!file->dir || !file->dir->files)
         return TALUS_OK; /* no list needs it */
-    const TalusEntry *before = talus_dir_before(file->dir, file->name);
+    const TalusEntry *before = talus_dir_unchanged_entry(file->dir, file->name);
     if (before && before->size == size) {
         file->crc = before->crc;
         return TALUS_OK;
@@ -109,7 +109,7 @@ static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
     return talus_checksum_open_file(file->fd, file->path, size, &file->size, &file->crc);
 }
 
-TalusStatus talus_growing_cut_closed(TalusGrowing *file, uint64_t size, const char *closing)
+TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing)
 {
     file->closing = strlen(closing);
     int error = talus_write_error(file->fd, closing, file->closing, &size);
@@ -122,9 +122,9 @@ TalusStatus talus_growing_cut_closed(TalusGrowing *file, uint64_t size, const ch
     return TALUS_OK;
 }
 
-TalusStatus talus_growing_cut(TalusGrowing *file, uint64_t size)
+TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size)
 {
-    return talus_growing_cut_closed(file, size, "");
+    return talus_growing_truncate_closed(file, size, "");
 }
 
 /* ---- writing ---- */
@@ -184,7 +184,7 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
     return TALUS_OK;
 }
 
-void talus_growing_take_back(TalusGrowing *file, uint64_t size, uint32_t crc)
+void talus_growing_undo(TalusGrowing *file, uint64_t size, uint32_t crc)
 {
     if (ftruncate(file->fd, (off_t)size) != 0)
         return; /* the appends stay, and size and checksum with them */

@@ -24,7 +24,7 @@ typedef struct TalusGrowing {
 
 /* Creates an empty file. */
 TalusStatus talus_growing_create(TalusDir *dir, const char *name, TalusGrowing *out);
-/* Opens an existing file; talus_growing_cut must follow. */
+/* Opens an existing file; talus_growing_truncate must follow. */
 TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *out);
 /* Opens a user's path: links are followed. Only regular files are accepted, because the content is read back and
  * truncated. With `create` a missing file is created. */
@@ -34,15 +34,15 @@ void talus_growing_close(TalusGrowing *file);
 TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out);
 
 /* Truncates to the first `size` bytes. Reads them once for their checksum, unless the checkpoint's list has it. */
-TalusStatus talus_growing_cut(TalusGrowing *file, uint64_t size);
+TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size);
 /* Truncates and appends the closing bytes (see talus_growing_put), which a reader always finds at the end. */
-TalusStatus talus_growing_cut_closed(TalusGrowing *file, uint64_t size, const char *closing);
+TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing);
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size);
 /* Appends over the closing bytes of the last call. The last `closing` bytes of this call close the file: the next call
  * overwrites them, and neither size nor checksum counts them. */
 TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size, size_t closing);
 /* Undoes the appends since the file had this size and checksum. */
-void talus_growing_take_back(TalusGrowing *file, uint64_t size, uint32_t crc);
+void talus_growing_undo(TalusGrowing *file, uint64_t size, uint32_t crc);
 /* Syncs to the disk. Fails if the file was removed, replaced or changed by another process. */
 TalusStatus talus_growing_sync(const TalusGrowing *file);
 /* Fails if the file was removed or replaced. */

@@ -217,8 +217,8 @@ size_t talus_field_print(const TalusField *field, const TalusFramesHead *head,
 
 /* ---- rows ---- */
 
-TalusStatus talus_rows_of_bodies(TalusRows *rows, const TalusFramesHead *head,
-                                 const TalusSnapshot *snapshot)
+TalusStatus talus_rows_collect_bodies(TalusRows *rows, const TalusFramesHead *head,
+                                      const TalusSnapshot *snapshot)
 {
     rows->count = 0;
     TALUS_TRY(TALUS_GROW(rows->row, (size_t)snapshot->body_count, 0, "rows of a frame"));

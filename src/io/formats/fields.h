@@ -83,8 +83,8 @@ typedef struct TalusRows {
 
 /* Lists all bodies but planes, which have no extent, and revolved walls, meshes and fields: drawn as balls of their
  * radius these would hide all that they contain. */
-TalusStatus talus_rows_of_bodies(TalusRows *rows, const TalusFramesHead *head,
-                                 const TalusSnapshot *snapshot);
+TalusStatus talus_rows_collect_bodies(TalusRows *rows, const TalusFramesHead *head,
+                                      const TalusSnapshot *snapshot);
 void talus_rows_free(TalusRows *rows);
 
 #endif

@@ -64,7 +64,7 @@ static TalusStatus write_table(Csv *csv, const char *name, const TalusFieldList 
 {
     char file_name[TALUS_FRAME_NAME_BYTES];
     TalusFile *file;
-    talus_frame_name(file_name, name, csv->count, "csv");
+    talus_frame_file_name(file_name, name, csv->count, "csv");
     TALUS_TRY(talus_dir_create_file(&csv->frames, file_name, &file));
     write_header(file, list, snapshot);
     for (int i = 0; i < count; i++)
@@ -80,33 +80,34 @@ static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
     if (!resume || !talus_dir_has(dir, INDEX_NAME))
         return talus_csv_create(dir, INDEX_NAME, INDEX_HEADER, &csv->index);
     TALUS_TRY(talus_growing_open(dir, INDEX_NAME, &csv->index));
-    TALUS_TRY(talus_csv_cut(&csv->index, INDEX_HEADER, time, &kept));
+    TALUS_TRY(talus_csv_truncate(&csv->index, INDEX_HEADER, time, &kept));
     csv->count = kept.count;
     return TALUS_OK;
 }
 
 /* ---- the format ---- */
 
-/* The two tables of a frame have the same number; talus_frame_cut counts those that the checkpoint lists. */
+/* The two tables of a frame have the same number; talus_frame_files_truncate counts those that the checkpoint lists. */
 static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time)
 {
     Csv *csv = state;
     TALUS_TRY(talus_dir_open_folder(dir, TALUS_FRAMES_FOLDER, &csv->frames));
     TALUS_TRY(open_index(csv, dir, resume, time));
-    TALUS_TRY(talus_frame_cut(&csv->frames, "bodies", "csv", &csv->count));
-    TALUS_TRY(talus_frame_cut(&csv->frames, "contacts", "csv", &csv->count));
+    TALUS_TRY(talus_frame_files_truncate(&csv->frames, "bodies", "csv", &csv->count));
+    TALUS_TRY(talus_frame_files_truncate(&csv->frames, "contacts", "csv", &csv->count));
     csv->synced = csv->count; /* synced before the checkpoint that lists them */
     return TALUS_OK;
 }
 
 /* Prints lo and hi; empty columns for an axis without period. */
-static int print_period(const TalusPeriod *period, char *out, size_t room)
+static int print_period(const TalusPeriod *period, char *out, size_t capacity)
 {
     const double *side[2] = {&period->lo.x, &period->hi.x};
     int n = 0;
     for (int k = 0; k < 6; k++)
-        n += period->on[k % 3] ? snprintf(out + n, room - (size_t)n, ",%.17g", side[k / 3][k % 3])
-                               : snprintf(out + n, room - (size_t)n, ",");
+        n += period->on[k % 3]
+                 ? snprintf(out + n, capacity - (size_t)n, ",%.17g", side[k / 3][k % 3])
+                 : snprintf(out + n, capacity - (size_t)n, ",");
     return n;
 }
 
@@ -123,7 +124,7 @@ static TalusStatus add_row(Csv *csv, const TalusFramesHead *head, const TalusSna
 static TalusStatus add_csv(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     Csv *csv = state;
-    TALUS_TRY(talus_rows_of_bodies(&csv->rows, head, snapshot));
+    TALUS_TRY(talus_rows_collect_bodies(&csv->rows, head, snapshot));
     TALUS_TRY(write_table(csv, "bodies", &talus_fields_of_bodies, head, snapshot, csv->rows.row,
                           csv->rows.count));
     csv->contacts = snapshot->fields & TALUS_SNAPSHOT_CONTACTS;
@@ -138,9 +139,9 @@ static TalusStatus add_csv(void *state, const TalusFramesHead *head, const Talus
 static TalusStatus sync_csv(void *state)
 {
     Csv *csv = state;
-    TALUS_TRY(talus_frame_sync(&csv->frames, "bodies", "csv", csv->synced, csv->count));
+    TALUS_TRY(talus_frame_files_sync(&csv->frames, "bodies", "csv", csv->synced, csv->count));
     if (csv->contacts)
-        TALUS_TRY(talus_frame_sync(&csv->frames, "contacts", "csv", csv->synced, csv->count));
+        TALUS_TRY(talus_frame_files_sync(&csv->frames, "contacts", "csv", csv->synced, csv->count));
     csv->synced = csv->count;
     return talus_growing_sync(&csv->index);
 }
@@ -157,8 +158,8 @@ static TalusStatus close_csv(void *state)
 static TalusStatus remove_csv(TalusDir *dir)
 {
     TALUS_TRY(talus_dir_remove(dir, INDEX_NAME));
-    TALUS_TRY(talus_frame_remove(dir, "bodies", "csv"));
-    return talus_frame_remove(dir, "contacts", "csv");
+    TALUS_TRY(talus_frame_files_remove(dir, "bodies", "csv"));
+    return talus_frame_files_remove(dir, "contacts", "csv");
 }
 
 const TalusFormat talus_format_csv = {

@@ -157,7 +157,7 @@ static TalusStatus write_body(Dump *dump, const TalusFramesHead *head,
 static TalusStatus add_dump(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     Dump *dump = state;
-    TALUS_TRY(talus_rows_of_bodies(&dump->rows, head, snapshot));
+    TALUS_TRY(talus_rows_collect_bodies(&dump->rows, head, snapshot));
     TALUS_TRY(write_header(dump, head, snapshot));
     for (int i = 0; i < dump->rows.count; i++)
         TALUS_TRY(write_body(dump, head, snapshot, dump->rows.row[i]));
@@ -216,11 +216,11 @@ static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
 /* Truncates to the length that the checkpoint lists, else by the times of the frames. */
 static TalusStatus cut(Dump *dump, const TalusDir *dir, double time)
 {
-    const TalusEntry *before = talus_dir_before(dir, DUMP_NAME);
+    const TalusEntry *before = talus_dir_unchanged_entry(dir, DUMP_NAME);
     int64_t keep = before ? (int64_t)before->size : 0;
     if (!before)
         TALUS_TRY(measure(dump, time, &keep));
-    return talus_growing_cut(&dump->file, (uint64_t)keep);
+    return talus_growing_truncate(&dump->file, (uint64_t)keep);
 }
 
 /* ---- the format ---- */

@@ -41,9 +41,9 @@ typedef struct Hdf {
     TalusDir *dir;
     char *path;
     hid_t file;
-    int held;     /* second descriptor, to check that the name still leads to the file; -1: none */
-    uint32_t crc; /* checksum of the frames */
-    int entry;    /* index in the list of `dir` */
+    int second_fd; /* second descriptor, to check that the name still leads to the file; -1: none */
+    uint32_t crc;  /* checksum of the frames */
+    int entry;     /* index in the list of `dir` */
     hsize_t steps, points; /* written so far */
     TalusPeriod period;    /* from the first frame's head */
     TalusRows rows;
@@ -322,7 +322,7 @@ static TalusStatus choose_fields(Hdf *hdf, const TalusSnapshot *snapshot)
 static TalusStatus add_hdf(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
     Hdf *hdf = state;
-    TALUS_TRY(talus_rows_of_bodies(&hdf->rows, head, snapshot));
+    TALUS_TRY(talus_rows_collect_bodies(&hdf->rows, head, snapshot));
     TALUS_TRY(choose_fields(hdf, snapshot));
     if (hdf->steps == 0)
         hdf->period = head->period;
@@ -415,8 +415,8 @@ static TalusStatus skip_frame(Hdf *hdf)
     return TALUS_OK;
 }
 
-/* Reads each frame up to `limit`, at most `most`, and calls `take` (append_frame or skip_frame), which counts it. */
-static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t most,
+/* Reads each frame up to `limit`, at most `limit_frames`, and calls `take` (append_frame or skip_frame), which counts it. */
+static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t limit_frames,
                               TalusStatus (*take)(Hdf *))
 {
     int64_t steps;
@@ -426,7 +426,7 @@ static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t most,
         return damaged(hdf);
     find_fields(old, &hdf->frame);
     read_period(old, &hdf->period);
-    for (int64_t i = 0; i < steps && (uint64_t)i < most; i++) {
+    for (int64_t i = 0; i < steps && (uint64_t)i < limit_frames; i++) {
         double time;
         if (!talus_hdf_read_rows(old, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, (hsize_t)i, 1,
                                  &time))
@@ -448,7 +448,7 @@ static TalusStatus open_old(const Hdf *hdf, hid_t *old)
 }
 
 /* Renames the new file over the old one while it is open; HDF5 continues writing to it. */
-static TalusStatus go_on(Hdf *hdf, double time)
+static TalusStatus continue_file(Hdf *hdf, double time)
 {
     hid_t old;
     TALUS_TRY(open_old(hdf, &old));
@@ -478,7 +478,7 @@ static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time
 {
     Hdf *hdf = state;
     hdf->file = -1;
-    hdf->held = -1;
+    hdf->second_fd = -1;
     hdf->dir = dir;
     silence(hdf);
     TALUS_TRY(talus_path(&hdf->path, "%s/" FILE_NAME, dir->path));
@@ -486,15 +486,16 @@ static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time
     TALUS_TRY(talus_dir_check(dir));
     TALUS_TRY(
         talus_dir_enter(dir, FILE_NAME, (TalusEntry){.kind = TALUS_ENTRY_FRAMES}, &hdf->entry));
-    TALUS_TRY(resume && talus_dir_has(dir, FILE_NAME) ? go_on(hdf, time) : create(hdf, FILE_NAME));
+    TALUS_TRY(resume && talus_dir_has(dir, FILE_NAME) ? continue_file(hdf, time)
+                                                      : create(hdf, FILE_NAME));
     TALUS_TRY(talus_dir_check(dir));
-    return talus_dir_open_file(dir, FILE_NAME, O_RDONLY, &hdf->held);
+    return talus_dir_open_file(dir, FILE_NAME, O_RDONLY, &hdf->second_fd);
 }
 
 static TalusStatus sync_hdf(void *state)
 {
     Hdf *hdf = state;
-    TALUS_TRY(talus_dir_check_file(hdf->dir, FILE_NAME, hdf->held));
+    TALUS_TRY(talus_dir_check_file(hdf->dir, FILE_NAME, hdf->second_fd));
     return talus_dir_sync_file(hdf->dir, FILE_NAME);
 }
 
@@ -512,8 +513,8 @@ static TalusStatus close_hdf(void *state)
 {
     Hdf *hdf = state;
     TalusStatus status = TALUS_OK;
-    if (hdf->held >= 0)
-        close(hdf->held);
+    if (hdf->second_fd >= 0)
+        close(hdf->second_fd);
     if (hdf->file >= 0 && H5Fclose(hdf->file) < 0)
         status = fail(hdf, "close the file; the disk may be full");
     free_hdf(hdf);

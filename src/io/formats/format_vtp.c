@@ -89,7 +89,7 @@ static TalusStatus write_points(TalusFile *file, const char *scalars, const Talu
 
 static TalusStatus add_bodies(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
-    TALUS_TRY(talus_rows_of_bodies(&vtp->rows, head, snapshot));
+    TALUS_TRY(talus_rows_collect_bodies(&vtp->rows, head, snapshot));
     WRITE_NEXT(&vtp->bodies, snapshot,
                write_points(file, "radius", &talus_fields_of_bodies, "position", head, snapshot,
                             vtp->rows.row, vtp->rows.count));
@@ -198,13 +198,14 @@ static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, ui
                                bool lasting, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot)
 {
-    WRITE_NEXT(series, snapshot, talus_vtp_write(surface, file, head, snapshot, key, lasting));
+    WRITE_NEXT(series, snapshot,
+               talus_vtp_write_surface(surface, file, head, snapshot, key, lasting));
     return TALUS_OK;
 }
 
 static TalusStatus add_shapes(Vtp *vtp, const TalusFramesHead *head, const TalusSnapshot *snapshot)
 {
-    TALUS_TRY(talus_vtp_of_shapes(&vtp->shape_surface, head, snapshot));
+    TALUS_TRY(talus_vtp_collect_shapes(&vtp->shape_surface, head, snapshot));
     uint64_t key = vtp->shape_surface.part_count == 0 ? EMPTY_KEY : 0;
     if (key && key == vtp->shapes_key)
         return talus_series_repeat(&vtp->shapes, snapshot->time);
@@ -218,7 +219,7 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
     uint64_t key = talus_walls_key(head, snapshot);
     if (key == vtp->walls_key)
         return talus_series_repeat(&vtp->walls, snapshot->time);
-    TALUS_TRY(talus_vtp_of_walls(&vtp->wall_surface, head, snapshot));
+    TALUS_TRY(talus_vtp_collect_walls(&vtp->wall_surface, head, snapshot));
     TALUS_TRY(add_surface(&vtp->walls, &vtp->wall_surface, key, true, head, snapshot));
     vtp->walls_key = key;
     return TALUS_OK;
@@ -230,7 +231,7 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
 static TalusStatus write_script(TalusDir *dir)
 {
     TalusFile *file;
-    const TalusEntry *before = talus_dir_before(dir, SCRIPT_NAME);
+    const TalusEntry *before = talus_dir_unchanged_entry(dir, SCRIPT_NAME);
     if (before)
         return talus_dir_enter(dir, SCRIPT_NAME, *before, NULL);
     TALUS_TRY(talus_dir_create_file(dir, SCRIPT_NAME, &file));
@@ -275,8 +276,8 @@ static TalusStatus close_vtp(void *state)
     for (int i = 0; i < SERIES; i++)
         talus_series_close(series_at(vtp, i));
     talus_dir_close(&vtp->frames);
-    talus_vtp_free(&vtp->shape_surface);
-    talus_vtp_free(&vtp->wall_surface);
+    talus_vtp_surface_free(&vtp->shape_surface);
+    talus_vtp_surface_free(&vtp->wall_surface);
     talus_rows_free(&vtp->rows);
     free_chains(&vtp->chain);
     return TALUS_OK;
@@ -286,7 +287,7 @@ static TalusStatus remove_vtp(TalusDir *dir)
 {
     for (int i = 0; i < SERIES; i++) {
         TALUS_TRY(talus_series_remove(dir, series_names[i]));
-        TALUS_TRY(talus_frame_remove(dir, series_names[i], "vtp"));
+        TALUS_TRY(talus_frame_files_remove(dir, series_names[i], "vtp"));
     }
     return talus_dir_remove(dir, SCRIPT_NAME);
 }

@@ -79,10 +79,13 @@ static TalusStatus open_state(TalusFormatWriter *writer, TalusDir *dir, bool res
 }
 
 /* Opens in `dir` or, if that is NULL, in the directory at `path`. */
-static TalusStatus open_writer(const TalusFormat *format, TalusDir *dir, const char *path,
-                               bool resume, double time, TalusFormatWriter **out)
+static TalusStatus open_writer(const char *name, TalusDir *dir, const char *path, bool resume,
+                               double time, TalusFormatWriter **out)
 {
+    const TalusFormat *format = NULL;
     TalusFormatWriter *writer;
+    *out = NULL;
+    TALUS_TRY(find_format(name, &format));
     TALUS_TRY(TALUS_ALLOC(writer, 1, "writer of frames"));
     writer->format = format;
     TalusStatus status = dir ? TALUS_OK : talus_dir_open(path, &writer->own);
@@ -97,19 +100,13 @@ static TalusStatus open_writer(const TalusFormat *format, TalusDir *dir, const c
 TalusStatus talus_format_open(const char *name, const char *dir, bool resume, double time,
                               TalusFormatWriter **out)
 {
-    const TalusFormat *format;
-    *out = NULL;
-    TALUS_TRY(find_format(name, &format));
-    return open_writer(format, NULL, dir, resume, time, out);
+    return open_writer(name, NULL, dir, resume, time, out);
 }
 
 TalusStatus talus_format_open_in(const char *name, TalusDir *dir, bool resume, double time,
                                  TalusFormatWriter **out)
 {
-    const TalusFormat *format;
-    *out = NULL;
-    TALUS_TRY(find_format(name, &format));
-    return open_writer(format, dir, NULL, resume, time, out);
+    return open_writer(name, dir, NULL, resume, time, out);
 }
 
 unsigned talus_format_fields(const TalusFormatWriter *writer)

@@ -18,7 +18,7 @@ typedef struct TalusFormat {
     const char *missing; /* what this build lacks: nothing below is called; else NULL */
     unsigned fields;     /* TalusSnapshotField bits that snapshots should hold */
     size_t state_size;
-    /* `dir` outlives the writer; dir->before lists the files of the resumed checkpoint. */
+    /* `dir` outlives the writer; dir->resumed lists the files of the resumed checkpoint. */
     TalusStatus (*open)(void *state, TalusDir *dir, bool resume, double time);
     TalusStatus (*add)(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot);
     TalusStatus (*sync)(void *state);

@@ -26,19 +26,19 @@ enum { COLLECTION_LIMIT = 1 << 30, ENTRY_BYTES = 512 };
 
 /* ---- numbered files ---- */
 
-void talus_frame_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,
-                      const char *extension)
+void talus_frame_file_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,
+                           const char *extension)
 {
     snprintf(out, TALUS_FRAME_NAME_BYTES, "%s-%06d.%s", name, number, extension);
 }
 
-TalusStatus talus_frame_sync(const TalusDir *frames, const char *name, const char *extension,
-                             int first, int end)
+TalusStatus talus_frame_files_sync(const TalusDir *frames, const char *name, const char *extension,
+                                   int first, int end)
 {
     char file[TALUS_FRAME_NAME_BYTES];
     TALUS_TRY(talus_dir_check(frames));
     for (int i = first; i < end; i++) {
-        talus_frame_name(file, name, i, extension);
+        talus_frame_file_name(file, name, i, extension);
         TALUS_TRY(talus_dir_sync_file(frames, file));
     }
     return talus_dir_sync(frames);
@@ -62,7 +62,7 @@ static int number_of(const char *file, const char *name, const char *extension)
 static TalusStatus enter(TalusDir *frames, const char *file)
 {
     int fd;
-    const TalusEntry *before = talus_dir_before(frames, file);
+    const TalusEntry *before = talus_dir_unchanged_entry(frames, file);
     if (before)
         return talus_dir_enter(frames, file, *before, NULL);
     TalusEntry entry = {.kind = TALUS_ENTRY_WHOLE};
@@ -89,11 +89,11 @@ static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
 /* Returns 1 + the largest file number that the checkpoint lists. */
 static int count_known(const TalusDir *frames, const char *name, const char *extension)
 {
-    const TalusManifest *before = frames->before;
+    const TalusManifest *resumed = frames->resumed;
     size_t prefix = strlen(frames->name) + 1;
     int count = 0;
-    for (int i = 0; before && i < before->count; i++) {
-        const char *listed = before->entry[i].name;
+    for (int i = 0; resumed && i < resumed->count; i++) {
+        const char *listed = resumed->entry[i].name;
         if (strncmp(listed, frames->name, prefix - 1) != 0 || listed[prefix - 1] != '/')
             continue;
         int number = number_of(listed + prefix, name, extension);
@@ -102,7 +102,8 @@ static int count_known(const TalusDir *frames, const char *name, const char *ext
     return count;
 }
 
-TalusStatus talus_frame_cut(TalusDir *frames, const char *name, const char *extension, int *count)
+TalusStatus talus_frame_files_truncate(TalusDir *frames, const char *name, const char *extension,
+                                       int *count)
 {
     int known = count_known(frames, name, extension);
     *count = known > *count ? known : *count;
@@ -121,14 +122,14 @@ TalusStatus talus_frame_cut(TalusDir *frames, const char *name, const char *exte
     return status;
 }
 
-TalusStatus talus_frame_remove(const TalusDir *dir, const char *name, const char *extension)
+TalusStatus talus_frame_files_remove(const TalusDir *dir, const char *name, const char *extension)
 {
     TalusDir frames, plain = {.path = dir->path, .fd = dir->fd};
     int none = 0;
     if (!talus_dir_has(dir, TALUS_FRAMES_FOLDER))
         return TALUS_OK;
     TALUS_TRY(talus_dir_open_folder(&plain, TALUS_FRAMES_FOLDER, &frames));
-    TalusStatus status = talus_frame_cut(&frames, name, extension, &none);
+    TalusStatus status = talus_frame_files_truncate(&frames, name, extension, &none);
     talus_dir_close(&frames);
     return status;
 }
@@ -180,7 +181,7 @@ static void list_name(char out[TALUS_FRAME_NAME_BYTES], const char *series)
 static TalusStatus shorten(TalusSeries *series, const char *name, size_t bytes)
 {
     TALUS_TRY(talus_growing_open(series->dir, name, &series->list));
-    return talus_growing_cut_closed(&series->list, bytes, PVD_TAIL);
+    return talus_growing_truncate_closed(&series->list, bytes, PVD_TAIL);
 }
 
 /* A series without frames has no collection. */
@@ -191,7 +192,7 @@ static TalusStatus cut(TalusSeries *series, double time)
     list_name(name, series->name);
     if (!talus_dir_has(series->dir, name))
         return TALUS_OK;
-    TALUS_TRY(talus_dir_read_before(series->dir, name, COLLECTION_LIMIT, &text, &size));
+    TALUS_TRY(talus_dir_read_resumed(series->dir, name, COLLECTION_LIMIT, &text, &size));
     TalusStatus status = count_entries(series, text, time, &bytes);
     talus_release(text);
     if (status != TALUS_OK)
@@ -207,7 +208,7 @@ TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *fram
         TALUS_TRY(cut(series, time));
     else
         TALUS_TRY(talus_series_remove(dir, name));
-    TALUS_TRY(talus_frame_cut(frames, name, "vtp", &series->files));
+    TALUS_TRY(talus_frame_files_truncate(frames, name, "vtp", &series->files));
     series->synced = series->files; /* synced before the checkpoint that lists them */
     return TALUS_OK;
 }
@@ -215,7 +216,7 @@ TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *fram
 TalusStatus talus_series_create(const TalusSeries *series, TalusFile **file)
 {
     char name[TALUS_FRAME_NAME_BYTES];
-    talus_frame_name(name, series->name, series->files, "vtp");
+    talus_frame_file_name(name, series->name, series->files, "vtp");
     return talus_dir_create_file(series->frames, name, file);
 }
 
@@ -250,7 +251,7 @@ TalusStatus talus_series_key(const TalusSeries *series, uint64_t *key)
 {
     char name[TALUS_FRAME_NAME_BYTES];
     *key = 0;
-    talus_frame_name(name, series->name, series->files - 1, "vtp");
+    talus_frame_file_name(name, series->name, series->files - 1, "vtp");
     if (series->files == 0 || !talus_dir_has(series->frames, name))
         return TALUS_OK;
     return talus_vtp_key(series->frames, name, key);
@@ -260,7 +261,8 @@ TalusStatus talus_series_sync(TalusSeries *series)
 {
     if (!series->list.open)
         return TALUS_OK;
-    TALUS_TRY(talus_frame_sync(series->frames, series->name, "vtp", series->synced, series->files));
+    TALUS_TRY(
+        talus_frame_files_sync(series->frames, series->name, "vtp", series->synced, series->files));
     series->synced = series->files;
     return talus_growing_sync(&series->list);
 }

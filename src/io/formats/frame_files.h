@@ -12,19 +12,20 @@
 enum { TALUS_FRAME_NAME_BYTES = 64 };
 
 /* Writes the name of a file in DIR/frames. */
-void talus_frame_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,
-                      const char *extension);
+void talus_frame_file_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,
+                           const char *extension);
 /* Syncs the files of that name with numbers in [first, end), and the entries of DIR/frames. Files are synced here and
  * not when written, because a frame of a small scene takes less time than a disk. All must exist. */
-TalusStatus talus_frame_sync(const TalusDir *frames, const char *name, const char *extension,
-                             int first, int end);
+TalusStatus talus_frame_files_sync(const TalusDir *frames, const char *name, const char *extension,
+                                   int first, int end);
 /* Removes the files of that name from number *count on. If the resumed checkpoint lists more than *count files, all
  * that it lists are kept, because the index that gave *count was lost then. Sets *count to the number of the next file
  * and enters the remaining files in the directory's list. */
-TalusStatus talus_frame_cut(TalusDir *frames, const char *name, const char *extension, int *count);
+TalusStatus talus_frame_files_truncate(TalusDir *frames, const char *name, const char *extension,
+                                       int *count);
 
 /* Removes the files of that name; succeeds if the folder is missing. */
-TalusStatus talus_frame_remove(const TalusDir *dir, const char *name, const char *extension);
+TalusStatus talus_frame_files_remove(const TalusDir *dir, const char *name, const char *extension);
 
 /* Series of .vtp files with its collection; a zeroed struct is closed. */
 typedef struct TalusSeries {

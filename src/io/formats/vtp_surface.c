@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "geometry/bounds.h"
 #include "io/formats/vtp_xml.h"
 
 #include <string.h>
@@ -39,7 +40,7 @@ static void free_meshes(TalusVtpSurface *surface)
     surface->mesh_count = 0;
 }
 
-void talus_vtp_free(TalusVtpSurface *surface)
+void talus_vtp_surface_free(TalusVtpSurface *surface)
 {
     free_meshes(surface);
     TALUS_RELEASE(surface->mesh, surface->part);
@@ -59,8 +60,8 @@ static TalusStatus add_shape(TalusVtpSurface *surface, const TalusFramesHead *he
     return add_part(surface, shape, row, false);
 }
 
-TalusStatus talus_vtp_of_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
-                                const TalusSnapshot *snapshot)
+TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
+                                     const TalusSnapshot *snapshot)
 {
     surface->part_count = 0;
     TALUS_TRY(reserve_meshes(surface, head->shape_count));
@@ -77,13 +78,9 @@ static bool is_wall(const TalusFramesHead *head, const TalusSnapshot *snapshot, 
     return snapshot->fixed[row] && talus_body_kind(head, snapshot, row) != TALUS_SHAPE_SPHERE;
 }
 
-static void include(TalusAabb *bounds, TalusVec3 at, double radius)
+static TalusVec3 cube(double half)
 {
-    TalusVec3 lo = bounds->lo, hi = bounds->hi;
-    bounds->lo =
-        talus_vec3(fmin(lo.x, at.x - radius), fmin(lo.y, at.y - radius), fmin(lo.z, at.z - radius));
-    bounds->hi =
-        talus_vec3(fmax(hi.x, at.x + radius), fmax(hi.y, at.y + radius), fmax(hi.z, at.z + radius));
+    return talus_vec3(half, half, half);
 }
 
 /* Bounds of all bodies, planes by their given point, plus the margin. */
@@ -91,13 +88,12 @@ static TalusAabb bounds_of(const TalusSnapshot *snapshot)
 {
     TalusAabb bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int i = 0; i < snapshot->body_count; i++)
-        include(&bounds, snapshot->position[i], snapshot->radius[i]);
+        bounds =
+            talus_aabb_join(bounds, talus_aabb(snapshot->position[i], cube(snapshot->radius[i])));
     TalusVec3 size = talus_sub(bounds.hi, bounds.lo);
     double widest = fmax(size.x, fmax(size.y, size.z));
     double more = widest > 0.0 ? margin * widest : 1.0;
-    include(&bounds, talus_vec3(bounds.lo.x - more, bounds.lo.y - more, bounds.lo.z - more), 0.0);
-    include(&bounds, talus_vec3(bounds.hi.x + more, bounds.hi.y + more, bounds.hi.z + more), 0.0);
-    return bounds;
+    return (TalusAabb){talus_sub(bounds.lo, cube(more)), talus_add(bounds.hi, cube(more))};
 }
 
 typedef struct Planes {
@@ -135,8 +131,8 @@ static TalusStatus add_wall(TalusVtpSurface *surface, Planes *planes, const Talu
     return add_part(surface, index, row, plane);
 }
 
-TalusStatus talus_vtp_of_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
-                               const TalusSnapshot *snapshot)
+TalusStatus talus_vtp_collect_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
+                                    const TalusSnapshot *snapshot)
 {
     Planes planes;
     free_meshes(surface);
@@ -240,8 +236,9 @@ static bool is_wanted(const TalusField *field, const TalusSnapshot *snapshot, bo
            (field->lasting || !lasting);
 }
 
-TalusStatus talus_vtp_write(TalusVtpSurface *surface, TalusFile *file, const TalusFramesHead *head,
-                            const TalusSnapshot *snapshot, uint64_t key, bool lasting)
+TalusStatus talus_vtp_write_surface(TalusVtpSurface *surface, TalusFile *file,
+                                    const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                                    uint64_t key, bool lasting)
 {
     TalusVtpCounts counts;
     TalusStatus status = count_all(surface, &counts);

@@ -22,17 +22,18 @@ typedef struct TalusVtpSurface {
 } TalusVtpSurface;
 
 /* Collects the moving bodies that are not spheres. */
-TalusStatus talus_vtp_of_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
-                                const TalusSnapshot *snapshot);
+TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
+                                     const TalusSnapshot *snapshot);
 /* Collects the fixed bodies that are not spheres. Planes are clipped to the bounds of the bodies, enlarged by a
  * quarter on all sides, and by the other planes. */
-TalusStatus talus_vtp_of_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
-                               const TalusSnapshot *snapshot);
+TalusStatus talus_vtp_collect_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
+                                    const TalusSnapshot *snapshot);
 /* Writes the collected surfaces of this snapshot to `file` and commits it; `key` as for talus_vtp_begin. With
  * `lasting` only constant fields are written. */
-TalusStatus talus_vtp_write(TalusVtpSurface *surface, TalusFile *file, const TalusFramesHead *head,
-                            const TalusSnapshot *snapshot, uint64_t key, bool lasting);
-void talus_vtp_free(TalusVtpSurface *surface);
+TalusStatus talus_vtp_write_surface(TalusVtpSurface *surface, TalusFile *file,
+                                    const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                                    uint64_t key, bool lasting);
+void talus_vtp_surface_free(TalusVtpSurface *surface);
 
 /* Returns a hash that changes whenever walls are added, removed or moved; never 0. */
 uint64_t talus_walls_key(const TalusFramesHead *head, const TalusSnapshot *snapshot);

@@ -121,10 +121,10 @@ void talus_vtp_values(TalusFile *file, TalusFieldType type, const char *name, in
 void talus_vtp_sequence(TalusFile *file, const char *name, int first, int stride, int count)
 {
     int32_t chunk[CHUNK_BYTES / sizeof(int32_t)];
-    const int room = (int)(sizeof chunk / sizeof *chunk);
+    const int capacity = (int)(sizeof chunk / sizeof *chunk);
     TalusBase64 stream = talus_vtp_array(file, TALUS_FIELD_I32, name, 1, (size_t)count);
     for (int done = 0; done < count;) {
-        int n = count - done < room ? count - done : room;
+        int n = count - done < capacity ? count - done : capacity;
         for (int i = 0; i < n; i++)
             chunk[i] = first + stride * (done + i);
         talus_base64_put(&stream, chunk, (size_t)n * sizeof *chunk);

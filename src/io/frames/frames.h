@@ -3,11 +3,11 @@
 #ifndef TALUS_IO_FRAMES_FRAMES_H
 #define TALUS_IO_FRAMES_FRAMES_H
 
+#include "base/arena.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "geometry/figure.h"
 #include "io/file/dir.h"
-#include "io/scene/scene_arena.h"
 #include "io/text/json.h"
 #include "io/text/text.h"
 
@@ -19,11 +19,11 @@
 enum {
     TALUS_FRAMES_VERSION = 3, /* 1: no figures in heads; 1 and 2: slots and generations for ids */
     TALUS_FRAMES_KEY_EVERY = 16,
-    TALUS_FRAMES_PER_BYTE = 8,         /* maximum of bodies and chains per byte of a payload */
-    TALUS_FRAMES_HEAD_LIMIT = 1 << 26, /* maximum bytes of a HEAD's JSON */
-    TALUS_FRAMES_HEAD_MOST = 1 << 28,  /* maximum bytes of a HEAD */
+    TALUS_FRAMES_PER_BYTE = 8,            /* maximum of bodies and chains per byte of a payload */
+    TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */
+    TALUS_FRAMES_HEAD_MAX = 1 << 28,      /* maximum bytes of a HEAD */
     TALUS_FIGURE_PER_BYTE = 8, /* maximum of vertices, triangles and edges per byte of a HEAD */
-    TALUS_FRAMES_MOST =
+    TALUS_FRAMES_COUNT_MAX =
         INT32_MAX / 4 /* maximum of bodies or chains: an int counts four numbers of each */
 };
 
@@ -39,11 +39,13 @@ enum {
 
 enum { TALUS_CHUNK_KEY = 1 }; /* flag of a frame */
 
+/* Start of the file. */
 typedef struct TalusFileHead {
     char magic[8];
     uint32_t version, zero;
 } TalusFileHead;
 
+/* Header of a chunk: a HEAD, a frame or the index. */
 typedef struct TalusChunk {
     uint32_t magic, kind;
     uint64_t size;
@@ -52,10 +54,12 @@ typedef struct TalusChunk {
     uint32_t flags, crc;
 } TalusChunk;
 
+/* Start of a frame's payload. */
 typedef struct TalusFrameHead {
     uint32_t bodies, contacts, arrays, zero;
 } TalusFrameHead;
 
+/* Row of the index: a frame and its location in the file. */
 typedef struct TalusIndexRow {
     uint64_t offset;
     double time;
@@ -64,6 +68,7 @@ typedef struct TalusIndexRow {
     uint32_t flags, bodies;
 } TalusIndexRow;
 
+/* End of a complete file: the location of the index. */
 typedef struct TalusFileEnd {
     uint64_t index;
     char magic[8];
@@ -80,6 +85,7 @@ static inline uint64_t talus_chunk_bytes(const TalusChunk *chunk)
     return sizeof *chunk + (chunk->size + 7) / 8 * 8;
 }
 
+/* Returns the checksum of a chunk's header, without its last field, and payload. */
 uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
 
 /* ---- arrays: frames_pack.c, frames_unpack.c ---- */
@@ -124,6 +130,7 @@ typedef enum TalusPrediction {
     TALUS_PREDICT_BEST   /* NONE or TUPLE, whichever deflates better; never in a file */
 } TalusPrediction;
 
+/* Start of an array. */
 typedef struct TalusArrayHead {
     uint8_t name, type, components, prediction, width, coding;
     uint16_t zero;
@@ -132,13 +139,15 @@ typedef struct TalusArrayHead {
 
 _Static_assert(sizeof(TalusArrayHead) == 16, "this is written as it lies in memory");
 
+/* Returns the name of an array for messages; "unknown" for another number. */
 const char *talus_array_name(int name);
 
 /* An array split into byte planes, to be appended to a chunk. */
 typedef struct TalusPacked {
     TalusArrayHead head;
-    bool other; /* same array as the previous entry with another prediction: the shorter is used */
-    bool repeats;         /* copy of the packer's */
+    bool
+        alternative; /* the previous entry with another prediction: the shorter of the two is used */
+    bool thorough;   /* copy of the packer's */
     unsigned char *plane; /* [size] */
     unsigned char *data;  /* [used], deflated */
     size_t size, used;
@@ -149,13 +158,13 @@ typedef struct TalusPacked {
  * the bytes do not depend on their number. */
 typedef struct TalusPacker {
     TalusPool *pool; /* NULL: calling thread only */
-    bool repeats;    /* deflate searches for repeats at its thorough level */
+    bool thorough;   /* deflate searches for repeats; else for runs of one byte only */
     unsigned char *bytes;
     size_t size;
     uint32_t arrays;
     uint32_t *code;                       /* values to be split into planes */
     TalusPacked packed[2 * TALUS_ARRAYS]; /* memory is reused from frame to frame */
-    int taken;
+    int packed_count;
 } TalusPacker;
 
 void talus_packer_clear(TalusPacker *packer);
@@ -168,8 +177,8 @@ TalusStatus talus_pack_arrays(TalusPacker *packer);
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
                                 TalusPrediction prediction, const int32_t *value,
                                 const int32_t *guess);
-TalusStatus talus_pack_halves(TalusPacker *packer, int name, int components, int tuples,
-                              const uint16_t *value);
+TalusStatus talus_pack_bfloat16(TalusPacker *packer, int name, int components, int tuples,
+                                const uint16_t *value);
 TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int tuples,
                               const float *value);
 
@@ -179,6 +188,7 @@ typedef struct TalusArrayView {
     const unsigned char *data;
 } TalusArrayView;
 
+/* A payload under examination. */
 typedef struct TalusUnpacker {
     TalusFrameHead head;
     TalusArrayView array[TALUS_ARRAYS];
@@ -194,22 +204,22 @@ TalusStatus talus_unpack_views(TalusUnpacker *unpacker, const unsigned char *byt
 /* Each fails unless the array has exactly this number of tuples; 0 tuples always succeed. */
 TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int components, int tuples,
                                   const int32_t *guess, int32_t *value);
-TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int components, int tuples,
-                                uint16_t *value);
+TalusStatus talus_unpack_bfloat16(TalusUnpacker *unpacker, int name, int components, int tuples,
+                                  uint16_t *value);
 TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int components, int tuples,
                                 float *value);
 
 /* Returns the upper 16 bits of a float (bfloat16), rounded to nearest even with the lowest `drop` bits zero. */
-uint16_t talus_to_half(double value, int drop);
-double talus_from_half(uint16_t half);
+uint16_t talus_to_bfloat16(double value, int drop);
+double talus_from_bfloat16(uint16_t half);
 
-enum { TALUS_HALF_COARSE = 4 }; /* bits dropped in lean frames; 3 remain */
+enum { TALUS_BFLOAT16_DROPPED_LEAN = 4 }; /* bits dropped in lean frames; 3 remain */
 
 /* ---- snapshots: snapshot.c ---- */
 
 /* Sets fields, counts and pointers; does not fill the arrays. */
-TalusStatus talus_snapshot_shape(TalusSnapshot *snapshot, unsigned fields, int bodies,
-                                 int contacts);
+TalusStatus talus_snapshot_resize(TalusSnapshot *snapshot, unsigned fields, int bodies,
+                                  int contacts);
 
 /* ---- frames as integers, from which the next frame is predicted: frames_state.c ---- */
 
@@ -224,17 +234,33 @@ typedef struct TalusFrameState {
     char *memory;
 } TalusFrameState;
 
-TalusStatus talus_frame_state_size(TalusFrameState *state, int count);
+/* Sets the number of bodies; the arrays are not filled. */
+TalusStatus talus_frame_state_resize(TalusFrameState *state, int count);
 void talus_frame_state_clear(TalusFrameState *state);
 /* Returns the largest body number. Bodies keep their order from frame to frame, and new bodies have larger numbers. */
-uint64_t talus_frame_newest(const TalusFrameState *state);
+uint64_t talus_frame_largest_number(const TalusFrameState *state);
 /* Finds a body in the previous frame: *match is its row, -1 for a new body. The search starts at *row, which moves
  * past the body found. False if the body is not new and not found. */
 bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyId id, int *row,
                       int32_t *match);
 /* Returns the number that the number of body i is stored relative to: that of `row` in the previous frame (NULL for a
  * key frame); past its end, that of body i - 1. */
-uint64_t talus_frame_guess(const TalusFrameState *before, int row, const TalusBodyId *id, int i);
+uint64_t talus_frame_predict_number(const TalusFrameState *before, int row, const TalusBodyId *id,
+                                    int i);
+
+/* Returns the point of the grid of a head. */
+static inline TalusVec3 talus_head_grid_point(const TalusFramesHead *head, const int32_t q[3])
+{
+    return talus_vec3(head->origin.x + head->quantum * q[0], head->origin.y + head->quantum * q[1],
+                      head->origin.z + head->quantum * q[2]);
+}
+
+/* Returns the fields that frames store of a snapshot. */
+static inline unsigned talus_frame_fields(bool lean)
+{
+    return TALUS_SNAPSHOT_FORCE |
+           (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
+}
 
 /* Files store no orientation of spheres. */
 static inline bool talus_head_is_sphere(const TalusFramesHead *head, int shape)
@@ -278,9 +304,12 @@ TalusStatus talus_frames_head_read(const char *payload, size_t size, const char 
 TalusStatus talus_head_make_figures(const TalusFramesHead *head, TalusFigure **out);
 void talus_head_free_figures(TalusFigure **figure, int count);
 
+/* Adds the arrays of the figures to a chunk. */
 TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figure, int count);
+/* Returns the number of zeros that must follow a payload of `size` bytes, so that a reader accepts so many numbers. */
 size_t talus_head_padding(const TalusFigure *figure, int count, size_t size);
 
+/* Payload of a HEAD: JSON, then arrays from `arrays_at` on. */
 typedef struct TalusHeadPayload {
     const char *source; /* for messages */
     const unsigned char *bytes;
@@ -293,17 +322,18 @@ TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload pa
 
 /* ---- shapes of a head: frames_shape.c ---- */
 
+/* Append a vector, a shape, a figure as JSON. The object of a shape stays open, so that its figure may follow. */
 void talus_head_vector(TalusText *text, const char *key, TalusVec3 v);
-/* Leaves the JSON object open. */
 void talus_head_shape(TalusText *text, const TalusShapeDef *shape);
 void talus_head_figure(TalusText *text, const TalusFigure *figure);
 
 /* Bound of numbers in a head, so that squares and sums do not overflow. */
-#define TALUS_HEAD_MOST 1e100
+#define TALUS_HEAD_NUMBER_MAX 1e100
 
 /* Finds a member of an object; fails if it is missing or of another kind. */
 TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJsonKind kind,
                               const TalusJson **out);
+/* Read a number, a list of `count` numbers, a vector. */
 TalusStatus talus_head_number(const TalusJson *object, const char *key, double *out);
 TalusStatus talus_head_list(const TalusJson *node, int count, double *out);
 TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, TalusVec3 *out);
@@ -313,16 +343,19 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
 /* Makes a deep copy, with the parts of compounds. */
 TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
                                   TalusShapeDef *out);
+/* True if two definitions make the same shape. */
 bool talus_head_same_shape(const TalusShapeDef *a, const TalusShapeDef *b);
 
 /* ---- frames: frames_encode.c, frames_decode.c ---- */
 
+/* State of a writer of frames. */
 typedef struct TalusFrameEncoder {
     TalusPacker packer;
     TalusFrameState before, now;
-    int clamped; /* number of bodies of the last frame outside the grid */
-    int32_t *match, *value, *guess;
-    uint16_t *half;
+    int clamped;            /* number of bodies of the last frame outside the grid */
+    int32_t *match;         /* [bodies]: row in the previous frame, -1 for a new body */
+    int32_t *value, *guess; /* integers of an array, and those predicted for them */
+    uint16_t *half;         /* bfloat16 numbers of an array */
     float *radius;
     int *chain; /* indices of contacts */
 } TalusFrameEncoder;
@@ -334,6 +367,7 @@ TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead
                                const TalusSnapshot *snapshot, bool *key);
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
 
+/* Memory of a reader of frames; members as in the encoder. */
 typedef struct TalusFrameDecoder {
     TalusUnpacker unpacker;
     int32_t *match, *value, *guess;
@@ -367,23 +401,26 @@ TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 /* Returns the format version of the file. */
 int talus_frames_version(const TalusFrames *frames);
 
-typedef struct TalusHeadPlace {
+/* Location of a HEAD in the file. */
+typedef struct TalusHeadLocation {
     uint64_t offset, size;
-} TalusHeadPlace;
+} TalusHeadLocation;
 
+/* An open file of frames. */
 struct TalusFrames {
     char *path;
     int fd;
     uint32_t version; /* format version of the file */
     TalusFrameInfo *frame;
     int *frame_head; /* index of each frame's head, -1 if none */
-    TalusHeadPlace *head;
+    TalusHeadLocation *head;
     int count, heads;
     uint64_t end; /* end of the last complete chunk before the index */
     bool complete;
     uint64_t torn;     /* offset of a last chunk dropped for lack of its bytes; 0: none */
     uint64_t warned;   /* offset of damage already reported; 0: none */
     uint32_t marks[2]; /* checksums of the last frame and its head, which identify the file */
+    uint64_t replaced; /* how often frames found before were no longer in the file */
 
     TalusHeadStore loaded;
     int loaded_head; /* -1: none */
@@ -394,15 +431,19 @@ struct TalusFrames {
     unsigned char *payload;
 };
 
+/* Opens frames (*frames NULL) or finds those written since, in a file that the caller has opened and hands over. `path`
+ * is for messages. On failure closes *frames and sets it to NULL. */
+TalusStatus talus_frames_follow(TalusFrames **frames, int fd, const char *path);
 /* Finds the chunks from `frames->end` on, or all if the file was replaced. */
 TalusStatus talus_frames_scan(TalusFrames *frames);
 /* Discards everything read from the file. */
 void talus_frames_forget(TalusFrames *frames);
 /* Reads exactly `size` bytes of the file. */
-TalusStatus talus_frames_bytes(const TalusFrames *frames, uint64_t offset, void *out, size_t size);
+TalusStatus talus_frames_read_bytes(const TalusFrames *frames, uint64_t offset, void *out,
+                                    size_t size);
 /* Reads a chunk into `payload` and checks its kind and checksum. */
-TalusStatus talus_frames_chunk(TalusFrames *frames, uint64_t offset, uint32_t kind,
-                               TalusChunk *chunk);
+TalusStatus talus_frames_read_chunk(TalusFrames *frames, uint64_t offset, uint32_t kind,
+                                    TalusChunk *chunk);
 /* Loads the head of a frame into `loaded`. */
 TalusStatus talus_frames_load_head(TalusFrames *frames, int index);
 /* Decodes a frame into state[newest]; `snapshot` may be NULL. */

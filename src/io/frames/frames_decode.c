@@ -26,12 +26,12 @@ static TalusStatus reserve_values(TalusFrameDecoder *d, size_t count)
 static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *before,
                                   TalusFrameState *now)
 {
-    uint64_t newest = before ? talus_frame_newest(before) : 0;
+    uint64_t newest = before ? talus_frame_largest_number(before) : 0;
     TALUS_TRY(
         talus_unpack_integers(&d->unpacker, TALUS_ARRAY_NUMBER, 2, now->count, NULL, d->value));
     for (int i = 0, row = 0; i < now->count; i++) {
         uint64_t step = (uint64_t)(uint32_t)d->value[2 * i + 1] << 32 | (uint32_t)d->value[2 * i];
-        uint64_t number = talus_frame_guess(before, row, now->id, i) + step;
+        uint64_t number = talus_frame_predict_number(before, row, now->id, i) + step;
         now->id[i] = (TalusBodyId){number};
         if (number == 0 || number >= TALUS_ID_LIMIT ||
             !talus_frame_find(before, newest, now->id[i], &row, &d->match[i]))
@@ -81,31 +81,31 @@ static TalusStatus unpack_positions(TalusFrameDecoder *d, const TalusFrameState 
 }
 
 /* A constant property of bodies: taken from the previous frame or, for new bodies, from this one. */
-typedef struct News {
+typedef struct Constant {
     int name;
-    int32_t most;
+    int32_t limit;
     size_t pointer;
     bool bytes; /* true for an array of bytes */
-} News;
+} Constant;
 
-static TalusStatus unpack_new(TalusFrameDecoder *d, const News *news, int count,
-                              const TalusFrameState *before, TalusFrameState *now)
+static TalusStatus unpack_constant(TalusFrameDecoder *d, const Constant *constant, int count,
+                                   const TalusFrameState *before, TalusFrameState *now)
 {
     const void *old;
     void *out;
-    memcpy(&old, (const char *)before + news->pointer, sizeof old);
-    memcpy(&out, (char *)now + news->pointer, sizeof out);
-    TALUS_TRY(talus_unpack_integers(&d->unpacker, news->name, 1, count, NULL, d->value));
+    memcpy(&old, (const char *)before + constant->pointer, sizeof old);
+    memcpy(&out, (char *)now + constant->pointer, sizeof out);
+    TALUS_TRY(talus_unpack_integers(&d->unpacker, constant->name, 1, count, NULL, d->value));
     for (int i = 0, next = 0; i < now->count; i++) {
         int row = d->match[i];
-        int32_t value = row < 0       ? d->value[next++]
-                        : news->bytes ? ((const uint8_t *)old)[row]
-                                      : ((const int32_t *)old)[row];
+        int32_t value = row < 0           ? d->value[next++]
+                        : constant->bytes ? ((const uint8_t *)old)[row]
+                                          : ((const int32_t *)old)[row];
         /* Old bodies are checked too, because the head may have changed. */
-        if (news->name != TALUS_ARRAY_TAG && (value < 0 || value > news->most))
-            return talus_fail_key(talus_array_name(news->name), TALUS_ERR_FORMAT,
-                                  "%d; expected 0 to %d", value, news->most);
-        if (news->bytes)
+        if (constant->name != TALUS_ARRAY_TAG && (value < 0 || value > constant->limit))
+            return talus_fail_key(talus_array_name(constant->name), TALUS_ERR_FORMAT,
+                                  "%d; expected 0 to %d", value, constant->limit);
+        if (constant->bytes)
             ((uint8_t *)out)[i] = (uint8_t)value;
         else
             ((int32_t *)out)[i] = value;
@@ -127,10 +127,10 @@ static TalusStatus unpack_radii(TalusFrameDecoder *d, int count, const TalusFram
     return TALUS_OK;
 }
 
-static TalusStatus unpack_news(TalusFrameDecoder *d, const TalusFramesHead *head,
-                               const TalusFrameState *before, TalusFrameState *now)
+static TalusStatus unpack_constants(TalusFrameDecoder *d, const TalusFramesHead *head,
+                                    const TalusFrameState *before, TalusFrameState *now)
 {
-    const News news[] = {
+    const Constant constant[] = {
         {TALUS_ARRAY_SHAPE, head->shape_count - 1, offsetof(TalusFrameState, shape), false},
         {TALUS_ARRAY_MATERIAL, head->material_count - 1, offsetof(TalusFrameState, material),
          false},
@@ -142,12 +142,12 @@ static TalusStatus unpack_news(TalusFrameDecoder *d, const TalusFramesHead *head
     for (int i = 0; i < now->count; i++)
         count += d->match[i] < 0;
     TALUS_TRY(unpack_radii(d, count, before, now));
-    for (size_t i = 0; i < sizeof news / sizeof *news; i++)
-        TALUS_TRY(unpack_new(d, &news[i], count, before, now));
+    for (size_t i = 0; i < sizeof constant / sizeof *constant; i++)
+        TALUS_TRY(unpack_constant(d, &constant[i], count, before, now));
     return TALUS_OK;
 }
 
-static TalusStatus set_turn(const int32_t *value, int16_t out[4])
+static TalusStatus set_orientation(const int32_t *value, int16_t out[4])
 {
     int64_t norm2 = 0;
     for (int k = 0; k < 4; k++) {
@@ -177,7 +177,7 @@ static TalusStatus unpack_orientations(TalusFrameDecoder *d, const TalusFramesHe
                                     key ? NULL : d->guess, d->value));
     for (int i = 0, next = 0; i < now->count; i++)
         if (!talus_head_is_sphere(head, now->shape[i]))
-            TALUS_TRY(set_turn(&d->value[4 * next++], now->orientation[i]));
+            TALUS_TRY(set_orientation(&d->value[4 * next++], now->orientation[i]));
     return TALUS_OK;
 }
 
@@ -185,12 +185,12 @@ static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *hea
                                 const TalusFrameState *before, TalusFrameState *now)
 {
     int n = (int)d->unpacker.head.bodies;
-    TALUS_TRY(talus_frame_state_size(now, n));
+    TALUS_TRY(talus_frame_state_resize(now, n));
     TALUS_TRY(reserve_values(d, 4 * (size_t)n));
     TALUS_TRY(TALUS_GROW(d->match, (size_t)n, 0, "frame"));
     bool slots = d->unpacker.array[TALUS_ARRAY_INDEX].head.tuples > 0;
     TALUS_TRY((slots ? unpack_slots : unpack_numbers)(d, key ? NULL : before, now));
-    TALUS_TRY(unpack_news(d, head, before, now));
+    TALUS_TRY(unpack_constants(d, head, before, now));
     TALUS_TRY(unpack_positions(d, before, key, now));
     return unpack_orientations(d, head, before, key, now);
 }
@@ -205,13 +205,10 @@ static TalusQuat to_quat(const int16_t turn[4])
 
 static void fill_bodies(const TalusFramesHead *head, const TalusFrameState *now, TalusSnapshot *s)
 {
-    TalusVec3 o = head->origin;
-    double h = head->quantum;
     for (int i = 0; i < now->count; i++) {
-        const int32_t *q = now->position[i];
         bool sphere = talus_head_is_sphere(head, now->shape[i]);
         s->id[i] = now->id[i];
-        s->position[i] = talus_vec3(o.x + h * q[0], o.y + h * q[1], o.z + h * q[2]);
+        s->position[i] = talus_head_grid_point(head, now->position[i]);
         s->orientation[i] = sphere ? talus_quat_identity() : to_quat(now->orientation[i]);
         s->radius[i] = now->radius[i];
         s->shape[i] = now->shape[i];
@@ -226,12 +223,12 @@ static void fill_speeds(TalusSnapshot *s, const uint16_t *half)
 {
     for (int i = 0; i < s->body_count; i++) {
         if (!s->velocity) {
-            s->speed[i] = talus_from_half(half[i]);
+            s->speed[i] = talus_from_bfloat16(half[i]);
             continue;
         }
         const uint16_t *v = &half[3 * i];
-        s->velocity[i] =
-            talus_vec3(talus_from_half(v[0]), talus_from_half(v[1]), talus_from_half(v[2]));
+        s->velocity[i] = talus_vec3(talus_from_bfloat16(v[0]), talus_from_bfloat16(v[1]),
+                                    talus_from_bfloat16(v[2]));
         s->speed[i] = talus_norm(s->velocity[i]);
     }
 }
@@ -241,12 +238,12 @@ static TalusStatus fill_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s
     int n = s->body_count;
     TalusUnpacker *u = &d->unpacker;
     TALUS_TRY(TALUS_GROW(d->half, 3 * (size_t)n, 0, "frame"));
-    TALUS_TRY(talus_unpack_halves(u, lean ? TALUS_ARRAY_SPEED : TALUS_ARRAY_VELOCITY, lean ? 1 : 3,
-                                  n, d->half));
+    TALUS_TRY(talus_unpack_bfloat16(u, lean ? TALUS_ARRAY_SPEED : TALUS_ARRAY_VELOCITY,
+                                    lean ? 1 : 3, n, d->half));
     fill_speeds(s, d->half);
-    TALUS_TRY(talus_unpack_halves(u, TALUS_ARRAY_FORCE, 1, n, d->half));
+    TALUS_TRY(talus_unpack_bfloat16(u, TALUS_ARRAY_FORCE, 1, n, d->half));
     for (int i = 0; i < n; i++)
-        s->force[i] = talus_from_half(d->half[i]);
+        s->force[i] = talus_from_bfloat16(d->half[i]);
     if (!lean)
         return talus_unpack_integers(u, TALUS_ARRAY_TOUCHING, 1, n, NULL, s->touching);
     s->touching = NULL;
@@ -292,7 +289,7 @@ static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head
     int count = s->contact_count, points = 0;
     TALUS_TRY(fill_rows(d, s));
     TALUS_TRY(TALUS_GROW(d->half, (size_t)count, 0, "chains"));
-    TALUS_TRY(talus_unpack_halves(&d->unpacker, TALUS_ARRAY_CHAIN_FORCE, 1, count, d->half));
+    TALUS_TRY(talus_unpack_bfloat16(&d->unpacker, TALUS_ARRAY_CHAIN_FORCE, 1, count, d->half));
     for (int i = 0; i < count; i++)
         points += s->fixed[s->contact_b[i]];
     TALUS_TRY(reserve_values(d, 3 * (size_t)points));
@@ -305,7 +302,7 @@ static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head
         double length = talus_norm(arm);
         TalusVec3 normal =
             length > 0.0 ? talus_scale(1.0 / length, arm) : talus_neg(talus_frames_up(head));
-        double impulse = talus_from_half(d->half[i]) * s->length;
+        double impulse = talus_from_bfloat16(d->half[i]) * s->length;
         s->contact[i] = (TalusContactState){.a = s->id[a],
                                             .b = s->id[b],
                                             .point = talus_add(s->position[a], arm),
@@ -324,7 +321,7 @@ static TalusStatus count_chains(const TalusFrameDecoder *d, uint64_t payload, in
                           "claims %llu chains in %llu bytes; with bodies there may be %d to a byte",
                           (unsigned long long)chains, (unsigned long long)payload,
                           TALUS_FRAMES_PER_BYTE);
-    if (chains > d->unpacker.head.contacts || chains > TALUS_FRAMES_MOST)
+    if (chains > d->unpacker.head.contacts || chains > TALUS_FRAMES_COUNT_MAX)
         return talus_fail(TALUS_ERR_FORMAT, "claims %llu chains of %u contacts",
                           (unsigned long long)chains, d->unpacker.head.contacts);
     *count = (int)chains;
@@ -336,10 +333,9 @@ static TalusStatus fill_snapshot(TalusFrameDecoder *d, const TalusFramesHead *he
                                  TalusSnapshot *s)
 {
     int chains = 0;
-    unsigned fields = TALUS_SNAPSHOT_LAYER | TALUS_SNAPSHOT_FORCE;
-    fields |= head->lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS;
+    unsigned fields = TALUS_SNAPSHOT_LAYER | talus_frame_fields(head->lean);
     TALUS_TRY(count_chains(d, chunk->size, &chains));
-    TALUS_TRY(talus_snapshot_shape(s, fields, now->count, head->lean ? 0 : chains));
+    TALUS_TRY(talus_snapshot_resize(s, fields, now->count, head->lean ? 0 : chains));
     s->time = chunk->time;
     s->step = chunk->step;
     s->length = head->step;

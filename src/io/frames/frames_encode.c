@@ -46,14 +46,8 @@ static bool to_grid(const TalusFramesHead *head, TalusVec3 x, int32_t out[3])
     return clamped;
 }
 
-static TalusVec3 from_grid(const TalusFramesHead *head, const int32_t q[3])
-{
-    return talus_vec3(head->origin.x + head->quantum * q[0], head->origin.y + head->quantum * q[1],
-                      head->origin.z + head->quantum * q[2]);
-}
-
 /* q and -q are the same rotation; the sign nearer to the previous frame gives small differences. */
-static void to_turn(TalusQuat q, const int16_t *before, int16_t out[4])
+static void to_orientation(TalusQuat q, const int16_t *before, int16_t out[4])
 {
     const double v[4] = {q.w, q.x, q.y, q.z};
     double along = 0.0;
@@ -100,7 +94,8 @@ static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const T
     if (talus_head_is_sphere(head, s->shape[i]))
         memset(now->orientation[i], 0, sizeof now->orientation[i]);
     else
-        to_turn(s->orientation[i], row >= 0 ? before->orientation[row] : NULL, now->orientation[i]);
+        to_orientation(s->orientation[i], row >= 0 ? before->orientation[row] : NULL,
+                       now->orientation[i]);
     now->radius[i] = to_radius(s->radius[i], head->lean);
     now->shape[i] = s->shape[i];
     now->material[i] = s->material[i];
@@ -109,8 +104,8 @@ static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const T
     if (s->layer)
         now->layer[i] = (uint8_t)s->layer[i];
     else
-        now->layer[i] =
-            row >= 0 ? before->layer[row] : layer_of(head, from_grid(head, now->position[i]));
+        now->layer[i] = row >= 0 ? before->layer[row]
+                                 : layer_of(head, talus_head_grid_point(head, now->position[i]));
     return clamped;
 }
 
@@ -152,7 +147,7 @@ static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *
 /* False if the order of bodies has changed; bodies from that point on count as new. */
 static bool match_bodies(TalusFrameEncoder *e, const TalusSnapshot *s)
 {
-    uint64_t newest = talus_frame_newest(&e->before);
+    uint64_t newest = talus_frame_largest_number(&e->before);
     bool ordered = true;
     for (int i = 0, row = 0; i < s->body_count; i++)
         ordered &= talus_frame_find(&e->before, newest, s->id[i], &row, &e->match[i]);
@@ -163,13 +158,13 @@ static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
                               const TalusSnapshot *s, bool *key)
 {
     int n = s->body_count;
-    if (n > TALUS_FRAMES_MOST || s->contact_count > TALUS_FRAMES_MOST)
+    if (n > TALUS_FRAMES_COUNT_MAX || s->contact_count > TALUS_FRAMES_COUNT_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "frames: %d bodies and %d contacts; a frame holds at most %d of each", n,
-                          s->contact_count, TALUS_FRAMES_MOST);
+                          s->contact_count, TALUS_FRAMES_COUNT_MAX);
     for (int i = 0; i < n; i++)
         TALUS_TRY(check_body(head, s, i));
-    TALUS_TRY(talus_frame_state_size(&e->now, n));
+    TALUS_TRY(talus_frame_state_resize(&e->now, n));
     TALUS_TRY(TALUS_GROW(e->match, (size_t)n, 0, "frame"));
     memcpy(e->now.id, s->id, (size_t)n * sizeof *s->id);
     *key |= !match_bodies(e, s);
@@ -192,7 +187,8 @@ static TalusStatus pack_numbers(TalusFrameEncoder *e, bool key)
     const TalusBodyId *id = e->now.id;
     int n = e->now.count;
     for (int i = 0, row = 0; i < n; i++) {
-        uint64_t step = id[i].number - talus_frame_guess(key ? NULL : &e->before, row, id, i);
+        uint64_t step =
+            id[i].number - talus_frame_predict_number(key ? NULL : &e->before, row, id, i);
         e->value[2 * i] = (int32_t)(uint32_t)step;
         e->value[2 * i + 1] = (int32_t)(uint32_t)(step >> 32);
         if (e->match[i] >= 0)
@@ -230,7 +226,7 @@ static TalusStatus pack_orientations(TalusFrameEncoder *e, const TalusFramesHead
                                key ? TALUS_PREDICT_BEST : TALUS_PREDICT_BODY, e->value, e->guess);
 }
 
-static TalusStatus pack_new(TalusFrameEncoder *e, int name, bool key)
+static TalusStatus pack_constant(TalusFrameEncoder *e, int name, bool key)
 {
     const TalusFrameState *now = &e->now;
     int count = 0;
@@ -246,7 +242,7 @@ static TalusStatus pack_new(TalusFrameEncoder *e, int name, bool key)
     return talus_pack_integers(&e->packer, name, 1, count, TALUS_PREDICT_BEST, e->value, NULL);
 }
 
-static TalusStatus pack_news(TalusFrameEncoder *e, bool key)
+static TalusStatus pack_constants(TalusFrameEncoder *e, bool key)
 {
     int count = 0;
     TALUS_TRY(TALUS_GROW(e->radius, (size_t)e->now.count, 0, "frame"));
@@ -255,28 +251,28 @@ static TalusStatus pack_news(TalusFrameEncoder *e, bool key)
             e->radius[count++] = e->now.radius[i];
     TALUS_TRY(talus_pack_floats(&e->packer, TALUS_ARRAY_RADIUS, 1, count, e->radius));
     for (int name = TALUS_ARRAY_SHAPE; name <= TALUS_ARRAY_LAYER; name++)
-        TALUS_TRY(pack_new(e, name, key));
+        TALUS_TRY(pack_constant(e, name, key));
     return TALUS_OK;
 }
 
 /* Packs velocities (lean frames: speeds), forces and numbers of contacts. */
 static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
 {
-    int n = s->body_count, drop = lean ? TALUS_HALF_COARSE : 0;
+    int n = s->body_count, drop = lean ? TALUS_BFLOAT16_DROPPED_LEAN : 0;
     for (int i = 0; i < n; i++) {
         if (lean) {
-            e->half[i] = talus_to_half(s->speed[i], drop);
+            e->half[i] = talus_to_bfloat16(s->speed[i], drop);
             continue;
         }
-        e->half[3 * i] = talus_to_half(s->velocity[i].x, 0);
-        e->half[3 * i + 1] = talus_to_half(s->velocity[i].y, 0);
-        e->half[3 * i + 2] = talus_to_half(s->velocity[i].z, 0);
+        e->half[3 * i] = talus_to_bfloat16(s->velocity[i].x, 0);
+        e->half[3 * i + 1] = talus_to_bfloat16(s->velocity[i].y, 0);
+        e->half[3 * i + 2] = talus_to_bfloat16(s->velocity[i].z, 0);
     }
-    TALUS_TRY(talus_pack_halves(&e->packer, lean ? TALUS_ARRAY_SPEED : TALUS_ARRAY_VELOCITY,
-                                lean ? 1 : 3, n, e->half));
+    TALUS_TRY(talus_pack_bfloat16(&e->packer, lean ? TALUS_ARRAY_SPEED : TALUS_ARRAY_VELOCITY,
+                                  lean ? 1 : 3, n, e->half));
     for (int i = 0; i < n; i++)
-        e->half[i] = talus_to_half(s->force[i], drop);
-    TALUS_TRY(talus_pack_halves(&e->packer, TALUS_ARRAY_FORCE, 1, n, e->half));
+        e->half[i] = talus_to_bfloat16(s->force[i], drop);
+    TALUS_TRY(talus_pack_bfloat16(&e->packer, TALUS_ARRAY_FORCE, 1, n, e->half));
     if (lean)
         return TALUS_OK;
     for (int i = 0; i < n; i++)
@@ -312,18 +308,18 @@ static double chain_threshold(const TalusSnapshot *s)
 /* Sorts the contacts of chains by the row of their first body; equal rows keep their order. */
 static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int *count)
 {
-    double least = chain_threshold(s);
+    double threshold = chain_threshold(s);
     int *start = e->guess; /* [bodies + 1]: start of each row's chains */
     TALUS_TRY(TALUS_GROW(e->chain, (size_t)s->contact_count, 0, "chains"));
     memset(start, 0, ((size_t)s->body_count + 1) * sizeof *start);
     for (int i = 0; i < s->contact_count; i++)
-        if (normal_impulse(&s->contact[i]) > least)
+        if (normal_impulse(&s->contact[i]) > threshold)
             start[s->contact_a[i] + 1]++;
     for (int i = 0; i < s->body_count; i++)
         start[i + 1] += start[i];
     *count = start[s->body_count];
     for (int i = 0; i < s->contact_count; i++)
-        if (normal_impulse(&s->contact[i]) > least)
+        if (normal_impulse(&s->contact[i]) > threshold)
             e->chain[start[s->contact_a[i]]++] = i;
     return TALUS_OK;
 }
@@ -338,7 +334,7 @@ static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head
         int c = e->chain[i];
         if (!s->fixed[s->contact_b[c]])
             continue;
-        TalusVec3 from = from_grid(head, e->now.position[s->contact_a[c]]);
+        TalusVec3 from = talus_head_grid_point(head, e->now.position[s->contact_a[c]]);
         TalusVec3 arm = talus_scale(1.0 / head->quantum, talus_sub(s->contact[c].point, from));
         e->value[3 * points] = to_integer(arm.x, &clamped);
         e->value[3 * points + 1] = to_integer(arm.y, &clamped);
@@ -359,13 +355,13 @@ static TalusStatus pack_chains(TalusFrameEncoder *e, const TalusFramesHead *head
         int c = e->chain[i];
         e->value[i] = s->contact_a[c];
         e->guess[i] = s->contact_b[c] - s->contact_a[c];
-        e->half[i] = talus_to_half(normal_impulse(&s->contact[c]) / s->length, 0);
+        e->half[i] = talus_to_bfloat16(normal_impulse(&s->contact[c]) / s->length, 0);
     }
     TALUS_TRY(talus_pack_integers(&e->packer, TALUS_ARRAY_CHAIN_A, 1, *count, TALUS_PREDICT_TUPLE,
                                   e->value, NULL));
     TALUS_TRY(talus_pack_integers(&e->packer, TALUS_ARRAY_CHAIN_B, 1, *count, TALUS_PREDICT_NONE,
                                   e->guess, NULL));
-    TALUS_TRY(talus_pack_halves(&e->packer, TALUS_ARRAY_CHAIN_FORCE, 1, *count, e->half));
+    TALUS_TRY(talus_pack_bfloat16(&e->packer, TALUS_ARRAY_CHAIN_FORCE, 1, *count, e->half));
     return pack_points(e, head, s, *count);
 }
 
@@ -378,7 +374,7 @@ static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head
     TALUS_TRY(reserve_values(e, 4 * n + 1));
     TALUS_TRY(TALUS_GROW(e->half, 3 * n, 0, "frame"));
     TALUS_TRY(pack_numbers(e, key));
-    TALUS_TRY(pack_news(e, key));
+    TALUS_TRY(pack_constants(e, key));
     TALUS_TRY(pack_positions(e, key));
     TALUS_TRY(pack_orientations(e, head, key));
     TALUS_TRY(pack_motion(e, s, head->lean));
@@ -389,9 +385,9 @@ static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head
 static TalusStatus fill_up(TalusPacker *packer, int bodies, int chains)
 {
     size_t things = (size_t)bodies + (size_t)chains;
-    size_t least = (things + TALUS_FRAMES_PER_BYTE - 1) / TALUS_FRAMES_PER_BYTE;
+    size_t threshold = (things + TALUS_FRAMES_PER_BYTE - 1) / TALUS_FRAMES_PER_BYTE;
     size_t size = packer->size - sizeof(TalusChunk);
-    return size < least ? talus_pack_bytes(packer, NULL, least - size) : TALUS_OK;
+    return size < threshold ? talus_pack_bytes(packer, NULL, threshold - size) : TALUS_OK;
 }
 
 TalusStatus talus_frame_encode(TalusFrameEncoder *e, const TalusFramesHead *head,
@@ -402,7 +398,7 @@ TalusStatus talus_frame_encode(TalusFrameEncoder *e, const TalusFramesHead *head
     TALUS_TRY(fill_state(e, head, s, key));
     p->size = 0;
     p->arrays = 0;
-    p->taken = 0;
+    p->packed_count = 0;
     TALUS_TRY(talus_pack_bytes(p, NULL, sizeof(TalusChunk) + sizeof(TalusFrameHead)));
     TALUS_TRY(pack_arrays(e, head, s, *key, &chains));
     TALUS_TRY(talus_pack_arrays(p));

@@ -10,24 +10,26 @@
 #include <string.h>
 
 /* Sizes of one level or of all levels. */
+enum { VERTICES, TRIANGLES, EDGES, PIECES, SIZES };
 typedef struct Sizes {
-    int64_t vertices, triangles, edges, pieces;
+    int64_t of[SIZES];
 } Sizes;
 
-static Sizes sizes_of(const TalusMesh *mesh)
+static Sizes sizes_of(const TalusMesh *m)
 {
-    return (Sizes){mesh->vertex_count, mesh->triangle_count, mesh->edge_count, mesh->piece_count};
+    return (Sizes){{m->vertex_count, m->triangle_count, m->edge_count, m->piece_count}};
 }
 
 static Sizes sum(Sizes a, Sizes b)
 {
-    return (Sizes){a.vertices + b.vertices, a.triangles + b.triangles, a.edges + b.edges,
-                   a.pieces + b.pieces};
+    for (int k = 0; k < SIZES; k++)
+        a.of[k] += b.of[k];
+    return a;
 }
 
 static int64_t total(Sizes s)
 {
-    return s.vertices + s.triangles + s.edges + s.pieces;
+    return s.of[VERTICES] + s.of[TRIANGLES] + s.of[EDGES] + s.of[PIECES];
 }
 
 static Sizes sizes_of_all(const TalusFigure *figure, int count)
@@ -73,37 +75,55 @@ void talus_head_figure(TalusText *text, const TalusFigure *figure)
     talus_text_print(text, "]");
 }
 
+/* Columns of integers: array in the file, components, elements and prediction. */
+enum { NORMAL, TRIANGLE, EDGE, PIECE, COLUMNS };
+static const struct {
+    int name, components, size;
+    TalusPrediction prediction;
+} columns[COLUMNS] = {
+    [NORMAL] = {TALUS_ARRAY_NORMAL, 3, VERTICES, TALUS_PREDICT_TUPLE},
+    [TRIANGLE] = {TALUS_ARRAY_TRIANGLE, 3, TRIANGLES, TALUS_PREDICT_TUPLE},
+    [EDGE] = {TALUS_ARRAY_EDGE, 2, EDGES, TALUS_PREDICT_TUPLE},
+    [PIECE] = {TALUS_ARRAY_PIECE, 1, PIECES, TALUS_PREDICT_NONE},
+};
+
 /* All numbers of a kind, in the order of shapes and levels. */
 typedef struct Columns {
-    float *point;    /* 3 per point */
-    int32_t *normal; /* 3 per normal, quantised */
-    int32_t *triangle, *edge, *piece;
+    float *point;              /* 3 per vertex */
+    int32_t *integer[COLUMNS]; /* normals are quantised */
 } Columns;
 
 static void columns_free(Columns *c)
 {
-    TALUS_RELEASE(c->point, c->normal, c->triangle, c->edge, c->piece);
+    TALUS_RELEASE(c->point, c->integer[NORMAL], c->integer[TRIANGLE], c->integer[EDGE],
+                  c->integer[PIECE]);
 }
 
 static TalusStatus columns_create(Sizes all, Columns *c)
 {
     memset(c, 0, sizeof *c);
-    TalusStatus status = TALUS_ALLOC(c->point, 3 * (size_t)all.vertices, "figures");
-    TALUS_THEN(status, TALUS_ALLOC(c->normal, 3 * (size_t)all.vertices, "figures"));
-    TALUS_THEN(status, TALUS_ALLOC(c->triangle, 3 * (size_t)all.triangles, "figures"));
-    TALUS_THEN(status, TALUS_ALLOC(c->edge, 2 * (size_t)all.edges, "figures"));
-    TALUS_THEN(status, TALUS_ALLOC(c->piece, (size_t)all.pieces, "figures"));
+    TalusStatus status = TALUS_ALLOC(c->point, 3 * (size_t)all.of[VERTICES], "figures");
+    for (int k = 0; k < COLUMNS; k++)
+        TALUS_THEN(status, TALUS_ALLOC(c->integer[k],
+                                       (size_t)(columns[k].components * all.of[columns[k].size]),
+                                       "figures"));
     if (status != TALUS_OK)
         columns_free(c);
     return status;
 }
 
+/* Returns the part of a column that begins at the level `at`. */
+static int32_t *column_at(const Columns *c, int k, Sizes at)
+{
+    return c->integer[k] + columns[k].components * at.of[columns[k].size];
+}
+
 static void put_mesh(const TalusMesh *mesh, Sizes at, Columns *c)
 {
-    for (int k = 0; k < mesh->vertex_count; k++) {
+    float *point = c->point + 3 * at.of[VERTICES];
+    int32_t *normal = column_at(c, NORMAL, at);
+    for (int k = 0; k < mesh->vertex_count; k++, point += 3, normal += 3) {
         TalusVec3 p = mesh->vertex[k], n = mesh->normal[k];
-        float *point = c->point + 3 * (at.vertices + k);
-        int32_t *normal = c->normal + 3 * (at.vertices + k);
         point[0] = (float)p.x;
         point[1] = (float)p.y;
         point[2] = (float)p.z;
@@ -112,26 +132,21 @@ static void put_mesh(const TalusMesh *mesh, Sizes at, Columns *c)
         normal[2] = (int32_t)rint(TALUS_NORMAL_STEPS * n.z);
     }
     for (int k = 0; k < 3 * mesh->triangle_count; k++)
-        c->triangle[3 * at.triangles + k] = mesh->triangle[k];
+        column_at(c, TRIANGLE, at)[k] = mesh->triangle[k];
     for (int k = 0; k < 2 * mesh->edge_count; k++)
-        c->edge[2 * at.edges + k] = mesh->edge[k];
+        column_at(c, EDGE, at)[k] = mesh->edge[k];
     for (int k = 0; k < mesh->piece_count; k++)
-        c->piece[at.pieces + k] = mesh->piece[k];
+        column_at(c, PIECE, at)[k] = mesh->piece[k];
 }
 
 static TalusStatus pack_columns(TalusPacker *p, const Columns *c, Sizes all)
 {
-    int vertices = (int)all.vertices;
-    p->repeats = true;
-    TALUS_TRY(talus_pack_floats(p, TALUS_ARRAY_POINT, 3, vertices, c->point));
-    TALUS_TRY(talus_pack_integers(p, TALUS_ARRAY_NORMAL, 3, vertices, TALUS_PREDICT_TUPLE,
-                                  c->normal, NULL));
-    TALUS_TRY(talus_pack_integers(p, TALUS_ARRAY_TRIANGLE, 3, (int)all.triangles,
-                                  TALUS_PREDICT_TUPLE, c->triangle, NULL));
-    TALUS_TRY(talus_pack_integers(p, TALUS_ARRAY_EDGE, 2, (int)all.edges, TALUS_PREDICT_TUPLE,
-                                  c->edge, NULL));
-    TALUS_TRY(talus_pack_integers(p, TALUS_ARRAY_PIECE, 1, (int)all.pieces, TALUS_PREDICT_NONE,
-                                  c->piece, NULL));
+    p->thorough = true;
+    TALUS_TRY(talus_pack_floats(p, TALUS_ARRAY_POINT, 3, (int)all.of[VERTICES], c->point));
+    for (int k = 0; k < COLUMNS; k++)
+        TALUS_TRY(talus_pack_integers(p, columns[k].name, columns[k].components,
+                                      (int)all.of[columns[k].size], columns[k].prediction,
+                                      c->integer[k], NULL));
     return talus_pack_arrays(p);
 }
 
@@ -139,9 +154,9 @@ TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figu
 {
     Sizes all = sizes_of_all(figure, count), at = {0};
     Columns c;
-    if (total(all) > TALUS_FRAMES_MOST)
+    if (total(all) > TALUS_FRAMES_COUNT_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "frames: the shapes have %lld triangles",
-                          (long long)all.triangles);
+                          (long long)all.of[TRIANGLES]);
     TALUS_TRY(columns_create(all, &c));
     for (int k = 0; k < count; k++)
         for (int i = 0; i < figure[k].levels; i++) {
@@ -156,9 +171,9 @@ TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figu
 /* Returns the zeros that must follow a payload of `size` bytes. */
 size_t talus_head_padding(const TalusFigure *figure, int count, size_t size)
 {
-    size_t least = ((size_t)total(sizes_of_all(figure, count)) + TALUS_FIGURE_PER_BYTE - 1) /
-                   TALUS_FIGURE_PER_BYTE;
-    return size < least ? least - size : 0;
+    size_t needed = ((size_t)total(sizes_of_all(figure, count)) + TALUS_FIGURE_PER_BYTE - 1) /
+                    TALUS_FIGURE_PER_BYTE;
+    return size < needed ? needed - size : 0;
 }
 
 /* ---- reading ---- */
@@ -169,7 +184,7 @@ static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
     double v[4];
     TALUS_TRY(talus_head_list(node, 4, v));
     for (int k = 0; k < 4; k++)
-        if (!(v[k] >= 0.0 && v[k] <= TALUS_FRAMES_MOST && v[k] == floor(v[k])))
+        if (!(v[k] >= 0.0 && v[k] <= TALUS_FRAMES_COUNT_MAX && v[k] == floor(v[k])))
             return talus_json_fail(node, 0, "has %g where a count should be", v[k]);
     out->vertex_count = (int)v[0];
     out->triangle_count = (int)v[1];
@@ -181,7 +196,7 @@ static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
 static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
 {
     const TalusJson *word;
-    char shown[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
     TALUS_TRY(talus_head_member(node, "drawn", TALUS_JSON_STRING, &word));
     for (int k = 0; k < TALUS_DRAWN_KINDS; k++)
         if (strcmp(word->text, talus_drawn_name((TalusDrawn)k)) == 0) {
@@ -189,7 +204,7 @@ static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
             return TALUS_OK;
         }
     return talus_json_fail(word, 0, "\"%s\" is not a way to draw that this program knows",
-                           talus_json_print_value(word->text, shown));
+                           talus_json_printable(word->text, shown));
 }
 
 /* Reads the sizes of all levels. Spheres and half spaces have no levels, other figures 1 to 4. */
@@ -257,23 +272,21 @@ static TalusStatus take_mesh(TalusMesh *mesh, bool solid, const Columns *c, Size
     TALUS_TRY(TALUS_ALLOC(mesh->triangle, 3 * (size_t)mesh->triangle_count, "figures"));
     TALUS_TRY(TALUS_ALLOC(mesh->edge, 2 * (size_t)mesh->edge_count, "figures"));
     TALUS_TRY(TALUS_ALLOC(mesh->piece, (size_t)mesh->piece_count, "figures"));
-    TALUS_TRY(take_vertices(mesh, c->point + 3 * at.vertices, c->normal + 3 * at.vertices));
-    TALUS_TRY(take_corners(mesh->triangle, 3 * mesh->triangle_count, c->triangle + 3 * at.triangles,
+    TALUS_TRY(take_vertices(mesh, c->point + 3 * at.of[VERTICES], column_at(c, NORMAL, at)));
+    TALUS_TRY(take_corners(mesh->triangle, 3 * mesh->triangle_count, column_at(c, TRIANGLE, at),
                            mesh->vertex_count, "triangle"));
-    TALUS_TRY(take_corners(mesh->edge, 2 * mesh->edge_count, c->edge + 2 * at.edges,
+    TALUS_TRY(take_corners(mesh->edge, 2 * mesh->edge_count, column_at(c, EDGE, at),
                            mesh->vertex_count, "edge"));
-    return take_pieces(mesh, c->piece + at.pieces, solid);
+    return take_pieces(mesh, column_at(c, PIECE, at), solid);
 }
 
 static TalusStatus unpack_columns(TalusUnpacker *u, Sizes all, Columns *c)
 {
-    int vertices = (int)all.vertices;
-    TALUS_TRY(talus_unpack_floats(u, TALUS_ARRAY_POINT, 3, vertices, c->point));
-    TALUS_TRY(talus_unpack_integers(u, TALUS_ARRAY_NORMAL, 3, vertices, NULL, c->normal));
-    TALUS_TRY(
-        talus_unpack_integers(u, TALUS_ARRAY_TRIANGLE, 3, (int)all.triangles, NULL, c->triangle));
-    TALUS_TRY(talus_unpack_integers(u, TALUS_ARRAY_EDGE, 2, (int)all.edges, NULL, c->edge));
-    return talus_unpack_integers(u, TALUS_ARRAY_PIECE, 1, (int)all.pieces, NULL, c->piece);
+    TALUS_TRY(talus_unpack_floats(u, TALUS_ARRAY_POINT, 3, (int)all.of[VERTICES], c->point));
+    for (int k = 0; k < COLUMNS; k++)
+        TALUS_TRY(talus_unpack_integers(u, columns[k].name, columns[k].components,
+                                        (int)all.of[columns[k].size], NULL, c->integer[k]));
+    return TALUS_OK;
 }
 
 static TalusStatus take_figures(TalusUnpacker *u, Sizes all, TalusFigure *figure, int count)
@@ -296,7 +309,7 @@ static TalusStatus read_arrays(TalusHeadPayload payload, TalusFigure *figure, in
 {
     TalusUnpacker u = {0};
     Sizes all = sizes_of_all(figure, count);
-    if (total(all) > TALUS_FRAMES_MOST ||
+    if (total(all) > TALUS_FRAMES_COUNT_MAX ||
         (uint64_t)total(all) > (uint64_t)payload.size * TALUS_FIGURE_PER_BYTE)
         return talus_fail(TALUS_ERR_FORMAT,
                           "claims figures of %lld numbers in %zu bytes; there may be %d to a byte",

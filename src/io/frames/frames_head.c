@@ -41,12 +41,11 @@ static TalusStatus copy_text(TalusArena *arena, const char *text, const char **o
 static TalusStatus make_tables(TalusHeadStore *store, int shapes, int materials,
                                TalusShapeDef **shape, TalusFramesMaterial **material)
 {
-    void *block;
-    TALUS_TRY(talus_arena_alloc(&store->arena, (size_t)shapes * sizeof **shape, &block));
-    store->head.shapes = *shape = block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(&store->arena, *shape, shapes));
+    TALUS_TRY(TALUS_ARENA_ALLOC(&store->arena, *material, materials));
+    store->head.shapes = *shape;
     store->head.shape_count = shapes;
-    TALUS_TRY(talus_arena_alloc(&store->arena, (size_t)materials * sizeof **material, &block));
-    store->head.materials = *material = block;
+    store->head.materials = *material;
     store->head.material_count = materials;
     return TALUS_OK;
 }

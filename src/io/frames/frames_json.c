@@ -61,11 +61,12 @@ static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *fi
     talus_text_print(&out, ", \"detail\": \"%s\",\n", head->lean ? "lean" : "full");
     print_period(&out, &head->period);
     print_tables(&out, head, figure);
-    if (out.status == TALUS_OK && out.size > TALUS_FRAMES_HEAD_LIMIT)
-        out.status = talus_fail(TALUS_ERR_UNSUPPORTED,
-                                "frames: %d shapes and %d materials take more than the %d bytes "
-                                "that a head may have",
-                                head->shape_count, head->material_count, TALUS_FRAMES_HEAD_LIMIT);
+    if (out.status == TALUS_OK && out.size > TALUS_FRAMES_HEAD_JSON_MAX)
+        out.status =
+            talus_fail(TALUS_ERR_UNSUPPORTED,
+                       "frames: %d shapes and %d materials take more than the %d bytes "
+                       "that a head may have",
+                       head->shape_count, head->material_count, TALUS_FRAMES_HEAD_JSON_MAX);
     *text = out;
     return out.status;
 }
@@ -81,11 +82,11 @@ static TalusStatus pack_payload(TalusPacker *p, const TalusText *text, const Tal
     TALUS_TRY(talus_pack_bytes(p, NULL, 8 - text->size % 8));
     TALUS_TRY(talus_head_pack_figures(p, figure, shapes));
     TALUS_TRY(talus_pack_bytes(p, NULL, talus_head_padding(figure, shapes, p->size - start)));
-    if (p->size - start > TALUS_FRAMES_HEAD_MOST)
+    if (p->size - start > TALUS_FRAMES_HEAD_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "frames: the figures of %d shapes take more than the %d bytes that a "
                           "head may have",
-                          shapes, TALUS_FRAMES_HEAD_MOST);
+                          shapes, TALUS_FRAMES_HEAD_MAX);
     return TALUS_OK;
 }
 
@@ -131,10 +132,9 @@ static TalusStatus read_text(const TalusJson *object, const char *key, const cha
 static TalusStatus read_shapes(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
 {
     const TalusJson *list;
-    void *block;
+    TalusShapeDef *shape;
     TALUS_TRY(talus_head_member(root, "shapes", TALUS_JSON_ARRAY, &list));
-    TALUS_TRY(talus_arena_alloc(arena, (size_t)list->count * sizeof(TalusShapeDef), &block));
-    TalusShapeDef *shape = block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, shape, list->count));
     head->shapes = shape;
     head->shape_count = list->count;
     for (const TalusJson *n = list->first; n; n = n->next)
@@ -145,10 +145,9 @@ static TalusStatus read_shapes(TalusArena *arena, const TalusJson *root, TalusFr
 static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
 {
     const TalusJson *list;
-    void *block;
+    TalusFramesMaterial *material;
     TALUS_TRY(talus_head_member(root, "materials", TALUS_JSON_ARRAY, &list));
-    TALUS_TRY(talus_arena_alloc(arena, (size_t)list->count * sizeof(TalusFramesMaterial), &block));
-    TalusFramesMaterial *material = block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, material, list->count));
     head->materials = material;
     head->material_count = list->count;
     for (const TalusJson *n = list->first; n; n = n->next, material++) {
@@ -165,7 +164,7 @@ static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, Talu
 static TalusStatus read_scale(const TalusJson *root, const char *key, double *out)
 {
     TALUS_TRY(talus_head_number(root, key, out));
-    if (!(*out > 1.0 / TALUS_HEAD_MOST && *out < TALUS_HEAD_MOST))
+    if (!(*out > 1.0 / TALUS_HEAD_NUMBER_MAX && *out < TALUS_HEAD_NUMBER_MAX))
         return talus_json_fail(talus_json_get(root, key), 0, "is %g; expected more than 0", *out);
     return TALUS_OK;
 }
@@ -191,8 +190,9 @@ static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
         if (!side)
             continue;
         TALUS_TRY(talus_head_list(side, 2, between));
-        if (!(fabs(between[0]) < TALUS_HEAD_MOST && fabs(between[1]) < TALUS_HEAD_MOST &&
-              between[1] - between[0] > 1.0 / TALUS_HEAD_MOST))
+        if (!(fabs(between[0]) < TALUS_HEAD_NUMBER_MAX &&
+              fabs(between[1]) < TALUS_HEAD_NUMBER_MAX &&
+              between[1] - between[0] > 1.0 / TALUS_HEAD_NUMBER_MAX))
             return talus_json_fail(side, 0, "is from %g to %g; expected from a smaller number",
                                    between[0], between[1]);
         lo[k] = between[0];

@@ -30,7 +30,7 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload)
 
 /* ---- numbers ---- */
 
-uint16_t talus_to_half(double value, int drop)
+uint16_t talus_to_bfloat16(double value, int drop)
 {
     float single = (float)fmin(fmax(value, -3.0e38), 3.0e38); /* rounding cannot overflow */
     uint32_t bits;
@@ -40,7 +40,7 @@ uint16_t talus_to_half(double value, int drop)
     return (uint16_t)(bits >> low << drop);
 }
 
-double talus_from_half(uint16_t half)
+double talus_from_bfloat16(uint16_t half)
 {
     uint32_t bits = (uint32_t)half << 16;
     float single;
@@ -88,8 +88,8 @@ static void deflate_arrays(void *context, int64_t begin, int64_t end, int64_t ch
         a->head.coding = TALUS_CODING_STORED;
         if (!talus_deflate_available() || a->size < LEAST_DEFLATED)
             continue;
-        a->status = talus_deflate(a->repeats ? THOROUGH : LEVEL,
-                                  a->repeats ? TALUS_DEFLATE_ANY : TALUS_DEFLATE_RUNS, a->plane,
+        a->status = talus_deflate(a->thorough ? THOROUGH : LEVEL,
+                                  a->thorough ? TALUS_DEFLATE_ANY : TALUS_DEFLATE_RUNS, a->plane,
                                   a->size, a->data, talus_deflate_bound(a->size), &a->used);
         if (a->used < a->size)
             a->head.coding = TALUS_CODING_ZLIB;
@@ -119,20 +119,20 @@ static size_t padded(size_t size)
 
 TalusStatus talus_pack_arrays(TalusPacker *p)
 {
-    talus_parallel(p->pool, p->taken, 1, deflate_arrays, p->packed);
-    for (int i = 0; i < p->taken; i++) /* error messages are per thread */
+    talus_parallel(p->pool, p->packed_count, 1, deflate_arrays, p->packed);
+    for (int i = 0; i < p->packed_count; i++) /* error messages are per thread */
         if (p->packed[i].status != TALUS_OK)
             return talus_fail(p->packed[i].status, "frames: %s: out of memory for deflating",
                               talus_array_name(p->packed[i].head.name));
-    for (int i = 0; i < p->taken; i++) {
+    for (int i = 0; i < p->packed_count; i++) {
         TalusPacked *a = &p->packed[i], *next = a + 1;
-        if (i + 1 < p->taken && next->other) {
+        if (i + 1 < p->packed_count && next->alternative) {
             a = padded(next->used) < padded(a->used) ? next : a;
             i++;
         }
         TALUS_TRY(append(p, a));
     }
-    p->taken = 0;
+    p->packed_count = 0;
     return TALUS_OK;
 }
 
@@ -164,20 +164,20 @@ static void fill_planes(void *context, int64_t begin, int64_t end, int64_t chunk
 }
 
 /* Splits `code` into planes. */
-static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool other)
+static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool alternative)
 {
-    TalusPacked *a = &p->packed[p->taken];
+    TalusPacked *a = &p->packed[p->packed_count];
     size_t size = (size_t)head.tuples * head.components * head.width;
     TALUS_TRY(TALUS_GROW(a->plane, size, 0, "frame"));
     if (talus_deflate_available() && size >= LEAST_DEFLATED)
         TALUS_TRY(TALUS_GROW(a->data, talus_deflate_bound(size), 0, "frame"));
     a->head = head;
-    a->other = other;
-    a->repeats = p->repeats;
+    a->alternative = alternative;
+    a->thorough = p->thorough;
     a->size = size;
     Planes planes = {p->code, a};
     talus_parallel(p->pool, head.tuples, GRAIN, fill_planes, &planes);
-    p->taken++;
+    p->packed_count++;
     return TALUS_OK;
 }
 
@@ -208,7 +208,7 @@ typedef struct Codes {
     atomic_uint all; /* bits set in any code */
 } Codes;
 
-static void make_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void fill_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     Codes *c = context;
     uint32_t all = 0;
@@ -223,7 +223,7 @@ static void make_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
 
 static TalusStatus pack_predicted(TalusPacker *packer, int name, int components, int tuples,
                                   TalusPrediction prediction, const int32_t *value,
-                                  const int32_t *guess, bool other)
+                                  const int32_t *guess, bool alternative)
 {
     TALUS_TRY(TALUS_GROW(packer->code, (size_t)components * (size_t)tuples, 0, "frame"));
     Codes codes = {.code = packer->code,
@@ -231,14 +231,14 @@ static TalusStatus pack_predicted(TalusPacker *packer, int name, int components,
                    .value = value,
                    .guess = guess,
                    .components = (size_t)components};
-    talus_parallel(packer->pool, (int64_t)components * tuples, GRAIN, make_codes, &codes);
+    talus_parallel(packer->pool, (int64_t)components * tuples, GRAIN, fill_codes, &codes);
     uint32_t all = atomic_load(&codes.all);
     TalusArrayHead head = head_of(name, TALUS_TYPE_INTEGER, components, tuples,
                                   all > 0xffff ? 4
                                   : all > 0xff ? 2
                                                : 1);
     head.prediction = (uint8_t)prediction;
-    return take(packer, head, other);
+    return take(packer, head, alternative);
 }
 
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
@@ -256,8 +256,8 @@ TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, i
                 : TALUS_OK;
 }
 
-TalusStatus talus_pack_halves(TalusPacker *packer, int name, int components, int tuples,
-                              const uint16_t *value)
+TalusStatus talus_pack_bfloat16(TalusPacker *packer, int name, int components, int tuples,
+                                const uint16_t *value)
 {
     size_t count = (size_t)components * (size_t)tuples;
     if (tuples == 0)

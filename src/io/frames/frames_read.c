@@ -12,28 +12,42 @@
 
 /* ---- opening ---- */
 
-static TalusStatus open_file(TalusFrames *f, const char *path)
+static TalusStatus create(const char *path, TalusFrames **out)
 {
-    TALUS_TRY(talus_path(&f->path, "%s", path));
-    f->fd = talus_open_to_read(path);
-    if (f->fd < 0)
-        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
-    return talus_frames_scan(f);
+    TALUS_TRY(TALUS_ALLOC(*out, 1, "frames"));
+    (*out)->fd = (*out)->loaded_head = (*out)->decoded = -1;
+    return talus_path(&(*out)->path, "%s", path);
+}
+
+static void set_file(TalusFrames *f, int fd)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = fd;
+}
+
+TalusStatus talus_frames_follow(TalusFrames **frames, int fd, const char *path)
+{
+    TalusStatus status = *frames ? TALUS_OK : create(path, frames);
+    if (*frames)
+        set_file(*frames, fd);
+    else
+        close(fd);
+    TALUS_THEN(status, talus_frames_scan(*frames));
+    if (status != TALUS_OK) {
+        talus_frames_close(*frames);
+        *frames = NULL;
+    }
+    return status;
 }
 
 TalusStatus talus_frames_open(const char *path, TalusFrames **out)
 {
-    TalusFrames *f;
+    int fd = talus_open_to_read(path);
     *out = NULL;
-    TALUS_TRY(TALUS_ALLOC(f, 1, "frames"));
-    f->fd = f->loaded_head = f->decoded = -1;
-    TalusStatus status = open_file(f, path);
-    if (status != TALUS_OK) {
-        talus_frames_close(f);
-        return status;
-    }
-    *out = f;
-    return TALUS_OK;
+    if (fd < 0)
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
+    return talus_frames_follow(out, fd, path);
 }
 
 void talus_frames_close(TalusFrames *frames)
@@ -59,8 +73,7 @@ static void follow_name(TalusFrames *f)
     int fd = talus_open_to_read(f->path);
     if (fd < 0)
         return;
-    close(f->fd);
-    f->fd = fd;
+    set_file(f, fd);
     talus_frames_forget(f);
 }
 
@@ -126,11 +139,11 @@ TalusStatus talus_frames_load_head(TalusFrames *f, int index)
     if (f->loaded_head == head)
         return TALUS_OK;
     f->loaded_head = -1;
-    if (f->head[head].size > TALUS_FRAMES_HEAD_MOST + sizeof chunk)
+    if (f->head[head].size > TALUS_FRAMES_HEAD_MAX + sizeof chunk)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
                                "a head of %" PRIu64 " bytes; at most %d are read",
-                               f->head[head].size, TALUS_FRAMES_HEAD_MOST);
-    TALUS_TRY(talus_frames_chunk(f, f->head[head].offset, TALUS_CHUNK_HEAD, &chunk));
+                               f->head[head].size, TALUS_FRAMES_HEAD_MAX);
+    TALUS_TRY(talus_frames_read_chunk(f, f->head[head].offset, TALUS_CHUNK_HEAD, &chunk));
     TALUS_TRY(
         talus_frames_head_read((const char *)f->payload, (size_t)chunk.size, f->path, &f->loaded));
     f->loaded_head = head;
@@ -150,7 +163,7 @@ static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapsho
     TalusChunk chunk;
     f->decoded = -1; /* set again on success */
     TALUS_TRY(talus_frames_load_head(f, index));
-    TALUS_TRY(talus_frames_chunk(f, f->frame[index].offset, TALUS_CHUNK_FRAME, &chunk));
+    TALUS_TRY(talus_frames_read_chunk(f, f->frame[index].offset, TALUS_CHUNK_FRAME, &chunk));
     bool key = chunk.flags & TALUS_CHUNK_KEY;
     if (key != f->frame[index].key || chunk.time != f->frame[index].time ||
         chunk.step != f->frame[index].step)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-TalusStatus talus_frames_bytes(const TalusFrames *f, uint64_t offset, void *out, size_t size)
+TalusStatus talus_frames_read_bytes(const TalusFrames *f, uint64_t offset, void *out, size_t size)
 {
     return talus_read_at(f->fd, f->path, offset, out, size);
 }
@@ -29,10 +29,11 @@ static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
 }
 
 /* Checks sizes, then allocates, then verifies the checksum. */
-TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, TalusChunk *chunk)
+TalusStatus talus_frames_read_chunk(TalusFrames *f, uint64_t offset, uint32_t kind,
+                                    TalusChunk *chunk)
 {
     uint64_t start = offset + sizeof *chunk, size;
-    TALUS_TRY(talus_frames_bytes(f, offset, chunk, sizeof *chunk));
+    TALUS_TRY(talus_frames_read_bytes(f, offset, chunk, sizeof *chunk));
     TALUS_TRY(file_size(f, &size));
     if (chunk->magic != TALUS_CHUNK_MAGIC || chunk->kind != kind)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
@@ -43,7 +44,7 @@ TalusStatus talus_frames_chunk(TalusFrames *f, uint64_t offset, uint32_t kind, T
                                " bytes of the %" PRIu64 " after it",
                                offset, chunk->size, start > size ? 0 : size - start);
     TALUS_TRY(TALUS_GROW(f->payload, (size_t)chunk->size, 0, "frame"));
-    TALUS_TRY(talus_frames_bytes(f, start, f->payload, (size_t)chunk->size));
+    TALUS_TRY(talus_frames_read_bytes(f, start, f->payload, (size_t)chunk->size));
     if (talus_chunk_crc(chunk, f->payload) != chunk->crc)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT,
                                "damaged: the chunk at byte %" PRIu64 " does not match its checksum",
@@ -57,7 +58,7 @@ static TalusStatus check_start(TalusFrames *f, uint64_t size)
     TalusFileHead head = {0}, found = {0};
     size_t there = size < sizeof head ? (size_t)size : sizeof head;
     memcpy(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic);
-    TALUS_TRY(talus_frames_bytes(f, 0, &found, there));
+    TALUS_TRY(talus_frames_read_bytes(f, 0, &found, there));
     if (memcmp(&found, &head, there < sizeof head.magic ? there : sizeof head.magic) != 0)
         return talus_fail_file(f->path, TALUS_ERR_FORMAT, "is not a Talus frames file");
     if (there == sizeof head && (found.version < 1 || found.version > TALUS_FRAMES_VERSION))
@@ -100,20 +101,20 @@ static TalusStatus add_head(TalusFrames *f, uint64_t offset, uint64_t size)
 {
     size_t n = (size_t)f->heads;
     TALUS_TRY(TALUS_GROW(f->head, n + 1, n, "frames"));
-    f->head[f->heads++] = (TalusHeadPlace){offset, size};
+    f->head[f->heads++] = (TalusHeadLocation){offset, size};
     return TALUS_OK;
 }
 
 /* ---- the walk ---- */
 
 /* Reads a chunk's header; *whole is true if the chunk ends by `limit`. */
-static TalusStatus look(const TalusFrames *f, uint64_t offset, uint64_t limit, TalusChunk *chunk,
-                        bool *whole)
+static TalusStatus peek_chunk(const TalusFrames *f, uint64_t offset, uint64_t limit,
+                              TalusChunk *chunk, bool *whole)
 {
     *whole = false;
     if (limit - offset < sizeof *chunk)
         return TALUS_OK;
-    TALUS_TRY(talus_frames_bytes(f, offset, chunk, sizeof *chunk));
+    TALUS_TRY(talus_frames_read_bytes(f, offset, chunk, sizeof *chunk));
     *whole = chunk->magic == TALUS_CHUNK_MAGIC && chunk->size <= limit - offset - sizeof *chunk &&
              talus_chunk_bytes(chunk) <= limit - offset;
     return TALUS_OK;
@@ -128,7 +129,7 @@ static TalusStatus take_chunk(TalusFrames *f, uint64_t offset, const TalusChunk 
         return TALUS_OK;
     uint32_t bodies = 0;
     if (chunk->size >= sizeof bodies)
-        TALUS_TRY(talus_frames_bytes(f, offset + sizeof *chunk, &bodies, sizeof bodies));
+        TALUS_TRY(talus_frames_read_bytes(f, offset + sizeof *chunk, &bodies, sizeof bodies));
     TalusIndexRow row = {.offset = offset,
                          .time = chunk->time,
                          .step = chunk->step,
@@ -139,7 +140,7 @@ static TalusStatus take_chunk(TalusFrames *f, uint64_t offset, const TalusChunk 
 }
 
 /* Bytes that are no chunk but long enough for one are damage and not a truncation. */
-static void tell_damage(TalusFrames *f, uint64_t offset, uint64_t size, const TalusChunk *chunk)
+static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const TalusChunk *chunk)
 {
     if (size - offset < sizeof *chunk || chunk->magic == TALUS_CHUNK_MAGIC || f->warned == offset)
         return;
@@ -156,7 +157,7 @@ static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusC
     for (;;) {
         bool whole;
         *last = (TalusChunk){0};
-        TALUS_TRY(look(f, *offset, limit, last, &whole));
+        TALUS_TRY(peek_chunk(f, *offset, limit, last, &whole));
         if (!whole || last->kind == TALUS_CHUNK_INDEX)
             return TALUS_OK;
         TALUS_TRY(take_chunk(f, *offset, last));
@@ -166,10 +167,10 @@ static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusC
 
 /* ---- the index ---- */
 
-static bool end_is_there(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
+static bool has_end(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
 {
     return size >= sizeof(TalusFileHead) + sizeof(TalusChunk) + sizeof *end &&
-           talus_frames_bytes(f, size - sizeof *end, end, sizeof *end) == TALUS_OK &&
+           talus_frames_read_bytes(f, size - sizeof *end, end, sizeof *end) == TALUS_OK &&
            memcmp(end->magic, TALUS_FRAMES_END, sizeof end->magic) == 0 &&
            end->index >= sizeof(TalusFileHead) &&
            end->index <= size - sizeof *end - sizeof(TalusChunk);
@@ -196,7 +197,7 @@ static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
     TalusChunk chunk;
     uint32_t counts[2];
     *done = false;
-    TalusStatus status = talus_frames_chunk(f, index, TALUS_CHUNK_INDEX, &chunk);
+    TalusStatus status = talus_frames_read_chunk(f, index, TALUS_CHUNK_INDEX, &chunk);
     if (status != TALUS_OK)
         return status == TALUS_ERR_FORMAT ? TALUS_OK : status;
     if (chunk.size < sizeof counts)
@@ -221,10 +222,10 @@ static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
 /* ---- opening and refreshing ---- */
 
 /* A power failure may leave the last chunk of a file without index with its length but not its bytes; it is dropped. */
-static TalusStatus is_torn(TalusFrames *f, uint64_t offset, bool *torn)
+static TalusStatus check_torn(TalusFrames *f, uint64_t offset, bool *torn)
 {
     TalusChunk chunk;
-    TalusStatus status = talus_frames_chunk(f, offset, TALUS_CHUNK_FRAME, &chunk);
+    TalusStatus status = talus_frames_read_chunk(f, offset, TALUS_CHUNK_FRAME, &chunk);
     *torn = status == TALUS_ERR_FORMAT;
     return *torn ? TALUS_OK : status;
 }
@@ -235,7 +236,7 @@ static TalusStatus drop_torn(TalusFrames *f)
     if (f->count == 0 || f->frame[f->count - 1].offset + f->frame[f->count - 1].size != f->end)
         return TALUS_OK;
     uint64_t offset = f->frame[f->count - 1].offset;
-    TALUS_TRY(is_torn(f, offset, &torn));
+    TALUS_TRY(check_torn(f, offset, &torn));
     if (!torn)
         return TALUS_OK;
     if (f->warned != offset)
@@ -255,19 +256,19 @@ static TalusStatus scan_anew(TalusFrames *f, uint64_t size)
     TALUS_TRY(check_start(f, size));
     if (size < sizeof(TalusFileHead))
         return TALUS_OK;
-    if (end_is_there(f, size, &end))
+    if (has_end(f, size, &end))
         TALUS_TRY(take_rows(f, end.index, &done));
     f->complete = done;
     if (done)
         return TALUS_OK;
     talus_frames_forget(f);
     TALUS_TRY(walk(f, &f->end, size, &last));
-    tell_damage(f, f->end, size, &last);
-    f->complete = end_is_there(f, size, &end) && end.index == f->end;
+    warn_damage(f, f->end, size, &last);
+    f->complete = has_end(f, size, &end) && end.index == f->end;
     return f->complete ? TALUS_OK : drop_torn(f);
 }
 
-void talus_frames_head_place(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size)
+void talus_frames_head_location(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size)
 {
     int head = index >= 0 && index < frames->count ? frames->frame_head[index] : -1;
     *offset = head < 0 ? 0 : frames->head[head].offset;
@@ -279,9 +280,9 @@ static void read_marks(TalusFrames *f, uint32_t marks[2])
 {
     TalusChunk chunk;
     uint64_t size, offset[2] = {f->frame[f->count - 1].offset, 0};
-    talus_frames_head_place(f, f->count - 1, &offset[1], &size);
+    talus_frames_head_location(f, f->count - 1, &offset[1], &size);
     for (int i = 0; i < 2; i++) {
-        bool read = talus_frames_bytes(f, offset[i], &chunk, sizeof chunk) == TALUS_OK;
+        bool read = talus_frames_read_bytes(f, offset[i], &chunk, sizeof chunk) == TALUS_OK;
         marks[i] = read && chunk.magic == TALUS_CHUNK_MAGIC ? chunk.crc : 0;
     }
 }
@@ -302,13 +303,13 @@ static TalusStatus scan_on(TalusFrames *f, uint64_t size)
     TalusChunk last;
     bool torn = false;
     if (f->torn)
-        TALUS_TRY(is_torn(f, f->torn, &torn));
+        TALUS_TRY(check_torn(f, f->torn, &torn));
     if (torn)
         return TALUS_OK;
     f->torn = 0;
     TALUS_TRY(walk(f, &f->end, size, &last));
-    tell_damage(f, f->end, size, &last);
-    f->complete = end_is_there(f, size, &end) && end.index == f->end;
+    warn_damage(f, f->end, size, &last);
+    f->complete = has_end(f, size, &end) && end.index == f->end;
     return TALUS_OK;
 }
 
@@ -316,7 +317,9 @@ TalusStatus talus_frames_scan(TalusFrames *f)
 {
     uint64_t size = 0;
     TALUS_TRY(file_size(f, &size));
-    TALUS_TRY(still_there(f, size) ? scan_on(f, size) : scan_anew(f, size));
+    bool known = still_there(f, size);
+    f->replaced += !known && f->count > 0;
+    TALUS_TRY(known ? scan_on(f, size) : scan_anew(f, size));
     if (f->count > 0)
         read_marks(f, f->marks);
     return TALUS_OK;

@@ -28,9 +28,9 @@ static void print_profile(TalusText *text, const TalusShapeDef *shape)
 static void print_bytes(TalusText *text, const char *key, const void *bytes, size_t size)
 {
     talus_text_print(text, ", \"%s\": \"", key);
-    char *room = talus_text_room(text, talus_base64_length(size));
-    if (room)
-        talus_base64_encode(bytes, size, room);
+    char *reserved = talus_text_reserve(text, talus_base64_length(size));
+    if (reserved)
+        talus_base64_encode(bytes, size, reserved);
     talus_text_print(text, "\"");
 }
 
@@ -142,7 +142,7 @@ TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, Tal
     TALUS_TRY(talus_head_member(object, key, TALUS_JSON_ARRAY, &node));
     TALUS_TRY(talus_head_list(node, 3, v));
     *out = talus_vec3(v[0], v[1], v[2]);
-    if (!(talus_norm(*out) < TALUS_HEAD_MOST))
+    if (!(talus_norm(*out) < TALUS_HEAD_NUMBER_MAX))
         return talus_json_fail(node, 0, "is too long a vector");
     return TALUS_OK;
 }
@@ -152,16 +152,16 @@ static TalusStatus read_bytes(TalusArena *arena, const TalusJson *object, const 
                               size_t size, const void **out, int *count)
 {
     const TalusJson *node;
-    void *block;
+    unsigned char *decoded;
     size_t bytes;
     TALUS_TRY(talus_head_member(object, key, TALUS_JSON_STRING, &node));
     size_t length = strlen(node->text);
     if (!talus_base64_size(node->text, length, &bytes) || bytes % size != 0)
         return talus_json_fail(node, 0, "is not base64 of elements of %zu bytes each", size);
-    TALUS_TRY(talus_arena_alloc(arena, bytes, &block));
-    if (!talus_base64_decode(node->text, length, block))
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, decoded, bytes));
+    if (!talus_base64_decode(node->text, length, decoded))
         return talus_json_fail(node, 0, "is not base64");
-    *out = block;
+    *out = decoded;
     *count = (int)(bytes / size);
     return TALUS_OK;
 }
@@ -172,7 +172,7 @@ static TalusStatus read_doubles(TalusArena *arena, const TalusJson *object, cons
     TALUS_TRY(read_bytes(arena, object, key, (size_t)components * sizeof(double), out, count));
     const double *value = *out;
     for (int k = 0; k < *count * components; k++)
-        if (!(fabs(value[k]) < TALUS_HEAD_MOST))
+        if (!(fabs(value[k]) < TALUS_HEAD_NUMBER_MAX))
             return talus_json_fail(talus_json_get(object, key), 0, "has %g for number %d", value[k],
                                    k);
     return TALUS_OK;
@@ -183,10 +183,9 @@ static TalusStatus read_doubles(TalusArena *arena, const TalusJson *object, cons
 static TalusStatus read_profile(TalusArena *arena, const TalusJson *object, TalusShapeDef *out)
 {
     const TalusJson *node;
-    void *block;
+    double *point;
     TALUS_TRY(talus_head_member(object, "profile", TALUS_JSON_ARRAY, &node));
-    TALUS_TRY(talus_arena_alloc(arena, 2 * (size_t)node->count * sizeof(double), &block));
-    double *point = block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, point, 2 * (size_t)node->count));
     out->profile = point;
     out->point_count = node->count;
     for (const TalusJson *n = node->first; n; n = n->next, point += 2)
@@ -232,7 +231,7 @@ static TalusStatus read_kind(TalusArena *arena, const TalusJson *node, bool part
 static TalusStatus read_part(TalusArena *arena, const TalusJson *node, TalusShapePart *out)
 {
     const TalusJson *shape, *turn;
-    void *block;
+    TalusShapeDef *def;
     double q[4];
     if (node->kind != TALUS_JSON_OBJECT)
         return talus_json_fail(node, 0, "is not a part of a shape");
@@ -244,18 +243,17 @@ static TalusStatus read_part(TalusArena *arena, const TalusJson *node, TalusShap
     if (!(fabs(norm - 1.0) < 1e-6))
         return talus_json_fail(turn, 0, "is not a unit quaternion");
     TALUS_TRY(talus_head_member(node, "shape", TALUS_JSON_OBJECT, &shape));
-    TALUS_TRY(talus_arena_alloc(arena, sizeof(TalusShapeDef), &block));
-    out->shape = block;
-    return read_kind(arena, shape, true, block);
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, def, 1));
+    out->shape = def;
+    return read_kind(arena, shape, true, def);
 }
 
 static TalusStatus read_parts(TalusArena *arena, const TalusJson *node, TalusShapeDef *out)
 {
     const TalusJson *list;
-    void *block;
+    TalusShapePart *part;
     TALUS_TRY(talus_head_member(node, "parts", TALUS_JSON_ARRAY, &list));
-    TALUS_TRY(talus_arena_alloc(arena, (size_t)list->count * sizeof(TalusShapePart), &block));
-    TalusShapePart *part = block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, part, list->count));
     out->part = part;
     out->part_count = list->count;
     for (const TalusJson *n = list->first; n; n = n->next)
@@ -274,7 +272,7 @@ static TalusStatus read_vertices(TalusArena *arena, const TalusJson *node, Talus
 static TalusStatus read_name(const TalusJson *node, TalusShapeKind *out)
 {
     const TalusJson *name;
-    char shown[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
     int kind = 0;
     TALUS_TRY(talus_head_member(node, "kind", TALUS_JSON_STRING, &name));
     while (kind < TALUS_SHAPE_KINDS &&
@@ -282,7 +280,7 @@ static TalusStatus read_name(const TalusJson *node, TalusShapeKind *out)
         kind++;
     if (kind == TALUS_SHAPE_KINDS)
         return talus_json_fail(node, 0, "\"%s\" is not a shape this program knows",
-                               talus_json_print_value(name->text, shown));
+                               talus_json_printable(name->text, shown));
     *out = (TalusShapeKind)kind;
     return TALUS_OK;
 }
@@ -346,15 +344,15 @@ static void arrays_of(const TalusShapeDef *shape, const void *array[ARRAYS], siz
 
 static TalusStatus copy_parts(TalusArena *arena, const TalusShapeDef *shape, TalusShapeDef *out)
 {
-    void *block;
-    TALUS_TRY(talus_arena_alloc(arena, (size_t)shape->part_count * sizeof(TalusShapePart), &block));
-    TalusShapePart *part = block;
+    TalusShapePart *part;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, part, shape->part_count));
     out->part = part;
     for (int k = 0; k < shape->part_count; k++) {
-        TALUS_TRY(talus_arena_alloc(arena, sizeof(TalusShapeDef), &block));
+        TalusShapeDef *def;
+        TALUS_TRY(TALUS_ARENA_ALLOC(arena, def, 1));
         part[k] = shape->part[k];
-        part[k].shape = block;
-        TALUS_TRY(talus_head_copy_shape(arena, shape->part[k].shape, block));
+        part[k].shape = def;
+        TALUS_TRY(talus_head_copy_shape(arena, shape->part[k].shape, def));
     }
     return TALUS_OK;
 }
@@ -368,7 +366,9 @@ TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
     for (int k = 0; k < ARRAYS; k++) {
         if (bytes[k] == 0)
             continue;
-        TALUS_TRY(talus_arena_alloc(arena, bytes[k], &copy[k]));
+        copy[k] = talus_arena_new(arena, bytes[k]);
+        if (!copy[k])
+            return TALUS_ERR_MEMORY;
         memcpy(copy[k], array[k], bytes[k]);
     }
     *out = *shape;

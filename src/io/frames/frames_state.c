@@ -11,7 +11,7 @@ static void *take(char **cursor, int count, size_t element)
     return array;
 }
 
-TalusStatus talus_frame_state_size(TalusFrameState *state, int count)
+TalusStatus talus_frame_state_resize(TalusFrameState *state, int count)
 {
     size_t bytes = (size_t)count * PER_BODY + ARRAYS * ALIGNMENT;
     state->count = 0;
@@ -36,7 +36,7 @@ void talus_frame_state_clear(TalusFrameState *state)
     *state = (TalusFrameState){0};
 }
 
-uint64_t talus_frame_newest(const TalusFrameState *state)
+uint64_t talus_frame_largest_number(const TalusFrameState *state)
 {
     uint64_t newest = 0;
     for (int i = 0; i < state->count; i++)
@@ -57,7 +57,8 @@ bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyI
     return *match >= 0;
 }
 
-uint64_t talus_frame_guess(const TalusFrameState *before, int row, const TalusBodyId *id, int i)
+uint64_t talus_frame_predict_number(const TalusFrameState *before, int row, const TalusBodyId *id,
+                                    int i)
 {
     if (before && row < before->count)
         return before->id[row].number;

@@ -18,17 +18,17 @@ void talus_unpacker_clear(TalusUnpacker *unpacker)
 
 static TalusStatus check_frame(const TalusFrameHead *head, size_t size)
 {
-    uint64_t most = (uint64_t)size * TALUS_FRAMES_PER_BYTE;
+    uint64_t limit = (uint64_t)size * TALUS_FRAMES_PER_BYTE;
     if (head->bodies > INT_MAX || head->contacts > INT_MAX)
         return talus_fail(TALUS_ERR_FORMAT, "claims %" PRIu32 " bodies and %" PRIu32 " contacts",
                           head->bodies, head->contacts);
-    if (head->bodies > most)
+    if (head->bodies > limit)
         return talus_fail(TALUS_ERR_FORMAT,
                           "claims %" PRIu32 " bodies in %zu bytes; there may be %d to a byte",
                           head->bodies, size, TALUS_FRAMES_PER_BYTE);
-    if (head->bodies > TALUS_FRAMES_MOST)
+    if (head->bodies > TALUS_FRAMES_COUNT_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "%" PRIu32 " bodies; at most %d are read",
-                          head->bodies, TALUS_FRAMES_MOST);
+                          head->bodies, TALUS_FRAMES_COUNT_MAX);
     return TALUS_OK;
 }
 
@@ -170,8 +170,8 @@ TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int compone
     return TALUS_OK;
 }
 
-TalusStatus talus_unpack_halves(TalusUnpacker *unpacker, int name, int components, int tuples,
-                                uint16_t *value)
+TalusStatus talus_unpack_bfloat16(TalusUnpacker *unpacker, int name, int components, int tuples,
+                                  uint16_t *value)
 {
     TALUS_TRY(unpack_code(unpacker, name, TALUS_TYPE_BF16, components, tuples));
     for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++) {

@@ -17,7 +17,7 @@ struct TalusFramesWriter {
     TalusDetail detail;
     TalusHeadStore named; /* title and scene only */
     TalusHeadStore head;  /* last head written */
-    bool has_head, said_clamped;
+    bool has_head, warned_clamped;
     TalusIndexRow *frame;
     int frames;
     TalusFrameEncoder encoder;
@@ -44,19 +44,13 @@ static TalusStatus start_file(TalusFramesWriter *w)
     TalusFileHead head = {.version = TALUS_FRAMES_VERSION};
     w->version = TALUS_FRAMES_VERSION;
     memcpy(head.magic, TALUS_FRAMES_MAGIC, sizeof head.magic);
-    TALUS_TRY(talus_growing_cut(&w->file, 0));
+    TALUS_TRY(talus_growing_truncate(&w->file, 0));
     return talus_growing_append(&w->file, &head, sizeof head);
 }
 
 /* ---- opening ---- */
 
-static TalusStatus writer_new(TalusFramesWriter **out)
-{
-    *out = NULL;
-    return TALUS_ALLOC(*out, 1, "frames");
-}
-
-static TalusStatus keep_names(TalusFramesWriter *w, const char *title, const char *scene)
+static TalusStatus set_names(TalusFramesWriter *w, const char *title, const char *scene)
 {
     TalusFramesHead names = {.title = title, .scene = scene};
     return talus_frames_head_copy(&names, &w->named);
@@ -64,7 +58,7 @@ static TalusStatus keep_names(TalusFramesWriter *w, const char *title, const cha
 
 static TalusStatus start(TalusFramesWriter *w, const TalusFramesDef *def)
 {
-    TALUS_TRY(keep_names(w, def ? def->title : NULL, def ? def->scene : NULL));
+    TALUS_TRY(set_names(w, def ? def->title : NULL, def ? def->scene : NULL));
     w->detail = def ? def->detail : TALUS_DETAIL_AUTO;
     if ((unsigned)w->detail > TALUS_DETAIL_LEAN)
         return talus_fail(TALUS_ERR_ARGUMENT,
@@ -85,7 +79,7 @@ static TalusStatus create(TalusFramesWriter *w, TalusDir *dir, const char *name,
 }
 
 /* Returns the writer in *out or, on failure, frees it. */
-static TalusStatus hand_out(TalusFramesWriter *w, TalusStatus status, TalusFramesWriter **out)
+static TalusStatus return_or_free(TalusFramesWriter *w, TalusStatus status, TalusFramesWriter **out)
 {
     if (status == TALUS_OK)
         *out = w;
@@ -99,8 +93,8 @@ TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusF
 {
     TalusFramesWriter *w;
     *out = NULL;
-    TALUS_TRY(writer_new(&w));
-    return hand_out(w, create(w, dir, name, def), out);
+    TALUS_TRY(TALUS_ALLOC(w, 1, "frames"));
+    return return_or_free(w, create(w, dir, name, def), out);
 }
 
 TalusStatus talus_frames_create(const char *path, const TalusFramesDef *def,
@@ -133,11 +127,11 @@ static TalusStatus take_rows(TalusFramesWriter *w, const TalusFrames *old, int c
 }
 
 /* Restores the state of a writer that has just written frame `last`. */
-static TalusStatus take_over(TalusFramesWriter *w, TalusFrames *old, int last)
+static TalusStatus continue_from(TalusFramesWriter *w, TalusFrames *old, int last)
 {
     const TalusFramesHead *head = &old->loaded.head;
     TALUS_TRY(talus_frames_load_head(old, last < 0 ? 0 : last));
-    TALUS_TRY(keep_names(w, head->title, head->scene));
+    TALUS_TRY(set_names(w, head->title, head->scene));
     w->detail = head->lean ? TALUS_DETAIL_LEAN : TALUS_DETAIL_FULL;
     if (last < 0)
         return start_file(w);
@@ -148,7 +142,7 @@ static TalusStatus take_over(TalusFramesWriter *w, TalusFrames *old, int last)
     TALUS_TRY(talus_frames_decode(old, last, NULL));
     w->encoder.before = old->state[old->newest];
     old->state[old->newest] = (TalusFrameState){0};
-    return talus_growing_cut(&w->file, w->frame[last].offset + w->frame[last].size);
+    return talus_growing_truncate(&w->file, w->frame[last].offset + w->frame[last].size);
 }
 
 static TalusStatus resume(TalusFramesWriter *w, TalusDir *dir, const char *name, double time)
@@ -162,7 +156,7 @@ static TalusStatus resume(TalusFramesWriter *w, TalusDir *dir, const char *name,
         last--;
     TalusStatus status =
         talus_frames_count(old) > 0
-            ? take_over(w, old, last)
+            ? continue_from(w, old, last)
             : talus_fail_file(
                   w->file.path, TALUS_ERR_FORMAT,
                   "holds no frame to go on from; without the file the run can be resumed");
@@ -175,8 +169,8 @@ TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
 {
     TalusFramesWriter *w;
     *out = NULL;
-    TALUS_TRY(writer_new(&w));
-    return hand_out(w, resume(w, dir, name, time), out);
+    TALUS_TRY(TALUS_ALLOC(w, 1, "frames"));
+    return return_or_free(w, resume(w, dir, name, time), out);
 }
 
 TalusStatus talus_frames_resume(const char *path, double time, TalusFramesWriter **out)
@@ -266,9 +260,9 @@ static TalusStatus check_fields(const TalusFramesHead *head, const TalusSnapshot
 
 static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, double time)
 {
-    if (w->encoder.clamped == 0 || w->said_clamped)
+    if (w->encoder.clamped == 0 || w->warned_clamped)
         return;
-    w->said_clamped = true;
+    w->warned_clamped = true;
     talus_log(TALUS_LOG_WARNING, "frames.clamped",
               "%s: at time %g %d bodies are more than %g m from where the run began; their frames "
               "show them at that distance",
@@ -301,7 +295,7 @@ static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fres
         TALUS_TRY(write_head(w, fresh));
     TalusStatus status = append_frame(w, s, key);
     if (status != TALUS_OK)
-        talus_growing_take_back(&w->file, size, crc);
+        talus_growing_undo(&w->file, size, crc);
     return status;
 }
 
@@ -344,9 +338,7 @@ TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world)
 {
     TalusHeadStore head = {0};
     bool lean = is_lean(writer, talus_world_body_count(world), false);
-    unsigned fields = TALUS_SNAPSHOT_FORCE;
-    fields |= lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS;
-    TALUS_TRY(talus_snapshot_take(&writer->snapshot, world, fields));
+    TALUS_TRY(talus_snapshot_take(&writer->snapshot, world, talus_frame_fields(lean)));
     TALUS_TRY(talus_frames_head_of_world(world, NULL, NULL, &head));
     writer->encoder.packer.pool = world->pool;
     TalusStatus status = talus_frames_add_snapshot(writer, &head.head, &writer->snapshot);

@@ -308,12 +308,12 @@ static TalusStatus check_storage(TalusH5 *h5, const char *path, const Set *set)
         chunk = extent * H5Tget_size(set->type);
     }
     uint64_t stored = H5Dget_storage_size(set->id);
-    uint64_t most = stored < h5->size ? stored * ratio : h5->size * ratio;
-    if (bytes > most)
+    uint64_t limit = stored < h5->size ? stored * ratio : h5->size * ratio;
+    if (bytes > limit)
         return fail_at(h5, path,
                        "claims %" PRIu64 " entries, but the file stores %" PRIu64 " bytes of it",
                        set->count, stored);
-    if (bytes && chunk > most && chunk > SLACK_BYTES)
+    if (bytes && chunk > limit && chunk > SLACK_BYTES)
         return fail_at(h5, path, "has chunks of %" PRIu64 " bytes, but stores %" PRIu64, chunk,
                        stored);
     if (bytes > h5->budget)

@@ -4,10 +4,10 @@
 bool talus_hdf_make_rows(hid_t file, const char *path, hid_t type, int columns, hsize_t chunk_rows)
 {
     hsize_t width = columns ? (hsize_t)columns : 1;
-    hsize_t size[2] = {0, width}, most[2] = {H5S_UNLIMITED, width}, chunk[2] = {chunk_rows, width};
+    hsize_t size[2] = {0, width}, limit[2] = {H5S_UNLIMITED, width}, chunk[2] = {chunk_rows, width};
     int rank = columns ? 2 : 1;
     static const double zero; /* zero in any type */
-    hid_t space = H5Screate_simple(rank, size, most), list = H5Pcreate(H5P_DATASET_CREATE),
+    hid_t space = H5Screate_simple(rank, size, limit), list = H5Pcreate(H5P_DATASET_CREATE),
           set = -1;
     if (space >= 0 && list >= 0 && H5Pset_chunk(list, rank, chunk) >= 0 &&
         H5Pset_fill_value(list, type, &zero) >= 0 && H5Pset_obj_track_times(list, false) >= 0)

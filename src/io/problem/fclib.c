@@ -46,10 +46,6 @@ void talus_fclib_destroy(TalusFclib *fclib)
     for (int i = 0; i < fclib->guess_count; i++)
         talus_fclib_free_point(&fclib->guesses[i]);
     talus_fclib_free_point(&fclib->solution);
-    void *const owned[] = {fclib->q,           fclib->f,         fclib->w,
-                           fclib->b,           fclib->mu,        fclib->title,
-                           fclib->description, fclib->math_info, fclib->guesses};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        talus_release(owned[i]);
-    talus_release(fclib);
+    TALUS_RELEASE(fclib->q, fclib->f, fclib->w, fclib->b, fclib->mu, fclib->title,
+                  fclib->description, fclib->math_info, fclib->guesses, fclib);
 }

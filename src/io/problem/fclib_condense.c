@@ -83,8 +83,8 @@ static TalusStatus make_form(TalusCondenser *c)
 /* Copies rows [r0, r1) and columns [c0, c1) of a matrix. */
 static TalusStatus cut(const TalusSparse *a, int r0, int r1, int c0, int c1, TalusSparse *out)
 {
-    size_t room = (size_t)(a->start[r1] - a->start[r0]);
-    TALUS_TRY(talus_sparse_alloc(out, r1 - r0, c1 - c0, room, "condensed matrix"));
+    size_t capacity = (size_t)(a->start[r1] - a->start[r0]);
+    TALUS_TRY(talus_sparse_alloc(out, r1 - r0, c1 - c0, capacity, "condensed matrix"));
     int32_t used = 0;
     for (int i = r0; i < r1; i++) {
         for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
@@ -146,16 +146,16 @@ static size_t append(const TalusSparse *a, double s, size_t at, int32_t *row, in
 /* out = a - b */
 static TalusStatus subtract(const TalusSparse *a, const TalusSparse *b, TalusSparse *out)
 {
-    size_t room = (size_t)talus_sparse_entries(a) + (size_t)talus_sparse_entries(b);
+    size_t capacity = (size_t)talus_sparse_entries(a) + (size_t)talus_sparse_entries(b);
     int32_t *row = NULL, *column = NULL;
     double *value = NULL;
-    TalusStatus status = TALUS_ALLOC(row, room, "condensed matrix");
-    TALUS_THEN(status, TALUS_ALLOC(column, room, "condensed matrix"));
-    TALUS_THEN(status, TALUS_ALLOC(value, room, "condensed matrix"));
+    TalusStatus status = TALUS_ALLOC(row, capacity, "condensed matrix");
+    TALUS_THEN(status, TALUS_ALLOC(column, capacity, "condensed matrix"));
+    TALUS_THEN(status, TALUS_ALLOC(value, capacity, "condensed matrix"));
     if (status == TALUS_OK) {
         size_t at = append(a, 1.0, 0, row, column, value);
         append(b, -1.0, at, row, column, value);
-        TalusTriplets t = {a->rows, a->columns, room, row, column, value};
+        TalusTriplets t = {a->rows, a->columns, capacity, row, column, value};
         status = talus_sparse_from_triplets(&t, out, "condensed matrix");
     }
     TALUS_RELEASE(row, column, value);

@@ -21,11 +21,11 @@ typedef struct Entries { /* triplets with capacity for a known number */
     size_t count;
 } Entries;
 
-static TalusStatus open_entries(Entries *e, size_t room)
+static TalusStatus open_entries(Entries *e, size_t capacity)
 {
-    TALUS_TRY(TALUS_ALLOC(e->row, room, "entries"));
-    TALUS_TRY(TALUS_ALLOC(e->column, room, "entries"));
-    return TALUS_ALLOC(e->value, room, "entries");
+    TALUS_TRY(TALUS_ALLOC(e->row, capacity, "entries"));
+    TALUS_TRY(TALUS_ALLOC(e->column, capacity, "entries"));
+    return TALUS_ALLOC(e->value, capacity, "entries");
 }
 
 static void close_entries(Entries *e)
@@ -326,13 +326,6 @@ static TalusStatus fill_local(TalusFclib *f, TalusProblem *problem, const TalusP
     return TALUS_OK;
 }
 
-static TalusStatus copy_text(const char *text, char **out)
-{
-    TALUS_TRY(TALUS_ALLOC(*out, strlen(text) + 1, "text"));
-    strcpy(*out, text);
-    return TALUS_OK;
-}
-
 static TalusStatus fill(TalusFclib *f, TalusProblem *problem, const TalusProblemDef *def,
                         const char *title, Freedom *freedom)
 {
@@ -346,12 +339,13 @@ static TalusStatus fill(TalusFclib *f, TalusProblem *problem, const TalusProblem
     TALUS_TRY(TALUS_ALLOC(f->guesses, 1, "guesses"));
     f->guess_count = 1;
     TALUS_TRY(def->contacts ? fill_global(f, problem, def, freedom) : fill_local(f, problem, def));
-    TALUS_TRY(copy_text(title ? title : "", &f->title));
+    TALUS_TRY(talus_copy_text(title, "text", &f->title));
     snprintf(text, sizeof text, "written by Talus %s; guess 1 holds the starting impulses",
              talus_version());
-    TALUS_TRY(copy_text(text, &f->description));
-    return copy_text("contact rows: normal, tangent 1, tangent 2; SI units; w is the stabilisation",
-                     &f->math_info);
+    TALUS_TRY(talus_copy_text(text, "text", &f->description));
+    return talus_copy_text(
+        "contact rows: normal, tangent 1, tangent 2; SI units; w is the stabilisation", "text",
+        &f->math_info);
 }
 
 TalusStatus talus_fclib_from_problem(TalusProblem *problem, const char *title, TalusFclib **out)

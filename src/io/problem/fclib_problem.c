@@ -91,24 +91,24 @@ typedef struct Blocks {
     double (*sum)[9];    /* [contacts]: blocks of W + W', or of W, in one block row */
     bool *full;          /* [contacts]: block of W or W' is nonzero; N stores both, for symmetry */
     int32_t *mark;       /* [contacts]: last block row that has the contact */
-    int32_t *met;        /* [contacts]: columns of the current block row */
+    int32_t *column_of;  /* [contacts]: columns of the current block row */
     int32_t *start, *column;
     double *value;
 } Blocks;
 
 static void close_blocks(Blocks *b)
 {
-    TALUS_RELEASE(b->sum, b->full, b->mark, b->met, b->start, b->column, b->value);
+    TALUS_RELEASE(b->sum, b->full, b->mark, b->column_of, b->start, b->column, b->value);
 }
 
-static int meet(Blocks *b, int contact, int other, int count)
+static int add_block(Blocks *b, int contact, int other, int count)
 {
     if (b->mark[other] == contact)
         return count;
     b->mark[other] = contact;
     b->full[other] = false;
     memset(b->sum[other], 0, sizeof b->sum[other]);
-    b->met[count] = other;
+    b->column_of[count] = other;
     return count + 1;
 }
 
@@ -120,7 +120,7 @@ static int gather(Blocks *b, const TalusSparse *a, int contact, int count, bool 
         int row = contact * d + r;
         for (int32_t k = a->start[row]; k < a->start[row + 1]; k++) {
             int other = a->column[k] / d, c = a->column[k] % d;
-            count = meet(b, contact, other, count);
+            count = add_block(b, contact, other, count);
             b->full[other] |= c < b->rows && a->value[k] != 0.0;
             if (add)
                 b->sum[other][3 * r + c] += a->value[k];
@@ -136,14 +136,14 @@ static int compare_ints(const void *a, const void *b)
 }
 
 /* Keeps the nonzero blocks, sorted, and always the one on the diagonal. */
-static int choose(Blocks *b, int contact, int count)
+static int keep_blocks(Blocks *b, int contact, int count)
 {
     int kept = 0;
-    count = meet(b, contact, contact, count);
+    count = add_block(b, contact, contact, count);
     for (int k = 0; k < count; k++)
-        if (b->met[k] == contact || b->full[b->met[k]])
-            b->met[kept++] = b->met[k];
-    qsort(b->met, (size_t)kept, sizeof *b->met, compare_ints);
+        if (b->column_of[k] == contact || b->full[b->column_of[k]])
+            b->column_of[kept++] = b->column_of[k];
+    qsort(b->column_of, (size_t)kept, sizeof *b->column_of, compare_ints);
     return kept;
 }
 
@@ -156,8 +156,8 @@ static void write_rows(Blocks *b, int contact, int kept)
     for (int r = 0; r < b->rows; r++) {
         for (int k = 0; r < wide && k < kept; k++)
             for (int c = 0; c < wide; c++) {
-                b->column[at] = b->met[k] * b->rows + c;
-                b->value[at++] = share * b->sum[b->met[k]][3 * r + c];
+                b->column[at] = b->column_of[k] * b->rows + c;
+                b->value[at++] = share * b->sum[b->column_of[k]][3 * r + c];
             }
         if (r >= wide) {
             b->column[at] = contact * b->rows + r;
@@ -173,7 +173,7 @@ static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *loca
     TALUS_TRY(TALUS_ALLOC(b->sum, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->full, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->mark, contacts, "blocks"));
-    TALUS_TRY(TALUS_ALLOC(b->met, contacts, "blocks"));
+    TALUS_TRY(TALUS_ALLOC(b->column_of, contacts, "blocks"));
     TALUS_TRY(TALUS_ALLOC(b->start, contacts * rows + 1, "rows of N"));
     TALUS_TRY(TALUS_GROW(b->column, 1, 0, "N"));
     TALUS_TRY(TALUS_GROW(b->value, 1, 0, "N"));
@@ -182,7 +182,7 @@ static TalusStatus fill_blocks(Blocks *b, const TalusFclib *f, const Local *loca
     for (int i = 0; i < f->contacts; i++) {
         size_t used = (size_t)b->start[i * b->rows];
         int count = gather(b, &local->W, i, 0, true);
-        count = choose(b, i, gather(b, &local->transposed, i, count, b->symmetric));
+        count = keep_blocks(b, i, gather(b, &local->transposed, i, count, b->symmetric));
         size_t need = used + (size_t)count * rows * rows;
         if (need > INT32_MAX)
             return talus_fail(TALUS_ERR_UNSUPPORTED, "N would have more than %d entries",

@@ -5,16 +5,20 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
-/* Adds the array and index to an error. */
-static TalusStatus in_element(const char *array, uint64_t i, TalusStatus status)
+static TalusStatus fail_element(const char *path, const char *array, uint64_t i, const char *format,
+                                ...) TALUS_PRINTF(4, 5);
+
+/* Fails at an element of an array: the text begins with "FILE: array[i]", and the key is "array[i]". */
+static TalusStatus fail_element(const char *path, const char *array, uint64_t i, const char *format,
+                                ...)
 {
-    char key[64];
-    if (status == TALUS_OK)
-        return TALUS_OK;
-    snprintf(key, sizeof key, "%s[%" PRIu64 "]", array, i);
-    return talus_error_key(key, status);
+    char element[64], text[400];
+    TALUS_FORMAT(text, format);
+    snprintf(element, sizeof element, "%s[%" PRIu64 "]", array, i);
+    return talus_error_key(element, talus_fail_file(path, TALUS_ERR_FORMAT, "%s%s", element, text));
 }
 
 static TalusStatus check_numbers(const char *path, const char *name, const double *x,
@@ -22,10 +26,8 @@ static TalusStatus check_numbers(const char *path, const char *name, const doubl
 {
     for (uint64_t i = 0; i < count; i++)
         if (!isfinite(x[i]) || x[i] < min)
-            return in_element(name, i,
-                              talus_fail_file(path, TALUS_ERR_FORMAT,
-                                              "%s[%" PRIu64 "] is %g: expected a %s number", name,
-                                              i, x[i], min == 0.0 ? "non-negative" : "finite"));
+            return fail_element(path, name, i, " is %g: expected a %s number", x[i],
+                                min == 0.0 ? "non-negative" : "finite");
     return TALUS_OK;
 }
 
@@ -41,27 +43,24 @@ static TalusStatus check_contact(const char *path, const TalusProblemContent *co
     const TalusStoredContact *c = &content->contacts[i];
     const double *vectors = &c->normal.x;
     if (c->a < 0 || c->a >= bodies || c->b < -1 || c->b >= bodies || c->a == c->b)
-        return talus_fail_file(path, TALUS_ERR_FORMAT,
-                               "contacts[%" PRIu64 "] joins bodies %" PRId32 " and %" PRId32
-                               ": expected two of %" PRId64 ", or -1 in b",
-                               i, c->a, c->b, bodies);
+        return fail_element(path, "contacts", i,
+                            " joins bodies %" PRId32 " and %" PRId32 ": expected two of %" PRId64
+                            ", or -1 in b",
+                            c->a, c->b, bodies);
     for (int k = 0; k < 9; k++)
         if (!isfinite(vectors[k]))
-            return talus_fail_file(path, TALUS_ERR_FORMAT,
-                                   "contacts[%" PRIu64 "]: normal and arms: "
-                                   "number %d is %g: expected a finite number",
-                                   i, k, vectors[k]);
+            return fail_element(path, "contacts", i,
+                                ": normal and arms: number %d is %g: expected a finite number", k,
+                                vectors[k]);
     if (fabs(talus_dot(c->normal, c->normal) - 1.0) > 1e-6)
-        return talus_fail_file(path, TALUS_ERR_FORMAT,
-                               "contacts[%" PRIu64 "]: the normal's length is %g: "
-                               "expected 1",
-                               i, talus_norm(c->normal));
+        return fail_element(path, "contacts", i, ": the normal's length is %g: expected 1",
+                            talus_norm(c->normal));
     if (!(c->mu >= 0.0 && (isfinite(c->mu) || may_be_infinite(content, i)) &&
           c->compliance >= 0.0 && isfinite(c->compliance) && isfinite(c->bias)))
-        return talus_fail_file(path, TALUS_ERR_FORMAT,
-                               "contacts[%" PRIu64 "]: mu %g, bias %g, compliance "
-                               "%g: expected finite numbers, mu and compliance not negative",
-                               i, c->mu, c->bias, c->compliance);
+        return fail_element(path, "contacts", i,
+                            ": mu %g, bias %g, compliance %g: expected finite numbers, mu and "
+                            "compliance not negative",
+                            c->mu, c->bias, c->compliance);
     return TALUS_OK;
 }
 
@@ -73,9 +72,7 @@ static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
         const TalusStoredModel *m = &content->models[i];
         TalusFrictionModel model = {(TalusSection)m->section, (TalusFrictionLaw)m->law, m->sides};
         if (talus_set_check(model) != TALUS_OK)
-            return in_element("models", i,
-                              talus_fail_file(path, TALUS_ERR_FORMAT, "models[%" PRIu64 "]: %s", i,
-                                              talus_error()));
+            return fail_element(path, "models", i, ": %s", talus_error());
     }
     for (uint64_t i = 0; content->moments && i < h->blocks; i++) {
         const TalusStoredMoments *t = &content->moments[i];
@@ -83,12 +80,10 @@ static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
         if (!(t->spinning >= 0.0 && t->rolling >= 0.0 && t->length >= 0.0 &&
               isfinite(t->spinning) && isfinite(t->rolling) && isfinite(t->length)) ||
             (turns && !(t->length > 0.0)))
-            return in_element(
-                "moments", i,
-                talus_fail_file(path, TALUS_ERR_FORMAT,
-                                "moments[%" PRIu64 "]: spinning %g, rolling %g, length %g: "
-                                "expected finite numbers, not negative, and a length with friction",
-                                i, t->spinning, t->rolling, t->length));
+            return fail_element(path, "moments", i,
+                                ": spinning %g, rolling %g, length %g: expected finite numbers, "
+                                "not negative, and a length with friction",
+                                t->spinning, t->rolling, t->length);
     }
     if (content->estimate)
         TALUS_TRY(check_numbers(path, "estimate", content->estimate, h->blocks, 0.0));
@@ -107,7 +102,7 @@ static TalusStatus check_bodies(const char *path, const TalusProblemHeader *h,
         TALUS_TRY(check_numbers(path, "radius", def->radius, h->bodies, 0.0));
     TALUS_TRY(check_numbers(path, "free_velocity", def->free_velocity, 6 * h->bodies, -INFINITY));
     for (uint64_t i = 0; i < h->blocks; i++)
-        TALUS_TRY(in_element("contacts", i, check_contact(path, content, i, (int64_t)h->bodies)));
+        TALUS_TRY(check_contact(path, content, i, (int64_t)h->bodies));
     return TALUS_OK;
 }
 
@@ -124,21 +119,16 @@ static TalusStatus check_pattern(const char *path, const TalusProblemHeader *h,
                                start[0], start[size], h->nonzeros);
     for (uint64_t r = 0; r < size; r++)
         if (start[r + 1] < start[r])
-            return in_element("row_start", r + 1,
-                              talus_fail_file(path, TALUS_ERR_FORMAT,
-                                              "row_start[%" PRIu64 "] falls from %" PRId32
-                                              " to %" PRId32,
-                                              r + 1, start[r], start[r + 1]));
+            return fail_element(path, "row_start", r + 1, " falls from %" PRId32 " to %" PRId32,
+                                start[r], start[r + 1]);
     for (uint64_t r = 0; r < size; r++)
         for (int32_t k = start[r]; k < start[r + 1]; k++)
             if (def->column[k] < 0 || (uint64_t)def->column[k] >= size ||
                 (k > start[r] && def->column[k] <= def->column[k - 1]))
-                return in_element("column", (uint64_t)k,
-                                  talus_fail_file(path, TALUS_ERR_FORMAT,
-                                                  "column[%" PRId32 "] is %" PRId32
-                                                  ": expected rising columns below %" PRIu64
-                                                  " in row %" PRIu64,
-                                                  k, def->column[k], size, r));
+                return fail_element(path, "column", (uint64_t)k,
+                                    " is %" PRId32 ": expected rising columns below %" PRIu64
+                                    " in row %" PRIu64,
+                                    def->column[k], size, r);
     return TALUS_OK;
 }
 
@@ -151,11 +141,8 @@ static TalusStatus check_matrix(const char *path, const TalusProblemHeader *h,
     TALUS_TRY(check_numbers(path, "offset", def->offset, h->rows * h->blocks, -INFINITY));
     for (uint64_t i = 0; h->rows == 3 && i < h->blocks; i++)
         if (!(def->mu[i] >= 0.0) || (isinf(def->mu[i]) && !may_be_infinite(content, i)))
-            return in_element("mu", i,
-                              talus_fail_file(path, TALUS_ERR_FORMAT,
-                                              "mu[%" PRIu64
-                                              "] is %g: expected a non-negative number",
-                                              i, def->mu[i]));
+            return fail_element(path, "mu", i, " is %g: expected a non-negative number",
+                                def->mu[i]);
     return TALUS_OK;
 }
 

@@ -38,42 +38,42 @@ typedef struct Layout {
     int count;
 } Layout;
 
-static void lay(Layout *layout, void *field, uint64_t count, uint64_t element)
+static void add_array(Layout *layout, void *field, uint64_t count, uint64_t element)
 {
     layout->arrays[layout->count++] = (Array){field, count * element};
 }
 
 /* Lists the arrays of a problem of these dimensions in file order, with their location in the content. No product
  * overflows: counts are below 2^31. */
-static Layout lay_out(const TalusProblemHeader *h, TalusProblemContent *content)
+static Layout list_arrays(const TalusProblemHeader *h, TalusProblemContent *content)
 {
     TalusProblemDef *def = &content->def;
     Layout layout = {.count = 0};
     uint64_t size = h->rows * h->blocks;
     if (h->form == FORM_BODIES) {
-        lay(&layout, &def->inv_mass, h->bodies, sizeof(double));
-        lay(&layout, &def->inv_inertia, h->bodies, sizeof(TalusSym3));
+        add_array(&layout, &def->inv_mass, h->bodies, sizeof(double));
+        add_array(&layout, &def->inv_inertia, h->bodies, sizeof(TalusSym3));
         if (h->flags & HAS_RADIUS)
-            lay(&layout, &def->radius, h->bodies, sizeof(double));
-        lay(&layout, &def->free_velocity, 6 * h->bodies, sizeof(double));
-        lay(&layout, &content->contacts, h->blocks, sizeof(TalusStoredContact));
+            add_array(&layout, &def->radius, h->bodies, sizeof(double));
+        add_array(&layout, &def->free_velocity, 6 * h->bodies, sizeof(double));
+        add_array(&layout, &content->contacts, h->blocks, sizeof(TalusStoredContact));
     } else {
-        lay(&layout, &def->row_start, size + 1, sizeof(int32_t));
-        lay(&layout, &def->column, h->nonzeros, sizeof(int32_t));
-        lay(&layout, &def->values, h->nonzeros, sizeof(double));
-        lay(&layout, &def->offset, size, sizeof(double));
+        add_array(&layout, &def->row_start, size + 1, sizeof(int32_t));
+        add_array(&layout, &def->column, h->nonzeros, sizeof(int32_t));
+        add_array(&layout, &def->values, h->nonzeros, sizeof(double));
+        add_array(&layout, &def->offset, size, sizeof(double));
         if (h->rows == 3)
-            lay(&layout, &def->mu, h->blocks, sizeof(double));
+            add_array(&layout, &def->mu, h->blocks, sizeof(double));
     }
     if (h->flags & HAS_MODELS)
-        lay(&layout, &content->models, h->blocks, sizeof(TalusStoredModel));
+        add_array(&layout, &content->models, h->blocks, sizeof(TalusStoredModel));
     if (h->flags & HAS_TURNING)
-        lay(&layout, &content->moments, h->blocks, sizeof(TalusStoredMoments));
-    lay(&layout, &content->gamma, size, sizeof(double));
+        add_array(&layout, &content->moments, h->blocks, sizeof(TalusStoredMoments));
+    add_array(&layout, &content->gamma, size, sizeof(double));
     if (h->flags & HAS_ESTIMATE)
-        lay(&layout, &content->estimate, h->blocks, sizeof(double));
+        add_array(&layout, &content->estimate, h->blocks, sizeof(double));
     if (h->flags & HAS_CERTIFICATE)
-        lay(&layout, &content->certificate, size, sizeof(double));
+        add_array(&layout, &content->certificate, size, sizeof(double));
     return layout;
 }
 
@@ -164,12 +164,6 @@ typedef struct Packed {
     double *gamma, *certificate;
 } Packed;
 
-static void clear_packed(Packed *packed)
-{
-    TALUS_RELEASE(packed->contacts, packed->models, packed->moments, packed->gamma,
-                  packed->certificate);
-}
-
 /* Expands a vector: a matrix whose blocks have no section is stored whole, but the problem has its normal rows only. */
 static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector, double **packed)
 {
@@ -181,13 +175,6 @@ static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector,
         (*packed)[rows * i] = (*vector)[i];
     *vector = *packed;
     return TALUS_OK;
-}
-
-static TalusStatus pack_normals(const TalusProblemHeader *h, TalusProblemContent *content,
-                                Packed *packed)
-{
-    TALUS_TRY(pack_rows(h, &content->gamma, &packed->gamma));
-    return pack_rows(h, &content->certificate, &packed->certificate);
 }
 
 static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *content, Packed *packed)
@@ -220,7 +207,7 @@ static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *conten
 static TalusStatus write_content(const char *path, TalusProblemHeader *header,
                                  TalusProblemContent *content)
 {
-    Layout layout = lay_out(header, content);
+    Layout layout = list_arrays(header, content);
     TalusFile *file;
     char *payload;
     header->payload_size = payload_size(&layout);
@@ -247,10 +234,12 @@ TalusStatus talus_problem_write(const char *path, TalusProblem *problem)
     TALUS_TRY(talus_problem_export(problem, &content.def));
     TalusProblemHeader header = describe(problem, &content.def);
     TalusStatus status = pack(&header, &content, &packed);
-    if (status == TALUS_OK && talus_problem_rows(problem) < (int)header.rows)
-        status = pack_normals(&header, &content, &packed);
+    if (talus_problem_rows(problem) < (int)header.rows) {
+        TALUS_THEN(status, pack_rows(&header, &content.gamma, &packed.gamma));
+        TALUS_THEN(status, pack_rows(&header, &content.certificate, &packed.certificate));
+    }
     TALUS_THEN(status, write_content(path, &header, &content));
-    clear_packed(&packed);
+    TALUS_RELEASE(packed.contacts, packed.models, packed.moments, packed.gamma, packed.certificate);
     return status;
 }
 
@@ -384,17 +373,6 @@ static void take_rows(const TalusProblemHeader *h, int rows, const double *store
         memcpy(out + i * (uint64_t)rows, stored + i * h->rows, (size_t)rows * sizeof *out);
 }
 
-static TalusStatus fill_certificate(const TalusProblemHeader *h, const TalusProblemContent *content,
-                                    TalusProblem *problem)
-{
-    double *room;
-    if (!content->certificate)
-        return TALUS_OK;
-    TALUS_TRY(talus_problem_reserve_certificate(problem, &room));
-    take_rows(h, talus_problem_rows(problem), content->certificate, room);
-    return TALUS_OK;
-}
-
 /* Copies impulses, estimates and certificate into the problem. */
 static TalusStatus fill(const char *path, const TalusProblemHeader *h,
                         const TalusProblemContent *content, TalusProblem *problem)
@@ -412,7 +390,12 @@ static TalusStatus fill(const char *path, const TalusProblemHeader *h,
     take_rows(h, rows, content->gamma, talus_problem_gamma(problem));
     if (h->blocks && content->estimate)
         memcpy(estimate, content->estimate, h->blocks * sizeof *estimate);
-    return fill_certificate(h, content, problem);
+    if (!content->certificate)
+        return TALUS_OK;
+    double *certificate;
+    TALUS_TRY(talus_problem_reserve_certificate(problem, &certificate));
+    take_rows(h, rows, content->certificate, certificate);
+    return TALUS_OK;
 }
 
 static TalusStatus create(const char *path, const TalusProblemHeader *h,
@@ -446,7 +429,7 @@ static TalusStatus parse(const char *path, const char *bytes, size_t size, Talus
     memcpy(&header, bytes, size < sizeof header ? size : sizeof header);
     TALUS_TRY(check_header(path, &header, size));
     TALUS_TRY(check_dimensions(path, &header));
-    Layout layout = lay_out(&header, &content);
+    Layout layout = list_arrays(&header, &content);
     TALUS_TRY(check_payload(path, &header, &layout, bytes, size));
     point_into(&layout, bytes + sizeof header);
     TALUS_TRY(talus_problem_check(path, &header, &content));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Copies impulses to a problem with other rows; missing rows are zero. */
-static void carry(const double *from, int from_rows, TalusProblem *to)
+static void copy_impulses(const double *from, int from_rows, TalusProblem *to)
 {
     int rows = talus_problem_rows(to), both = rows < from_rows ? rows : from_rows;
     double *gamma = talus_problem_gamma(to);
@@ -27,7 +27,7 @@ static TalusStatus change_model(TalusProblem *problem, TalusFrictionModel model)
         memcpy(stored, talus_problem_gamma(problem), n * sizeof *stored);
     TalusStatus status = talus_problem_set_friction(problem, model);
     if (status == TALUS_OK)
-        carry(stored, rows, problem);
+        copy_impulses(stored, rows, problem);
     talus_release(stored);
     return status;
 }

@@ -18,7 +18,7 @@ typedef struct Report {
     int count;
 } Report;
 
-static void tell(Report *report, const char *name, const char *what)
+static void report_file(Report *report, const char *name, const char *what)
 {
     size_t left = sizeof report->text - report->used;
     if (report->count++ < NAMED_MAX) {
@@ -40,14 +40,14 @@ static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report 
     TalusStatus status = talus_checksum_open_file(fd, entry->name, entry->size, &size, &crc);
     close(fd);
     TALUS_TRY(status);
-    entry->sound = size == entry->size && crc == entry->crc &&
-                   (entry->kind == TALUS_ENTRY_GROWS || there == size);
+    entry->unchanged = size == entry->size && crc == entry->crc &&
+                       (entry->kind == TALUS_ENTRY_GROWS || there == size);
     if (size < entry->size) {
         char what[80];
         snprintf(what, sizeof what, "%" PRIu64 " bytes of %" PRIu64 " are left", size, entry->size);
-        tell(report, entry->name, what);
-    } else if (!entry->sound) {
-        tell(report, entry->name, "changed");
+        report_file(report, entry->name, what);
+    } else if (!entry->unchanged) {
+        report_file(report, entry->name, "changed");
     }
     return TALUS_OK;
 }
@@ -59,9 +59,9 @@ static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report
     TalusStatus status = talus_format_measure(dir, entry, &crc);
     if (status == TALUS_ERR_MEMORY || status == TALUS_ERR_UNSUPPORTED)
         return status;
-    entry->sound = status == TALUS_OK && crc == entry->crc;
-    if (!entry->sound)
-        tell(report, entry->name, "changed");
+    entry->unchanged = status == TALUS_OK && crc == entry->crc;
+    if (!entry->unchanged)
+        report_file(report, entry->name, "changed");
     return TALUS_OK;
 }
 
@@ -70,7 +70,7 @@ static TalusStatus compare_one(const TalusDir *dir, TalusEntry *entry, Report *r
     if (talus_dir_has(dir, entry->name))
         return entry->kind == TALUS_ENTRY_FRAMES ? compare_frames(dir, entry, report)
                                                  : compare_bytes(dir, entry, report);
-    tell(report, entry->name, "missing");
+    report_file(report, entry->name, "missing");
     return TALUS_OK;
 }
 

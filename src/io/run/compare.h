@@ -4,7 +4,7 @@
 
 #include "io/file/dir.h"
 
-/* Reads every file of the list and sets `sound` for those that are unchanged. A growing file may be longer: the rest
+/* Reads every file of the list and sets `unchanged` of its entries. A growing file may be longer: the rest
  * was written after the checkpoint. Fails with the names of missing and changed files or, with `accept`, logs them as
  * a warning "output.changed". `time` is for the message. */
 TalusStatus talus_compare_files(const TalusDir *dir, TalusManifest *list, double time, bool accept);

@@ -26,8 +26,7 @@ TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry,
         return talus_fail(TALUS_ERR_ARGUMENT, "%.60s...: a name of %zu bytes is too long",
                           entry->name, length);
     TALUS_TRY(TALUS_GROW(manifest->entry, count + 1, count, "list of files"));
-    TALUS_TRY(TALUS_ALLOC(added.name, length + 1, "list of files"));
-    memcpy(added.name, entry->name, length + 1);
+    TALUS_TRY(talus_copy_text(entry->name, "list of files", &added.name));
     manifest->entry[count] = added;
     manifest->sorted = false;
     if (index)
@@ -51,10 +50,10 @@ const TalusEntry *talus_manifest_find(const TalusManifest *manifest, const char 
     return bsearch(&key, manifest->entry, (size_t)manifest->count, sizeof key, by_name);
 }
 
-const TalusEntry *talus_manifest_sound(const TalusManifest *manifest, const char *name)
+const TalusEntry *talus_manifest_find_unchanged(const TalusManifest *manifest, const char *name)
 {
     const TalusEntry *entry = talus_manifest_find(manifest, name);
-    return entry && entry->sound ? entry : NULL;
+    return entry && entry->unchanged ? entry : NULL;
 }
 
 /* ---- encoding ---- */

@@ -19,7 +19,7 @@ typedef struct TalusEntry {
     uint64_t size;
     uint32_t crc; /* by talus_crc32 */
     TalusEntryKind kind;
-    bool sound; /* in a list that was read: true if the file is unchanged */
+    bool unchanged; /* in a list that was read: the file is as the list says */
 } TalusEntry;
 
 /* A zeroed struct is an empty list. */
@@ -34,8 +34,8 @@ void talus_manifest_clear(TalusManifest *manifest);
 TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry, int *index);
 /* Returns the entry of that name in a list that was read, or NULL; `manifest` may be NULL. */
 const TalusEntry *talus_manifest_find(const TalusManifest *manifest, const char *name);
-/* The same, but NULL unless the entry is `sound`. */
-const TalusEntry *talus_manifest_sound(const TalusManifest *manifest, const char *name);
+/* The same, but NULL unless the entry is `unchanged`. */
+const TalusEntry *talus_manifest_find_unchanged(const TalusManifest *manifest, const char *name);
 
 /* Convert to bytes and back; free `bytes` with talus_release. */
 TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, size_t *size);

@@ -47,9 +47,10 @@ enum { ROW_BYTES = 2048 };
 
 struct TalusOutput {
     TalusDir dir;
-    TalusManifest files;  /* files written so far */
-    TalusManifest before; /* list of the resumed checkpoint */
-    TalusFramesDef about; /* copies of title and scene */
+    TalusManifest files;   /* files written so far */
+    TalusManifest resumed; /* list of the resumed checkpoint */
+    char *title, *scene;
+    TalusFramesDef about; /* with both */
     TalusGrowing table[TABLES];
     TalusFramesWriter *view;
     TalusFormatWriter **format; /* one per format */
@@ -107,7 +108,7 @@ static bool has_no_frame_yet(const TalusOutput *output)
     TalusFrames *frames;
     char *path;
     bool empty = false;
-    if (!talus_manifest_sound(&output->before, FRAMES_NAME) ||
+    if (!talus_manifest_find_unchanged(&output->resumed, FRAMES_NAME) ||
         talus_path(&path, "%s/" FRAMES_NAME, output->dir.path) != TALUS_OK)
         return false;
     if (talus_frames_open(path, &frames) == TALUS_OK) {
@@ -147,26 +148,15 @@ static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
     return TALUS_OK;
 }
 
-static TalusStatus copy_text(const char *text, const char **out)
-{
-    char *copy;
-    *out = NULL;
-    text = text ? text : "";
-    TALUS_TRY(TALUS_ALLOC(copy, strlen(text) + 1, "title"));
-    memcpy(copy, text, strlen(text) + 1);
-    *out = copy;
-    return TALUS_OK;
-}
-
 /* Compares the files with the checkpoint's list before anything is truncated. */
 static TalusStatus compare(TalusOutput *output, const TalusOutputDef *def)
 {
     bool found;
-    TALUS_TRY(talus_checkpoint_files(&output->dir, def->time, &found, &output->before));
+    TALUS_TRY(talus_checkpoint_files(&output->dir, def->time, &found, &output->resumed));
     if (!found)
         return TALUS_OK;
-    output->dir.before = &output->before;
-    return talus_compare_files(&output->dir, &output->before, def->time, def->accept_changes);
+    output->dir.resumed = &output->resumed;
+    return talus_compare_files(&output->dir, &output->resumed, def->time, def->accept_changes);
 }
 
 static TalusStatus open_dir(TalusOutput *output, const char *path)
@@ -178,8 +168,9 @@ static TalusStatus open_dir(TalusOutput *output, const char *path)
 
 static TalusStatus prepare(TalusOutput *output, const char *path, const TalusOutputDef *def)
 {
-    TALUS_TRY(copy_text(def->title, &output->about.title));
-    TALUS_TRY(copy_text(def->scene, &output->about.scene));
+    TALUS_TRY(talus_copy_text(def->title, "title", &output->title));
+    TALUS_TRY(talus_copy_text(def->scene, "title", &output->scene));
+    output->about = (TalusFramesDef){.title = output->title, .scene = output->scene};
     TALUS_TRY(open_dir(output, path));
     TALUS_TRY(def->resume ? compare(output, def) : remove_old_run(&output->dir));
     TALUS_TRY(open_view(output, def));
@@ -232,10 +223,9 @@ void talus_output_abandon(TalusOutput *output)
     for (int i = 0; i < TABLES; i++)
         talus_growing_close(&output->table[i]);
     talus_snapshot_free(&output->snapshot);
-    TALUS_RELEASE(output->format, output->joint, (char *)output->about.title,
-                  (char *)output->about.scene);
+    TALUS_RELEASE(output->format, output->joint, output->title, output->scene);
     talus_manifest_clear(&output->files);
-    talus_manifest_clear(&output->before);
+    talus_manifest_clear(&output->resumed);
     talus_dir_close(&output->dir);
     talus_release(output);
 }
@@ -305,8 +295,7 @@ static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
 {
     const TalusFramesHead *head = talus_frames_writer_head(output->view);
     bool lean = head ? head->lean : talus_world_body_count(world) > TALUS_LEAN_ABOVE;
-    return TALUS_SNAPSHOT_FORCE |
-           (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
+    return talus_frame_fields(lean);
 }
 
 /* Formats receive the head of frames.talus, which a resume does not change, but marked as having exact positions. */

@@ -11,11 +11,11 @@
 enum { ALIGNMENT = 64 };
 
 /* An array of a snapshot and the field that requests it (0: always present). */
-typedef struct Place {
+typedef struct ArrayInfo {
     unsigned field;
     bool contacts;
     size_t pointer, element;
-} Place;
+} ArrayInfo;
 
 #define BODIES(field, name)                                                             \
     {                                                                                   \
@@ -27,7 +27,7 @@ typedef struct Place {
             sizeof *((TalusSnapshot *)0)->name                                                \
     }
 
-static const Place places[] = {
+static const ArrayInfo arrays[] = {
     BODIES(0, id),
     BODIES(0, position),
     BODIES(0, orientation),
@@ -48,52 +48,53 @@ static const Place places[] = {
     CONTACTS(contact_b),
 };
 
-enum { PLACES = sizeof places / sizeof *places };
+enum { ARRAYS = sizeof arrays / sizeof *arrays };
 
-static size_t place_bytes(const Place *place, unsigned fields, int count)
+static size_t array_bytes(const ArrayInfo *array, unsigned fields, int count)
 {
-    if (place->field && !(place->field & fields))
+    if (array->field && !(array->field & fields))
         return 0;
-    return ((size_t)count * place->element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    return ((size_t)count * array->element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
 }
 
 /* Allocates the arrays of bodies, or those of contacts, for `count` elements. */
-static TalusStatus lay_out(TalusSnapshot *snapshot, bool contacts, int count)
+static TalusStatus allocate(TalusSnapshot *snapshot, bool contacts, int count)
 {
     void **memory = contacts ? &snapshot->contact_memory : &snapshot->body_memory;
     size_t bytes = 0;
-    for (int i = 0; i < PLACES; i++)
-        if (places[i].contacts == contacts)
-            bytes += place_bytes(&places[i], snapshot->fields, count);
+    for (int i = 0; i < ARRAYS; i++)
+        if (arrays[i].contacts == contacts)
+            bytes += array_bytes(&arrays[i], snapshot->fields, count);
     char *cursor = talus_grow(*memory, bytes, 0, 1, "snapshot");
     *memory = cursor;
-    TALUS_TRY(talus_fits(cursor, bytes, 1));
-    for (int i = 0; i < PLACES; i++) {
-        if (places[i].contacts != contacts)
+    TALUS_TRY(talus_check_capacity(cursor, bytes, 1));
+    for (int i = 0; i < ARRAYS; i++) {
+        if (arrays[i].contacts != contacts)
             continue;
-        size_t size = place_bytes(&places[i], snapshot->fields, count);
+        size_t size = array_bytes(&arrays[i], snapshot->fields, count);
         void *array = size ? cursor : NULL;
-        memcpy((char *)snapshot + places[i].pointer, &array, sizeof array);
+        memcpy((char *)snapshot + arrays[i].pointer, &array, sizeof array);
         cursor += size;
     }
     *(contacts ? &snapshot->contact_count : &snapshot->body_count) = count;
     return TALUS_OK;
 }
 
-static TalusStatus shape_bodies(TalusSnapshot *snapshot, unsigned fields, int count)
+static TalusStatus resize_bodies(TalusSnapshot *snapshot, unsigned fields, int count)
 {
     if (fields & TALUS_SNAPSHOT_VELOCITY)
         fields |= TALUS_SNAPSHOT_SPEED;
     *snapshot = (TalusSnapshot){.fields = fields,
                                 .body_memory = snapshot->body_memory,
                                 .contact_memory = snapshot->contact_memory};
-    return lay_out(snapshot, false, count);
+    return allocate(snapshot, false, count);
 }
 
-TalusStatus talus_snapshot_shape(TalusSnapshot *snapshot, unsigned fields, int bodies, int contacts)
+TalusStatus talus_snapshot_resize(TalusSnapshot *snapshot, unsigned fields, int bodies,
+                                  int contacts)
 {
-    TALUS_TRY(shape_bodies(snapshot, fields, bodies));
-    return lay_out(snapshot, true, contacts);
+    TALUS_TRY(resize_bodies(snapshot, fields, bodies));
+    return allocate(snapshot, true, contacts);
 }
 
 void talus_snapshot_free(TalusSnapshot *snapshot)
@@ -125,13 +126,13 @@ static void take_bodies(TalusSnapshot *s, const TalusWorld *world)
 }
 
 static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, const int *rows,
-                                 double least)
+                                 double min_impulse)
 {
     bool asked = s->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);
-    int count = asked ? talus_world_get_strong_contacts(world, least, NULL, 0) : 0;
-    TALUS_TRY(lay_out(s, true, count));
+    int count = asked ? talus_world_get_strong_contacts(world, min_impulse, NULL, 0) : 0;
+    TALUS_TRY(allocate(s, true, count));
     if (asked)
-        talus_world_get_strong_contacts(world, least, s->contact, count);
+        talus_world_get_strong_contacts(world, min_impulse, s->contact, count);
     for (int i = 0; i < count; i++) {
         s->contact_a[i] = rows[talus_slot_of(world, s->contact[i].a)];
         s->contact_b[i] = rows[talus_slot_of(world, s->contact[i].b)];
@@ -157,7 +158,7 @@ static TalusStatus take(TalusSnapshot *s, const TalusWorld *world, unsigned fiel
 {
     const unsigned by_row = TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS;
     int *rows = NULL;
-    TALUS_TRY(shape_bodies(s, fields, talus_world_body_count(world)));
+    TALUS_TRY(resize_bodies(s, fields, talus_world_body_count(world)));
     if (fields & by_row)
         TALUS_TRY(talus_slot_rows(world, &rows));
     TalusStatus status = take_rows(s, world, rows);

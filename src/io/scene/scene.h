@@ -78,7 +78,7 @@ static inline TalusVec3 scene_vec3(const double *v)
 }
 
 /* Writes what a type accepts, for messages and the reference: "a number above 0", "an array of 3 numbers". */
-void talus_scene_expected(const SceneType *type, char *text, size_t size);
+void talus_scene_describe_type(const SceneType *type, char *text, size_t size);
 
 /* ---- content of a scene ---- */
 
@@ -268,11 +268,13 @@ TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pai
  * has and on too many groups. */
 TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
                               int *group);
+/* Returns the first entry of `bodies` with this name, or -1. */
+int talus_scene_entry(const TalusScene *scene, const char *name);
 /* Finds the definition of a shape, which is given inline or by name. */
 TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
                               const SceneShape **shape);
 /* Return the number of shapes of an entry, and the definition of the k-th. */
-int talus_scene_shapes(const SceneBody *body);
+int talus_scene_shape_count(const SceneBody *body);
 TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
                                    const SceneShape **shape);
 /* True for shapes that only fixed bodies can have. */
@@ -283,14 +285,15 @@ TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, con
 /* Scales a direction so that its squared length neither overflows nor underflows. */
 TalusVec3 talus_scene_direction(TalusVec3 v);
 /* Returns the rotation of an orientation that is not random. */
-TalusQuat talus_scene_turn(const SceneOrientation *orientation);
+TalusQuat talus_scene_rotation(const SceneOrientation *orientation);
 /* Returns the range of sizes; for a sphere without `radius` the radius of its shape. */
-void talus_scene_sizes(const SceneSize *size, const SceneShape *shape, double *min, double *max);
+void talus_scene_size_range(const SceneSize *size, const SceneShape *shape, double *min,
+                            double *max);
 
 /* Adds a shape to the world, or each of its forms with consecutive indices from *first. `radius` is for spheres. */
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
                                   TalusWorld *world, int *first);
-int talus_scene_forms(const SceneShape *shape);
+int talus_scene_form_count(const SceneShape *shape);
 
 /* Extents of the bodies of one entry, for placing them. */
 typedef struct SceneForms {
@@ -301,16 +304,17 @@ typedef struct SceneForms {
 } SceneForms;
 
 /* Positions and sizes of the bodies of one entry. */
-typedef struct ScenePlaces {
+typedef struct ScenePlacement {
     int count;
     TalusVec3 *position;
     double *radius; /* NULL for shapes other than spheres */
     int *form;      /* NULL if there is only one */
-} ScenePlaces;
+} ScenePlacement;
 
 /* Places the bodies of an entry. `forms` may be NULL for spheres, whose sizes come from the body or the shape. */
 TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
-                              const SceneShape *shape, const SceneForms *forms, ScenePlaces *out);
-void talus_scene_places_clear(ScenePlaces *places);
+                              const SceneShape *shape, const SceneForms *forms,
+                              ScenePlacement *out);
+void talus_scene_placement_clear(ScenePlacement *places);
 
 #endif

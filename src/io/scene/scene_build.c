@@ -10,8 +10,6 @@
 #include "world/source/generate.h"
 #include "world/state.h"
 
-#include <string.h>
-
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
@@ -35,7 +33,8 @@ static TalusPeriod period_of(const ScenePeriod *p)
 }
 
 /* Adds the location in the scene to the error of a world, unless the caller's choice caused it. */
-static TalusStatus blame(const TalusScene *s, const TalusSceneChoice *choice, TalusStatus status)
+static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *choice,
+                                TalusStatus status)
 {
     static const TalusSceneChoice none;
     const TalusSceneChoice *c = choice ? choice : &none;
@@ -82,7 +81,7 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
         def.backend = choice->backend;
     if (choice && choice->threads)
         def.threads = choice->threads == -1 ? 0 : choice->threads;
-    return blame(s, choice, talus_world_create(&def, &b->world));
+    return locate_error(s, choice, talus_world_create(&def, &b->world));
 }
 
 static TalusStatus add_materials(Builder *b)
@@ -135,14 +134,14 @@ static TalusStatus add_pairs(Builder *b)
 
 /* The shapes of one entry in the world, with their extents. */
 typedef struct Forms {
-    int *shape;        /* [room.count]: index in the world */
-    TalusVec3 *centre; /* [room.count]: centre of mass in the scene's coordinates */
-    SceneForms room;
+    int *shape;        /* [extents.count]: index in the world */
+    TalusVec3 *centre; /* [extents.count]: centre of mass in the scene's coordinates */
+    SceneForms extents;
 } Forms;
 
 static void forms_clear(Forms *forms)
 {
-    TALUS_RELEASE(forms->shape, forms->centre, forms->room.bound);
+    TALUS_RELEASE(forms->shape, forms->centre, forms->extents.bound);
 }
 
 /* Returns the index of a shape's first form; a named shape is added once. */
@@ -156,7 +155,7 @@ static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape
         return TALUS_OK;
     }
     double min, max;
-    talus_scene_sizes(body->radius, shape, &min, &max);
+    talus_scene_size_range(body->radius, shape, &min, &max);
     TALUS_TRY(talus_scene_add_shape(b->scene, shape, max, b->world, first));
     if (known)
         *known = *first + 1;
@@ -178,40 +177,40 @@ static void measure_form(const TalusShape *shape, TalusVec3 half, double *across
 static void add_form(Builder *b, Forms *f, int index, bool by_origin)
 {
     const TalusShape *shape = &b->world->shape[index];
-    SceneForms *room = &f->room;
-    f->shape[room->count] = index;
-    f->centre[room->count] = by_origin ? shape->centre : talus_vec3(0, 0, 0);
+    SceneForms *extents = &f->extents;
+    f->shape[extents->count] = index;
+    f->centre[extents->count] = by_origin ? shape->centre : talus_vec3(0, 0, 0);
     if (!talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL)) {
         TalusAabb box = talus_shape_bounds(shape, shape->def.radius, talus_vec3(0, 0, 0),
                                            talus_quat_identity());
         TalusVec3 half = talus_vec3(fmax(-box.lo.x, box.hi.x), fmax(-box.lo.y, box.hi.y),
                                     fmax(-box.lo.z, box.hi.z));
         double across;
-        measure_form(shape, half, &across, &room->bound[room->count]);
-        room->across = fmax(room->across, across);
-        room->half = talus_vec3(fmax(room->half.x, half.x), fmax(room->half.y, half.y),
-                                fmax(room->half.z, half.z));
+        measure_form(shape, half, &across, &extents->bound[extents->count]);
+        extents->across = fmax(extents->across, across);
+        extents->half = talus_vec3(fmax(extents->half.x, half.x), fmax(extents->half.y, half.y),
+                                   fmax(extents->half.z, half.z));
     }
-    room->count++;
+    extents->count++;
 }
 
 static TalusStatus add_forms(Builder *b, const SceneBody *body, Forms *f)
 {
-    size_t most = 0;
+    size_t capacity = 0;
     const SceneShape *shape;
-    for (int k = 0; k < talus_scene_shapes(body); k++) {
+    for (int k = 0; k < talus_scene_shape_count(body); k++) {
         TALUS_TRY(talus_scene_body_shape(b->scene, body, k, &shape));
-        most += (size_t)talus_scene_forms(shape);
+        capacity += (size_t)talus_scene_form_count(shape);
     }
-    TALUS_TRY(TALUS_ALLOC(f->shape, most, "scene"));
-    TALUS_TRY(TALUS_ALLOC(f->centre, most, "scene"));
-    TALUS_TRY(TALUS_ALLOC(f->room.bound, most, "scene"));
+    TALUS_TRY(TALUS_ALLOC(f->shape, capacity, "scene"));
+    TALUS_TRY(TALUS_ALLOC(f->centre, capacity, "scene"));
+    TALUS_TRY(TALUS_ALLOC(f->extents.bound, capacity, "scene"));
     bool placed = body->at.count > 0 || body->file;
-    for (int k = 0; k < talus_scene_shapes(body); k++) {
+    for (int k = 0; k < talus_scene_shape_count(body); k++) {
         int first;
         TALUS_TRY(talus_scene_body_shape(b->scene, body, k, &shape));
         TALUS_TRY(add_shape(b, body, shape, &first));
-        for (int i = 0; i < talus_scene_forms(shape); i++)
+        for (int i = 0; i < talus_scene_form_count(shape); i++)
             add_form(b, f, first + i, placed && shape->kind != SCENE_ROCK);
     }
     return TALUS_OK;
@@ -258,7 +257,7 @@ static TalusStatus repeat_orientation(const SceneBody *body, int count, TalusQua
         (*out)[i] = !body->orientation
                         ? talus_quat_to(talus_scene_direction(scene_vec3(body->normal)))
                     : body->orientation->random ? random_turn(&rng)
-                                                : talus_scene_turn(body->orientation);
+                                                : talus_scene_rotation(body->orientation);
     return TALUS_OK;
 }
 
@@ -306,7 +305,7 @@ static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const Sce
 
 /* The bodies of one entry. */
 typedef struct Group {
-    ScenePlaces places;
+    ScenePlacement places;
     TalusVec3 *velocity, *spin;
     TalusQuat *orientation;
 } Group;
@@ -314,7 +313,7 @@ typedef struct Group {
 static void group_clear(Group *g)
 {
     TALUS_RELEASE(g->velocity, g->spin, g->orientation);
-    talus_scene_places_clear(&g->places);
+    talus_scene_placement_clear(&g->places);
 }
 
 /* Positions given by hand are of the shape's origin; the world needs the centre of mass. */
@@ -331,8 +330,8 @@ static void move_to_centres(const Forms *f, Group *g)
 }
 
 /* Adds the bodies of one form; `only` NULL: all bodies. */
-static TalusStatus add_some(Builder *b, const SceneBody *body, TalusBodyBatch *batch, Group *g,
-                            const int *only, int count, int entry)
+static TalusStatus add_form_bodies(Builder *b, const SceneBody *body, TalusBodyBatch *batch,
+                                   Group *g, const int *only, int count, int entry)
 {
     TalusVec3 *position = NULL;
     TalusQuat *orientation = NULL;
@@ -366,19 +365,19 @@ static TalusStatus add_group(Builder *b, const SceneBody *body, const Forms *f,
 {
     if (!g->places.form) {
         batch->shape = f->shape[0];
-        return add_some(b, body, batch, g, NULL, g->places.count, entry);
+        return add_form_bodies(b, body, batch, g, NULL, g->places.count, entry);
     }
     int *only;
     TALUS_TRY(TALUS_ALLOC(only, (size_t)g->places.count, "bodies of a scene"));
     TalusStatus status = TALUS_OK;
-    for (int form = 0; form < f->room.count && status == TALUS_OK; form++) {
+    for (int form = 0; form < f->extents.count && status == TALUS_OK; form++) {
         int count = 0;
         for (int i = 0; i < g->places.count; i++)
             if (g->places.form[i] == form)
                 only[count++] = i;
         batch->shape = f->shape[form];
         if (count > 0)
-            status = add_some(b, body, batch, g, only, count, entry);
+            status = add_form_bodies(b, body, batch, g, only, count, entry);
     }
     talus_release(only);
     return status;
@@ -387,7 +386,7 @@ static TalusStatus add_group(Builder *b, const SceneBody *body, const Forms *f,
 static TalusStatus make_group(Builder *b, const SceneBody *body, const Forms *f,
                               const SceneShape *shape, Group *g)
 {
-    TALUS_TRY(talus_scene_place(b->scene, body, shape, &f->room, &g->places));
+    TALUS_TRY(talus_scene_place(b->scene, body, shape, &f->extents, &g->places));
     TALUS_TRY(repeat_vector(body->velocity, g->places.count, &g->velocity));
     TALUS_TRY(repeat_vector(body->spin, g->places.count, &g->spin));
     TALUS_TRY(repeat_orientation(body, g->places.count, &g->orientation));
@@ -418,13 +417,13 @@ static TalusStatus add_entry(Builder *b, int entry)
 static TalusStatus add_emitter(Builder *b, const SceneEmitter *e)
 {
     TalusEmitterDef def = e->def;
-    talus_scene_sizes(e->radius, NULL, &def.radius_min, &def.radius_max);
+    talus_scene_size_range(e->radius, NULL, &def.radius_min, &def.radius_max);
     TALUS_TRY(talus_scene_group(b->scene, e->json, e->group, &def.group));
     TALUS_TRY(find_material(b, e->json, e->material, &def.material));
     return talus_json_error_at(e->json, talus_world_add_emitter(b->world, &def));
 }
 
-static TalusStatus keep_apart(Builder *b, const SceneApart *apart)
+static TalusStatus set_apart(Builder *b, const SceneApart *apart)
 {
     const char *const *names = (const char *const *)apart->between.items;
     int group[2];
@@ -436,15 +435,12 @@ static TalusStatus keep_apart(Builder *b, const SceneApart *apart)
 
 static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
 {
-    const SceneBody *bodies = (const SceneBody *)b->scene->bodies.items;
     TalusProbeDef def = {.name = probe->name, .kind = TALUS_PROBE_REGION};
     if (probe->region) {
         def.lo = scene_vec3(probe->region->lo);
         def.hi = scene_vec3(probe->region->hi);
     } else {
-        int entry = 0; /* the check has found it */
-        while (!bodies[entry].name || strcmp(bodies[entry].name, probe->body) != 0)
-            entry++;
+        int entry = talus_scene_entry(b->scene, probe->body); /* the check has found it */
         if (b->count[entry] != 1)
             return talus_json_fail(talus_json_get(probe->json, "body"), 0,
                                    "bodies[%d] has %d bodies, expected one", entry,
@@ -474,7 +470,7 @@ static TalusStatus build(Builder *b, const TalusSceneChoice *choice)
         b->pending[i + 1] = b->world->sources.pendings;
     }
     for (int i = 0; i < s->apart.count; i++)
-        TALUS_TRY(keep_apart(b, (const SceneApart *)s->apart.items + i));
+        TALUS_TRY(set_apart(b, (const SceneApart *)s->apart.items + i));
     TALUS_TRY(talus_scene_add_joints(s, b->world, b->id, b->count));
     for (int i = 0; i < s->emitters.count; i++)
         TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));

@@ -24,7 +24,7 @@ static TalusStatus check_box(const TalusJson *json, const double *lo, const doub
 {
     for (int k = 0; k < 3; k++)
         if (!(lo[k] < hi[k]) || !isfinite(hi[k] - lo[k]))
-            return talus_json_fail(talus_json_at(json, "hi"), 0,
+            return talus_json_fail(talus_json_get_or_self(json, "hi"), 0,
                                    "%c: %g is not above %g, the same of 'lo'", "xyz"[k], hi[k],
                                    lo[k]);
     return TALUS_OK;
@@ -33,10 +33,10 @@ static TalusStatus check_box(const TalusJson *json, const double *lo, const doub
 static TalusStatus check_size(const SceneSize *size)
 {
     if (size->min > 0.0 && size->max < size->min)
-        return talus_json_fail(talus_json_at(size->json, "max"), 0, "%g is below 'min', %g",
-                               size->max, size->min);
+        return talus_json_fail(talus_json_get_or_self(size->json, "max"), 0,
+                               "%g is below 'min', %g", size->max, size->min);
     if (size->spread >= 1.0)
-        return talus_json_fail(talus_json_at(size->json, "spread"), 0,
+        return talus_json_fail(talus_json_get_or_self(size->json, "spread"), 0,
                                "expected less than 1: sizes must be positive");
     return TALUS_OK;
 }
@@ -92,7 +92,7 @@ static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape)
     if (shape->kind == TALUS_SHAPE_FIELD && !shape->file && shape->heights.count == 0)
         return talus_json_fail(shape->json, 0, "a field needs the key 'heights' or 'file'");
     if (shape->spread >= 1.0)
-        return talus_json_fail(talus_json_at(shape->json, "spread"), 0,
+        return talus_json_fail(talus_json_get_or_self(shape->json, "spread"), 0,
                                "expected less than 1: sizes must be positive");
     for (int k = 0; k < shape->parts.count; k++)
         TALUS_TRY(check_part(scene, &parts[k]));
@@ -116,7 +116,7 @@ static TalusStatus read_section(const TalusJson *json, const char *section,
 {
     if (!section || talus_section_parse(section, model) == TALUS_OK)
         return TALUS_OK;
-    return talus_json_error_at(talus_json_at(json, "section"), TALUS_ERR_FORMAT);
+    return talus_json_error_at(talus_json_get_or_self(json, "section"), TALUS_ERR_FORMAT);
 }
 
 TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model)
@@ -244,11 +244,11 @@ static TalusStatus check_placement(const SceneBody *body, const SceneShape *shap
 
 static TalusStatus check_name(const TalusScene *scene, int index)
 {
-    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
-    for (int i = 0; bodies[index].name && i < index; i++)
-        if (bodies[i].name && strcmp(bodies[i].name, bodies[index].name) == 0)
-            return talus_json_fail(talus_json_get(bodies[index].json, "name"), 0,
-                                   "bodies[%d] has this name already", i);
+    const SceneBody *body = (const SceneBody *)scene->bodies.items + index;
+    int first = body->name ? talus_scene_entry(scene, body->name) : index;
+    if (first < index)
+        return talus_json_fail(talus_json_get(body->json, "name"), 0,
+                               "bodies[%d] has this name already", first);
     return TALUS_OK;
 }
 
@@ -283,12 +283,12 @@ static TalusStatus check_bodies(const TalusScene *scene)
         TALUS_TRY(check_name(scene, i));
         TALUS_TRY(check_body_shapes(scene, body));
         TALUS_TRY(talus_scene_body_shape(scene, body, 0, &shape));
-        TALUS_TRY(talus_scene_material(scene, talus_json_at(body->json, "material"), body->material,
-                                       &material));
+        TALUS_TRY(talus_scene_material(scene, talus_json_get_or_self(body->json, "material"),
+                                       body->material, &material));
         TALUS_TRY(check_fixed(body, shape));
         TALUS_TRY(check_drive(body));
-        TALUS_TRY(
-            talus_scene_group(scene, talus_json_at(body->json, "group"), body->group, &group));
+        TALUS_TRY(talus_scene_group(scene, talus_json_get_or_self(body->json, "group"), body->group,
+                                    &group));
         TALUS_TRY(check_radius(body, shape));
         TALUS_TRY(check_turn(body));
         TALUS_TRY(check_placement(body, shape));
@@ -308,7 +308,7 @@ TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, co
                               int *group)
 {
     const char *known[TALUS_GROUPS];
-    char shown[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
     int entries = scene->bodies.count + scene->emitters.count, count = 1; /* group 0 has no name */
     *group = 0;
     if (!name)
@@ -328,7 +328,7 @@ TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, co
         }
     }
     return talus_json_fail(json, 0, "no entry of `bodies` or `emitters` has the group '%s'",
-                           talus_json_print_value(name, shown));
+                           talus_json_printable(name, shown));
 }
 
 /* ---- the rest ---- */
@@ -343,9 +343,9 @@ static TalusStatus check_emitters(const TalusScene *scene)
         const double *lo = &e->def.lo.x, *hi = &e->def.hi.x;
         TALUS_TRY(check_box(e->json, lo, hi));
         TALUS_TRY(check_size(e->radius));
-        TALUS_TRY(talus_scene_material(scene, talus_json_at(e->json, "material"), e->material,
-                                       &material));
-        talus_scene_sizes(e->radius, NULL, &min, &max);
+        TALUS_TRY(talus_scene_material(scene, talus_json_get_or_self(e->json, "material"),
+                                       e->material, &material));
+        talus_scene_size_range(e->radius, NULL, &min, &max);
         for (int k = 0; k < 3; k++)
             if (hi[k] - lo[k] < 2.0 * max)
                 return talus_json_fail(e->json, 0,
@@ -359,16 +359,14 @@ static TalusStatus check_probe_body(const TalusScene *scene, const SceneProbe *p
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
     const TalusJson *json = talus_json_get(probe->json, "body");
-    char shown[TALUS_JSON_SHOWN];
-    for (int i = 0; i < scene->bodies.count; i++) {
-        if (!bodies[i].name || strcmp(bodies[i].name, probe->body) != 0)
-            continue;
-        if (bodies[i].time > 0.0)
-            return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be probed", i);
-        return TALUS_OK;
-    }
-    return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
-                           talus_json_print_value(probe->body, shown));
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
+    int entry = talus_scene_entry(scene, probe->body);
+    if (entry < 0)
+        return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
+                               talus_json_printable(probe->body, shown));
+    if (bodies[entry].time > 0.0)
+        return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be probed", entry);
+    return TALUS_OK;
 }
 
 static TalusStatus check_probes(const TalusScene *scene)
@@ -419,7 +417,7 @@ static bool are_apart(const TalusScene *scene, const SceneBody *a, const SceneBo
 /* Returns the first shape of an entry that is not a sphere, or NULL. */
 static const SceneShape *other_than_sphere(const TalusScene *scene, const SceneBody *body)
 {
-    for (int k = 0; k < talus_scene_shapes(body); k++) {
+    for (int k = 0; k < talus_scene_shape_count(body); k++) {
         const SceneShape *shape;
         if (talus_scene_body_shape(scene, body, k, &shape) == TALUS_OK &&
             shape->kind != TALUS_SHAPE_SPHERE)
@@ -436,8 +434,8 @@ static TalusStatus check_meeting(const TalusScene *scene, int wall, int other)
     if (!shape || body->fixed || body->drive || talus_scene_is_wall(shape) ||
         are_apart(scene, &bodies[wall], body))
         return TALUS_OK;
-    const TalusJson *json =
-        talus_json_at(body->json, talus_json_get(body->json, "shapes") ? "shapes" : "shape");
+    const TalusJson *json = talus_json_get_or_self(
+        body->json, talus_json_get(body->json, "shapes") ? "shapes" : "shape");
     return talus_json_fail(json, 0,
                            "a %s cannot touch the revolve of bodies[%d], which spheres alone can: "
                            "give that as a mesh, or name the groups of the two in `apart`",

@@ -1,18 +1,11 @@
 /* io/scene/scene_joint.c - joints in scenes: keys, checks and construction. */
-#include "io/scene/scene.h"
-
 #include "io/scene/scene_joint.h"
+#include "io/scene/scene_types.h"
 
 #include <string.h>
 
 /* ---- keys ---- */
 
-static const SceneType any_real = {.kind = SCENE_REAL};
-static const SceneType positive = {.kind = SCENE_REAL, .min = 0, .max = 1e300, .above = true};
-static const SceneType not_negative = {.kind = SCENE_REAL, .min = 0, .max = 1e300};
-static const SceneType flag = {.kind = SCENE_FLAG};
-static const SceneType text = {.kind = SCENE_TEXT};
-static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
 static const SceneType names = {.kind = SCENE_LIST, .item = &text, .min_count = 1, .max_count = 2};
 
 /* In the order of the enums; a motor of a scene always has a kind. */
@@ -27,19 +20,9 @@ static const SceneType motor_type = {.kind = SCENE_CHOICE, .choices = motor_type
 #define AXES (BIT(REVOLUTE) | BIT(PRISMATIC) | BIT(CYLINDRICAL) | BIT(UNIVERSAL))
 #define LINES (BIT(DISTANCE) | BIT(SPRING))
 #define DRIVEN (BIT(REVOLUTE) | BIT(PRISMATIC) | BIT(CYLINDRICAL) | BIT(DISTANCE))
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-#define AT(member) .offset = offsetof(STRUCT, member)
 
-/* Sets the library's defaults for keys that are not given. */
-static void init_motor(void *structure)
-{
-    ((SceneMotor *)structure)->def = (TalusMotorDef){.max_effort = INFINITY};
-}
-
-static void init_joint(void *structure)
-{
-    ((SceneJoint *)structure)->def = talus_joint_def_default();
-}
+INIT(init_motor, SceneMotor, (TalusMotorDef){.max_effort = INFINITY})
+INIT(init_joint, SceneJoint, talus_joint_def_default())
 
 #define STRUCT SceneMotor
 static const SceneField motor_fields[] = {
@@ -56,13 +39,7 @@ static const SceneField motor_fields[] = {
     {"damping", &not_negative, AT(def.damping), .only = 1u << (TALUS_MOTOR_POSITION - 1),
      .help = "N m s/rad or N s/m"},
 };
-static const SceneType motor = {.kind = SCENE_OBJECT,
-                                .name = "motor",
-                                .fields = motor_fields,
-                                .field_count = COUNT(motor_fields),
-                                .size = sizeof(SceneMotor),
-                                .init = init_motor,
-                                .selector = "type"};
+OBJECT(motor, "motor", .init = init_motor, .selector = "type");
 #undef STRUCT
 
 #define STRUCT SceneJoint
@@ -91,40 +68,24 @@ static const SceneField joint_fields[] = {
     {"collide", &flag, AT(def.collide), .preset = "false",
      .help = "the two bodies touch each other"},
 };
-static const SceneType joint = {.kind = SCENE_OBJECT,
-                                .name = "joint",
-                                .fields = joint_fields,
-                                .field_count = COUNT(joint_fields),
-                                .size = sizeof(SceneJoint),
-                                .init = init_joint,
-                                .selector = "type"};
+OBJECT(joint, "joint", .init = init_joint, .selector = "type");
 #undef STRUCT
 
 const SceneType talus_scene_joints = {.kind = SCENE_LIST, .item = &joint};
 
 /* ---- checks ---- */
 
-/* Returns the entry of `bodies` with this name, or -1. */
-static int find_entry(const TalusScene *scene, const char *name)
-{
-    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
-    for (int i = 0; i < scene->bodies.count; i++)
-        if (bodies[i].name && strcmp(bodies[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static TalusStatus check_joint(const TalusScene *scene, const SceneJoint *j)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
     const char *const *name = (const char *const *)j->bodies.items;
     const TalusJson *json = talus_json_get(j->json, "bodies");
-    char shown[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
     for (int k = 0; k < j->bodies.count; k++) {
-        int entry = find_entry(scene, name[k]);
+        int entry = talus_scene_entry(scene, name[k]);
         if (entry < 0)
             return talus_json_fail(json, 0, "no entry of `bodies` has the name '%s'",
-                                   talus_json_print_value(name[k], shown));
+                                   talus_json_printable(name[k], shown));
         if (bodies[entry].time > 0.0)
             return talus_json_fail(json, 0, "bodies[%d] arrives later and cannot be joined", entry);
     }
@@ -140,7 +101,7 @@ TalusStatus talus_scene_check_joints(const TalusScene *scene)
 
 int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k)
 {
-    return find_entry(scene, ((const char *const *)joint->bodies.items)[k]);
+    return talus_scene_entry(scene, ((const char *const *)joint->bodies.items)[k]);
 }
 
 /* ---- construction ---- */

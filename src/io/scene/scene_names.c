@@ -23,10 +23,10 @@ static TalusStatus find_name(const TalusJson *scene, const char *map, const char
         }
         near[n++] = c->key;
     }
-    char shown[TALUS_JSON_SHOWN];
-    const char *best = talus_nearest(name, near, n);
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
+    const char *best = talus_nearest_name(name, near, n);
     return talus_json_fail(json, 0, "no %s '%s' in `%s`%s%s%s", what,
-                           talus_json_print_value(name, shown), map, best ? "; did you mean '" : "",
+                           talus_json_printable(name, shown), map, best ? "; did you mean '" : "",
                            best ? best : "", best ? "'?" : "");
 }
 
@@ -55,7 +55,16 @@ TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
     return given->name ? named_shape(scene, given->json, given->name, shape) : TALUS_OK;
 }
 
-int talus_scene_shapes(const SceneBody *body)
+int talus_scene_entry(const TalusScene *scene, const char *name)
+{
+    const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
+    for (int i = 0; i < scene->bodies.count; i++)
+        if (bodies[i].name && strcmp(bodies[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int talus_scene_shape_count(const SceneBody *body)
 {
     return body->shapes.count > 0 ? body->shapes.count : 1;
 }
@@ -87,33 +96,34 @@ TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, con
 
 /* Returns s such that the squares of s s v neither overflow nor vanish: 1 except for extreme numbers. It is a power
  * of 2, so that nothing is rounded. */
-static double taming(const double *v, int n)
+static double safe_scale(const double *v, int n)
 {
-    double most = 0.0;
+    double largest = 0.0;
     int exponent;
     for (int k = 0; k < n; k++)
-        most = fmax(most, fabs(v[k]));
-    (void)frexp(most, &exponent);
-    return most > 1e-140 && most < 1e140 ? 1.0 : ldexp(1.0, -exponent / 2);
+        largest = fmax(largest, fabs(v[k]));
+    (void)frexp(largest, &exponent);
+    return largest > 1e-140 && largest < 1e140 ? 1.0 : ldexp(1.0, -exponent / 2);
 }
 
 TalusVec3 talus_scene_direction(TalusVec3 v)
 {
-    double s = taming((const double[]){v.x, v.y, v.z}, 3); /* s s may overflow: 2^1074 */
+    double s = safe_scale((const double[]){v.x, v.y, v.z}, 3); /* s s may overflow: 2^1074 */
     return talus_scale(s, talus_scale(s, v));
 }
 
-TalusQuat talus_scene_turn(const SceneOrientation *o)
+TalusQuat talus_scene_rotation(const SceneOrientation *o)
 {
     const double *v = o->quaternion;
     if (talus_json_get(o->json, "axis"))
         return talus_quat_turn(talus_scene_direction(scene_vec3(o->axis)), o->degrees / 360.0);
-    double s = taming(v, 4);
+    double s = safe_scale(v, 4);
     TalusQuat q = {s * v[0] * s, s * v[1] * s, s * v[2] * s, s * v[3] * s};
     return talus_quat_normalize(q);
 }
 
-void talus_scene_sizes(const SceneSize *size, const SceneShape *shape, double *min, double *max)
+void talus_scene_size_range(const SceneSize *size, const SceneShape *shape, double *min,
+                            double *max)
 {
     if (!size) {
         *min = *max = shape ? shape->radius : 0.0;

@@ -4,11 +4,11 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "io/file/file.h"
+#include "io/text/numbers.h"
 #include "world/source/generate.h"
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ typedef struct Placing {
     const SceneForms *forms; /* extents of other shapes */
     TalusVec3 half;          /* half extents of the largest body */
     double across;           /* largest half width seen from above, for the rotations allowed */
-    ScenePlaces *out;
+    ScenePlacement *out;
 } Placing;
 
 /* ---- sizes ---- */
@@ -39,9 +39,9 @@ static void set_extents(Placing *p)
     p->across = ball ? bound : p->forms->across;
 }
 
-/* Returns the distance of the scene, or 1.1 sizes; fails if it is less than the size. */
-static TalusStatus distance(const TalusJson *owner, const char *key, double given, double size,
-                            double *out)
+/* Returns the distance that the scene gives, or 1.1 sizes; fails if it is less than the size. */
+static TalusStatus spacing_of(const TalusJson *owner, const char *key, double given, double size,
+                              double *out)
 {
     const TalusJson *json = talus_json_get(owner, key);
     *out = json ? given : 1.1 * size;
@@ -51,7 +51,7 @@ static TalusStatus distance(const TalusJson *owner, const char *key, double give
                            size);
 }
 
-static TalusStatus room_for(const Placing *p, int64_t count)
+static TalusStatus reserve(const Placing *p, int64_t count)
 {
     if (count > INT_MAX)
         return talus_json_fail(p->body->json, 0, "more than %d bodies in one entry", INT_MAX);
@@ -65,9 +65,9 @@ static TalusStatus room_for(const Placing *p, int64_t count)
 }
 
 /* Allocates, and draws sizes or forms from separate random streams, so that jitter does not change them. */
-static TalusStatus start(const Placing *p, int64_t count)
+static TalusStatus start_placing(const Placing *p, int64_t count)
 {
-    TALUS_TRY(room_for(p, count));
+    TALUS_TRY(reserve(p, count));
     TalusRng rng = talus_rng((uint64_t)p->body->seed ^ UINT64_C(0x666f726d73));
     for (int i = 0; p->out->form && i < p->out->count; i++)
         p->out->form[i] = (int)talus_rng_below(&rng, (uint64_t)p->forms->count);
@@ -77,7 +77,7 @@ static TalusStatus start(const Placing *p, int64_t count)
     return TALUS_OK;
 }
 
-static TalusStatus fail_room(const TalusJson *json, double places, int64_t count)
+static TalusStatus fail_capacity(const TalusJson *json, double places, int64_t count)
 {
     return talus_json_fail(json, 0, "there is room for %.0f of %lld bodies", places,
                            (long long)count);
@@ -88,7 +88,7 @@ static TalusStatus fail_room(const TalusJson *json, double places, int64_t count
 static TalusStatus place_points(const Placing *p)
 {
     const double(*points)[3] = (const double(*)[3])p->body->at.items;
-    TALUS_TRY(start(p, p->body->at.count));
+    TALUS_TRY(start_placing(p, p->body->at.count));
     for (int i = 0; i < p->out->count; i++)
         p->out->position[i] = scene_vec3(points[i]);
     return TALUS_OK;
@@ -106,7 +106,7 @@ static TalusStatus place_lattice(const Placing *p)
     const double sizes[3] = {2.0 * p->half.x, 2.0 * p->half.y, 2.0 * p->half.z};
     double spacing[3], cells[3];
     for (int k = 0; k < 3; k++) {
-        TALUS_TRY(distance(l->json, "spacing", l->spacing[k], sizes[k], &spacing[k]));
+        TALUS_TRY(spacing_of(l->json, "spacing", l->spacing[k], sizes[k], &spacing[k]));
         cells[k] = talus_json_get(l->json, "hi") ? whole_cells(l->hi[k] - l->lo[k], spacing[k])
                                                  : l->cells[k];
     }
@@ -116,10 +116,10 @@ static TalusStatus place_lattice(const Placing *p)
         cells[2] = ceil((double)count / floor_cells);
     double places = floor_cells * cells[2];
     if (places < 1.0 || (double)count > places)
-        return fail_room(l->json, places, count > 0 ? count : 1);
+        return fail_capacity(l->json, places, count > 0 ? count : 1);
     if (count == 0 && places > INT_MAX)
         return talus_json_fail(l->json, 0, "more than %d bodies in one entry", INT_MAX);
-    TALUS_TRY(start(p, count > 0 ? count : (int64_t)places));
+    TALUS_TRY(start_placing(p, count > 0 ? count : (int64_t)places));
     TalusLattice lattice = {.lo = scene_vec3(l->lo),
                             .spacing = scene_vec3(spacing),
                             .half = p->half,
@@ -140,15 +140,15 @@ static TalusStatus place_layers(const Placing *p)
                           .height = p->half.z,
                           .jitter = l->jitter,
                           .seed = (uint64_t)p->body->seed};
-    TALUS_TRY(distance(l->json, "spacing", l->spacing, 2.0 * p->across, &layers.spacing));
-    TALUS_TRY(distance(l->json, "rise", l->rise, 2.0 * p->half.z, &layers.rise));
+    TALUS_TRY(spacing_of(l->json, "spacing", l->spacing, 2.0 * p->across, &layers.spacing));
+    TALUS_TRY(spacing_of(l->json, "rise", l->rise, 2.0 * p->half.z, &layers.rise));
     if (!(l->rise > 0.0) && layers.spacing > layers.rise)
         layers.rise = layers.spacing;
     int64_t count = p->body->count;
     int64_t places = talus_layers_places(&layers, l->repeat > 0 ? l->repeat : count);
     if (places == 0 || count > places)
-        return fail_room(l->json, (double)places, count > 0 ? count : 1);
-    TALUS_TRY(start(p, count > 0 ? count : places));
+        return fail_capacity(l->json, (double)places, count > 0 ? count : 1);
+    TALUS_TRY(start_placing(p, count > 0 ? count : places));
     talus_generate_layers(&layers, p->out->count, p->out->position);
     return TALUS_OK;
 }
@@ -175,7 +175,7 @@ static int larger_bound_first(const void *a, const void *b)
 /* Draws the bounding radii of bodies other than spheres, largest first; forms are sorted alike. */
 static TalusStatus ball_radii(const Placing *p, double *radius)
 {
-    ScenePlaces *out = p->out;
+    ScenePlacement *out = p->out;
     Bound *bound;
     TALUS_TRY(TALUS_ALLOC(bound, (size_t)out->count, "bodies of a scene"));
     for (int i = 0; i < out->count; i++) {
@@ -195,7 +195,7 @@ static TalusStatus ball_radii(const Placing *p, double *radius)
 /* Places balls that bound the bodies in any orientation. */
 static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
 {
-    ScenePlaces *out = p->out;
+    ScenePlacement *out = p->out;
     if (p->spheres) {
         qsort(out->radius, (size_t)out->count, sizeof(double), larger_first);
         return talus_generate_fill(fill, out->count, out->radius, out->position, placed);
@@ -219,7 +219,7 @@ static TalusStatus place_fill(const Placing *p)
         fill.hi = talus_add(fill.lo, talus_vec3(0.0, 0.0, f->height));
     }
     int64_t placed;
-    TALUS_TRY(start(p, p->body->count));
+    TALUS_TRY(start_placing(p, p->body->count));
     TALUS_TRY(fill_with_balls(p, &fill, &placed));
     if (placed < p->out->count)
         return talus_json_fail(f->json, 0,
@@ -231,131 +231,104 @@ static TalusStatus place_fill(const Placing *p)
 
 /* ---- files ---- */
 
-typedef struct Lines {
-    const char *path, *at, *end;
-    int line, columns; /* columns: of the first line with numbers */
-} Lines;
-
-static bool is_space(char c)
+/* Reads the next line with numbers: x y z, or x y z radius in all lines. */
+static TalusStatus next_point(TalusNumberLines *in, size_t *columns)
 {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-/* Reads the numbers of the line at `from`; returns how many, or -1 with a message. */
-static int line_numbers(const Lines *in, const char *from, const char *stop, double *values)
-{
-    int n = 0;
-    for (;;) {
-        while (from < stop && is_space(*from))
-            from++;
-        if (from == stop || *from == '#')
-            return n;
-        size_t length = 0;
-        while (from + length < stop && !is_space(from[length]))
-            length++;
-        if (n == 4 || talus_number_scan(from, length) != length ||
-            !talus_number_value(from, length, &values[n])) {
-            char shown[TALUS_JSON_SHOWN], word[TALUS_JSON_SHOWN];
-            snprintf(word, sizeof word, "%.*s", (int)(length < 40 ? length : 40), from);
-            talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT,
-                            "expected x y z [radius], found '%s'",
-                            talus_json_print_value(word, shown));
-            return -1;
-        }
-        n++;
-        from += length;
-    }
-}
-
-/* Reads the next line with numbers, if any. A first line that starts with a letter is a header. */
-static TalusStatus next_point(Lines *in, double *values, bool *found)
-{
-    *found = false;
-    while (!*found && in->at < in->end) {
-        const char *from = in->at, *stop = memchr(from, '\n', (size_t)(in->end - from));
-        in->at = stop ? stop + 1 : in->end;
-        stop = stop ? stop : in->end;
-        bool header =
-            ++in->line == 1 && from < stop && ((*from | 32) >= 'a' && (*from | 32) <= 'z');
-        int n = header ? 0 : line_numbers(in, from, stop, values);
-        if (n < 0)
-            return TALUS_ERR_FORMAT;
-        if (n == 1 || n == 2 || (n > 0 && in->columns > 0 && n != in->columns))
-            return talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT,
-                                   "expected %s numbers, found %d",
-                                   in->columns == 4   ? "4"
-                                   : in->columns == 3 ? "3"
-                                                      : "3 or 4",
-                                   n);
-        *found = n > 0;
-        in->columns = n > 0 ? n : in->columns;
-    }
+    TALUS_TRY(talus_number_lines_next(in));
+    if (in->count == 0)
+        return TALUS_OK;
+    if (in->count < 3 || (*columns > 0 && in->count != *columns))
+        return talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT,
+                               "expected %s numbers, found %zu",
+                               *columns == 4   ? "4"
+                               : *columns == 3 ? "3"
+                                               : "3 or 4",
+                               in->count);
+    *columns = in->count;
     return TALUS_OK;
 }
 
-static TalusStatus store_points(const Placing *p, Lines *in, int64_t count)
+static TalusStatus store_points(const Placing *p, TalusNumberLines *in)
 {
-    double values[4];
-    bool found;
-    for (int64_t i = 0; i < count; i++) {
-        TALUS_TRY(next_point(in, values, &found));
-        p->out->position[i] = scene_vec3(values);
-        if (in->columns < 4)
+    size_t columns = 0;
+    for (int i = 0; i < p->out->count; i++) {
+        TALUS_TRY(next_point(in, &columns));
+        p->out->position[i] = scene_vec3(in->value);
+        if (columns < 4)
             continue;
-        if (!p->out->radius || !(values[3] > 0.0))
+        if (!p->out->radius || !(in->value[3] > 0.0))
             return talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT, "%s",
                                    p->out->radius ? "expected a radius above 0"
                                                   : "a radius is for spheres only");
-        p->out->radius[i] = values[3];
+        p->out->radius[i] = in->value[3];
     }
     return TALUS_OK;
 }
 
-static TalusStatus read_points(const Placing *p, Lines in)
+static TalusStatus read_points(const Placing *p, TalusNumberLines *in)
 {
     const TalusJson *json = talus_json_get(p->body->json, "file");
-    Lines first = in;
-    double values[4];
-    int64_t places = 0, count = p->body->count;
-    for (bool found = true; found; places += found)
-        TALUS_TRY(next_point(&in, values, &found));
+    const char *start = in->at;
+    int header = in->line;
+    size_t columns = 0;
+    int64_t places = -1, count = p->body->count;
+    do {
+        TALUS_TRY(next_point(in, &columns));
+        places++;
+    } while (in->count > 0);
     if (places == 0 || count > places)
-        return talus_json_fail(json, 0, "%s holds %lld points, expected at least %lld", in.path,
+        return talus_json_fail(json, 0, "%s holds %lld points, expected at least %lld", in->path,
                                (long long)places, (long long)(count > 0 ? count : 1));
-    if (in.columns == 3 && p->spheres && p->max == 0.0)
-        return talus_json_fail(json, 0, "%s has no radii, and neither has the entry", in.path);
-    TALUS_TRY(start(p, count > 0 ? count : places));
-    return store_points(p, &first, p->out->count);
+    if (columns == 3 && p->spheres && p->max == 0.0)
+        return talus_json_fail(json, 0, "%s has no radii, and neither has the entry", in->path);
+    TALUS_TRY(start_placing(p, count > 0 ? count : places));
+    in->at = start;
+    in->line = header;
+    return store_points(p, in);
+}
+
+/* A first line that starts with a letter is a header. */
+static void skip_header(TalusNumberLines *in)
+{
+    if (in->at == in->end || (*in->at | 32) < 'a' || (*in->at | 32) > 'z')
+        return;
+    const char *stop = memchr(in->at, '\n', (size_t)(in->end - in->at));
+    in->at = stop ? stop + 1 : in->end;
+    in->line = 1;
 }
 
 static TalusStatus place_file(const Placing *p)
 {
     const TalusJson *json = talus_json_get(p->body->json, "file");
-    char *path, *text;
-    size_t length;
+    char *path, *text = NULL;
+    size_t length = 0;
     TALUS_TRY(talus_scene_path(p->scene, json, p->body->file, &path));
-    TalusStatus status = talus_read_file(path, SIZE_MAX, &text, &length);
-    if (status != TALUS_OK) {
-        talus_json_error_at(json, status);
-    } else {
-        Lines in = {.path = path, .at = text, .end = text + length};
-        status = read_points(p, in);
-        talus_release(text);
+    TalusStatus status = talus_json_error_at(json, talus_read_file(path, SIZE_MAX, &text, &length));
+    if (status == TALUS_OK) {
+        TalusNumberLines in = {.path = path,
+                               .at = text,
+                               .end = text + length,
+                               .separators = " \t\r",
+                               .expected = "x y z [radius]",
+                               .limit = 4};
+        skip_header(&in);
+        status = read_points(p, &in);
+        talus_release(in.value);
     }
-    talus_release(path);
+    TALUS_RELEASE(path, text);
     return status;
 }
 
 /* ---- entry ---- */
 
 TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
-                              const SceneShape *shape, const SceneForms *forms, ScenePlaces *out)
+                              const SceneShape *shape, const SceneForms *forms, ScenePlacement *out)
 {
     Placing p = {.scene = scene, .body = body, .forms = forms, .out = out};
     memset(out, 0, sizeof *out);
     p.spheres = shape->kind == TALUS_SHAPE_SPHERE && (!forms || forms->count == 1);
     if (p.spheres)
-        talus_scene_sizes(body->radius, shape, &p.min, &p.max);
+        talus_scene_size_range(body->radius, shape, &p.min, &p.max);
     set_extents(&p);
     TalusStatus status = body->lattice  ? place_lattice(&p)
                          : body->layers ? place_layers(&p)
@@ -363,11 +336,11 @@ TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
                          : body->file   ? place_file(&p)
                                         : place_points(&p);
     if (status != TALUS_OK)
-        talus_scene_places_clear(out);
+        talus_scene_placement_clear(out);
     return status;
 }
 
-void talus_scene_places_clear(ScenePlaces *places)
+void talus_scene_placement_clear(ScenePlacement *places)
 {
     TALUS_RELEASE(places->position, places->radius, places->form);
     memset(places, 0, sizeof *places);

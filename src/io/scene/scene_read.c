@@ -19,11 +19,11 @@ static TalusStatus read_object(SceneReader *r, const SceneType *type, const Talu
 
 static TalusStatus fail_type(const SceneType *type, const TalusJson *json)
 {
-    char expected[160], shown[TALUS_JSON_SHOWN];
-    talus_scene_expected(type, expected, sizeof expected);
+    char expected[160], shown[TALUS_JSON_PRINTABLE_BYTES];
+    talus_scene_describe_type(type, expected, sizeof expected);
     if (json->kind == TALUS_JSON_STRING)
         return talus_json_fail(json, 0, "expected %s, found the string \"%s\"", expected,
-                               talus_json_print_value(json->text, shown));
+                               talus_json_printable(json->text, shown));
     return talus_json_fail(json, 0, "expected %s, found %s", expected,
                            talus_json_kind_name(json->kind));
 }
@@ -51,16 +51,16 @@ static bool in_range(const SceneType *type, double x)
     return (type->above ? x > type->min : x >= type->min) && x <= type->max;
 }
 
-/* Writes " and at most 1e+300": the bound that is broken, if talus_scene_expected omits it. */
+/* Writes " and at most 1e+300": the bound that is broken, if talus_scene_describe_type omits it. */
 static void far_bound(const SceneType *type, double x, char *out, size_t size)
 {
-    bool told = type->min > -TALUS_SCENE_LARGEST;
+    bool has_min = type->min > -TALUS_SCENE_LARGEST;
     out[0] = '\0';
     if (type->min == 0 && type->max == 0)
         return;
     if (x > type->max && type->max >= TALUS_SCENE_LARGEST)
-        snprintf(out, size, "%s at most %.15g", told ? " and" : " of", type->max);
-    if (x < type->min && !told)
+        snprintf(out, size, "%s at most %.15g", has_min ? " and" : " of", type->max);
+    if (x < type->min && !has_min)
         snprintf(out, size, " of at least %.15g", type->min);
 }
 
@@ -74,7 +74,7 @@ static TalusStatus read_number(const SceneReader *r, const SceneType *type, cons
     SceneType one = *type; /* the message about an array element describes a number */
     one.kind = whole ? SCENE_INT : SCENE_REAL;
     char expected[160], far[48];
-    talus_scene_expected(&one, expected, sizeof expected);
+    talus_scene_describe_type(&one, expected, sizeof expected);
     far_bound(type, *value, far, sizeof far);
     return talus_json_fail(json, 0, "expected %s%s, found %.15g", expected, far, *value);
 }
@@ -143,17 +143,27 @@ static size_t item_size(const SceneType *item)
 
 static TalusStatus new_list(SceneReader *r, const SceneType *item, int count, SceneList *list)
 {
-    TALUS_TRY(talus_arena_alloc(r->arena, (size_t)count * item_size(item), &list->items));
+    list->items = talus_arena_new(r->arena, (size_t)count * item_size(item));
     list->count = count;
-    return TALUS_OK;
+    return list->items ? TALUS_OK : TALUS_ERR_MEMORY;
 }
 
 static TalusStatus read_item(SceneReader *r, const SceneType *item, const TalusJson *json,
                              SceneList *list, int index)
 {
-    void *place = (char *)list->items + (size_t)index * item_size(item);
-    return item->kind == SCENE_OBJECT ? read_object(r, item, json, place)
-                                      : read_value(r, item, json, place);
+    void *field = (char *)list->items + (size_t)index * item_size(item);
+    return item->kind == SCENE_OBJECT ? read_object(r, item, json, field)
+                                      : read_value(r, item, json, field);
+}
+
+/* Reads the children of an array or object. */
+static TalusStatus read_items(SceneReader *r, const SceneType *item, const TalusJson *json,
+                              SceneList *list)
+{
+    TALUS_TRY(new_list(r, item, json->count, list));
+    for (const TalusJson *c = json->first; c; c = c->next)
+        TALUS_TRY(read_item(r, item, c, list, c->index));
+    return TALUS_OK;
 }
 
 static TalusStatus read_list(SceneReader *r, const SceneType *type, const TalusJson *json,
@@ -167,24 +177,17 @@ static TalusStatus read_list(SceneReader *r, const SceneType *type, const TalusJ
     }
     if (json->count < type->min_count || (type->max_count && json->count > type->max_count)) {
         char expected[160];
-        talus_scene_expected(type, expected, sizeof expected);
+        talus_scene_describe_type(type, expected, sizeof expected);
         return talus_json_fail(json, 0, "expected %s, found %d", expected, json->count);
     }
-    TALUS_TRY(new_list(r, type->item, json->count, list));
-    for (const TalusJson *c = json->first; c; c = c->next)
-        TALUS_TRY(read_item(r, type->item, c, list, c->index));
-    return TALUS_OK;
+    return read_items(r, type->item, json, list);
 }
 
 static TalusStatus read_map(SceneReader *r, const SceneType *type, const TalusJson *json,
                             SceneList *list)
 {
-    if (json->kind != TALUS_JSON_OBJECT)
-        return fail_type(type, json);
-    TALUS_TRY(new_list(r, type->item, json->count, list));
-    for (const TalusJson *c = json->first; c; c = c->next)
-        TALUS_TRY(read_item(r, type->item, c, list, c->index));
-    return TALUS_OK;
+    return json->kind == TALUS_JSON_OBJECT ? read_items(r, type->item, json, list)
+                                           : fail_type(type, json);
 }
 
 /* Parameters enter the scope one by one, so that each can use those before it. */
@@ -193,16 +196,16 @@ static TalusStatus read_params(SceneReader *r, const SceneType *type, const Talu
 {
     if (json->kind != TALUS_JSON_OBJECT)
         return fail_type(type, json);
-    void *names;
+    const char **names;
     TALUS_TRY(new_list(r, type->item, json->count, list));
-    TALUS_TRY(talus_arena_alloc(r->arena, (size_t)json->count * sizeof(char *), &names));
-    r->scope->names = (const char *const *)names;
+    TALUS_TRY(TALUS_ARENA_ALLOC(r->arena, names, json->count));
+    r->scope->names = names;
     r->scope->values = (const double *)list->items;
     for (const TalusJson *c = json->first; c; c = c->next) {
         if (!talus_expr_is_name(c->key))
             return talus_json_fail_key(c, "a parameter's name holds only letters, digits and _");
         TALUS_TRY(read_item(r, type->item, c, list, c->index));
-        ((const char **)names)[c->index] = c->key;
+        names[c->index] = c->key;
         r->scope->count = c->index + 1;
     }
     return TALUS_OK;
@@ -378,8 +381,11 @@ static TalusStatus read_value(SceneReader *r, const SceneType *type, const Talus
     case SCENE_PARAMS: return read_params(r, type, json, (SceneList *)field);
     case SCENE_OBJECT: break;
     }
-    TALUS_TRY(talus_arena_alloc(r->arena, type->size, (void **)field));
-    return read_object(r, type, json, *(void **)field);
+    void *object = talus_arena_new(r->arena, type->size);
+    if (!object)
+        return TALUS_ERR_MEMORY;
+    memcpy(field, &object, sizeof object); /* a pointer to a struct of any type */
+    return read_object(r, type, json, object);
 }
 
 TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root)

@@ -31,15 +31,15 @@ static TalusLocation at(const Walk *w)
 static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
                              const char *const *names, int count)
 {
-    char shown[TALUS_JSON_SHOWN], known[256] = "";
-    const char *near = talus_nearest(word, names, count);
+    char shown[TALUS_JSON_PRINTABLE_BYTES], known[256] = "";
+    const char *near = talus_nearest_name(word, names, count);
     if (near)
         snprintf(known, sizeof known, "; did you mean '%s'?", near);
     for (int i = 0; !near && i < count && count <= FEW_NAMES; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
                  i ? ", " : "; there is ", names[i]);
     return talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "%s '%s'%s", what,
-                         talus_json_print_value(word, shown), known);
+                         talus_json_printable(word, shown), known);
 }
 
 static int child_names(const TalusJson *node, const char **names, int count)
@@ -93,12 +93,10 @@ static TalusStatus fail_step(const Walk *w, const char *why)
 
 static TalusStatus new_node(const Walk *w, TalusJsonKind kind, const char *key, TalusJson **out)
 {
-    void *block;
     char *name = NULL;
-    TALUS_TRY(talus_arena_alloc(w->arena, sizeof(TalusJson), &block));
+    TALUS_TRY(TALUS_ARENA_ALLOC(w->arena, *out, 1));
     if (key)
         TALUS_TRY(talus_arena_text(w->arena, key, strlen(key), &name));
-    *out = (TalusJson *)block;
     (*out)->kind = kind;
     (*out)->domain = TALUS_DOMAIN_OVERRIDE;
     (*out)->source = w->source;
@@ -197,10 +195,10 @@ static TalusStatus step_index(Walk *w, const char *word)
     if (w->node->kind != TALUS_JSON_ARRAY || !w->type)
         return fail_step(w, "is no array");
     TalusJson *child = find_entry(w->node, word);
-    char why[MAX_WORD + 96], shown[TALUS_JSON_SHOWN];
+    char why[MAX_WORD + 96], shown[TALUS_JSON_PRINTABLE_BYTES];
     if (!child) {
-        snprintf(why, sizeof why, "has no entry [%s]; it has %d",
-                 talus_json_print_value(word, shown), w->node->count);
+        snprintf(why, sizeof why, "has no entry [%s]; it has %d", talus_json_printable(word, shown),
+                 w->node->count);
         return fail_step(w, why);
     }
     w->node = child;
@@ -261,11 +259,11 @@ static TalusStatus parse_value(const Walk *w, const char *text, TalusJson **out)
 
 TalusStatus talus_scene_set(TalusArena *arena, TalusJson *root, const char *override)
 {
-    void *source;
+    char *source;
     size_t size = strlen(override) + sizeof "--set ";
-    TALUS_TRY(talus_arena_alloc(arena, size, &source));
-    snprintf((char *)source, size, "--set %s", override);
-    Walk w = {arena, (const char *)source, &talus_scene_type, root};
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, source, size));
+    snprintf(source, size, "--set %s", override);
+    Walk w = {arena, source, &talus_scene_type, root};
     const char *equals = strchr(override, '=');
     if (!equals)
         return talus_fail_at(at(&w), TALUS_ERR_ARGUMENT, "expected name=value");

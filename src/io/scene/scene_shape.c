@@ -5,10 +5,10 @@
 #include "base/rng.h"
 #include "geometry/kinds.h"
 #include "io/file/file.h"
+#include "io/text/numbers.h"
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A definition and the memory that it points to. */
@@ -90,69 +90,29 @@ static TalusStatus take_heights(const SceneShape *shape, Draft *d)
     return TALUS_OK;
 }
 
-/* A text file of numbers, one row per line. */
-typedef struct Grid {
-    const char *path, *at, *end;
-    int line, columns, rows;
-    double *height;
-    size_t count;
-} Grid;
-
-static bool separates(char c)
+/* Reads a row of the grid from each line. */
+static TalusStatus read_grid(TalusNumberLines *in, Draft *d)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';';
-}
-
-static TalusStatus read_row(Grid *g, const char *stop)
-{
-    int found = 0;
-    for (;;) {
-        while (g->at < stop && separates(*g->at))
-            g->at++;
-        if (g->at == stop || *g->at == '#')
-            break;
-        size_t length = 0;
-        while (g->at + length < stop && !separates(g->at[length]))
-            length++;
-        double value;
-        if (talus_number_scan(g->at, length) != length ||
-            !talus_number_value(g->at, length, &value)) {
-            char shown[TALUS_JSON_SHOWN], word[TALUS_JSON_SHOWN];
-            snprintf(word, sizeof word, "%.*s", (int)(length < 40 ? length : 40), g->at);
-            return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT,
-                                   "expected a number, found '%s'",
-                                   talus_json_print_value(word, shown));
-        }
-        TALUS_TRY(TALUS_GROW(g->height, g->count + 1, g->count, "heights"));
-        g->height[g->count++] = value;
-        found++;
-        g->at += length;
-    }
-    if (found > 0 && g->rows > 0 && found != g->columns)
-        return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT,
-                               "expected %d numbers as in the first row, found %d", g->columns,
-                               found);
-    g->columns = found > 0 ? found : g->columns;
-    g->rows += found > 0;
-    return TALUS_OK;
-}
-
-static TalusStatus read_grid(Grid *g)
-{
-    while (g->at < g->end) {
-        const char *stop = memchr(g->at, '\n', (size_t)(g->end - g->at));
-        const char *next = stop ? stop + 1 : g->end;
-        g->line++;
-        TALUS_TRY(read_row(g, stop ? stop : g->end));
-        if (g->count > INT_MAX)
-            return talus_fail_line(g->path, g->line, TALUS_ERR_FORMAT, "more than %d numbers",
+    size_t count = 0;
+    TALUS_TRY(talus_number_lines_next(in));
+    for (; in->count > 0; d->def.rows++) {
+        if (d->def.rows > 0 && in->count != (size_t)d->def.columns)
+            return talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT,
+                                   "expected %d numbers as in the first row, found %zu",
+                                   d->def.columns, in->count);
+        if (in->count > INT_MAX - count)
+            return talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT, "more than %d numbers",
                                    INT_MAX);
-        g->at = next;
+        TALUS_TRY(TALUS_GROW(d->height, count + in->count, count, "heights"));
+        memcpy(d->height + count, in->value, in->count * sizeof *in->value);
+        count += in->count;
+        d->def.columns = (int)in->count;
+        TALUS_TRY(talus_number_lines_next(in));
     }
-    if (g->rows < 2 || g->columns < 2)
-        return talus_fail_file(g->path, TALUS_ERR_FORMAT,
-                               "%d rows of %d numbers; expected 2 of 2 or more", g->rows,
-                               g->columns);
+    if (d->def.rows < 2 || d->def.columns < 2)
+        return talus_fail_file(in->path, TALUS_ERR_FORMAT,
+                               "%d rows of %d numbers; expected 2 of 2 or more", d->def.rows,
+                               d->def.columns);
     return TALUS_OK;
 }
 
@@ -163,14 +123,15 @@ static TalusStatus read_heights(const TalusScene *scene, const SceneShape *shape
     size_t length = 0;
     TALUS_TRY(talus_scene_path(scene, json, shape->file, &path));
     TalusStatus status = talus_read_file(path, SIZE_MAX, &text, &length);
-    Grid g = {.path = path, .at = text, .end = text + (status == TALUS_OK ? length : 0)};
-    TALUS_THEN(status, read_grid(&g));
-    d->height = g.height;
-    d->def.columns = g.columns;
-    d->def.rows = g.rows;
-    for (size_t k = 0; status == TALUS_OK && k < g.count; k++)
+    TalusNumberLines in = {.path = path,
+                           .at = text,
+                           .end = text + (status == TALUS_OK ? length : 0),
+                           .separators = " \t\r,;",
+                           .expected = "a number"};
+    TALUS_THEN(status, read_grid(&in, d));
+    for (int k = 0; status == TALUS_OK && k < d->def.rows * d->def.columns; k++)
         d->height[k] *= scale_of(shape);
-    TALUS_RELEASE(text, path);
+    TALUS_RELEASE(text, path, in.value);
     return talus_json_error_at(json, status);
 }
 
@@ -272,12 +233,12 @@ static TalusStatus make_parts(const TalusScene *scene, const SceneShape *shape, 
         d->part[k] =
             (TalusShapePart){&d->own[k].def, scene_vec3(parts[k].at), talus_quat_identity()};
         if (parts[k].orientation)
-            d->part[k].orientation = talus_scene_turn(parts[k].orientation);
+            d->part[k].orientation = talus_scene_rotation(parts[k].orientation);
     }
     return TALUS_OK;
 }
 
-int talus_scene_forms(const SceneShape *shape)
+int talus_scene_form_count(const SceneShape *shape)
 {
     return shape->kind == SCENE_ROCK && shape->forms > 0 ? (int)shape->forms : 1;
 }
@@ -285,7 +246,7 @@ int talus_scene_forms(const SceneShape *shape)
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
                                   TalusWorld *world, int *first)
 {
-    for (int form = 0; form < talus_scene_forms(shape); form++) {
+    for (int form = 0; form < talus_scene_form_count(shape); form++) {
         Draft d = {0};
         int index;
         TalusStatus status = shape->kind == TALUS_SHAPE_COMPOUND

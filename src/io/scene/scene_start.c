@@ -10,17 +10,17 @@
 #include <stdio.h>
 
 static const double
-    overlap_told = 0.1,    /* of the smaller size; generators and stacks by hand stay below 1e-9 */
-    step_told = 0.5,       /* of sqrt(d/g): in such a step a body falls an eighth of its width */
-    ratio_told = 200.0,    /* ratio of radii: 50 m for 50 mm is 1000 */
-    mass_told = 1e8,       /* ratio of masses */
-    wide_told = 30.0,      /* m: radius of a body under gravity like the Earth's */
-    gravity_told = 100.0,  /* m/s2: 981 is in cm/s2 */
-    density_heavy = 25000, /* kg/m3: osmium has 22,600 */
-    density_light = 25,    /* kg/m3: foam; sand in g/cm3 has 2.6 */
-    mesh_told = 2000.0,    /* widths of the largest body; a file in mm makes 2 widths into 2000 */
-    arm_told = 20.0,       /* radii: distance of a body from its joint */
-    speed_told = 20.0;     /* widths per step: speed of a body */
+    overlap_warning = 0.1, /* of the smaller size; generators and stacks by hand stay below 1e-9 */
+    step_warning = 0.5,    /* of sqrt(d/g): in such a step a body falls an eighth of its width */
+    ratio_warning = 200.0, /* ratio of radii: 50 m for 50 mm is 1000 */
+    mass_warning = 1e8,    /* ratio of masses */
+    width_warning = 30.0,  /* m: radius of a body under gravity like the Earth's */
+    gravity_warning = 100.0, /* m/s2: 981 is in cm/s2 */
+    density_heavy = 25000,   /* kg/m3: osmium has 22,600 */
+    density_light = 25,      /* kg/m3: foam; sand in g/cm3 has 2.6 */
+    mesh_warning = 2000.0,   /* widths of the largest body; a file in mm makes 2 widths into 2000 */
+    arm_warning = 20.0,      /* radii: distance of a body from its joint */
+    speed_warning = 20.0;    /* widths per step: speed of a body */
 
 enum { TEXT = 160, PLACE = 1024, EMITTER_TRIES = 64 };
 
@@ -57,13 +57,12 @@ static void name_body(const SceneStart *s, TalusWho who, char text[TEXT])
     TalusSurveyBody body = talus_survey_body(s->world, who);
     int entry = entry_of(s, who);
     const SceneBody *given = entry_at(s, entry);
-    char shown[TALUS_JSON_SHOWN], number[24] = "";
+    char shown[TALUS_JSON_PRINTABLE_BYTES], number[24] = "";
     if (s->count[entry] > 1)
         snprintf(number, sizeof number, " %d", number_of(s, who));
     snprintf(text, TEXT, "%s%s%s%s%s", talus_shape_name(body.shape->def.kind),
-             given->name ? " \"" : "",
-             given->name ? talus_json_print_value(given->name, shown) : "", given->name ? "\"" : "",
-             number);
+             given->name ? " \"" : "", given->name ? talus_json_printable(given->name, shown) : "",
+             given->name ? "\"" : "", number);
 }
 
 static const TalusJson *json_of(const SceneStart *s, TalusWho who)
@@ -99,7 +98,7 @@ static const char *size_words(const SceneStart *s, const Overlap *o)
 }
 
 /* Writes "sphere "grains" 17 at (0, 0, 1) overlaps plane "floor" (bodies[0]) by 0.5 m, 10 times the radius 0.05 m". */
-static void tell_overlap(const SceneStart *s, const Overlap *o, char *text, size_t size)
+static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, size_t size)
 {
     char a[TEXT], b[TEXT], when[48] = "", many[48] = "";
     TalusVec3 x = talus_survey_body(s->world, o->a).position;
@@ -121,18 +120,18 @@ static void tell_overlap(const SceneStart *s, const Overlap *o, char *text, size
 static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
 {
     char text[640];
-    double ratio = o->depth / o->size, most = s->scene->max_overlap;
-    if (!(ratio > fmin(overlap_told, most)))
+    double ratio = o->depth / o->size, limit = s->scene->max_overlap;
+    if (!(ratio > fmin(overlap_warning, limit)))
         return TALUS_OK;
-    tell_overlap(s, o, text, sizeof text);
-    if (ratio > most && !s->allow_overlap)
+    describe_overlap(s, o, text, sizeof text);
+    if (ratio > limit && !s->allow_overlap)
         return talus_json_fail(
             json_of(s, o->a), 0,
             "%s; more than %g is refused: move the bodies apart, or allow it with "
             "\"max_overlap\": %.2g",
-            text, most, 1.1 * ratio);
-    if (ratio > most)
-        warn(json_of(s, o->a), "scene.overlap", "%s; a run refuses more than %g", text, most);
+            text, limit, 1.1 * ratio);
+    if (ratio > limit)
+        warn(json_of(s, o->a), "scene.overlap", "%s; a run refuses more than %g", text, limit);
     else
         warn(json_of(s, o->a), "scene.overlap", "%s", text);
     return TALUS_OK;
@@ -174,11 +173,11 @@ static void check_step(const SceneStart *s, const TalusSurvey *v)
 {
     double h = talus_world_step_length(s->world), fall = v->fall_time;
     char name[TEXT];
-    if (!(h > step_told * fall))
+    if (!(h > step_warning * fall))
         return;
     name_body(s, v->thinnest.who, name);
     warn(
-        talus_json_at(s->scene->json, "step"), "scene.step",
+        talus_json_get_or_self(s->scene->json, "step"), "scene.step",
         "h = %.3g s is %.3g times sqrt(d/g) = %.3g s of the width %.3g m of %s: bodies fall %.3g of it in a "
         "step; expected at most %.2g s",
         h, h / fall, fall, 2.0 * v->thinnest.size, name, 0.5 * h * h / (fall * fall), 0.1 * fall);
@@ -187,8 +186,8 @@ static void check_step(const SceneStart *s, const TalusSurvey *v)
 static void check_gravity(const SceneStart *s)
 {
     double g = talus_norm(talus_world_gravity(s->world));
-    if (g > gravity_told)
-        warn(talus_json_at(s->scene->json, "gravity"), "scene.gravity",
+    if (g > gravity_warning)
+        warn(talus_json_get_or_self(s->scene->json, "gravity"), "scene.gravity",
              "%.4g m/s2 is %.3g times the Earth's 9.81; is it in cm/s2, and are sizes in m?", g,
              g / 9.81);
 }
@@ -200,13 +199,13 @@ static void check_sizes(const SceneStart *s, const TalusSurvey *v)
            ratio = v->largest.radius / v->smallest.radius;
     name_body(s, v->smallest.who, small);
     name_body(s, v->largest.who, large);
-    if (ratio > ratio_told)
+    if (ratio > ratio_warning)
         warn(
             json_of(s, v->largest.who), "scene.sizes",
             "%s has the radius %.3g m, %.3g times that of %s of bodies[%d], %.3g m; sizes are in m",
             large, v->largest.radius, ratio, small, entry_of(s, v->smallest.who),
             v->smallest.radius);
-    else if (v->largest.radius > wide_told && g > 1.0 && g <= gravity_told)
+    else if (v->largest.radius > width_warning && g > 1.0 && g <= gravity_warning)
         warn(json_of(s, v->largest.who), "scene.sizes", "%s has the radius %.3g m; sizes are in m",
              large, v->largest.radius);
 }
@@ -215,7 +214,7 @@ static void check_masses(const SceneStart *s, const TalusSurvey *v)
 {
     char light[TEXT], heavy[TEXT];
     double ratio = v->heaviest.mass / v->lightest.mass;
-    if (!(ratio > mass_told))
+    if (!(ratio > mass_warning))
         return;
     name_body(s, v->lightest.who, light);
     name_body(s, v->heaviest.who, heavy);
@@ -258,7 +257,7 @@ static void check_speed(const SceneStart *s, const TalusSurvey *v)
 {
     double speed = talus_norm(v->fastest.velocity), h = talus_world_step_length(s->world);
     char name[TEXT];
-    if (!(speed * h > speed_told * 2.0 * v->fastest.size))
+    if (!(speed * h > speed_warning * 2.0 * v->fastest.size))
         return;
     name_body(s, v->fastest.who, name);
     warn(json_of(s, v->fastest.who), "scene.speed",
@@ -271,19 +270,19 @@ static void check_speed(const SceneStart *s, const TalusSurvey *v)
 typedef struct MeshCheck {
     const SceneStart *start;
     const TalusSurvey *survey;
-    bool told;
+    bool warned;
 } MeshCheck;
 
 static void check_mesh(void *context, const TalusSurveyBody *b)
 {
     MeshCheck *c = context;
-    if (c->told || b->shape->def.kind != TALUS_SHAPE_MESH)
+    if (c->warned || b->shape->def.kind != TALUS_SHAPE_MESH)
         return;
     TalusVec3 d = talus_sub(b->shape->box.hi, b->shape->box.lo);
     double width = fmax(d.x, fmax(d.y, d.z)), body = 2.0 * c->survey->largest.radius;
     char name[TEXT];
-    c->told = width > mesh_told * body || width < 0.5 * body;
-    if (!c->told)
+    c->warned = width > mesh_warning * body || width < 0.5 * body;
+    if (!c->warned)
         return;
     name_body(c->start, b->who, name);
     warn(
@@ -335,7 +334,7 @@ static void check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3
     int entry = talus_scene_joint_entry(s->scene, j, k);
     TalusSurveyBody body = talus_survey_body(s->world, (TalusWho){-1, s->slot[entry]});
     double distance = talus_norm(talus_sub(body.position, at));
-    if (body.fixed || !(distance > arm_told * body.radius))
+    if (body.fixed || !(distance > arm_warning * body.radius))
         return;
     name_body(s, body.who, name);
     warn(j->json, "scene.joint", "it holds %s %.3g m from its centre, %.3g times its radius %.3g m",

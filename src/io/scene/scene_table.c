@@ -1,6 +1,6 @@
 /* io/scene/scene_table.c - the scene format, key by key. */
-#include "io/scene/scene.h"
 #include "io/scene/scene_joint.h"
+#include "io/scene/scene_types.h"
 
 #include "base/param.h"
 #include "geometry/traits.h"
@@ -12,9 +12,6 @@
 
 #define LARGEST TALUS_SCENE_LARGEST
 
-static const SceneType any_real = {.kind = SCENE_REAL};
-static const SceneType positive = {.kind = SCENE_REAL, .min = 0, .max = 1e300, .above = true};
-static const SceneType not_negative = {.kind = SCENE_REAL, .min = 0, .max = 1e300};
 static const SceneType fraction = {.kind = SCENE_REAL, .min = 0, .max = 1};
 static const SceneType counter = {.kind = SCENE_INT, .min = 1, .max = LARGEST};
 static const SceneType natural = {.kind = SCENE_INT, .min = 0, .max = LARGEST};
@@ -23,9 +20,6 @@ static const SceneType small_natural = {
     .kind = SCENE_INT, .min = 0, .max = LARGEST, .narrow = true};
 static const SceneType small_integer = {
     .kind = SCENE_INT, .min = -LARGEST, .max = LARGEST, .narrow = true};
-static const SceneType flag = {.kind = SCENE_FLAG};
-static const SceneType text = {.kind = SCENE_TEXT};
-static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
 static const SceneType acceleration = {
     .kind = SCENE_REALS, .length = 3, .min = -TALUS_GRAVITY_MAX, .max = TALUS_GRAVITY_MAX};
 static const SceneType extents = {
@@ -66,22 +60,6 @@ static const SceneType law = {.kind = SCENE_CHOICE, .choices = laws};
 static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
 
 #define BIT(kind) (1u << TALUS_SHAPE_##kind)
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-#define AT(member) .offset = offsetof(STRUCT, member)
-#define OBJECT(variable, title, ...)                                            \
-    static const SceneType variable = {.kind = SCENE_OBJECT,                    \
-                                       .name = title,                           \
-                                       .fields = variable##_fields,             \
-                                       .field_count = COUNT(variable##_fields), \
-                                       .size = sizeof(STRUCT),                  \
-                                       __VA_ARGS__}
-
-/* Sets the library's defaults for keys that are not given. */
-#define INIT(name, type, value)             \
-    static void name(void *structure)       \
-    {                                       \
-        ((type *)structure)->def = (value); \
-    }
 INIT(init_scene, TalusScene, talus_world_def_default())
 INIT(init_material, SceneMaterial, talus_material_def_default())
 INIT(init_pair, ScenePair, talus_pair_def_default())
@@ -484,7 +462,7 @@ const char *talus_scene_suggest(const SceneType *object, const char *key, char *
     int n = object->field_count < 64 ? object->field_count : 64;
     for (int i = 0; i < n; i++)
         names[i] = object->fields[i].key;
-    const char *near = talus_nearest(key, names, n);
+    const char *near = talus_nearest_name(key, names, n);
     out[0] = '\0';
     if (near)
         snprintf(out, size, "; did you mean '%s'?", near);
@@ -527,7 +505,7 @@ static void list_words(const SceneType *type, char *out, size_t size)
         snprintf(out, size, "%san array of %s", type->or_one ? "a point or " : "", items);
 }
 
-void talus_scene_expected(const SceneType *type, char *out, size_t size)
+void talus_scene_describe_type(const SceneType *type, char *out, size_t size)
 {
     char range[64];
     range_words(type, range, sizeof range);
@@ -548,7 +526,7 @@ void talus_scene_expected(const SceneType *type, char *out, size_t size)
     }
     if (type->kind == SCENE_OBJECT && type->shorthand) {
         char one[96];
-        talus_scene_expected(talus_scene_field(type, type->shorthand)->type, one, sizeof one);
+        talus_scene_describe_type(talus_scene_field(type, type->shorthand)->type, one, sizeof one);
         if (type->word)
             snprintf(out, size, "%s, \"%s\" or an object", one, type->word);
         else

@@ -48,36 +48,37 @@ typedef struct Line {
     size_t used;
 } Line;
 
-static void say(Line *line, const char *format, ...) TALUS_PRINTF(2, 3);
+static void append_phrase(Line *line, const char *format, ...) TALUS_PRINTF(2, 3);
 
-static void say(Line *line, const char *format, ...)
+static void append_phrase(Line *line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    size_t room = sizeof line->text - line->used;
-    int n = snprintf(line->text + line->used, room, "%s", line->used ? ", " : "");
-    if (n >= 0 && (size_t)n < room)
-        n += vsnprintf(line->text + line->used + n, room - (size_t)n, format, args);
-    line->used += n >= 0 && (size_t)n < room ? (size_t)n : room - 1;
+    size_t capacity = sizeof line->text - line->used;
+    int n = snprintf(line->text + line->used, capacity, "%s", line->used ? ", " : "");
+    if (n >= 0 && (size_t)n < capacity)
+        n += vsnprintf(line->text + line->used + n, capacity - (size_t)n, format, args);
+    line->used += n >= 0 && (size_t)n < capacity ? (size_t)n : capacity - 1;
     va_end(args);
 }
 
-static void tell(const char *name, const TalusSurface *s)
+static void log_repairs(const char *name, const TalusSurface *s)
 {
     Line line = {.used = 0};
     if (s->degenerate)
-        say(&line, "%d triangle%s without area dropped", s->degenerate,
-            s->degenerate > 1 ? "s" : "");
+        append_phrase(&line, "%d triangle%s without area dropped", s->degenerate,
+                      s->degenerate > 1 ? "s" : "");
     if (s->duplicate)
-        say(&line, "%d duplicate triangle%s dropped", s->duplicate, s->duplicate > 1 ? "s" : "");
+        append_phrase(&line, "%d duplicate triangle%s dropped", s->duplicate,
+                      s->duplicate > 1 ? "s" : "");
     if (s->turned)
-        say(&line, "%d triangle%s turned to agree with the neighbours", s->turned,
-            s->turned > 1 ? "s" : "");
+        append_phrase(&line, "%d triangle%s turned to agree with the neighbours", s->turned,
+                      s->turned > 1 ? "s" : "");
     if (s->inverted)
-        say(&line, "turned inside out, as it enclosed a negative volume");
+        append_phrase(&line, "turned inside out, as it enclosed a negative volume");
     if (s->twisted)
-        say(&line, "%d part%s left whose triangles cannot all agree", s->twisted,
-            s->twisted > 1 ? "s" : "");
+        append_phrase(&line, "%d part%s left whose triangles cannot all agree", s->twisted,
+                      s->twisted > 1 ? "s" : "");
     if (line.used)
         talus_log(TALUS_LOG_WARNING, "surface.repaired", "%s: %s", name, line.text);
     if (s->closed_parts < s->parts)
@@ -106,7 +107,7 @@ static TalusStatus make_surface(TalusSoup *soup, TalusSurface *out)
     out->triangle_count = soup->triangles;
     soup->vertex = NULL;
     soup->triangle = NULL;
-    tell(soup->name, out);
+    log_repairs(soup->name, out);
     return TALUS_OK;
 }
 

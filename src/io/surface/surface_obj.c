@@ -14,7 +14,7 @@ typedef struct Polygon {
 static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
 {
     double x[3];
-    char shown[TALUS_WORD_SHOWN];
+    char shown[TALUS_WORD_PRINTABLE_BYTES];
     for (int k = 0; k < 3; k++) {
         if (!talus_words_next(words))
             return talus_words_fail(words, "a vertex of %d coordinates; it needs x, y and z", k);
@@ -22,7 +22,7 @@ static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
             return talus_words_fail(words,
                                     "coordinate %c is \"%s\"; it must be a finite number of "
                                     "moderate size",
-                                    'x' + k, talus_words_text(words, shown));
+                                    'x' + k, talus_words_printable(words, shown));
     }
     return talus_soup_add_vertex(soup, talus_vec3(x[0], x[1], x[2]));
 }
@@ -31,14 +31,14 @@ static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
  * -1 the last so far. */
 static TalusStatus read_index(const TalusSoup *soup, const TalusWords *words, int32_t *index)
 {
-    char shown[TALUS_WORD_SHOWN];
+    char shown[TALUS_WORD_PRINTABLE_BYTES];
     const char *slash = memchr(words->word, '/', words->length);
     TalusWords number = *words;
     double value;
     number.length = slash ? (size_t)(slash - words->word) : words->length;
     if (!talus_words_number(&number, &value) || value != floor(value) || value == 0.0)
         return talus_words_fail(words, "\"%s\" is not the number of a vertex",
-                                talus_words_text(words, shown));
+                                talus_words_printable(words, shown));
     double from_zero = value > 0.0 ? value - 1.0 : soup->vertices + value;
     if (!(from_zero >= 0.0 && from_zero < soup->vertices))
         return talus_words_fail(words, "a face has vertex %.17g; there are %d so far", value,
@@ -73,9 +73,9 @@ static TalusStatus read_lines(TalusSoup *soup, TalusWords *words, Polygon *polyg
     do {
         if (!talus_words_next(words))
             continue;
-        if (talus_words_are(words, "v"))
+        if (talus_words_equal(words, "v"))
             TALUS_TRY(read_vertex(soup, words));
-        else if (talus_words_are(words, "f"))
+        else if (talus_words_equal(words, "f"))
             TALUS_TRY(read_face(soup, words, polygon));
     } while (talus_words_next_line(words));
     return TALUS_OK;

@@ -5,7 +5,7 @@
  * corner becomes a fan; others are cut ear by ear. */
 #include "io/surface/surface.h"
 
-enum { MOST_EARS = 256 }; /* maximum corners of a polygon that is no fan; the cost is quadratic */
+enum { MAX_EARS = 256 }; /* maximum corners of a polygon that is no fan; the cost is quadratic */
 
 typedef struct Flat {
     const TalusSoup *soup;
@@ -77,7 +77,7 @@ static bool is_ear(const Flat *flat, const int *left, int count, int at)
 /* If no ear is left, as in self-intersecting polygons, cuts off the next corner. */
 static TalusStatus cut_ears(TalusSoup *soup, const Flat *flat, int count)
 {
-    int left[MOST_EARS];
+    int left[MAX_EARS];
     for (int k = 0; k < count; k++)
         left[k] = k;
     for (int at = 0; count > 2; count--) {
@@ -107,6 +107,6 @@ TalusStatus talus_polygon_cut(TalusSoup *soup, const int32_t *corner, int count,
             TALUS_TRY(talus_soup_add_triangle(soup, corner[0], corner[k], corner[k + 1]));
         return TALUS_OK;
     }
-    *cut = count <= MOST_EARS;
+    *cut = count <= MAX_EARS;
     return *cut ? cut_ears(soup, &flat, count) : TALUS_OK;
 }

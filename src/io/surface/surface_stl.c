@@ -26,7 +26,7 @@ bool talus_stl_is_binary(const unsigned char *bytes, size_t size)
 bool talus_stl_is_text(const char *text, size_t size)
 {
     TalusWords words = {.at = text, .end = text + size, .line = 1};
-    return talus_words_next(&words) && talus_words_are(&words, "solid");
+    return talus_words_next(&words) && talus_words_equal(&words, "solid");
 }
 
 /* ---- binary ---- */
@@ -89,25 +89,25 @@ TalusStatus talus_stl_read_binary(TalusSoup *soup, const unsigned char *bytes, s
 
 static TalusStatus expect(TalusWords *words, const char *text)
 {
-    char shown[TALUS_WORD_SHOWN];
+    char shown[TALUS_WORD_PRINTABLE_BYTES];
     if (!talus_words_next(words))
         return talus_words_fail(words, "the file ends where \"%s\" is expected", text);
-    if (!talus_words_are(words, text))
+    if (!talus_words_equal(words, text))
         return talus_words_fail(words, "\"%s\" where \"%s\" is expected",
-                                talus_words_text(words, shown), text);
+                                talus_words_printable(words, shown), text);
     return TALUS_OK;
 }
 
 static TalusStatus read_coordinate(TalusWords *words, char axis, double *value)
 {
-    char shown[TALUS_WORD_SHOWN];
+    char shown[TALUS_WORD_PRINTABLE_BYTES];
     if (!talus_words_next(words))
         return talus_words_fail(words, "the file ends where coordinate %c is expected", axis);
     if (!talus_words_number(words, value) || !talus_soup_fits(*value))
         return talus_words_fail(words,
                                 "coordinate %c is \"%s\"; it must be a finite number of moderate "
                                 "size",
-                                axis, talus_words_text(words, shown));
+                                axis, talus_words_printable(words, shown));
     return TALUS_OK;
 }
 
@@ -140,20 +140,20 @@ static TalusStatus read_facet(TalusSoup *soup, TalusWords *words)
 TalusStatus talus_stl_read_text(TalusSoup *soup, const char *text, size_t size)
 {
     TalusWords words = {.name = soup->name, .at = text, .end = text + size, .line = 1};
-    char shown[TALUS_WORD_SHOWN];
+    char shown[TALUS_WORD_PRINTABLE_BYTES];
     bool within = false;
     while (talus_words_next(&words)) {
-        if (!within && talus_words_are(&words, "solid")) {
+        if (!within && talus_words_equal(&words, "solid")) {
             within = true;
             talus_words_next_line(&words); /* the name may have several words */
-        } else if (within && talus_words_are(&words, "facet")) {
+        } else if (within && talus_words_equal(&words, "facet")) {
             TALUS_TRY(read_facet(soup, &words));
-        } else if (within && talus_words_are(&words, "endsolid")) {
+        } else if (within && talus_words_equal(&words, "endsolid")) {
             within = false;
             talus_words_next_line(&words);
         } else {
             return talus_words_fail(&words, "\"%s\" where %s is expected",
-                                    talus_words_text(&words, shown),
+                                    talus_words_printable(&words, shown),
                                     within ? "\"facet\" or \"endsolid\"" : "\"solid\"");
         }
     }

@@ -67,7 +67,7 @@ bool talus_words_next_line(TalusWords *w)
     return true;
 }
 
-bool talus_words_are(const TalusWords *w, const char *text)
+bool talus_words_equal(const TalusWords *w, const char *text)
 {
     if (w->length != strlen(text))
         return false;
@@ -113,10 +113,10 @@ bool talus_words_number(const TalusWords *w, double *value)
     return at == w->length && talus_number_value(w->word, w->length, value);
 }
 
-const char *talus_words_text(const TalusWords *w, char shown[TALUS_WORD_SHOWN])
+const char *talus_words_printable(const TalusWords *w, char shown[TALUS_WORD_PRINTABLE_BYTES])
 {
     size_t n = 0;
-    for (; n < w->length && n + 1 < TALUS_WORD_SHOWN; n++) {
+    for (; n < w->length && n + 1 < TALUS_WORD_PRINTABLE_BYTES; n++) {
         unsigned char c = (unsigned char)w->word[n];
         shown[n] = (char)(c < 32 || c > 126 ? '?' : c);
     }

@@ -18,14 +18,14 @@ bool talus_words_next(TalusWords *words);
 /* Moves to the next line. False at the end of the text. */
 bool talus_words_next_line(TalusWords *words);
 /* True if the word equals `text`, which is in lower case, ignoring case. */
-bool talus_words_are(const TalusWords *words, const char *text);
+bool talus_words_equal(const TalusWords *words, const char *text);
 /* Reads the word as a number: digits with optional point, sign and exponent. False if it is none or overflows. */
 bool talus_words_number(const TalusWords *words, double *value);
 /* Fails with "FILE:LINE: ...". */
 TalusStatus talus_words_fail(const TalusWords *words, const char *format, ...) TALUS_PRINTF(2, 3);
 
-enum { TALUS_WORD_SHOWN = 40 };
+enum { TALUS_WORD_PRINTABLE_BYTES = 40 };
 /* Copies the word, made printable, for a message. */
-const char *talus_words_text(const TalusWords *words, char shown[TALUS_WORD_SHOWN]);
+const char *talus_words_printable(const TalusWords *words, char shown[TALUS_WORD_PRINTABLE_BYTES]);
 
 #endif

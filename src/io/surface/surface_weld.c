@@ -12,7 +12,7 @@
 #define NEAR_EXTENT 0x1p-20
 #define NEAR_COORDINATE 0x1p-22
 /* Smaller values of `near` are refused: squares of areas would underflow. */
-#define LEAST 1e-36
+#define MIN_NEAR 1e-36
 /* A triangle is degenerate if its height is less than this times its longest edge. */
 #define FLAT 0x1p-20
 
@@ -93,12 +93,12 @@ static int32_t find_or_enter(Cells *cells, const TalusVec3 *vertex, int32_t v)
 static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32_t *joined)
 {
     double near = near_distance(out);
-    if (!(near >= LEAST))
+    if (!(near >= MIN_NEAR))
         return talus_fail_file(
             soup->name, TALUS_ERR_FORMAT,
             "all its vertices are within %g of the origin; that is too small for "
             "a surface",
-            LEAST * 0x1p20);
+            MIN_NEAR * 0x1p20);
     uint32_t buckets = 16;
     while (buckets < (uint32_t)soup->vertices && buckets < 1u << 30)
         buckets *= 2;
@@ -173,9 +173,9 @@ static void number_vertices(TalusSoup *soup, int32_t *number, TalusSurface *out)
 static void sorted(const int32_t *t, uint32_t out[3])
 {
     uint32_t a = (uint32_t)t[0], b = (uint32_t)t[1], c = (uint32_t)t[2];
-    uint32_t least = a < b ? a : b, most = a < b ? b : a;
-    out[0] = c < least ? c : least;
-    out[2] = c > most ? c : most;
+    uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    out[0] = c < low ? c : low;
+    out[2] = c > high ? c : high;
     out[1] = a ^ b ^ c ^ out[0] ^ out[2];
 }
 

@@ -47,14 +47,15 @@ static bool has_header(const TalusGrowing *table, const char *header)
            memcmp(line, header, length) == 0;
 }
 
-TalusStatus talus_csv_cut(TalusGrowing *table, const char *header, double time, TalusCsvRows *kept)
+TalusStatus talus_csv_truncate(TalusGrowing *table, const char *header, double time,
+                               TalusCsvRows *kept)
 {
-    const TalusEntry *before = talus_dir_before(table->dir, table->name);
+    const TalusEntry *before = talus_dir_unchanged_entry(table->dir, table->name);
     uint64_t bytes;
     FILE *stream;
     *kept = (TalusCsvRows){.listed = before && has_header(table, header), .last = -1.0};
     if (kept->listed)
-        return talus_growing_cut(table, before->size);
+        return talus_growing_truncate(table, before->size);
     TALUS_TRY(talus_growing_stream(table, &stream));
     scan_rows(stream, header, time, kept, &bytes);
     bool empty = ftell(stream) == 0;
@@ -62,7 +63,7 @@ TalusStatus talus_csv_cut(TalusGrowing *table, const char *header, double time, 
     if (bytes == 0 && !empty)
         return talus_fail_line(table->path, 1, TALUS_ERR_FORMAT,
                                "is not the header of this version's table");
-    TALUS_TRY(talus_growing_cut(table, bytes));
+    TALUS_TRY(talus_growing_truncate(table, bytes));
     return empty ? talus_growing_append(table, header, strlen(header)) : TALUS_OK;
 }
 
@@ -73,7 +74,7 @@ TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header
     TalusStatus status = TALUS_OK;
     if (talus_dir_has(dir, name)) {
         TALUS_TRY(talus_growing_open(dir, name, out));
-        status = talus_csv_cut(out, header, time, &kept);
+        status = talus_csv_truncate(out, header, time, &kept);
     } else {
         TALUS_TRY(talus_csv_create(dir, name, header, out));
     }

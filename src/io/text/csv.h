@@ -8,7 +8,7 @@
 TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header,
                              TalusGrowing *out);
 
-/* What talus_csv_cut keeps of a table. */
+/* What talus_csv_truncate keeps of a table. */
 typedef struct TalusCsvRows {
     bool
         listed; /* true if the table was cut to the length that the checkpoint lists; `count` and `last` are not set */
@@ -19,9 +19,10 @@ typedef struct TalusCsvRows {
 /* Cuts an open table to the length that the checkpoint lists. If that lists none, or the table has changed: drops rows
  * after `time` and an incomplete last row; writes the header of an empty table. Fails on the header of another version
  * and leaves that table unchanged. */
-TalusStatus talus_csv_cut(TalusGrowing *table, const char *header, double time, TalusCsvRows *kept);
+TalusStatus talus_csv_truncate(TalusGrowing *table, const char *header, double time,
+                               TalusCsvRows *kept);
 
-/* Continues a table, by talus_csv_cut; creates a missing one. A table that ends before `time` gives a warning
+/* Continues a table, by talus_csv_truncate; creates a missing one. A table that ends before `time` gives a warning
  * "output.gap". */
 TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header, double time,
                              TalusGrowing *out);

@@ -53,7 +53,7 @@ static double fail(Eval *e, int offset, const char *format, ...)
     return 0.0;
 }
 
-static char look(Eval *e)
+static char peek(Eval *e)
 {
     while (e->text[e->at] == ' ')
         e->at++;
@@ -62,7 +62,7 @@ static char look(Eval *e)
 
 static bool take(Eval *e, char c)
 {
-    if (e->failed || look(e) != c)
+    if (e->failed || peek(e) != c)
         return false;
     e->at++;
     return true;
@@ -70,7 +70,7 @@ static bool take(Eval *e, char c)
 
 static double fail_found(Eval *e, const char *expected)
 {
-    char c = look(e);
+    char c = peek(e);
     if (c == '\0')
         return fail(e, e->at, "the expression ends, expected %s", expected);
     if (c > 0x20 && c < 0x7F)
@@ -140,7 +140,7 @@ static double call(Eval *e, const Function *f, int start)
             return fail(e, start, "the square root of %g is not real", x);
         x = e->failed ? 0.0 : f->one(x);
     } else {
-        if (look(e) != ',')
+        if (peek(e) != ',')
             return fail_found(e, "',' and a second argument");
         while (take(e, ','))
             x = f->two(x, sum(e));
@@ -159,7 +159,7 @@ static double unknown_name(Eval *e, const char *name, int start, bool called)
         for (int i = 0; i < e->scope->count && i < MAX_NAMES; i++)
             names[n++] = e->scope->names[i];
     const char *what = called ? "function" : "parameter";
-    const char *near = talus_nearest(name, names, n);
+    const char *near = talus_nearest_name(name, names, n);
     if (near)
         return fail(e, start, "no %s '%s'; did you mean '%s'?", what, name, near);
     return fail(e, start, "no %s '%s'%s", what, name,
@@ -202,7 +202,7 @@ static double literal(Eval *e)
 
 static double atom(Eval *e)
 {
-    char c = look(e);
+    char c = peek(e);
     if (is_digit(c))
         return literal(e);
     if (is_letter(c))
@@ -258,7 +258,7 @@ static double term(Eval *e)
 {
     double value = signed_value(e);
     while (!e->failed) {
-        look(e);
+        peek(e);
         int start = e->at;
         if (take(e, '*'))
             value *= signed_value(e);
@@ -289,7 +289,7 @@ bool talus_expr_eval(const char *text, const TalusExprScope *scope, double *valu
 {
     Eval e = {.text = text, .scope = scope, .error = error};
     double result = sum(&e);
-    if (!e.failed && look(&e) != '\0')
+    if (!e.failed && peek(&e) != '\0')
         fail_found(&e, "an operator or the end");
     if (!e.failed && !isfinite(result))
         fail(&e, 0, "the value of the expression is not finite");

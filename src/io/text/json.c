@@ -17,9 +17,9 @@ const char *talus_json_kind_name(TalusJsonKind kind)
     return names[kind];
 }
 
-const char *talus_json_print_value(const char *text, char shown[TALUS_JSON_SHOWN])
+const char *talus_json_printable(const char *text, char shown[TALUS_JSON_PRINTABLE_BYTES])
 {
-    enum { ROOM = TALUS_JSON_SHOWN - 4 };
+    enum { ROOM = TALUS_JSON_PRINTABLE_BYTES - 4 };
     size_t n = strlen(text), cut = n;
     if (n > ROOM)
         for (cut = ROOM; cut > 0 && ((unsigned char)text[cut] & 0xC0) == 0x80; cut--) {
@@ -39,9 +39,9 @@ void talus_json_path(const TalusJson *node, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     for (int i = n; i-- > 0 && used < size;) {
-        char shown[TALUS_JSON_SHOWN];
+        char shown[TALUS_JSON_PRINTABLE_BYTES];
         int wrote = chain[i]->key ? snprintf(text + used, size - used, "%s%s", i < n - 1 ? "." : "",
-                                             talus_json_print_value(chain[i]->key, shown))
+                                             talus_json_printable(chain[i]->key, shown))
                                   : snprintf(text + used, size - used, "[%d]", chain[i]->index);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
@@ -62,7 +62,7 @@ void talus_json_location(const TalusJson *node, char *text, size_t size)
     talus_location_text(locate(node, node->line, node->column, path), text, size);
 }
 
-static TalusStatus fail_place(const TalusJson *node, int line, int column, const char *message)
+static TalusStatus fail_position(const TalusJson *node, int line, int column, const char *message)
 {
     char path[PATH_BYTES];
     return talus_fail_at(locate(node, line, column, path), TALUS_ERR_FORMAT, "%s", message);
@@ -80,7 +80,7 @@ TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format
 {
     char message[640];
     TALUS_FORMAT(message, format);
-    return fail_place(node, node->line, node->column + shift, message);
+    return fail_position(node, node->line, node->column + shift, message);
 }
 
 TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...)
@@ -88,8 +88,8 @@ TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...)
     char message[640];
     TALUS_FORMAT(message, format);
     bool keyed = node->key && node->key_line;
-    return fail_place(node, keyed ? node->key_line : node->line,
-                      keyed ? node->key_column : node->column, message);
+    return fail_position(node, keyed ? node->key_line : node->line,
+                         keyed ? node->key_column : node->column, message);
 }
 
 /* ---- numbers ---- */
@@ -176,27 +176,27 @@ typedef struct Reader {
     bool positions;
 } Reader;
 
-typedef struct Place {
+typedef struct Position {
     int line, column;
-} Place;
+} Position;
 
-static Place here(const Reader *r)
+static Position here(const Reader *r)
 {
-    Place place = {r->line, r->column};
-    return place;
+    Position position = {r->line, r->column};
+    return position;
 }
 
-static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...)
+static TalusStatus fail_at(const Reader *r, Position position, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
-static TalusStatus fail_at(const Reader *r, Place place, const char *format, ...)
+static TalusStatus fail_at(const Reader *r, Position position, const char *format, ...)
 {
     char message[320];
     TALUS_FORMAT(message, format);
     TalusLocation at = {r->domain, r->source, 0, 0, NULL};
     if (r->positions) {
-        at.line = place.line;
-        at.column = place.column;
+        at.line = position.line;
+        at.column = position.column;
     }
     return talus_fail_at(at, TALUS_ERR_FORMAT, "%s", message);
 }
@@ -247,7 +247,7 @@ static TalusStatus skip_character(Reader *r)
 
 static TalusStatus skip_comment(Reader *r)
 {
-    Place start = here(r);
+    Position start = here(r);
     if (ahead(r, "//")) {
         while (peek(r) >= 0 && peek(r) != '\n')
             TALUS_TRY(skip_character(r));
@@ -310,7 +310,7 @@ static size_t encode_utf8(unsigned code, char *out)
 }
 
 /* Reads one code point after "\u", which may take two escapes (a surrogate pair). */
-static TalusStatus read_unicode(Reader *r, Place start, char *out, size_t *used)
+static TalusStatus read_unicode(Reader *r, Position start, char *out, size_t *used)
 {
     unsigned code, low;
     TALUS_TRY(read_hex4(r, &code));
@@ -332,7 +332,7 @@ static TalusStatus read_unicode(Reader *r, Place start, char *out, size_t *used)
 static TalusStatus read_escape(Reader *r, char *out, size_t *used)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-    Place start = here(r);
+    Position start = here(r);
     advance(r);
     int c = peek(r);
     const char *known = c > 0 ? strchr(names, c) : NULL;
@@ -356,12 +356,11 @@ static size_t raw_string_length(const Reader *r)
 
 static TalusStatus read_string(Reader *r, const char **out)
 {
-    Place start = here(r);
+    Position start = here(r);
     advance(r);
-    void *block;
-    TALUS_TRY(talus_arena_alloc(r->arena, raw_string_length(r) + 1, &block));
-    char *text = (char *)block;
+    char *text;
     size_t used = 0;
+    TALUS_TRY(TALUS_ARENA_ALLOC(r->arena, text, raw_string_length(r) + 1));
     while (peek(r) != '"') {
         int c = peek(r);
         if (c < 0 || c == '\n' || c == '\r')
@@ -415,9 +414,7 @@ static TalusStatus read_word(Reader *r, TalusJson *node)
 
 static TalusStatus new_node(Reader *r, TalusJson **out)
 {
-    void *block;
-    TALUS_TRY(talus_arena_alloc(r->arena, sizeof(TalusJson), &block));
-    *out = (TalusJson *)block;
+    TALUS_TRY(TALUS_ARENA_ALLOC(r->arena, *out, 1));
     (*out)->domain = r->domain;
     (*out)->source = r->source;
     return TALUS_OK;
@@ -430,19 +427,19 @@ static TalusStatus read_key(Reader *r, const TalusJson *parent, TalusJson *child
 {
     if (peek(r) != '"')
         return fail_found(r, "a key in quotes or '}'");
-    Place place = here(r);
+    Position position = here(r);
     TALUS_TRY(read_string(r, &child->key));
     if (r->positions) {
-        child->key_line = place.line;
-        child->key_column = place.column;
+        child->key_line = position.line;
+        child->key_column = position.column;
     }
-    char shown[TALUS_JSON_SHOWN];
+    char shown[TALUS_JSON_PRINTABLE_BYTES];
     const TalusJson *twin = talus_json_get(parent, child->key);
     if (twin)
-        return fail_at(r, place, "key '%s' is given twice, first in line %d",
-                       talus_json_print_value(child->key, shown), twin->key_line);
+        return fail_at(r, position, "key '%s' is given twice, first in line %d",
+                       talus_json_printable(child->key, shown), twin->key_line);
     if (parent->count == TALUS_JSON_KEYS)
-        return fail_at(r, place, "more than %d keys in one object", TALUS_JSON_KEYS);
+        return fail_at(r, position, "more than %d keys in one object", TALUS_JSON_KEYS);
     TALUS_TRY(skip_space(r));
     if (peek(r) != ':')
         return fail_found(r, "':'");
@@ -534,7 +531,7 @@ TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const cha
 
 /* ---- tree ---- */
 
-const TalusJson *talus_json_at(const TalusJson *object, const char *key)
+const TalusJson *talus_json_get_or_self(const TalusJson *object, const char *key)
 {
     const TalusJson *value = talus_json_get(object, key);
     return value ? value : object;

@@ -6,12 +6,12 @@
 #ifndef TALUS_IO_TEXT_JSON_H
 #define TALUS_IO_TEXT_JSON_H
 
+#include "base/arena.h"
 #include "base/status.h"
-#include "io/scene/scene_arena.h"
 
 #include <talus/base.h>
 
-enum { TALUS_JSON_DEPTH = 64, TALUS_JSON_KEYS = 1000, TALUS_JSON_SHOWN = 64 };
+enum { TALUS_JSON_DEPTH = 64, TALUS_JSON_KEYS = 1000, TALUS_JSON_PRINTABLE_BYTES = 64 };
 
 typedef enum TalusJsonKind {
     TALUS_JSON_NULL,
@@ -50,7 +50,7 @@ TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const cha
 /* Returns the member `key` of an object, or NULL. */
 TalusJson *talus_json_get(const TalusJson *object, const char *key);
 /* Returns the value of a key if given, else the object, as the location of an error. */
-const TalusJson *talus_json_at(const TalusJson *object, const char *key);
+const TalusJson *talus_json_get_or_self(const TalusJson *object, const char *key);
 /* Appends `child` as the last member (with its key set) or element of `parent`. */
 void talus_json_append(TalusJson *parent, TalusJson *child);
 void talus_json_remove(TalusJson *parent, TalusJson *child);
@@ -63,8 +63,8 @@ void talus_json_path(const TalusJson *node, char *text, size_t size);
 void talus_json_location(const TalusJson *node, char *text, size_t size);
 /* Returns "a number", "an object" and so on, for messages. */
 const char *talus_json_kind_name(TalusJsonKind kind);
-/* Copies user text for a message: replaces control bytes, cuts to TALUS_JSON_SHOWN bytes. */
-const char *talus_json_print_value(const char *text, char shown[TALUS_JSON_SHOWN]);
+/* Copies user text for a message: replaces control bytes, cuts to TALUS_JSON_PRINTABLE_BYTES bytes. */
+const char *talus_json_printable(const char *text, char shown[TALUS_JSON_PRINTABLE_BYTES]);
 
 /* Fails with TALUS_ERR_FORMAT: "FILE:LINE:COLUMN: key.path: ...", `shift` columns after the start of the value. */
 TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-char *talus_text_room(TalusText *text, size_t size)
+char *talus_text_reserve(TalusText *text, size_t size)
 {
     if (text->status == TALUS_OK)
         text->status = TALUS_GROW(text->bytes, text->size + size + 1, text->size, "text");
@@ -19,9 +19,9 @@ char *talus_text_room(TalusText *text, size_t size)
 
 void talus_text_put(TalusText *text, const char *bytes, size_t size)
 {
-    char *room = talus_text_room(text, size);
-    if (room)
-        memcpy(room, bytes, size);
+    char *reserved = talus_text_reserve(text, size);
+    if (reserved)
+        memcpy(reserved, bytes, size);
 }
 
 void talus_text_print(TalusText *text, const char *format, ...)
@@ -30,11 +30,11 @@ void talus_text_print(TalusText *text, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    char *room = talus_text_room(text, (size_t)n);
-    if (!room)
+    char *reserved = talus_text_reserve(text, (size_t)n);
+    if (!reserved)
         return;
     va_start(args, format);
-    vsnprintf(room, (size_t)n + 1, format, args);
+    vsnprintf(reserved, (size_t)n + 1, format, args);
     va_end(args);
 }
 

@@ -16,6 +16,6 @@ void talus_text_print(TalusText *text, const char *format, ...) TALUS_PRINTF(2, 
 /* Appends a string in JSON quotes. */
 void talus_text_quote(TalusText *text, const char *string);
 /* Reserves `size` more bytes, which the caller fills; NULL on failure. */
-char *talus_text_room(TalusText *text, size_t size);
+char *talus_text_reserve(TalusText *text, size_t size);
 
 #endif

@@ -274,7 +274,7 @@ static TalusStatus tresca(TalusSolve *s)
     s->infeasibility->off = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
-        s->backend->law.measure(s->op, s->gamma, &sums);
+        s->backend->law.shift(s->op, s->gamma, 0.0, &sums);
         if (!goes_on(s, &sums))
             return TALUS_OK;
         double share = next_share(s, &damping, reached(s, &sums));

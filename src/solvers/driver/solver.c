@@ -46,7 +46,7 @@ void talus_solver_describe(int index, void (*line)(void *user, const char *text)
     const TalusSolverType *t = table[index];
     for (int i = 0; i < t->param_count; i++) {
         char text[320];
-        talus_param_line(&t->params[i], text, sizeof text);
+        talus_param_describe(&t->params[i], text, sizeof text);
         line(user, text);
     }
 }
@@ -59,7 +59,7 @@ static const TalusSolverType *find_type(const char *name)
         if (strcmp(name, table[i]->name) == 0)
             return table[i];
     }
-    const char *near = talus_nearest(name, names, SOLVERS);
+    const char *near = talus_nearest_name(name, names, SOLVERS);
     if (near)
         talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%s'; did you mean '%s'?", name, near);
     else

@@ -82,7 +82,7 @@ static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
 static int32_t find_slot(const TalusSparse *graph, int row, int column)
 {
     const int32_t *start = &graph->start[row];
-    return talus_place_of(graph->column, start[0], start[1], column) - start[0];
+    return talus_sorted_index(graph->column, start[0], start[1], column) - start[0];
 }
 
 static void set_slots(const TalusSparse *graph, TalusIpmContact *c)

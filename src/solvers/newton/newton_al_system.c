@@ -72,7 +72,7 @@ static TalusStatus body_pattern(TalusAlSystem *w)
 /* Returns the entry (row, column) of the lower triangle. */
 static double *entry(TalusSparse *l, int32_t row, int32_t column)
 {
-    return &l->value[talus_place_of(l->column, l->start[row], l->start[row + 1], column)];
+    return &l->value[talus_sorted_index(l->column, l->start[row], l->start[row + 1], column)];
 }
 
 static void add_contact(TalusAlSystem *w, int i, double weight)

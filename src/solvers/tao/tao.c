@@ -399,8 +399,8 @@ static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *r
         .multiplied = multiplied,
     };
     module->solve(&problem, result);
-    talus_memory_note(0, result->bytes); /* released again, but part of the peak */
-    talus_memory_note(result->bytes, 0);
+    talus_memory_count_external(0, result->bytes); /* released again, but part of the peak */
+    talus_memory_count_external(result->bytes, 0);
 }
 
 /* Ends a round that is not the last. If numbers are not finite, the problem diverges. A failure after some iterations

@@ -12,7 +12,7 @@
  *
  * A torque motor has no row: its impulse is added to the free velocities. */
 #include "engine/body.h"
-#include "engine/contact.h"
+#include "engine/contact_terms.h"
 #include "world/joint/joint.h"
 #include "world/state.h"
 

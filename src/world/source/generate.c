@@ -24,7 +24,7 @@ TalusQuat talus_quat_to(TalusVec3 direction)
 TalusQuat talus_quat_turn(TalusVec3 axis, double turns)
 {
     double c, s;
-    talus_turn(0.5 * turns, &c, &s);
+    talus_cos_sin_turns(0.5 * turns, &c, &s);
     TalusVec3 v = talus_scale(s, talus_normalize(axis, talus_vec3(0, 0, 1)));
     TalusQuat q = {c, v.x, v.y, v.z};
     return q;
@@ -77,7 +77,7 @@ static int64_t circle_places(int64_t k)
     int64_t n = (int64_t)(TURN * (double)k);
     double c, s;
     do {
-        talus_turn(0.5 / (double)n, &c, &s);
+        talus_cos_sin_turns(0.5 / (double)n, &c, &s);
     } while (2.0 * (double)k * s < 1.0 - 1e-14 &&
              --n > 1); /* k = 1: six touching bodies around one */
     return n;
@@ -133,7 +133,7 @@ static void put(LayerWriter *w, double x, double y)
     double up = l->jitter * 0.5 * (l->rise - 2.0 * l->height), z = w->z;
     if (l->jitter > 0.0) {
         double c, s, turn = talus_rng_uniform(&w->rng), reach = talus_rng_uniform(&w->rng);
-        talus_turn(turn, &c, &s);
+        talus_cos_sin_turns(turn, &c, &s);
         TalusVec3 to = talus_vec3(x + across * reach * c, y + across * reach * s, 0.0);
         bool inside = l->radius > 0.0 ? talus_norm(to) <= l->radius - l->size
                                       : fabs(to.x) <= l->half[0] - l->size &&
@@ -154,7 +154,7 @@ static void put_circles(LayerWriter *w, int64_t layer)
         int64_t n = circle_places(k);
         for (int64_t i = 0; i < n && w->used < w->count; i++) {
             double c, s, r = (double)k * l->spacing;
-            talus_turn(((double)i + (layer % 2 ? 0.5 : 0.0)) / (double)n, &c, &s);
+            talus_cos_sin_turns(((double)i + (layer % 2 ? 0.5 : 0.0)) / (double)n, &c, &s);
             put(w, r * c, r * s);
         }
     }
@@ -251,7 +251,7 @@ static TalusVec3 throw_dart(TalusRng *rng, const TalusFill *fill, double r)
         return talus_vec3(x, between(rng, fill->lo.y + r, fill->hi.y - r), z);
     }
     double c, s, reach = (fill->radius - r) * sqrt(talus_rng_uniform(rng));
-    talus_turn(talus_rng_uniform(rng), &c, &s);
+    talus_cos_sin_turns(talus_rng_uniform(rng), &c, &s);
     return talus_vec3(fill->lo.x + reach * c, fill->lo.y + reach * s, z);
 }
 

@@ -96,7 +96,7 @@ static TalusBuildOptions build_options(const TalusWorld *world, double h, bool s
         .soften = soften ? softening : 0.0,
         .kick = talus_scale(h, world->def.gravity),
         .bounce = world->def.restitution_threshold * world->gravity_norm * h,
-        .reach = world->def.cohesion_range,
+        .cohesion_range = world->def.cohesion_range,
     };
     return options;
 }
@@ -142,10 +142,11 @@ TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     *missed = world->velocities_changed;
-    if (!*missed || !world->engine.ops->missed)
+    if (!*missed || !world->engine.ops->find_missed)
         return TALUS_OK;
-    TALUS_TRY(world->engine.ops->missed(world->engine.self, &options, talus_change_limit(world, h),
-                                        world->def.tolerance * world->reference_speed, missed));
+    TALUS_TRY(
+        world->engine.ops->find_missed(world->engine.self, &options, talus_change_limit(world, h),
+                                       world->def.tolerance * world->reference_speed, missed));
     world->engine.ops->counts(world->engine.self, &counts);
     world->clipped = counts.clipped;
     world->info.detect_seconds += talus_now() - start;

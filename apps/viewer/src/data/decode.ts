@@ -13,9 +13,10 @@ export interface Decoded {
   bytes: number;     // of memory that this frame does not share with the one before
 }
 
-type Numbers = Uint32Array | Int32Array | Float64Array;
+type Numbers = Int32Array | Float32Array | Float64Array | Uint8Array | Uint16Array;
 
 function sameNumbers(a: Numbers, b: Numbers): boolean {
+  if (a === b) return true;
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
@@ -68,58 +69,31 @@ async function readPopulation(arrays: Arrays, key: boolean, before: Decoded | nu
   return { id: same ? old : id, rows, fresh: rows!.reduce((sum, row) => sum + (row < 0 ? 1 : 0), 0) };
 }
 
-type Kept = Pick<Frame, "radius" | "shape" | "material" | "tag" | "fixed" | "layer">;
-type Column = Float32Array | Uint16Array | Int32Array | Uint8Array;
+// What a body brings when it comes and keeps: its columns, and their arrays in a frame.
+const KEPT = {
+  radius: [Name.radius, Float32Array], shape: [Name.shape, Uint16Array], material: [Name.material, Uint16Array],
+  tag: [Name.tag, Int32Array], fixed: [Name.fixed, Uint8Array], layer: [Name.layer, Uint8Array],
+} as const;
+type Kept = Pick<Frame, keyof typeof KEPT>;
 
-// New bodies bring their values; the others keep what they had.
-function merge<T extends Column>(out: T, rows: Int32Array, news: ArrayLike<number> | null, old: T | undefined): T {
-  for (let k = 0, next = 0; k < rows.length; k++) {
-    const row = rows[k]!;
-    out[k] = row >= 0 && old ? old[row]! : news ? news[next++]! : 0;
-  }
-  return out;
-}
-
-function checkNumbers(name: string, values: Int32Array | null, count: number): void {
+function checkNumbers(name: string, values: ArrayLike<number> | null, count: number): void {
   for (let k = 0; values && k < values.length; k++) {
     if (values[k]! < 0 || values[k]! >= count) throw new Error(`array ${name}: number ${values[k]}; the head has ${count} of them`);
   }
 }
 
-async function readKept(arrays: Arrays, head: Head, people: Population, before: Frame | null): Promise<Kept> {
-  const { rows, fresh: n } = people;
-  const radius = await arrays.floats(Name.radius, n), shape = await arrays.integers(Name.shape, n);
-  if (n > 0 && (!radius || !shape)) throw new Error(`frame with ${n} new bodies and without their ${radius ? "shape" : "radius"}`);
-  const material = await arrays.integers(Name.material, n), tag = await arrays.integers(Name.tag, n);
-  const fixed = await arrays.integers(Name.fixed, n), layer = await arrays.integers(Name.layer, n);
-  checkNumbers("shape", shape, head.shapes.length);
-  checkNumbers("material", material, head.materials.length);
-  if (!rows) {
-    const { radius, shape, material, tag, fixed, layer } = before!;
-    return { radius, shape, material, tag, fixed, layer };
+// New bodies bring their values; the others keep what they had. Key frames repeat what has not changed: the copy is dropped again.
+async function readKept(arrays: Arrays, head: Head, { rows, fresh: n }: Population, before: Frame | null): Promise<Kept> {
+  const kept: Partial<Record<keyof Kept, Numbers>> = {};
+  for (const [column, [name, Form]] of Object.entries(KEPT) as [keyof Kept, (typeof KEPT)[keyof Kept]][]) {
+    const news = await (column === "radius" ? arrays.floats(name, n) : arrays.integers(name, n)), old = before?.[column];
+    if (n > 0 && !news && (column === "radius" || column === "shape")) throw new Error(`frame with ${n} new bodies and without their ${column}`);
+    if (column === "shape" || column === "material") checkNumbers(column, news, head[`${column}s`].length);
+    const out = rows ? new Form(rows.length) : old!;
+    for (let k = 0, next = 0; rows && k < rows.length; k++) out[k] = rows[k]! >= 0 ? old![rows[k]!]! : news ? news[next++]! : 0;
+    kept[column] = old && sameNumbers(out, old) ? old : out;
   }
-  const count = rows.length;
-  return {
-    radius: merge(new Float32Array(count), rows, radius, before?.radius),
-    shape: merge(new Uint16Array(count), rows, shape, before?.shape),
-    material: merge(new Uint16Array(count), rows, material, before?.material),
-    tag: merge(new Int32Array(count), rows, tag, before?.tag),
-    fixed: merge(new Uint8Array(count), rows, fixed, before?.fixed),
-    layer: merge(new Uint8Array(count), rows, layer, before?.layer),
-  };
-}
-
-// Key frames repeat what has not changed; the copy is dropped again.
-function shareKept(now: Kept, before: Frame): Kept {
-  const same = <T extends Column>(a: T, b: T): T => {
-    if (a === b || a.length !== b.length) return a;
-    for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return a;
-    return b;
-  };
-  return {
-    radius: same(now.radius, before.radius), shape: same(now.shape, before.shape), material: same(now.material, before.material),
-    tag: same(now.tag, before.tag), fixed: same(now.fixed, before.fixed), layer: same(now.layer, before.layer),
-  };
+  return kept as Kept;
 }
 
 // Which bodies are not spheres.
@@ -218,8 +192,7 @@ export async function decodeFrame(bytes: Uint8Array, head: Head, before: Decoded
   if (!chunk.key && !before) throw new Error("frame that needs the one before it, which is not there");
 
   const people = await readPopulation(arrays, chunk.key, before);
-  let kept = await readKept(arrays, head, people, base?.frame ?? null);
-  if (chunk.key && before) kept = shareKept(kept, before.frame);
+  const kept = await readKept(arrays, head, people, before?.frame ?? null);
   const grid = await arrays.integers(Name.position, arrays.bodies, base && { values: base.grid, rows: people.rows });
   if (!grid) throw new Error("frame without the array position");
 

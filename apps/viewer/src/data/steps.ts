@@ -1,17 +1,14 @@
 // What each step was like, as columns that grow.
 
-import type { Steps } from "../types";
-
 const COLUMNS = ["time", "kinetic", "potential", "contacts", "bodies", "residual", "tolerance", "iterations", "penetration", "missed"] as const;
-type Column = (typeof COLUMNS)[number];
+export type Column = (typeof COLUMNS)[number];
 
 // As it comes in the page and from the server: null where a value is not finite.
 export type StepsJson = { rows: number } & Partial<Record<Column, (number | null)[] | null>>;
 
-export class StepsTable implements Steps {
+export interface StepsTable extends Record<Column, Float64Array> {}
+export class StepsTable {
   rows = 0;
-  time!: Float64Array; kinetic!: Float64Array; potential!: Float64Array; contacts!: Float64Array; bodies!: Float64Array;
-  residual!: Float64Array; tolerance!: Float64Array; iterations!: Float64Array; penetration!: Float64Array; missed!: Float64Array;
   #room = new Map<Column, Float64Array>();
 
   constructor() {

@@ -19,8 +19,6 @@ const STRIDE = 8;              // a step of so many frames forward still counts 
 export class Store {
   frames: FrameInfo[] = [];
   heads: HeadPlace[] = [];
-  #read: Reader;
-  #readHead: HeadReader;
   #decoded = new Map<number, Decoded>(); // the oldest first
   #bytes = 0;
   #raw = new Map<number, Uint8Array>();  // read, not decoded yet
@@ -32,10 +30,7 @@ export class Store {
   #epoch = 0;    // of the file: numbers mean something else after reset()
 
   // Heads are read from the file, unless there is another way to them.
-  constructor(read: Reader, readHead: HeadReader = ({ offset, size }) => read(offset, size)) {
-    this.#read = read;
-    this.#readHead = readHead;
-  }
+  constructor(private read: Reader, private readHead: HeadReader = ({ offset, size }) => read(offset, size)) {}
 
   // The file is another one now, or has been cut.
   reset(): void {
@@ -71,7 +66,7 @@ export class Store {
     if (there) return there.frame;
     const first = this.#firstFor(number), start = this.frames[first]!.offset, infos = this.frames.slice(first, number + 1);
     let before = this.#decoded.get(first - 1) ?? null;
-    const bytes = await this.#read(start, infos.at(-1)!.offset + infos.at(-1)!.size - start);
+    const bytes = await this.read(start, infos.at(-1)!.offset + infos.at(-1)!.size - start);
     for (const info of infos) {
       before = await decodeFrame(bytes.subarray(info.offset - start, info.offset - start + info.size), await this.#headOf(info), before);
       this.#sameFile(epoch);
@@ -164,7 +159,7 @@ export class Store {
       end = stop;
       to = k;
     }
-    const epoch = this.#epoch, bytes = await this.#read(start, end - start);
+    const epoch = this.#epoch, bytes = await this.read(start, end - start);
     this.#raw.clear(); // what was read before and never decoded would hold its memory for good
     if (epoch === this.#epoch) {
       for (let k = number; k <= to; k++) {
@@ -184,7 +179,7 @@ export class Store {
     if (!place) throw new Error("frames file without a head before its frames");
     const known = this.#heads.get(place.offset);
     if (known) return known;
-    const epoch = this.#epoch, chunk = openChunk(await this.#readHead(place, number));
+    const epoch = this.#epoch, chunk = openChunk(await this.readHead(place, number));
     if (chunk.kind !== "head") throw new Error("a frame stands where a head should");
     const head = await parseHead(chunk.payload);
     if (epoch === this.#epoch) this.#heads.set(place.offset, head);

@@ -86,23 +86,16 @@ export class Orbit {
 const LINGER = 90; // ms over which a turn dies away after the mouse has let go
 
 export class Controls {
-  #canvas: HTMLCanvasElement;
-  #orbit: Orbit;
-  #moved: () => void;
   #pointers = new Map<number, { x: number; y: number }>();
   #panning = false;
   #speed = { x: 0, y: 0 }; // pixels per ms
   #last = 0;
   #coasting = 0;
-  #stop = new AbortController();
 
-  constructor(canvas: HTMLCanvasElement, orbit: Orbit, moved: () => void) {
-    this.#canvas = canvas;
-    this.#orbit = orbit;
-    this.#moved = moved;
+  constructor(private canvas: HTMLCanvasElement, private orbit: Orbit, private moved: () => void) {
     canvas.style.touchAction = "none";
     const on = <K extends keyof HTMLElementEventMap>(name: K, handler: (e: HTMLElementEventMap[K]) => void): void =>
-      canvas.addEventListener(name, handler, { signal: this.#stop.signal, passive: false });
+      canvas.addEventListener(name, handler, { passive: false });
     on("pointerdown", (e) => this.#down(e));
     on("pointermove", (e) => this.#move(e));
     on("pointerup", (e) => this.#up(e));
@@ -111,18 +104,13 @@ export class Controls {
     on("contextmenu", (e) => e.preventDefault());
   }
 
-  dispose(): void {
-    this.#stop.abort();
-    cancelAnimationFrame(this.#coasting);
-  }
-
   #place(e: MouseEvent): { x: number; y: number } {
-    const box = this.#canvas.getBoundingClientRect();
+    const box = this.canvas.getBoundingClientRect();
     return { x: e.clientX - box.left, y: e.clientY - box.top };
   }
 
   #down(e: PointerEvent): void {
-    this.#canvas.setPointerCapture(e.pointerId);
+    this.canvas.setPointerCapture(e.pointerId);
     this.#pointers.set(e.pointerId, this.#place(e));
     this.#panning = e.button !== 0 || e.shiftKey || e.ctrlKey || e.metaKey;
     this.#speed = { x: 0, y: 0 };
@@ -141,17 +129,17 @@ export class Controls {
     if (other) {
       // Two fingers: their middle pans, their distance zooms.
       const apart = (p: { x: number; y: number }): number => Math.max(10, Math.hypot(p.x - other.x, p.y - other.y));
-      this.#orbit.pan(dx / 2, dy / 2);
-      this.#orbit.zoom(apart(before) / apart(now), (now.x + other.x) / 2, (now.y + other.y) / 2);
+      this.orbit.pan(dx / 2, dy / 2);
+      this.orbit.zoom(apart(before) / apart(now), (now.x + other.x) / 2, (now.y + other.y) / 2);
     } else if (this.#panning) {
-      this.#orbit.pan(dx, dy);
+      this.orbit.pan(dx, dy);
     } else {
-      this.#orbit.turn(dx, dy);
+      this.orbit.turn(dx, dy);
       const ms = Math.min(100, Math.max(4, e.timeStamp - this.#last));
       this.#speed = { x: 0.6 * this.#speed.x + 0.4 * (dx / ms), y: 0.6 * this.#speed.y + 0.4 * (dy / ms) };
     }
     this.#last = e.timeStamp;
-    this.#moved();
+    this.moved();
   }
 
   #up(e: PointerEvent): void {
@@ -163,9 +151,9 @@ export class Controls {
   #coast(last: number): void {
     this.#coasting = requestAnimationFrame(() => {
       const now = performance.now(), ms = Math.min(50, now - last), left = Math.exp(-ms / LINGER);
-      this.#orbit.turn(this.#speed.x * ms, this.#speed.y * ms);
+      this.orbit.turn(this.#speed.x * ms, this.#speed.y * ms);
       this.#speed = { x: this.#speed.x * left, y: this.#speed.y * left };
-      this.#moved();
+      this.moved();
       if (Math.hypot(this.#speed.x, this.#speed.y) > 0.02) this.#coast(now);
     });
   }
@@ -175,7 +163,7 @@ export class Controls {
     const lines = e.deltaMode === 1 ? 33 : e.deltaMode === 2 ? 400 : 1;
     const step = Math.max(-240, Math.min(240, e.deltaY * lines * (e.ctrlKey ? 6 : 1))); // ctrl: a pinch on a touchpad
     const { x, y } = this.#place(e);
-    this.#orbit.zoom(Math.exp(step * 0.0015), x, y);
-    this.#moved();
+    this.orbit.zoom(Math.exp(step * 0.0015), x, y);
+    this.moved();
   }
 }

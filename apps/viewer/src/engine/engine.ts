@@ -2,7 +2,7 @@
 // moves, better ones once it rests.
 
 import { Color, DataTexture, LinearFilter, NearestFilter, LinearSRGBColorSpace, PerspectiveCamera, Scene, Vector4, WebGLRenderer } from "three";
-import type { Clip, ColourBy, Container, Engine, EngineStats, Frame, Head, Picked, Scale, Vec3, ViewName } from "../types";
+import type { Clip, ColourBy, Container, Frame, Head, Scale, Vec3, ViewName } from "../types";
 import { boundsOf, farthest, positionOf, rowOf, turnOf } from "./bounds";
 import { Controls, Orbit } from "./camera";
 import { colourMap, colourValues, isCategory, MAP_WIDTH, scaleOf } from "./colour";
@@ -63,9 +63,9 @@ function sortRows(frame: Frame, up: Vec3): Rows {
   return { spheres: rows[Group.sphere]!, solids, walls: rows[Group.wall]! };
 }
 
-class ThreeEngine implements Engine {
-  readonly canvas: HTMLCanvasElement;
-  scale: Scale | null = null;
+// Knows nothing of time, sliders or files.
+export class Engine {
+  scale: Scale | null = null; // of the colours in use; null for categories
   #renderer: WebGLRenderer;
   #quality: Quality;
   #pipeline: Pipeline;
@@ -74,7 +74,6 @@ class ThreeEngine implements Engine {
   #scene = new Scene();
   #camera = new PerspectiveCamera();
   #orbit = new Orbit();
-  #controls: Controls;
   #spheres: Spheres;
   #solids: Solids;
   #walls: Walls;
@@ -117,8 +116,8 @@ class ThreeEngine implements Engine {
   #slow = 0;      // slow pictures in a row
   #lost = false;
 
-  constructor(canvas: HTMLCanvasElement, quality: Quality | null) {
-    this.canvas = canvas;
+  // `quality` is for tests; as a rule it follows from the GPU.
+  constructor(readonly canvas: HTMLCanvasElement, quality: Quality | null = null) {
     this.#renderer = new WebGLRenderer({ canvas, antialias: false, alpha: false, powerPreference: "high-performance" });
     this.#renderer.autoClear = false;
     this.#renderer.outputColorSpace = LinearSRGBColorSpace; // shaders and clear colours give what the screen shall show
@@ -127,7 +126,7 @@ class ThreeEngine implements Engine {
     this.#pipeline = new Pipeline(this.#renderer, full);
     this.#shadow = new Shadow(this.#shared, full ? 2048 : 1024);
     this.#spheres = new Spheres(this.#shared, this.#shadow.clip, this.#renderer.extensions.has(EARLY_DEPTH));
-    this.#spheres.setSmooth(full);
+    if (full) this.#spheres.setSmooth();
     this.#solids = new Solids(this.#shared, this.#shadow.clip);
     this.#walls = new Walls(this.#shared);
     this.#chainMap.minFilter = this.#chainMap.magFilter = LinearFilter;
@@ -136,35 +135,35 @@ class ThreeEngine implements Engine {
     this.#outlines = [new Lines(this.#shared, 2.5, true), new Lines(this.#shared, 2.5, false)];
     this.#outlines.forEach((o) => (o.mesh.renderOrder = 9));
     this.#scene.add(
-      this.#spheres.mesh, this.#solids.meshes, this.#walls.mesh, this.#walls.lines.mesh, this.#chainLines.mesh, this.#ring.mesh,
+      this.#spheres.mesh, this.#solids.meshes, ...this.#walls.meshes, this.#walls.lines.mesh, this.#chainLines.mesh, this.#ring.mesh,
       ...this.#outlines.map((o) => o.mesh),
     );
     this.#shadow.scene.add(this.#spheres.shadow, this.#solids.shadows);
     for (const scene of [this.#scene, this.#shadow.scene]) scene.matrixWorldAutoUpdate = false; // nothing is placed but by its own coordinates
     this.#camera.matrixAutoUpdate = this.#camera.matrixWorldAutoUpdate = false;
-    this.#controls = new Controls(canvas, this.#orbit, () => {
+    new Controls(canvas, this.#orbit, () => {
       this.#touched = true;
       this.#fitted = null;
       this.#cameraMoved();
     });
-    canvas.addEventListener("webglcontextlost", this.#onLost);
-    canvas.addEventListener("webglcontextrestored", this.#onRestored);
+    canvas.addEventListener("webglcontextlost", () => {
+      this.#lost = true;
+      this.#fence = null;
+    });
+    canvas.addEventListener("webglcontextrestored", () => this.#restored());
     this.setTheme(false);
     this.resize();
   }
 
-  #onLost = (): void => {
-    this.#lost = true;
-    this.#fence = null;
-  };
-  #onRestored = (): void => {
+  #restored(): void {
     this.#lost = false;
     this.#renderer.extensions.has(EARLY_DEPTH); // has to be asked for again
     this.#shadow.stale();
     this.draw();
-  };
+  }
 
-  get stats(): EngineStats {
+  // What the GPU was really given; `settled`: the picture on the screen will not get better by itself.
+  get stats(): { bodies: number; spheres: number; meshes: number; chains: number; frameMs: number; settled: boolean } {
     return {
       bodies: this.#frame?.count ?? 0, spheres: this.#spheres.count, meshes: this.#solids.count + (this.#rows?.walls.length ?? 0),
       chains: this.#chainLines.count, frameMs: this.#frameMs, settled: !this.#changed && this.#rested,
@@ -196,6 +195,7 @@ class ThreeEngine implements Engine {
     this.draw();
   }
 
+  // A box of the scene that views shall hold beside the frame shown.
   include(lo: Vec3, hi: Vec3): void {
     const box = moved({ lo, hi }, scale(this.#origin, -1));
     this.#included = joined(this.#included ?? box, box);
@@ -211,6 +211,7 @@ class ThreeEngine implements Engine {
     return boundsOf(this.#frame!) ?? this.#included ?? { lo: [-ten, -ten, -ten], hi: [ten, ten, ten] };
   }
 
+  // The next frame is of another run: bounds anew, and the camera if nobody has moved it.
   forget(): void {
     this.#fresh = true;
     this.#included = null;
@@ -238,6 +239,7 @@ class ThreeEngine implements Engine {
     this.#shadow.stale();
   }
 
+  // No scale: from the frame's own values.
   setColour(by: ColourBy, scale: Scale | null): void {
     this.#by = by;
     this.#wantedScale = scale;
@@ -267,6 +269,7 @@ class ThreeEngine implements Engine {
     this.#shared.uMapLog.value = map.log ? 1 : 0;
   }
 
+  // The threshold is in multiples of the frame's mean chain force, at least 1.
   setChains(on: boolean, threshold: number): void {
     this.#chains = { on, threshold };
     this.#showChains();
@@ -305,6 +308,7 @@ class ThreeEngine implements Engine {
     this.draw();
   }
 
+  // Motion in full resolution however long it takes: for films.
   setWhole(on: boolean): void {
     this.#whole = on;
     this.draw();
@@ -331,6 +335,7 @@ class ThreeEngine implements Engine {
     this.draw();
   }
 
+  // The body is marked while it lives; 0: none.
   select(id: number): void {
     this.#selected = id;
     this.#showSelected();
@@ -357,6 +362,7 @@ class ThreeEngine implements Engine {
     this.#listeners.push(listener);
   }
 
+  // Holds the frame and what was included; fit holds the frame alone.
   view(name: ViewName): void {
     this.#aim(VIEWS[name], true);
     this.#cameraMoved();
@@ -377,6 +383,7 @@ class ThreeEngine implements Engine {
     this.#fitted = { box, view };
   }
 
+  // A short description of the view that setCamera takes back.
   camera(): number[] {
     const o = this.#orbit;
     return [...add(o.target, this.#origin), o.distance, o.azimuth, o.elevation].map((v) => Number(v.toPrecision(6)));
@@ -391,7 +398,8 @@ class ThreeEngine implements Engine {
     this.#cameraMoved();
   }
 
-  pick(x: number, y: number): Picked | null {
+  // The body at CSS pixels within the canvas.
+  pick(x: number, y: number): { row: number; id: number } | null {
     const frame = this.#frame, rows = this.#rows;
     if (!frame || !rows) return null;
     const ray = this.#orbit.rayAt(x, y), span = spanOf(ray, this.#cut);
@@ -406,6 +414,7 @@ class ThreeEngine implements Engine {
 
   /* ---- pictures ---- */
 
+  // After the canvas has changed its size.
   resize(): void {
     this.#orbit.width = Math.max(1, this.canvas.clientWidth);
     this.#orbit.height = Math.max(1, this.canvas.clientHeight);
@@ -414,6 +423,7 @@ class ThreeEngine implements Engine {
     this.draw();
   }
 
+  // Asks for a picture, which is drawn at the next animation frame.
   draw(): void {
     this.#changed = true;
     this.#lastChange = performance.now();
@@ -514,6 +524,7 @@ class ThreeEngine implements Engine {
     else if (this.#frameMs < QUICK) this.#level = Math.max(0, this.#level - 1);
   }
 
+  // A PNG of the present view.
   async still(scale = 1): Promise<Blob> {
     const { width, height } = this.#orbit, most = Math.sqrt(MOST_PIXELS / (width * height));
     this.#setRatio(Math.min(scale, most, this.#renderer.capabilities.maxTextureSize / Math.max(width, height)));
@@ -528,19 +539,4 @@ class ThreeEngine implements Engine {
     if (!blob) throw new Error("the browser could not make a PNG of the picture");
     return blob;
   }
-
-  dispose(): void {
-    cancelAnimationFrame(this.#asked);
-    this.canvas.removeEventListener("webglcontextlost", this.#onLost);
-    this.canvas.removeEventListener("webglcontextrestored", this.#onRestored);
-    this.#controls.dispose();
-    this.#pipeline.dispose();
-    this.#shadow.dispose();
-    this.#renderer.dispose();
-  }
-}
-
-// `quality` is for tests; as a rule it follows from the GPU.
-export function createEngine(canvas: HTMLCanvasElement, quality: Quality | null = null): Engine {
-  return new ThreeEngine(canvas, quality);
 }

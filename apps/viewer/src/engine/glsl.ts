@@ -41,6 +41,12 @@ export const HEADER = `precision highp float;
 precision highp sampler2DShadow;
 `;
 
+export const VERTEX_HEADER = `${HEADER}
+uniform mat4 viewMatrix;
+uniform mat4 projectionMatrix;
+uniform float uPixel;
+`;
+
 const TRANSFER = `
 vec3 toLinear(vec3 s) {
   return mix(s / 12.92, pow((s + 0.055) / 1.055, vec3(2.4)), step(0.04045, s));

@@ -1,40 +1,19 @@
 // Straight lines a given number of pixels wide, and the tubes of force chains: squares drawn out between two points,
 // turned to the viewer.
 
-import {
-  BufferAttribute, DoubleSide, DynamicDrawUsage, GLSL3, InstancedBufferAttribute, InstancedBufferGeometry, Mesh, RawShaderMaterial, Vector4, type IUniform,
-} from "three";
+import { DoubleSide, Vector4, type IUniform, type Mesh } from "three";
 import type { Chains } from "../types";
 import { nice, select } from "./colour";
-import { BODY_COLOUR, CLIP, HEADER, OVERLAY, SHADE, type Shared } from "./glsl";
+import { BODY_COLOUR, CLIP, HEADER, OVERLAY, SHADE, VERTEX_HEADER, type Shared } from "./glsl";
+import { asSquare, Instances, meshOf } from "./instances";
 import { CHAINS } from "./palette";
-import { upload } from "./spheres";
-
-function segmentGeometry(): InstancedBufferGeometry {
-  const g = new InstancedBufferGeometry();
-  g.setAttribute("corner", new BufferAttribute(new Float32Array([-1, 0, 1, 0, 1, 1, -1, 1]), 2));
-  g.setIndex(new BufferAttribute(new Uint32Array([0, 1, 2, 0, 2, 3]), 1));
-  return g;
-}
-
-function fill(g: InstancedBufferGeometry, name: string, components: number, n: number): InstancedBufferAttribute {
-  const there = g.getAttribute(name) as InstancedBufferAttribute | undefined;
-  if (there && there.count >= n) return there;
-  if (there) g.dispose();
-  const attribute = new InstancedBufferAttribute(new Float32Array(components * Math.max(256, Math.ceil(1.25 * n))), components);
-  attribute.setUsage(DynamicDrawUsage);
-  g.setAttribute(name, attribute);
-  return attribute;
-}
 
 /* ---- lines ---- */
 
-const LINE_VERTEX = `${HEADER}
+const LINE_VERTEX = `${VERTEX_HEADER}
 in vec2 corner;
 in vec3 aFrom;
 in vec3 aTo;
-uniform mat4 viewMatrix;
-uniform mat4 projectionMatrix;
 uniform vec2 uScreen;
 uniform float uWidth;
 out vec3 vAt;
@@ -49,10 +28,10 @@ void main() {
   vec4 pa = projectionMatrix * vec4(a, 1.0), pb = projectionMatrix * vec4(b, 1.0);
   vec2 way = (pb.xy / pb.w - pa.xy / pa.w) * uScreen;
   vec2 side = length(way) > 1e-4 ? normalize(vec2(-way.y, way.x)) : vec2(1.0, 0.0);
-  vec4 p = corner.y < 0.5 ? pa : pb;
+  vec4 p = corner.y < 0.0 ? pa : pb;
   p.xy += side * corner.x * (uWidth + 1.0) / uScreen * p.w;
   vAcross = corner.x * (uWidth + 1.0) * 0.5;
-  vAt = corner.y < 0.5 ? a : b;
+  vAt = corner.y < 0.0 ? a : b;
 #ifdef ON_TOP
   p = overlay(p);
 #else
@@ -79,16 +58,15 @@ export class Lines {
   readonly mesh: Mesh;
   readonly ink = new Vector4(0, 0, 0, 1); // as on the screen
   #width: IUniform<number>;
-  #geometry = segmentGeometry();
+  #lines = new Instances({ aFrom: 3, aTo: 3 });
 
   constructor(shared: Shared, width: number, onTop: boolean) {
     this.#width = { value: width };
-    this.mesh = new Mesh(this.#geometry, new RawShaderMaterial({
-      glslVersion: GLSL3, uniforms: { ...shared, uInk: { value: this.ink }, uWidth: this.#width }, vertexShader: LINE_VERTEX, fragmentShader: LINE_FRAGMENT,
+    this.mesh = meshOf(asSquare(this.#lines.geometry), {
+      uniforms: { ...shared, uInk: { value: this.ink }, uWidth: this.#width }, vertexShader: LINE_VERTEX, fragmentShader: LINE_FRAGMENT,
       transparent: true, depthWrite: false, side: DoubleSide, defines: onTop ? { ON_TOP: 1 } : {},
-    }));
-    this.mesh.frustumCulled = false;
-    this.show(new Float32Array(0));
+    });
+    this.mesh.visible = false;
   }
 
   set width(pixels: number) {
@@ -97,16 +75,14 @@ export class Lines {
 
   // Two points each.
   show(points: ArrayLike<number>): void {
-    const n = points.length / 6, from = fill(this.#geometry, "aFrom", 3, n), to = fill(this.#geometry, "aTo", 3, n);
+    const n = this.#lines.count = points.length / 6, from = this.#lines.array("aFrom"), to = this.#lines.array("aTo");
     for (let k = 0; k < n; k++) {
       for (let c = 0; c < 3; c++) {
-        from.array[3 * k + c] = points[6 * k + c]!;
-        to.array[3 * k + c] = points[6 * k + 3 + c]!;
+        from[3 * k + c] = points[6 * k + c]!;
+        to[3 * k + c] = points[6 * k + 3 + c]!;
       }
     }
-    upload(from, n);
-    upload(to, n);
-    this.#geometry.instanceCount = n;
+    this.#lines.upload("aFrom", "aTo");
     this.mesh.visible = n > 0;
   }
 }
@@ -114,16 +90,13 @@ export class Lines {
 /* ---- force chains ---- */
 
 // aForce runs from 0 to 1 at the top of the scale; the width goes by its root.
-const CHAIN_VERTEX = `${HEADER}
+const CHAIN_VERTEX = `${VERTEX_HEADER}
 in vec2 corner;
 in vec3 aFrom;
 in vec3 aTo;
 in float aWidth;
 in float aForce;
-uniform mat4 viewMatrix;
-uniform mat4 projectionMatrix;
 uniform float uRadius;
-uniform float uPixel;
 uniform sampler2D uChainMap;
 flat out vec3 vColour;
 flat out vec3 vSide;
@@ -138,7 +111,7 @@ void main() {
   vec3 face = normalize(-middle), side = cross(way, face);
   side = length(side) > 1e-4 ? normalize(side) : vec3(0.0, 1.0, 0.0);
   float r = max(uRadius * aWidth, 0.6 * uPixel * length(middle));
-  vec3 at = mix(a, b, corner.y) + side * corner.x * r + way * r * 0.5 * (2.0 * corner.y - 1.0);
+  vec3 at = mix(a, b, 0.5 + 0.5 * corner.y) + side * corner.x * r + way * r * 0.5 * corner.y;
   vColour = toLinear(textureLod(uChainMap, vec2(aForce, 0.5), 0.0).rgb);
   vSide = side;
   vFace = cross(side, way);
@@ -167,43 +140,45 @@ void main() {
 
 export class ChainLines {
   readonly mesh: Mesh;
-  count = 0;
-  #geometry = segmentGeometry();
+  #chains = new Instances({ aFrom: 3, aTo: 3, aWidth: 1, aForce: 1 });
   #radius = { value: 1 };
 
   constructor(shared: Shared, chainMap: IUniform) {
-    this.mesh = new Mesh(this.#geometry, new RawShaderMaterial({
-      glslVersion: GLSL3, uniforms: { ...shared, uRadius: this.#radius, uChainMap: chainMap }, vertexShader: CHAIN_VERTEX, fragmentShader: CHAIN_FRAGMENT, side: DoubleSide,
-    }));
-    this.mesh.frustumCulled = false;
-    this.mesh.visible = false;
+    this.mesh = meshOf(asSquare(this.#chains.geometry), {
+      uniforms: { ...shared, uRadius: this.#radius, uChainMap: chainMap }, vertexShader: CHAIN_VERTEX, fragmentShader: CHAIN_FRAGMENT, side: DoubleSide,
+    });
+    this.hide();
+  }
+
+  get count(): number {
+    return this.#chains.count;
   }
 
   hide(): void {
     this.mesh.visible = false;
-    this.count = 0;
+    this.#chains.count = 0;
   }
 
   // Those above `threshold` times their mean; `radius` is that of a typical body.
   show(chains: Chains, threshold: number, radius: number): void {
     const mean = chains.count > 0 ? chains.force.reduce((sum, f) => sum + f, 0) / chains.count : 0, least = threshold > 1 ? threshold * mean : 0;
     const top = chains.count > 0 ? nice(select(chains.force.slice(), chains.count, Math.ceil(0.99 * chains.count) - 1)) || 1 : 1;
-    const from = fill(this.#geometry, "aFrom", 3, chains.count), to = fill(this.#geometry, "aTo", 3, chains.count);
-    const width = fill(this.#geometry, "aWidth", 1, chains.count), force = fill(this.#geometry, "aForce", 1, chains.count);
+    this.#chains.count = chains.count;
+    const [from, to, width, force] = (["aFrom", "aTo", "aWidth", "aForce"] as const).map((name) => this.#chains.array(name)) as [Float32Array, Float32Array, Float32Array, Float32Array];
     let n = 0;
     for (let k = 0; k < chains.count; k++) {
       const f = chains.force[k]!;
       if (!(f >= least)) continue;
       for (let c = 0; c < 3; c++) {
-        from.array[3 * n + c] = chains.from[3 * k + c]!;
-        to.array[3 * n + c] = chains.to[3 * k + c]!;
+        from[3 * n + c] = chains.from[3 * k + c]!;
+        to[3 * n + c] = chains.to[3 * k + c]!;
       }
-      width.array[n] = Math.sqrt(Math.min(f / top, 1));
-      force.array[n++] = Math.min(f / top, 1);
+      width[n] = Math.sqrt(Math.min(f / top, 1));
+      force[n++] = Math.min(f / top, 1);
     }
-    for (const a of [from, to, width, force]) upload(a, n);
+    this.#chains.count = n;
+    this.#chains.upload("aFrom", "aTo", "aWidth", "aForce");
     this.#radius.value = CHAINS.radius * radius;
-    this.count = this.#geometry.instanceCount = n;
     this.mesh.visible = n > 0;
   }
 }

@@ -1,14 +1,12 @@
 // The mark of the selected body: a ring about a sphere, seen through everything.
 
-import { BufferAttribute, BufferGeometry, GLSL3, Mesh, RawShaderMaterial, Vector3, Vector4 } from "three";
-import { HEADER, OVERLAY, type Shared } from "./glsl";
+import { BufferGeometry, Vector3, Vector4 } from "three";
+import { HEADER, OVERLAY, VERTEX_HEADER, type Shared } from "./glsl";
+import { asSquare, meshOf } from "./instances";
 
-const VERTEX = `${HEADER}
-in vec3 position;
-uniform mat4 viewMatrix;
-uniform mat4 projectionMatrix;
+const VERTEX = `${VERTEX_HEADER}
+in vec2 corner;
 uniform vec4 uBall;
-uniform float uPixel;
 uniform float uWide;
 out vec2 vAt; // in pixels from the sphere's outline: x across the plane of the ring
 flat out float vRadius;
@@ -20,9 +18,9 @@ void main() {
   float near = max(d - r, 0.05 * r);
   float radius = max(r * sqrt(near / (d + r)) / (uPixel * near), 3.0 * uWide); // of the outline, in pixels
   float reach = radius + 4.0 * uWide;
-  vAt = position.xy * reach;
+  vAt = corner * reach;
   vRadius = radius;
-  gl_Position = overlay(projectionMatrix * vec4(near * to + (position.x * side + position.y * high) * reach * uPixel * near, 1.0));
+  gl_Position = overlay(projectionMatrix * vec4(near * to + (corner.x * side + corner.y * high) * reach * uPixel * near, 1.0));
 }
 `;
 
@@ -41,23 +39,19 @@ void main() {
 `;
 
 export class Ring {
-  readonly mesh: Mesh;
   readonly ink = new Vector3();
   readonly paper = new Vector3();
+  readonly mesh;
   #ball = new Vector4();
   #wide = { value: 1 }; // device pixels of a CSS pixel
 
   constructor(shared: Shared) {
-    const geometry = new BufferGeometry();
-    geometry.setAttribute("position", new BufferAttribute(new Float32Array([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0]), 3));
-    geometry.setIndex(new BufferAttribute(new Uint32Array([0, 1, 2, 0, 2, 3]), 1));
-    this.mesh = new Mesh(geometry, new RawShaderMaterial({
-      glslVersion: GLSL3, vertexShader: VERTEX, fragmentShader: FRAGMENT, transparent: true, depthWrite: false, depthTest: false,
+    this.mesh = meshOf(asSquare(new BufferGeometry()), {
+      vertexShader: VERTEX, fragmentShader: FRAGMENT, transparent: true, depthWrite: false, depthTest: false,
       uniforms: { ...shared, uBall: { value: this.#ball }, uInk: { value: this.ink }, uPaper: { value: this.paper }, uWide: this.#wide },
-    }));
-    this.mesh.frustumCulled = false;
-    this.mesh.visible = false;
+    });
     this.mesh.renderOrder = 10;
+    this.hide();
   }
 
   show(x: number, y: number, z: number, radius: number): void {

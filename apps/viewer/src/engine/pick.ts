@@ -1,10 +1,10 @@
 // Which body a ray meets first. A loop over all bodies: a million take a few milliseconds.
 
-import type { Frame, Surface, Vec3 } from "../types";
+import type { Frame, Vec3 } from "../types";
 import { positionOf, turnOf } from "./bounds";
 import type { Ray } from "./camera";
 import { surfaceOf } from "./surfaces";
-import { cross, dot, inverse, rotate, scale, sub } from "./vector";
+import { along, cross, dot, inverse, rotate, sub } from "./vector";
 
 const PICKED = 4096; // triangles of a body that are looked at, where it has a level of so few
 
@@ -28,27 +28,29 @@ const enter = (a: number, b: number, span: Span): number => {
   return at <= Math.min(b, span.to) ? at : Infinity;
 };
 
-// By its triangles: from the first to the last that is met.
-function enterSurface(surface: Surface | null, radius: number, o: Vec3, d: Vec3, span: Span): number {
-  const off = sub(o, scale(d, dot(o, d)));
-  if (!surface || dot(off, off) > radius * radius * 1.001) return Infinity;
-  const { position: p, triangles } = surface, at = (k: number): Vec3 => [p[3 * k]!, p[3 * k + 1]!, p[3 * k + 2]!];
-  let first = Infinity, last = -Infinity;
-  for (let k = 0; k < triangles.length; k += 3) {
-    const a = at(triangles[k]!), e = sub(at(triangles[k + 1]!), a), f = sub(at(triangles[k + 2]!), a), n = cross(e, f), det = -dot(d, n);
-    if (det === 0) continue;
-    const from = sub(o, a), across = cross(from, d), u = dot(f, across) / det, v = -dot(e, across) / det, t = dot(from, n) / det;
-    if (u < 0 || v < 0 || u + v > 1) continue;
-    first = Math.min(first, t);
-    last = Math.max(last, t);
-  }
-  return enter(first, last, span);
+// Where a ray meets the triangle whose corners stand at `first` in `index`, and whether that faces it; null: nowhere.
+function meet(position: Float32Array, index: Uint32Array, first: number, ray: Ray): { at: number; facing: boolean } | null {
+  const corner = (k: number): Vec3 => [position[3 * index[k]!]!, position[3 * index[k]! + 1]!, position[3 * index[k]! + 2]!];
+  const a = corner(first), e = sub(corner(first + 1), a), f = sub(corner(first + 2), a), n = cross(e, f), det = -dot(ray.way, n);
+  if (det === 0) return null;
+  const from = sub(ray.from, a), across = cross(from, ray.way), u = dot(f, across) / det, v = -dot(e, across) / det;
+  return u < 0 || v < 0 || u + v > 1 ? null : { at: dot(from, n) / det, facing: det > 0 };
 }
 
+// A body by its triangles: from the first to the last that is met.
 function enterSolid(frame: Frame, row: number, ray: Ray, span: Span): number {
-  const shape = frame.head.shapes[frame.shape[row]!]!, back = inverse(turnOf(frame, row));
-  const o = rotate(back, sub(ray.from, positionOf(frame, row))), d = rotate(back, ray.way);
-  return enterSurface(surfaceOf(shape, PICKED), frame.radius[row]!, o, d, span);
+  const surface = surfaceOf(frame.head.shapes[frame.shape[row]!]!, PICKED), back = inverse(turnOf(frame, row)), radius = frame.radius[row]!;
+  const own: Ray = { from: rotate(back, sub(ray.from, positionOf(frame, row))), way: rotate(back, ray.way) };
+  const off = along(own.from, own.way, -dot(own.from, own.way));
+  if (!surface || dot(off, off) > radius * radius * 1.001) return Infinity;
+  let first = Infinity, last = -Infinity;
+  for (let k = 0; k < surface.triangles.length; k += 3) {
+    const hit = meet(surface.position, surface.triangles, k, own);
+    if (!hit) continue;
+    first = Math.min(first, hit.at);
+    last = Math.max(last, hit.at);
+  }
+  return enter(first, last, span);
 }
 
 export interface Hit { row: number; at: number }
@@ -83,16 +85,9 @@ export function pickSolids(frame: Frame, rows: Int32Array, ray: Ray, span: Span,
 // The opaque container, by its triangles; of surfaces with an inside only what is drawn counts, and that is what the
 // viewer sees from within.
 export function pickWalls(walls: { position: Float32Array; index: Uint32Array; row: Uint32Array }, seen: (row: number, facing: boolean) => boolean, ray: Ray, span: Span, best: Hit): Hit {
-  const { position: p, index, row } = walls;
-  const at = (k: number): Vec3 => [p[3 * index[k]!]!, p[3 * index[k]! + 1]!, p[3 * index[k]! + 2]!];
-  for (let t = 0; t < row.length; t++) {
-    const a = at(3 * t), e = sub(at(3 * t + 1), a), f = sub(at(3 * t + 2), a);
-    const n = cross(e, f), det = -dot(ray.way, n);
-    if (det === 0 || !seen(row[t]!, det > 0)) continue;
-    const o = sub(ray.from, a), d = cross(o, ray.way);
-    const u = dot(f, d) / det, v = -dot(e, d) / det, s = dot(o, n) / det;
-    if (u < 0 || v < 0 || u + v > 1 || s < span.from || s > span.to || s >= best.at) continue;
-    best = { row: row[t]!, at: s };
-  }
+  walls.row.forEach((row, t) => {
+    const hit = meet(walls.position, walls.index, 3 * t, ray);
+    if (hit && seen(row, hit.facing) && hit.at >= span.from && hit.at <= span.to && hit.at < best.at) best = { row, at: hit.at };
+  });
   return best;
 }

@@ -95,8 +95,6 @@ export interface Look { reach: number; crevices: boolean }
 
 export class Pipeline {
   readonly averages: boolean; // whether there are targets fine enough to average pictures and to hold depths
-  #renderer: WebGLRenderer;
-  #full: boolean;
   #picture: WebGLRenderTarget | null = null;
   #sum: WebGLRenderTarget | null = null;
   #screen = new Scene();
@@ -113,9 +111,7 @@ export class Pipeline {
   };
   #size = new Vector2();
 
-  constructor(renderer: WebGLRenderer, full: boolean) {
-    this.#renderer = renderer;
-    this.#full = full;
+  constructor(private renderer: WebGLRenderer, private full: boolean) {
     this.averages = renderer.extensions.has("EXT_color_buffer_float") || renderer.extensions.has("EXT_color_buffer_half_float");
     const make = (fragmentShader: string, blending: object): RawShaderMaterial => new RawShaderMaterial({
       glslVersion: GLSL3, vertexShader: VERTEX, fragmentShader, uniforms: this.#uniforms, depthTest: false, depthWrite: false, ...blending,
@@ -132,9 +128,9 @@ export class Pipeline {
   }
 
   #targets(sum: boolean): WebGLRenderTarget {
-    const { x: width, y: height } = this.#renderer.getDrawingBufferSize(this.#size);
+    const { x: width, y: height } = this.renderer.getDrawingBufferSize(this.#size);
     if (!this.#picture) {
-      this.#picture = new WebGLRenderTarget(width, height, { samples: this.#full ? 4 : 0, depthTexture: new DepthTexture(width, height, UnsignedIntType) });
+      this.#picture = new WebGLRenderTarget(width, height, { samples: this.full ? 4 : 0, depthTexture: new DepthTexture(width, height, UnsignedIntType) });
     }
     if (this.averages) this.#places ??= new WebGLRenderTarget(width, height, { type: HalfFloatType, depthBuffer: false });
     if (sum) this.#sum ??= new WebGLRenderTarget(width, height, { type: HalfFloatType, depthBuffer: false });
@@ -145,8 +141,8 @@ export class Pipeline {
   #pass(material: RawShaderMaterial, from: WebGLRenderTarget, to: WebGLRenderTarget | null): void {
     this.#uniforms.uPicture.value = from.texture;
     this.#quad.material = material;
-    this.#renderer.setRenderTarget(to);
-    this.#renderer.render(this.#screen, this.#still);
+    this.renderer.setRenderTarget(to);
+    this.renderer.render(this.#screen, this.#still);
   }
 
   // The picture with its crevices, to the screen or into the average.
@@ -167,14 +163,14 @@ export class Pipeline {
   }
 
   #render(scene: Scene, camera: PerspectiveCamera, to: WebGLRenderTarget | null): void {
-    this.#renderer.setRenderTarget(to);
-    this.#renderer.clear();
-    this.#renderer.render(scene, camera);
+    this.renderer.setRenderTarget(to);
+    this.renderer.clear();
+    this.renderer.render(scene, camera);
   }
 
   // One picture, at once.
   draw(scene: Scene, camera: PerspectiveCamera, look: Look): void {
-    if (!this.#full) {
+    if (!this.full) {
       this.#render(scene, camera, null);
       return;
     }
@@ -192,12 +188,5 @@ export class Pipeline {
     this.#average.blendAlpha = 1 / (sample + 1);
     this.#finish(camera, look, sample, this.#average, this.#sum);
     this.#pass(this.#copy, this.#sum!, null);
-  }
-
-  dispose(): void {
-    this.#picture?.depthTexture?.dispose();
-    this.#picture?.dispose();
-    this.#places?.dispose();
-    this.#sum?.dispose();
   }
 }

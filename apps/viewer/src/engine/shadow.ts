@@ -10,11 +10,9 @@ export class Shadow {
   readonly clip = { value: new Vector4() }; // the clip plane as the light sees it
   #target: WebGLRenderTarget;
   #camera = new OrthographicCamera();
-  #shared: Shared;
   #drawn = ""; // what the map shows
 
-  constructor(shared: Shared, size: number) {
-    this.#shared = shared;
+  constructor(private shared: Shared, size: number) {
     const depth = new DepthTexture(size, size, UnsignedIntType);
     depth.compareFunction = LessEqualCompare;
     depth.minFilter = depth.magFilter = LinearFilter;
@@ -39,24 +37,19 @@ export class Shadow {
     camera.matrixWorld.makeBasis(new Vector3(...right), new Vector3(...cross(light, right)), new Vector3(...light)).setPosition(...along(centre(bounds), light, 2 * reach));
     camera.matrixWorldInverse.copy(camera.matrixWorld).invert();
     planeInView(cut, camera.matrixWorldInverse, this.clip.value);
-    this.#shared.uShadowBias.value = (3 * reach) / this.#target.width;
-    const map = this.#shared.uShadowMap.value;
-    this.#shared.uShadowMap.value = null; // a texture must not be read while it is drawn to
+    this.shared.uShadowBias.value = (3 * reach) / this.#target.width;
+    const map = this.shared.uShadowMap.value;
+    this.shared.uShadowMap.value = null; // a texture must not be read while it is drawn to
     renderer.setRenderTarget(this.#target);
     renderer.clear();
     renderer.render(this.scene, camera);
-    this.#shared.uShadowMap.value = map;
+    this.shared.uShadowMap.value = map;
   }
 
   // From the view space of `view` to the map, for what is drawn next.
   place(view: Matrix4): void {
     const half = new Matrix4().set(0.5, 0, 0, 0.5, 0, 0.5, 0, 0.5, 0, 0, 0.5, 0.5, 0, 0, 0, 1);
-    this.#shared.uShadow.value.copy(half).multiply(this.#camera.projectionMatrix).multiply(this.#camera.matrixWorldInverse).multiply(view);
-  }
-
-  dispose(): void {
-    this.#target.depthTexture?.dispose();
-    this.#target.dispose();
+    this.shared.uShadow.value.copy(half).multiply(this.#camera.projectionMatrix).multiply(this.#camera.matrixWorldInverse).multiply(view);
   }
 }
 

@@ -2,26 +2,22 @@
 // back of it stands in for the flat cut: the ray meets the plane inside the solid, and that point is shown. The back keeps
 // its own depth, and the front hides it where that has not been cut away; crevices are not sought there.
 
-import {
-  BackSide, BufferAttribute, DoubleSide, DynamicDrawUsage, GLSL3, Group, InstancedBufferAttribute, InstancedBufferGeometry, Mesh, RawShaderMaterial, type IUniform,
-} from "three";
+import { BackSide, BufferAttribute, DoubleSide, Group, type BufferGeometry, type IUniform, type Mesh, type RawShaderMaterial } from "three";
 import type { Frame, Shape, Surface } from "../types";
-import { BODY_COLOUR, CLIP, HEADER, SHADE, type Shared } from "./glsl";
-import { gatherValues, upload } from "./spheres";
+import { BODY_COLOUR, CLIP, HEADER, SHADE, VERTEX_HEADER, type Shared } from "./glsl";
+import { Instances, meshOf } from "./instances";
 import { surfaceOf } from "./surfaces";
 
 const TURN = `
 vec3 turn(vec4 q, vec3 v) { return v + 2.0 * cross(q.yzw, cross(q.yzw, v) + q.x * v); }
 `;
 
-const VERTEX = `${HEADER}
+const VERTEX = `${VERTEX_HEADER}
 in vec3 position;
 in vec3 normal;
 in vec3 aCentre;
 in vec4 aTurn;
 in float aValue;
-uniform mat4 viewMatrix;
-uniform mat4 projectionMatrix;
 flat out vec3 vColour;
 out vec3 vAt;
 out vec3 vNormal;
@@ -66,67 +62,49 @@ void main() {
 `;
 
 class Batch {
-  readonly mesh: Mesh;
-  readonly shadow: Mesh;
+  readonly mesh: Mesh<BufferGeometry, RawShaderMaterial>;
+  readonly shadow: Mesh<BufferGeometry, RawShaderMaterial>;
   rows: Int32Array = new Int32Array(0);
-  #geometry = new InstancedBufferGeometry();
-  #material: RawShaderMaterial;
-  #capacity = 0;
-  #attributes!: { centre: InstancedBufferAttribute; turn: InstancedBufferAttribute; value: InstancedBufferAttribute };
+  #bodies = new Instances({ aCentre: 3, aTurn: 4, aValue: 1 });
 
   constructor(shared: Shared, clipLight: IUniform, surface: Surface) {
-    this.#geometry.setAttribute("position", new BufferAttribute(surface.position, 3));
-    this.#geometry.setAttribute("normal", new BufferAttribute(surface.normal, 3));
-    this.#geometry.setIndex(new BufferAttribute(surface.triangles, 1));
-    this.#material = new RawShaderMaterial({ glslVersion: GLSL3, uniforms: shared, vertexShader: VERTEX, fragmentShader: FRAGMENT });
-    this.#room(64);
-    this.mesh = new Mesh(this.#geometry, this.#material);
-    this.shadow = new Mesh(this.#geometry, new RawShaderMaterial({
-      glslVersion: GLSL3, uniforms: { ...shared, uClipLight: clipLight }, vertexShader: VERTEX, fragmentShader: SHADOW_FRAGMENT, colorWrite: false, side: BackSide,
-    }));
-    this.mesh.frustumCulled = this.shadow.frustumCulled = false;
+    const { geometry } = this.#bodies;
+    geometry.setAttribute("position", new BufferAttribute(surface.position, 3));
+    geometry.setAttribute("normal", new BufferAttribute(surface.normal, 3));
+    geometry.setIndex(new BufferAttribute(surface.triangles, 1));
+    this.mesh = meshOf(geometry, { uniforms: shared, vertexShader: VERTEX, fragmentShader: FRAGMENT });
+    this.shadow = meshOf(geometry, {
+      uniforms: { ...shared, uClipLight: clipLight }, vertexShader: VERTEX, fragmentShader: SHADOW_FRAGMENT, colorWrite: false, side: BackSide,
+    });
   }
 
   setCut(on: boolean): void {
-    this.#material.defines = on ? { CUT: 1 } : {};
-    this.#material.side = on ? DoubleSide : 0;
-    this.#material.needsUpdate = true;
-  }
-
-  #room(count: number): void {
-    if (count <= this.#capacity) return;
-    this.#capacity = Math.max(count, 2 * this.#capacity);
-    const make = (name: string, components: number): InstancedBufferAttribute => {
-      const attribute = new InstancedBufferAttribute(new Float32Array(components * this.#capacity), components);
-      attribute.setUsage(DynamicDrawUsage);
-      this.#geometry.setAttribute(name, attribute);
-      return attribute;
-    };
-    this.#geometry.dispose();
-    this.#attributes = { centre: make("aCentre", 3), turn: make("aTurn", 4), value: make("aValue", 1) };
+    const { material } = this.mesh;
+    material.defines = on ? { CUT: 1 } : {};
+    material.side = on ? DoubleSide : 0;
+    material.needsUpdate = true;
   }
 
   show(frame: Frame, rows: Int32Array): void {
-    this.#room(rows.length);
     this.rows = rows;
-    this.#geometry.instanceCount = rows.length;
+    this.#bodies.count = rows.length;
     this.mesh.visible = this.shadow.visible = rows.length > 0;
-    const { centre, turn } = this.#attributes;
+    const centre = this.#bodies.array("aCentre"), turn = this.#bodies.array("aTurn");
     rows.forEach((row, k) => {
-      for (let c = 0; c < 3; c++) centre.array[3 * k + c] = frame.position[3 * row + c]!;
-      for (let c = 0; c < 4; c++) turn.array[4 * k + c] = frame.orientation[4 * row + c]!;
+      for (let c = 0; c < 3; c++) centre[3 * k + c] = frame.position[3 * row + c]!;
+      for (let c = 0; c < 4; c++) turn[4 * k + c] = frame.orientation[4 * row + c]!;
     });
-    for (const a of [centre, turn]) upload(a, rows.length);
+    this.#bodies.upload("aCentre", "aTurn");
   }
 
   colour(values: Float32Array): void {
-    gatherValues(this.#attributes.value, this.rows, values);
+    this.#bodies.gather("aValue", this.rows, values);
   }
 
   dispose(): void {
-    this.#geometry.dispose();
-    this.#material.dispose();
-    (this.shadow.material as RawShaderMaterial).dispose();
+    this.#bodies.geometry.dispose();
+    this.mesh.material.dispose();
+    this.shadow.material.dispose();
   }
 }
 
@@ -141,23 +119,18 @@ interface Made { shape: Shape; surface: Surface; fixed: boolean; batch: Batch }
 export class Solids {
   readonly meshes = new Group();
   readonly shadows = new Group();
-  #shared: Shared;
-  #clipLight: IUniform;
   #made: Made[] = [];
   #cut = false;
   #hidden = false;
 
-  constructor(shared: Shared, clipLight: IUniform) {
-    this.#shared = shared;
-    this.#clipLight = clipLight;
-  }
+  constructor(private shared: Shared, private clipLight: IUniform) {}
 
   get count(): number {
     return this.#made.reduce((sum, m) => sum + m.batch.rows.length, 0);
   }
 
   #add(surface: Surface): Batch {
-    const batch = new Batch(this.#shared, this.#clipLight, surface);
+    const batch = new Batch(this.shared, this.clipLight, surface);
     if (this.#cut) batch.setCut(true);
     this.meshes.add(batch.mesh);
     this.shadows.add(batch.shadow);

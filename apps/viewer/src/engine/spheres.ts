@@ -2,20 +2,16 @@
 // square stands on the near side, so a fragment only ever lies behind it: with EXT_conservative_depth the GPU may
 // then skip hidden ones early.
 
-import {
-  BufferAttribute, DynamicDrawUsage, GLSL3, InstancedBufferAttribute, InstancedBufferGeometry, Mesh, RawShaderMaterial, type IUniform,
-} from "three";
+import { type BufferGeometry, type IUniform, type Mesh, type RawShaderMaterial } from "three";
 import type { Frame } from "../types";
-import { BODY_COLOUR, CLIP, DEPTH, HEADER, SHADE, type Shared } from "./glsl";
+import { BODY_COLOUR, CLIP, DEPTH, HEADER, SHADE, VERTEX_HEADER, type Shared } from "./glsl";
+import { asSquare, Instances, meshOf } from "./instances";
 
-const VERTEX = `${HEADER}
+const VERTEX = `${VERTEX_HEADER}
 in vec2 corner;
 in vec3 aCentre;
 in float aRadius;
 in float aValue;
-uniform mat4 viewMatrix;
-uniform mat4 projectionMatrix;
-uniform float uPixel;
 uniform float uHideFixed;
 flat out vec4 vBall;
 flat out vec3 vColour;
@@ -104,60 +100,35 @@ void main() {
 `;
 
 export class Spheres {
-  readonly mesh: Mesh;
+  readonly mesh: Mesh<BufferGeometry, RawShaderMaterial>;
   readonly shadow: Mesh;
-  count = 0;
-  rows: Int32Array = new Int32Array(0); // the body of each sphere
-  #geometry = new InstancedBufferGeometry();
-  #capacity = 0;
-  #centre!: InstancedBufferAttribute;
-  #radius!: InstancedBufferAttribute;
-  #value!: InstancedBufferAttribute;
-  #material: RawShaderMaterial;
+  #rows: Int32Array = new Int32Array(0); // the body of each sphere
+  #spheres = new Instances({ aCentre: 3, aRadius: 1, aValue: 1 });
 
   constructor(shared: Shared, clipLight: IUniform, early: boolean) {
-    this.#geometry.setAttribute("corner", new BufferAttribute(new Float32Array([-1, -1, 1, -1, 1, 1, -1, 1]), 2));
-    this.#geometry.setIndex(new BufferAttribute(new Uint32Array([0, 1, 2, 0, 2, 3]), 1));
-    this.#material = new RawShaderMaterial({ glslVersion: GLSL3, uniforms: shared, vertexShader: VERTEX, fragmentShader: FRAGMENT, defines: early ? { EARLY: 1 } : {} });
-    const shadow = new RawShaderMaterial({
-      glslVersion: GLSL3, uniforms: { ...shared, uClipLight: clipLight }, vertexShader: VERTEX, fragmentShader: SHADOW_FRAGMENT, defines: { PARALLEL: 1 }, colorWrite: false,
+    const geometry = asSquare(this.#spheres.geometry);
+    this.mesh = meshOf(geometry, { uniforms: shared, vertexShader: VERTEX, fragmentShader: FRAGMENT, defines: early ? { EARLY: 1 } : {} });
+    this.shadow = meshOf(geometry, {
+      uniforms: { ...shared, uClipLight: clipLight }, vertexShader: VERTEX, fragmentShader: SHADOW_FRAGMENT, defines: { PARALLEL: 1 }, colorWrite: false,
     });
-    this.#room(1024);
-    this.mesh = new Mesh(this.#geometry, this.#material);
-    this.shadow = new Mesh(this.#geometry, shadow);
-    this.mesh.frustumCulled = this.shadow.frustumCulled = false;
+  }
+
+  get count(): number {
+    return this.#rows.length;
   }
 
   // Edges by coverage, for targets with several samples per pixel.
-  setSmooth(on: boolean): void {
-    if (this.#material.alphaToCoverage === on) return;
-    this.#material.alphaToCoverage = on;
-    const { SMOOTH: _, ...rest } = this.#material.defines as Record<string, number>;
-    this.#material.defines = on ? { ...rest, SMOOTH: 1 } : rest;
-    this.#material.needsUpdate = true;
-  }
-
-  #room(count: number): void {
-    if (count <= this.#capacity) return;
-    this.#capacity = Math.max(count, Math.ceil(1.25 * this.#capacity));
-    const make = (name: string, components: number): InstancedBufferAttribute => {
-      const attribute = new InstancedBufferAttribute(new Float32Array(components * this.#capacity), components);
-      attribute.setUsage(DynamicDrawUsage);
-      this.#geometry.setAttribute(name, attribute);
-      return attribute;
-    };
-    this.#geometry.dispose(); // the buffers on the GPU; they are made again when drawn
-    this.#centre = make("aCentre", 3);
-    this.#radius = make("aRadius", 1);
-    this.#value = make("aValue", 1);
+  setSmooth(): void {
+    const { material } = this.mesh;
+    material.alphaToCoverage = true;
+    material.defines = { ...material.defines, SMOOTH: 1 };
   }
 
   // `rows`: the bodies of the frame that are spheres.
   show(frame: Frame, rows: Int32Array): void {
-    this.#room(rows.length);
-    this.rows = rows;
-    this.count = this.#geometry.instanceCount = rows.length;
-    const centre = this.#centre.array as Float32Array, radius = this.#radius.array as Float32Array, n = rows.length, first = rows[0] ?? 0;
+    const n = this.#spheres.count = rows.length, first = rows[0] ?? 0;
+    this.#rows = rows;
+    const centre = this.#spheres.array("aCentre"), radius = this.#spheres.array("aRadius");
     if (n > 0 && rows[n - 1] === first + n - 1) { // one run of rows, as a rule
       centre.set(frame.position.subarray(3 * first, 3 * (first + n)));
       radius.set(frame.radius.subarray(first, first + n));
@@ -170,24 +141,10 @@ export class Spheres {
         radius[k] = frame.radius[row]!;
       }
     }
-    upload(this.#centre, n);
-    upload(this.#radius, n);
+    this.#spheres.upload("aCentre", "aRadius");
   }
 
   colour(values: Float32Array): void {
-    gatherValues(this.#value, this.rows, values);
+    this.#spheres.gather("aValue", this.#rows, values);
   }
-}
-
-// Sends the first n tuples.
-export function upload(attribute: InstancedBufferAttribute, n: number): void {
-  attribute.clearUpdateRanges();
-  attribute.addUpdateRange(0, n * attribute.itemSize);
-  attribute.needsUpdate = true;
-}
-
-export function gatherValues(attribute: InstancedBufferAttribute, rows: Int32Array, values: Float32Array): void {
-  const out = attribute.array as Float32Array;
-  for (let k = 0; k < rows.length; k++) out[k] = values[rows[k]!]!;
-  upload(attribute, rows.length);
 }

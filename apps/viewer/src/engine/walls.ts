@@ -2,10 +2,11 @@
 // only when they change. Shown, they are opaque and what stands between the viewer and the inside is left out;
 // ghosted, they are a veil that thickens towards its edges.
 
-import { BufferAttribute, BufferGeometry, DoubleSide, GLSL3, Mesh, RawShaderMaterial, Vector2, Vector3 } from "three";
+import { BufferAttribute, BufferGeometry, DoubleSide, Vector2, Vector3, type Mesh } from "three";
 import type { Container, Frame, Shape, Surface, Vec3 } from "../types";
 import { positionOf, turnOf } from "./bounds";
-import { CLIP, HEADER, SHADE, type Shared } from "./glsl";
+import { CLIP, HEADER, SHADE, VERTEX_HEADER, type Shared } from "./glsl";
+import { meshOf } from "./instances";
 import { Lines } from "./lines";
 import { GHOST, GROUND_WITHIN } from "./palette";
 import { planePolygon, surfaceOf, type Plane } from "./surfaces";
@@ -17,12 +18,10 @@ const enum Side { solid, back, front, ground }
 
 const SOLID_MOST = 8192; // triangles of a fixed solid, where it has a level of so few
 
-const VERTEX = `${HEADER}
+const VERTEX = `${VERTEX_HEADER}
 in vec3 position;
 in vec3 normal;
 in float side;
-uniform mat4 viewMatrix;
-uniform mat4 projectionMatrix;
 out vec3 vAt;
 out vec3 vNormal;
 flat out float vSide;
@@ -72,28 +71,22 @@ void main() {
 `;
 
 export class Walls {
-  readonly mesh: Mesh;
   readonly lines: Lines;
   readonly ghost = new Vector3(); // as on the screen
   readonly opacity = new Vector2(); // of the ghost, face on and edge on
   triangles: { position: Float32Array; index: Uint32Array; row: Uint32Array } | null = null; // for picking
-  #shared: Shared;
+  readonly meshes: [shown: Mesh, ghosted: Mesh];
   #geometry = new BufferGeometry();
-  #shown: RawShaderMaterial;
-  #ghosted: RawShaderMaterial;
   #known = "";
   #how: Container = "ghost";
 
-  constructor(shared: Shared) {
-    this.#shared = shared;
-    this.#shown = new RawShaderMaterial({ glslVersion: GLSL3, uniforms: shared, vertexShader: VERTEX, fragmentShader: SHOWN, side: DoubleSide });
-    this.#ghosted = new RawShaderMaterial({
-      glslVersion: GLSL3, uniforms: { ...shared, uGhost: { value: this.ghost }, uOpacity: { value: this.opacity } }, vertexShader: VERTEX, fragmentShader: GHOSTED, side: DoubleSide, transparent: true, depthWrite: false,
-    });
-    this.mesh = new Mesh(this.#geometry, this.#ghosted);
-    this.mesh.frustumCulled = false;
+  constructor(private shared: Shared) {
+    const of = { uniforms: shared, vertexShader: VERTEX, side: DoubleSide };
+    this.meshes = [meshOf(this.#geometry, { ...of, fragmentShader: SHOWN }), meshOf(this.#geometry, {
+      ...of, uniforms: { ...shared, uGhost: { value: this.ghost }, uOpacity: { value: this.opacity } }, fragmentShader: GHOSTED, transparent: true, depthWrite: false,
+    })];
+    this.meshes.forEach((mesh) => (mesh.renderOrder = 1));
     this.lines = new Lines(shared, GHOST.lineWidth, false);
-    this.mesh.renderOrder = 1;
     this.lines.mesh.renderOrder = 2;
   }
 
@@ -103,10 +96,10 @@ export class Walls {
 
   set how(how: Container) {
     this.#how = how;
-    this.mesh.material = how === "shown" ? this.#shown : this.#ghosted;
-    this.mesh.visible = how !== "hidden" && this.triangles !== null;
-    this.lines.mesh.visible = this.mesh.visible && this.#lineCount > 0;
-    this.#shared.uHideFixed.value = how === "hidden" ? 1 : 0;
+    this.meshes[0].visible = how === "shown" && this.triangles !== null;
+    this.meshes[1].visible = how === "ghost" && this.triangles !== null;
+    this.lines.mesh.visible = how !== "hidden" && this.#lineCount > 0;
+    this.shared.uHideFixed.value = how === "hidden" ? 1 : 0;
   }
 
   #lineCount = 0;

@@ -1,10 +1,12 @@
 // The page: picture, bar, panel, and what ties them together.
 
+import { darkSystem, isDark, THEMES } from "../../../look/choices";
 import { el } from "../../../look/dom";
 import { capital } from "../../../look/format";
 import { rowOf } from "../engine/bounds";
 import { isCategory, scaleOf } from "../engine/colour";
-import type { Engine, Frame, FrameInfo, Scale, Source, Vec3, ViewName } from "../types";
+import type { Engine } from "../engine/engine";
+import type { Frame, FrameInfo, Scale, Source, Vec3, ViewName } from "../types";
 import { Bar } from "./bar";
 import { BodyCard } from "./body";
 import { help } from "./help";
@@ -16,14 +18,12 @@ import { Panel } from "./panel";
 import { Player } from "./player";
 import { Plots } from "./plots";
 import { filmForm, Saver } from "./save";
-import { COLOURS, CONTAINERS, DEFAULTS, EVERY_FRAME, readAddress, SPEEDS, type State, THEMES, writeAddress } from "./state";
+import { AXES, COLOURS, CONTAINERS, DEFAULTS, EVERY_FRAME, readAddress, SPEEDS, type State, VIEW_NAMES, writeAddress } from "./state";
 import { Steady } from "./steady";
 
-const VIEWS: ViewName[] = ["home", "front", "side", "top"];
 const LEAN = "This run has too many bodies for its frames to keep force chains.";
 const SLIP = 5; // pixels between pressing and letting go that still make a click
 
-const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 const narrow = matchMedia("(max-width: 760px)");
 const nextOf = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length]!;
 
@@ -107,7 +107,7 @@ export class App {
     new ResizeObserver(() => engine.resize()).observe(stage);
     this.pointer();
     this.keys();
-    darkSystem.addEventListener("change", () => this.applyTheme());
+    darkSystem().addEventListener("change", () => this.applyTheme());
     addEventListener("hashchange", () => location.reload()); // somebody has put another view into the address
     engine.onViewChange(() => {
       this.cameraMoved = true;
@@ -139,7 +139,7 @@ export class App {
       const all = [...SPEEDS, EVERY_FRAME];
       this.set({ speed: all[Math.min(all.length - 1, Math.max(0, all.indexOf(this.state.speed) + by))]! });
     };
-    const axes = [null, "x", "y", "z"] as const;
+    const axes = [null, ...AXES];
     const clipNext = () => {
       const axis = nextOf(axes, this.state.clip?.axis ?? null);
       this.set({ clip: axis && { at: 0.5, flip: false, ...this.state.clip, axis } });
@@ -157,7 +157,7 @@ export class App {
       ["g", () => this.set({ container: nextOf(CONTAINERS, this.state.container) })],
       ["x", clipNext],
       ["f", () => this.view("fit")],
-      ["v", () => this.view(nextOf(VIEWS, this.viewName))],
+      ["v", () => this.view(nextOf(VIEW_NAMES, this.viewName))],
       ["t", () => this.set({ theme: nextOf(THEMES, this.state.theme) })],
       ["s", () => this.picture()],
       ["p", () => this.set(this.state.panel && this.state.plots ? { plots: false } : { panel: true, plots: true })],
@@ -197,7 +197,7 @@ export class App {
   }
 
   private applyTheme(): void {
-    const { theme } = this.state, dark = theme === "auto" ? darkSystem.matches : theme === "dark";
+    const dark = isDark(this.state.theme);
     const root = document.documentElement, name = dark ? "dark" : "light";
     if (root.dataset.theme === name) return;
     root.dataset.theme = name;

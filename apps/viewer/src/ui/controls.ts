@@ -7,8 +7,8 @@ export interface Control<T> {
   set(value: T): void; // shows the value, tells nobody
 }
 
-export function choice<T extends string>(label: string, choices: (Choice & { value: T })[], value: T, change: (v: T) => void): Control<T> {
-  const node = segmented(label, choices, value, (v) => change(v as T));
+export function choice<T extends string>(label: string, values: readonly T[], value: T, change: (v: T) => void): Control<T> {
+  const node = segmented(label, values.map((v) => ({ value: v, label: v })), value, (v) => change(v as T));
   return { node, set: (v) => (node.querySelector<HTMLInputElement>(`input[value="${v}"]`)!.checked = true) };
 }
 

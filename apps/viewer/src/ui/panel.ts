@@ -1,10 +1,11 @@
 // The side panel: how bodies are coloured, what is shown of them, from where, the plots, and files.
 
+import { THEMES } from "../../../look/choices";
 import { el } from "../../../look/dom";
 import { plain } from "../../../look/format";
 import type { Axis, ViewName } from "../types";
 import { button, choice, type Control, list, number, slide, tick } from "./controls";
-import { type State, THEMES } from "./state";
+import { AXES, CONTAINERS, SCALINGS, type State, VIEW_NAMES } from "./state";
 
 export interface PanelEvents {
   set(change: Partial<State>): void;
@@ -16,7 +17,6 @@ export interface PanelEvents {
 export const COLOUR_LABELS: Record<State["colour"], string> = {
   speed: "speed", force: "contact force", touching: "contacts", id: "id", layer: "starting layer", material: "material", tag: "tag",
 };
-const VIEWS: ViewName[] = ["home", "front", "side", "top"];
 
 function row(label: string, ...controls: HTMLElement[]): HTMLElement {
   return el("div", { class: "row" }, el("span", { class: "label" }, label), el("div", { class: "what" }, ...controls));
@@ -52,9 +52,7 @@ export class Panel {
     const clip = () => this.state.clip ?? { axis: "x" as Axis, at: 0.5, flip: false };
     this.colour = list("Colour by", Object.entries(COLOUR_LABELS).map(([value, label]) => ({ value: value as State["colour"], label })), state.colour, (colour) => set({ colour }));
     this.contacts = this.colour.node.querySelector<HTMLOptionElement>("option[value=touching]")!;
-    this.scaling = choice("Scale", [
-      { value: "steady", label: "steady" }, { value: "frame", label: "frame" }, { value: "fixed", label: "fixed" },
-    ], state.scaling, (scaling) => set({ scaling }));
+    this.scaling = choice("Scale", SCALINGS, state.scaling, (scaling) => set({ scaling }));
     this.scaling.node.title = "Steady: one for the whole run. Frame: its own values. Fixed: from and to as given.";
     this.log = tick("log", state.log, (log) => set({ log }));
     this.low = number("Low end of the scale", state.low, (low) => set({ low }));
@@ -63,15 +61,13 @@ export class Panel {
     this.scaleRow = row("Scale", this.scaling.node, this.log.node, this.range);
     this.chains = tick("force chains", state.chains, (chains) => set({ chains }));
     this.threshold = slide("Chains stronger than, in multiples of the mean force", [1, 10, 0.5], state.threshold, (v) => `> ${plain(v)} × mean`, (threshold) => set({ threshold }));
-    this.container = choice("Container", [
-      { value: "shown", label: "shown" }, { value: "ghost", label: "ghost" }, { value: "hidden", label: "hidden" },
-    ], state.container, (container) => set({ container }));
-    this.axis = choice("Clip", ["off", "x", "y", "z"].map((v) => ({ value: v as Axis | "off", label: v })), state.clip?.axis ?? "off",
+    this.container = choice("Container", CONTAINERS, state.container, (container) => set({ container }));
+    this.axis = choice("Clip", ["off", ...AXES] as const, state.clip?.axis ?? "off",
       (v) => set({ clip: v === "off" ? null : { ...clip(), axis: v } }));
     this.at = slide("Where the plane cuts", [0, 1, 0.005], clip().at, (v) => `${Math.round(100 * v)} %`, (at) => set({ clip: { ...clip(), at } }));
     this.flip = tick("other side", clip().flip, (flip) => set({ clip: { ...clip(), flip } }));
     this.plane = el("div", { class: "plane" }, this.at.node, this.flip.node);
-    this.theme = choice("Theme", THEMES.map((t) => ({ value: t, label: t })), state.theme, (theme) => set({ theme }));
+    this.theme = choice("Theme", THEMES, state.theme, (theme) => set({ theme }));
     this.filmButton = button("Record", filmMissing ?? "Play to the end and save it as a film", () => events.film());
     this.filmButton.disabled = filmMissing !== null;
     this.plots = el("details", { class: "section", toggle: () => set({ plots: this.plots.open }) }, el("summary", {}, el("h2", {}, "Plots")), plots);
@@ -82,7 +78,7 @@ export class Panel {
         row("Forces", this.chains.node, this.threshold.node, this.chainsNote),
         row("Container", this.container.node),
         row("Clip", this.axis.node, this.plane),
-        row("View", el("div", { class: "buttons" }, ...VIEWS.map((name) => button(name, `From ${name === "home" ? "where it began" : name} (v goes on to the next)`, () => events.view(name))),
+        row("View", el("div", { class: "buttons" }, ...VIEW_NAMES.map((name) => button(name, `From ${name === "home" ? "where it began" : name} (v goes on to the next)`, () => events.view(name))),
           button("fit", "All into the picture (f)", () => events.view("fit")))),
         row("Theme", this.theme.node),
         row("Save", el("div", { class: "buttons" }, button("Picture", "A PNG of what is shown (s)", () => events.picture()), this.filmButton, this.progress),

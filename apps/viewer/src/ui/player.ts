@@ -1,6 +1,7 @@
 // Time: which frame is shown, and when the next one is. Loads the frame that is wanted now and never a
 // queue of those that were wanted before.
 
+import { countUpTo } from "../../../look/ticks";
 import type { Frame, FrameInfo, Source } from "../types";
 import { isLive } from "./live";
 import { EVERY_FRAME } from "./state";
@@ -15,17 +16,11 @@ export interface PlayerEvents {
 }
 
 // The last frame at or before a time; 0 if there is none.
-export function frameAt(frames: readonly FrameInfo[], time: number): number {
-  let low = 0, high = frames.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (frames[middle]!.time <= time) low = middle + 1;
-    else high = middle;
-  }
-  return Math.max(0, low - 1);
+function frameAt(frames: readonly FrameInfo[], time: number): number {
+  return Math.max(0, countUpTo(frames.length, (k) => frames[k]!.time, time) - 1);
 }
 
-export function nearestFrame(frames: readonly FrameInfo[], time: number): number {
+function nearestFrame(frames: readonly FrameInfo[], time: number): number {
   const i = frameAt(frames, time), next = frames[i + 1];
   return next && next.time - time < time - frames[i]!.time ? i + 1 : i;
 }

@@ -4,10 +4,9 @@ import uPlot from "uplot";
 import { el } from "../../../look/dom";
 import { integer, significant } from "../../../look/format";
 import { DARK_HUES, DARK_INKS, LIGHT_HUES, LIGHT_INKS } from "../../../look/inks";
-import { ticks, tickTexts } from "../../../look/ticks";
-import type { Steps } from "../types";
+import { axisRange, countUpTo, ticks, tickTexts } from "../../../look/ticks";
+import type { Column, StepsTable } from "../data/steps";
 
-type Column = Exclude<keyof Steps, "rows">;
 interface Line { column: Column; label: string; hue: number; dash?: number[] }
 interface Chart { title: string; unit: string; log?: boolean; whole?: boolean; lines: Line[] } // whole: numbers that count
 
@@ -23,7 +22,7 @@ const FONT = '10.5px Inter, system-ui, "Helvetica Neue", "Liberation Sans", Aria
 type Values = (number | null)[];
 
 // Rows that the width of a plot can tell apart: of each strip the lowest and the highest of a column.
-function kept(steps: Steps, column: Float64Array): number[] {
+function kept(steps: StepsTable, column: Float64Array): number[] {
   const { rows } = steps, strips = POINTS / 2;
   if (rows <= POINTS) return Array.from({ length: rows }, (_, i) => i);
   const out: number[] = [];
@@ -51,7 +50,7 @@ class Plot {
   private shown: Float64Array | null = null; // the times that were plotted: others come with every change of the table
   private hover: number | null = null;
 
-  constructor(private chart: Chart, private steps: Steps, private seek: (time: number) => void, private now: () => number) {
+  constructor(private chart: Chart, private steps: StepsTable, private seek: (time: number) => void, private now: () => number) {
     this.values = chart.lines.map(() => el("b", {}));
     this.keys = chart.lines.map((line, k) => el("span", { class: "key" }, line.label === chart.title.toLowerCase() ? "" : line.label + " ", this.values[k]!));
     this.node = el("figure", { class: "chart" },
@@ -105,7 +104,7 @@ class Plot {
     const { u, steps, chart } = this;
     if (!u || steps.rows === 0) return;
     this.mark.style.transform = `translateX(${Math.round(u.valToPos(this.now(), "x"))}px)`;
-    const row = rowAt(steps, this.hover ?? this.now());
+    const row = Math.max(0, countUpTo(steps.rows, (k) => steps.time[k]!, this.hover ?? this.now()) - 1);
     chart.lines.forEach((line, k) => {
       const text = (chart.whole ? integer : significant)(steps[line.column][row]!);
       if (this.values[k]!.textContent !== text) this.values[k]!.textContent = text;
@@ -135,7 +134,7 @@ class Plot {
       width, height: HEIGHT, padding: [6, 10, 0, 0], legend: { show: false },
       scales: {
         x: { time: false, range: (_u, min, max) => (max > min ? [min, max] : [min ?? 0, (min ?? 0) + 1]) },
-        y: { distr: log ? 3 : 1, range: (u, min, max) => this.yRange(u, min, max) },
+        y: { distr: log ? 3 : 1, range: (_u, min, max) => this.yRange(min, max) },
       },
       axes: [axis("x"), axis("y")],
       series: [{}, ...chart.lines.map((line) => ({ stroke: hues[line.hue]!, width: 1.25, dash: line.dash ?? [], points: { show: false }, spanGaps: false }))],
@@ -149,26 +148,11 @@ class Plot {
     this.place();
   }
 
-  private yRange(_u: uPlot, min: number | null, max: number | null): [number, number] {
+  private yRange(min: number | null, max: number | null): [number, number] {
     if (min === null || max === null) return this.chart.log ? [0.1, 10] : [0, 1];
-    if (this.chart.log) {
-      const low = Math.floor(Math.log10(min) + 1e-9), high = Math.ceil(Math.log10(max) - 1e-9);
-      return [10 ** low, 10 ** Math.max(high, low + 1)];
-    }
     if (min === 0 && max === 0) return [0, 1];
-    const pad = max > min ? 0.05 * (max - min) : 0.1 * Math.abs(max);
-    return [min >= 0 && min < 0.3 * max ? 0 : min - pad, max + pad];
+    return axisRange(min, max, this.chart.log === true, 0.05);
   }
-}
-
-function rowAt(steps: Steps, time: number): number {
-  let low = 0, high = steps.rows;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (steps.time[middle]! <= time) low = middle + 1;
-    else high = middle;
-  }
-  return Math.max(0, low - 1);
 }
 
 export class Plots {
@@ -179,7 +163,7 @@ export class Plots {
   private built = false;
   private visible = false; // asking for a width at every frame would cost a layout
 
-  constructor(private steps: Steps, seek: (time: number) => void, private time: () => number) {
+  constructor(private steps: StepsTable, seek: (time: number) => void, private time: () => number) {
     this.plots = CHARTS.map((chart) => new Plot(chart, steps, seek, () => this.time()));
     this.node.append(this.nothing, ...this.plots.map((p) => p.node));
     new ResizeObserver(([entry]) => {

@@ -2,7 +2,8 @@
 
 import { download } from "../../../look/dom";
 import { fileName } from "../../../look/format";
-import type { Engine, Source } from "../types";
+import type { Engine } from "../engine/engine";
+import type { Source } from "../types";
 import type { Player } from "./player";
 
 const FORMS: [type: string, ending: string][] = [

@@ -1,21 +1,20 @@
 // What the reader chose, and how it stands in the address after "#", so that a view can be passed on.
 
-import type { Axis, Clip, ColourBy, Container } from "../types";
+import { oneOf, type Theme, THEMES } from "../../../look/choices";
+import type { Axis, Clip, ColourBy, Container, ViewName } from "../types";
 
 export const COLOURS: ColourBy[] = ["speed", "force", "touching", "id", "layer", "material", "tag"];
 export const CONTAINERS: Container[] = ["shown", "ghost", "hidden"];
-export const SCALINGS = ["frame", "steady", "fixed"] as const;
-export const THEMES = ["auto", "light", "dark"] as const;
+export const SCALINGS = ["steady", "frame", "fixed"] as const;
 export const SPEEDS = [0.1, 0.2, 0.5, 1, 2, 5, 10]; // simulated seconds per second
 export const EVERY_FRAME = 0; // as a speed
-const AXES: Axis[] = ["x", "y", "z"];
+export const VIEW_NAMES: ViewName[] = ["home", "front", "side", "top"];
+export const AXES: Axis[] = ["x", "y", "z"];
 
-export type Scaling = (typeof SCALINGS)[number];
-export type Theme = (typeof THEMES)[number];
 
 export interface State {
   colour: ColourBy;
-  scaling: Scaling;
+  scaling: (typeof SCALINGS)[number];
   low: number;      // of a fixed scale
   high: number;
   log: boolean;
@@ -41,9 +40,6 @@ export const DEFAULTS: Readonly<State> = {
   colour: "speed", scaling: "steady", low: 0, high: 1, log: false, chains: false, threshold: 2, clip: null, container: "ghost",
   theme: "auto", speed: 1, loop: false, panel: true, plots: true,
 };
-
-const oneOf = <T extends string>(text: string | null, allowed: readonly T[], otherwise: T): T =>
-  allowed.includes(text as T) ? (text as T) : otherwise;
 
 function numbers(text: string | null, count?: number): number[] | null {
   if (!text) return null;

@@ -76,6 +76,12 @@ template <class T> struct CuArray {
     }
 };
 
+/* Frees arrays. */
+template <class... T> static inline void cu_clear(CuArray<T> &...array)
+{
+    (array.clear(), ...);
+}
+
 /* ---- memory.cu: contexts ---- */
 
 /* Data that a file stores with a context or an operator, and the function that frees it. */
@@ -83,6 +89,17 @@ struct CuOwned {
     void *at;
     void (*clear)(void *at);
 };
+
+/* Returns the data, made when first asked for. */
+template <class T>
+static inline TalusStatus cu_own(CuOwned *owned, void (*clear)(void *at), const char *what, T **out)
+{
+    if (!owned->at)
+        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(T), what));
+    owned->clear = clear;
+    *out = (T *)owned->at;
+    return TALUS_OK;
+}
 
 /* Doubles of a context's totals. */
 enum { CU_TOTALS = 128 };
@@ -118,6 +135,17 @@ void cu_wait(CuContext *cu);
 
 /* ---- launches ---- */
 
+/* Records what `launches` starts in the stream as a graph. */
+template <class F> static inline void cu_capture(CuContext *cu, cudaGraphExec_t *exec, F launches)
+{
+    cudaGraph_t graph = nullptr;
+    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
+    launches();
+    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
+    cu_note(cu, cudaGraphInstantiate(exec, graph, 0), "graph");
+    cu_note(cu, cudaGraphDestroy(graph), "graph");
+}
+
 #ifdef TALUS_EMULATED
 /* Starts a kernel with `blocks` blocks; does nothing if that is 0. */
 template <class... P, class... A>
@@ -150,6 +178,20 @@ static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned bl
                                 unsigned threads, A... arguments)
 {
     launch(cu, kernel, blocks, threads, arguments...);
+}
+
+/* Launches a kernel with one attribute, for kernels that overlap or whose blocks wait for each other. */
+template <class... P, class... A>
+static inline void launch_with(CuContext *cu, cudaLaunchAttribute *attribute, void (*kernel)(P...),
+                               unsigned blocks, unsigned threads, A... arguments)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = cu->stream;
+    config.attrs = attribute;
+    config.numAttrs = 1;
+    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
 }
 #endif
 

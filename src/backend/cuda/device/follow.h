@@ -27,13 +27,7 @@ static inline void launch_next(CuContext *cu, void (*kernel)(P...), unsigned blo
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.stream = cu->stream;
-    config.attrs = &early;
-    config.numAttrs = 1;
-    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iteration");
+    launch_with(cu, &early, kernel, blocks, threads, arguments...);
 }
 
 template <class K> static inline void load_kernel(CuContext *cu, K kernel)

@@ -126,7 +126,7 @@ static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIM
     return threadIdx.x == 0;
 }
 
-/* memory.cu: reserves partial results for a kernel of `blocks` blocks with `values` values each. */
+/* memory.cu: reserves partial results for a kernel of `blocks` blocks, any number, with `values` values each. */
 TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values);
 
 static inline CuPartials cu_partials(const CuContext *cu)
@@ -136,5 +136,43 @@ static inline CuPartials cu_partials(const CuContext *cu)
 
 /* Copies the first `count` totals to the host; waits for the stream. */
 void cu_totals_get(CuContext *cu, int count, double *out);
+
+/* ---- kernels that sum over items ---- */
+
+/* Grid of these kernels, which stride over the items. The number of blocks, and so the order of sums, depends on the
+ * number of items alone, not on the device; it fills a GPU of 132 processors eight times. Emulated it is small, so
+ * that small tests also stride. A context has memory for the partial sums of any of them. */
+#ifdef TALUS_EMULATED
+enum { SUM_BLOCKS = 3 };
+#else
+enum { SUM_BLOCKS = 1056 };
+#endif
+enum { MAX_SUMS = 32 };
+
+static __device__ inline int64_t stride()
+{
+    return (int64_t)gridDim.x * blockDim.x;
+}
+
+/* Starts kernel(partials, totals, arguments...). It also runs without items: sums are then 0. */
+template <class... P, class... A>
+static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, double *totals,
+                               A... arguments)
+{
+    unsigned blocks = blocks_for(items ? items : 1);
+    launch_block(cu, kernel, blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS, THREADS,
+                 cu_partials(cu), totals, arguments...);
+}
+
+/* Ends such a kernel: writes the totals of all threads' values, sums first. */
+template <int SUMS, int MAXIMA>
+static __device__ inline void leave_totals(CuPartials partials, double *totals,
+                                           double (&v)[SUMS + MAXIMA])
+{
+    static_assert(SUMS + MAXIMA <= MAX_SUMS, "too many sums");
+    if (reduce_grid<SUMS, MAXIMA>(partials, v))
+        for (int k = 0; k < SUMS + MAXIMA; k++)
+            totals[k] = v[k];
+}
 
 #endif

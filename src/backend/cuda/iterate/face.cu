@@ -6,17 +6,12 @@
 /* Rounds in a graph. */
 enum { ROUNDS = 20 };
 
-/* Data of an operator for its runs. */
-struct FaceOwned {
-    CuArray<double> wrench;
-};
-
 /* Data shared by the operators of a context. */
 struct FaceShared {
     CuArray<FaceState> device_state;
     CuArray<double> device_partial;
     FaceState *seen_state; /* pinned: states of the last two requests */
-    cudaEvent_t look_end[2];
+    cudaEvent_t request_done[2];
     cudaGraphExec_t graph_of[2]; /* for one row and for three */
 };
 
@@ -29,7 +24,7 @@ static void clear_shared(void *at)
     shared->device_state.clear();
     shared->device_partial.clear();
     cudaFreeHost(shared->seen_state);
-    for (cudaEvent_t event : shared->look_end)
+    for (cudaEvent_t event : shared->request_done)
         if (event)
             cudaEventDestroy(event);
     for (cudaGraphExec_t graph : shared->graph_of)
@@ -40,19 +35,15 @@ static void clear_shared(void *at)
 
 static TalusStatus open_shared(CuContext *cu)
 {
-    CuOwned *owned = &cu->face;
-    if (!owned->at) {
-        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(FaceShared), "steps on faces"));
-        owned->clear = clear_shared;
-    }
-    FaceShared *shared = (FaceShared *)owned->at;
+    FaceShared *shared;
+    TALUS_TRY(cu_own(&cu->face, clear_shared, "steps on faces", &shared));
     TALUS_TRY(shared->device_state.reserve(FACE_STATES, "scalars"));
     TALUS_TRY(shared->device_partial.reserve(FACE_BLOCKS * (FACE_SEARCH_SUMS + FACE_SPLIT_SUMS),
                                              "partial sums"));
     if (!shared->seen_state) {
         cu_note(cu, cudaMallocHost((void **)&shared->seen_state, 2 * sizeof *shared->seen_state),
                 "pinned memory");
-        for (cudaEvent_t &event : shared->look_end)
+        for (cudaEvent_t &event : shared->request_done)
             cu_note(cu, cudaEventCreate(&event), "event");
     }
     return cu_check(cu);
@@ -61,26 +52,6 @@ static TalusStatus open_shared(CuContext *cu)
 static FaceShared *shared_of(CuContext *cu)
 {
     return (FaceShared *)cu->face.at;
-}
-
-static void clear_owned(void *at)
-{
-    FaceOwned *owned = (FaceOwned *)at;
-    owned->wrench.clear();
-    talus_release(owned);
-}
-
-static TalusStatus wrench_of(const TalusOperator *op, double (**out)[6])
-{
-    CuOwned *owned = &cu_scratch_of(op)->face;
-    if (!owned->at) {
-        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(FaceOwned), "steps on faces"));
-        owned->clear = clear_owned;
-    }
-    FaceOwned *mine = (FaceOwned *)owned->at;
-    TALUS_TRY(mine->wrench.reserve(6 * (int64_t)op->bodies, "impulses on bodies"));
-    *out = (double(*)[6])mine->wrench.at;
-    return TALUS_OK;
 }
 
 /* ---- rounds ---- */
@@ -94,34 +65,32 @@ template <int ROWS> static void launch_round(CuContext *cu)
 
 template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *exec)
 {
-    cudaGraph_t graph;
     load_kernel(cu, face_bodies<ROWS>);
     load_kernel(cu, face_product<ROWS>);
     load_kernel(cu, face_update<ROWS>);
-    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
-    for (int k = 0; k < ROUNDS; k++)
-        launch_round<ROWS>(cu);
-    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
-    cu_note(cu, cudaGraphInstantiate(exec, graph, 0), "graph");
-    cu_note(cu, cudaGraphDestroy(graph), "graph");
+    cu_capture(cu, exec, [=] {
+        for (int k = 0; k < ROUNDS; k++)
+            launch_round<ROWS>(cu);
+    });
 }
 
 /* Requests the scalars after the rounds launched so far. */
-static void ask(CuContext *cu, int look)
+static void ask(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
     cu_note(cu,
-            cudaMemcpyAsync(&shared->seen_state[look & 1], &shared->device_state.at[FACE_DECIDED],
-                            sizeof *shared->seen_state, cudaMemcpyDeviceToHost, cu->stream),
+            cudaMemcpyAsync(&shared->seen_state[request & 1],
+                            &shared->device_state.at[FACE_DECIDED], sizeof *shared->seen_state,
+                            cudaMemcpyDeviceToHost, cu->stream),
             "copy out");
-    cu_note(cu, cudaEventRecord(shared->look_end[look & 1], cu->stream), "event");
+    cu_note(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
 }
 
-static const FaceState *answer(CuContext *cu, int look)
+static const FaceState *answer(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
-    cu_note(cu, cudaEventSynchronize(shared->look_end[look & 1]), "wait");
-    return &shared->seen_state[look & 1];
+    cu_note(cu, cudaEventSynchronize(shared->request_done[request & 1]), "wait");
+    return &shared->seen_state[request & 1];
 }
 
 /* Launches rounds until they have stopped. While the iteration limit cannot have been reached, the next graph is
@@ -132,14 +101,14 @@ template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations,
     if (!*graph)
         capture_rounds<ROWS>(cu, graph);
     launch_next(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
-    for (int look = 0;; look++) {
+    for (int request = 0;; request++) {
         TALUS_TRY(cu_check(cu));
         cu_note(cu, cudaGraphLaunch(*graph, cu->stream), "graph");
-        ask(cu, look);
-        bool ahead = (look + 1) * ROUNDS < iterations;
-        if (ahead && look == 0)
+        ask(cu, request);
+        bool ahead = (request + 1) * ROUNDS < iterations;
+        if (ahead && request == 0)
             continue;
-        const FaceState *seen = answer(cu, ahead ? look - 1 : look);
+        const FaceState *seen = answer(cu, ahead ? request - 1 : request);
         if (seen->stop) {
             *end = *seen;
             cu_wait(cu); /* queued rounds still read the arguments before they return */
@@ -210,7 +179,9 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
     TALUS_TRY(open_shared(cu));
     FaceArgs args = new_args(op, state, run);
     FaceState end = {};
-    TALUS_TRY(wrench_of(op, &args.wrench));
+    CuScratch *scratch = cu_scratch_of(op);
+    TALUS_TRY(scratch->wrench.reserve(6 * (int64_t)op->bodies, "impulses on bodies"));
+    args.wrench = (double(*)[6])scratch->wrench.at;
     std::lock_guard<std::mutex> hold(constant_memory);
     put_args(cu, &args);
     put_state(cu, state);

@@ -4,7 +4,7 @@
  *
  *     bodies   reduces the sums of the last split, decides the next task, and sums each body's impulses of the
  *              direction, or of x
- *     product  p = phi + carry p with N p, p'N p, p'g, p'p and the step to the boundary; or a new g at x
+ *     product  p = phi + cg_beta p with N p, p'N p, p'g, p'p and the step to the boundary; or a new g at x
  *     update   reduces these sums; computes x and g after the step, split into phi and beta with their norms; or x
  *              beyond the boundary, whose gradient the next round computes
  *
@@ -18,7 +18,7 @@
 #ifndef TALUS_BACKEND_CUDA_ITERATE_FACE_H
 #define TALUS_BACKEND_CUDA_ITERATE_FACE_H
 
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 /* One item per thread up to 135,000. Few, large blocks, because each reduces the sums of all others. */
 #ifdef TALUS_EMULATED
@@ -30,7 +30,7 @@ enum { FACE_BODY_THREADS = 256, FACE_BODY_BLOCKS = 528, FACE_THREADS = 512, FACE
 /* Task of a round. */
 enum FaceTask {
     FACE_DECIDE,     /* x is split; the bodies' kernel decides */
-    FACE_ON_FACE,    /* search along phi + carry p */
+    FACE_ON_FACE,    /* search along phi + cg_beta p */
     FACE_PROPORTION, /* search along beta */
     FACE_PROJECT,    /* no product: x = P(x - step g) */
     FACE_AFRESH,     /* compute the gradient at x, then split */
@@ -53,7 +53,7 @@ enum {
 
 struct FaceState {
     double norm, pnp, residual2, residual_max, first2;
-    double carry, step; /* of the current round; step: that of projections, P(x - step g) */
+    double cg_beta, step; /* of the current round; step: that of projections, P(x - step g) */
     int active, unchecked;
     int done, products;
     FaceTask task;

@@ -71,11 +71,11 @@ template <int ROWS> static __device__ inline void decide(FaceState &s, const dou
     if (s.stop)
         return;
     s.step = face.step / s.norm;
-    s.carry = 0.0;
+    s.cg_beta = 0.0;
     if (sums[FACE_CHOPPED2] <= face.gamma2 * sums[FACE_FREE2]) {
         const int active = (int)sums[FACE_ACTIVE];
         if (s.pnp > 0.0 && active == s.active)
-            s.carry = -(sums[FACE_PHI_NP] / s.pnp);
+            s.cg_beta = -(sums[FACE_PHI_NP] / s.pnp);
         s.active = active;
         s.task = FACE_ON_FACE;
     } else {
@@ -91,7 +91,7 @@ enum { LANES = 4, AHEAD = 2 };
 struct FaceDecision {
     FaceTask task;
     bool stop;
-    double carry;
+    double cg_beta;
 };
 
 /* Called by all threads of a block. Not inlined, to save registers. */
@@ -111,7 +111,7 @@ template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision nex
             face.state[FACE_DECIDED] = next;
     }
     __syncthreads();
-    return FaceDecision{next.task, next.stop, next.carry};
+    return FaceDecision{next.task, next.stop, next.cg_beta};
 }
 
 /* Adds contacts without friction from `from` on, `stride` apart: at most AHEAD, loaded together. */
@@ -183,11 +183,11 @@ static __device__ inline void put_velocity(int b, const FaceDecision &now, doubl
 {
     const bool search = is_search(now.task);
     if (search) {
-        if (now.carry != 0.0) {
+        if (now.cg_beta != 0.0) {
             double before[6];
             load_packs<6>(face.wrench[b], before);
             for (int k = 0; k < 6; k++)
-                sum[k] += now.carry * before[k];
+                sum[k] += now.cg_beta * before[k];
         }
         store_packs<6>(sum, face.wrench[b]);
     }
@@ -292,17 +292,17 @@ static __device__ inline void refresh_block(int i, bool tested, const double (&x
     store_block(face.g, i, g);
 }
 
-/* Loads the factor of the product: phi + carry p, beta or x. */
+/* Loads the factor of the product: phi + cg_beta p, beta or x. */
 template <int ROWS>
-static __device__ inline void load_factor(FaceTask task, double carry, int i, double (&v)[ROWS])
+static __device__ inline void load_factor(FaceTask task, double cg_beta, int i, double (&v)[ROWS])
 {
     double old[ROWS];
     load_block(task == FACE_ON_FACE ? face.phi : task == FACE_PROPORTION ? face.w : face.x, i, v);
-    if (carry == 0.0)
+    if (cg_beta == 0.0)
         return;
     load_block(face.p, i, old);
     for (int k = 0; k < ROWS; k++)
-        v[k] += carry * old[k];
+        v[k] += cg_beta * old[k];
 }
 
 template <int ROWS>
@@ -313,13 +313,13 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
     const FaceState *s = &face.state[FACE_DECIDED];
     const FaceTask task = s->task;
     const bool search = is_search(task), tested = s->tested;
-    const double carry = search ? s->carry : 0.0;
+    const double cg_beta = search ? s->cg_beta : 0.0;
     if (s->stop || task == FACE_PROJECT || (int)blockIdx.x >= busy_blocks())
         return;
     const CuMotion motion = {(const double(*)[8])face.velocity, nullptr, !search};
     for (int64_t i = item(); i < face.op.blocks; i += stride()) {
         double v[ROWS], u[ROWS];
-        load_factor(task, carry, (int)i, v);
+        load_factor(task, cg_beta, (int)i, v);
         scaled_velocity(face.op, motion, (int)i, block_scales(face.sets, i), v, u);
         if (search)
             search_block((int)i, v, u, sums);
@@ -441,7 +441,7 @@ static __device__ __attribute__((noinline)) FaceMove next_move()
     return move;
 }
 
-/* Computes phi and beta of a block (cu_split), their sums and those of the residual. */
+/* Computes phi and beta of a block (cu_block_split), their sums and those of the residual. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
                                           const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])

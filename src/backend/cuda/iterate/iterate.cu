@@ -17,7 +17,7 @@ extern "C" {
 enum { REFINE_AFTER = 400 };
 
 /* Minimum number of steps in a graph; graphs between checks of the progress. */
-enum { BATCH = 20, LOOK = 2 };
+enum { BATCH = 20, GRAPHS_PER_REQUEST = 2 };
 
 /* launch_together: launches a kernel whose blocks all run at the same time; can_be_together: true if they fit. */
 #ifdef TALUS_EMULATED
@@ -35,13 +35,7 @@ static void launch_together(CuContext *cu, void (*kernel)(P...), unsigned blocks
     cudaLaunchAttribute together = {};
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.stream = cu->stream;
-    config.attrs = &together;
-    config.numAttrs = 1;
-    cu_note(cu, cudaLaunchKernelEx(&config, kernel, P(arguments)...), "iterations");
+    launch_with(cu, &together, kernel, blocks, threads, arguments...);
 }
 
 template <class K> static bool can_be_together(CuContext *cu, K kernel, int threads)
@@ -89,7 +83,7 @@ struct Shared {
     CuArray<unsigned> device_arrived;
     IterateState *seen_state; /* pinned: [2][2], states of the last two checks */
     IterateArgs *sent_args;   /* pinned */
-    cudaEvent_t look_end[2];
+    cudaEvent_t request_done[2];
     Batch batches[VARIANTS];
 };
 
@@ -100,12 +94,10 @@ static std::mutex constant_memory;
 static void clear_shared(void *at)
 {
     Shared *shared = (Shared *)at;
-    shared->device_state.clear();
-    shared->device_partial.clear();
-    shared->device_arrived.clear();
+    cu_clear(shared->device_state, shared->device_partial, shared->device_arrived);
     cudaFreeHost(shared->seen_state);
     cudaFreeHost(shared->sent_args);
-    for (cudaEvent_t event : shared->look_end)
+    for (cudaEvent_t event : shared->request_done)
         if (event)
             cudaEventDestroy(event);
     for (const Batch &batch : shared->batches)
@@ -116,12 +108,8 @@ static void clear_shared(void *at)
 
 static TalusStatus open_shared(CuContext *cu)
 {
-    CuOwned *owned = &cu->iterate;
-    if (!owned->at) {
-        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(Shared), "iterations"));
-        owned->clear = clear_shared;
-    }
-    Shared *shared = (Shared *)owned->at;
+    Shared *shared;
+    TALUS_TRY(cu_own(&cu->iterate, clear_shared, "iterations", &shared));
     TALUS_TRY(shared->device_state.reserve(2, "scalars"));
     TALUS_TRY(shared->device_arrived.reserve(1, "counter"));
     TALUS_TRY(shared->device_partial.reserve(CONTACT_BLOCKS * ITERATE_SUMS, "partial sums"));
@@ -130,7 +118,7 @@ static TalusStatus open_shared(CuContext *cu)
                 "pinned memory");
         cu_note(cu, cudaMallocHost((void **)&shared->sent_args, sizeof *shared->sent_args),
                 "pinned memory");
-        for (cudaEvent_t &event : shared->look_end)
+        for (cudaEvent_t &event : shared->request_done)
             cu_note(cu, cudaEventCreate(&event), "event");
     }
     return cu_check(cu);
@@ -144,11 +132,7 @@ static Shared *shared_of(CuContext *cu)
 static void clear_iterate(void *at)
 {
     Iterate *w = (Iterate *)at;
-    w->normal.clear();
-    w->base.clear();
-    w->mass.clear();
-    w->mu_range.clear();
-    w->gradient.clear();
+    cu_clear(w->normal, w->base, w->mass, w->mu_range, w->gradient);
     for (CuArray<char> &array : w->x)
         array.clear();
     for (CuArray<char> &array : w->v)
@@ -158,13 +142,7 @@ static void clear_iterate(void *at)
 
 static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
 {
-    CuOwned *owned = &cu_scratch_of(op)->iterate;
-    if (!owned->at) {
-        TALUS_TRY(talus_alloc(&owned->at, 1, sizeof(Iterate), "iterations"));
-        owned->clear = clear_iterate;
-    }
-    *out = (Iterate *)owned->at;
-    return TALUS_OK;
+    return cu_own(&cu_scratch_of(op)->iterate, clear_iterate, "iterations", out);
 }
 
 /* ---- preparation ---- */
@@ -188,7 +166,7 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
             TALUS_TRY(w->x[k].reserve(vector, "impulses"));
     }
     if (w->serial[0] != serial && op->rows == 3)
-        launch_sums(cu_of(op), range_of_mu, op->blocks, 2, w->mu_range.at, op->blocks, op->mu);
+        launch_sums(cu_of(op), range_of_mu, op->blocks, w->mu_range.at, op->blocks, op->mu);
     w->serial[0] = serial;
     if (!mixed || w->serial[1] == serial)
         return cu_check(cu_of(op));
@@ -258,7 +236,6 @@ static void capture_batch(const Stretch *s, int check)
     CuContext *cu = s->cu;
     const IterateKernels *k = &s->kernels;
     Batch *batch = s->batch;
-    cudaGraph_t graph = nullptr;
     if (batch->graph)
         cu_note(cu, cudaGraphExecDestroy(batch->graph), "graph");
     batch->check = check;
@@ -268,31 +245,29 @@ static void capture_batch(const Stretch *s, int check)
         load_kernel(cu, k->machines);
     load_kernel(cu, k->step);
     load_kernel(cu, k->check);
-    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "capture");
-    for (int t = 0; t < batch->steps; t++) {
-        int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
-        launch_step(s, t & 1, seen, t % check == 0);
-    }
-    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "capture");
-    cu_note(cu, cudaGraphInstantiate(&batch->graph, graph, 0), "graph");
-    cu_note(cu, cudaGraphDestroy(graph), "graph");
+    cu_capture(cu, &batch->graph, [=] {
+        for (int t = 0; t < batch->steps; t++) {
+            int seen = (t + batch->steps - 1) % check == 0 ? SEEN_CHECK : SEEN_STEP;
+            launch_step(s, t & 1, seen, t % check == 0);
+        }
+    });
 }
 
-/* Requests the current state, as request number `look`, and waits for the answer to the previous request. True if the
- * steps have stopped. */
-static bool look_for_stop(CuContext *cu, int look)
+/* Requests the current state, as number `request`, and waits for the answer to the previous request. True if the steps
+ * have stopped. */
+static bool poll_stopped(CuContext *cu, int request)
 {
     const Shared *shared = shared_of(cu);
-    IterateState *now = shared->seen_state + 2 * (look & 1);
-    const IterateState *before = shared->seen_state + 2 * (~look & 1);
+    IterateState *now = shared->seen_state + 2 * (request & 1);
+    const IterateState *before = shared->seen_state + 2 * (~request & 1);
     cu_note(cu,
             cudaMemcpyAsync(now, shared->device_state.at, 2 * sizeof *now, cudaMemcpyDeviceToHost,
                             cu->stream),
             "copy out");
-    cu_note(cu, cudaEventRecord(shared->look_end[look & 1], cu->stream), "event");
-    if (look == 0)
+    cu_note(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
+    if (request == 0)
         return false;
-    cu_note(cu, cudaEventSynchronize(shared->look_end[~look & 1]), "wait");
+    cu_note(cu, cudaEventSynchronize(shared->request_done[~request & 1]), "wait");
     return before[0].stop || before[1].stop;
 }
 
@@ -306,7 +281,8 @@ static bool send_batches(Stretch *s)
     for (int number = 1; s->left - s->launched > steps; number++) {
         cu_note(s->cu, cudaGraphLaunch(s->batch->graph, s->cu->stream), "graph");
         s->launched += steps;
-        if (number % LOOK == 0 && look_for_stop(s->cu, number / LOOK - 1))
+        if (number % GRAPHS_PER_REQUEST == 0 &&
+            poll_stopped(s->cu, number / GRAPHS_PER_REQUEST - 1))
             return false;
     }
     return true;
@@ -455,8 +431,8 @@ static void scale_both(const TalusOperator *op, const TalusAccelerated *a, bool 
 {
     if (!a->metric)
         return;
-    cu_scale(op, a->metric, into, a->x);
-    cu_scale(op, a->metric, into, a->x_prev);
+    cu_op_scale(op, a->metric, into, a->x);
+    cu_op_scale(op, a->metric, into, a->x_prev);
 }
 
 static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
@@ -510,7 +486,7 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     if (!on) {
         LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, a->metric, op->compliance,
                      a->x, a->x_prev, w->base.at, low[0], low[1]);
-        cu_product(op, a->x, true, true, a->g_prev);
+        cu_op_product(op, a->x, true, true, a->g_prev);
     }
     TALUS_TRY(run_stretch(&s, &args, true, state));
     int now = parity_after(&s, state);
@@ -578,7 +554,7 @@ static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w
     if (mixed && !on) {
         LAUNCH_CONES(launch, op, split, blocks, THREADS, op->blocks, none, op->compliance, gamma,
                      no_x, w->base.at, low, no_low);
-        cu_product(op, gamma, true, true, w->gradient.at);
+        cu_op_product(op, gamma, true, true, w->gradient.at);
     }
     TALUS_TRY(run_stretch(&s, &args, false, state));
     take_results(state, run);

@@ -96,7 +96,7 @@ static __device__ __attribute__((noinline)) Decision next_state(int parity, int 
 
 /* ---- bodies ---- */
 
-/* Adds a contact's impulse and torque as in contact.h, given its frame and impulse. */
+/* Adds a contact's impulse and torque as in ops/operator.h, given its frame and impulse. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void add_impulse(int32_t incidence, const T (&frame)[4],
                                           const T (&x)[ROWS], T (&sum)[6])

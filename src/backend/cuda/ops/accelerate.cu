@@ -1,12 +1,12 @@
 /* backend/cuda/ops/accelerate.cu - one accelerated projected gradient step, fused.
  *
- * The bodies gather the impulses of x (contact.h), then one pass over the contacts evaluates the gradient,
+ * The bodies gather the impulses of x (operator.h), then one pass over the contacts evaluates the gradient,
  * extrapolates, projects and sums. Impulses are gathered from x itself, so no step depends on the scratch of the one
  * before.
  *
  * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly cached) and writes
  * 48. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 
@@ -89,7 +89,7 @@ static __global__ void accelerate(CuPartials partials, double *totals, Step pass
     leave_totals<STEP_SUMS - 1, 1>(partials, totals, sums);
 }
 
-void cu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums)
+void cu_step_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums)
 {
     double total[STEP_SUMS];
     Step pass = {cu_sets(op, state->metric),
@@ -102,7 +102,7 @@ void cu_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSu
                  state->step,
                  state->want_residual,
                  state->exact};
-    LAUNCH_SETS(launch_sums, op, accelerate, op->blocks, STEP_SUMS, cu_of(op)->totals, pass);
+    LAUNCH_SETS(launch_sums, op, accelerate, op->blocks, cu_of(op)->totals, pass);
     cu_totals_get(cu_of(op), STEP_SUMS, total);
     *sums = TalusStepSums{total[RESTART], total[DX2],       total[DG2],
                           total[X2],      total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};

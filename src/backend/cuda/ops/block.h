@@ -1,5 +1,4 @@
-/* backend/cuda/ops/block.h - one block of a vector: its set, projection and natural residual; and launches of kernels
- * that sum over blocks.
+/* backend/cuda/ops/block.h - one block of a vector: its set, projection and natural residual.
  *
  * ROWS (1, 3 or 6) is a constant of every kernel, so that a block stays in registers. With VARIED, sets come from the
  * operator's models (backend/sets.h); else they are half lines or, with 3 rows, circular cones, given by the friction
@@ -181,47 +180,6 @@ static __device__ inline double natural2(const CuSets &sets, int64_t i, double2 
         r2 += r * r;
     }
     return r2;
-}
-
-/* ---- kernels that sum ---- */
-
-/* Grid of these kernels, which stride over the items. The number of blocks, and so the order of sums, depends on the
- * number of items alone, not on the device; it fills a GPU of 132 processors eight times. Emulated it is small, so
- * that small tests also stride. */
-#ifdef TALUS_EMULATED
-enum { SUM_BLOCKS = 3 };
-#else
-enum { SUM_BLOCKS = 1056 };
-#endif
-
-static __device__ inline int64_t stride()
-{
-    return (int64_t)gridDim.x * blockDim.x;
-}
-
-/* Starts kernel(partials, totals, arguments...), which reduces `values` values. It also runs without items: sums are
- * then 0. */
-template <class... P, class... A>
-static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, int values,
-                               double *totals, A... arguments)
-{
-    unsigned blocks = blocks_for(items ? items : 1);
-    blocks = blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS;
-    if (cu_partials_reserve(cu, blocks, values) != TALUS_OK) {
-        cu_note(cu, cudaErrorMemoryAllocation, "partial sums");
-        return;
-    }
-    launch_block(cu, kernel, blocks, THREADS, cu_partials(cu), totals, arguments...);
-}
-
-/* Ends such a kernel: writes the totals of all threads' values, sums first. */
-template <int SUMS, int MAXIMA>
-static __device__ inline void leave_totals(CuPartials partials, double *totals,
-                                           double (&v)[SUMS + MAXIMA])
-{
-    if (reduce_grid<SUMS, MAXIMA>(partials, v))
-        for (int k = 0; k < SUMS + MAXIMA; k++)
-            totals[k] = v[k];
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* backend/cuda/ops/blocks.cu - operations block by block: projections, steps, faces.
  *
  * Bound by memory: each reads and writes every vector once, a thread per block. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 extern "C" {
 #include "sets/recession.h"
@@ -22,7 +22,7 @@ template <int ROWS, bool VARIED> static __global__ void project(CuSets sets, dou
     store_block(x, i, t);
 }
 
-void cu_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
+void cu_block_project(const TalusOperator *op, const TalusMetricBlock *metric, double *x)
 {
     LAUNCH_SETS(launch, op, project, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x);
 }
@@ -61,11 +61,12 @@ static __global__ void forward_backward(CuPartials partials, double *totals, For
     leave_totals<3, 1>(partials, totals, sums);
 }
 
-void cu_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                         const double *g, double step, double *t, double *r, TalusForward *sums)
+void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
+                               const double *x, const double *g, double step, double *t, double *r,
+                               TalusForward *sums)
 {
     double total[4];
-    LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, 4, cu_of(op)->totals,
+    LAUNCH_SETS(launch_sums, op, forward_backward, op->blocks, cu_of(op)->totals,
                 Forward{cu_sets(op, metric), x, g, step, t, r});
     cu_totals_get(cu_of(op), 4, total);
     *sums = TalusForward{total[0], total[1], total[2], sqrt(total[3])};
@@ -155,12 +156,12 @@ static __global__ void split(CuPartials partials, double *totals, Split pass)
     leave_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
 }
 
-void cu_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-              const double *g, double step, double *free_part, double *reduced, double *chopped,
-              TalusFace *face)
+void cu_block_split(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                    const double *g, double step, double *free_part, double *reduced,
+                    double *chopped, TalusFace *face)
 {
     double total[FACE_SUMS];
-    LAUNCH_SETS(launch_sums, op, split, op->blocks, FACE_SUMS, cu_of(op)->totals,
+    LAUNCH_SETS(launch_sums, op, split, op->blocks, cu_of(op)->totals,
                 Split{cu_sets(op, metric), x, g, step, free_part, reduced, chopped});
     cu_totals_get(cu_of(op), FACE_SUMS, total);
     face->free2 = total[FREE2];
@@ -190,7 +191,8 @@ static __global__ void mask(CuSets sets, const double *x, double *y)
     store_block(y, i, out);
 }
 
-void cu_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x, double *y)
+void cu_block_mask(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                   double *y)
 {
     LAUNCH_SETS(launch, op, mask, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, y);
 }
@@ -214,8 +216,8 @@ static __global__ void tangent(CuSets sets, const double *x, const double *d, do
     store_block(out, i, t);
 }
 
-void cu_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                const double *d, double *out)
+void cu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                      const double *d, double *out)
 {
     LAUNCH_SETS(launch, op, tangent, blocks_for(op->blocks), THREADS, cu_sets(op, metric), x, d,
                 out);
@@ -244,12 +246,12 @@ static __global__ void feasible_step(CuPartials partials, double *totals, CuSets
     leave_totals<0, 1>(partials, totals, v);
 }
 
-double cu_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                        const double *p)
+double cu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
+                              const double *x, const double *p)
 {
     double total = -INFINITY;
-    LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, 1, cu_of(op)->totals,
-                cu_sets(op, metric), x, p);
+    LAUNCH_SETS(launch_sums, op, feasible_step, op->blocks, cu_of(op)->totals, cu_sets(op, metric),
+                x, p);
     cu_totals_get(cu_of(op), 1, &total);
     return -total;
 }
@@ -271,12 +273,11 @@ static __global__ void compare(CuPartials partials, double *totals, CuSets sets,
     leave_totals<2, 0>(partials, totals, sums);
 }
 
-void cu_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                const double *y, int *active, int *changed)
+void cu_block_compare(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                      const double *y, int *active, int *changed)
 {
     double total[2];
-    LAUNCH_SETS(launch_sums, op, compare, op->blocks, 2, cu_of(op)->totals, cu_sets(op, metric), x,
-                y);
+    LAUNCH_SETS(launch_sums, op, compare, op->blocks, cu_of(op)->totals, cu_sets(op, metric), x, y);
     cu_totals_get(cu_of(op), 2, total);
     *active = (int)total[0];
     *changed = (int)total[1];
@@ -297,7 +298,7 @@ static __global__ void scale(int blocks, const TalusMetricBlock *metric, bool in
     store_block(x, i, t);
 }
 
-void cu_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x)
+void cu_op_scale(const TalusOperator *op, const TalusMetricBlock *metric, bool into, double *x)
 {
     LAUNCH_ROWS(launch, op, scale, blocks_for(op->blocks), THREADS, op->blocks, metric, into, x);
 }
@@ -328,7 +329,7 @@ static __global__ void recede(CuSets sets, bool relaxed, double least, double *x
     store_block(x, i, at);
 }
 
-void cu_recede(const TalusOperator *op, bool relaxed, double least, double *x)
+void cu_block_recede(const TalusOperator *op, bool relaxed, double least, double *x)
 {
     LAUNCH_ROWS(launch, op, recede, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr), relaxed,
                 least, x);
@@ -352,7 +353,7 @@ static __global__ void recede_span(CuSets sets, bool relaxed, const double *x, d
     store_block(y, i, out);
 }
 
-void cu_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
+void cu_block_recede_span(const TalusOperator *op, bool relaxed, const double *x, double *y)
 {
     LAUNCH_ROWS(launch, op, recede_span, blocks_for(op->blocks), THREADS, cu_sets(op, nullptr),
                 relaxed, x, y);

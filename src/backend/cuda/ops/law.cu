@@ -3,7 +3,7 @@
  *
  * One product and one pass over the contacts; with friction that pass reads about 90 B per contact beside the
  * product's own and writes 8 if shifts move. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 
@@ -106,15 +106,10 @@ void cu_law_shift(const TalusOperator *op, const double *gamma, double share, Ta
     /* with v_f, without offsets */
     pass.motion = cu_motion(op, gamma, nullptr, op->pair != nullptr);
     pass.motion.offset = false;
-    LAUNCH_ROWS(launch_sums, op, measure, op->blocks, LAW_SUMS, cu_of(op)->totals, pass);
+    LAUNCH_ROWS(launch_sums, op, measure, op->blocks, cu_of(op)->totals, pass);
     cu_totals_get(cu_of(op), LAW_SUMS, total);
     *sums =
         TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]), total[SHIFT2], total[ESTIMATE2]};
-}
-
-void cu_law_measure(const TalusOperator *op, const double *gamma, TalusLawSums *sums)
-{
-    cu_law_shift(op, gamma, 0.0, sums);
 }
 
 static __global__ void unshift(Law pass)

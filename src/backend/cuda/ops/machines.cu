@@ -15,14 +15,7 @@ static void clear_machines(void *at)
 {
     CuMachines *m = (CuMachines *)at;
     talus_release(m->staging);
-    m->arrays.clear();
-    m->x.clear();
-    m->y.clear();
-    m->response.clear();
-    m->work.clear();
-    m->before.clear();
-    m->vertex.clear();
-    m->taken.clear();
+    cu_clear(m->arrays, m->x, m->y, m->response, m->work, m->before, m->vertex, m->taken);
     talus_release(m);
 }
 
@@ -30,12 +23,7 @@ static TalusStatus machines_of(const TalusOperator *op, CuMachines **out)
 {
     CuScratch *s;
     TALUS_TRY(cu_device_of(op, &s));
-    if (!s->machines.at) {
-        TALUS_TRY(talus_alloc(&s->machines.at, 1, sizeof(CuMachines), "machines"));
-        s->machines.clear = clear_machines;
-    }
-    *out = (CuMachines *)s->machines.at;
-    return TALUS_OK;
+    return cu_own(&s->machines, clear_machines, "machines", out);
 }
 
 /* ---- rows ---- */
@@ -258,33 +246,7 @@ static TalusStatus form_matrices(const TalusOperator *op, CuMachines *m)
     return TALUS_OK;
 }
 
-/* ---- velocities and impulses ---- */
-
-/* Applies matrices, if the view has them, else the factorisation. */
-static __global__ void apply_machines(CuMachinesView view, double (*velocity)[8])
-{
-    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
-    if (view.response) {
-        cu_machine_respond(&view, (int)blockIdx.x, velocity, shared);
-        return;
-    }
-    const TalusMachines e = cu_machines_near(&view, shared);
-    talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_team());
-}
-
-static void launch_machines(const TalusOperator *op, CuMachinesView view, bool offset,
-                            double (*velocity)[8])
-{
-    if (!offset)
-        view.machines.bias = nullptr;
-    launch_block(cu_of(op), apply_machines, (unsigned)view.machines.machines,
-                 cu_machine_threads(&view), view, velocity);
-}
-
-void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8])
-{
-    launch_machines(op, cu_machines(op), offset, velocity);
-}
+/* ---- impulses ---- */
 
 static __global__ void write_impulses(TalusMachines e, double *joints)
 {
@@ -302,7 +264,7 @@ void cu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool 
     double(*velocity)[8] = (double(*)[8])cu_scratch_of(op)->velocity.at;
     view.response = nullptr; /* the factorisation gives impulses too */
     cu_gather(op, gamma, offset, velocity);
-    launch_machines(op, view, offset, velocity);
+    cu_machines_launch(op, view, offset, velocity);
     cu_zero(cu_of(op), joints, (size_t)op->rows * (size_t)whole->joints * sizeof *joints);
     launch(cu_of(op), write_impulses, blocks_for(e.rows), THREADS, e, joints);
 }

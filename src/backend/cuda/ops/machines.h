@@ -2,7 +2,7 @@
 #ifndef TALUS_BACKEND_CUDA_MACHINES_H
 #define TALUS_BACKEND_CUDA_MACHINES_H
 
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 extern "C" {
 #include "linalg/machine.h"
@@ -137,7 +137,10 @@ static __device__ inline void cu_machine_respond(const CuMachinesView *view, int
     __syncthreads();
 }
 
-/* machines.cu: satisfies joints in velocities, with their offsets or without. Does nothing without elimination. */
+/* machines_apply.cu: satisfy joints in velocities, with their offsets or without. cu_machines_apply does nothing without
+ * elimination. */
+void cu_machines_launch(const TalusOperator *op, CuMachinesView view, bool offset,
+                        double (*velocity)[8]);
 void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8]);
 
 /* No machines where the operator has no elimination. */

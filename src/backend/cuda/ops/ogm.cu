@@ -2,7 +2,7 @@
  *
  * One pass over the contacts. With friction it reads 104 B per contact and writes 48, and 24 more are
  * read when the residual is wanted; only then does the host wait. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 
@@ -49,13 +49,13 @@ static __global__ void ogm_measured(CuPartials partials, double *totals, CuSets 
     leave_totals<1, 1>(partials, totals, sums);
 }
 
-void cu_ogm_step(const TalusOperator *op, const TalusOgm *o, double *residual2,
+void cu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,
                  double *residual_max)
 {
     CuSets sets = cu_sets(op, o->metric);
     double total[2] = {0.0, 0.0};
     if (o->want_residual) {
-        LAUNCH_SETS(launch_sums, op, ogm_measured, op->blocks, 2, cu_of(op)->totals, sets, *o);
+        LAUNCH_SETS(launch_sums, op, ogm_measured, op->blocks, cu_of(op)->totals, sets, *o);
         cu_totals_get(cu_of(op), 2, total);
     } else {
         LAUNCH_SETS(launch, op, ogm_step, blocks_for(op->blocks), THREADS, sets, *o);

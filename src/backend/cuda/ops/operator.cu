@@ -72,9 +72,6 @@ static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOper
 {
     int64_t blocks = host->blocks;
     const char *what = "friction of the problem";
-    op->varied = host->varied;
-    op->kinds = host->kinds;
-    op->moving = host->moving;
     TALUS_TRY(upload(op, &m->mu, host->mu, blocks, what, PLACE(op->mu)));
     TALUS_TRY(upload(op, &m->model, host->model, blocks, what, PLACE(op->model)));
     TALUS_TRY(upload(op, &m->estimate, host->estimate, blocks, what, PLACE(op->estimate)));
@@ -82,7 +79,7 @@ static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOper
     return upload(op, &m->base, host->base, blocks, what, PLACE(op->base));
 }
 
-TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
+TalusStatus cu_op_mirror(const TalusOperator *host, TalusOperator *op)
 {
     CuScratch *s;
     TalusContext *context = op->context;
@@ -90,17 +87,11 @@ TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
     if (!s->mirror)
         TALUS_TRY(talus_alloc((void **)&s->mirror, 1, sizeof *s->mirror, "operator"));
     CuMirror *m = s->mirror;
-    *op = TalusOperator{};
+    *op = *host; /* then pointers are replaced: those to arrays by the uploads, NULL ones stay */
     op->device = s;
     op->context = context;
-    op->pool = host->pool;
-    op->rows = host->rows;
-    op->blocks = host->blocks;
-    op->bodies = host->bodies;
-    op->sphere_sphere = host->sphere_sphere;
-    op->sphere_fixed = host->sphere_fixed;
-    op->general = host->general;
-    op->joints = host->joints;
+    op->scratch = nullptr;
+    op->elimination = nullptr;
     TALUS_TRY(host->values ? upload_matrix(host, m, op) : upload_contacts(host, m, op));
     int64_t blocks = host->blocks, coupled = host->values ? host->blocks : host->general;
     const char *what = "blocks of the problem";
@@ -113,16 +104,9 @@ TalusStatus cu_mirror(const TalusOperator *host, TalusOperator *op)
 
 static void clear_mirror(CuMirror *m)
 {
-    CuArray<int32_t> *integers[] = {&m->pair, &m->incidence_start, &m->incidence, &m->row_start,
-                                    &m->column};
-    CuArray<double> *reals[] = {&m->frame,  &m->arm,        &m->body,      &m->inertia,  &m->bias,
-                                &m->mu,     &m->compliance, &m->diagonal,  &m->coupling, &m->values,
-                                &m->offset, &m->estimate,   &m->moment_mu, &m->lever,    &m->base};
-    for (CuArray<int32_t> *array : integers)
-        array->clear();
-    for (CuArray<double> *array : reals)
-        array->clear();
-    m->model.clear();
+    cu_clear(m->pair, m->incidence_start, m->incidence, m->row_start, m->column, m->model);
+    cu_clear(m->frame, m->arm, m->body, m->inertia, m->bias, m->mu, m->compliance, m->diagonal,
+             m->coupling, m->values, m->offset, m->estimate, m->moment_mu, m->lever, m->base);
     talus_release(m);
 }
 
@@ -131,11 +115,8 @@ void cu_scratch_clear(TalusOperator *op)
     CuScratch *s = cu_scratch_of(op);
     if (!s)
         return;
-    s->velocity.clear();
-    s->product.clear();
-    s->unscaled.clear();
-    s->heavy.clear();
-    for (CuOwned owned : {s->iterate, s->face, s->machines})
+    cu_clear(s->velocity, s->wrench, s->product, s->unscaled, s->heavy);
+    for (CuOwned owned : {s->iterate, s->machines})
         if (owned.at)
             owned.clear(owned.at);
     if (s->mirror)
@@ -144,7 +125,7 @@ void cu_scratch_clear(TalusOperator *op)
     op->device = nullptr;
 }
 
-void cu_mirror_clear(TalusOperator *op)
+void cu_op_mirror_clear(TalusOperator *op)
 {
     cu_scratch_clear(op);
     *op = TalusOperator{};
@@ -194,7 +175,7 @@ void cu_scratch_end(const TalusOperator *op, const double *totals)
         memcpy(&s->heavy_count, totals + CU_TOTALS - 1, sizeof s->heavy_count);
 }
 
-TalusStatus cu_scratch(const TalusOperator *op)
+TalusStatus cu_op_scratch(const TalusOperator *op)
 {
     double totals[CU_TOTALS];
     TALUS_TRY(cu_scratch_begin(op));
@@ -315,8 +296,8 @@ CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBl
     return motion;
 }
 
-void cu_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
-               double (*velocity)[8])
+void cu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion,
+                  double (*velocity)[8])
 {
     move_bodies(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
 }
@@ -349,14 +330,14 @@ static void form_product(const TalusOperator *op, CuImpulses<double> g, bool com
                 compliant, out);
 }
 
-void cu_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
-                double *out)
+void cu_op_product(const TalusOperator *op, const double *gamma, bool compliant, bool offset,
+                   double *out)
 {
     form_product(op, CuImpulses<double>{gamma, nullptr}, compliant, offset, out);
 }
 
-void cu_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-                 bool offset, double *out)
+void cu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                    bool offset, double *out)
 {
     form_product(op, CuImpulses<double>{x, metric}, true, offset, out);
 }
@@ -401,19 +382,19 @@ static TalusResidualSums run_blocks(const TalusOperator *op, Relax pass)
 {
     double totals[2] = {0.0, 0.0};
     CuMotion motion = cu_motion(op, pass.gamma, nullptr, true);
-    LAUNCH_SETS(launch_sums, op, relax, op->blocks, 2, cu_of(op)->totals, cu_view(op),
+    LAUNCH_SETS(launch_sums, op, relax, op->blocks, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), motion, pass);
     cu_totals_get(cu_of(op), 2, totals);
     return TalusResidualSums{totals[0], sqrt(totals[1])};
 }
 
-void cu_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
+void cu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
 {
     *sums = run_blocks(op, Relax{gamma, nullptr, 0.0, 0.0});
 }
 
-void cu_relax(const TalusOperator *op, double omega, double lambda, double *gamma, double *sum2,
-              double *max)
+void cu_step_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
+                   double *sum2, double *max)
 {
     TalusResidualSums sums = run_blocks(op, Relax{gamma, gamma, omega, lambda});
     *sum2 = sums.residual2;
@@ -436,7 +417,7 @@ static __global__ void form_metric(CuView<double> c, bool trace, TalusMetricBloc
     store_packs<4>(m, out[i]);
 }
 
-void cu_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
+void cu_op_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
     LAUNCH_ROWS(launch, op, form_metric, blocks_for(op->blocks), THREADS, cu_view(op),
                 kind == TALUS_METRIC_TRACE, out);
@@ -463,11 +444,11 @@ static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<dou
     leave_totals<3, 0>(partials, totals, sums);
 }
 
-void cu_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
-              TalusSizes *out)
+void cu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,
+                 TalusSizes *out)
 {
     double totals[3] = {0.0, 0.0, 0.0};
-    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, 3, cu_of(op)->totals, cu_view(op),
+    LAUNCH_SETS(launch_sums, op, sum_sizes, op->blocks, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), CuImpulses<double>{x, metric});
     cu_totals_get(cu_of(op), 3, totals);
     *out = TalusSizes{totals[0], totals[1], totals[2]};

@@ -1,6 +1,6 @@
 /* backend/cuda/ops/quasi.cu - a quasi-Newton step on the forward-backward residual, fused.
  *
- * A direction is one pass over the pairs. A step gathers the impulses of d (contact.h), one pass over the contacts
+ * A direction is one pass over the pairs. A step gathers the impulses of d (operator.h), one pass over the contacts
  * moves and projects, and passes over the pairs, a few at a time, take the inner products with the new residual. A
  * pair is stored in single precision, s and y of an entry side by side, in the memory of one vector; it is combined
  * and multiplied in double.
@@ -9,7 +9,7 @@
  *     direction   144 + 24
  *     step        128 + 120, then 144 for the inner products
  *     smooth      128 + 72   (every third iteration by default) */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 
@@ -42,7 +42,7 @@ static __global__ void direction(Direction pass)
     pass.d[i] = sum;
 }
 
-void cu_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight)
+void cu_step_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const double *weight)
 {
     Direction pass = {q->r, q->d, (int64_t)op->rows * op->blocks, q->count, {}, {}};
     for (int p = 0; p < q->count; p++)
@@ -174,18 +174,18 @@ static void launch_pair_dots(const TalusOperator *op, const TalusQuasi *q, doubl
         PairDots pass = {q->r_next, n, q->count - first < GROUP ? q->count - first : GROUP, {}};
         for (int p = 0; p < pass.count; p++)
             pass.pair[p] = pair_of(*q, first + p);
-        launch_sums(cu_of(op), pair_dots, n, 2 * GROUP, totals + 2 * first, pass);
+        launch_sums(cu_of(op), pair_dots, n, totals + 2 * first, pass);
     }
 }
 
-void cu_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums)
+void cu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, TalusQuasiSums *sums)
 {
     static_assert(MOVED + 2 * (TALUS_PAIRS + GROUP) <= CU_TOTALS, "totals of all pairs");
     double total[MOVED + 2 * TALUS_PAIRS];
     Move pass = {cu_sets(op, q->metric), cu_view(op), {}, *q};
     if (!q->halve)
         pass.motion = cu_motion(op, q->d, q->metric, false);
-    LAUNCH_SETS(launch_sums, op, move, op->blocks, MOVED, cu_of(op)->totals, pass);
+    LAUNCH_SETS(launch_sums, op, move, op->blocks, cu_of(op)->totals, pass);
     launch_pair_dots(op, q, cu_of(op)->totals + MOVED);
     cu_totals_get(cu_of(op), MOVED + 2 * q->count, total);
     sums->r2 = total[R2];
@@ -247,12 +247,12 @@ static __global__ void smooth(CuPartials partials, double *totals, CuSets sets, 
     leave_totals<SMOOTHED - 1, 1>(partials, totals, sums);
 }
 
-void cu_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
-                     TalusSmoothSums *sums)
+void cu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,
+                          TalusSmoothSums *sums)
 {
     double total[SMOOTHED];
-    LAUNCH_SETS(launch_sums, op, smooth, op->blocks, SMOOTHED, cu_of(op)->totals,
-                cu_sets(op, q->metric), *q, eta);
+    LAUNCH_SETS(launch_sums, op, smooth, op->blocks, cu_of(op)->totals, cu_sets(op, q->metric), *q,
+                eta);
     cu_totals_get(cu_of(op), SMOOTHED, total);
     *sums =
         TalusSmoothSums{total[X2], total[SMOOTH_R2], total[RESIDUAL2], sqrt(total[RESIDUAL_MAX])};

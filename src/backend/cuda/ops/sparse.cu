@@ -3,7 +3,7 @@
  * A block of threads has as many rows as threads; their entries are consecutive in memory. The block multiplies the
  * entries in pieces that fit its shared memory, with coalesced reads; then each thread adds up its own row, in order.
  * 12 B and 2 flop per entry. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 #ifdef TALUS_EMULATED
 enum { MATRIX_THREADS = 8, PIECE = 50 };

@@ -1,5 +1,5 @@
 /* backend/cuda/ops/terms.cu - sizes of the terms of gradients (backend/terms.h), as in backend/cpu/terms.c. */
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 extern "C" {
 #include "backend/terms.h"
@@ -107,14 +107,14 @@ static __global__ void block_terms(CuPartials partials, double *totals, CuView<d
     leave_totals<1, 1>(partials, totals, sums);
 }
 
-void cu_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
+void cu_op_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
 {
     double(*bodies)[8] = (double(*)[8])cu_scratch_of(op)->velocity.at, totals[2] = {0.0, 0.0};
     if (op->pair)
         LAUNCH_ROWS(launch_block, op, body_terms, cu_gather_blocks(op), THREADS, cu_view(op), gamma,
                     bodies);
     Terms t = {gamma, bodies, op->row_start, op->column, op->values, op->offset, op->base};
-    LAUNCH_ROWS(launch_sums, op, block_terms, op->blocks, 2, cu_of(op)->totals, cu_view(op),
+    LAUNCH_ROWS(launch_sums, op, block_terms, op->blocks, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), t);
     cu_totals_get(cu_of(op), 2, totals);
     *sum2 = totals[0];

@@ -5,33 +5,33 @@
 
 /* ---- memory ---- */
 
-TalusStatus cu_vec_reserve(const TalusOperator *, double **vector, size_t *capacity, size_t n,
-                           const char *what)
+TalusStatus cu_vector_reserve(const TalusOperator *, double **vector, size_t *capacity, size_t n,
+                              const char *what)
 {
     return CU_RESERVE(*vector, *capacity, n, what);
 }
 
-void cu_vec_release(double *vector)
+void cu_vector_release(double *vector)
 {
     cu_release(vector);
 }
 
-void cu_vec_put(const TalusOperator *op, double *vector, const double *host, size_t n)
+void cu_vector_put(const TalusOperator *op, double *vector, const double *host, size_t n)
 {
     cu_put(cu_of(op), vector, host, n * sizeof *vector);
 }
 
-void cu_vec_get(const TalusOperator *op, double *host, const double *vector, size_t n)
+void cu_vector_get(const TalusOperator *op, double *host, const double *vector, size_t n)
 {
     cu_get(cu_of(op), host, vector, n * sizeof *host);
 }
 
-void cu_vec_copy(const TalusOperator *op, double *to, const double *from, size_t n)
+void cu_vector_copy(const TalusOperator *op, double *to, const double *from, size_t n)
 {
     cu_copy(cu_of(op), to, from, n * sizeof *to);
 }
 
-void cu_vec_zero(const TalusOperator *op, double *vector, size_t n)
+void cu_vector_zero(const TalusOperator *op, double *vector, size_t n)
 {
     cu_zero(cu_of(op), vector, n * sizeof *vector);
 }
@@ -67,30 +67,30 @@ static int64_t length_of(const TalusOperator *op)
     return (int64_t)op->rows * op->blocks;
 }
 
-double cu_dot(const TalusOperator *op, const double *x, const double *y)
+double cu_vector_dot(const TalusOperator *op, const double *x, const double *y)
 {
     Vectors vectors;
     double sum = 0.0;
     vectors.x[0] = x;
-    launch_sums(cu_of(op), dot_kernel<1>, length_of(op), 1, cu_of(op)->totals, length_of(op),
-                vectors, y);
+    launch_sums(cu_of(op), dot_kernel<1>, length_of(op), cu_of(op)->totals, length_of(op), vectors,
+                y);
     cu_totals_get(cu_of(op), 1, &sum);
     return sum;
 }
 
-void cu_dots(const TalusOperator *op, int count, const double *const *x, const double *y,
-             double *sums)
+void cu_vector_dots(const TalusOperator *op, int count, const double *const *x, const double *y,
+                    double *sums)
 {
     for (int first = 0; first < count; first += TOGETHER) {
         Vectors vectors;
         for (int k = 0; k < TOGETHER; k++) /* repeats the last ones if there are fewer */
             vectors.x[k] = x[first + k < count ? first + k : count - 1];
         if (first + 1 == count)
-            launch_sums(cu_of(op), dot_kernel<1>, length_of(op), 1, cu_of(op)->totals + first,
+            launch_sums(cu_of(op), dot_kernel<1>, length_of(op), cu_of(op)->totals + first,
                         length_of(op), vectors, y);
         else
-            launch_sums(cu_of(op), dot_kernel<TOGETHER>, length_of(op), TOGETHER,
-                        cu_of(op)->totals + first, length_of(op), vectors, y);
+            launch_sums(cu_of(op), dot_kernel<TOGETHER>, length_of(op), cu_of(op)->totals + first,
+                        length_of(op), vectors, y);
     }
     if (count)
         cu_totals_get(cu_of(op), count, sums);
@@ -105,7 +105,7 @@ static __global__ void axpby_kernel(int64_t n, double a, const double *x, double
         y[i] = a * x[i] + b * y[i];
 }
 
-void cu_axpby(const TalusOperator *op, double a, const double *x, double b, double *y)
+void cu_vector_axpby(const TalusOperator *op, double a, const double *x, double b, double *y)
 {
     launch(cu_of(op), axpby_kernel, blocks_for(length_of(op)), THREADS, length_of(op), a, x, b, y);
 }
@@ -121,8 +121,8 @@ static __global__ void combine_kernel(int64_t n, Vectors vectors, double *out)
     out[i] = sum;
 }
 
-void cu_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
-                double *out)
+void cu_vector_combine(const TalusOperator *op, int count, const double *const *x, const double *a,
+                       double *out)
 {
     Vectors vectors;
     vectors.count = count;

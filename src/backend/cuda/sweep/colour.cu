@@ -241,11 +241,5 @@ TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *o)
 
 void cu_order_clear(SweepOrder *o)
 {
-    o->class_of.clear();
-    o->contact.clear();
-    o->place.clear();
-    o->sorted.clear();
-    o->best.clear();
-    o->used.clear();
-    o->start_at.clear();
+    cu_clear(o->class_of, o->contact, o->place, o->sorted, o->best, o->used, o->start_at);
 }

@@ -232,7 +232,7 @@ static __device__ inline void push_sum(const SweepPlan &p, int body, const doubl
 }
 
 /* Applies the changes of all heavy contacts, body by body: one thread each, or a block of threads for bodies heavy by
- * contact.h, whose contacts are all heavy. */
+ * ops/operator.h, whose contacts are all heavy. */
 static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t *class_of,
                                   const uint32_t *place, const int32_t *split, int2 heavy)
 {
@@ -318,7 +318,7 @@ static void sweep_contacts(TalusSweep *s)
 static void launch_sweep(TalusSweep *s)
 {
     s->partials = 0;
-    if (cu_sweep_by_contact(s))
+    if (cu_sweep_is_blockwise(s))
         cu_sweep_each(s);
     else if (s->op->pair)
         sweep_contacts(s);
@@ -385,18 +385,6 @@ static void drop_graph(TalusSweep *s)
     s->graph = nullptr;
 }
 
-/* Captures the kernels of a sweep as one graph: a colour then costs one microsecond instead of three. */
-static void record_graph(TalusSweep *s)
-{
-    CuContext *cu = cu_of(s->op);
-    cudaGraph_t graph = nullptr;
-    cu_note(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeThreadLocal), "graph");
-    launch_sweep(s);
-    cu_note(cu, cudaStreamEndCapture(cu->stream, &graph), "graph");
-    cu_note(cu, cudaGraphInstantiate(&s->graph, graph, 0), "graph");
-    cu_note(cu, cudaGraphDestroy(graph), "graph");
-}
-
 TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *options,
                            const double *gamma, TalusSweep **sweep)
 {
@@ -409,9 +397,9 @@ TalusStatus cu_sweep_begin(const TalusOperator *op, const TalusSweepOptions *opt
     s->op = op;
     s->options = *options;
     s->sweeps = 0;
-    TALUS_TRY(cu_sweep_by_contact(s) ? cu_sweep_each_plan(s, gamma)
-              : op->pair             ? cu_sweep_plan(s, gamma)
-                                     : cu_sweep_sparse_plan(s, gamma));
+    TALUS_TRY(cu_sweep_is_blockwise(s) ? cu_sweep_each_plan(s, gamma)
+              : op->pair               ? cu_sweep_plan(s, gamma)
+                                       : cu_sweep_sparse_plan(s, gamma));
     return cu_check(cu_of(s->op));
 }
 
@@ -419,10 +407,10 @@ static void run_once(TalusSweep *s)
 {
     if (s->options.order == TALUS_ORDER_CHAOTIC && s->sweeps && s->sweeps % REFRESH == 0) {
         cu_sweep_end(s, s->gamma);
-        cu_bodies(s->op, s->gamma, true, s->plan.velocity);
+        cu_op_bodies(s->op, s->gamma, true, s->plan.velocity);
     }
-    if (s->sweeps++ == GRAPH_AFTER)
-        record_graph(s);
+    if (s->sweeps++ == GRAPH_AFTER) /* in a graph a colour costs one microsecond instead of three */
+        cu_capture(cu_of(s->op), &s->graph, [=] { launch_sweep(s); });
     if (s->graph)
         cu_note(cu_of(s->op), cudaGraphLaunch(s->graph, cu_of(s->op)->stream), "graph");
     else
@@ -441,7 +429,7 @@ double cu_sweep_run(TalusSweep *s, int sweeps)
 void cu_sweep_end(TalusSweep *s, double *gamma)
 {
     const TalusOperator *op = s->op;
-    if (op->pair && !cu_sweep_by_contact(s))
+    if (op->pair && !cu_sweep_is_blockwise(s))
         cu_sweep_unplan(s, gamma);
     else
         cu_copy(cu_of(s->op), gamma, s->gamma,
@@ -461,13 +449,7 @@ void cu_sweep_destroy(TalusSweep *s)
         return;
     drop_graph(s);
     cu_order_clear(&s->order);
-    CuArray<double> *arrays[] = {&s->normal,  &s->impulse, &s->bias,   &s->mu,       &s->compliance,
-                                 &s->arm,     &s->step,    &s->change, &s->velocity, &s->gamma,
-                                 &s->partial, &s->added,   &s->own};
-    for (CuArray<double> *array : arrays)
-        array->clear();
-    s->pair.clear();
-    s->split.clear();
-    s->arrived.clear();
+    cu_clear(s->normal, s->impulse, s->bias, s->mu, s->compliance, s->arm, s->step, s->change,
+             s->velocity, s->gamma, s->partial, s->added, s->own, s->pair, s->split, s->arrived);
     talus_release(s);
 }

@@ -6,7 +6,7 @@
 #ifndef TALUS_BACKEND_CUDA_SWEEP_SWEEP_H
 #define TALUS_BACKEND_CUDA_SWEEP_SWEEP_H
 
-#include "backend/cuda/ops/contact.h"
+#include "backend/cuda/ops/operator.h"
 
 /* A body with more than HEAVY_CONTACTS contacts would need a colour for each: its contacts are heavy, as on the host
  * (cpu/colour.h). Two other bodies have at most 39 further contacts each, so 79 colours suffice. */
@@ -172,7 +172,7 @@ TalusStatus cu_sweep_sparse_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_sparse(TalusSweep *sweep);
 
 /* sweep_block.cu: the same for contacts whose sets are varied or whose own problem is solved. */
-static inline bool cu_sweep_by_contact(const TalusSweep *s)
+static inline bool cu_sweep_is_blockwise(const TalusSweep *s)
 {
     return s->op->pair && (s->op->varied || s->options.local != TALUS_ONE_PROJECT);
 }

@@ -100,7 +100,7 @@ template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &
     if (talus_model_prism(model, b.sets.moving))
         one.law = TALUS_LAW_FIXED;
     one.section = model ? (TalusSection)model->section : TALUS_SECTION_DISC;
-    one.reach = one.law == TALUS_LAW_FIXED ? one.mu * b.sets.estimate[i] : 0.0;
+    one.friction_bound = one.law == TALUS_LAW_FIXED ? one.mu * b.sets.estimate[i] : 0.0;
     return one;
 }
 

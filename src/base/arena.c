@@ -1,5 +1,5 @@
-/* io/scene/scene_arena.c - memory blocks that are filled in turn and freed together. */
-#include "io/scene/scene_arena.h"
+/* base/arena.c - memory blocks that are filled in turn and freed together. */
+#include "base/arena.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -29,25 +29,24 @@ static TalusStatus add_block(TalusArena *arena, size_t size)
     return TALUS_OK;
 }
 
-TalusStatus talus_arena_alloc(TalusArena *arena, size_t size, void **out)
+void *talus_arena_new(TalusArena *arena, size_t size)
 {
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     TalusArenaBlock *block = arena->blocks;
     if (!block || block->size - block->used < size) {
-        TALUS_TRY(add_block(arena, size > BLOCK_SIZE ? size : BLOCK_SIZE));
+        if (add_block(arena, size > BLOCK_SIZE ? size : BLOCK_SIZE) != TALUS_OK)
+            return NULL;
         block = arena->blocks;
     }
-    *out = (char *)block + HEADER + block->used;
+    void *out = (char *)block + HEADER + block->used;
     block->used += size;
-    return TALUS_OK;
+    return out;
 }
 
 TalusStatus talus_arena_text(TalusArena *arena, const char *text, size_t length, char **out)
 {
-    void *copy;
-    TALUS_TRY(talus_arena_alloc(arena, length + 1, &copy));
-    memcpy(copy, text, length);
-    *out = (char *)copy;
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, *out, length + 1));
+    memcpy(*out, text, length);
     return TALUS_OK;
 }
 

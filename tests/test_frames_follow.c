@@ -1,9 +1,8 @@
-/* The server's index of a frames file: the same from whatever part of the file was seen first, and never
- * a chunk that is not whole. */
-#include "cli/serve/serve_index.h"
+/* Frames of a file that the caller opens, as the server does: the same from whatever part of the file was seen first, and
+ * never a chunk that is not whole. */
 #include "support/test.h"
 
-#include "base/memory.h"
+#include "io/frames/frames.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 enum { ROOM = 4096 };
 
-/* A frames file in memory; payloads are zeros, which is all the index asks of them. */
+/* A frames file in memory; payloads are zeros, with their checksums. */
 typedef struct File {
     unsigned char bytes[ROOM];
     size_t size;
@@ -26,12 +25,14 @@ static void put(File *file, const void *bytes, size_t size)
 static void put_chunk(File *file, uint32_t kind, uint64_t size, double time, uint32_t bodies)
 {
     static const unsigned char zeros[ROOM];
-    TalusChunk chunk = {TALUS_CHUNK_MAGIC, kind, size, time, (int64_t)(10 * time), time == 0.0, 7};
+    TalusChunk chunk = {TALUS_CHUNK_MAGIC, kind, size, time, (int64_t)(10 * time), time == 0.0, 0};
+    size_t start = file->size + sizeof chunk;
     put(file, &chunk, sizeof chunk);
-    size_t start = file->size;
     put(file, zeros, (size_t)(talus_chunk_bytes(&chunk) - sizeof chunk));
     if (size >= sizeof bodies)
         memcpy(file->bytes + start, &bodies, sizeof bodies);
+    chunk.crc = talus_chunk_crc(&chunk, file->bytes + start);
+    memcpy(file->bytes + start - sizeof chunk, &chunk, sizeof chunk);
 }
 
 static File make_file(void)
@@ -62,19 +63,25 @@ static int write_file(const File *file, size_t size)
     return fd;
 }
 
-static void check_whole(const ServeIndex *index)
+/* As the server does: hands over a descriptor of its own. */
+static TalusStatus follow(TalusFrames **frames, int fd)
 {
-    CHECK_INT(index->frame_count, 3);
-    CHECK_INT(index->head_count, 2);
-    if (index->frame_count != 3)
+    return talus_frames_follow(frames, dup(fd), "frames");
+}
+
+static void check_whole(const TalusFrames *frames)
+{
+    CHECK_INT(frames->count, 3);
+    CHECK_INT(frames->heads, 2);
+    if (frames->count != 3)
         return;
-    CHECK_INT(index->frames[0].bodies, 3);
-    CHECK_INT(index->frames[2].bodies, 5);
-    CHECK_INT(index->frames[2].step, 20);
-    CHECK_INT(index->frames[1].place.size, 40 + 40);
-    CHECK(index->frames[0].key && !index->frames[1].key);
-    CHECK_INT(index->heads[0].offset, 16);
-    CHECK_INT(index->heads[0].size, 40 + 24);
+    CHECK_INT(frames->frame[0].bodies, 3);
+    CHECK_INT(frames->frame[2].bodies, 5);
+    CHECK_INT(frames->frame[2].step, 20);
+    CHECK_INT(frames->frame[1].size, 40 + 40);
+    CHECK(frames->frame[0].key && !frames->frame[1].key);
+    CHECK_INT(frames->head[0].offset, 16);
+    CHECK_INT(frames->head[0].size, 40 + 24);
 }
 
 TEST(any_part_then_the_whole)
@@ -82,19 +89,17 @@ TEST(any_part_then_the_whole)
     File open_file = make_file(), ended = make_file();
     end_file(&ended);
     for (size_t cut = 0; cut <= ended.size; cut++) {
-        ServeIndex index = {0};
-        bool anew = false;
+        TalusFrames *frames = NULL;
         int fd = write_file(&ended, cut);
-        CHECK_OK(serve_index_refresh(&index, fd, &anew));
-        CHECK(index.end <= cut && index.size <= cut);
-        CHECK(index.complete == (cut == ended.size));
+        REQUIRE(CHECK_OK(follow(&frames, fd)));
+        CHECK(frames->count == 0 || frames->end <= cut);
+        CHECK(frames->complete == (cut == ended.size));
         CHECK(write(fd, ended.bytes + cut, ended.size - cut) == (ssize_t)(ended.size - cut));
-        CHECK_OK(serve_index_refresh(&index, fd, &anew));
-        check_whole(&index);
-        CHECK(index.complete && !anew);
-        CHECK_INT(index.size, ended.size);
-        CHECK_INT(index.end, open_file.size);
-        serve_index_clear(&index);
+        REQUIRE(CHECK_OK(follow(&frames, fd)));
+        check_whole(frames);
+        CHECK(frames->complete && frames->replaced == 0);
+        CHECK_INT(frames->end, open_file.size);
+        talus_frames_close(frames);
         close(fd);
     }
 }
@@ -104,49 +109,47 @@ TEST(an_index_that_is_written_over)
 {
     File file = make_file();
     end_file(&file);
-    ServeIndex index = {0};
-    bool anew = false;
+    TalusFrames *frames = NULL;
     int fd = write_file(&file, file.size);
-    CHECK_OK(serve_index_refresh(&index, fd, &anew));
-    CHECK(index.complete);
+    REQUIRE(CHECK_OK(follow(&frames, fd)));
+    CHECK(frames->complete);
     close(fd);
     file = make_file();
     put_chunk(&file, TALUS_CHUNK_FRAME, 100, 3.0, 6);
     fd = write_file(&file, file.size);
-    CHECK_OK(serve_index_refresh(&index, fd, &anew));
-    CHECK(!index.complete && !anew);
-    CHECK_INT(index.frame_count, 4);
-    CHECK_INT(index.head_count, 2);
-    serve_index_clear(&index);
+    REQUIRE(CHECK_OK(follow(&frames, fd)));
+    CHECK(!frames->complete && frames->replaced == 0);
+    CHECK_INT(frames->count, 4);
+    CHECK_INT(frames->heads, 2);
+    talus_frames_close(frames);
     close(fd);
 }
 
 TEST(another_file_is_noticed)
 {
     File file = make_file(), other = make_file();
-    ServeIndex index = {0};
-    bool anew = false;
+    TalusFrames *frames = NULL;
     int fd = write_file(&file, file.size);
-    CHECK_OK(serve_index_refresh(&index, fd, &anew));
+    REQUIRE(CHECK_OK(follow(&frames, fd)));
     close(fd);
     /* cut back by one byte: the last frame is gone */
     fd = write_file(&file, file.size - 1);
-    CHECK_OK(serve_index_refresh(&index, fd, &anew));
-    CHECK(anew);
-    CHECK_INT(index.frame_count, 2);
+    REQUIRE(CHECK_OK(follow(&frames, fd)));
+    CHECK_INT(frames->replaced, 1);
+    CHECK_INT(frames->count, 2);
     close(fd);
-    /* as long or longer, but the last chunk that was seen is another */
+    /* as long or longer, but the last frame that was seen is another */
     fd = write_file(&file, file.size);
-    CHECK_OK(serve_index_refresh(&index, fd, &anew));
+    REQUIRE(CHECK_OK(follow(&frames, fd)));
+    CHECK_INT(frames->replaced, 1);
     close(fd);
-    anew = false;
     other.bytes[other.size - 24 - 4] ^= 1; /* the checksum of the last frame */
     put_chunk(&other, TALUS_CHUNK_FRAME, 16, 3.0, 6);
     fd = write_file(&other, other.size);
-    CHECK_OK(serve_index_refresh(&index, fd, &anew));
-    CHECK(anew);
-    CHECK_INT(index.frame_count, 4);
-    serve_index_clear(&index);
+    REQUIRE(CHECK_OK(follow(&frames, fd)));
+    CHECK_INT(frames->replaced, 2);
+    CHECK_INT(frames->count, 4);
+    talus_frames_close(frames);
     close(fd);
 }
 
@@ -159,18 +162,25 @@ TEST(no_frames_file)
                {"TALUSFRM\4\0\0\0\0\0\0\0", 16},
                {"TALUSFRM\0\0\0\0\0\0\0\0", 16}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        File file = {0};
-        ServeIndex index = {0};
-        bool anew = false;
+        File file = {0}, good = make_file();
+        TalusFrames *frames = NULL;
         put(&file, bad[i].bytes, bad[i].size);
         int fd = write_file(&file, file.size);
-        CHECK_INT(serve_index_refresh(&index, fd, &anew), TALUS_ERR_FORMAT);
-        serve_index_clear(&index);
+        CHECK_INT(follow(&frames, fd), TALUS_ERR_FORMAT);
+        CHECK(!frames);
+        close(fd);
+        /* nor in place of one */
+        fd = write_file(&good, good.size);
+        CHECK_OK(follow(&frames, fd));
+        close(fd);
+        fd = write_file(&file, file.size);
+        CHECK_INT(follow(&frames, fd), TALUS_ERR_FORMAT);
+        CHECK(!frames);
         close(fd);
     }
 }
 
-/* Sizes that would wrap around, and a frame that is too short to be one. */
+/* Sizes that would wrap around, and a last frame without its bytes. */
 TEST(sizes_that_lie)
 {
     static const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 7, UINT64_MAX - 40, INT64_MAX,
@@ -179,22 +189,21 @@ TEST(sizes_that_lie)
         File file = make_file();
         TalusChunk chunk = {TALUS_CHUNK_MAGIC, TALUS_CHUNK_FRAME, sizes[i], 3.0, 30, 0, 0};
         put(&file, &chunk, sizeof chunk);
-        ServeIndex index = {0};
-        bool anew = false;
+        TalusFrames *frames = NULL;
         int fd = write_file(&file, file.size);
-        CHECK_OK(serve_index_refresh(&index, fd, &anew));
-        check_whole(&index);
-        serve_index_clear(&index);
+        REQUIRE(CHECK_OK(follow(&frames, fd)));
+        check_whole(frames);
+        talus_frames_close(frames);
         close(fd);
     }
     File file = make_file();
-    put_chunk(&file, TALUS_CHUNK_FRAME, 15, 3.0, 6);
-    ServeIndex index = {0};
-    bool anew = false;
+    put_chunk(&file, TALUS_CHUNK_FRAME, 32, 3.0, 6);
+    file.bytes[file.size - 1] = 1;
+    TalusFrames *frames = NULL;
     int fd = write_file(&file, file.size);
-    CHECK_INT(serve_index_refresh(&index, fd, &anew), TALUS_ERR_FORMAT);
-    check_whole(&index);
-    serve_index_clear(&index);
+    REQUIRE(CHECK_OK(follow(&frames, fd)));
+    check_whole(frames);
+    talus_frames_close(frames);
     close(fd);
 }
 

@@ -1,8 +1,8 @@
-/* backend/cuda/ops/contact.h - the matrix-free operator on the device, contact by contact and body by body.
+/* backend/cuda/ops/operator.h - the matrix-free operator on the device, contact by contact and body by body.
  *
- * The formulas are those of backend/cpu/contact.c, in the same order, for double and single precision. A product
- * takes two kernels and no wrench records: each body gathers the impulses of its contacts, then each contact reads
- * its two bodies (contact velocity: operator.h). A block of threads gathers one body with more than HEAVY contacts.
+ * The formulas are those of backend/cpu/contact.c, in the same order, for double and single precision. A product takes
+ * two kernels and no wrench records: each body gathers the impulses of its contacts, then each contact reads its two
+ * bodies (contact velocity: backend/operator.h). A block of threads gathers one body with more than HEAVY contacts.
  *
  * A kernel that needs gradients calls cu_motion on the host and block_velocity in the kernel:
  *
@@ -10,8 +10,8 @@
  *     LAUNCH_ROWS(launch_block, op, my_kernel, blocks, THREADS, cu_view(op), motion, ...);
  *     template <int ROWS> __global__ void my_kernel(CuView<double> c, CuMotion motion, ...)
  *     { ... block_velocity(c, motion, i, u) ... } */
-#ifndef TALUS_BACKEND_CUDA_OPS_CONTACT_H
-#define TALUS_BACKEND_CUDA_OPS_CONTACT_H
+#ifndef TALUS_BACKEND_CUDA_OPS_OPERATOR_H
+#define TALUS_BACKEND_CUDA_OPS_OPERATOR_H
 
 #include "backend/cuda/ops/block.h"
 
@@ -58,13 +58,13 @@ struct CuMotion {
 /* ---- device data of an operator: TalusOperator.device ---- */
 
 struct CuScratch {
-    long long serial; /* new after every cu_scratch, because the operator may have changed */
-    CuArray<double> velocity;
+    long long serial; /* new after every cu_op_scratch, because the operator may have changed */
+    CuArray<double> velocity, wrench;  /* of bodies; wrench: for runs of mprgp only */
     CuArray<double> product, unscaled; /* explicit operator */
     CuArray<int32_t> heavy;
     int heavy_count;
-    struct CuMirror *mirror;         /* operator.cu: arrays copied from the host */
-    CuOwned iterate, face, machines; /* data of the files with these names */
+    struct CuMirror *mirror;   /* operator.cu: arrays copied from the host */
+    CuOwned iterate, machines; /* data of the files with these names */
 };
 
 static inline CuScratch *cu_scratch_of(const TalusOperator *op)
@@ -72,7 +72,7 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_device_of creates the scratch if there is none. cu_scratch_begin and _end together are cu_scratch,
+/* operator.cu. cu_device_of creates the scratch if there is none. cu_scratch_begin and _end together are cu_op_scratch,
  * for callers that wait for totals anyway; `end` takes all CU_TOTALS. */
 TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
@@ -86,7 +86,7 @@ CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBl
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
 /* Number of blocks, of THREADS threads, of a gather_bodies kernel, launched by launch_block. */
 unsigned cu_gather_blocks(const TalusOperator *op);
-/* As cu_bodies, without satisfying eliminated joints. */
+/* As cu_op_bodies, without satisfying eliminated joints. */
 void cu_gather(const TalusOperator *op, const double *gamma, bool free_motion,
                double (*velocity)[8]);
 

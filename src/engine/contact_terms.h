@@ -1,7 +1,7 @@
-/* engine/contact.h - one contact of a step: velocity, terms that follow from its law, share of the energy ledger.
+/* engine/contact_terms.h - one contact of a step: velocity, terms that follow from its law, share of the energy ledger.
  * Shared by the host's loops and the device's kernels, so that both give the same bits. */
-#ifndef TALUS_ENGINE_CONTACT_H
-#define TALUS_ENGINE_CONTACT_H
+#ifndef TALUS_ENGINE_CONTACT_TERMS_H
+#define TALUS_ENGINE_CONTACT_TERMS_H
 
 #include "backend/block.h"
 #include "engine/engine.h"
@@ -90,8 +90,8 @@ TALUS_INLINE double talus_contact_compliance(const TalusLaw *law, double h)
 
 /* Returns the offset with restitution, given the offset `bias` above. Newton's law asks for u'_n = -e u_n, u_n being
  * the normal velocity before the step. It applies to contacts that would close within the step (by `free_velocity`,
- * which includes gravity) and close fast enough. An overlap is undone at the faster of the two speeds, not at their
- * sum. */
+ * which includes gravity and applied forces) and close fast enough. An overlap is undone at the faster of the two
+ * speeds, not at their sum. */
 TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildOptions *o,
                                           double gap, double velocity, double free_velocity,
                                           double bias)
@@ -100,10 +100,41 @@ TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildO
     return closes ? fmin(bias, law->restitution * velocity) : bias;
 }
 
-/* Returns the offset of contact i; its bodies, frame and arms must be filled. Of the free velocities' parts only
- * gravity is subtracted for u_n, not applied forces. */
+/* Applied force and torque on a body of length l (operator.h). */
+typedef struct TalusLoad {
+    TalusVec3 force, torque;
+    double length;
+} TalusLoad;
+
+/* Returns the normal velocity that the loads of both bodies add to contact i within h. */
+TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, double h,
+                                        const TalusLoad load[2])
+{
+    const double *n = op->frame[i];
+    int64_t general = i - op->sphere_sphere - op->sphere_fixed;
+    double velocity[2] = {0.0, 0.0};
+    for (int side = 0; side < 2; side++) {
+        int body = op->pair[i][side];
+        if (body < 0)
+            continue;
+        TalusVec3 v = talus_scale(h * op->body[body][3], load[side].force);
+        if (general >= 0) { /* the torque on a sphere moves its contacts along tangents only */
+            const double *m = op->inertia[body], *arm = &op->arm[general][3 * side];
+            TalusSym3 inertia = {m[0], m[1], m[2], m[3], m[4], m[5]};
+            TalusVec3 spin = talus_sym3_mul(inertia, load[side].torque);
+            v = talus_madd(v, h / load[side].length,
+                           talus_cross(spin, talus_vec3(arm[0], arm[1], arm[2])));
+        }
+        velocity[side] = talus_dot(v, talus_vec3(n[0], n[1], n[2]));
+    }
+    return velocity[1] - velocity[0];
+}
+
+/* Returns the offset of contact i; its bodies, frame and arms must be filled. u_n is the free velocity without the
+ * parts of gravity and of the applied loads (NULL: none). */
 TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                         const TalusBuildOptions *o, double gap, double size)
+                                         const TalusBuildOptions *o, double gap, double size,
+                                         const TalusLoad *load)
 {
     double bias = talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
     if (law->restitution == 0.0)
@@ -114,6 +145,8 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     if (b < 0 ||
         op->body[b][3] == 0.0) /* gravity changes both velocities alike, except of a fixed body */
         kick = talus_dot(o->kick, talus_vec3(n[0], n[1], n[2]));
+    if (load)
+        kick -= talus_load_velocity(op, i, o->h, load);
     talus_block_velocity(op, i, u);
     return talus_contact_rebound(law, o, gap, u[0] + kick, u[0], bias);
 }
@@ -123,7 +156,7 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
 TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
                                        double size)
 {
-    return law->cohesion > 0.0 && gap <= o->reach * size ? law->cohesion * o->h : 0.0;
+    return law->cohesion > 0.0 && gap <= o->cohesion_range * size ? law->cohesion * o->h : 0.0;
 }
 
 /* Returns the radius of the surface on which a body rolls: the size of a sphere, cylinder, capsule or ellipsoid; 0 for

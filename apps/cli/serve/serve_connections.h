@@ -1,0 +1,46 @@
+/* cli/serve/serve_connections.h - keeps the server responsive while other clients hold connections.
+ *
+ * civetweb gives every connection a thread from its first byte on, and the number of threads is fixed. While
+ * nearly all of them are in use, connections that keep a thread waiting are aborted: those with an incomplete
+ * request, those that send a body nobody asked for, those that do not read their answer. A client that has sent
+ * its request is never aborted, even while it waits for a thread. */
+#ifndef TALUS_CLI_SERVE_CONNECTIONS_H
+#define TALUS_CLI_SERVE_CONNECTIONS_H
+
+#include "base/status.h"
+
+enum {
+    SERVE_THREADS = 64,     /* connections served at a time */
+    SERVE_THREADS_BUSY = 60 /* from this number on connections are aborted */
+};
+
+typedef struct Connections Connections;
+typedef struct Connection Connection; /* a connection that has a thread */
+
+/* Starts the thread that aborts stalled connections. */
+TalusStatus connections_start(Connections **out);
+/* Sets the server's port, by which its connections are found. Nothing is aborted before. */
+void connections_set_port(Connections *all, int port);
+void connections_stop(Connections *all);
+
+/* Registers a connection with a thread, before its request; NULL beyond SERVE_THREADS. Other calls accept NULL. */
+Connection *connections_add(Connections *all);
+/* Notes that the request is complete and is being answered. `peer` is the client's port. */
+void connection_answering(Connection *connection, int peer);
+/* True once the request is being answered. */
+bool connection_is_answered(const Connection *connection);
+/* Notes that the client has read part of the answer. */
+void connection_progress(Connection *connection);
+/* Notes that the answer is sent; further input is discarded. */
+void connection_draining(Connection *connection);
+void connection_remove(Connection *connection);
+
+/* ---- sockets ---- */
+
+/* Shuts sockets of this process with local port `port` and remote port `peer`; peer 0: all with that local port,
+ * also a listening one. `how` is that of shutdown(). */
+void sockets_shut(int port, int peer, int how);
+/* Shuts one socket both ways; closing it resets the connection, so that a client that is still sending notices. */
+void socket_abort(int port, int peer);
+
+#endif

@@ -1,0 +1,28 @@
+/* backend/cuda/ops/machines_apply.cu - satisfaction of eliminated joints in velocities. */
+#include "backend/cuda/ops/machines.h"
+
+/* Applies matrices, if the view has them, else the factorisation. */
+static __global__ void apply_machines(CuMachinesView view, double (*velocity)[8])
+{
+    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
+    if (view.response) {
+        cu_machine_respond(&view, (int)blockIdx.x, velocity, shared);
+        return;
+    }
+    const TalusMachines e = cu_machines_near(&view, shared);
+    talus_machine_apply(&e, (int)blockIdx.x, velocity, cu_team());
+}
+
+void cu_machines_launch(const TalusOperator *op, CuMachinesView view, bool offset,
+                        double (*velocity)[8])
+{
+    if (!offset)
+        view.machines.bias = nullptr;
+    launch_block(cu_of(op), apply_machines, (unsigned)view.machines.machines,
+                 cu_machine_threads(&view), view, velocity);
+}
+
+void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8])
+{
+    cu_machines_launch(op, cu_machines(op), offset, velocity);
+}

@@ -1,0 +1,24 @@
+/* base/arena.h - memory that is freed as a whole, as of a JSON tree and the structs read from it. */
+#ifndef TALUS_BASE_ARENA_H
+#define TALUS_BASE_ARENA_H
+
+#include <talus/base.h>
+
+/* A zeroed arena is empty. */
+typedef struct TalusArena {
+    struct TalusArenaBlock *blocks;
+} TalusArena;
+
+/* Returns zeroed memory, or NULL with the error set. */
+void *talus_arena_new(TalusArena *arena, size_t size);
+/* Sets `pointer` to a zeroed array. */
+#define TALUS_ARENA_ALLOC(arena, pointer, count)                                 \
+    (((pointer) = talus_arena_new((arena), (size_t)(count) * sizeof *(pointer))) \
+         ? TALUS_OK                                                              \
+         : TALUS_ERR_MEMORY)
+/* Makes a NUL-terminated copy. */
+TalusStatus talus_arena_text(TalusArena *arena, const char *text, size_t length, char **out);
+/* Frees all memory of the arena. */
+void talus_arena_clear(TalusArena *arena);
+
+#endif

@@ -1,0 +1,46 @@
+/* engine/probe.h - what one contact and one body add to the sums of a probe (world/probe.c), for host and device. */
+#ifndef TALUS_ENGINE_PROBE_H
+#define TALUS_ENGINE_PROBE_H
+
+#include "engine/engine.h"
+
+/* Sums of TalusProbeSums: impulse, torque and number of contacts; then number, mass and momentum of bodies. */
+enum { TALUS_PROBE_CONTACT_SUMS = 7, TALUS_PROBE_BODY_SUMS = 5 };
+
+/* True if the probe sums over this body: the probe's own body, or one whose centre is in its region. */
+TALUS_INLINE bool talus_probe_has(const TalusEngineProbe *probe, const int32_t *shape,
+                                  const uint8_t *mobility, const TalusVec3 *position, uint32_t slot)
+{
+    if (!probe->region)
+        return slot == (uint32_t)probe->slot;
+    TalusVec3 x = position[slot], lo = probe->lo, hi = probe->hi;
+    return talus_is_dynamic(shape, mobility, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
+           x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
+}
+
+/* Adds a contact of a body that the probe has. `impulse` and `moment` act on b, arm: from the body's centre; on_a: the
+ * body is a. Torques of a region are about its middle. */
+TALUS_INLINE void talus_probe_add_contact(const TalusEngineProbe *probe, TalusVec3 position,
+                                          TalusVec3 arm, bool on_a, TalusVec3 impulse,
+                                          TalusVec3 moment, double *sum)
+{
+    TalusVec3 middle = talus_scale(0.5, talus_add(probe->lo, probe->hi));
+    if (probe->region)
+        arm = talus_add(arm, talus_sub(position, middle));
+    TalusVec3 p = on_a ? talus_neg(impulse) : impulse, m = on_a ? talus_neg(moment) : moment;
+    TalusVec3 torque = talus_add(talus_cross(arm, p), m);
+    double values[TALUS_PROBE_CONTACT_SUMS] = {p.x, p.y, p.z, torque.x, torque.y, torque.z, 1.0};
+    for (int j = 0; j < TALUS_PROBE_CONTACT_SUMS; j++)
+        sum[j] += values[j];
+}
+
+/* Adds a body with its solved record; NULL: it does not move. */
+TALUS_INLINE void talus_probe_add_body(double mass, const double *solved, double *sum)
+{
+    sum[0] += 1.0;
+    sum[1] += mass;
+    for (int j = 0; solved && j < 3; j++)
+        sum[2 + j] += mass * solved[j];
+}
+
+#endif
