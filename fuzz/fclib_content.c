@@ -80,7 +80,7 @@ bool talus_h5_is_written(const TalusH5 *h5, const char *path)
     return byte((TalusH5 *)(uintptr_t)h5) < ODD;
 }
 
-TalusStatus talus_h5_need_group(const TalusH5 *h5, const char *path)
+TalusStatus talus_h5_expect_group(const TalusH5 *h5, const char *path)
 {
     TalusH5 *in = (TalusH5 *)(uintptr_t)h5;
     return byte(in) < ODD ? TALUS_OK : refuse(in, path);

@@ -113,7 +113,7 @@ TEST(files_for_other_programs_tell_the_period)
         CHECK_INT(head->period.on[0], periodic);
         CHECK_INT(head->period.on[2], 0);
         CHECK(!periodic || (head->period.lo.x == lo && head->period.hi.x == hi));
-        CHECK(talus_frames_head_same(head, &store.head));
+        CHECK(talus_frames_heads_equal(head, &store.head));
         for (int k = 0; k < 3; k++)
             write_as(formats[k], "frames", head, &s);
         check_files("frames", periodic);
@@ -155,13 +155,13 @@ TEST(heads_differ_by_their_periods)
     TalusHeadStore a = {0}, b = {0};
     CHECK_OK(talus_frames_head_of_world(world[0], NULL, NULL, &a));
     CHECK_OK(talus_frames_head_of_world(world[1], NULL, NULL, &b));
-    CHECK(!talus_frames_head_same(&a.head, &b.head));
+    CHECK(!talus_frames_heads_equal(&a.head, &b.head));
     a.head.period = b.head.period;
-    CHECK(talus_frames_head_same(&a.head, &b.head));
+    CHECK(talus_frames_heads_equal(&a.head, &b.head));
     a.head.period.hi.z = 5.0; /* along which it is off */
-    CHECK(talus_frames_head_same(&a.head, &b.head));
+    CHECK(talus_frames_heads_equal(&a.head, &b.head));
     a.head.period.hi.y = 5.0;
-    CHECK(!talus_frames_head_same(&a.head, &b.head));
+    CHECK(!talus_frames_heads_equal(&a.head, &b.head));
     talus_frames_head_clear(&a);
     talus_frames_head_clear(&b);
     talus_world_destroy(world[0]);

@@ -221,7 +221,7 @@ TEST(old_files_are_read)
     REQUIRE(p && q);
     CHECK_INT(p->shape_count, OLD_KINDS);
     CHECK(!p->figures && q->figures);
-    CHECK(talus_frames_head_same(p, q));
+    CHECK(talus_frames_heads_equal(p, q));
     for (int k = 0; k < OLD_KINDS; k++)
         CHECK_INT((int)p->shapes[k].kind, k);
     talus_frames_close(old);

@@ -36,10 +36,10 @@ TEST(shapes_come_back)
     for (int k = 0; k < ALL_SHAPES; k++) {
         TalusShapeDef mine = talus_world_shape(world, s.shape[k]);
         CHECK(mine.kind == all_shapes[k].kind);
-        CHECK(talus_head_same_shape(&mine, &head->shapes[s.shape[k]]));
+        CHECK(talus_head_shapes_equal(&mine, &head->shapes[s.shape[k]]));
         CHECK(s.tag[k] == k && s.fixed[k] == is_fixed(k) && s.radius[k] > 0.0);
         for (int j = 0; j < ALL_SHAPES; j++) /* and no two of them are the same */
-            CHECK(talus_head_same_shape(&mine, &head->shapes[s.shape[j]]) == (j == k));
+            CHECK(talus_head_shapes_equal(&mine, &head->shapes[s.shape[j]]) == (j == k));
     }
     talus_snapshot_free(&s);
     talus_frames_close(frames);
@@ -60,16 +60,16 @@ TEST(shapes_that_differ_are_told_apart)
     stone.vertex = points;
     hill.height = heights;
     bell.part = parts;
-    CHECK(talus_head_same_shape(&stone, &all_shapes[STONE]));
-    CHECK(talus_head_same_shape(&hill, &all_shapes[HILL]));
-    CHECK(talus_head_same_shape(&bell, &all_shapes[DUMBBELL]));
+    CHECK(talus_head_shapes_equal(&stone, &all_shapes[STONE]));
+    CHECK(talus_head_shapes_equal(&hill, &all_shapes[HILL]));
+    CHECK(talus_head_shapes_equal(&bell, &all_shapes[DUMBBELL]));
     points[3].y += 0x1p-53;
     heights[11] = 0x1p-1000;
     ball.radius += 0x1p-53;
     parts[2].shape = &ball;
-    CHECK(!talus_head_same_shape(&stone, &all_shapes[STONE]));
-    CHECK(!talus_head_same_shape(&hill, &all_shapes[HILL]));
-    CHECK(!talus_head_same_shape(&bell, &all_shapes[DUMBBELL]));
+    CHECK(!talus_head_shapes_equal(&stone, &all_shapes[STONE]));
+    CHECK(!talus_head_shapes_equal(&hill, &all_shapes[HILL]));
+    CHECK(!talus_head_shapes_equal(&bell, &all_shapes[DUMBBELL]));
 }
 
 TEST(base64_goes_both_ways)
@@ -183,7 +183,7 @@ TEST(reading_survives_every_failed_allocation)
         talus_fail_allocation_in(0);
         CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
         if (status == TALUS_OK)
-            CHECK(talus_frames_head_same(&head, &back.head));
+            CHECK(talus_frames_heads_equal(&head, &back.head));
         talus_packer_clear(&packer);
         talus_frames_head_clear(&copy);
         talus_frames_head_clear(&back);

@@ -9,7 +9,7 @@
 #define TALUS_HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
 
 /* A bijective mix of 64 bits (two rounds of multiply and xor-shift). */
-static inline uint64_t talus_mix(uint64_t x)
+static inline uint64_t talus_hash_mix(uint64_t x)
 {
     x ^= x >> 32;
     x *= UINT64_C(0xd6e8feb86659fd93);
@@ -26,12 +26,12 @@ static inline uint64_t talus_hash(uint64_t hash, const void *bytes, size_t size)
     uint64_t word;
     for (; size >= 8; p += 8, size -= 8) {
         memcpy(&word, p, 8);
-        hash = talus_mix(hash ^ word) + UINT64_C(0x632be59bd9b4e019);
+        hash = talus_hash_mix(hash ^ word) + UINT64_C(0x632be59bd9b4e019);
     }
     word = size;
     memcpy(&word, p, size); /* at most 7 bytes; the top byte keeps the length apart */
     word ^= (uint64_t)size << 56;
-    return talus_mix(hash ^ word);
+    return talus_hash_mix(hash ^ word);
 }
 
 #endif

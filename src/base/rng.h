@@ -10,14 +10,14 @@ typedef struct TalusRng {
 
 static inline TalusRng talus_rng(uint64_t seed)
 {
-    TalusRng r = {talus_mix(seed ^ UINT64_C(0x6a09e667f3bcc909))};
+    TalusRng r = {talus_hash_mix(seed ^ UINT64_C(0x6a09e667f3bcc909))};
     return r;
 }
 
 static inline uint64_t talus_rng_next(TalusRng *rng)
 {
     rng->state += TALUS_HASH_SEED;
-    return talus_mix(rng->state);
+    return talus_hash_mix(rng->state);
 }
 
 /* Uniform in [0, 1), 53 bits. */

@@ -81,6 +81,23 @@ static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot
     return id;
 }
 
+/* The arrays of TalusBodies as a table, for loops that grow, copy and save them. */
+typedef struct TalusBodyField {
+    const char *name;
+    size_t offset, element;
+} TalusBodyField;
+
+enum { TALUS_BODY_FIELDS = 13 };
+extern const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS];
+void *talus_body_array(const TalusBodies *bodies, int field);
+
+TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots);
+void talus_bodies_clear(TalusBodies *bodies);
+/* Checks whether the batch can be added to this world; the message names the fault. */
+TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch);
+/* Marks the slot dead but leaves its data, so that a journal can restore it. */
+void talus_slot_remove(TalusWorld *world, int slot);
+double talus_slot_kinetic(const TalusWorld *world, int slot);
 /* Copies the states of `count` bodies between the arrays and a list, with the slots of the list. */
 static inline void talus_bodies_gather(const TalusBodies *b, const int32_t *slot, int count,
                                        TalusMotion *state)
@@ -102,23 +119,6 @@ static inline void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int
     }
 }
 
-/* The arrays of TalusBodies as a table, for loops that grow, copy and save them. */
-typedef struct TalusBodyField {
-    const char *name;
-    size_t offset, element;
-} TalusBodyField;
-
-enum { TALUS_BODY_FIELDS = 13 };
-extern const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS];
-void *talus_body_array(const TalusBodies *bodies, int field);
-
-TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots);
-void talus_bodies_clear(TalusBodies *bodies);
-/* Checks whether the batch can be added to this world; the message names the fault. */
-TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch);
-/* Marks the slot dead but leaves its data, so that a journal can restore it. */
-void talus_slot_remove(TalusWorld *world, int slot);
-double talus_slot_kinetic(const TalusWorld *world, int slot);
 /* Returns bodies, those of the world or others with its shapes, for a detector that looks for overlaps: without
  * spins. `filter` may be NULL. */
 TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,

@@ -272,7 +272,7 @@ TalusStatus talus_dir_sync_file(const TalusDir *dir, const char *name)
 {
     int fd;
     TALUS_TRY(talus_dir_open_file(dir, name, O_RDONLY, &fd));
-    int error = talus_sync_error(fd);
+    int error = talus_sync_descriptor(fd);
     close(fd);
     if (error)
         return fail_at(dir, name, "cannot sync: %s", strerror(error));
@@ -281,7 +281,7 @@ TalusStatus talus_dir_sync_file(const TalusDir *dir, const char *name)
 
 TalusStatus talus_dir_sync(const TalusDir *dir)
 {
-    int error = talus_sync_error(dir->fd);
+    int error = talus_sync_descriptor(dir->fd);
     if (error)
         return talus_fail_file(dir->path, TALUS_ERR_IO, "cannot sync: %s", strerror(error));
     return TALUS_OK;

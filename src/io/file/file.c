@@ -119,7 +119,7 @@ TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **o
 static void flush(TalusFile *file)
 {
     if (!file->error)
-        file->error = talus_write_error(file->fd, file->buffer, file->used, NULL);
+        file->error = talus_write_fully(file->fd, file->buffer, file->used, NULL);
     if (file->dir && file->dir->files) /* only the list uses it */
         file->crc = talus_crc32(file->crc, file->buffer, file->used);
     file->size += file->used;
@@ -173,7 +173,7 @@ static TalusStatus finish(TalusFile *file, bool sync)
     TalusStatus status = TALUS_OK;
     flush(file);
     if (sync && !file->error)
-        file->error = talus_sync_error(file->fd);
+        file->error = talus_sync_descriptor(file->fd);
     if (close(file->fd) != 0 && !file->error)
         file->error = errno;
     file->fd = -1;

@@ -32,9 +32,9 @@ void talus_file_abandon(TalusFile *file);
 /* ---- read.c ---- */
 
 /* Writes all bytes to a descriptor, at offset *at or, if `at` is NULL, at its current offset. Returns 0 or errno. */
-int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at);
+int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *at);
 /* Syncs a descriptor to the disk. Returns 0 or errno. */
-int talus_sync_error(int fd);
+int talus_sync_descriptor(int fd);
 bool talus_same_file(const struct stat *a, const struct stat *b);
 
 /* Opens a file to read it; negative on failure. NONBLOCK: the caller refuses what is no regular file, so that a named

@@ -112,7 +112,7 @@ static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
 TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing)
 {
     file->closing = strlen(closing);
-    int error = talus_write_error(file->fd, closing, file->closing, &size);
+    int error = talus_write_fully(file->fd, closing, file->closing, &size);
     if (!error && ftruncate(file->fd, (off_t)(size + file->closing)) != 0)
         error = errno;
     if (error)
@@ -148,7 +148,7 @@ static TalusStatus check_length(const TalusGrowing *file)
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size)
 {
     TALUS_TRY(check_length(file));
-    int error = talus_write_error(file->fd, bytes, size, &file->size);
+    int error = talus_write_fully(file->fd, bytes, size, &file->size);
     if (error) {
         bool cut = ftruncate(file->fd, (off_t)file->size) == 0;
         return talus_fail_file(file->path, TALUS_ERR_IO, "cannot write: %s%s", strerror(error),
@@ -164,7 +164,7 @@ TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t s
  * space that the file has already. */
 static void restore_closing(const TalusGrowing *file, const char *closing)
 {
-    if (talus_write_error(file->fd, closing, file->closing, &file->size) == 0)
+    if (talus_write_fully(file->fd, closing, file->closing, &file->size) == 0)
         (void)!ftruncate(file->fd, (off_t)(file->size + file->closing));
 }
 
@@ -172,7 +172,7 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
 {
     const char *from = bytes;
     TALUS_TRY(check_length(file));
-    int error = talus_write_error(file->fd, from, size, &file->size);
+    int error = talus_write_fully(file->fd, from, size, &file->size);
     if (error) {
         restore_closing(file, from + size - file->closing);
         return talus_fail_file(file->path, TALUS_ERR_IO, "cannot write: %s", strerror(error));
@@ -207,7 +207,7 @@ TalusStatus talus_growing_sync(const TalusGrowing *file)
         return TALUS_OK;
     TALUS_TRY(talus_growing_check(file));
     TALUS_TRY(check_length(file));
-    int error = talus_sync_error(file->fd);
+    int error = talus_sync_descriptor(file->fd);
     if (error)
         return talus_fail_file(file->path, TALUS_ERR_IO, "cannot sync: %s", strerror(error));
     return TALUS_OK;

@@ -14,7 +14,7 @@ enum { PATH_BYTES = 4096 };
 
 /* ---- descriptors ---- */
 
-int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at)
+int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *at)
 {
     const char *from = bytes;
     for (size_t done = 0; done < size;) {
@@ -30,7 +30,7 @@ int talus_write_error(int fd, const void *bytes, size_t size, const uint64_t *at
 }
 
 /* Some file systems cannot sync (EINVAL, EROFS); this is no error. */
-int talus_sync_error(int fd)
+int talus_sync_descriptor(int fd)
 {
     return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
 }

@@ -110,7 +110,7 @@ static double over_step(const TalusSnapshot *snapshot, double impulse)
     return snapshot->length > 0.0 ? impulse / snapshot->length : 0.0;
 }
 
-double talus_contact_force(const TalusSnapshot *snapshot, int contact)
+double talus_snapshot_contact_force(const TalusSnapshot *snapshot, int contact)
 {
     const TalusContactState *c = &snapshot->contact[contact];
     return over_step(snapshot, talus_dot(c->impulse, c->normal));
@@ -147,7 +147,7 @@ static int reals(const TalusField *field, const TalusSnapshot *snapshot, int row
     const void *at = element(field, snapshot, row);
     int n = talus_field_components(field);
     if (field->source == TALUS_SOURCE_NORMAL_FORCE)
-        out[0] = talus_contact_force(snapshot, row);
+        out[0] = talus_snapshot_contact_force(snapshot, row);
     else
         memcpy(out, at, (size_t)n * sizeof *out); /* vectors and quaternions are arrays of double */
     if (field->source == TALUS_SOURCE_FORCE)

@@ -73,7 +73,7 @@ static inline TalusShapeKind talus_frame_body_kind(const TalusFramesHead *head,
 }
 
 /* Returns the force of a contact in newtons; 0 if the step length is 0. */
-double talus_contact_force(const TalusSnapshot *snapshot, int contact);
+double talus_snapshot_contact_force(const TalusSnapshot *snapshot, int contact);
 
 /* List of rows whose memory is reused from frame to frame. Starts zeroed. */
 typedef struct TalusRows {

@@ -526,7 +526,7 @@ static TalusStatus remove_hdf(TalusDir *dir)
     return talus_dir_remove(dir, FILE_NAME);
 }
 
-static TalusStatus measure_hdf(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
+static TalusStatus checksum_hdf(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
 {
     Hdf hdf = {.file = -1};
     hid_t old = -1;
@@ -554,7 +554,7 @@ const TalusFormat talus_format_vtkhdf = {
     .sync = sync_hdf,
     .close = close_hdf,
     .remove = remove_hdf,
-    .measure = measure_hdf,
+    .checksum = checksum_hdf,
 };
 
 void talus_hdf5_skip_exit(void)

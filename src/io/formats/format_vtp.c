@@ -147,7 +147,7 @@ static TalusStatus gather_chains(Chains *chain, const TalusFramesHead *head,
     TALUS_TRY(reserve_chains(chain, (size_t)snapshot->contact_count));
     chain->points = chain->contact.count = 0;
     for (int i = 0; i < snapshot->contact_count; i++) {
-        double force = talus_contact_force(snapshot, i);
+        double force = talus_snapshot_contact_force(snapshot, i);
         if (force > 0.0)
             add_chain(chain, head, snapshot, i, force);
     }

@@ -141,11 +141,11 @@ TalusStatus talus_format_remove_all(TalusDir *dir)
     return TALUS_OK;
 }
 
-TalusStatus talus_format_measure(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
+TalusStatus talus_format_checksum(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc)
 {
     for (int i = 0; i < talus_format_count(); i++)
-        if (table[i]->measure)
-            return table[i]->measure(dir, entry, crc);
+        if (table[i]->checksum)
+            return table[i]->checksum(dir, entry, crc);
     return talus_fail(TALUS_ERR_UNSUPPORTED, "%s/%s: this build of Talus has no HDF5 to read it",
                       dir->path, entry->name);
 }

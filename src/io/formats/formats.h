@@ -26,7 +26,7 @@ typedef struct TalusFormat {
     TalusStatus (*remove)(TalusDir *dir);
     /* For formats that enter TALUS_ENTRY_FRAMES: computes the checksum of the first `entry->size` frames, to compare
      * with entry->crc. Fails if the file has fewer sound frames. */
-    TalusStatus (*measure)(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
+    TalusStatus (*checksum)(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 } TalusFormat;
 
 int talus_format_count(void);
@@ -56,8 +56,8 @@ TalusStatus talus_format_close(TalusFormatWriter *writer);
 
 /* Removes the files of earlier runs from `dir`, for every format, also those that this build lacks. */
 TalusStatus talus_format_remove_all(TalusDir *dir);
-/* Calls `measure` of the format that wrote the entry. */
-TalusStatus talus_format_measure(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
+/* Calls `checksum` of the format that wrote the entry. */
+TalusStatus talus_format_checksum(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 
 /* The rows of the table, each defined in its own file. */
 extern const TalusFormat talus_format_vtp, talus_format_vtkhdf, talus_format_lammps,

@@ -263,7 +263,7 @@ static inline unsigned talus_frame_fields(bool lean)
 }
 
 /* Files store no orientation of spheres. */
-static inline bool talus_head_is_sphere(const TalusFramesHead *head, int shape)
+static inline bool talus_head_shape_is_sphere(const TalusFramesHead *head, int shape)
 {
     return head->shapes[shape].kind == TALUS_SHAPE_SPHERE;
 }
@@ -285,11 +285,11 @@ void talus_frames_head_clear(TalusHeadStore *store);
 /* Makes a deep copy; `out` is cleared first and must not own what `head` points to. */
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out);
 /* True if two heads have equal shapes, materials, gravity, periods and step. */
-bool talus_frames_head_same(const TalusFramesHead *a, const TalusFramesHead *b);
+bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b);
 /* Computes radius, quantum, origin and floor from the bodies. */
 TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot *first);
 /* Returns the direction against gravity; +z without gravity. */
-TalusVec3 talus_frames_up(const TalusFramesHead *head);
+TalusVec3 talus_frames_up_direction(const TalusFramesHead *head);
 
 /* Append the HEAD chunk for a file of this version; read a head from its payload. `source` is for messages. In version
  * 1 the payload is JSON only. Since version 2 at least one zero follows, up to a multiple of 8 bytes, and then the
@@ -323,9 +323,9 @@ TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload pa
 /* ---- shapes of a head: frames_shape.c ---- */
 
 /* Append a vector, a shape, a figure as JSON. The object of a shape stays open, so that its figure may follow. */
-void talus_head_vector(TalusText *text, const char *key, TalusVec3 v);
-void talus_head_shape(TalusText *text, const TalusShapeDef *shape);
-void talus_head_figure(TalusText *text, const TalusFigure *figure);
+void talus_head_print_vector(TalusText *text, const char *key, TalusVec3 v);
+void talus_head_print_shape(TalusText *text, const TalusShapeDef *shape);
+void talus_head_print_figure(TalusText *text, const TalusFigure *figure);
 
 /* Bound of numbers in a head, so that squares and sums do not overflow. */
 #define TALUS_HEAD_NUMBER_MAX 1e100
@@ -334,8 +334,8 @@ void talus_head_figure(TalusText *text, const TalusFigure *figure);
 TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJsonKind kind,
                               const TalusJson **out);
 /* Read a number, a list of `count` numbers, a vector. */
-TalusStatus talus_head_number(const TalusJson *object, const char *key, double *out);
-TalusStatus talus_head_list(const TalusJson *node, int count, double *out);
+TalusStatus talus_head_read_number(const TalusJson *object, const char *key, double *out);
+TalusStatus talus_head_read_list(const TalusJson *node, int count, double *out);
 TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, TalusVec3 *out);
 /* Fails if a world would refuse the shape. */
 TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, TalusShapeDef *out);
@@ -344,7 +344,7 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
 TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
                                   TalusShapeDef *out);
 /* True if two definitions make the same shape. */
-bool talus_head_same_shape(const TalusShapeDef *a, const TalusShapeDef *b);
+bool talus_head_shapes_equal(const TalusShapeDef *a, const TalusShapeDef *b);
 
 /* ---- frames: frames_encode.c, frames_decode.c ---- */
 

@@ -167,7 +167,7 @@ static TalusStatus unpack_orientations(TalusFrameDecoder *d, const TalusFramesHe
     int count = 0;
     for (int i = 0; i < now->count; i++) {
         memset(now->orientation[i], 0, sizeof now->orientation[i]);
-        if (talus_head_is_sphere(head, now->shape[i]))
+        if (talus_head_shape_is_sphere(head, now->shape[i]))
             continue;
         for (int k = 0; k < 4; k++)
             d->guess[4 * count + k] = d->match[i] < 0 ? 0 : before->orientation[d->match[i]][k];
@@ -176,7 +176,7 @@ static TalusStatus unpack_orientations(TalusFrameDecoder *d, const TalusFramesHe
     TALUS_TRY(talus_unpack_integers(&d->unpacker, TALUS_ARRAY_ORIENTATION, 4, count,
                                     key ? NULL : d->guess, d->value));
     for (int i = 0, next = 0; i < now->count; i++)
-        if (!talus_head_is_sphere(head, now->shape[i]))
+        if (!talus_head_shape_is_sphere(head, now->shape[i]))
             TALUS_TRY(set_orientation(&d->value[4 * next++], now->orientation[i]));
     return TALUS_OK;
 }
@@ -206,7 +206,7 @@ static TalusQuat to_quat(const int16_t turn[4])
 static void fill_bodies(const TalusFramesHead *head, const TalusFrameState *now, TalusSnapshot *s)
 {
     for (int i = 0; i < now->count; i++) {
-        bool sphere = talus_head_is_sphere(head, now->shape[i]);
+        bool sphere = talus_head_shape_is_sphere(head, now->shape[i]);
         s->id[i] = now->id[i];
         s->position[i] = talus_head_grid_point(head, now->position[i]);
         s->orientation[i] = sphere ? talus_quat_identity() : to_quat(now->orientation[i]);
@@ -300,8 +300,8 @@ static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head
         int a = s->contact_a[i], b = s->contact_b[i];
         TalusVec3 arm = arm_of(s, i, head, &point);
         double length = talus_norm(arm);
-        TalusVec3 normal =
-            length > 0.0 ? talus_scale(1.0 / length, arm) : talus_neg(talus_frames_up(head));
+        TalusVec3 normal = length > 0.0 ? talus_scale(1.0 / length, arm)
+                                        : talus_neg(talus_frames_up_direction(head));
         double impulse = talus_from_bfloat16(d->half[i]) * s->length;
         s->contact[i] = (TalusContactState){.a = s->id[a],
                                             .b = s->id[b],

@@ -77,7 +77,8 @@ static float to_radius(double radius, bool lean)
 /* Returns the layer in which a new body starts; 0 without a floor, when nothing moves yet. */
 static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
 {
-    double above = (talus_dot(talus_frames_up(head), position) - head->floor) / (2 * head->radius);
+    double above =
+        (talus_dot(talus_frames_up_direction(head), position) - head->floor) / (2 * head->radius);
     if (!(above > 0.0))
         return 0;
     return (uint8_t)fmin(floor(above), 255.0);
@@ -91,7 +92,7 @@ static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const T
     TalusFrameState *now = &e->now;
     int row = e->match[i];
     bool clamped = to_grid(head, s->position[i], now->position[i]);
-    if (talus_head_is_sphere(head, s->shape[i]))
+    if (talus_head_shape_is_sphere(head, s->shape[i]))
         memset(now->orientation[i], 0, sizeof now->orientation[i]);
     else
         to_orientation(s->orientation[i], row >= 0 ? before->orientation[row] : NULL,
@@ -213,7 +214,7 @@ static TalusStatus pack_orientations(TalusFrameEncoder *e, const TalusFramesHead
 {
     int count = 0;
     for (int i = 0; i < e->now.count; i++) {
-        if (talus_head_is_sphere(head, e->now.shape[i]))
+        if (talus_head_shape_is_sphere(head, e->now.shape[i]))
             continue;
         for (int k = 0; k < 4; k++) {
             int row = e->match[i];

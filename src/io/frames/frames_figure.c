@@ -64,7 +64,7 @@ void talus_head_free_figures(TalusFigure **figure, int count)
 
 /* ---- writing ---- */
 
-void talus_head_figure(TalusText *text, const TalusFigure *figure)
+void talus_head_print_figure(TalusText *text, const TalusFigure *figure)
 {
     talus_text_print(text, ", \"drawn\": \"%s\", \"levels\": [", talus_drawn_name(figure->drawn));
     for (int i = 0; i < figure->levels; i++) {
@@ -182,7 +182,7 @@ size_t talus_head_padding(const TalusFigure *figure, int count, size_t size)
 static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
 {
     double v[4];
-    TALUS_TRY(talus_head_list(node, 4, v));
+    TALUS_TRY(talus_head_read_list(node, 4, v));
     for (int k = 0; k < 4; k++)
         if (!(v[k] >= 0.0 && v[k] <= TALUS_FRAMES_COUNT_MAX && v[k] == floor(v[k])))
             return talus_json_fail(node, 0, "has %g where a count should be", v[k]);

@@ -139,14 +139,14 @@ static bool same_period(const TalusPeriod *a, const TalusPeriod *b)
     return true;
 }
 
-bool talus_frames_head_same(const TalusFramesHead *a, const TalusFramesHead *b)
+bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b)
 {
     if (a->shape_count != b->shape_count || a->material_count != b->material_count ||
         a->step != b->step || !same_vector(a->gravity, b->gravity) ||
         !same_period(&a->period, &b->period))
         return false;
     for (int i = 0; i < a->shape_count; i++)
-        if (!talus_head_same_shape(&a->shapes[i], &b->shapes[i]))
+        if (!talus_head_shapes_equal(&a->shapes[i], &b->shapes[i]))
             return false;
     for (int i = 0; i < a->material_count; i++)
         if (!same_material(&a->materials[i], &b->materials[i]))
@@ -156,7 +156,7 @@ bool talus_frames_head_same(const TalusFramesHead *a, const TalusFramesHead *b)
 
 /* ---- the grid ---- */
 
-TalusVec3 talus_frames_up(const TalusFramesHead *head)
+TalusVec3 talus_frames_up_direction(const TalusFramesHead *head)
 {
     double norm = talus_norm(head->gravity);
     return norm > 0.0 ? talus_scale(-1.0 / norm, head->gravity) : talus_vec3(0.0, 0.0, 1.0);
@@ -214,7 +214,7 @@ static TalusVec3 low_corner(const TalusSnapshot *s, double quantum)
 
 TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot *first)
 {
-    TalusVec3 up = talus_frames_up(head);
+    TalusVec3 up = talus_frames_up_direction(head);
     double low = INFINITY;
     for (int i = 0; i < first->body_count; i++)
         if (!first->fixed[i])

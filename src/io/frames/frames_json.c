@@ -26,9 +26,9 @@ static void print_tables(TalusText *text, const TalusFramesHead *head, const Tal
     talus_text_print(text, "\"shapes\": [");
     for (int i = 0; i < head->shape_count; i++) {
         talus_text_print(text, "%s", i ? ", " : "");
-        talus_head_shape(text, &head->shapes[i]);
+        talus_head_print_shape(text, &head->shapes[i]);
         if (figure)
-            talus_head_figure(text, &figure[i]);
+            talus_head_print_figure(text, &figure[i]);
         talus_text_print(text, "}");
     }
     talus_text_print(text, "],\n\"materials\": [");
@@ -50,10 +50,10 @@ static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *fi
     talus_text_print(&out, ", \"scene\": ");
     talus_text_quote(&out, head->scene);
     talus_text_print(&out, ",\n");
-    talus_head_vector(&out, "gravity", head->gravity);
+    talus_head_print_vector(&out, "gravity", head->gravity);
     talus_text_print(&out, ", \"step\": %.17g, \"radius\": %.17g, \"quantum\": %.17g,\n",
                      head->step, head->radius, head->quantum);
-    talus_head_vector(&out, "origin", head->origin);
+    talus_head_print_vector(&out, "origin", head->origin);
     if (isnan(head->floor))
         talus_text_print(&out, ", \"floor\": null");
     else
@@ -154,8 +154,8 @@ static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, Talu
         if (n->kind != TALUS_JSON_OBJECT)
             return talus_json_fail(n, 0, "is not a material");
         TALUS_TRY(read_text(n, "name", &material->name));
-        TALUS_TRY(talus_head_number(n, "friction", &material->friction));
-        TALUS_TRY(talus_head_number(n, "density", &material->density));
+        TALUS_TRY(talus_head_read_number(n, "friction", &material->friction));
+        TALUS_TRY(talus_head_read_number(n, "density", &material->density));
     }
     return TALUS_OK;
 }
@@ -163,7 +163,7 @@ static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, Talu
 /* Reads a length or time that can be a divisor. */
 static TalusStatus read_scale(const TalusJson *root, const char *key, double *out)
 {
-    TALUS_TRY(talus_head_number(root, key, out));
+    TALUS_TRY(talus_head_read_number(root, key, out));
     if (!(*out > 1.0 / TALUS_HEAD_NUMBER_MAX && *out < TALUS_HEAD_NUMBER_MAX))
         return talus_json_fail(talus_json_get(root, key), 0, "is %g; expected more than 0", *out);
     return TALUS_OK;
@@ -173,7 +173,8 @@ static TalusStatus read_floor(const TalusJson *root, double *out)
 {
     const TalusJson *node = talus_json_get(root, "floor");
     *out = NAN;
-    return node && node->kind == TALUS_JSON_NULL ? TALUS_OK : talus_head_number(root, "floor", out);
+    return node && node->kind == TALUS_JSON_NULL ? TALUS_OK
+                                                 : talus_head_read_number(root, "floor", out);
 }
 
 static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
@@ -189,7 +190,7 @@ static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
         double between[2];
         if (!side)
             continue;
-        TALUS_TRY(talus_head_list(side, 2, between));
+        TALUS_TRY(talus_head_read_list(side, 2, between));
         if (!(fabs(between[0]) < TALUS_HEAD_NUMBER_MAX &&
               fabs(between[1]) < TALUS_HEAD_NUMBER_MAX &&
               between[1] - between[0] > 1.0 / TALUS_HEAD_NUMBER_MAX))

@@ -11,7 +11,7 @@
 
 /* ---- writing ---- */
 
-void talus_head_vector(TalusText *text, const char *key, TalusVec3 v)
+void talus_head_print_vector(TalusText *text, const char *key, TalusVec3 v)
 {
     talus_text_print(text, "\"%s\": [%.17g, %.17g, %.17g]", key, v.x, v.y, v.z);
 }
@@ -43,7 +43,7 @@ static void print_parts(TalusText *text, const TalusShapeDef *shape)
         const TalusShapePart *part = &shape->part[i];
         TalusQuat q = part->orientation;
         talus_text_print(text, "%s{", i ? ", " : "");
-        talus_head_vector(text, "position", part->position);
+        talus_head_print_vector(text, "position", part->position);
         talus_text_print(text, ", \"orientation\": [%.17g, %.17g, %.17g, %.17g], \"shape\": ", q.w,
                          q.x, q.y, q.z);
         print_shape(text, part->shape, true);
@@ -73,7 +73,7 @@ static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part)
     talus_text_print(text, "{\"kind\": \"%s\"", talus_shape_name(shape->kind));
     if (uses & TALUS_USES_HALF) {
         talus_text_print(text, ", ");
-        talus_head_vector(text, "half", shape->half);
+        talus_head_print_vector(text, "half", shape->half);
     }
     if (uses & TALUS_USES_RADIUS)
         talus_text_print(text, ", \"radius\": %.17g", shape->radius);
@@ -96,7 +96,7 @@ static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part)
 }
 
 /* Leaves the object open, so that the figure may follow. */
-void talus_head_shape(TalusText *text, const TalusShapeDef *shape)
+void talus_head_print_shape(TalusText *text, const TalusShapeDef *shape)
 {
     print_shape(text, shape, false);
 }
@@ -115,7 +115,7 @@ TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJso
     return TALUS_OK;
 }
 
-TalusStatus talus_head_number(const TalusJson *object, const char *key, double *out)
+TalusStatus talus_head_read_number(const TalusJson *object, const char *key, double *out)
 {
     const TalusJson *node;
     TALUS_TRY(talus_head_member(object, key, TALUS_JSON_NUMBER, &node));
@@ -123,7 +123,7 @@ TalusStatus talus_head_number(const TalusJson *object, const char *key, double *
     return TALUS_OK;
 }
 
-TalusStatus talus_head_list(const TalusJson *node, int count, double *out)
+TalusStatus talus_head_read_list(const TalusJson *node, int count, double *out)
 {
     if (node->kind != TALUS_JSON_ARRAY || node->count != count)
         return talus_json_fail(node, 0, "is not a list of %d numbers", count);
@@ -140,7 +140,7 @@ TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, Tal
     const TalusJson *node;
     double v[3];
     TALUS_TRY(talus_head_member(object, key, TALUS_JSON_ARRAY, &node));
-    TALUS_TRY(talus_head_list(node, 3, v));
+    TALUS_TRY(talus_head_read_list(node, 3, v));
     *out = talus_vec3(v[0], v[1], v[2]);
     if (!(talus_norm(*out) < TALUS_HEAD_NUMBER_MAX))
         return talus_json_fail(node, 0, "is too long a vector");
@@ -189,7 +189,7 @@ static TalusStatus read_profile(TalusArena *arena, const TalusJson *object, Talu
     out->profile = point;
     out->point_count = node->count;
     for (const TalusJson *n = node->first; n; n = n->next, point += 2)
-        TALUS_TRY(talus_head_list(n, 2, point));
+        TALUS_TRY(talus_head_read_list(n, 2, point));
     return TALUS_OK;
 }
 
@@ -212,9 +212,9 @@ static TalusStatus read_heights(TalusArena *arena, const TalusJson *node, TalusS
     double columns, rows;
     const void *height;
     int count;
-    TALUS_TRY(talus_head_number(node, "columns", &columns));
-    TALUS_TRY(talus_head_number(node, "rows", &rows));
-    TALUS_TRY(talus_head_number(node, "spacing", &out->spacing));
+    TALUS_TRY(talus_head_read_number(node, "columns", &columns));
+    TALUS_TRY(talus_head_read_number(node, "rows", &rows));
+    TALUS_TRY(talus_head_read_number(node, "spacing", &out->spacing));
     TALUS_TRY(read_doubles(arena, node, "height", 1, &height, &count));
     out->height = height;
     if (!(columns >= 2.0 && rows >= 2.0 && columns == floor(columns) && columns * rows == count))
@@ -237,7 +237,7 @@ static TalusStatus read_part(TalusArena *arena, const TalusJson *node, TalusShap
         return talus_json_fail(node, 0, "is not a part of a shape");
     TALUS_TRY(talus_head_read_vector(node, "position", &out->position));
     TALUS_TRY(talus_head_member(node, "orientation", TALUS_JSON_ARRAY, &turn));
-    TALUS_TRY(talus_head_list(turn, 4, q));
+    TALUS_TRY(talus_head_read_list(turn, 4, q));
     out->orientation = (TalusQuat){q[0], q[1], q[2], q[3]};
     double norm = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
     if (!(fabs(norm - 1.0) < 1e-6))
@@ -294,9 +294,9 @@ static TalusStatus read_kind(TalusArena *arena, const TalusJson *node, bool part
     if (uses & TALUS_USES_HALF)
         TALUS_TRY(talus_head_read_vector(node, "half", &out->half));
     if (uses & TALUS_USES_RADIUS)
-        TALUS_TRY(talus_head_number(node, "radius", &out->radius));
+        TALUS_TRY(talus_head_read_number(node, "radius", &out->radius));
     if (uses & TALUS_USES_HALF_HEIGHT)
-        TALUS_TRY(talus_head_number(node, "half_height", &out->half_height));
+        TALUS_TRY(talus_head_read_number(node, "half_height", &out->half_height));
     if (uses & TALUS_USES_PROFILE)
         TALUS_TRY(read_profile(arena, node, out));
     if (uses & TALUS_USES_VERTEX)
@@ -424,7 +424,7 @@ static bool same_shape(const TalusShapeDef *a, const TalusShapeDef *b, bool part
     return uses & TALUS_USES_PARTS ? same_parts(a, b) : same_arrays(a, b);
 }
 
-bool talus_head_same_shape(const TalusShapeDef *a, const TalusShapeDef *b)
+bool talus_head_shapes_equal(const TalusShapeDef *a, const TalusShapeDef *b)
 {
     return same_shape(a, b, false);
 }

@@ -204,7 +204,7 @@ static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
                        const TalusSnapshot *s)
 {
     const TalusFramesHead *now = &w->head.head;
-    if (!w->has_head || !talus_frames_head_same(now, head))
+    if (!w->has_head || !talus_frames_heads_equal(now, head))
         return false;
     if (head->quantum > 0.0)
         return head->quantum == now->quantum && head->radius == now->radius &&

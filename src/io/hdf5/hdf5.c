@@ -197,7 +197,7 @@ static TalusStatus open_kind(const TalusH5 *h5, const char *path, H5I_type_t typ
     return status;
 }
 
-TalusStatus talus_h5_need_group(const TalusH5 *h5, const char *path)
+TalusStatus talus_h5_expect_group(const TalusH5 *h5, const char *path)
 {
     hid_t id;
     TALUS_TRY(open_kind(h5, path, H5I_GROUP, "a group", &id));

@@ -30,7 +30,7 @@ bool talus_h5_has(const TalusH5 *h5, const char *path);
 /* False for a dataset that was made but never written. */
 bool talus_h5_is_written(const TalusH5 *h5, const char *path);
 /* Fails unless the path is a group. */
-TalusStatus talus_h5_need_group(const TalusH5 *h5, const char *path);
+TalusStatus talus_h5_expect_group(const TalusH5 *h5, const char *path);
 /* Reads one integer, a scalar or a list of one. */
 TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out);
 /* Read whole lists; free with talus_release. Integers out of range are clamped. */

@@ -239,7 +239,7 @@ static TalusStatus check_sums(Reader *r, const char *matrix, const TalusSparse *
 static TalusStatus read_matrix(Reader *r, const char *matrix, const Shape *shape, TalusSparse *out)
 {
     Stored stored = {0};
-    TALUS_TRY(talus_h5_need_group(r->h5, at(r, matrix, "")));
+    TALUS_TRY(talus_h5_expect_group(r->h5, at(r, matrix, "")));
     TalusStatus status = read_stored(r, matrix, shape, &stored, out);
     TALUS_THEN(status, check_sums(r, matrix, out));
     free_stored(&stored);
@@ -311,7 +311,7 @@ static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
                    {"r", rows, "one for each contact row", &out->r},
                    {"v", dofs, "one for each degree of freedom", &out->v},
                    {"l", joints, "one for each joint row", &out->l}};
-    TALUS_TRY(talus_h5_need_group(r->h5, at(r, group, "")));
+    TALUS_TRY(talus_h5_expect_group(r->h5, at(r, group, "")));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         if (vectors[i].expected >= 0 && talus_h5_has(r->h5, at(r, group, vectors[i].name)) &&
             talus_h5_is_written(r->h5, r->path))
@@ -347,9 +347,9 @@ static TalusStatus find_kind(Reader *r, bool *global)
     bool local = talus_h5_has(r->h5, "/fclib_local");
     *global = talus_h5_has(r->h5, "/fclib_global");
     if (local)
-        TALUS_TRY(talus_h5_need_group(r->h5, "/fclib_local"));
+        TALUS_TRY(talus_h5_expect_group(r->h5, "/fclib_local"));
     if (*global)
-        TALUS_TRY(talus_h5_need_group(r->h5, "/fclib_global"));
+        TALUS_TRY(talus_h5_expect_group(r->h5, "/fclib_global"));
     if (local == *global)
         return talus_fail_file(r->name, TALUS_ERR_FORMAT,
                                "has %s /fclib_local %s /fclib_global: expected one of the two",

@@ -22,11 +22,11 @@ typedef struct TalusSoup {
 } TalusSoup;
 
 void talus_soup_clear(TalusSoup *soup);
-/* Coordinates are not checked here: the caller, who knows the line, calls talus_soup_fits. */
+/* Coordinates are not checked here: the caller, who knows the line, calls talus_soup_accepts. */
 TalusStatus talus_soup_add_vertex(TalusSoup *soup, TalusVec3 x);
 TalusStatus talus_soup_add_triangle(TalusSoup *soup, int32_t a, int32_t b, int32_t c);
 /* True if a coordinate is finite and small enough for bounds in single precision. */
-bool talus_soup_fits(double coordinate);
+bool talus_soup_accepts(double coordinate);
 
 /* True if `size` matches the count of triangles in a binary STL file. The word "solid" at the start proves nothing,
  * because many programs write it into binary files too. */
@@ -39,7 +39,7 @@ TalusStatus talus_stl_read_text(TalusSoup *soup, const char *text, size_t size);
 TalusStatus talus_obj_read(TalusSoup *soup, const char *text, size_t size);
 
 /* Cuts a polygon (vertices of the soup) into triangles. *cut is false if it has too many corners and is not a fan. */
-TalusStatus talus_polygon_cut(TalusSoup *soup, const int32_t *corner, int count, bool *cut);
+TalusStatus talus_polygon_triangulate(TalusSoup *soup, const int32_t *corner, int count, bool *cut);
 
 /* Merges corners and drops triangles; stores the counts in `out`. */
 TalusStatus talus_surface_weld(TalusSoup *soup, TalusSurface *out);

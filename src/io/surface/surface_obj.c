@@ -18,7 +18,7 @@ static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
     for (int k = 0; k < 3; k++) {
         if (!talus_words_next(words))
             return talus_words_fail(words, "a vertex of %d coordinates; it needs x, y and z", k);
-        if (!talus_words_number(words, &x[k]) || !talus_soup_fits(x[k]))
+        if (!talus_words_number(words, &x[k]) || !talus_soup_accepts(x[k]))
             return talus_words_fail(words,
                                     "coordinate %c is \"%s\"; it must be a finite number of "
                                     "moderate size",
@@ -60,7 +60,7 @@ static TalusStatus read_face(TalusSoup *soup, TalusWords *words, Polygon *polygo
     if (polygon->count < 3)
         return talus_words_fail(words, "a face of %d vertices; it needs at least 3",
                                 polygon->count);
-    TALUS_TRY(talus_polygon_cut(soup, polygon->corner, polygon->count, &cut));
+    TALUS_TRY(talus_polygon_triangulate(soup, polygon->corner, polygon->count, &cut));
     return cut ? TALUS_OK
                : talus_words_fail(words,
                                   "a face of %d vertices that is not convex; triangulate it in the "

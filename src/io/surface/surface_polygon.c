@@ -98,7 +98,7 @@ static TalusStatus cut_ears(TalusSoup *soup, const Flat *flat, int count)
     return TALUS_OK;
 }
 
-TalusStatus talus_polygon_cut(TalusSoup *soup, const int32_t *corner, int count, bool *cut)
+TalusStatus talus_polygon_triangulate(TalusSoup *soup, const int32_t *corner, int count, bool *cut)
 {
     Flat flat = flatten(soup, corner, count);
     *cut = true;

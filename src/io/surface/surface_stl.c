@@ -60,7 +60,7 @@ static TalusStatus read_record(TalusSoup *soup, const unsigned char *record, uin
     float x[9];
     memcpy(x, record + 12, sizeof x);
     for (int k = 0; k < 9; k++) {
-        if (!talus_soup_fits(x[k]))
+        if (!talus_soup_accepts(x[k]))
             return talus_fail_file(
                 soup->name, TALUS_ERR_FORMAT,
                 "triangle %u (byte %llu): coordinate %c of corner %d is %g; it "
@@ -103,7 +103,7 @@ static TalusStatus read_coordinate(TalusWords *words, char axis, double *value)
     char shown[TALUS_WORD_PRINTABLE_BYTES];
     if (!talus_words_next(words))
         return talus_words_fail(words, "the file ends where coordinate %c is expected", axis);
-    if (!talus_words_number(words, value) || !talus_soup_fits(*value))
+    if (!talus_words_number(words, value) || !talus_soup_accepts(*value))
         return talus_words_fail(words,
                                 "coordinate %c is \"%s\"; it must be a finite number of moderate "
                                 "size",

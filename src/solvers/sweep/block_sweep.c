@@ -35,7 +35,7 @@ TalusStatus talus_sweep_until(TalusSolve *s, TalusSweepOptions options, int seed
     TalusSweepState *state = s->state;
     TalusSweepWork *w = s->work;
     int products = options.order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
-    options.seed = talus_mix((uint64_t)seed ^ state->solves++);
+    options.seed = talus_hash_mix((uint64_t)seed ^ state->solves++);
     w->backend = s->backend;
     TALUS_TRY(s->backend->sweep.begin(s->op, &options, s->gamma, &w->sweep));
     double rms;
