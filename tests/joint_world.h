@@ -90,7 +90,7 @@ static inline TalusJointDef joint_of(TalusJointKind kind, TalusBodyId a, TalusBo
 
 static inline TalusJointId add_joint(TalusWorld *world, TalusJointDef def)
 {
-    TalusJointId id = {0, 0};
+    TalusJointId id = {0};
     CHECK_OK(talus_world_add_joint(world, &def, &id));
     return id;
 }

@@ -387,7 +387,7 @@ static inline TalusManifoldPoint oracle_nearest(const OraclePair *p)
 {
     TalusConvexPair pair = talus_convex_pair(&p->a, &p->b);
     TalusNearest near;
-    double margin_a = talus_pose_margin(&p->a), margin_b = talus_pose_margin(&p->b);
+    double margin_a = talus_pose_core_margin(&p->a), margin_b = talus_pose_core_margin(&p->b);
     TalusManifoldPoint t = {0, {0.0, 0.0, 0.0}, INFINITY, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     if (!CHECK(talus_convex_nearest(&pair, INFINITY, &near)))
         return t;

@@ -147,6 +147,33 @@ TEST(calls_and_driven_bodies_wake_what_they_concern)
     talus_world_destroy(world);
 }
 
+/* The origin of a mesh may be far from its triangles: a paddle 5 m from it moves by 0.2 m in a step. */
+TEST(a_paddle_wakes_what_it_strikes_before_it_is_there)
+{
+    static const TalusVec3 corner[4] = {
+        {4.95, 0, 0.02}, {5.05, 0, 0.02}, {5.05, 0, 0.08}, {4.95, 0, 0.08}};
+    static const int32_t triangle[6] = {0, 1, 2, 0, 2, 3};
+    TalusShapeDef paddle = {.kind = TALUS_SHAPE_MESH,
+                            .vertex = corner,
+                            .vertex_count = 4,
+                            .triangle = triangle,
+                            .triangle_count = 2};
+    TalusWorldDef def = sleepy_def(1.0, 1);
+    TalusWorld *world = make_world(&def, NULL);
+    add_floor(world);
+    add_body(world, box(0.05, 0.05, 0.05), 1.0, talus_vec3(5.0, 0.25, 0.05), zero, zero);
+    TalusBodyId id = add_body(world, paddle, 0.0, zero, zero, zero);
+    TalusDriveDef turn = talus_drive_def_default();
+    turn.spin = talus_vec3(0, 0, 20.0);
+    turn.start = 100 * def.step;
+    REQUIRE_OK(talus_world_set_drive(world, id, &turn));
+    run(world, 100);
+    CHECK_INT(info.asleep, 1);
+    run(world, 1);
+    CHECK_INT(info.asleep, 0);
+    talus_world_destroy(world);
+}
+
 TEST(a_body_at_the_top_of_its_flight_does_not_sleep)
 {
     TalusWorldDef def = sleepy_def(100.0, 1);
@@ -188,6 +215,7 @@ static inline int run_sleep_tests(void)
     RUN(a_region_holds_sleeping_bodies);
     RUN(a_body_that_falls_on_it_wakes_it);
     RUN(calls_and_driven_bodies_wake_what_they_concern);
+    RUN(a_paddle_wakes_what_it_strikes_before_it_is_there);
     RUN(a_body_at_the_top_of_its_flight_does_not_sleep);
     RUN(sleep_survives_a_restart_and_threads);
     return talus_test_result();

@@ -69,6 +69,22 @@ TEST(turning_closes_gaps)
     close_scene();
 }
 
+/* A view without spins is one of bodies that do not rotate. */
+TEST(spins_may_be_absent)
+{
+    open_scene();
+    int a = add(&s, BOX, 0.0, talus_vec3(0, 0, 0), talus_vec3(0, 0, 0));
+    add(&s, BOX, 0.0, talus_vec3(1.3, 0.2, 0.1), talus_vec3(0, 0, 0));
+    s.view.spin = NULL;
+    CHECK(contacts() == 0);
+    around[a] = 1;
+    s.velocity[a] = talus_vec3(310.0, 0, 0);
+    CHECK(misses(0.0));
+    s.velocity[a] = talus_vec3(290.0, 0, 0);
+    CHECK(!misses(0.0));
+    close_scene();
+}
+
 TEST(contacts_of_the_list_are_not_missed)
 {
     open_scene();
@@ -157,6 +173,7 @@ int main(void)
 {
     RUN(a_body_that_is_pushed_is_seen);
     RUN(turning_closes_gaps);
+    RUN(spins_may_be_absent);
     RUN(contacts_of_the_list_are_not_missed);
     RUN(all_kinds_of_partners_are_seen);
     RUN(missed_touches_join_the_list);

@@ -414,9 +414,9 @@ TEST(joints_go_back_and_go)
     world->def.on_miss = TALUS_MISS_HALVE;
     make_tight(world);
     double dx, dv;
-    for (uint32_t k = 0; k < 10; k++) {
-        CHECK_OK(talus_world_remove_joint(world, (TalusJointId){k, 1}));
-        CHECK_OK(talus_world_remove_joint(host, (TalusJointId){k, 1}));
+    for (uint64_t k = 1; k <= 10; k++) {
+        CHECK_OK(talus_world_remove_joint(world, (TalusJointId){k}));
+        CHECK_OK(talus_world_remove_joint(host, (TalusJointId){k}));
     }
     run(world, 2);
     run(host, 2);

@@ -243,13 +243,50 @@ static const char *kept_file(const char *name)
     return path;
 }
 
-static TalusWorld *load_kept(void)
+static TalusWorld *load_state(const char *name)
 {
     TalusWorld *world = NULL;
-    Bytes state = read_bytes(kept_file("states/version-5.state"));
+    Bytes state = read_bytes(kept_file(name));
     CHECK_OK(talus_world_load(state.bytes, state.size, 1, NULL, &world));
     talus_release(state.bytes);
     return world;
+}
+
+static TalusWorld *load_kept(void)
+{
+    return load_state("states/version-5.state");
+}
+
+/* Four pendulums a, b, c, d; the joints of b and c were removed, and e took the slot of the first of them. */
+TEST(joints_of_version_6_are_numbered_by_their_slots)
+{
+    TalusWorld *world = load_state("states/version-6.state");
+    REQUIRE(world != NULL);
+    static const char *const name[3] = {"a", "e", "d"};
+    TalusJointState joint[3];
+    REQUIRE(talus_world_get_joints(world, joint, 3) == 3);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(joint[i].id.number, i + 1);
+        CHECK_STR(joint[i].name, name[i]);
+        CHECK_INT(joint[i].a.number, i < 2 ? i + 1 : 4);
+    }
+    step_world(world, 20);
+    CHECK(talus_world_hash(world) == UINT64_C(0xb548c7331b8d32bc)); /* as version 6 went on */
+    TalusJointDef def = talus_joint_def_default();
+    TalusJointId id;
+    def.a = joint[0].a;
+    REQUIRE_OK(talus_world_add_joint(world, &def, &id));
+    CHECK_INT(id.number, 4);
+    REQUIRE_OK(talus_world_remove_joint(world, joint[1].id));
+    TalusWorld *copy = reloaded(world);
+    REQUIRE(copy != NULL);
+    REQUIRE(talus_world_get_joints(copy, joint, 3) == 3);
+    CHECK_INT(joint[0].id.number, 1);
+    CHECK_INT(joint[1].id.number, 3);
+    CHECK_INT(joint[2].id.number, 4);
+    REQUIRE_OK(talus_world_add_joint(copy, &def, &id));
+    CHECK_INT(id.number, 5);
+    talus_world_destroy(copy);
 }
 
 /* A box in slot 8, its second body, hangs from a joint and has a probe; others are of the first or second body. */
@@ -399,6 +436,7 @@ int main(void)
     RUN(a_loaded_world_gives_the_numbers_that_the_saved_one_would);
     RUN(states_with_ids_that_cannot_be_are_refused);
     RUN(ids_are_made_from_slots_and_generations);
+    RUN(joints_of_version_6_are_numbered_by_their_slots);
     RUN(frames_of_version_2_are_read_and_gone_on_with);
     RUN(frames_follow_bodies_by_number);
     return talus_test_result();

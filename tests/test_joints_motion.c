@@ -152,7 +152,7 @@ TEST(a_four_bar_linkage)
     TalusJointDef drive = hinge(bar[0], the_world, o);
     drive.motor =
         (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = speed, .max_effort = INFINITY};
-    TalusJointId turned = add_joint(world, drive), last = {0, 0};
+    TalusJointId turned = add_joint(world, drive), last = {0};
     add_joint(world, hinge(bar[1], bar[0], p));
     add_joint(world, hinge(bar[2], bar[1], q));
     last = add_joint(world, hinge(bar[2], the_world, e));

@@ -202,7 +202,7 @@ TEST(sphere_over_hills)
         double least = INFINITY;
         for (int i = 0; i < soup.triangles; i++) {
             TalusFacet f = talus_facet(&shape.def, i);
-            least = fmin(least, talus_norm(talus_facet_foot(&f, x).from));
+            least = fmin(least, talus_norm(talus_facet_closest(&f, x).from));
         }
         CHECK((t.count > 0) == (least - 0.2 < 0.02));
         if (t.count > 0)

@@ -74,7 +74,7 @@ static void plant(TalusRng *rng, TalusOne *one, double b[3])
         length = fmax(fabs(e[0]), fabs(e[1])) + 1e-300;
     if (state > 0) {
         gamma[0] = scale;
-        one->reach = one->law == TALUS_LAW_FIXED ? one->mu * scale : 0.0;
+        one->friction_bound = one->law == TALUS_LAW_FIXED ? one->mu * scale : 0.0;
         double part = talus_one_bound(one, scale) * (state == 1 ? 0.9 : 1.0) / length;
         for (int k = 0; k < 2; k++) {
             gamma[1 + k] = part * e[k];
@@ -83,7 +83,7 @@ static void plant(TalusRng *rng, TalusOne *one, double b[3])
         }
         u[0] = one->law == TALUS_LAW_CCP ? one->mu * slip : 0.0;
     } else {
-        one->reach = 0.0;
+        one->friction_bound = 0.0;
         u[0] = scale * one->a[0][0] * (one->law == TALUS_LAW_CCP ? 1.0 + one->mu : 1.0);
         u[1] = scale * one->a[0][0] * e[0] / length;
         u[2] = scale * one->a[0][0] * e[1] / length;
@@ -118,7 +118,7 @@ static void random_one(TalusRng *rng, const Kind *kind, int i, TalusOne *one, do
     one->law = kind->law;
     one->section = kind->section;
     double scale = power(rng, -20.0, 20.0);
-    one->reach = one->law == TALUS_LAW_FIXED ? one->mu * power(rng, -20.0, 20.0) : 0.0;
+    one->friction_bound = one->law == TALUS_LAW_FIXED ? one->mu * power(rng, -20.0, 20.0) : 0.0;
     if (!singular && i % 11 == 0)
         one->a[1][2] += between(rng, -1e-6, 1e-6) * sqrt(one->a[1][1] * one->a[2][2]);
     if (i % 5 == 0) /* spheres */
@@ -132,7 +132,7 @@ static void random_one(TalusRng *rng, const Kind *kind, int i, TalusOne *one, do
     else if (i % 13 == 0) {
         for (int k = 0; k < 3; k++)
             b[k] = b[k] / scale * 1e-310;
-        one->reach *= i % 2 ? 1.0 : 1e-310;
+        one->friction_bound *= i % 2 ? 1.0 : 1e-310;
     }
 }
 
@@ -142,7 +142,7 @@ static void random_one(TalusRng *rng, const Kind *kind, int i, TalusOne *one, do
 static double broken(const TalusOne *one, const double b[3], const double gamma[3])
 {
     double u[3], terms = 0.0, most = 0.0, worst = 0.0, n = gamma[0];
-    double bound = one->law == TALUS_LAW_FIXED ? one->reach : one->mu * n;
+    double bound = one->law == TALUS_LAW_FIXED ? one->friction_bound : one->mu * n;
     for (int k = 0; k < 3; k++) {
         double sum = fabs(b[k]);
         u[k] = b[k];
@@ -231,7 +231,8 @@ static void check_parts(const Kind *kind)
         for (int k = 0; k < 3; k++)
             one.a[k][k] += unit;
         one.mu = i % 50 ? between(&rng, 0.0, 0.9) : 0.0;
-        one.reach = one.law == TALUS_LAW_FIXED ? one.mu * between(&rng, 0.0, 2.0) / unit : 0.0;
+        one.friction_bound =
+            one.law == TALUS_LAW_FIXED ? one.mu * between(&rng, 0.0, 2.0) / unit : 0.0;
         for (int k = 0; k < 3; k++)
             b[k] = (i % 13 ? 1.0 : 1e-310) * between(&rng, -1.0, 1.0);
         for (int k = 0; k < 200 && still > 0.0; k++) {
@@ -436,7 +437,7 @@ TEST(not_a_number_stays_one)
         for (int j = 0; j < 3; j++) {
             TalusOne one = {.a = {{2.0, 0.3, 0.1}, {0.3, 3.0, 0.2}, {0.1, 0.2, 4.0}},
                             .mu = 0.5,
-                            .reach = 1.0,
+                            .friction_bound = 1.0,
                             .law = kinds[k].law,
                             .section = kinds[k].section};
             double b[3] = {-1.0, 0.5, 0.5}, gamma[3] = {0.0, 0.0, 0.0};

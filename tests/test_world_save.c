@@ -116,6 +116,32 @@ TEST(a_backend_is_chosen)
     talus_world_destroy(out);
 }
 
+/* A state of a backend that is not available here is sound; one of no backend at all is not. */
+TEST(a_state_of_an_absent_backend_is_told_from_damage)
+{
+    TalusWorld *world = make_heap(1, 4), *out;
+    char *own = world->backend_name, absent[] = "cuda-mixed", unknown[] = "abacus";
+    void *bytes;
+    size_t size;
+    world->backend_name = absent;
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    if (!talus_backend_find("cuda-mixed")) {
+        CHECK_INT(talus_world_load(bytes, size, 1, NULL, &out), TALUS_ERR_UNSUPPORTED);
+        CHECK(out == NULL && said("saved on backend cuda-mixed, which is not available here"));
+    }
+    REQUIRE_OK(talus_world_load(bytes, size, 1, "cpu", &out));
+    CHECK(talus_world_hash(world) == talus_world_hash(out));
+    talus_world_destroy(out);
+    talus_free(bytes);
+    world->backend_name = unknown;
+    REQUIRE_OK(talus_world_save(world, &bytes, &size));
+    CHECK_INT(talus_world_load(bytes, size, 1, NULL, &out), TALUS_ERR_FORMAT);
+    CHECK(out == NULL && said("saved state, byte "));
+    talus_free(bytes);
+    world->backend_name = own;
+    talus_world_destroy(world);
+}
+
 /* The key of what is wrong in a state is that of the def. */
 TEST(what_is_refused_has_its_key)
 {
@@ -184,6 +210,7 @@ int main(void)
     RUN(a_world_saved_after_a_removal_goes_on_the_same);
     RUN(damaged_bytes_are_refused_and_never_harm);
     RUN(a_backend_is_chosen);
+    RUN(a_state_of_an_absent_backend_is_told_from_damage);
     RUN(what_is_refused_has_its_key);
     RUN(an_older_version_is_refused_by_name);
     RUN(saving_and_loading_survive_failed_allocations);

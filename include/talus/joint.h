@@ -62,8 +62,9 @@ typedef struct TalusJointDef {
     bool collide;        /* a and b may touch each other */
 } TalusJointDef;
 
+/* Joints are numbered from 1 in order of creation, without reuse. 0: no joint. */
 typedef struct TalusJointId {
-    uint32_t index, generation;
+    uint64_t number;
 } TalusJointId;
 
 typedef struct TalusJointState {
@@ -91,7 +92,7 @@ TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const Talu
 
 int talus_world_joint_count(const TalusWorld *world);
 TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, TalusJointState *state);
-/* Writes at most `count` states, in the order of their index, and returns the number of joints. */
+/* Writes at most `count` states, in the order of their numbers, and returns the number of joints. */
 int talus_world_get_joints(const TalusWorld *world, TalusJointState *out, int count);
 
 #ifdef __cplusplus

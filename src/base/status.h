@@ -39,6 +39,8 @@ size_t talus_location_text(TalusLocation at, char *text, size_t size);
 /* Records the calling thread's error and returns `status`, so that a failure reads
  *     return talus_fail(TALUS_ERR_ARGUMENT, "step: %g is not positive", h);            */
 #define talus_fail(...) talus_fail_in(TALUS_DOMAIN_HERE, __VA_ARGS__)
+/* The same for the most frequent failure, an invalid argument. */
+#define talus_reject(...) talus_fail(TALUS_ERR_ARGUMENT, __VA_ARGS__)
 /* The same with a file, a line of it, or a key, with which the text then begins:
  *     return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
  * In the domains of solvers and backends a key is a name, preceded by a noun: "solver gs: ". */

@@ -163,19 +163,6 @@ TALUS_INLINE double talus_box_outside(const TalusCandidate *c, int border, const
     return (border & 2 ? -x : x) - half[border & 1];
 }
 
-TALUS_INLINE TalusCandidate talus_box_cut(const TalusCandidate *p, const TalusCandidate *q,
-                                          double outside_p, double outside_q, int border)
-{
-    double t = outside_p / (outside_p - outside_q);
-    TalusCandidate c = {p->u + t * (q->u - p->u),
-                        p->v + t * (q->v - p->v),
-                        p->height + t * (q->height - p->height),
-                        0.0,
-                        4 + 4 * p->edge + (uint32_t)border,
-                        outside_p > 0.0 ? p->edge : 4 + (uint32_t)border};
-    return c;
-}
-
 /* Clips to one border (Sutherland and Hodgman). Returns the number of corners. */
 TALUS_INLINE int talus_box_clip(const TalusCandidate *in, int count, int border,
                                 const double half[2], TalusCandidate *out)
@@ -188,7 +175,7 @@ TALUS_INLINE int talus_box_clip(const TalusCandidate *in, int count, int border,
         if (outside_p <= 0.0)
             out[kept++] = *p;
         if ((outside_p <= 0.0) != (outside_q <= 0.0))
-            out[kept++] = talus_box_cut(p, q, outside_p, outside_q, border);
+            out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border, 4, 4);
     }
     return kept;
 }
@@ -244,13 +231,15 @@ TALUS_INLINE void talus_box_manifold_face(const TalusFaceContact *c, const Talus
                                           uint32_t feature, TALUS_MANIFOLD_SINK *sink)
 {
     const TalusBoxAt *face = c->face;
-    TalusVec3 foot = talus_scale(face->half[c->axis], c->normal); /* on the face, from its centre */
-    foot = talus_madd(foot, corner->u, face->axis[(c->axis + 1) % 3]);
-    foot = talus_madd(foot, corner->v, face->axis[(c->axis + 2) % 3]);
-    TalusVec3 tip = talus_madd(foot, corner->height, c->normal); /* on the other box */
-    tip = talus_add(talus_sub(face->centre, c->other->centre), tip);
+    TalusVec3 on_face =
+        talus_scale(face->half[c->axis], c->normal); /* on the face, from its centre */
+    on_face = talus_madd(on_face, corner->u, face->axis[(c->axis + 1) % 3]);
+    on_face = talus_madd(on_face, corner->v, face->axis[(c->axis + 2) % 3]);
+    TalusVec3 on_other = talus_madd(on_face, corner->height, c->normal); /* on the other box */
+    on_other = talus_add(talus_sub(face->centre, c->other->centre), on_other);
     TalusManifoldPoint touch = {feature, c->second ? talus_neg(c->normal) : c->normal,
-                                corner->height, c->second ? tip : foot, c->second ? foot : tip};
+                                corner->height, c->second ? on_other : on_face,
+                                c->second ? on_face : on_other};
     talus_manifold_add(sink, &touch);
 }
 
@@ -287,14 +276,13 @@ TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double dis
         if (corner[0][k].height < c->reach)
             corner[0][kept++] = corner[0][k];
     }
-    TalusCandidate nearest = corner[0][talus_nearest_candidate(corner[0], kept)];
-    if (kept == 0 || (distance > 0.0 && !(parallel ? over : nearest.gap <= distance + tiny)))
+    double least = corner[0][talus_nearest_candidate(corner[0], kept)].gap;
+    if (kept == 0 || (distance > 0.0 && !(parallel ? over : least <= distance + tiny)))
         return false;
     uint32_t faces = (uint32_t)(2 * c->axis + face_positive) << 12 |
                      (uint32_t)(2 * side + positive) << 8 |
                      (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
-    kept = talus_spread(corner[0], kept);
-    talus_spread_keep(corner[0], kept, &nearest, tiny);
+    kept = talus_reduce_candidates(corner[0], kept, tiny);
     for (int k = 0; k < kept; k++)
         talus_box_manifold_face(c, &corner[0][k], faces | corner[0][k].id, sink);
     return true;

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/envelope.h"
-#include "collide/refuse.h"
+#include "collide/errors.h"
 
 #include <string.h>
 
@@ -167,36 +167,24 @@ static int add_row(const TalusGrid *grid, const TalusLevel *level, int64_t y, in
     return add_range(range, ranges, start[0], start[x_high + 1]);
 }
 
-/* Finds half of the cells around a cell: the next one in the row, the next row, and three rows of the next layer. The
- * first range is the cell itself, mostly with the next one. */
-static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t cell,
+static int64_t folded(int64_t k, int64_t cells)
+{
+    return k < 0 ? k + cells : k < cells ? k : k - cells;
+}
+
+/* Finds the cells around a cell: all, or the half after it, which is the next one in the row, the next row, and three
+ * rows of the next layer. The first range of a half is the cell itself, mostly with the next one. */
+static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t cell, bool half,
                       Range range[MAX_RANGES])
 {
     const int64_t *n = level->cells;
     uint32_t local = cell - level->first, across = local / (uint32_t)n[0];
     int64_t x = local % (uint32_t)n[0], y = across % (uint32_t)n[1], z = across / (uint32_t)n[1];
-    int64_t x_low = x > 0 ? x - 1 : n[0] - 1, x_high = x + 1 < n[0] ? x + 1 : 0;
-    int64_t y_low = y > 0 ? y - 1 : n[1] - 1, y_high = y + 1 < n[1] ? y + 1 : 0;
-    int64_t z_high = z + 1 < n[2] ? z + 1 : 0;
-    int ranges = add_row(grid, level, y, z, x, x_high, range, 0);
-    ranges = add_row(grid, level, y_high, z, x_low, x_high, range, ranges);
-    ranges = add_row(grid, level, y_low, z_high, x_low, x_high, range, ranges);
-    ranges = add_row(grid, level, y, z_high, x_low, x_high, range, ranges);
-    return add_row(grid, level, y_high, z_high, x_low, x_high, range, ranges);
-}
-
-/* Finds all cells around a cell. */
-static int surroundings(const TalusGrid *grid, const TalusLevel *level, uint32_t cell,
-                        Range range[MAX_RANGES])
-{
-    const int64_t *n = level->cells;
-    uint32_t local = cell - level->first, across = local / (uint32_t)n[0];
-    int64_t x = local % (uint32_t)n[0], y = across % (uint32_t)n[1], z = across / (uint32_t)n[1];
-    int64_t x_low = x > 0 ? x - 1 : n[0] - 1, x_high = x + 1 < n[0] ? x + 1 : 0;
+    int64_t x_low = folded(x - 1, n[0]), x_high = folded(x + 1, n[0]);
     int ranges = 0;
-    for (int64_t k = 0; k < 9; k++)
-        ranges = add_row(grid, level, (y + n[1] - 1 + k % 3) % n[1], (z + n[2] - 1 + k / 3) % n[2],
-                         x_low, x_high, range, ranges);
+    for (int k = half ? 4 : 0; k < 9; k++)
+        ranges = add_row(grid, level, folded(y + k % 3 - 1, n[1]), folded(z + k / 3 - 1, n[2]),
+                         half && k == 4 ? x : x_low, x_high, range, ranges);
     return ranges;
 }
 
@@ -222,36 +210,25 @@ static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
     scan(s, i, range, ranges);
 }
 
-static bool near_wall(const TalusGrid *grid, const TalusWall *wall, TalusVec3 x, double reach)
-{
-    return talus_near_wall(grid->bodies, wall, x, reach + wall->margin, grid->unit, true);
-}
-
-/* Adds the walls near body i. The smaller size is the body's, as a wall has none, so the body's margin counts twice:
- * fat contains half of envelope times size, and size <= fat. */
+/* Adds the walls near body i; in periodic space, near its image that is nearest to the wall. The smaller size is the
+ * body's, as a wall has none, so the body's margin counts twice: fat contains half of envelope times size, and size <=
+ * fat. */
 static void search_walls(Search *s, uint32_t i)
 {
     const TalusGrid *grid = s->grid;
+    const TalusBodyView *v = grid->bodies;
     const TalusGridBody *me = &grid->body[i];
+    uint32_t body = grid->entry[i].b & ~TALUS_NOT_PLAIN;
     double reach = me->fat * (1.0 + 0.5 * s->envelope);
     for (int w = 0; w < grid->walls; w++) {
-        if (near_wall(grid, &grid->wall[w], talus_vec3(me->x, me->y, me->z), reach))
-            add_other(s, grid->entry[i].b & ~TALUS_NOT_PLAIN, grid->wall[w].body);
-    }
-}
-
-/* As search_walls, in periodic space, for the image of the body that is nearest to the wall. */
-static void search_walls_around(Search *s, uint32_t i)
-{
-    const TalusGrid *grid = s->grid;
-    const TalusBodyView *v = grid->bodies;
-    uint32_t body = grid->entry[i].b & ~TALUS_NOT_PLAIN;
-    double reach = grid->body[i].fat * (1.0 + 0.5 * s->envelope);
-    for (int w = 0; w < grid->walls; w++) {
-        uint32_t wall = grid->wall[w].body;
-        TalusVec3 x = talus_add(v->position[wall], talus_body_distance(v, wall, body));
-        if (near_wall(grid, &grid->wall[w], talus_scale(grid->per_unit, x), reach))
-            add_other(s, body, wall);
+        const TalusWall *wall = &grid->wall[w];
+        TalusVec3 x = {me->x, me->y, me->z};
+        if (v->period) {
+            x = talus_add(v->position[wall->body], talus_body_distance(v, wall->body, body));
+            x = talus_scale(grid->per_unit, x);
+        }
+        if (talus_near_wall(v, wall, x, reach + wall->margin, grid->unit, true))
+            add_other(s, body, wall->body);
     }
 }
 
@@ -284,16 +261,14 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         if (s.grid->entry[i].a != cell) {
             cell = s.grid->entry[i].a;
             level = level_of_cell(s.grid, cell);
-            ranges = neighbours(s.grid, &s.grid->level[level], cell, range);
+            ranges = neighbours(s.grid, &s.grid->level[level], cell, true, range);
         }
         range[0].begin = i + 1; /* earlier bodies have been tested against i */
         scan(&s, i, range, ranges);
         for (int l = 0; l < level; l++)
             search_coarser_level(&s, i, &s.grid->level[l]);
-        if (!s.grid->image)
+        if (!s.grid->image || s.grid->image[i] == 0)
             search_walls(&s, i);
-        else if (s.grid->image[i] == 0)
-            search_walls_around(&s, i);
     }
     for (int run = 0; run < TALUS_RUNS; run++)
         flush(&s, run);
@@ -314,11 +289,9 @@ static void search_around_chunk(void *context, int64_t begin, int64_t end, int64
         if (!asked)
             continue;
         Range range[MAX_RANGES];
-        scan(&s, i, range, surroundings(s.grid, &s.grid->level[level], s.grid->entry[i].a, range));
-        if (!s.grid->image)
-            search_walls(&s, i);
-        else
-            search_walls_around(&s, i);
+        scan(&s, i, range,
+             neighbours(s.grid, &s.grid->level[level], s.grid->entry[i].a, false, range));
+        search_walls(&s, i);
     }
     for (int run = 0; run < TALUS_RUNS; run++)
         flush(&s, run);

@@ -73,11 +73,6 @@ TALUS_INLINE void talus_lines_nearest(TalusVec3 p, TalusVec3 q, TalusVec3 d, dou
     *s = talus_clamp_one((pd + pq * *t) / pp);
 }
 
-TALUS_INLINE double talus_balls_gap(TalusVec3 d, double radii)
-{
-    return talus_norm(d) - radii;
-}
-
 /* Two capsules: their segments, and the position of the second. */
 typedef struct TalusCapsules {
     const TalusPose *a, *b;
@@ -90,7 +85,7 @@ typedef struct TalusCapsules {
 TALUS_INLINE double talus_capsules_gap(const TalusCapsules *c, double s, double t)
 {
     TalusVec3 between = talus_madd(talus_madd(c->d, t, c->q), -s, c->p);
-    return talus_balls_gap(between, c->a->shape->def.radius + c->b->shape->def.radius);
+    return talus_norm(between) - (c->a->shape->def.radius + c->b->shape->def.radius);
 }
 
 TALUS_INLINE void talus_capsules_manifold(const TalusCapsules *c, double s, double t,

@@ -75,6 +75,28 @@ typedef struct TalusContact {
     double gap; /* signed distance phi along the normal */
 } TalusContact;
 
+/* Key by which impulses are transferred to the next step; the canonical order is that of keys. */
+typedef struct TalusKey {
+    uint32_t a, b, feature;
+} TalusKey;
+
+static inline TalusKey talus_key_of(const TalusContact *c)
+{
+    TalusKey key = {c->a, c->b, c->feature};
+    return key;
+}
+
+static inline bool talus_key_less(TalusKey x, TalusKey y)
+{
+    uint64_t px = (uint64_t)x.a << 32 | x.b, py = (uint64_t)y.a << 32 | y.b;
+    return px < py || (px == py && x.feature < y.feature);
+}
+
+static inline bool talus_key_equal(TalusKey x, TalusKey y)
+{
+    return x.a == y.a && x.b == y.b && x.feature == y.feature;
+}
+
 typedef struct TalusArms {
     TalusVec3 a, b; /* contact point on each body relative to its centre, world frame */
 } TalusArms;

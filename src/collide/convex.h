@@ -30,7 +30,8 @@ typedef struct TalusNearest {
     TalusVec3 on_a, on_b;
 } TalusNearest;
 
-TALUS_INLINE double talus_convex_space(const TalusConvexPair *p, TalusVec3 n)
+/* s(n) */
+TALUS_INLINE double talus_separation_along(const TalusConvexPair *p, TalusVec3 n)
 {
     return -talus_dot(n, talus_epa_support(p, n));
 }
@@ -43,7 +44,7 @@ TALUS_INLINE double talus_convex_overshoot(const TalusConvexPair *p, TalusVec3 f
     TalusVec3 step = talus_sub(*turned, from);
     for (int k = 0; k < TALUS_CONVEX_ROUNDS; k++) {
         TalusVec3 n = talus_normalize(talus_add(*turned, step), from);
-        double found = talus_convex_space(p, n);
+        double found = talus_separation_along(p, n);
         if (!(found > space))
             break;
         space = found;
@@ -66,7 +67,7 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
         talus_gjk(p, shift, talus_neg(out->normal), INFINITY, 0.0, &g);
         TalusVec3 on_a = talus_gjk_on_a(&g), on_b = talus_sub(talus_sub(on_a, g.v), shift);
         TalusVec3 n = g.norm2 > 0.0 ? talus_scale(-1.0 / sqrt(g.norm2), g.v) : out->normal;
-        double found = talus_convex_space(p, n), gain = found - out->gap;
+        double found = talus_separation_along(p, n), gain = found - out->gap;
         bool better = gain > 0x1p-36 * p->size;
         if (better)
             found = talus_convex_overshoot(p, out->normal, &n, found);
@@ -87,7 +88,7 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
 TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g, TalusNearest *out)
 {
     TalusEpa e;
-    TalusWays ways = {0, {{0.0, 0.0, 0.0}}};
+    TalusTriedDirections tried = {0, {{0.0, 0.0, 0.0}}};
     talus_epa(&e, p, g);
     TalusVec3 n = e.normal;
     double depth = e.depth;
@@ -96,13 +97,13 @@ TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g,
         talus_convex_refine(p, n, depth, &found);
         if (k == 0 || found.gap > out->gap)
             *out = found;
-        ways.way[ways.count++] = n;
-        ways.way[ways.count++] = found.normal;
-        int rival = talus_epa_rival(&e, &ways, -out->gap);
+        tried.direction[tried.count++] = n;
+        tried.direction[tried.count++] = found.normal;
+        int rival = talus_epa_rival(&e, &tried, -out->gap);
         if (rival < 0)
             return;
         n = e.face[rival].normal;
-        depth = -talus_convex_space(p, n);
+        depth = -talus_separation_along(p, n);
     }
 }
 
@@ -147,7 +148,8 @@ TALUS_INLINE TalusConvexPair talus_convex_pair(const TalusPose *a, const TalusPo
     return p;
 }
 
-TALUS_INLINE double talus_pose_margin(const TalusPose *pose)
+/* Distance of the surface from the core: the radius of a sphere or capsule, else 0. */
+TALUS_INLINE double talus_pose_core_margin(const TalusPose *pose)
 {
     return talus_core_margin(pose->shape, pose->radius);
 }
@@ -158,7 +160,7 @@ TALUS_INLINE double talus_pose_margin(const TalusPose *pose)
 TALUS_INLINE bool talus_convex_triangle(const TalusPose *x, const TalusVec3 corner[3], double reach,
                                         TalusNearest *out)
 {
-    double margin = talus_pose_margin(x);
+    double margin = talus_pose_core_margin(x);
     TalusConvexPair p = talus_convex_pair(x, x);
     p.b = NULL;
     for (int k = 0; k < 3; k++)

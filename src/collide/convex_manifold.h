@@ -11,9 +11,9 @@ TALUS_INLINE void talus_convex_manifold(const TalusPose *a, const TalusPose *b,
                                         const TalusConvexPair *p, const TalusNearest *near,
                                         double reach, TALUS_MANIFOLD_SINK *sink)
 {
-    double margin_a = talus_pose_margin(a), margin_b = talus_pose_margin(b);
-    TalusSpot spot[TALUS_SPOTS];
-    int count = talus_manifold(p, near, reach + margin_a + margin_b, spot);
+    double margin_a = talus_pose_core_margin(a), margin_b = talus_pose_core_margin(b);
+    TalusCorePoint spot[TALUS_MANIFOLD_MAX];
+    int count = talus_core_manifold(p, near, reach + margin_a + margin_b, spot);
     TalusVec3 n = talus_rotate(a->orientation, near->normal);
     for (int k = 0; k < count; k++) {
         TalusVec3 core_a = talus_rotate(a->orientation, spot[k].on_a);
@@ -32,7 +32,8 @@ TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, do
 {
     TalusConvexPair p = talus_convex_pair(a, b);
     TalusNearest near;
-    if (talus_convex_nearest(&p, reach + talus_pose_margin(a) + talus_pose_margin(b), &near))
+    if (talus_convex_nearest(&p, reach + talus_pose_core_margin(a) + talus_pose_core_margin(b),
+                             &near))
         talus_convex_manifold(a, b, &p, &near, reach, sink);
 }
 
@@ -42,13 +43,13 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
 {
     TalusVec3 up = talus_rotate(b->orientation, talus_vec3(0.0, 0.0, 1.0));
     TalusVec3 n = talus_rotate_back(a->orientation, talus_neg(up));
-    double margin = talus_pose_margin(a), tolerance = TALUS_MANIFOLD_NEAREST * a->shape->size;
+    double margin = talus_pose_core_margin(a), tolerance = TALUS_MANIFOLD_NEAREST * a->shape->size;
     double height = talus_dot(up, talus_sub(a->position, b->position)) - margin;
     TalusFacing part;
-    TalusSeen s;
+    TalusClipRegion s;
     TalusCandidate c[TALUS_CANDIDATES];
     talus_facing(a->shape, n, &part);
-    talus_seen_axes(&s, n);
+    talus_clip_axes(&s, n);
     part.point[part.count] = talus_support_core(a->shape, n);
     int count = 0, lowest = 0;
     for (int k = 0; k <= part.count; k++) {
@@ -68,12 +69,9 @@ TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, dou
     }
     if (count == 0)
         return;
-    TalusCandidate nearest = c[lowest];
-    count = talus_spread(c, count);
-    talus_spread_keep(c, count, &nearest, tolerance);
+    count = talus_reduce_candidates(c, count, tolerance);
     for (int k = 0; k < count; k++) {
-        TalusVec3 x = talus_scale(c[k].height, s.n);
-        x = talus_madd(talus_madd(x, c[k].u, s.e), c[k].v, s.f);
+        TalusVec3 x = talus_candidate_point(&s, &c[k]);
         talus_manifold_plane(a, b, part.id << TALUS_FEATURE_BITS | c[k].id, up,
                              talus_madd(talus_rotate(a->orientation, x), -margin, up), reach, sink);
     }

@@ -10,7 +10,7 @@
  * The old list is unchanged up to step 3, so a failed call leaves it as it was. */
 #include "collide/detector.h"
 #include "collide/envelope.h"
-#include "collide/refuse.h"
+#include "collide/errors.h"
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -154,12 +154,12 @@ static void take_point(void *context, const TalusManifoldPoint *touch)
 static bool write_pair(Writer *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
-    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_beside(v, pair.a, pair.b);
+    TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_image(v, pair.a, pair.b);
     w->a = pair.a;
     w->b = pair.b;
     w->va = talus_body_velocity(v, pair.a);
     w->vb = talus_body_velocity(v, pair.b);
-    w->rest = talus_envelope_at_rest(v, w->d->options, pair.a, pair.b);
+    w->rest = talus_envelope_base(v, w->d->options, pair.a, pair.b);
     double reach = talus_envelope_reach(w->rest, w->d->options->h, w->va, w->vb);
     return talus_narrow(&a, &b, reach, take_point, w);
 }
@@ -229,13 +229,18 @@ static void count_touches(void *context, int64_t begin, int64_t end, int64_t chu
     d->run_chunk[chunk] = find_touches(&w, d, begin, end);
 }
 
+/* Index of the first contact of the second or third run. */
+static int64_t first_of_run(const TalusDetector *d)
+{
+    return d->list.sphere_sphere + (d->run == TALUS_RUN_GENERAL ? d->list.sphere_fixed : 0);
+}
+
 static void write_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
     bool general = d->run == TALUS_RUN_GENERAL;
-    int64_t first = d->list.sphere_sphere + (general ? d->list.sphere_fixed : 0);
     int64_t place = d->run_chunk[chunk], count = d->run_chunk[chunk + 1] - place;
-    TalusContact *contact = d->list.contact + first + place;
+    TalusContact *contact = d->list.contact + first_of_run(d) + place;
     TalusArms *arms = general ? d->list.arms + place : NULL;
     if (has_draft(d, chunk) && count <= DRAFT) {
         memcpy(contact, d->draft + chunk * DRAFT, (size_t)count * sizeof *contact);
@@ -281,49 +286,31 @@ static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t
     return TALUS_OK;
 }
 
-static void write_run(TalusDetector *d, TalusPool *pool, int run)
+/* Matches contacts begin .. end - 1 of the run with the old keys of that run. */
+static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    select_run(d, run);
-    talus_parallel(pool, d->broad.run[run].count, PAIR_GRAIN, write_touches, d);
-}
-
-/* Matches contacts begin .. end - 1 of a run with the old keys low .. high - 1. */
-static void match_keys(const TalusDetector *d, int64_t begin, int64_t end, int64_t low,
-                       int64_t high)
-{
+    (void)chunk;
+    const TalusDetector *d = context;
     const TalusKey *old = d->old_key;
     const TalusVec3 *impulse = d->list.impulse + d->old.sphere_sphere;
-    TalusKey first = talus_key_of(&d->list.contact[begin]);
+    bool general = d->run == TALUS_RUN_GENERAL;
+    int64_t first = first_of_run(d), low = general ? d->old.sphere_fixed : 0;
+    int64_t high = d->old.sphere_fixed + (general ? d->old.general : 0);
+    TalusKey least = talus_key_of(&d->list.contact[first + begin]);
     for (int64_t step = high; low < step;) { /* first old key that is not below the first new one */
         int64_t middle = low + (step - low) / 2;
-        if (talus_key_less(old[middle], first))
+        if (talus_key_less(old[middle], least))
             low = middle + 1;
         else
             step = middle;
     }
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = first + begin; i < first + end; i++) {
         TalusKey key = talus_key_of(&d->list.contact[i]);
         while (low < high && talus_key_less(old[low], key))
             low++;
         bool known = low < high && talus_key_equal(old[low], key);
         d->spare[i] = known ? impulse[low] : talus_vec3(0.0, 0.0, 0.0);
     }
-}
-
-static void match_sphere_fixed(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    (void)chunk;
-    const TalusDetector *d = context;
-    int64_t first = d->list.sphere_sphere;
-    match_keys(d, first + begin, first + end, 0, d->old.sphere_fixed);
-}
-
-static void match_general(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    (void)chunk;
-    const TalusDetector *d = context;
-    int64_t first = d->list.sphere_sphere + d->list.sphere_fixed, low = d->old.sphere_fixed;
-    match_keys(d, first + begin, first + end, low, low + d->old.general);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -362,6 +349,13 @@ static void set_counts(TalusContactList *list, int64_t spheres, int64_t fixed, i
     list->count = (int)(spheres + fixed + general);
 }
 
+static void write_run(TalusDetector *d, TalusPool *pool, int run, int64_t contacts)
+{
+    select_run(d, run);
+    talus_parallel(pool, d->broad.run[run].count, PAIR_GRAIN, write_touches, d);
+    talus_parallel(pool, contacts, CONTACT_GRAIN, match_keys, d);
+}
+
 /* From here on nothing can fail. */
 static void replace_list(TalusDetector *d, TalusPool *pool, int64_t fixed, int64_t general)
 {
@@ -372,11 +366,8 @@ static void replace_list(TalusDetector *d, TalusPool *pool, int64_t fixed, int64
     talus_parallel(pool, spheres, CONTACT_GRAIN, match_spheres, d);
     set_counts(&d->list, spheres, fixed, general);
     talus_parallel(pool, spheres, CONTACT_GRAIN, write_spheres, d);
-    write_run(d, pool, TALUS_RUN_SPHERE_FIXED);
-    write_run(d, pool, TALUS_RUN_GENERAL);
-    talus_parallel(pool, fixed, CONTACT_GRAIN, match_sphere_fixed, d);
-    talus_parallel(pool, general, CONTACT_GRAIN, match_general, d);
-
+    write_run(d, pool, TALUS_RUN_SPHERE_FIXED, fixed);
+    write_run(d, pool, TALUS_RUN_GENERAL, general);
     TalusVec3 *impulse = d->list.impulse;
     d->list.impulse = d->spare;
     d->spare = impulse;

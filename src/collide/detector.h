@@ -7,10 +7,6 @@
 #include "collide/envelope.h"
 #include "collide/narrow.h"
 
-typedef struct TalusKey {
-    uint32_t a, b, feature;
-} TalusKey;
-
 /* A contact that is missing from the list. */
 typedef struct TalusMissed {
     int run;
@@ -42,25 +38,6 @@ struct TalusDetector {
     const TalusLook *look;
     atomic_llong found; /* missing contacts found so far; may exceed the capacity */
 };
-
-/* ---- keys ---- */
-
-static inline TalusKey talus_key_of(const TalusContact *c)
-{
-    TalusKey key = {c->a, c->b, c->feature};
-    return key;
-}
-
-static inline bool talus_key_less(TalusKey x, TalusKey y)
-{
-    uint64_t px = (uint64_t)x.a << 32 | x.b, py = (uint64_t)y.a << 32 | y.b;
-    return px < py || (px == py && x.feature < y.feature);
-}
-
-static inline bool talus_key_equal(TalusKey x, TalusKey y)
-{
-    return x.a == y.a && x.b == y.b && x.feature == y.feature;
-}
 
 /* Returns the first of the contacts low .. high - 1 whose key is not below `key`, or high. */
 static inline int64_t talus_find_key(const TalusContact *old, int64_t low, int64_t high,

@@ -26,27 +26,12 @@ TALUS_INLINE TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_t
                                                        : bodies->velocity[i];
 }
 
-/* Largest distance of a body's surface from its centre. A revolve has radius 0, as walls do, and needs this only while
- * it is driven. Planes do not rotate. */
-TALUS_INLINE double talus_farthest(const TalusBodyView *bodies, uint32_t i)
-{
-    const TalusShapeDef *def = &bodies->shapes[bodies->shape[i]].def;
-    double most = 0.0;
-    if (bodies->radius[i] > 0.0 || def->kind != TALUS_SHAPE_REVOLVE)
-        return bodies->radius[i];
-    for (int k = 0; k < def->point_count; k++)
-        most = fmax(most, def->profile[2 * k] * def->profile[2 * k] +
-                              def->profile[2 * k + 1] * def->profile[2 * k + 1]);
-    return sqrt(most);
-}
-
 /* Largest surface speed by rotation; m/s. */
 TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
 {
     if (!bodies->spin || bodies->mobility[i] == TALUS_MOBILITY_FIXED)
         return 0.0;
-    return talus_norm(bodies->spin[i]) *
-           (talus_is_free(bodies, i) ? bodies->radius[i] : talus_farthest(bodies, i));
+    return talus_norm(bodies->spin[i]) * bodies->radius[i];
 }
 
 /* The part of the surface speed that may close a gap. Rotation moves the surface of a sphere, and that of a revolve
@@ -61,7 +46,7 @@ TALUS_INLINE double talus_body_spin(const TalusBodyView *bodies, uint32_t i)
         return speed;
     TalusVec3 across = talus_rotate_back(bodies->orientation[i], bodies->spin[i]);
     across.z = 0.0;
-    return talus_norm(across) * talus_farthest(bodies, i);
+    return talus_norm(across) * bodies->radius[i];
 }
 
 /* Upper bound on the sliding speed of two bodies. */
@@ -91,9 +76,9 @@ TALUS_INLINE double talus_envelope_of(const TalusDetectOptions *options, double 
            options->h * (spin + options->friction * sliding + 2.0 * options->reference_speed);
 }
 
-TALUS_INLINE double talus_envelope_at_rest(const TalusBodyView *bodies,
-                                           const TalusDetectOptions *options, uint32_t a,
-                                           uint32_t b)
+/* Envelope of two bodies without the closing speed. */
+TALUS_INLINE double talus_envelope_base(const TalusBodyView *bodies,
+                                        const TalusDetectOptions *options, uint32_t a, uint32_t b)
 {
     double spin = talus_body_spin(bodies, a) + talus_body_spin(bodies, b);
     return talus_envelope_of(options, talus_smaller_size(bodies->size[a], bodies->size[b]), spin,
@@ -116,8 +101,9 @@ TALUS_INLINE TalusVec3 talus_body_distance(const TalusBodyView *bodies, uint32_t
 }
 
 /* Envelope without the closing speed of two moving spheres, whose spins close no gap. */
-TALUS_INLINE double talus_spheres_at_rest(const TalusBodyView *bodies,
-                                          const TalusDetectOptions *options, uint32_t a, uint32_t b)
+TALUS_INLINE double talus_spheres_envelope_base(const TalusBodyView *bodies,
+                                                const TalusDetectOptions *options, uint32_t a,
+                                                uint32_t b)
 {
     double sliding = talus_norm(talus_sub(bodies->velocity[a], bodies->velocity[b])), turning = 0.0;
     if (bodies->spin)
@@ -134,7 +120,7 @@ TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
 {
     TalusVec3 va = bodies->velocity[a], vb = bodies->velocity[b];
     double distance = talus_norm(d), radii = bodies->radius[a] + bodies->radius[b];
-    double rest = talus_spheres_at_rest(bodies, options, a, b);
+    double rest = talus_spheres_envelope_base(bodies, options, a, b);
     if (distance == 0.0)
         return true;
     double closing = talus_closing_speed(talus_dot(va, d) / distance, talus_dot(vb, d) / distance);

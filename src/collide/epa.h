@@ -76,18 +76,6 @@ TALUS_INLINE double talus_epa_off_line(const TalusEpa *e, TalusVec3 w)
     return height * height;
 }
 
-TALUS_INLINE TalusVec3 talus_axis_vector(int k)
-{
-    return talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
-}
-
-/* Axis along which |d| is smallest. */
-TALUS_INLINE TalusVec3 talus_smallest_axis(TalusVec3 d)
-{
-    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
-    return talus_axis_vector(x <= y && x <= z ? 0 : y <= z ? 1 : 2);
-}
-
 /* Direction k of the search for the next point: axes for one point, two normals of a line, normal of a triangle. */
 TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
 {
@@ -246,27 +234,27 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
 }
 
 /* Directions already refined. */
-typedef struct TalusWays {
+typedef struct TalusTriedDirections {
     int count;
-    TalusVec3 way[2 * TALUS_EPA_RIVALS];
-} TalusWays;
+    TalusVec3 direction[2 * TALUS_EPA_RIVALS];
+} TalusTriedDirections;
 
-TALUS_INLINE bool talus_ways_near(const TalusWays *ways, TalusVec3 n)
+TALUS_INLINE bool talus_is_tried(const TalusTriedDirections *tried, TalusVec3 n)
 {
-    for (int k = 0; k < ways->count; k++) {
-        if (talus_dot(ways->way[k], n) > 0.96875)
+    for (int k = 0; k < tried->count; k++) {
+        if (talus_dot(tried->direction[k], n) > 0.96875)
             return true;
     }
     return false;
 }
 
 /* Returns the nearest face that may give a depth below `depth` and is not near the refined directions; -1: none. */
-TALUS_INLINE int talus_epa_rival(const TalusEpa *e, const TalusWays *ways, double depth)
+TALUS_INLINE int talus_epa_rival(const TalusEpa *e, const TalusTriedDirections *tried, double depth)
 {
     int best = -1;
     double least = depth;
     for (int f = 0; f < e->faces; f++) {
-        if (e->face[f].height < least && !talus_ways_near(ways, e->face[f].normal)) {
+        if (e->face[f].height < least && !talus_is_tried(tried, e->face[f].normal)) {
             least = e->face[f].height;
             best = f;
         }

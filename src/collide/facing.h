@@ -23,8 +23,11 @@ typedef struct TalusFacing {
 
 /* Sine of the tilt below which the points of a disc are fixed to the body instead of starting at the lowest. */
 #define TALUS_FACING_UPRIGHT 0x1p-16
-/* Limit of inclination: cosine of a face's (60 degrees), sine of a hull edge's (30 degrees). */
-#define TALUS_FACING_LEAN 0.5
+/* Cosine of the largest angle between d and the normal of a face that counts: 60 degrees. */
+#define TALUS_FACING_FACE 0.5
+/* Sine of the largest slope of a hull's edge that counts as a line: 30 degrees. The far end of a steeper one is out of
+ * reach. */
+#define TALUS_FACING_EDGE 0.5
 
 TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
 {
@@ -68,8 +71,8 @@ TALUS_INLINE void talus_facing_line(TalusVec3 from, TalusVec3 to, TalusFacing *f
     f->point[1] = to;
 }
 
-/* True if a line is inclined by at most 60 degrees. */
-TALUS_INLINE bool talus_facing_lies(TalusVec3 from, TalusVec3 to, TalusVec3 d)
+/* True if a line is at most 60 degrees out of the plane normal to d, so that it faces d as a whole. */
+TALUS_INLINE bool talus_line_faces(TalusVec3 from, TalusVec3 to, TalusVec3 d)
 {
     TalusVec3 along = talus_sub(to, from);
     double rise = talus_dot(along, d);
@@ -80,7 +83,7 @@ TALUS_INLINE void talus_facing_capsule(double h, TalusVec3 d, TalusFacing *f)
 {
     TalusVec3 low = talus_vec3(0.0, 0.0, -h), high = talus_vec3(0.0, 0.0, h);
     f->point[0] = d.z < 0.0 ? low : high;
-    if (talus_facing_lies(low, high, d))
+    if (talus_line_faces(low, high, d))
         talus_facing_line(low, high, f);
 }
 
@@ -112,7 +115,7 @@ TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusF
     if (!(rho > TALUS_FACING_UPRIGHT))
         return;
     TalusVec3 rim = talus_vec3(radius * d.x / rho, radius * d.y / rho, -0.5 * h);
-    if (talus_facing_lies(rim, apex, d))
+    if (talus_line_faces(rim, apex, d))
         talus_facing_line(rim, apex, f);
 }
 
@@ -121,7 +124,7 @@ TALUS_INLINE void talus_facing_edge(const TalusShape *shape, int top, TalusVec3 
 {
     const TalusHull *hull = &shape->hull;
     const TalusVec3 *vertex = shape->def.vertex;
-    double least = TALUS_FACING_LEAN;
+    double least = TALUS_FACING_EDGE;
     int best = -1;
     for (int k = hull->neighbour_start[top]; k < hull->neighbour_start[top + 1]; k++) {
         TalusVec3 along = talus_sub(vertex[hull->neighbour[k]], vertex[top]);
@@ -145,7 +148,7 @@ TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusF
     const TalusHull *hull = &shape->hull;
     int top = talus_hull_support(shape, d), best = -1;
     TalusVec3 x = shape->def.vertex[top];
-    double most = TALUS_FACING_LEAN, tolerance = 0x1p-12 * shape->size;
+    double most = TALUS_FACING_FACE, tolerance = 0x1p-12 * shape->size;
     for (int k = 0; k < hull->faces; k++) {
         const double *plane = hull->plane[k];
         TalusVec3 n = talus_vec3(plane[0], plane[1], plane[2]);

@@ -10,20 +10,20 @@
 
 #include "collide/wall.h"
 
-typedef enum TalusMisfit {
-    TALUS_FITS,
-    TALUS_MISFIT_BODY,
-    TALUS_MISFIT_WALL,
-    TALUS_MISFIT_PLANE
-} TalusMisfit;
+typedef enum TalusFitResult {
+    TALUS_FIT_OK,
+    TALUS_FIT_BODY_TOO_LARGE,
+    TALUS_FIT_WALL_TOO_LARGE,
+    TALUS_FIT_PLANE_OBLIQUE
+} TalusFitResult;
 
 typedef struct TalusFit {
     double largest; /* largest fat radius of the bodies in the grid */
     double at_rest; /* largest talus_radius_at_rest of the bodies in the grid */
     double limit;   /* upper bound of fat radii with which bodies meet nearest images only */
     int clipped;    /* bodies and walls that move farther within the step than one image allows */
-    /* Body or wall that is too large even at rest, and the axis. */
-    TalusMisfit misfit;
+    /* Body or wall that is too large even without speeds, and the axis. */
+    TalusFitResult result;
     int axis;
     uint32_t body;
     TalusShapeKind kind;
@@ -42,7 +42,7 @@ TALUS_INLINE double talus_radius_at_rest(const TalusBodyView *v, const TalusDete
     return (v->radius[i] + talus_resting_margin(v, o, i)) * TALUS_GRID_SLACK;
 }
 
-/* Margin without its share of sliding (level.h): how far the body may move within the step. */
+/* Margin without its share of sliding (grid_level.h): how far the body may move within the step. */
 TALUS_INLINE double talus_closing_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                          TalusVec3 drift, uint32_t i)
 {
@@ -51,10 +51,11 @@ TALUS_INLINE double talus_closing_margin(const TalusBodyView *v, const TalusDete
     return talus_body_margin(v, &frictionless, drift, i);
 }
 
-TALUS_INLINE bool talus_misfits(TalusFit *fit, TalusMisfit misfit, const TalusWall *wall,
-                                double reach)
+/* Records why a body or wall cannot be in this period. Returns false. */
+TALUS_INLINE bool talus_fit_refuse(TalusFit *fit, TalusFitResult result, const TalusWall *wall,
+                                   double reach)
 {
-    fit->misfit = misfit;
+    fit->result = result;
     fit->reach = reach;
     if (wall) {
         fit->body = wall->body;
@@ -72,7 +73,7 @@ TALUS_INLINE bool talus_fit_wall(TalusFit *fit, const TalusBodyView *v, const Ta
     int axis = fit->axis;
     if (wall->kind == TALUS_SHAPE_PLANE)
         return fabs(talus_along(wall->normal, axis)) < 1e-12 ||
-               talus_misfits(fit, TALUS_MISFIT_PLANE, wall, 0.0);
+               talus_fit_refuse(fit, TALUS_FIT_PLANE_OBLIQUE, wall, 0.0);
     double x = talus_along(v->position[wall->body], axis), half = 0.5 * fit->length;
     double extent = fmax(talus_along(wall->bounds.hi, axis) * unit - x,
                          x - talus_along(wall->bounds.lo, axis) * unit);
@@ -81,7 +82,8 @@ TALUS_INLINE bool talus_fit_wall(TalusFit *fit, const TalusBodyView *v, const Ta
     double resting = talus_resting_margin(v, o, wall->body) * TALUS_GRID_SLACK;
     double spare = half - extent - fit->at_rest - resting, allowed = resting + 0.5 * spare;
     if (!(spare > 0.0))
-        return talus_misfits(fit, TALUS_MISFIT_WALL, wall, extent + fit->at_rest + resting);
+        return talus_fit_refuse(fit, TALUS_FIT_WALL_TOO_LARGE, wall,
+                                extent + fit->at_rest + resting);
     if (wall->margin * unit > allowed) {
         fit->clipped += talus_closing_margin(v, o, drift, wall->body) > allowed;
         wall->margin = allowed / unit;
@@ -91,20 +93,21 @@ TALUS_INLINE bool talus_fit_wall(TalusFit *fit, const TalusBodyView *v, const Ta
 }
 
 /* Computes the limit from `largest` and `at_rest`, and clips margins of walls that are too wide. */
-TALUS_INLINE void talus_fit(TalusFit *fit, const TalusBodyView *v, const TalusDetectOptions *o,
-                            TalusVec3 drift, TalusWall *wall, int walls, double unit)
+TALUS_INLINE void talus_fit_period(TalusFit *fit, const TalusBodyView *v,
+                                   const TalusDetectOptions *o, TalusVec3 drift, TalusWall *wall,
+                                   int walls, double unit)
 {
     const TalusPeriod *p = v->period;
     fit->limit = INFINITY;
     fit->clipped = 0;
-    fit->misfit = TALUS_FITS;
+    fit->result = TALUS_FIT_OK;
     for (int axis = 0; axis < 3; axis++) {
         if (!p->on[axis])
             continue;
         fit->axis = axis;
         fit->length = talus_along(p->hi, axis) - talus_along(p->lo, axis);
         bool fits = fit->at_rest < 0.25 * fit->length ||
-                    talus_misfits(fit, TALUS_MISFIT_BODY, NULL, fit->at_rest);
+                    talus_fit_refuse(fit, TALUS_FIT_BODY_TOO_LARGE, NULL, fit->at_rest);
         fit->limit = fmin(fit->limit, 0.25 * fit->length);
         for (int w = 0; fits && w < walls; w++)
             fits = talus_fit_wall(fit, v, o, drift, &wall[w], unit);
@@ -126,8 +129,8 @@ TALUS_INLINE double talus_clipped_fat(const TalusFit *fit)
 }
 
 /* True if the clipped body may miss a contact. */
-TALUS_INLINE bool talus_fit_misses(const TalusFit *fit, const TalusBodyView *v,
-                                   const TalusDetectOptions *o, TalusVec3 drift, uint32_t i)
+TALUS_INLINE bool talus_clipped_may_miss(const TalusFit *fit, const TalusBodyView *v,
+                                         const TalusDetectOptions *o, TalusVec3 drift, uint32_t i)
 {
     return v->radius[i] + talus_closing_margin(v, o, drift, i) > talus_clipped_fat(fit);
 }

@@ -36,14 +36,14 @@ TALUS_INLINE TalusVec3 talus_pair_into_b(const TalusConvexPair *p, TalusVec3 d)
 }
 
 /* Rotates a direction of b's frame into the frame of a. */
-TALUS_INLINE TalusVec3 talus_pair_turn_b(const TalusConvexPair *p, TalusVec3 d)
+TALUS_INLINE TalusVec3 talus_pair_rotate_b(const TalusConvexPair *p, TalusVec3 d)
 {
     return talus_madd(talus_madd(talus_scale(d.x, p->axis[0]), d.y, p->axis[1]), d.z, p->axis[2]);
 }
 
 TALUS_INLINE TalusVec3 talus_pair_from_b(const TalusConvexPair *p, TalusVec3 x)
 {
-    return talus_add(p->centre, talus_pair_turn_b(p, x));
+    return talus_add(p->centre, talus_pair_rotate_b(p, x));
 }
 
 TALUS_INLINE TalusVec3 talus_triangle_support(const TalusVec3 corner[3], TalusVec3 d)

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "collide/envelope.h"
-#include "collide/refuse.h"
+#include "collide/errors.h"
 
 #include <float.h>
 

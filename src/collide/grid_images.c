@@ -10,13 +10,13 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "collide/refuse.h"
+#include "collide/errors.h"
 
 static void clip_body(TalusGrid *grid, int i, float clipped)
 {
     double per_phase = 1.0 / grid->phase;
     grid->fit.clipped +=
-        talus_fit_misses(&grid->fit, grid->bodies, grid->options, grid->drift, (uint32_t)i);
+        talus_clipped_may_miss(&grid->fit, grid->bodies, grid->options, grid->drift, (uint32_t)i);
     int class = talus_size_class(fabs((double)grid->fat[i]), per_phase);
     atomic_fetch_sub(&grid->size_class[class], 1);
     grid->fat[i] = grid->fat[i] < 0.0f ? -clipped : clipped;
@@ -45,7 +45,7 @@ TalusStatus talus_grid_fit(TalusGrid *grid)
     }
     fit->largest = largest * grid->unit;
     fit->at_rest = at_rest;
-    talus_fit(fit, v, grid->options, grid->drift, grid->wall, grid->walls, grid->unit);
+    talus_fit_period(fit, v, grid->options, grid->drift, grid->wall, grid->walls, grid->unit);
     return talus_check_fit(fit);
 }
 

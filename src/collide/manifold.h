@@ -21,7 +21,7 @@
 #define TALUS_MANIFOLD_THIN 0x1p-8
 
 enum {
-    TALUS_SPOTS = 4,
+    TALUS_MANIFOLD_MAX = 4,
     TALUS_CANDIDATES = 2 * TALUS_FACING_MOST + 1,
     TALUS_FEATURE_NEAREST = 256,
     TALUS_FEATURE_BITS = 9
@@ -34,24 +34,24 @@ typedef struct TalusCandidate {
     uint32_t id, edge;
 } TalusCandidate;
 
-/* One manifold point of two cores: point on the core of a, gap of the cores along the normal. */
-typedef struct TalusSpot {
+/* One manifold point of two cores (geometry/support.h): point on the core of a, gap of the cores along the normal. */
+typedef struct TalusCorePoint {
     TalusVec3 on_a;
     double gap;
     uint32_t feature;
-} TalusSpot;
+} TalusCorePoint;
 
-/* Axes across the normal, e x f = n, and the projection of the clipping part. */
-typedef struct TalusSeen {
+/* The part that clips, projected along the normal n: a convex polygon in the axes e and f, e x f = n. */
+typedef struct TalusClipRegion {
     TalusVec3 n, e, f;
     int count;
     double u[TALUS_FACING_MOST], v[TALUS_FACING_MOST];
     double turn;               /* 1: corners run anticlockwise */
     double base, per_u, per_v; /* height of the part over (u, v) */
     double tolerance;
-} TalusSeen;
+} TalusClipRegion;
 
-TALUS_INLINE void talus_seen_axes(TalusSeen *s, TalusVec3 n)
+TALUS_INLINE void talus_clip_axes(TalusClipRegion *s, TalusVec3 n)
 {
     s->n = n;
     s->e = talus_normalize(talus_cross(n, talus_smallest_axis(n)), n);
@@ -59,7 +59,7 @@ TALUS_INLINE void talus_seen_axes(TalusSeen *s, TalusVec3 n)
 }
 
 /* Sets the corners and the plane of the clipping part. False if it is inclined too much. */
-TALUS_INLINE bool talus_seen_face(TalusSeen *s, const TalusFacing *part)
+TALUS_INLINE bool talus_clip_region_of_face(TalusClipRegion *s, const TalusFacing *part)
 {
     double cosine = talus_dot(part->normal, s->n);
     if (!(fabs(cosine) >= 0.25))
@@ -76,8 +76,9 @@ TALUS_INLINE bool talus_seen_face(TalusSeen *s, const TalusFacing *part)
     return true;
 }
 
-/* As talus_seen_face for a line: two borders, at its ends. False if `other` is not parallel to it. */
-TALUS_INLINE bool talus_seen_line(TalusSeen *s, const TalusFacing *part, const TalusFacing *other)
+/* The same for a line: two borders, across it at its ends. False if `other` is not parallel to it. */
+TALUS_INLINE bool talus_clip_region_of_line(TalusClipRegion *s, const TalusFacing *part,
+                                            const TalusFacing *other)
 {
     TalusVec3 d = talus_sub(part->point[1], part->point[0]);
     TalusVec3 o = talus_sub(other->point[1], other->point[0]);
@@ -105,7 +106,7 @@ typedef struct TalusBorder {
     double turn;               /* 0: border of a line */
 } TalusBorder;
 
-TALUS_INLINE TalusBorder talus_seen_border(const TalusSeen *s, int k)
+TALUS_INLINE TalusBorder talus_clip_border(const TalusClipRegion *s, int k)
 {
     int next = k + 1 < s->count ? k + 1 : 0;
     double x = s->u[next] - s->u[k], y = s->v[next] - s->v[k];
@@ -115,7 +116,7 @@ TALUS_INLINE TalusBorder talus_seen_border(const TalusSeen *s, int k)
 }
 
 /* Signed distance of a point outside of a border. */
-TALUS_INLINE double talus_seen_outside(const TalusBorder *b, const TalusCandidate *c)
+TALUS_INLINE double talus_distance_outside(const TalusBorder *b, const TalusCandidate *c)
 {
     if (!(b->length > 0.0))
         return -1.0;
@@ -124,42 +125,45 @@ TALUS_INLINE double talus_seen_outside(const TalusBorder *b, const TalusCandidat
     return across / b->length;
 }
 
+/* Intersection of the edge from p to q with a border. Its id is that of p's edge times `stride`, plus that of the
+ * border; ids of borders start from `first`. */
 TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusCandidate *q,
-                                           double outside_p, double outside_q, int border)
+                                           double outside_p, double outside_q, int border,
+                                           uint32_t first, uint32_t stride)
 {
     double t = outside_p / (outside_p - outside_q);
     TalusCandidate c = {p->u + t * (q->u - p->u),
                         p->v + t * (q->v - p->v),
                         p->height + t * (q->height - p->height),
                         0.0,
-                        8 + 16 * p->edge + (uint32_t)border,
-                        outside_p > 0.0 ? p->edge : 8 + (uint32_t)border};
+                        first + stride * p->edge + (uint32_t)border,
+                        outside_p > 0.0 ? p->edge : first + (uint32_t)border};
     return c;
 }
 
 /* Keeps what lies inside of a border. A corner outside by less than the tolerance stays, and the edge beyond it is not
  * cut. A line counts as two equal edges, of which only the first is cut. */
-TALUS_INLINE int talus_clip(const TalusSeen *s, int border, const TalusCandidate *in, int count,
-                            bool line, TalusCandidate *out)
+TALUS_INLINE int talus_clip(const TalusClipRegion *s, int border, const TalusCandidate *in,
+                            int count, bool line, TalusCandidate *out)
 {
     int kept = 0;
-    const TalusBorder along = talus_seen_border(s, border);
-    double first = talus_seen_outside(&along, &in[0]), outside_p = first, outside_q;
+    const TalusBorder along = talus_clip_border(s, border);
+    double first = talus_distance_outside(&along, &in[0]), outside_p = first, outside_q;
     for (int k = 0; k < count; k++, outside_p = outside_q) {
         const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
-        outside_q = k + 1 < count ? talus_seen_outside(&along, q) : first;
+        outside_q = k + 1 < count ? talus_distance_outside(&along, q) : first;
         if (outside_p <= s->tolerance)
             out[kept++] = *p;
         if (fmax(outside_p, outside_q) > s->tolerance && fmin(outside_p, outside_q) <= 0.0 &&
             !(line && k == 1))
-            out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border);
+            out[kept++] = talus_clip_cut(p, q, outside_p, outside_q, border, 8, 16);
     }
     return kept;
 }
 
 /* Clips the subject to all borders. Returns the number of candidates with a gap below `limit`. */
-TALUS_INLINE int talus_clip_all(const TalusSeen *s, const TalusFacing *subject, bool subject_is_b,
-                                double limit, TalusCandidate *out)
+TALUS_INLINE int talus_clip_all(const TalusClipRegion *s, const TalusFacing *subject,
+                                bool subject_is_b, double limit, TalusCandidate *out)
 {
     TalusCandidate corner[2][TALUS_CANDIDATES];
     int count = subject->count, now = 0;
@@ -186,26 +190,28 @@ TALUS_INLINE int talus_clip_all(const TalusSeen *s, const TalusFacing *subject, 
 
 /* ---- the choice of four ---------------------------------------------------------------------- */
 
-TALUS_INLINE double talus_spread_area(const TalusCandidate *p, const TalusCandidate *q,
+/* Twice the signed area of the triangle p q x. */
+TALUS_INLINE double talus_signed_area(const TalusCandidate *p, const TalusCandidate *q,
                                       const TalusCandidate *x)
 {
     return (q->u - p->u) * (x->v - p->v) - (q->v - p->v) * (x->u - p->u);
 }
 
-TALUS_INLINE double talus_spread_off(const TalusCandidate *p, double u, double v)
+/* Of a candidate from (u, v). */
+TALUS_INLINE double talus_squared_distance(const TalusCandidate *p, double u, double v)
 {
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
 }
 
 /* Returns the candidate that adds most, more than `least`, to triangle p q r beyond its sides q r and r p; else -1. */
-TALUS_INLINE int talus_spread_beyond(const TalusCandidate *c, int count, int p, int q, int r,
+TALUS_INLINE int talus_choose_beyond(const TalusCandidate *c, int count, int p, int q, int r,
                                      double least)
 {
-    double turn = talus_spread_area(&c[p], &c[q], &c[r]) < 0.0 ? -1.0 : 1.0, most = least;
+    double turn = talus_signed_area(&c[p], &c[q], &c[r]) < 0.0 ? -1.0 : 1.0, most = least;
     int best = -1;
     for (int k = 0; k < count; k++) {
-        double area = -fmin(turn * talus_spread_area(&c[q], &c[r], &c[k]),
-                            turn * talus_spread_area(&c[r], &c[p], &c[k]));
+        double area = -fmin(turn * talus_signed_area(&c[q], &c[r], &c[k]),
+                            turn * talus_signed_area(&c[r], &c[p], &c[k]));
         if (area > TALUS_MANIFOLD_ALIKE * most) {
             most = area;
             best = k;
@@ -218,31 +224,31 @@ TALUS_INLINE int talus_spread_beyond(const TalusCandidate *c, int count, int p, 
  * side of the line between them the one with the largest triangle; if all lie on one side, the one that adds most to
  * the triangle of the others. Gaps have no influence, so the choice is stable while gaps of resting bodies fluctuate.
  * Returns the number of chosen candidates. */
-TALUS_INLINE int talus_spread(TalusCandidate *c, int count)
+TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
 {
-    if (count <= TALUS_SPOTS)
+    if (count <= TALUS_MANIFOLD_MAX)
         return count;
     double u = 0.0, v = 0.0;
     for (int k = 0; k < count; k++) {
         u += c[k].u / count;
         v += c[k].v / count;
     }
-    int at[TALUS_SPOTS] = {0, 0, -1, -1};
+    int at[TALUS_MANIFOLD_MAX] = {0, 0, -1, -1};
     for (int k = 1; k < count; k++) {
-        if (talus_spread_off(&c[k], u, v) >
-            TALUS_MANIFOLD_ALIKE * talus_spread_off(&c[at[0]], u, v))
+        if (talus_squared_distance(&c[k], u, v) >
+            TALUS_MANIFOLD_ALIKE * talus_squared_distance(&c[at[0]], u, v))
             at[0] = k;
     }
     u = c[at[0]].u;
     v = c[at[0]].v;
     for (int k = 0; k < count; k++) {
-        if (talus_spread_off(&c[k], u, v) >
-            TALUS_MANIFOLD_ALIKE * talus_spread_off(&c[at[1]], u, v))
+        if (talus_squared_distance(&c[k], u, v) >
+            TALUS_MANIFOLD_ALIKE * talus_squared_distance(&c[at[1]], u, v))
             at[1] = k;
     }
     double left = 0.0, right = 0.0;
     for (int k = 0; k < count; k++) {
-        double area = talus_spread_area(&c[at[0]], &c[at[1]], &c[k]);
+        double area = talus_signed_area(&c[at[0]], &c[at[1]], &c[k]);
         if (area > TALUS_MANIFOLD_ALIKE * left && area > 0.0) {
             left = area;
             at[2] = k;
@@ -255,10 +261,10 @@ TALUS_INLINE int talus_spread(TalusCandidate *c, int count)
     int wide = left < right ? 3 : 2;
     double least = TALUS_MANIFOLD_THIN * fmax(left, right);
     if (fmin(left, right) <= least && at[wide] >= 0)
-        at[5 - wide] = talus_spread_beyond(c, count, at[0], at[1], at[wide], least);
-    TalusCandidate chosen[TALUS_SPOTS];
+        at[5 - wide] = talus_choose_beyond(c, count, at[0], at[1], at[wide], least);
+    TalusCandidate chosen[TALUS_MANIFOLD_MAX];
     int kept = 0;
-    for (int k = 0; k < TALUS_SPOTS; k++) {
+    for (int k = 0; k < TALUS_MANIFOLD_MAX; k++) {
         if (at[k] >= 0)
             chosen[kept++] = c[at[k]];
     }
@@ -268,18 +274,18 @@ TALUS_INLINE int talus_spread(TalusCandidate *c, int count)
 }
 
 /* Ensures that the nearest candidate is among the chosen: if need be it replaces the chosen one closest to it. */
-TALUS_INLINE void talus_spread_keep(TalusCandidate *c, int count, const TalusCandidate *nearest,
-                                    double tolerance)
+TALUS_INLINE void talus_keep_nearest(TalusCandidate *c, int count, const TalusCandidate *nearest,
+                                     double tolerance)
 {
-    int beside = 0;
+    int closest = 0;
     for (int k = 0; k < count; k++) {
         if (c[k].gap <= nearest->gap + tolerance)
             return;
-        if (talus_spread_off(&c[k], nearest->u, nearest->v) <
-            talus_spread_off(&c[beside], nearest->u, nearest->v))
-            beside = k;
+        if (talus_squared_distance(&c[k], nearest->u, nearest->v) <
+            talus_squared_distance(&c[closest], nearest->u, nearest->v))
+            closest = k;
     }
-    c[beside] = *nearest;
+    c[closest] = *nearest;
 }
 
 /* Drops candidates nearer than `least`, the nearest points: such a corner lies barely outside of an inclined part. */
@@ -303,8 +309,24 @@ TALUS_INLINE int talus_nearest_candidate(const TalusCandidate *c, int count)
     return best;
 }
 
+/* Reduces one or more candidates to at most four, the nearest among them. Returns their number. */
+TALUS_INLINE int talus_reduce_candidates(TalusCandidate *c, int count, double tolerance)
+{
+    TalusCandidate nearest = c[talus_nearest_candidate(c, count)];
+    count = talus_choose_spread(c, count);
+    talus_keep_nearest(c, count, &nearest, tolerance);
+    return count;
+}
+
+/* Point of a candidate. */
+TALUS_INLINE TalusVec3 talus_candidate_point(const TalusClipRegion *s, const TalusCandidate *c)
+{
+    return talus_madd(talus_madd(talus_scale(c->height, s->n), c->u, s->e), c->v, s->f);
+}
+
 /* ---- both bodies ----------------------------------------------------------------------------- */
 
+/* The triangle as the face that faces d. */
 TALUS_INLINE void talus_facing_triangle(const TalusVec3 corner[3], TalusVec3 d, TalusFacing *f)
 {
     TalusVec3 n = talus_cross(talus_sub(corner[1], corner[0]), talus_sub(corner[2], corner[0]));
@@ -327,19 +349,21 @@ TALUS_INLINE void talus_facing_b(const TalusConvexPair *p, TalusVec3 d, TalusFac
     for (int k = 0; k < f->count; k++)
         f->point[k] = talus_pair_from_b(p, f->point[k]);
     if (f->count > 2)
-        f->normal = talus_pair_turn_b(p, f->normal);
+        f->normal = talus_pair_rotate_b(p, f->normal);
 }
 
 /* Finds candidates from the two parts; none if one of them is a point, or if two lines cross. */
-TALUS_INLINE int talus_manifold_clip(const TalusConvexPair *p, TalusSeen *s, const TalusFacing *a,
-                                     const TalusFacing *b, double limit, TalusCandidate *c)
+TALUS_INLINE int talus_manifold_clip(const TalusConvexPair *p, TalusClipRegion *s,
+                                     const TalusFacing *a, const TalusFacing *b, double limit,
+                                     TalusCandidate *c)
 {
     if (a->count == 1 || b->count == 1)
         return 0;
     s->tolerance = TALUS_MANIFOLD_CLIP * p->size;
     bool subject_is_b = b->count <= a->count;
     const TalusFacing *subject = subject_is_b ? b : a, *other = subject_is_b ? a : b;
-    bool fine = other->count == 2 ? talus_seen_line(s, other, subject) : talus_seen_face(s, other);
+    bool fine = other->count == 2 ? talus_clip_region_of_line(s, other, subject)
+                                  : talus_clip_region_of_face(s, other);
     return fine ? talus_clip_all(s, subject, subject_is_b, limit, c) : 0;
 }
 
@@ -351,15 +375,15 @@ TALUS_INLINE uint32_t talus_manifold_feature(const TalusFacing *a, const TalusFa
 }
 
 /* Finds up to four manifold points of the two cores with a gap below `limit`. Returns their number. */
-TALUS_OUTLINE int talus_manifold(const TalusConvexPair *p, const TalusNearest *near, double limit,
-                                 TalusSpot spot[TALUS_SPOTS])
+TALUS_OUTLINE int talus_core_manifold(const TalusConvexPair *p, const TalusNearest *near,
+                                      double limit, TalusCorePoint spot[TALUS_MANIFOLD_MAX])
 {
     TalusFacing a, b;
-    TalusSeen s;
+    TalusClipRegion s;
     TalusCandidate c[TALUS_CANDIDATES];
     talus_facing(p->a, near->normal, &a);
     talus_facing_b(p, talus_neg(near->normal), &b);
-    talus_seen_axes(&s, near->normal);
+    talus_clip_axes(&s, near->normal);
     double tolerance = TALUS_MANIFOLD_NEAREST * p->size;
     int count = talus_manifold_clip(p, &s, &a, &b, limit, c);
     count = talus_drop_below(c, count, near->gap - tolerance);
@@ -368,13 +392,10 @@ TALUS_OUTLINE int talus_manifold(const TalusConvexPair *p, const TalusNearest *n
                               TALUS_FEATURE_NEAREST,      0};
     int lowest = talus_nearest_candidate(c, count);
     if (count == 0 || c[lowest].gap > near->gap + tolerance)
-        c[lowest = count++] = nearest;
-    nearest = c[lowest];
-    count = talus_spread(c, count);
-    talus_spread_keep(c, count, &nearest, tolerance);
+        c[count++] = nearest;
+    count = talus_reduce_candidates(c, count, tolerance);
     for (int k = 0; k < count; k++) {
-        TalusVec3 x = talus_scale(c[k].height, s.n);
-        spot[k].on_a = talus_madd(talus_madd(x, c[k].u, s.e), c[k].v, s.f);
+        spot[k].on_a = talus_candidate_point(&s, &c[k]);
         spot[k].gap = c[k].gap;
         spot[k].feature = talus_manifold_feature(&a, &b, c[k].id);
     }

@@ -1,8 +1,9 @@
-/* collide/mesh_clear.h - moves a convex body clear of a mesh or height field; for host and device. mesh_convex.h finds
- * the contacts there. Everything is in the frame of the mesh.
+/* collide/mesh_clear.h - translates a convex body until it is clear of a mesh or height field; for host and device.
+ * mesh_convex.h finds the contacts there. Everything is in the frame of the surface.
  *
- * A body that overlaps the surface is moved out of the cut facet whose plane it is least below, and so on until it cuts
- * none. A body entirely under a field is moved out of the facet above its position. */
+ * Of the facets that an overlapping body intersects, the one whose plane the body is least below gives the direction:
+ * the body moves along its normal until it is above that plane. This is repeated until no facet is intersected. A body
+ * entirely below a field moves out of the facet above its position. */
 #ifndef TALUS_COLLIDE_MESH_CLEAR_H
 #define TALUS_COLLIDE_MESH_CLEAR_H
 
@@ -12,45 +13,47 @@
 
 /* Relative to the body's size: depth below a plane or in a facet up to which the body counts as clear. */
 #define TALUS_FACET_HAIR 0x1p-12
-/* Relative saving that a shorter way out must have. */
+/* Relative saving that a shorter translation must have. */
 #define TALUS_FACET_GAIN 0x1p-16
 
-enum { TALUS_FACET_ROUNDS = 4 }; /* maximum number of facets that a body is moved out of */
+enum { TALUS_FACET_ROUNDS = 4 }; /* maximum number of translations */
 
-typedef struct TalusBeside {
+/* A convex body and its position clear of a surface. */
+typedef struct TalusClearedBody {
     const TalusShape *surface; /* mesh or field */
-    TalusPose x;               /* the body, in the frame of the surface, clear of it */
-    TalusVec3 moved;           /* translation of the body to x */
+    TalusPose pose;            /* clear pose, in the frame of the surface */
+    TalusVec3 translation;     /* from the original position to the clear one */
     double reach;              /* limit of gaps of the body */
-    double clear_reach;        /* limit of gaps of x: reach plus the length of moved */
+    double
+        clear_reach; /* limit of gaps at the clear pose: reach plus the length of the translation */
     double margin, size;
-} TalusBeside;
+} TalusClearedBody;
 
 /* One facet, its corners relative to the body's position. */
-typedef struct TalusSeenFacet {
+typedef struct TalusLocalFacet {
     int32_t t;
     TalusFacet f;
     bool solid;
     TalusVec3 up; /* normal on the side of the body's original position */
-} TalusSeenFacet;
+} TalusLocalFacet;
 
-TALUS_INLINE TalusSeenFacet talus_see_facet(const TalusBeside *q, int32_t t)
+TALUS_INLINE TalusLocalFacet talus_local_facet(const TalusClearedBody *q, int32_t t)
 {
-    TalusSeenFacet g;
+    TalusLocalFacet g;
     g.t = t;
     g.f = talus_facet(&q->surface->def, t);
     g.solid = talus_facet_solid(q->surface, t);
     for (int k = 0; k < 3; k++)
-        g.f.corner[k] = talus_sub(g.f.corner[k], q->x.position);
+        g.f.corner[k] = talus_sub(g.f.corner[k], q->pose.position);
     bool below =
-        !g.solid && talus_dot(g.f.normal, g.f.corner[0]) > -talus_dot(g.f.normal, q->moved);
+        !g.solid && talus_dot(g.f.normal, g.f.corner[0]) > -talus_dot(g.f.normal, q->translation);
     g.up = below ? talus_neg(g.f.normal) : g.f.normal;
     return g;
 }
 
-TALUS_INLINE TalusFacetWalk talus_facets_around(const TalusBeside *q)
+TALUS_INLINE TalusFacetWalk talus_facets_near_body(const TalusClearedBody *q)
 {
-    const TalusPose *x = &q->x;
+    const TalusPose *x = &q->pose;
     TalusAabb box = talus_shape_bounds(x->shape, x->radius, x->position, x->orientation);
     TalusVec3 more = talus_vec3(q->clear_reach, q->clear_reach, q->clear_reach);
     box.lo = talus_sub(box.lo, more);
@@ -59,14 +62,15 @@ TALUS_INLINE TalusFacetWalk talus_facets_around(const TalusBeside *q)
 }
 
 /* Point of the body's surface farthest along d. */
-TALUS_INLINE TalusVec3 talus_beside_support(const TalusBeside *q, TalusVec3 d)
+TALUS_INLINE TalusVec3 talus_cleared_support(const TalusClearedBody *q, TalusVec3 d)
 {
-    TalusVec3 own = talus_rotate_back(q->x.orientation, d);
-    return talus_madd(talus_rotate(q->x.orientation, talus_support_core(q->x.shape, own)),
+    TalusVec3 own = talus_rotate_back(q->pose.orientation, d);
+    return talus_madd(talus_rotate(q->pose.orientation, talus_support_core(q->pose.shape, own)),
                       q->margin, d);
 }
 
-TALUS_INLINE bool talus_over_facet(const TalusSeenFacet *g, TalusVec3 x)
+/* True if x projects into the facet along the facet's normal. */
+TALUS_INLINE bool talus_projects_onto_facet(const TalusLocalFacet *g, TalusVec3 x)
 {
     for (int k = 0; k < 3; k++) {
         TalusVec3 edge = talus_sub(g->f.corner[k == 2 ? 0 : k + 1], g->f.corner[k]);
@@ -78,83 +82,86 @@ TALUS_INLINE bool talus_over_facet(const TalusSeenFacet *g, TalusVec3 x)
 
 /* Finds the body's lowest point and its gap to the facet's plane. False if the plane is out of reach, or the whole body
  * is behind the plane of a solid. */
-TALUS_INLINE bool talus_lowest_over(const TalusBeside *q, const TalusSeenFacet *g,
-                                    TalusVec3 *lowest, double *gap)
+TALUS_INLINE bool talus_lowest_point(const TalusClearedBody *q, const TalusLocalFacet *g,
+                                     TalusVec3 *lowest, double *gap)
 {
-    *lowest = talus_beside_support(q, talus_neg(g->up));
+    *lowest = talus_cleared_support(q, talus_neg(g->up));
     *gap = talus_dot(g->up, talus_sub(*lowest, g->f.corner[0]));
     return *gap < q->clear_reach &&
            !(g->solid &&
-             talus_dot(g->up, talus_sub(talus_beside_support(q, g->up), g->f.corner[0])) < 0.0);
+             talus_dot(g->up, talus_sub(talus_cleared_support(q, g->up), g->f.corner[0])) < 0.0);
 }
 
-/* ---- ways out -------------------------------------------------------------------------------- */
+/* ---- translations -------------------------------------------------------------------------------- */
 
-typedef struct TalusWayOut {
-    TalusVec3 up;
-    double depth; /* depth of the body's lowest point below a facet's plane */
-    bool hidden;  /* that point is not over the facet, so another direction may be shorter */
-} TalusWayOut;
+/* Translation out of one facet. */
+typedef struct TalusPushOut {
+    TalusVec3 direction; /* normal of the facet */
+    double depth;        /* depth of the body's lowest point below a facet's plane */
+    bool
+        off_facet; /* that point does not project into the facet: another direction may be shorter */
+} TalusPushOut;
 
-/* Finds the way out through the facet above a body that lies below a field and barely cuts it, if at all. */
-TALUS_INLINE bool talus_way_up(const TalusBeside *q, TalusWayOut *way)
+/* Finds the translation through the facet above a body that lies below a field and barely intersects it, if at all. */
+TALUS_INLINE bool talus_push_out_of_ground(const TalusClearedBody *q, TalusPushOut *push)
 {
     double height;
     int32_t above = q->surface->def.kind == TALUS_SHAPE_FIELD
-                        ? talus_field_under(q->surface, q->x.position, &height)
+                        ? talus_field_under(q->surface, q->pose.position, &height)
                         : -1;
     if (above < 0 || height >= 0.0)
         return false;
-    TalusSeenFacet g = talus_see_facet(q, above);
-    TalusVec3 lowest = talus_beside_support(q, talus_neg(g.up));
-    way->up = g.up;
-    way->depth = -talus_dot(g.up, talus_sub(lowest, g.f.corner[0]));
-    way->hidden = false;
+    TalusLocalFacet g = talus_local_facet(q, above);
+    TalusVec3 lowest = talus_cleared_support(q, talus_neg(g.up));
+    push->direction = g.up;
+    push->depth = -talus_dot(g.up, talus_sub(lowest, g.f.corner[0]));
+    push->off_facet = false;
     return true;
 }
 
-/* Finds the cut facet whose plane the body is least below. False if no facet is cut by more than TALUS_FACET_HAIR. */
-TALUS_OUTLINE bool talus_way_out(const TalusBeside *q, TalusWayOut *way)
+/* Finds the intersected facet whose plane the body is least below. False if none is intersected by more than
+ * TALUS_FACET_HAIR. */
+TALUS_OUTLINE bool talus_shallowest_push_out(const TalusClearedBody *q, TalusPushOut *push)
 {
-    TalusFacetWalk walk = talus_facets_around(q);
+    TalusFacetWalk walk = talus_facets_near_body(q);
     double most = 0.0;
-    TalusWayOut none = {{0.0, 0.0, 1.0}, INFINITY, false};
-    *way = none;
+    TalusPushOut none = {{0.0, 0.0, 1.0}, INFINITY, false};
+    *push = none;
     for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
-        TalusSeenFacet g = talus_see_facet(q, t);
+        TalusLocalFacet g = talus_local_facet(q, t);
         TalusVec3 lowest;
         TalusNearest near;
         double gap;
-        if (!talus_lowest_over(q, &g, &lowest, &gap) || !(gap < 0.0) ||
-            !talus_convex_triangle(&q->x, g.f.corner, 0.0, &near))
+        if (!talus_lowest_point(q, &g, &lowest, &gap) || !(gap < 0.0) ||
+            !talus_convex_triangle(&q->pose, g.f.corner, 0.0, &near))
             continue;
         most = fmax(most, -near.gap);
-        if (-gap < way->depth) {
-            way->depth = -gap;
-            way->up = g.up;
-            way->hidden = !talus_over_facet(&g, lowest);
+        if (-gap < push->depth) {
+            push->depth = -gap;
+            push->direction = g.up;
+            push->off_facet = !talus_projects_onto_facet(&g, lowest);
         }
     }
-    return most > TALUS_FACET_HAIR * q->size || talus_way_up(q, way);
+    return most > TALUS_FACET_HAIR * q->size || talus_push_out_of_ground(q, push);
 }
 
-TALUS_INLINE void talus_move_by(TalusBeside *q, TalusVec3 step)
+TALUS_INLINE void talus_translate_body(TalusClearedBody *q, TalusVec3 step)
 {
-    q->x.position = talus_add(q->x.position, step);
-    q->moved = talus_add(q->moved, step);
-    q->clear_reach = q->reach + talus_norm(q->moved);
+    q->pose.position = talus_add(q->pose.position, step);
+    q->translation = talus_add(q->translation, step);
+    q->clear_reach = q->reach + talus_norm(q->translation);
 }
 
-/* Finds direction and distance of the nearest point of the surface. False if the surface is cut or out of reach. */
-TALUS_OUTLINE bool talus_nearest_up(const TalusBeside *q, TalusVec3 *up, double *gap)
+/* Finds direction and distance of the nearest point of the surface. False if it is intersected or out of reach. */
+TALUS_OUTLINE bool talus_nearest_surface(const TalusClearedBody *q, TalusVec3 *up, double *gap)
 {
-    TalusFacetWalk walk = talus_facets_around(q);
+    TalusFacetWalk walk = talus_facets_near_body(q);
     *gap = INFINITY;
     *up = talus_vec3(0.0, 0.0, 1.0);
     for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
-        TalusSeenFacet g = talus_see_facet(q, t);
+        TalusLocalFacet g = talus_local_facet(q, t);
         TalusNearest near;
-        if (talus_convex_triangle(&q->x, g.f.corner, fmin(*gap, q->clear_reach), &near)) {
+        if (talus_convex_triangle(&q->pose, g.f.corner, fmin(*gap, q->clear_reach), &near)) {
             *gap = near.gap;
             *up = talus_neg(near.normal);
         }
@@ -162,41 +169,43 @@ TALUS_OUTLINE bool talus_nearest_up(const TalusBeside *q, TalusVec3 *up, double 
     return *gap > 0.0 && *gap < INFINITY;
 }
 
-/* Shortens the way of a body that one facet's plane has cleared, over an edge or a vertex. As in convex.h, the nearest
- * point in the clear position gives a shorter way to a clear position. Repeated while that gains. */
-TALUS_INLINE void talus_shorten_way(TalusBeside *q)
+/* Shortens the translation out of one facet, over an edge or a vertex. As in convex.h, the nearest point of the surface
+ * at the clear pose gives the direction of a shorter translation to a clear pose. Repeated while that gains. */
+TALUS_INLINE void talus_shorten_push_out(TalusClearedBody *q)
 {
     double clearance = TALUS_CONVEX_CLEARANCE * q->size, gap, next_gap;
     TalusVec3 up, next_up;
-    bool clear = talus_nearest_up(q, &up, &gap);
+    bool clear = talus_nearest_surface(q, &up, &gap);
     for (int round = 0; round < TALUS_FACET_ROUNDS && clear; round++) {
-        double depth = talus_dot(q->moved, up) - gap, before = talus_norm(q->moved) - clearance;
+        double depth = talus_dot(q->translation, up) - gap,
+               before = talus_norm(q->translation) - clearance;
         if (!(depth < before * (1.0 - TALUS_FACET_GAIN)))
             return;
-        TalusVec3 back = talus_sub(talus_scale(depth + clearance, up), q->moved);
-        talus_move_by(q, back);
-        clear = talus_nearest_up(q, &next_up, &next_gap);
+        TalusVec3 back = talus_sub(talus_scale(depth + clearance, up), q->translation);
+        talus_translate_body(q, back);
+        clear = talus_nearest_surface(q, &next_up, &next_gap);
         if (!clear) /* not clear there, as in a hollow: undo */
-            talus_move_by(q, talus_neg(back));
+            talus_translate_body(q, talus_neg(back));
         up = next_up;
         gap = next_gap;
     }
 }
 
-TALUS_INLINE void talus_move_clear(TalusBeside *q)
+TALUS_INLINE void talus_push_clear(TalusClearedBody *q)
 {
-    TalusWayOut way;
+    TalusPushOut push;
     int round = 0;
-    bool hidden = false;
-    for (; round < TALUS_FACET_ROUNDS && talus_way_out(q, &way); round++) {
-        hidden = way.hidden;
-        talus_move_by(q, talus_scale(way.depth + TALUS_CONVEX_CLEARANCE * q->size, way.up));
+    bool off_facet = false;
+    for (; round < TALUS_FACET_ROUNDS && talus_shallowest_push_out(q, &push); round++) {
+        off_facet = push.off_facet;
+        talus_translate_body(
+            q, talus_scale(push.depth + TALUS_CONVEX_CLEARANCE * q->size, push.direction));
     }
-    if (round == 1 && hidden)
-        talus_shorten_way(q);
+    if (round == 1 && off_facet)
+        talus_shorten_push_out(q);
 }
 
-TALUS_INLINE TalusPose talus_pose_within(const TalusPose *a, const TalusPose *frame)
+TALUS_INLINE TalusPose talus_relative_pose(const TalusPose *a, const TalusPose *frame)
 {
     TalusQuat back = {frame->orientation.w, -frame->orientation.x, -frame->orientation.y,
                       -frame->orientation.z};
@@ -207,16 +216,16 @@ TALUS_INLINE TalusPose talus_pose_within(const TalusPose *a, const TalusPose *fr
 }
 
 /* Places body a in the frame of b, a mesh or field, and moves it clear of b. */
-TALUS_OUTLINE void talus_beside(const TalusPose *a, const TalusPose *b, double reach,
-                                TalusBeside *q)
+TALUS_OUTLINE void talus_clear_body(const TalusPose *a, const TalusPose *b, double reach,
+                                    TalusClearedBody *q)
 {
     q->surface = b->shape;
-    q->x = talus_pose_within(a, b);
-    q->moved = talus_vec3(0.0, 0.0, 0.0);
+    q->pose = talus_relative_pose(a, b);
+    q->translation = talus_vec3(0.0, 0.0, 0.0);
     q->reach = q->clear_reach = reach;
     q->margin = talus_core_margin(a->shape, a->radius);
     q->size = a->shape->size;
-    talus_move_clear(q);
+    talus_push_clear(q);
 }
 
 #endif

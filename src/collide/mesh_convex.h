@@ -2,7 +2,7 @@
  * which includes it.
  *
  * Works facet by facet in the frame of the mesh, relative to the body's position. The touched parts of a facet
- * (mesh_parts.h) are defined for bodies that are apart from the surface, so a body that overlaps it is first moved
+ * (mesh_parts.h) are defined for bodies that are apart from the surface, so a body that overlaps it is first translation
  * clear (mesh_clear.h). Its gaps are then reduced by that translation along each contact's normal.
  *
  * Several facets find the same edge or vertex; the first of them counts. The face contacts of a flat patch are
@@ -31,35 +31,37 @@ typedef struct TalusPatchPoints {
     TalusCandidate c[TALUS_CANDIDATES];
 } TalusPatchPoints;
 
-typedef struct TalusOnFacets {
-    TalusBeside at;
+/* A convex body against a mesh or field, and what its facets have given so far. */
+typedef struct TalusMeshQuery {
+    TalusClearedBody at;
     const TalusPose *b;
     TALUS_MANIFOLD_SINK *sink;
     TalusPatchPoints patch[TALUS_FACET_PATCHES];
     int patches;
     uint32_t edge[TALUS_FACET_EDGES];
     int edges;
-} TalusOnFacets;
+} TalusMeshQuery;
 
-TALUS_INLINE void talus_facets_manifold(const TalusOnFacets *q, uint32_t feature, TalusVec3 up,
+/* Adds a point with the normal `up` of the surface, its gap corrected for the translation to the clear pose. */
+TALUS_INLINE void talus_add_facet_point(const TalusMeshQuery *q, uint32_t feature, TalusVec3 up,
                                         TalusVec3 on_mesh, double clear_gap)
 {
-    double gap = clear_gap - talus_dot(q->at.moved, up);
+    double gap = clear_gap - talus_dot(q->at.translation, up);
     if (!(gap < q->at.reach))
         return;
     TalusQuat r = q->b->orientation;
-    TalusVec3 from_a = talus_add(on_mesh, q->at.moved);
+    TalusVec3 from_a = talus_add(on_mesh, q->at.translation);
     TalusManifoldPoint touch = {feature, talus_neg(talus_rotate(r, up)), gap,
                                 talus_rotate(r, talus_madd(from_a, gap, up)),
-                                talus_rotate(r, talus_add(q->at.x.position, on_mesh))};
+                                talus_rotate(r, talus_add(q->at.pose.position, on_mesh))};
     talus_manifold_add(q->sink, &touch);
 }
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
-/* Reduces the candidates of a full patch to those farthest along eight directions and the nearest. The outline that
- * remains does not depend on the order of the facets. */
-TALUS_OUTLINE void talus_patch_outline(TalusPatchPoints *p)
+/* Reduces the candidates of a full patch to the extreme points along eight directions and the nearest one. The result
+ * does not depend on the order of the facets. */
+TALUS_OUTLINE void talus_patch_keep_extremes(TalusPatchPoints *p)
 {
     uint32_t stay = UINT32_C(1) << talus_nearest_candidate(p->c, p->count);
     for (int d = 0; d < 9; d++) {
@@ -82,26 +84,14 @@ TALUS_OUTLINE void talus_patch_outline(TalusPatchPoints *p)
     p->count = kept;
 }
 
-TALUS_INLINE void talus_patch_thin(TalusPatchPoints *p, double size)
+TALUS_OUTLINE void talus_patch_emit(const TalusMeshQuery *q, TalusPatchPoints *p)
 {
-    if (p->count <= TALUS_SPOTS)
-        return;
-    TalusCandidate nearest = p->c[talus_nearest_candidate(p->c, p->count)];
-    p->count = talus_spread(p->c, p->count);
-    talus_spread_keep(p->c, p->count, &nearest, TALUS_MANIFOLD_NEAREST * size);
-}
-
-TALUS_OUTLINE void talus_patch_emit(const TalusOnFacets *q, TalusPatchPoints *p)
-{
-    TalusSeen s;
-    talus_seen_axes(&s, p->up);
-    talus_patch_thin(p, q->at.size);
-    for (int k = 0; k < p->count; k++) {
-        TalusVec3 x = talus_scale(p->c[k].height, s.n);
-        x = talus_madd(talus_madd(x, p->c[k].u, s.e), p->c[k].v, s.f);
-        talus_facets_manifold(q, (uint32_t)p->patch << TALUS_FACET_BITS | p->c[k].id, p->up, x,
-                              p->c[k].gap);
-    }
+    TalusClipRegion s;
+    talus_clip_axes(&s, p->up);
+    p->count = talus_reduce_candidates(p->c, p->count, TALUS_MANIFOLD_NEAREST * q->at.size);
+    for (int k = 0; k < p->count; k++)
+        talus_add_facet_point(q, (uint32_t)p->patch << TALUS_FACET_BITS | p->c[k].id, p->up,
+                              talus_candidate_point(&s, &p->c[k]), p->c[k].gap);
 }
 
 /* Adds a candidate once: two facets of a patch both find a corner over their common edge. A cut corner whose number is
@@ -118,7 +108,7 @@ TALUS_INLINE void talus_patch_add(TalusPatchPoints *p, TalusCandidate c)
         k = -1;
     }
     if (p->count == TALUS_CANDIDATES)
-        talus_patch_outline(p);
+        talus_patch_keep_extremes(p);
     p->c[p->count++] = c;
 }
 
@@ -129,9 +119,9 @@ TALUS_INLINE void talus_patch_add_all(TalusPatchPoints *p, const TalusFacePoints
 }
 
 /* Handles a patch that is not in the list: the first of its facets with candidates collects those of all. */
-TALUS_OUTLINE void talus_patch_alone(const TalusOnFacets *q, int32_t t, TalusPatchPoints *p)
+TALUS_OUTLINE void talus_patch_collect(const TalusMeshQuery *q, int32_t t, TalusPatchPoints *p)
 {
-    TalusFacetWalk walk = talus_facets_around(&q->at);
+    TalusFacetWalk walk = talus_facets_near_body(&q->at);
     bool before = true;
     for (int32_t u = talus_facet_next(&walk); u >= 0; u = talus_facet_next(&walk)) {
         TalusFacePoints face;
@@ -139,8 +129,8 @@ TALUS_OUTLINE void talus_patch_alone(const TalusOnFacets *q, int32_t t, TalusPat
         before = before && u != t;
         if (talus_facet_patch(q->at.surface, u) != p->patch)
             continue;
-        TalusSeenFacet g = talus_see_facet(&q->at, u);
-        talus_facet_find(&q->at, &g, &face, &near);
+        TalusLocalFacet g = talus_local_facet(&q->at, u);
+        talus_facet_contacts(&q->at, &g, &face, &near);
         if (before && face.count > 0)
             return;
         talus_patch_add_all(p, &face);
@@ -148,7 +138,8 @@ TALUS_OUTLINE void talus_patch_alone(const TalusOnFacets *q, int32_t t, TalusPat
     talus_patch_emit(q, p);
 }
 
-TALUS_OUTLINE void talus_face_point(TalusOnFacets *q, int32_t t, const TalusFacePoints *face)
+/* Adds the face contacts of a facet to those of its patch. */
+TALUS_OUTLINE void talus_add_face_points(TalusMeshQuery *q, int32_t t, const TalusFacePoints *face)
 {
     const TalusShape *s = q->at.surface;
     TalusPatchPoints own = {talus_facet_patch(s, t), face->up, 0, {{0.0, 0.0, 0.0, 0.0, 0, 0}}};
@@ -161,7 +152,7 @@ TALUS_OUTLINE void talus_face_point(TalusOnFacets *q, int32_t t, const TalusFace
     while (k < q->patches && q->patch[k].patch != own.patch)
         k++;
     if (k == TALUS_FACET_PATCHES) {
-        talus_patch_alone(q, t, &own);
+        talus_patch_collect(q, t, &own);
         return;
     }
     if (k == q->patches)
@@ -182,28 +173,28 @@ TALUS_INLINE int32_t talus_first_side(const TalusShape *s, int32_t side)
 }
 
 /* Feature of a side's edge, followed by seven reserved numbers, or of a corner's vertex. */
-TALUS_INLINE uint32_t talus_part_feature(const TalusShape *s, int32_t t, int where)
+TALUS_INLINE uint32_t talus_rim_feature(const TalusShape *s, int32_t t, int where)
 {
     if (where >= TALUS_ON_CORNER)
-        return TALUS_FACET_VERTEX |
-               (uint32_t)talus_facet_vertex(&s->def, t, where - TALUS_ON_CORNER);
+        return talus_closest_feature(s, t, where);
     int32_t side = talus_first_side(s, 3 * t + where - TALUS_ON_SIDE);
     return (uint32_t)(side / 3) << TALUS_FACET_BITS |
            (uint32_t)(TALUS_FACET_ON_EDGE + 8 * (side % 3));
 }
 
-TALUS_INLINE bool talus_facet_shares(const TalusShape *s, int32_t t, uint32_t feature)
+/* True if the feature is that of an edge or a vertex of the facet. */
+TALUS_INLINE bool talus_facet_has_feature(const TalusShape *s, int32_t t, uint32_t feature)
 {
     for (int where = TALUS_ON_SIDE; where < TALUS_ON_CORNER + 3; where++) {
-        if (talus_part_feature(s, t, where) == feature)
+        if (talus_rim_feature(s, t, where) == feature)
             return true;
     }
     return false;
 }
 
 /* True if a facet before g has a contact at this edge or vertex; corner k of g is one end of it. */
-TALUS_OUTLINE bool talus_part_before(const TalusOnFacets *q, const TalusSeenFacet *g, int k,
-                                     uint32_t feature)
+TALUS_OUTLINE bool talus_found_by_earlier_facet(const TalusMeshQuery *q, const TalusLocalFacet *g,
+                                                int k, uint32_t feature)
 {
     const TalusShape *s = q->at.surface;
     TalusVec3 end = talus_vertex_at(&s->def, talus_facet_vertex(&s->def, g->t, k));
@@ -212,68 +203,68 @@ TALUS_OUTLINE bool talus_part_before(const TalusOnFacets *q, const TalusSeenFace
     for (int32_t t = talus_facet_next(&walk); t >= 0 && t != g->t; t = talus_facet_next(&walk)) {
         TalusFacePoints face;
         TalusNearest near;
-        if (!talus_facet_shares(s, t, feature))
+        if (!talus_facet_has_feature(s, t, feature))
             continue;
-        TalusSeenFacet other = talus_see_facet(&q->at, t);
-        int where = talus_facet_find(&q->at, &other, &face, &near);
-        if (where != TALUS_ON_FACE && talus_part_feature(s, t, where) == feature)
+        TalusLocalFacet other = talus_local_facet(&q->at, t);
+        int where = talus_facet_contacts(&q->at, &other, &face, &near);
+        if (where != TALUS_ON_FACE && talus_rim_feature(s, t, where) == feature)
             return true;
     }
     return false;
 }
 
-/* Records an edge or a vertex; false if it already has a contact. */
-TALUS_INLINE bool talus_note_part(TalusOnFacets *q, const TalusSeenFacet *g, int k,
-                                  uint32_t feature)
+/* Records the feature of an edge or a vertex; false if an earlier facet has given its contact. */
+TALUS_INLINE bool talus_claim_feature(TalusMeshQuery *q, const TalusLocalFacet *g, int k,
+                                      uint32_t feature)
 {
     for (int e = 0; e < q->edges; e++) {
         if (q->edge[e] == feature)
             return false;
     }
     if (q->edges == TALUS_FACET_EDGES)
-        return !talus_part_before(q, g, k, feature);
+        return !talus_found_by_earlier_facet(q, g, k, feature);
     q->edge[q->edges++] = feature;
     return true;
 }
 
 /* Adds the contacts of an edge and the body's facing part: two if the edge is along a face or a line. */
-TALUS_OUTLINE void talus_edge_point(const TalusOnFacets *q, const TalusSeenFacet *g, int k,
-                                    uint32_t feature, const TalusNearest *near)
+TALUS_OUTLINE void talus_add_edge_points(const TalusMeshQuery *q, const TalusLocalFacet *g, int k,
+                                         uint32_t feature, const TalusNearest *near)
 {
     TalusVec3 up = talus_neg(near->normal);
     TalusFacing part, line = {2, {g->f.corner[k], g->f.corner[k == 2 ? 0 : k + 1]}, up, 0};
-    TalusSeen s;
+    TalusClipRegion s;
     TalusCandidate c[TALUS_CANDIDATES];
-    talus_seen_axes(&s, up);
+    talus_clip_axes(&s, up);
     s.tolerance = TALUS_FACET_CLIP * q->at.size;
-    talus_beside_facing(&q->at, near->normal, &part);
-    bool fine = part.count > 2    ? talus_seen_face(&s, &part)
-                : part.count == 2 ? talus_seen_line(&s, &part, &line)
+    talus_cleared_facing(&q->at, near->normal, &part);
+    bool fine = part.count > 2    ? talus_clip_region_of_face(&s, &part)
+                : part.count == 2 ? talus_clip_region_of_line(&s, &part, &line)
                                   : false;
     int count = fine ? talus_clip_all(&s, &line, false, q->at.clear_reach, c) : 0;
     double least = INFINITY;
     for (int i = 0; i < count; i++) {
-        TalusVec3 x = talus_scale(c[i].height, s.n);
-        x = talus_madd(talus_madd(x, c[i].u, s.e), c[i].v, s.f);
         least = fmin(least, c[i].gap);
-        talus_facets_manifold(q, feature + 1 + (uint32_t)i, up, x, c[i].gap);
+        talus_add_facet_point(q, feature + 1 + (uint32_t)i, up, talus_candidate_point(&s, &c[i]),
+                              c[i].gap);
     }
     if (least > near->gap + TALUS_MANIFOLD_NEAREST * q->at.size)
-        talus_facets_manifold(q, feature, up, near->on_b, near->gap);
+        talus_add_facet_point(q, feature, up, near->on_b, near->gap);
 }
 
-TALUS_INLINE void talus_part_manifold(TalusOnFacets *q, const TalusSeenFacet *g, int where,
-                                      const TalusNearest *near)
+/* Adds the contacts of an edge or a vertex, once for all facets that share it. */
+TALUS_INLINE void talus_add_rim_points(TalusMeshQuery *q, const TalusLocalFacet *g, int where,
+                                       const TalusNearest *near)
 {
     bool corner = where >= TALUS_ON_CORNER;
     int k = where - (corner ? TALUS_ON_CORNER : TALUS_ON_SIDE);
-    uint32_t feature = talus_part_feature(q->at.surface, g->t, where);
-    if (!talus_note_part(q, g, k, feature))
+    uint32_t feature = talus_rim_feature(q->at.surface, g->t, where);
+    if (!talus_claim_feature(q, g, k, feature))
         return;
     if (corner)
-        talus_facets_manifold(q, feature, talus_neg(near->normal), near->on_b, near->gap);
+        talus_add_facet_point(q, feature, talus_neg(near->normal), near->on_b, near->gap);
     else
-        talus_edge_point(q, g, k, feature, near);
+        talus_add_edge_points(q, g, k, feature, near);
 }
 
 /* ---- the body -------------------------------------------------------------------------------- */
@@ -282,21 +273,21 @@ TALUS_INLINE void talus_part_manifold(TalusOnFacets *q, const TalusSeenFacet *g,
 TALUS_OUTLINE void talus_convex_facets(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
 {
-    TalusOnFacets q;
-    talus_beside(a, b, reach, &q.at);
+    TalusMeshQuery q;
+    talus_clear_body(a, b, reach, &q.at);
     q.b = b;
     q.sink = sink;
     q.patches = q.edges = 0;
-    TalusFacetWalk walk = talus_facets_around(&q.at);
+    TalusFacetWalk walk = talus_facets_near_body(&q.at);
     for (int32_t t = talus_facet_next(&walk); t >= 0; t = talus_facet_next(&walk)) {
         TalusFacePoints face;
         TalusNearest near;
-        TalusSeenFacet g = talus_see_facet(&q.at, t);
-        int where = talus_facet_find(&q.at, &g, &face, &near);
+        TalusLocalFacet g = talus_local_facet(&q.at, t);
+        int where = talus_facet_contacts(&q.at, &g, &face, &near);
         if (face.count > 0)
-            talus_face_point(&q, t, &face);
+            talus_add_face_points(&q, t, &face);
         if (where != TALUS_ON_FACE)
-            talus_part_manifold(&q, &g, where, &near);
+            talus_add_rim_points(&q, &g, where, &near);
     }
     for (int k = 0; k < q.patches; k++)
         talus_patch_emit(&q, &q.patch[k]);

@@ -1,12 +1,12 @@
-/* collide/mesh_parts.h - parts of one facet of a mesh or height field that a convex body touches; the body is clear of
- * the surface (mesh_clear.h). For host and device.
+/* collide/mesh_parts.h - contacts of a convex body with one facet of a mesh or height field: its face, an edge or a
+ * vertex. The body is clear of the surface (mesh_clear.h). For host and device.
  *
- *   1. A body above the facet's plane, or at most TALUS_FACET_HAIR below it, has face contacts with its part over the
- *      facet. If its lowest point is over the facet, these are all.
- *   2. Otherwise the nearest points of body and facet (convex.h) decide. If the foot is on an edge or at a vertex and
- *      the direction from there to the body stands out from all facets around (facets.h), that edge or vertex touches.
- *      If the direction is the facet's normal, or the surface continues in the facet's plane beyond the foot, the face
- *      touches. Else a neighbour is nearer, and the facet is skipped.
+ *   1. A body above the facet's plane, or at most TALUS_FACET_HAIR below it, has face contacts where it projects into
+ *      the facet. If its lowest point does, these are all.
+ *   2. Otherwise the nearest points of body and facet (convex.h) decide. If the facet's is on an edge or at a vertex and
+ *      the direction from there to the body is inside its normal cone (facets.h), that edge or vertex has the contact.
+ *      If the direction is the facet's normal, or the surface continues in the facet's plane beyond that point, the
+ *      face has contacts. Else a neighbour is nearer, and the facet has none.
  *
  * Face contacts are the corners of the body's facing part, clipped to the facet. Corners cut at edges across which the
  * surface continues in the same plane are dropped, because they are no corners of the whole. */
@@ -20,7 +20,7 @@
 #define TALUS_FACET_CLIP 0x1p-40   /* corners this far outside of a facet are over it */
 #define TALUS_FACET_BESIDE 0x1p-21 /* a nearest point nearer by this than corners counts */
 #define TALUS_FACET_NORMAL 0x1p-21 /* 1 - cosine up to which a direction is the facet's normal */
-#define TALUS_FACET_LEAN 0x1p-14   /* tolerance of standing out from the facets around */
+#define TALUS_FACET_LEAN 0x1p-14   /* tolerance of a normal cone */
 /* Barycentric coordinate below which a point lies on a side. */
 #define TALUS_FACET_SIDE 0x1p-16
 
@@ -35,18 +35,20 @@ typedef struct TalusFacePoints {
 } TalusFacePoints;
 
 /* Finds the part of the body's surface that faces d. */
-TALUS_INLINE void talus_beside_facing(const TalusBeside *q, TalusVec3 d, TalusFacing *part)
+TALUS_INLINE void talus_cleared_facing(const TalusClearedBody *q, TalusVec3 d, TalusFacing *part)
 {
-    talus_facing(q->x.shape, talus_rotate_back(q->x.orientation, d), part);
+    talus_facing(q->pose.shape, talus_rotate_back(q->pose.orientation, d), part);
     for (int k = 0; k < part->count; k++)
-        part->point[k] = talus_madd(talus_rotate(q->x.orientation, part->point[k]), q->margin, d);
+        part->point[k] =
+            talus_madd(talus_rotate(q->pose.orientation, part->point[k]), q->margin, d);
     if (part->count > 2)
-        part->normal = talus_rotate(q->x.orientation, part->normal);
+        part->normal = talus_rotate(q->pose.orientation, part->normal);
 }
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
-TALUS_INLINE TalusVec3 talus_patch_up(const TalusBeside *q, const TalusSeenFacet *g)
+/* Normal of the facet's flat patch, the same for all its facets, on the body's side. */
+TALUS_INLINE TalusVec3 talus_patch_normal(const TalusClearedBody *q, const TalusLocalFacet *g)
 {
     int32_t first = talus_facet_patch(q->surface, g->t);
     if (first == g->t)
@@ -57,7 +59,7 @@ TALUS_INLINE TalusVec3 talus_patch_up(const TalusBeside *q, const TalusSeenFacet
 
 /* True if the surface continues in its plane at a candidate: one cut by side k, or made by two such sides. Bit k of
  * `flat`: the surface continues across side k. */
-TALUS_INLINE bool talus_cut_within(uint32_t id, uint32_t flat)
+TALUS_INLINE bool talus_cut_is_interior(uint32_t id, uint32_t flat)
 {
     if (id < TALUS_FACING_MOST)
         return false;
@@ -73,7 +75,7 @@ TALUS_INLINE void talus_face_add(TalusFacePoints *face, TalusCandidate c)
 }
 
 /* Adds the body's lowest point if no corner of its part is as low: of a round body, or a face with omitted corners. */
-TALUS_INLINE void talus_face_add_lowest(const TalusBeside *q, const TalusSeen *s,
+TALUS_INLINE void talus_face_add_lowest(const TalusClearedBody *q, const TalusClipRegion *s,
                                         const TalusFacing *part, TalusVec3 lowest,
                                         TalusFacePoints *face)
 {
@@ -90,24 +92,25 @@ TALUS_INLINE void talus_face_add_lowest(const TalusBeside *q, const TalusSeen *s
     }
 }
 
-TALUS_OUTLINE void talus_face_find(const TalusBeside *q, const TalusSeenFacet *g, TalusVec3 lowest,
-                                   TalusFacePoints *face)
+/* Finds the face contacts: the body's facing part clipped to the facet, and its lowest point. */
+TALUS_OUTLINE void talus_find_face_points(const TalusClearedBody *q, const TalusLocalFacet *g,
+                                          TalusVec3 lowest, TalusFacePoints *face)
 {
     TalusFacing part, facet = {3, {g->f.corner[0], g->f.corner[1], g->f.corner[2]}, g->f.normal, 0};
-    TalusSeen s;
+    TalusClipRegion s;
     TalusCandidate c[TALUS_CANDIDATES];
-    face->up = talus_patch_up(q, g);
-    talus_seen_axes(&s, face->up);
+    face->up = talus_patch_normal(q, g);
+    talus_clip_axes(&s, face->up);
     s.tolerance = TALUS_FACET_CLIP * q->size;
-    talus_beside_facing(q, talus_neg(face->up), &part);
-    if (!talus_seen_face(&s, &facet))
+    talus_cleared_facing(q, talus_neg(face->up), &part);
+    if (!talus_clip_region_of_face(&s, &facet))
         return;
     uint32_t flat = 0;
     for (int k = 0; k < 3; k++)
         flat |= (uint32_t)talus_side_flat(q->surface, g->t, k, g->f.normal) << k;
     int count = talus_clip_all(&s, &part, true, q->clear_reach, c);
     for (int k = 0; k < count; k++) {
-        if (!talus_cut_within(c[k].id, flat))
+        if (!talus_cut_is_interior(c[k].id, flat))
             talus_face_add(face, c[k]);
     }
     talus_face_add_lowest(q, &s, &part, lowest, face);
@@ -115,8 +118,8 @@ TALUS_OUTLINE void talus_face_find(const TalusBeside *q, const TalusSeenFacet *g
 
 /* ---- edges and vertices ---------------------------------------------------------------------- */
 
-/* Part of the facet on which a point lies, within a tolerance. */
-TALUS_INLINE int talus_where_on(const TalusFacet *f, TalusVec3 x)
+/* Part of the facet (TALUS_ON_*) on which a point of it lies, within a tolerance. */
+TALUS_INLINE int talus_locate_on_facet(const TalusFacet *f, TalusVec3 x)
 {
     TalusVec3 n =
         talus_cross(talus_sub(f->corner[1], f->corner[0]), talus_sub(f->corner[2], f->corner[0]));
@@ -134,44 +137,48 @@ TALUS_INLINE int talus_where_on(const TalusFacet *f, TalusVec3 x)
     return near[0] ? TALUS_ON_SIDE : near[1] ? TALUS_ON_SIDE + 1 : near[2] ? TALUS_ON_SIDE + 2 : 0;
 }
 
-/* Relation of a direction, from a part of a facet, to the surface. */
+/* Side of a direction relative to the normal cone of an edge or a vertex. */
 enum {
-    TALUS_UP_INNER,  /* leans over a facet around: the surface is touched elsewhere */
-    TALUS_UP_NORMAL, /* normal of a facet around, which has its own contacts */
-    TALUS_UP_OUT     /* stands out from all facets around */
+    TALUS_NORMAL_CONE_OUTSIDE,  /* the surface is nearer elsewhere */
+    TALUS_NORMAL_CONE_BOUNDARY, /* normal of a facet around, which has face contacts */
+    TALUS_NORMAL_CONE_INSIDE    /* the distance has a minimum at the edge or vertex */
 };
 
-TALUS_INLINE int talus_up_from_edge(const TalusShape *s, int32_t side, TalusVec3 up)
+TALUS_INLINE int talus_edge_cone_side(const TalusShape *s, int32_t side, TalusVec3 up)
 {
     int32_t at = side;
-    if (!talus_edge_stands_out(s, side, up, TALUS_FACET_LEAN))
-        return TALUS_UP_INNER;
+    if (!talus_in_edge_normal_cone(s, side, up, TALUS_FACET_LEAN))
+        return TALUS_NORMAL_CONE_OUTSIDE;
     do {
         if (talus_dot(talus_facet(&s->def, at / 3).normal, up) >= 1.0 - TALUS_FACET_NORMAL)
-            return TALUS_UP_NORMAL;
+            return TALUS_NORMAL_CONE_BOUNDARY;
         at = talus_facet_across(s, at);
     } while (at >= 0 && at != side);
-    return TALUS_UP_OUT;
+    return TALUS_NORMAL_CONE_INSIDE;
 }
 
-TALUS_OUTLINE int talus_up_from(const TalusBeside *q, const TalusSeenFacet *g, int where,
-                                TalusVec3 up)
+/* On the back of a solid no direction is inside. */
+TALUS_OUTLINE int talus_normal_cone_side(const TalusClearedBody *q, const TalusLocalFacet *g,
+                                         int where, TalusVec3 up)
 {
     const TalusShape *s = q->surface;
-    int is = TALUS_UP_INNER;
+    int is = TALUS_NORMAL_CONE_OUTSIDE;
     if (where >= TALUS_ON_CORNER) {
         int32_t v = talus_facet_vertex(&s->def, g->t, where - TALUS_ON_CORNER);
-        TalusRingSeen ring = talus_vertex_seen(s, v, up, TALUS_FACET_LEAN);
-        is = !ring.stands_out ? TALUS_UP_INNER : ring.level >= 2 ? TALUS_UP_NORMAL : TALUS_UP_OUT;
+        TalusVertexCone ring = talus_vertex_normal_cone(s, v, up, TALUS_FACET_LEAN);
+        is = !ring.contains    ? TALUS_NORMAL_CONE_OUTSIDE
+             : ring.level >= 2 ? TALUS_NORMAL_CONE_BOUNDARY
+                               : TALUS_NORMAL_CONE_INSIDE;
     } else if (where >= TALUS_ON_SIDE) {
-        is = talus_up_from_edge(s, 3 * g->t + where - TALUS_ON_SIDE, up);
+        is = talus_edge_cone_side(s, 3 * g->t + where - TALUS_ON_SIDE, up);
     }
-    bool back = g->solid && !(talus_dot(talus_outward(s, g->t, &g->f, where), up) > 0.0);
-    return back ? TALUS_UP_INNER : is;
+    bool back = g->solid && !(talus_dot(talus_pseudonormal(s, g->t, &g->f, where), up) > 0.0);
+    return back ? TALUS_NORMAL_CONE_OUTSIDE : is;
 }
 
-/* True if the surface continues in the facet's plane beyond this part of its rim: the body is lower there. */
-TALUS_INLINE bool talus_goes_on(const TalusBeside *q, const TalusSeenFacet *g, int where)
+/* True if the surface continues in the facet's plane beyond this edge or vertex of it: the body is lower there. */
+TALUS_INLINE bool talus_continues_flat(const TalusClearedBody *q, const TalusLocalFacet *g,
+                                       int where)
 {
     for (int k = 0; k < 3; k++) {
         bool here = where == TALUS_ON_SIDE + k || where == TALUS_ON_CORNER + k ||
@@ -186,32 +193,33 @@ TALUS_INLINE bool talus_goes_on(const TalusBeside *q, const TalusSeenFacet *g, i
 
 /* Finds face contacts, and returns the touched edge or vertex (TALUS_ON_SIDE + k, TALUS_ON_CORNER + k; TALUS_ON_FACE:
  * none), with its nearest points. */
-TALUS_OUTLINE int talus_facet_find(const TalusBeside *q, const TalusSeenFacet *g,
-                                   TalusFacePoints *face, TalusNearest *near)
+TALUS_OUTLINE int talus_facet_contacts(const TalusClearedBody *q, const TalusLocalFacet *g,
+                                       TalusFacePoints *face, TalusNearest *near)
 {
     TalusVec3 lowest;
     double gap;
     face->count = 0;
     face->least = INFINITY;
-    if (!talus_lowest_over(q, g, &lowest, &gap))
+    if (!talus_lowest_point(q, g, &lowest, &gap))
         return TALUS_ON_FACE;
     bool above = gap > -TALUS_FACET_HAIR * q->size;
     if (above) {
-        talus_face_find(q, g, lowest, face);
-        if (talus_over_facet(g, lowest))
+        talus_find_face_points(q, g, lowest, face);
+        if (talus_projects_onto_facet(g, lowest))
             return TALUS_ON_FACE;
     }
-    if (!talus_convex_triangle(&q->x, g->f.corner, q->clear_reach, near))
+    if (!talus_convex_triangle(&q->pose, g->f.corner, q->clear_reach, near))
         return TALUS_ON_FACE;
     TalusVec3 up = talus_neg(near->normal);
-    int where = talus_where_on(&g->f, near->on_b);
-    bool level = talus_dot(up, g->up) >= 1.0 - TALUS_FACET_NORMAL, on = talus_goes_on(q, g, where);
-    int is = level ? TALUS_UP_NORMAL : talus_up_from(q, g, where, up);
-    if (!above && (level || (is == TALUS_UP_INNER && (on || near->gap < 0.0))))
-        talus_face_find(q, g, lowest, face);
+    int where = talus_locate_on_facet(&g->f, near->on_b);
+    bool level = talus_dot(up, g->up) >= 1.0 - TALUS_FACET_NORMAL,
+         on = talus_continues_flat(q, g, where);
+    int is = level ? TALUS_NORMAL_CONE_BOUNDARY : talus_normal_cone_side(q, g, where, up);
+    if (!above && (level || (is == TALUS_NORMAL_CONE_OUTSIDE && (on || near->gap < 0.0))))
+        talus_find_face_points(q, g, lowest, face);
     /* the nearest point of a face may also be on its rim, beside the body's lowest point */
     bool rim = level && !on && face->least > near->gap + TALUS_FACET_BESIDE * q->size;
-    return is == TALUS_UP_OUT || rim ? where : TALUS_ON_FACE;
+    return is == TALUS_NORMAL_CONE_INSIDE || rim ? where : TALUS_ON_FACE;
 }
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "collide/refuse.h"
+#include "collide/errors.h"
 
 #include <stdlib.h>
 
@@ -56,6 +56,8 @@ static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3
 {
     if (v->mobility[body] == TALUS_MOBILITY_FIXED)
         return talus_vec3(0.0, 0.0, 0.0);
+    if (!v->spin)
+        return v->velocity[body];
     return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
 }
 
@@ -104,7 +106,7 @@ static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chu
         if (pair.a == pair.b || !(d->look->around[pair.a] || d->look->around[pair.b]))
             continue;
         double reach = d->options->h * closing_speed(v, pair) * (1.0 + 0x1p-40);
-        TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_beside(v, pair.a, pair.b);
+        TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_image(v, pair.a, pair.b);
         if (are_apart(&a, &b, reach) || is_watched(d, pair))
             continue;
         l.a = pair.a;

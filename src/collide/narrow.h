@@ -19,7 +19,7 @@ TALUS_INLINE TalusPose talus_pose_of(const TalusBodyView *v, uint32_t i)
 }
 
 /* Pose of the image of b that is nearest to a. */
-TALUS_INLINE TalusPose talus_pose_beside(const TalusBodyView *v, uint32_t a, uint32_t b)
+TALUS_INLINE TalusPose talus_pose_of_image(const TalusBodyView *v, uint32_t a, uint32_t b)
 {
     TalusPose pose = talus_pose_of(v, b);
     if (v->period)

@@ -16,8 +16,6 @@
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define TALUS_SHAPE_PAIR(first, second) ((int)(first)*TALUS_SHAPE_KINDS + (int)(second))
-
 /* Calls the closed form for a sphere a; false if there is none. */
 TALUS_INLINE bool talus_manifold_sphere(const TalusPose *a, const TalusPose *b, double reach,
                                         TALUS_MANIFOLD_SINK *sink)
@@ -41,38 +39,28 @@ TALUS_INLINE bool talus_manifold_ordered(const TalusPose *a, const TalusPose *b,
     TalusShapeKind kind_a = a->shape->def.kind, kind_b = b->shape->def.kind;
     if (kind_a == TALUS_SHAPE_SPHERE && talus_manifold_sphere(a, b, reach, sink))
         return true;
-    switch (TALUS_SHAPE_PAIR(kind_a, kind_b)) {
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_BOX, TALUS_SHAPE_PLANE):
-        talus_box_plane(a, b, reach, sink);
-        return true;
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_BOX, TALUS_SHAPE_BOX):
-        talus_box_box(a, b, reach, sink);
-        return true;
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_CYLINDER, TALUS_SHAPE_PLANE):
-        talus_cylinder_plane(a, b, reach, sink);
-        return true;
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_CAPSULE, TALUS_SHAPE_PLANE):
-        talus_capsule_plane(a, b, reach, sink);
-        return true;
-    case TALUS_SHAPE_PAIR(TALUS_SHAPE_CAPSULE, TALUS_SHAPE_CAPSULE):
-        talus_capsule_capsule(a, b, reach, sink);
-        return true;
-    default: break;
-    }
     bool convex = talus_shape_has(kind_a, TALUS_TRAIT_CONVEX);
-    if (convex && talus_shape_has(kind_b, TALUS_TRAIT_FACETS)) {
-        if (kind_a == TALUS_SHAPE_SPHERE)
-            talus_sphere_facets(a, b, reach, sink);
-        else
-            talus_convex_facets(a, b, reach, sink);
-        return true;
-    }
-    if (!convex || !talus_shape_has(kind_b, TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE))
-        return false;
-    if (kind_b == TALUS_SHAPE_PLANE)
+    bool facets = talus_shape_has(kind_b, TALUS_TRAIT_FACETS), plane = kind_b == TALUS_SHAPE_PLANE;
+    if (kind_a == TALUS_SHAPE_BOX && kind_b == TALUS_SHAPE_BOX)
+        talus_box_box(a, b, reach, sink);
+    else if (kind_a == TALUS_SHAPE_CAPSULE && kind_b == TALUS_SHAPE_CAPSULE)
+        talus_capsule_capsule(a, b, reach, sink);
+    else if (kind_a == TALUS_SHAPE_BOX && plane)
+        talus_box_plane(a, b, reach, sink);
+    else if (kind_a == TALUS_SHAPE_CYLINDER && plane)
+        talus_cylinder_plane(a, b, reach, sink);
+    else if (kind_a == TALUS_SHAPE_CAPSULE && plane)
+        talus_capsule_plane(a, b, reach, sink);
+    else if (kind_a == TALUS_SHAPE_SPHERE && facets)
+        talus_sphere_facets(a, b, reach, sink);
+    else if (convex && facets)
+        talus_convex_facets(a, b, reach, sink);
+    else if (convex && plane)
         talus_convex_plane(a, b, reach, sink);
-    else
+    else if (convex && talus_shape_has(kind_b, TALUS_TRAIT_CONVEX))
         talus_convex_convex(a, b, reach, sink);
+    else
+        return false;
     return true;
 }
 
@@ -95,7 +83,7 @@ TALUS_INLINE bool talus_boxes_near(const TalusAabb *p, const TalusAabb *q, doubl
 }
 
 /* True if two shapes without a contact function may touch. */
-TALUS_INLINE bool talus_within(const TalusPose *a, const TalusPose *b, double reach)
+TALUS_INLINE bool talus_bounds_within(const TalusPose *a, const TalusPose *b, double reach)
 {
     if (a->shape->def.kind == TALUS_SHAPE_REVOLVE)
         return talus_revolve_within(b, a, reach);
@@ -117,7 +105,7 @@ TALUS_INLINE bool talus_manifold_simple(const TalusPose *a, const TalusPose *b, 
     bool swapped = talus_table_swaps(a->shape->def.kind, b->shape->def.kind);
     const TalusPose *first = swapped ? b : a, *second = swapped ? a : b;
     sink->route.swapped = swapped;
-    return talus_manifold_ordered(first, second, reach, sink) || !talus_within(a, b, reach);
+    return talus_manifold_ordered(first, second, reach, sink) || !talus_bounds_within(a, b, reach);
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */

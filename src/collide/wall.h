@@ -3,7 +3,7 @@
 #ifndef TALUS_COLLIDE_WALL_H
 #define TALUS_COLLIDE_WALL_H
 
-#include "collide/level.h"
+#include "collide/grid_level.h"
 #include "geometry/bounds.h"
 #include "geometry/closest.h"
 #include "geometry/facets.h"

@@ -21,6 +21,12 @@ TALUS_INLINE TalusAabb talus_aabb_join(TalusAabb a, TalusAabb b)
     return r;
 }
 
+TALUS_INLINE TalusAabb talus_aabb_add(TalusAabb box, TalusVec3 point)
+{
+    TalusAabb r = {point, point};
+    return talus_aabb_join(box, r);
+}
+
 TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
 {
     TalusVec3 x = talus_rotate(orientation, talus_vec3(h.x, 0.0, 0.0));
@@ -30,40 +36,29 @@ TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
                       fabs(x.z) + fabs(y.z) + fabs(z.z));
 }
 
-/* A disc with unit normal u extends by r sqrt(1 - u_x^2) along x. */
-TALUS_INLINE double talus_cylinder_reach(double u, double radius, double half_height)
-{
-    return half_height * fabs(u) + radius * sqrt(fmax(0.0, 1.0 - u * u));
-}
-
-TALUS_INLINE TalusVec3 talus_cylinder_extent(double r, double h, TalusQuat orientation)
-{
-    TalusVec3 u = talus_rotate(orientation, talus_vec3(0.0, 0.0, 1.0));
-    return talus_vec3(talus_cylinder_reach(u.x, r, h), talus_cylinder_reach(u.y, r, h),
-                      talus_cylinder_reach(u.z, r, h));
-}
-
 /* Along a world axis whose component on the shape's axis is u, the circle (r, z) spans u z -+ r sqrt(1 - u^2). */
-TALUS_INLINE void talus_revolve_span(const TalusShape *shape, double u, double *lo, double *hi)
+TALUS_INLINE void talus_profile_span(const double *profile, int points, double u, double *lo,
+                                     double *hi)
 {
     double across = sqrt(fmax(0.0, 1.0 - u * u));
     *lo = INFINITY;
     *hi = -INFINITY;
-    for (int k = 0; k < shape->def.point_count; k++) {
-        TalusProfilePoint p = talus_profile_point(shape->def.profile, k);
+    for (int k = 0; k < points; k++) {
+        TalusProfilePoint p = talus_profile_point(profile, k);
         *lo = fmin(*lo, u * p.z - across * p.r);
         *hi = fmax(*hi, u * p.z + across * p.r);
     }
 }
 
-TALUS_INLINE TalusAabb talus_revolve_bounds(const TalusShape *shape, TalusVec3 position,
+/* Bounds of a polyline of `points` pairs (radius, height), revolved about z. */
+TALUS_INLINE TalusAabb talus_profile_bounds(const double *profile, int points, TalusVec3 position,
                                             TalusQuat orientation)
 {
     TalusVec3 u = talus_rotate(orientation, talus_vec3(0.0, 0.0, 1.0));
     TalusVec3 lo, hi;
-    talus_revolve_span(shape, u.x, &lo.x, &hi.x);
-    talus_revolve_span(shape, u.y, &lo.y, &hi.y);
-    talus_revolve_span(shape, u.z, &lo.z, &hi.z);
+    talus_profile_span(profile, points, u.x, &lo.x, &hi.x);
+    talus_profile_span(profile, points, u.y, &lo.y, &hi.y);
+    talus_profile_span(profile, points, u.z, &lo.z, &hi.z);
     TalusAabb r = {talus_add(position, lo), talus_add(position, hi)};
     return r;
 }
@@ -85,45 +80,6 @@ TALUS_INLINE TalusVec3 talus_ellipsoid_extent(TalusVec3 half, TalusQuat orientat
                       sqrt(x.z * x.z + y.z * y.z + z.z * z.z));
 }
 
-/* Range of a cone along a world axis whose component on the cone's axis is u. */
-TALUS_INLINE void talus_cone_span(double r, double h, double u, double *lo, double *hi)
-{
-    double across = r * sqrt(fmax(0.0, 1.0 - u * u)), apex = 1.5 * h * u, base = -0.5 * h * u;
-    *lo = fmin(apex, base - across);
-    *hi = fmax(apex, base + across);
-}
-
-TALUS_INLINE TalusAabb talus_cone_bounds(double r, double h, TalusVec3 position,
-                                         TalusQuat orientation)
-{
-    TalusVec3 u = talus_rotate(orientation, talus_vec3(0.0, 0.0, 1.0));
-    TalusVec3 lo, hi;
-    talus_cone_span(r, h, u.x, &lo.x, &hi.x);
-    talus_cone_span(r, h, u.y, &lo.y, &hi.y);
-    talus_cone_span(r, h, u.z, &lo.z, &hi.z);
-    TalusAabb b = {talus_add(position, lo), talus_add(position, hi)};
-    return b;
-}
-
-/* Range of a hull along a world axis, which is `axis` in the hull's frame. */
-TALUS_INLINE void talus_hull_span(const TalusShape *shape, TalusVec3 axis, double *lo, double *hi)
-{
-    const TalusVec3 *vertex = shape->def.vertex;
-    *lo = talus_dot(vertex[talus_hull_support(shape, talus_neg(axis))], axis);
-    *hi = talus_dot(vertex[talus_hull_support(shape, axis)], axis);
-}
-
-TALUS_INLINE TalusAabb talus_hull_bounds(const TalusShape *shape, TalusVec3 position,
-                                         TalusQuat orientation)
-{
-    TalusVec3 lo, hi;
-    talus_hull_span(shape, talus_rotate_back(orientation, talus_vec3(1.0, 0.0, 0.0)), &lo.x, &hi.x);
-    talus_hull_span(shape, talus_rotate_back(orientation, talus_vec3(0.0, 1.0, 0.0)), &lo.y, &hi.y);
-    talus_hull_span(shape, talus_rotate_back(orientation, talus_vec3(0.0, 0.0, 1.0)), &lo.z, &hi.z);
-    TalusAabb b = {talus_add(position, lo), talus_add(position, hi)};
-    return b;
-}
-
 /* Bounds of a box given in the body's frame; not tight if the body is rotated. */
 TALUS_INLINE TalusAabb talus_turned_box(TalusAabb box, TalusVec3 position, TalusQuat orientation)
 {
@@ -138,8 +94,7 @@ TALUS_INLINE TalusAabb talus_support_bounds(const TalusShape *shape, TalusVec3 p
 {
     double lo[3], hi[3];
     for (int k = 0; k < 3; k++) {
-        TalusVec3 axis = talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
-        TalusVec3 own = talus_rotate_back(orientation, axis);
+        TalusVec3 own = talus_rotate_back(orientation, talus_axis_vector(k));
         hi[k] = talus_dot(own, talus_support(shape, 0.0, own));
         lo[k] = talus_dot(own, talus_support(shape, 0.0, talus_neg(own)));
     }
@@ -155,18 +110,18 @@ TALUS_INLINE TalusAabb talus_simple_bounds(const TalusShape *shape, double radiu
 {
     const TalusShapeDef *def = &shape->def;
     double r = def->radius, h = def->half_height;
+    const double cylinder[4] = {r, -h, r, h}, cone[4] = {r, -0.5 * h, 0.0, 1.5 * h};
     TalusAabb all = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
     switch (def->kind) {
     case TALUS_SHAPE_SPHERE: return talus_aabb(position, talus_vec3(radius, radius, radius));
     case TALUS_SHAPE_BOX: return talus_aabb(position, talus_box_extent(def->half, orientation));
-    case TALUS_SHAPE_CYLINDER:
-        return talus_aabb(position, talus_cylinder_extent(r, h, orientation));
+    case TALUS_SHAPE_CYLINDER: return talus_profile_bounds(cylinder, 2, position, orientation);
     case TALUS_SHAPE_CAPSULE: return talus_aabb(position, talus_capsule_extent(r, h, orientation));
-    case TALUS_SHAPE_CONE: return talus_cone_bounds(r, h, position, orientation);
+    case TALUS_SHAPE_CONE: return talus_profile_bounds(cone, 2, position, orientation);
     case TALUS_SHAPE_ELLIPSOID:
         return talus_aabb(position, talus_ellipsoid_extent(def->half, orientation));
-    case TALUS_SHAPE_REVOLVE: return talus_revolve_bounds(shape, position, orientation);
-    case TALUS_SHAPE_HULL: return talus_hull_bounds(shape, position, orientation);
+    case TALUS_SHAPE_REVOLVE:
+        return talus_profile_bounds(def->profile, def->point_count, position, orientation);
     case TALUS_SHAPE_MESH:
     case TALUS_SHAPE_FIELD: return talus_turned_box(shape->box, position, orientation);
     default: break;

@@ -1,13 +1,5 @@
 /* geometry/box.c - a solid box about the body's origin, given by its half extents. */
-#include "base/status.h"
 #include "geometry/kinds.h"
-
-static TalusStatus check(const TalusShapeDef *def)
-{
-    TALUS_TRY(talus_check_length("box", "half.x", def->half.x));
-    TALUS_TRY(talus_check_length("box", "half.y", def->half.y));
-    return talus_check_length("box", "half.z", def->half.z);
-}
 
 static void measure(TalusShape *shape)
 {
@@ -17,21 +9,18 @@ static void measure(TalusShape *shape)
 }
 
 /* m = 8 hx hy hz, Ixx = m/3 (hy^2 + hz^2) */
-static TalusMassProperties mass(const TalusShapeDef *def, double radius)
+static TalusMassProperties mass(const TalusShapeDef *def)
 {
-    (void)radius;
     TalusVec3 h = def->half;
     double m = 8.0 * h.x * h.y * h.z;
     double xx = h.x * h.x, yy = h.y * h.y, zz = h.z * h.z;
-    TalusMassProperties r = {
-        m, talus_sym3_scale(m / 3.0, (TalusSym3){yy + zz, xx + zz, xx + yy, 0.0, 0.0, 0.0})};
-    return r;
+    TalusSym3 inertia = {yy + zz, xx + zz, xx + yy, 0.0, 0.0, 0.0};
+    return (TalusMassProperties){m, talus_sym3_scale(m / 3.0, inertia)};
 }
 
 const TalusShapeOps talus_box_ops = {
     .summary = "a solid box, given by its half extents",
     .uses = TALUS_USES_HALF,
-    .check = check,
     .measure = measure,
     .mass = mass,
     .mesh = talus_mesh_box,

@@ -1,12 +1,5 @@
 /* geometry/capsule.c - all points within a radius of a segment along z: a cylinder with two half balls. */
-#include "base/status.h"
 #include "geometry/kinds.h"
-
-static TalusStatus check(const TalusShapeDef *def)
-{
-    TALUS_TRY(talus_check_length("capsule", "radius", def->radius));
-    return talus_check_length("capsule", "half_height", def->half_height);
-}
 
 static void measure(TalusShape *shape)
 {
@@ -16,21 +9,18 @@ static void measure(TalusShape *shape)
 
 /* With half height h, the cylinder has c = 2 pi r^2 h, the two half balls b = 4/3 pi r^3. Izz = c r^2/2 + 2/5 b r^2;
  * Ixx = c (r^2/4 + h^2/3) + b (2/5 r^2 + h^2 + 3/4 h r), as a half ball's centre of mass is 3/8 r above its base. */
-static TalusMassProperties mass(const TalusShapeDef *def, double radius)
+static TalusMassProperties mass(const TalusShapeDef *def)
 {
-    (void)radius;
     double r = def->radius, h = def->half_height, rr = r * r;
     double c = 2.0 * TALUS_PI * rr * h, b = 4.0 / 3.0 * TALUS_PI * rr * r;
     double along = c * 0.5 * rr + b * 0.4 * rr;
     double across = c * (0.25 * rr + h * h / 3.0) + b * (0.4 * rr + h * h + 0.75 * h * r);
-    TalusMassProperties p = {c + b, {across, across, along, 0.0, 0.0, 0.0}};
-    return p;
+    return (TalusMassProperties){c + b, {across, across, along, 0.0, 0.0, 0.0}};
 }
 
 const TalusShapeOps talus_capsule_ops = {
     .summary = "all points within a radius of a line along z, given by its half length half_height",
     .uses = TALUS_USES_RADIUS | TALUS_USES_HALF_HEIGHT,
-    .check = check,
     .measure = measure,
     .mass = mass,
     .mesh = talus_mesh_capsule,

@@ -15,29 +15,28 @@ static TalusStatus check_part(const TalusShapePart *part, int k)
 {
     char kinds[256];
     if (!part->shape || !talus_shape_has(part->shape->kind, TALUS_TRAIT_CONVEX))
-        return talus_fail(TALUS_ERR_ARGUMENT, "compound: part %d is a %s; expected a %s", k,
-                          part->shape ? talus_shape_name(part->shape->kind) : "NULL",
-                          talus_shape_list(TALUS_TRAIT_CONVEX, kinds, sizeof kinds));
+        return talus_reject("compound: part %d is a %s; expected a %s", k,
+                            part->shape ? talus_shape_name(part->shape->kind) : "NULL",
+                            talus_shape_list(TALUS_TRAIT_CONVEX, kinds, sizeof kinds));
     if (part->shape->kind == TALUS_SHAPE_SPHERE && !(part->shape->radius > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "compound: part %d is a sphere without a radius; it must be positive", k);
+        return talus_reject("compound: part %d is a sphere without a radius; it must be positive",
+                            k);
     TalusVec3 p = part->position;
     TalusQuat q = part->orientation;
     double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     if (!(fabs(p.x) + fabs(p.y) + fabs(p.z) < INFINITY))
-        return talus_fail(TALUS_ERR_ARGUMENT, "compound: the position of part %d is not finite", k);
+        return talus_reject("compound: the position of part %d is not finite", k);
     if (!(fabs(length - 1.0) < 1e-3))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "compound: the orientation of part %d has length %g; expected 1", k,
-                          sqrt(length));
+        return talus_reject("compound: the orientation of part %d has length %g; expected 1", k,
+                            sqrt(length));
     return TALUS_OK;
 }
 
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (!def->part || def->part_count < 1)
-        return talus_fail(TALUS_ERR_ARGUMENT, "compound: %d parts; it needs at least 1",
-                          def->part ? def->part_count : 0);
+        return talus_reject("compound: %d parts; it needs at least 1",
+                            def->part ? def->part_count : 0);
     for (int k = 0; k < def->part_count; k++)
         TALUS_TRY(check_part(&def->part[k], k));
     return TALUS_OK;
@@ -106,8 +105,7 @@ static TalusStatus find_centre(const TalusChild *child, int count, TalusVec3 *ce
     }
     *centre = talus_scale(1.0 / mass, sum);
     if (!isfinite(mass + centre->x + centre->y + centre->z))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "compound: so large or small that its mass overflows");
+        return talus_reject("compound: so large or small that its mass overflows");
     return TALUS_OK;
 }
 

@@ -1,14 +1,7 @@
 /* geometry/cone.c - a solid circular cone about z, apex up, its centre of mass at the origin.
  *
  * The centre of mass is a quarter of the height above the base: with half height h, base at -h/2, apex at 3h/2. */
-#include "base/status.h"
 #include "geometry/kinds.h"
-
-static TalusStatus check(const TalusShapeDef *def)
-{
-    TALUS_TRY(talus_check_length("cone", "radius", def->radius));
-    return talus_check_length("cone", "half_height", def->half_height);
-}
 
 /* The size is the radius of the ball that touches base and side: r H / (r + sqrt(r^2 + H^2)), H the height. */
 static void measure(TalusShape *shape)
@@ -19,20 +12,17 @@ static void measure(TalusShape *shape)
 }
 
 /* m = pi r^2 H / 3, Izz = 3/10 m r^2, Ixx = Iyy = m (3/20 r^2 + 3/80 H^2) about the centre of mass, H = 2h. */
-static TalusMassProperties mass(const TalusShapeDef *def, double radius)
+static TalusMassProperties mass(const TalusShapeDef *def)
 {
-    (void)radius;
     double rr = def->radius * def->radius, h = def->half_height;
     double m = 2.0 / 3.0 * TALUS_PI * rr * h;
     double across = m * 0.15 * (rr + h * h);
-    TalusMassProperties p = {m, {across, across, 0.3 * m * rr, 0.0, 0.0, 0.0}};
-    return p;
+    return (TalusMassProperties){m, {across, across, 0.3 * m * rr, 0.0, 0.0, 0.0}};
 }
 
 const TalusShapeOps talus_cone_ops = {
     .summary = "a solid cone about its z axis, apex up, its centre of mass at the origin",
     .uses = TALUS_USES_RADIUS | TALUS_USES_HALF_HEIGHT,
-    .check = check,
     .measure = measure,
     .mass = mass,
     .mesh = talus_mesh_cone,

@@ -160,27 +160,29 @@ TALUS_INLINE bool talus_side_flat(const TalusShape *s, int32_t t, int k, TalusVe
 /* 0: within the facet; 1 + k: on side k; 4 + k: at corner k. */
 enum { TALUS_ON_FACE = 0, TALUS_ON_SIDE = 1, TALUS_ON_CORNER = 4 };
 
-typedef struct TalusFoot {
+/* Point of a facet nearest to a point p. */
+typedef struct TalusClosest {
     TalusVec3 from; /* from the facet's nearest point to p */
     int where;
-} TalusFoot;
+} TalusClosest;
 
-TALUS_INLINE TalusFoot talus_foot_on_side(const TalusFacet *f, int k, TalusVec3 p, double along)
+TALUS_INLINE TalusClosest talus_closest_on_side(const TalusFacet *f, int k, TalusVec3 p,
+                                                double along)
 {
     TalusVec3 a = f->corner[k], edge = talus_sub(f->corner[k == 2 ? 0 : k + 1], a);
-    TalusFoot foot = {talus_madd(talus_sub(p, a), -along / talus_dot(edge, edge), edge),
-                      TALUS_ON_SIDE + k};
-    return foot;
+    TalusClosest closest = {talus_madd(talus_sub(p, a), -along / talus_dot(edge, edge), edge),
+                            TALUS_ON_SIDE + k};
+    return closest;
 }
 
-TALUS_INLINE TalusFoot talus_foot_at_corner(const TalusFacet *f, int k, TalusVec3 p)
+TALUS_INLINE TalusClosest talus_closest_at_corner(const TalusFacet *f, int k, TalusVec3 p)
 {
-    TalusFoot foot = {talus_sub(p, f->corner[k]), TALUS_ON_CORNER + k};
-    return foot;
+    TalusClosest closest = {talus_sub(p, f->corner[k]), TALUS_ON_CORNER + k};
+    return closest;
 }
 
 /* Decides by the signs of p's coordinates along the sides and of the areas that p's projection cuts off. */
-TALUS_INLINE TalusFoot talus_facet_foot(const TalusFacet *f, TalusVec3 p)
+TALUS_INLINE TalusClosest talus_facet_closest(const TalusFacet *f, TalusVec3 p)
 {
     TalusVec3 ab = talus_sub(f->corner[1], f->corner[0]),
               ac = talus_sub(f->corner[2], f->corner[0]);
@@ -188,28 +190,28 @@ TALUS_INLINE TalusFoot talus_facet_foot(const TalusFacet *f, TalusVec3 p)
               cp = talus_sub(p, f->corner[2]);
     double ab_ap = talus_dot(ab, ap), ac_ap = talus_dot(ac, ap);
     if (ab_ap <= 0.0 && ac_ap <= 0.0)
-        return talus_foot_at_corner(f, 0, p);
+        return talus_closest_at_corner(f, 0, p);
     double ab_bp = talus_dot(ab, bp), ac_bp = talus_dot(ac, bp);
     if (ab_bp >= 0.0 && ac_bp <= ab_bp)
-        return talus_foot_at_corner(f, 1, p);
+        return talus_closest_at_corner(f, 1, p);
     if (ab_ap * ac_bp - ab_bp * ac_ap <= 0.0 && ab_ap >= 0.0 && ab_bp <= 0.0)
-        return talus_foot_on_side(f, 0, p, ab_ap);
+        return talus_closest_on_side(f, 0, p, ab_ap);
     double ab_cp = talus_dot(ab, cp), ac_cp = talus_dot(ac, cp);
     if (ac_cp >= 0.0 && ab_cp <= ac_cp)
-        return talus_foot_at_corner(f, 2, p);
+        return talus_closest_at_corner(f, 2, p);
     if (ab_cp * ac_ap - ab_ap * ac_cp <= 0.0 && ac_ap >= 0.0 && ac_cp <= 0.0)
-        return talus_foot_on_side(f, 2, p, talus_dot(talus_sub(f->corner[0], f->corner[2]), cp));
+        return talus_closest_on_side(f, 2, p, talus_dot(talus_sub(f->corner[0], f->corner[2]), cp));
     if (ab_bp * ac_cp - ab_cp * ac_bp <= 0.0 && ac_bp >= ab_bp && ab_cp >= ac_cp)
-        return talus_foot_on_side(f, 1, p, ac_bp - ab_bp);
-    TalusFoot foot = {talus_scale(talus_dot(f->normal, ap), f->normal), TALUS_ON_FACE};
-    return foot;
+        return talus_closest_on_side(f, 1, p, ac_bp - ab_bp);
+    TalusClosest closest = {talus_scale(talus_dot(f->normal, ap), f->normal), TALUS_ON_FACE};
+    return closest;
 }
 
 /* ---- edges and vertices of the surface ---- */
 
-/* Lean of direction d over the facet of a side: the component of d towards the third corner, perpendicular to the side.
- * It is positive if a point there is nearer to the facet's interior than to the side. */
-TALUS_INLINE double talus_side_lean(const TalusShape *s, int32_t side, TalusVec3 d)
+/* Component of d in the facet of a side, perpendicular to the side and towards the third corner. It is positive if a
+ * point at d from the side is nearer to the facet's interior than to the side. */
+TALUS_INLINE double talus_inward_component(const TalusShape *s, int32_t side, TalusVec3 d)
 {
     const TalusShapeDef *def = &s->def;
     int32_t t = side / 3;
@@ -222,55 +224,56 @@ TALUS_INLINE double talus_side_lean(const TalusShape *s, int32_t side, TalusVec3
     return talus_dot(d, across) / talus_norm(across);
 }
 
-/* True if a point at d from an edge is nearer to it than to the rest of all facets around: the distance to the surface
- * has a minimum there. `slack` is the tolerance, as a length along d. */
-TALUS_INLINE bool talus_edge_stands_out(const TalusShape *s, int32_t side, TalusVec3 d,
-                                        double slack)
+/* True if d is in the normal cone of an edge: a point at d from the edge is nearer to it than to the rest of all facets
+ * around, so that the distance to the surface has a minimum there. `slack` is the tolerance, as a length along d. */
+TALUS_INLINE bool talus_in_edge_normal_cone(const TalusShape *s, int32_t side, TalusVec3 d,
+                                            double slack)
 {
     int32_t at = side;
     do {
-        if (talus_side_lean(s, at, d) > slack)
+        if (talus_inward_component(s, at, d) > slack)
             return false;
         at = talus_facet_across(s, at);
     } while (at >= 0 && at != side);
     return true;
 }
 
-/* Edges at a vertex relative to a direction d. */
-typedef struct TalusRingSeen {
+/* Relation of a direction d to the normal cone of a vertex: the directions along which no edge at the vertex rises. */
+typedef struct TalusVertexCone {
     double slack;
-    bool stands_out; /* no edge rises along d by more than the slack */
-    int level;       /* number of edges that neither rise nor fall by more */
-} TalusRingSeen;
+    bool contains; /* no edge rises along d by more than the slack */
+    int level;     /* number of edges that neither rise nor fall by more */
+} TalusVertexCone;
 
-TALUS_INLINE void talus_ring_see(TalusRingSeen *seen, TalusVec3 edge, TalusVec3 d)
+TALUS_INLINE void talus_vertex_cone_add(TalusVertexCone *cone, TalusVec3 edge, TalusVec3 d)
 {
     double along = talus_dot(edge, d);
-    bool level = along * along <= seen->slack * seen->slack * talus_dot(edge, edge);
-    seen->stands_out = seen->stands_out && (along <= 0.0 || level);
-    seen->level += level;
+    bool level = along * along <= cone->slack * cone->slack * talus_dot(edge, edge);
+    cone->contains = cone->contains && (along <= 0.0 || level);
+    cone->level += level;
 }
 
-TALUS_INLINE TalusRingSeen talus_vertex_seen(const TalusShape *s, int32_t v, TalusVec3 d,
-                                             double slack)
+TALUS_INLINE TalusVertexCone talus_vertex_normal_cone(const TalusShape *s, int32_t v, TalusVec3 d,
+                                                      double slack)
 {
     const TalusShapeDef *def = &s->def;
-    TalusRingSeen seen = {slack, true, 0};
+    TalusVertexCone cone = {slack, true, 0};
     TalusVec3 x = talus_vertex_at(def, v);
     if (def->kind == TALUS_SHAPE_MESH) {
         for (int32_t k = s->mesh.ring_start[v]; k < s->mesh.ring_start[v + 1]; k++)
-            talus_ring_see(&seen, talus_sub(def->vertex[s->mesh.ring[k]], x), d);
-        return seen;
+            talus_vertex_cone_add(&cone, talus_sub(def->vertex[s->mesh.ring[k]], x), d);
+        return cone;
     }
     int i = v % def->columns, j = v / def->columns;
     for (int dj = -1; dj <= 1; dj++) {
         for (int di = -1; di <= 1; di++) {
             if ((di || dj) && di * dj >= 0 && i + di >= 0 && i + di < def->columns && j + dj >= 0 &&
                 j + dj < def->rows)
-                talus_ring_see(&seen, talus_sub(talus_field_vertex(def, i + di, j + dj), x), d);
+                talus_vertex_cone_add(&cone, talus_sub(talus_field_vertex(def, i + di, j + dj), x),
+                                      d);
         }
     }
-    return seen;
+    return cone;
 }
 
 /* Sum of the normals at an edge. */
@@ -285,15 +288,16 @@ TALUS_INLINE TalusVec3 talus_edge_normal(const TalusShape *s, int32_t side)
     return sum;
 }
 
-/* Outward vector at a part of a facet. */
-TALUS_INLINE TalusVec3 talus_outward(const TalusShape *s, int32_t t, const TalusFacet *f, int where)
+/* Outward pseudonormal at a part of a facet (trimesh.c), not normalised: its sign tells outside from inside. */
+TALUS_INLINE TalusVec3 talus_pseudonormal(const TalusShape *s, int32_t t, const TalusFacet *f,
+                                          int where)
 {
     if (where == TALUS_ON_FACE || s->def.kind == TALUS_SHAPE_FIELD)
         return f->normal;
     if (where < TALUS_ON_CORNER)
         return talus_edge_normal(s, 3 * t + where - TALUS_ON_SIDE);
-    const double *lean = s->mesh.lean[talus_facet_vertex(&s->def, t, where - TALUS_ON_CORNER)];
-    return talus_vec3(lean[0], lean[1], lean[2]);
+    const double *n = s->mesh.pseudonormal[talus_facet_vertex(&s->def, t, where - TALUS_ON_CORNER)];
+    return talus_vec3(n[0], n[1], n[2]);
 }
 
 /* ---- facets in a box ---- */

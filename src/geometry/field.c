@@ -9,23 +9,21 @@
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (!def->height || def->columns < 2 || def->rows < 2)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "field: has %d columns and %d rows of heights; it needs at least 2 of "
-                          "each",
-                          def->height ? def->columns : 0, def->height ? def->rows : 0);
+        return talus_reject(
+            "field: has %d columns and %d rows of heights; it needs at least 2 of each",
+            def->height ? def->columns : 0, def->height ? def->rows : 0);
     if (2.0 * (def->columns - 1.0) * (def->rows - 1.0) > TALUS_FACETS)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "field: %d columns and %d rows make more than %d triangles", def->columns,
-                          def->rows, (int)TALUS_FACETS);
+        return talus_reject("field: %d columns and %d rows make more than %d triangles",
+                            def->columns, def->rows, (int)TALUS_FACETS);
     TALUS_TRY(talus_check_length("field", "spacing", def->spacing));
     for (int j = 0; j < def->rows; j++)
         for (int i = 0; i < def->columns; i++) {
             double z = def->height[(size_t)j * (size_t)def->columns + (size_t)i];
             if (!(fabs(z) <= TALUS_FACET_REACH))
-                return talus_fail(TALUS_ERR_ARGUMENT,
-                                  "field: the height in column %d of row %d is %g; it must be "
-                                  "finite and at most %g",
-                                  i, j, z, TALUS_FACET_REACH);
+                return talus_reject(
+                    "field: the height in column %d of row %d is %g; it must be finite and at "
+                    "most %g",
+                    i, j, z, TALUS_FACET_REACH);
         }
     return TALUS_OK;
 }
@@ -53,7 +51,6 @@ static void measure(TalusShape *shape)
     TalusVec3 lo = shape->box.lo, hi = shape->box.hi;
     double z = fmax(fabs(lo.z), fabs(hi.z));
     shape->bounding_radius = talus_norm(talus_vec3(hi.x, hi.y, z));
-    shape->size = 0.0;
 }
 
 const TalusShapeOps talus_field_ops = {

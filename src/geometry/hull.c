@@ -7,9 +7,9 @@
  * vertices has the same bits. Lengths are compared with the extent only, so scaling by a power of two is exact. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "geometry/bounds.h"
 #include "geometry/hull_work.h"
 #include "geometry/kinds.h"
-#include "geometry/support.h"
 
 #include <string.h>
 
@@ -20,8 +20,8 @@
 typedef struct Draft {
     TalusVec3 *point;
     int count;
-    TalusVec3 lo;
-    double extent; /* largest side of the bounding box */
+    TalusAabb box;
+    double extent; /* largest side of the box */
     TalusGridPoint *grid;
     bool *keep;
     TalusTriangulation triangulation;
@@ -33,24 +33,22 @@ typedef struct Draft {
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (!def->vertex || def->vertex_count < 4)
-        return talus_fail(TALUS_ERR_ARGUMENT, "hull: %d points; it needs at least 4",
-                          def->vertex ? def->vertex_count : 0);
+        return talus_reject("hull: %d points; it needs at least 4",
+                            def->vertex ? def->vertex_count : 0);
     for (int k = 0; k < def->vertex_count; k++) {
         TalusVec3 p = def->vertex[k];
         if (!(fabs(p.x) + fabs(p.y) + fabs(p.z) < INFINITY))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "hull: point %d is (%g, %g, %g); it must be finite", k, p.x, p.y,
-                              p.z);
+            return talus_reject("hull: point %d is (%g, %g, %g); it must be finite", k, p.x, p.y,
+                                p.z);
     }
     return TALUS_OK;
 }
 
 static TalusStatus fail_flat(const TalusShapeDef *def)
 {
-    return talus_fail(
-        TALUS_ERR_ARGUMENT,
-        "hull: its %d points lie in one plane, or nearly; a body needs a thickness of "
-        "4e-6 of its length at least",
+    return talus_reject(
+        "hull: its %d points lie in one plane, or nearly; a body needs a thickness of 4e-6 of its "
+        "length at least",
         def->vertex_count);
 }
 
@@ -58,14 +56,11 @@ static TalusStatus fail_flat(const TalusShapeDef *def)
 
 static void measure_points(Draft *d)
 {
-    TalusVec3 lo = d->point[0], hi = d->point[0];
-    for (int k = 1; k < d->count; k++) {
-        TalusVec3 p = d->point[k];
-        lo = talus_vec3(fmin(lo.x, p.x), fmin(lo.y, p.y), fmin(lo.z, p.z));
-        hi = talus_vec3(fmax(hi.x, p.x), fmax(hi.y, p.y), fmax(hi.z, p.z));
-    }
-    d->lo = lo;
-    d->extent = fmax(hi.x - lo.x, fmax(hi.y - lo.y, hi.z - lo.z));
+    d->box = (TalusAabb){d->point[0], d->point[0]};
+    for (int k = 1; k < d->count; k++)
+        d->box = talus_aabb_add(d->box, d->point[k]);
+    TalusVec3 sides = talus_sub(d->box.hi, d->box.lo);
+    d->extent = fmax(sides.x, fmax(sides.y, sides.z));
 }
 
 static int64_t to_grid(double x, int exponent)
@@ -78,7 +73,7 @@ static void set_grid(Draft *d)
     int exponent;
     (void)frexp(d->extent, &exponent);
     for (int k = 0; k < d->count; k++) {
-        TalusVec3 p = talus_sub(d->point[k], d->lo);
+        TalusVec3 p = talus_sub(d->point[k], d->box.lo);
         d->grid[k] = (TalusGridPoint){to_grid(p.x, exponent), to_grid(p.y, exponent),
                                       to_grid(p.z, exponent)};
     }
@@ -141,8 +136,8 @@ static TalusVec3 middle(const Draft *d)
 {
     TalusVec3 sum = talus_vec3(0, 0, 0);
     for (int k = 0; k < d->count; k++)
-        sum = talus_add(sum, talus_sub(d->point[k], d->lo));
-    return talus_madd(d->lo, 1.0 / d->count, sum);
+        sum = talus_add(sum, talus_sub(d->point[k], d->box.lo));
+    return talus_madd(d->box.lo, 1.0 / d->count, sum);
 }
 
 /* ---- hull of the present points ---- */
@@ -153,7 +148,7 @@ static bool is_flat(const Draft *d)
 {
     double lo = INFINITY, hi = -INFINITY;
     for (int k = 0; k < d->count; k++) {
-        double along = talus_dot(d->faces.normal[0], talus_sub(d->point[k], d->lo));
+        double along = talus_dot(d->faces.normal[0], talus_sub(d->point[k], d->box.lo));
         lo = fmin(lo, along);
         hi = fmax(hi, along);
     }
@@ -172,10 +167,10 @@ static TalusStatus find_surface(Draft *d, const TalusShapeDef *def)
     free_surface(d);
     measure_points(d);
     if (!(d->extent < INFINITY && d->extent > 0x1p-1000))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "hull: its %d points extend over %g; they must differ, and not by more "
-                          "than numbers hold",
-                          def->vertex_count, d->extent);
+        return talus_reject(
+            "hull: its %d points extend over %g; they must differ, and not by more than numbers "
+            "hold",
+            def->vertex_count, d->extent);
     set_grid(d);
     TALUS_TRY(talus_triangulate(d->grid, d->count, &d->triangulation, &flat));
     if (flat)
@@ -196,9 +191,8 @@ static TalusStatus settle(Draft *d, const TalusShapeDef *def)
             continue;
         TalusVec3 c = integrate(d, middle(d));
         if (!(d->extent > 1e-60 && d->extent < 1e60))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "hull: %g across, so large or small that its inertia overflows",
-                              d->extent);
+            return talus_reject("hull: %g across, so large or small that its inertia overflows",
+                                d->extent);
         if (!(d->unit.mass > 0.0 && talus_norm(c) < INFINITY))
             return fail_flat(def);
         if (talus_norm(c) <= CENTRED * d->extent)
@@ -289,13 +283,7 @@ static void fill(const Draft *d, TalusShape *shape)
     fill_edges(d, shape);
     fill_neighbours(d, shape);
     fill_planes(d, shape);
-    TalusVec3 half = talus_vec3(d->extent, d->extent, d->extent);
-    shape->box = (TalusAabb){half, talus_neg(half)};
-    for (int k = 0; k < d->count; k++) {
-        TalusVec3 p = d->point[k], lo = shape->box.lo, hi = shape->box.hi;
-        shape->box.lo = talus_vec3(fmin(lo.x, p.x), fmin(lo.y, p.y), fmin(lo.z, p.z));
-        shape->box.hi = talus_vec3(fmax(hi.x, p.x), fmax(hi.y, p.y), fmax(hi.z, p.z));
-    }
+    shape->box = d->box;
     shape->centre = d->centre;
     shape->unit = d->unit;
 }

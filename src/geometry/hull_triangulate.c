@@ -264,8 +264,7 @@ static TalusStatus insert(Hull *h, int32_t from)
     size_t seen, first = h->faces;
     TALUS_TRY(look(h, point, from, &seen));
     if (h->faces + h->rims > INT32_MAX / 8)
-        return talus_fail(TALUS_ERR_ARGUMENT, "hull: %d points have more faces than it can hold",
-                          h->count);
+        return talus_reject("hull: %d points have more faces than it can hold", h->count);
     TALUS_TRY(stand_on_rim(h, point));
     for (size_t k = 0; k < seen; k++) {
         Face *gone = &h->face[h->stack[k]];

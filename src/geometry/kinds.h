@@ -23,16 +23,17 @@ enum {
 typedef struct TalusShapeOps {
     const char *summary;
     int uses; /* TALUS_USES_* */
-    /* Fails with a message that names the field, its value and the valid values. */
+    /* Fails with a message that names the field, its value and the valid values. NULL: the lengths of `uses` must be
+     * positive. */
     TalusStatus (*check)(const TalusShapeDef *def);
     /* For kinds with arrays: allocates shape->block, lays the arrays out in it and points shape->def there. On entry
      * shape->def is a copy of the def without its arrays. Also sets centre, unit (with volume) and box. The caller
      * clears what is left on failure. */
     TalusStatus (*build)(TalusShape *shape, const TalusShapeDef *def);
-    /* Sets bounding_radius and size of a checked and built shape. */
+    /* Sets bounding_radius and size of a checked and built shape; NULL: both are 0. */
     void (*measure)(TalusShape *shape);
     /* Mass at density 1; NULL for shapes without volume and for those whose `build` sets `unit`. */
-    TalusMassProperties (*mass)(const TalusShapeDef *def, double radius);
+    TalusMassProperties (*mass)(const TalusShapeDef *def);
     /* Makes triangles for drawing (geometry/mesh_build.h). The caller frees what is left on failure. */
     TalusStatus (*mesh)(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 } TalusShapeOps;

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "geometry/kinds.h"
 #include "geometry/mesh_build.h"
+#include "geometry/support.h"
 
 #include <string.h>
 
@@ -19,12 +20,17 @@ void talus_mesh_free(TalusMesh *mesh)
     memset(mesh, 0, sizeof *mesh);
 }
 
+static TalusStatus check_sizes(TalusMeshSizes most)
+{
+    if (most.vertices > INT32_MAX / 8 || most.triangles > INT32_MAX / 8)
+        return talus_reject("mesh: %zu triangles are more than it can hold", most.triangles);
+    return TALUS_OK;
+}
+
 TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most)
 {
     memset(mesh, 0, sizeof *mesh);
-    if (most.vertices > INT32_MAX / 8 || most.triangles > INT32_MAX / 8)
-        return talus_fail(TALUS_ERR_ARGUMENT, "mesh: %zu triangles are more than it can hold",
-                          most.triangles);
+    TALUS_TRY(check_sizes(most));
     TalusStatus status = TALUS_ALLOC(mesh->vertex, most.vertices, "mesh vertices");
     TALUS_THEN(status, TALUS_ALLOC(mesh->normal, most.vertices, "mesh normals"));
     TALUS_THEN(status, TALUS_ALLOC(mesh->triangle, 3 * most.triangles, "mesh triangles"));
@@ -32,6 +38,20 @@ TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most)
     if (status != TALUS_OK)
         talus_mesh_free(mesh);
     return status;
+}
+
+TalusStatus talus_mesh_grow(TalusMesh *mesh, const TalusMesh *by)
+{
+    TalusMeshSizes old = {(size_t)mesh->vertex_count, (size_t)mesh->triangle_count,
+                          (size_t)mesh->edge_count};
+    TalusMeshSizes most = {old.vertices + (size_t)by->vertex_count,
+                           old.triangles + (size_t)by->triangle_count,
+                           old.edges + (size_t)by->edge_count};
+    TALUS_TRY(check_sizes(most));
+    TALUS_TRY(TALUS_GROW(mesh->vertex, most.vertices, old.vertices, "mesh vertices"));
+    TALUS_TRY(TALUS_GROW(mesh->normal, most.vertices, old.vertices, "mesh normals"));
+    TALUS_TRY(TALUS_GROW(mesh->triangle, 3 * most.triangles, 3 * old.triangles, "mesh triangles"));
+    return TALUS_GROW(mesh->edge, 2 * most.edges, 2 * old.edges, "mesh edges");
 }
 
 void talus_mesh_polygon(TalusMesh *mesh, int first, int corners)
@@ -200,23 +220,6 @@ TalusStatus talus_mesh_box(const TalusShape *shape, const TalusMeshing *how, Tal
     return TALUS_OK;
 }
 
-TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
-{
-    double extent = how->extent;
-    (void)shape;
-    TALUS_TRY(talus_check_length("plane", "extent", extent));
-    TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){4, 2, 4}));
-    TalusVec3 up = talus_vec3(0, 0, 1);
-    talus_mesh_vertex(out, talus_vec3(-extent, -extent, 0), up);
-    talus_mesh_vertex(out, talus_vec3(extent, -extent, 0), up);
-    talus_mesh_vertex(out, talus_vec3(extent, extent, 0), up);
-    talus_mesh_vertex(out, talus_vec3(-extent, extent, 0), up);
-    talus_mesh_polygon(out, 0, 4);
-    for (int k = 0; k < 4; k++)
-        talus_mesh_edge(out, k, (k + 1) % 4);
-    return TALUS_OK;
-}
-
 /* ---- revolve ---- */
 
 static TalusRim profile_point(const TalusShapeDef *def, int k)
@@ -310,8 +313,7 @@ TalusStatus talus_mesh_of_shape(const TalusShapeDef *shape, double extent, int s
 {
     memset(out, 0, sizeof *out);
     if (segments < 4 || segments % 4 != 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "mesh: %d segments; expected 4, 8, 12, ...",
-                          segments);
+        return talus_reject("mesh: %d segments; expected 4, 8, 12, ...", segments);
     TalusShape checked;
     TalusVec3 *circle;
     TALUS_TRY(talus_shape_init(&checked, shape));
@@ -358,9 +360,7 @@ static void cover(Polygon *polygon, TalusMeshPlane plane, TalusAabb bounds)
     TalusVec3 n = plane.normal, middle = talus_scale(0.5, talus_add(bounds.lo, bounds.hi));
     double reach = talus_norm(talus_sub(bounds.hi, bounds.lo));
     TalusVec3 foot = talus_madd(middle, -talus_dot(n, talus_sub(middle, plane.point)), n);
-    TalusVec3 off = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? talus_vec3(1, 0, 0)
-                    : fabs(n.y) <= fabs(n.z)                         ? talus_vec3(0, 1, 0)
-                                                                     : talus_vec3(0, 0, 1);
+    TalusVec3 off = talus_smallest_axis(n);
     TalusVec3 u = talus_scale(reach, talus_normalize(talus_cross(off, n), off));
     TalusVec3 v = talus_cross(n, u);
     polygon->corner[0] = talus_sub(talus_sub(foot, u), v);
@@ -382,10 +382,19 @@ static TalusStatus mesh_polygon(const Polygon *polygon, TalusVec3 normal, TalusM
     return TALUS_OK;
 }
 
+TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
+{
+    double e = how->extent;
+    (void)shape;
+    TALUS_TRY(talus_check_length("plane", "extent", e));
+    TalusVec3 corner[4] = {{-e, -e, 0}, {e, -e, 0}, {e, e, 0}, {-e, e, 0}};
+    Polygon square = {corner, NULL, 4};
+    return mesh_polygon(&square, talus_vec3(0, 0, 1), out);
+}
+
 TalusStatus talus_mesh_of_plane(const TalusMeshPlane *planes, int count, int which,
                                 TalusAabb bounds, TalusMesh *out)
 {
-    static const TalusVec3 axis[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double slack = 1e-9 * talus_norm(talus_sub(bounds.hi, bounds.lo));
     size_t most = (size_t)count + 2 * 3 + 4;
     TalusVec3 *corners;
@@ -394,8 +403,8 @@ TalusStatus talus_mesh_of_plane(const TalusMeshPlane *planes, int count, int whi
     Polygon polygon = {corners, corners + most, 0};
     cover(&polygon, planes[which], bounds);
     for (int k = 0; k < 3; k++) {
-        cut(&polygon, bounds.lo, axis[k], slack);
-        cut(&polygon, bounds.hi, talus_neg(axis[k]), slack);
+        cut(&polygon, bounds.lo, talus_axis_vector(k), slack);
+        cut(&polygon, bounds.hi, talus_neg(talus_axis_vector(k)), slack);
     }
     for (int k = 0; k < count; k++)
         if (k != which)

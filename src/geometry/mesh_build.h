@@ -14,6 +14,8 @@ typedef struct TalusMeshSizes {
 
 /* Allocates these capacities; the counts are 0. */
 TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most);
+/* Adds the capacity for another mesh. */
+TalusStatus talus_mesh_grow(TalusMesh *mesh, const TalusMesh *by);
 
 static inline int talus_mesh_vertex(TalusMesh *mesh, TalusVec3 at, TalusVec3 normal)
 {
@@ -72,19 +74,9 @@ typedef struct TalusMeshing {
 /* Makes the mesh of a checked shape by the function of its kind, with the pieces of a solid. */
 TalusStatus talus_mesh_of_checked(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 
-/* ---- by kind, in mesh.c and mesh_kinds.c: member `mesh` of TalusShapeOps ---- */
-
-TalusStatus talus_mesh_sphere(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_plane(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_box(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_cylinder(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_revolve(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_capsule(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_cone(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_ellipsoid(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_hull(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_compound(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_trimesh(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
-TalusStatus talus_mesh_field(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+/* By kind, in mesh.c and mesh_kinds.c: member `mesh` of TalusShapeOps. */
+#define TALUS_DECLARE_MESH(argument, kind, file, name, traits) \
+    TalusStatus talus_mesh_##file(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
+TALUS_SHAPE_TABLE(TALUS_DECLARE_MESH, 0)
 
 #endif

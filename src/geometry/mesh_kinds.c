@@ -77,30 +77,10 @@ TalusStatus talus_mesh_hull(const TalusShape *shape, const TalusMeshing *how, Ta
 
 /* ---- compound ---- */
 
-static TalusStatus grow(TalusMesh *mesh, const TalusMesh *by)
-{
-    TalusMesh bigger;
-    TalusMeshSizes sizes = {(size_t)mesh->vertex_count + (size_t)by->vertex_count,
-                            (size_t)mesh->triangle_count + (size_t)by->triangle_count,
-                            (size_t)mesh->edge_count + (size_t)by->edge_count};
-    TALUS_TRY(talus_mesh_allocate(&bigger, sizes));
-    memcpy(bigger.vertex, mesh->vertex, (size_t)mesh->vertex_count * sizeof *mesh->vertex);
-    memcpy(bigger.normal, mesh->normal, (size_t)mesh->vertex_count * sizeof *mesh->normal);
-    memcpy(bigger.triangle, mesh->triangle,
-           3 * (size_t)mesh->triangle_count * sizeof *mesh->triangle);
-    memcpy(bigger.edge, mesh->edge, 2 * (size_t)mesh->edge_count * sizeof *mesh->edge);
-    bigger.vertex_count = mesh->vertex_count;
-    bigger.triangle_count = mesh->triangle_count;
-    bigger.edge_count = mesh->edge_count;
-    talus_mesh_free(mesh);
-    *mesh = bigger;
-    return TALUS_OK;
-}
-
 static TalusStatus append(TalusMesh *mesh, const TalusMesh *part, const TalusChild *child)
 {
     int first = mesh->vertex_count;
-    TALUS_TRY(grow(mesh, part));
+    TALUS_TRY(talus_mesh_grow(mesh, part));
     for (int k = 0; k < part->vertex_count; k++)
         talus_mesh_vertex(
             mesh, talus_add(child->position, talus_rotate(child->orientation, part->vertex[k])),
@@ -117,20 +97,18 @@ static TalusStatus append(TalusMesh *mesh, const TalusMesh *part, const TalusChi
 TalusStatus talus_mesh_compound(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out)
 {
     int parts = shape->def.part_count;
-    int *pieces;
     TALUS_TRY(talus_mesh_allocate(out, (TalusMeshSizes){0, 0, 0}));
-    TALUS_TRY(TALUS_ALLOC(pieces, (size_t)parts, "mesh pieces"));
+    TALUS_TRY(TALUS_ALLOC(out->piece, (size_t)parts, "mesh pieces"));
     TalusStatus status = TALUS_OK;
     for (int k = 0; k < parts && status == TALUS_OK; k++) {
         const TalusChild *child = &shape->child[k];
         TalusMeshing own = {how->circle, child->shape.def.radius, 1.0};
         TalusMesh part;
         status = talus_mesh_of_checked(&child->shape, &own, &part);
-        pieces[k] = part.triangle_count;
+        out->piece[k] = part.triangle_count;
         TALUS_THEN(status, append(out, &part, child));
         talus_mesh_free(&part);
     }
-    out->piece = pieces;
     out->piece_count = parts;
     return status;
 }

@@ -10,31 +10,29 @@ static TalusStatus check_point(const double *profile, int k)
 {
     TalusProfilePoint p = talus_profile_point(profile, k);
     if (!(p.r >= 0.0 && p.r < INFINITY && fabs(p.z) < INFINITY))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "revolve: profile point %d is (%g, %g); it must be (radius, height), "
-                          "finite and with radius >= 0",
-                          k, p.r, p.z);
+        return talus_reject("revolve: profile point %d is (%g, %g); it must be (radius, height), "
+                            "finite and with radius >= 0",
+                            k, p.r, p.z);
     if (k == 0)
         return TALUS_OK;
     TalusProfilePoint before = talus_profile_point(profile, k - 1);
     if (p.r == before.r && p.z == before.z)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "revolve: profile points %d and %d are both (%g, %g); neighbours must "
-                          "differ",
-                          k - 1, k, p.r, p.z);
+        return talus_reject("revolve: profile points %d and %d are both (%g, %g); neighbours must "
+                            "differ",
+                            k - 1, k, p.r, p.z);
     if (p.r == 0.0 && before.r == 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "revolve: profile points %d and %d both have radius 0; a segment along "
-                          "the axis has no surface",
-                          k - 1, k);
+        return talus_reject(
+            "revolve: profile points %d and %d both have radius 0; a segment along the axis has "
+            "no surface",
+            k - 1, k);
     return TALUS_OK;
 }
 
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (def->point_count < 2 || !def->profile)
-        return talus_fail(TALUS_ERR_ARGUMENT, "revolve: profile has %d points; it needs at least 2",
-                          def->profile ? def->point_count : 0);
+        return talus_reject("revolve: profile has %d points; it needs at least 2",
+                            def->profile ? def->point_count : 0);
     for (int k = 0; k < def->point_count; k++)
         TALUS_TRY(check_point(def->profile, k));
     return TALUS_OK;
@@ -57,7 +55,6 @@ static void measure(TalusShape *shape)
         largest = fmax(largest, talus_profile_dot(p, p));
     }
     shape->bounding_radius = sqrt(largest);
-    shape->size = 0.0;
 }
 
 const TalusShapeOps talus_revolve_ops = {

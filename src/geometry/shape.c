@@ -23,20 +23,34 @@ const TalusShapeOps *talus_shape_ops(TalusShapeKind kind)
     return kinds[kind];
 }
 
-static TalusStatus check(const TalusShapeDef *def)
-{
-    if (!known(def->kind))
-        return talus_fail(TALUS_ERR_ARGUMENT, "shape: kind %d is not one of 0 to %d",
-                          (int)def->kind, TALUS_SHAPE_KINDS - 1);
-    return kinds[def->kind]->check(def);
-}
-
 TalusStatus talus_check_length(const char *shape, const char *field, double value)
 {
     if (value > 0.0 && value < INFINITY)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s is %g; it must be a positive length", shape,
-                      field, value);
+    return talus_reject("%s: %s is %g; it must be a positive length", shape, field, value);
+}
+
+static TalusStatus check_lengths(const TalusShapeDef *def)
+{
+    const char *name = names[def->kind];
+    int uses = kinds[def->kind]->uses;
+    if (uses & TALUS_USES_RADIUS)
+        TALUS_TRY(talus_check_length(name, "radius", def->radius));
+    if (uses & TALUS_USES_HALF_HEIGHT)
+        TALUS_TRY(talus_check_length(name, "half_height", def->half_height));
+    if (!(uses & TALUS_USES_HALF))
+        return TALUS_OK;
+    TALUS_TRY(talus_check_length(name, "half.x", def->half.x));
+    TALUS_TRY(talus_check_length(name, "half.y", def->half.y));
+    return talus_check_length(name, "half.z", def->half.z);
+}
+
+static TalusStatus check(const TalusShapeDef *def)
+{
+    if (!known(def->kind))
+        return talus_reject("shape: kind %d is not one of 0 to %d", (int)def->kind,
+                            TALUS_SHAPE_KINDS - 1);
+    return kinds[def->kind]->check ? kinds[def->kind]->check(def) : check_lengths(def);
 }
 
 const char *talus_shape_name(TalusShapeKind kind)
@@ -72,14 +86,15 @@ TalusStatus talus_shape_properties(const TalusShape *shape, double radius, doubl
     const TalusShapeOps *ops = kinds[shape->def.kind];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
     if (!sphere && !(shape->unit.mass > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: has no volume, so it can only be a fixed body",
-                          names[shape->def.kind]);
+        return talus_reject("%s: has no volume, so it can only be a fixed body",
+                            names[shape->def.kind]);
     if (!(density > 0.0 && density < INFINITY))
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: density is %g; it must be positive",
-                          names[shape->def.kind], density);
+        return talus_reject("%s: density is %g; it must be positive", names[shape->def.kind],
+                            density);
     if (sphere)
         TALUS_TRY(talus_check_length("sphere", "radius", radius));
-    TalusMassProperties unit = sphere ? ops->mass(&shape->def, radius) : shape->unit;
+    TalusShapeDef own = {.radius = radius};
+    TalusMassProperties unit = sphere ? ops->mass(&own) : shape->unit;
     out->mass = density * unit.mass;
     out->inertia = talus_sym3_scale(density, unit.inertia);
     return TALUS_OK;
@@ -128,8 +143,9 @@ TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def)
         return status;
     }
     if (ops->mass && def->kind != TALUS_SHAPE_SPHERE)
-        shape->unit = ops->mass(&shape->def, 0.0);
-    ops->measure(shape);
+        shape->unit = ops->mass(&shape->def);
+    if (ops->measure)
+        ops->measure(shape);
     return TALUS_OK;
 }
 
@@ -178,7 +194,7 @@ static void move_arrays(TalusShape *shape, Move m)
     MOVE(shape->mesh.patch);
     MOVE(shape->mesh.ring_start);
     MOVE(shape->mesh.ring);
-    MOVE(shape->mesh.lean);
+    MOVE(shape->mesh.pseudonormal);
     MOVE(shape->child);
 }
 

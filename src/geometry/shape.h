@@ -39,7 +39,8 @@ typedef struct TalusMeshTopology {
     const int32_t *patch;      /* [triangles]: the first triangle of its flat patch */
     const int32_t *ring_start; /* [vertices + 1] into ring */
     const int32_t *ring;       /* the neighbours of each vertex along edges */
-    const double (*lean)[3]; /* [vertices]: sum of the normals around, weighted by angle: outward */
+    const double (
+        *pseudonormal)[3]; /* [vertices]: sum of the normals around, weighted by angle: outward */
 } TalusMeshTopology;
 
 enum {

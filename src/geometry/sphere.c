@@ -6,30 +6,20 @@ static TalusStatus check(const TalusShapeDef *def)
 {
     if (def->radius >= 0.0 && def->radius < INFINITY) /* 0: no default, each body has its own */
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT, "sphere: radius is %g; it must be a positive length",
-                      def->radius);
-}
-
-static void measure(TalusShape *shape)
-{
-    shape->bounding_radius = shape->size = 0.0;
+    return talus_reject("sphere: radius is %g; it must be a positive length", def->radius);
 }
 
 /* m = 4/3 pi r^3, I = 2/5 m r^2 */
-static TalusMassProperties mass(const TalusShapeDef *def, double radius)
+static TalusMassProperties mass(const TalusShapeDef *def)
 {
-    (void)def;
-    double m = 4.0 / 3.0 * TALUS_PI * radius * radius * radius;
-    double i = 0.4 * m * radius * radius;
-    TalusMassProperties r = {m, {i, i, i, 0.0, 0.0, 0.0}};
-    return r;
+    double r = def->radius, m = 4.0 / 3.0 * TALUS_PI * r * r * r, i = 0.4 * m * r * r;
+    return (TalusMassProperties){m, {i, i, i, 0.0, 0.0, 0.0}};
 }
 
 const TalusShapeOps talus_sphere_ops = {
     .summary = "a ball; its radius is given by the body",
     .uses = TALUS_USES_RADIUS,
     .check = check,
-    .measure = measure,
     .mass = mass,
     .mesh = talus_mesh_sphere,
 };

@@ -10,6 +10,20 @@
 /* Hulls of at most this many vertices are searched vertex by vertex, larger ones along their edges. */
 #define TALUS_HULL_SEARCH 32
 
+/* ---- axes ---- */
+
+TALUS_INLINE TalusVec3 talus_axis_vector(int k)
+{
+    return talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
+}
+
+/* Axis along which |d| is smallest. */
+TALUS_INLINE TalusVec3 talus_smallest_axis(TalusVec3 d)
+{
+    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
+    return talus_axis_vector(x <= y && x <= z ? 0 : y <= z ? 1 : 2);
+}
+
 /* ---- hull ---- */
 
 TALUS_INLINE int talus_hull_search(const TalusVec3 *vertex, int count, TalusVec3 direction)

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "geometry/bounds.h"
 
 #include <float.h>
 
@@ -66,13 +67,10 @@ static void select_rank(Item *item, int begin, int end, int k, int axis)
 
 static int longest_axis(const Item *item, int begin, int end)
 {
-    TalusVec3 lo = item[begin].middle, hi = lo;
-    for (int k = begin + 1; k < end; k++) {
-        TalusVec3 x = item[k].middle;
-        lo = talus_vec3(fmin(lo.x, x.x), fmin(lo.y, x.y), fmin(lo.z, x.z));
-        hi = talus_vec3(fmax(hi.x, x.x), fmax(hi.y, x.y), fmax(hi.z, x.z));
-    }
-    TalusVec3 d = talus_sub(hi, lo);
+    TalusAabb box = {item[begin].middle, item[begin].middle};
+    for (int k = begin + 1; k < end; k++)
+        box = talus_aabb_add(box, item[k].middle);
+    TalusVec3 d = talus_sub(box.hi, box.lo);
     return d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
 }
 
@@ -133,12 +131,9 @@ TalusStatus talus_tree_build(TalusTreeNode *node, const TalusVec3 *vertex, const
     TALUS_TRY(TALUS_ALLOC(b.item, (size_t)triangles, "tree of triangles"));
     for (int t = 0; t < triangles; t++) {
         const int32_t *v = triangle + 3 * (size_t)t;
-        TalusVec3 x = vertex[v[0]], y = vertex[v[1]], z = vertex[v[2]];
-        b.item[t].middle =
-            talus_vec3(0.5 * (fmin(fmin(x.x, y.x), z.x) + fmax(fmax(x.x, y.x), z.x)),
-                       0.5 * (fmin(fmin(x.y, y.y), z.y) + fmax(fmax(x.y, y.y), z.y)),
-                       0.5 * (fmin(fmin(x.z, y.z), z.z) + fmax(fmax(x.z, y.z), z.z)));
-        b.item[t].triangle = t;
+        TalusAabb box = {vertex[v[0]], vertex[v[0]]};
+        box = talus_aabb_add(talus_aabb_add(box, vertex[v[1]]), vertex[v[2]]);
+        b.item[t] = (Item){talus_scale(0.5, talus_add(box.lo, box.hi)), t};
     }
     build(&b, 0, triangles);
     talus_release(b.item);

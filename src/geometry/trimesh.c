@@ -1,11 +1,12 @@
 /* geometry/trimesh.c - triangle meshes: fixed or driven bodies of any form.
  *
  * Closed parts of the surface bound a solid, with triangles anticlockwise seen from outside; other parts are thin walls
- * with two sides. `lean` at a vertex is the sum of the normals around it weighted by their angles there. It
+ * with two sides. `pseudonormal` at a vertex is the sum of the normals around it weighted by their angles there. It
  * distinguishes inside and outside for points whose nearest point is the vertex (Baerentzen and Aanaes, 2005). */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/adjacency.h"
+#include "geometry/bounds.h"
 #include "geometry/facets.h"
 #include "geometry/kinds.h"
 #include "geometry/tree.h"
@@ -18,9 +19,9 @@ static TalusStatus check_vertex(const TalusShapeDef *def, int v)
     if (fabs(x.x) <= TALUS_FACET_REACH && fabs(x.y) <= TALUS_FACET_REACH &&
         fabs(x.z) <= TALUS_FACET_REACH)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "mesh: vertex %d is (%g, %g, %g); coordinates must be finite and at most %g",
-                      v, x.x, x.y, x.z, TALUS_FACET_REACH);
+    return talus_reject(
+        "mesh: vertex %d is (%g, %g, %g); coordinates must be finite and at most %g", v, x.x, x.y,
+        x.z, TALUS_FACET_REACH);
 }
 
 static TalusStatus check_triangle(const TalusShapeDef *def, int t)
@@ -28,26 +29,24 @@ static TalusStatus check_triangle(const TalusShapeDef *def, int t)
     const int32_t *v = def->triangle + 3 * (size_t)t;
     for (int k = 0; k < 3; k++)
         if (v[k] < 0 || v[k] >= def->vertex_count)
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "mesh: corner %d of triangle %d is vertex %d; there are %d", k, t,
-                              (int)v[k], def->vertex_count);
+            return talus_reject("mesh: corner %d of triangle %d is vertex %d; there are %d", k, t,
+                                (int)v[k], def->vertex_count);
     TalusVec3 x = def->vertex[v[0]];
     TalusVec3 n = talus_cross(talus_sub(def->vertex[v[1]], x), talus_sub(def->vertex[v[2]], x));
     if (!(talus_dot(n, n) > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "mesh: triangle %d has no area; drop it, as reading a file does", t);
+        return talus_reject("mesh: triangle %d has no area; drop it, as reading a file does", t);
     return TALUS_OK;
 }
 
 static TalusStatus check(const TalusShapeDef *def)
 {
     if (!def->vertex || def->vertex_count < 3 || !def->triangle || def->triangle_count < 1)
-        return talus_fail(
-            TALUS_ERR_ARGUMENT, "mesh: has %d vertices and %d triangles; it needs at least 3 and 1",
-            def->vertex ? def->vertex_count : 0, def->triangle ? def->triangle_count : 0);
+        return talus_reject("mesh: has %d vertices and %d triangles; it needs at least 3 and 1",
+                            def->vertex ? def->vertex_count : 0,
+                            def->triangle ? def->triangle_count : 0);
     if (def->triangle_count > TALUS_FACETS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "mesh: has %d triangles; at most %d are possible",
-                          def->triangle_count, (int)TALUS_FACETS);
+        return talus_reject("mesh: has %d triangles; at most %d are possible", def->triangle_count,
+                            (int)TALUS_FACETS);
     for (int v = 0; v < def->vertex_count; v++)
         TALUS_TRY(check_vertex(def, v));
     for (int t = 0; t < def->triangle_count; t++)
@@ -62,7 +61,7 @@ typedef struct Arrays {
     TalusVec3 *vertex;
     int32_t *triangle, *across, *patch, *ring_start, *ring;
     uint8_t *mark;
-    double (*lean)[3];
+    double (*pseudonormal)[3];
     TalusTreeNode *node;
 } Arrays;
 
@@ -192,18 +191,18 @@ static double angle(TalusVec3 p, TalusVec3 q)
     return x < 0.0 ? TALUS_PI - r : r;
 }
 
-static void sum_leans(const Arrays *a, int triangles, int vertices)
+static void sum_pseudonormals(const Arrays *a, int triangles, int vertices)
 {
-    memset(a->lean, 0, (size_t)vertices * sizeof *a->lean);
+    memset(a->pseudonormal, 0, (size_t)vertices * sizeof *a->pseudonormal);
     for (int32_t s = 0; s < 3 * triangles; s++) {
         int32_t next = talus_side_next(s), last = talus_side_next(next);
         TalusVec3 x = a->vertex[a->triangle[s]], n = unit_normal(a, s / 3);
         double w = angle(talus_sub(a->vertex[a->triangle[next]], x),
                          talus_sub(a->vertex[a->triangle[last]], x));
-        double *lean = a->lean[a->triangle[s]];
-        lean[0] += w * n.x;
-        lean[1] += w * n.y;
-        lean[2] += w * n.z;
+        double *pseudonormal = a->pseudonormal[a->triangle[s]];
+        pseudonormal[0] += w * n.x;
+        pseudonormal[1] += w * n.y;
+        pseudonormal[2] += w * n.z;
     }
 }
 
@@ -220,7 +219,7 @@ static Arrays lay_out(TalusLayout *layout, const TalusShapeDef *def, size_t edge
     a.patch = talus_layout(layout, t, sizeof *a.patch);
     a.ring_start = talus_layout(layout, v + 1, sizeof *a.ring_start);
     a.ring = talus_layout(layout, 2 * edges, sizeof *a.ring);
-    a.lean = talus_layout(layout, v, sizeof *a.lean);
+    a.pseudonormal = talus_layout(layout, v, sizeof *a.pseudonormal);
     a.mark = talus_layout(layout, t, sizeof *a.mark);
     return a;
 }
@@ -236,7 +235,7 @@ static void point_to(TalusShape *shape, const Arrays *a)
     shape->mesh.patch = a->patch;
     shape->mesh.ring_start = a->ring_start;
     shape->mesh.ring = a->ring;
-    shape->mesh.lean = (const double(*)[3])a->lean;
+    shape->mesh.pseudonormal = (const double(*)[3])a->pseudonormal;
 }
 
 /* `scratch` has the adjacency of sides first, then the queue of triangles. */
@@ -259,7 +258,7 @@ static TalusStatus fill(TalusShape *shape, const TalusShapeDef *def, int32_t *sc
     list_rings(&a, def->triangle_count, def->vertex_count);
     mark_solids(&a, def->triangle_count, scratch);
     find_patches(&a, def->triangle_count, scratch);
-    sum_leans(&a, def->triangle_count, def->vertex_count);
+    sum_pseudonormals(&a, def->triangle_count, def->vertex_count);
     point_to(shape, &a);
     return talus_tree_build(a.node, a.vertex, a.triangle, def->triangle_count);
 }
@@ -267,13 +266,10 @@ static TalusStatus fill(TalusShape *shape, const TalusShapeDef *def, int32_t *sc
 /* Bounds of the triangles; unused vertices do not count. */
 static TalusAabb bounds(const TalusShapeDef *def)
 {
-    TalusVec3 lo = def->vertex[def->triangle[0]], hi = lo;
-    for (size_t k = 0; k < 3 * (size_t)def->triangle_count; k++) {
-        TalusVec3 x = def->vertex[def->triangle[k]];
-        lo = talus_vec3(fmin(lo.x, x.x), fmin(lo.y, x.y), fmin(lo.z, x.z));
-        hi = talus_vec3(fmax(hi.x, x.x), fmax(hi.y, x.y), fmax(hi.z, x.z));
-    }
-    TalusAabb box = {lo, hi};
+    TalusVec3 first = def->vertex[def->triangle[0]];
+    TalusAabb box = {first, first};
+    for (size_t k = 1; k < 3 * (size_t)def->triangle_count; k++)
+        box = talus_aabb_add(box, def->vertex[def->triangle[k]]);
     return box;
 }
 
@@ -295,7 +291,6 @@ static void measure(TalusShape *shape)
         largest = fmax(largest, talus_dot(x, x));
     }
     shape->bounding_radius = sqrt(largest);
-    shape->size = 0.0;
 }
 
 const TalusShapeOps talus_trimesh_ops = {

@@ -5,13 +5,8 @@
  * removals alone. */
 #include "world/bodies.h"
 #include "engine/body.h"
-#include "world/drive.h"
-#include "world/filter.h"
-#include "world/force.h"
 #include "world/ids.h"
-#include "world/source/journal.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 #include "world/step/wake.h"
 
 #include "collide/period.h"
@@ -38,7 +33,7 @@ void *talus_body_array(const TalusBodies *bodies, int field)
 TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots)
 {
     if (slots > INT32_MAX)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: %zu are more than %d", slots, INT32_MAX);
+        return talus_reject("bodies: %zu are more than %d", slots, INT32_MAX);
     for (int f = 0; f < TALUS_BODY_FIELDS; f++) {
         size_t element = talus_body_fields[f].element;
         void *array = talus_grow(talus_body_array(bodies, f), slots, (size_t)bodies->counts.slots,
@@ -55,6 +50,44 @@ void talus_bodies_clear(TalusBodies *bodies)
         talus_release(talus_body_array(bodies, f));
     talus_release(bodies->displaced);
     *bodies = (TalusBodies){0};
+}
+
+void talus_bodies_gather(const TalusBodies *b, const int32_t *slot, int count, TalusMotion *state)
+{
+    for (int k = 0; k < count; k++) {
+        int i = slot[k];
+        state[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
+    }
+}
+
+void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int count, const TalusMotion *state)
+{
+    for (int k = 0; k < count; k++) {
+        b->position[slot[k]] = state[k].position;
+        b->velocity[slot[k]] = state[k].velocity;
+        b->spin[slot[k]] = state[k].spin;
+        b->orientation[slot[k]] = state[k].orientation;
+    }
+}
+
+TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
+                                const TalusFilter *filter)
+{
+    TalusBodyView view = {
+        .count = bodies->counts.slots,
+        .position = bodies->position,
+        .orientation = bodies->orientation,
+        .velocity = bodies->velocity,
+        .radius = bodies->radius,
+        .size = bodies->size,
+        .shape = bodies->shape,
+        .mobility = bodies->mobility,
+        .shapes = world->shape,
+        .shape_count = world->shapes,
+        .filter = filter,
+        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
+    };
+    return view;
 }
 
 TalusBodyBatch talus_body_batch_default(void)
@@ -79,23 +112,21 @@ static double batch_density(const TalusWorld *world, const TalusBodyBatch *batch
 static TalusStatus check_item(const TalusWorld *world, const TalusBodyBatch *batch, int i)
 {
     if (!talus_finite3(batch->position[i]))
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: position of body %d is not finite", i);
+        return talus_reject("bodies: position of body %d is not finite", i);
     if ((batch->velocity && !talus_finite3(batch->velocity[i])) ||
         (batch->spin && !talus_finite3(batch->spin[i])))
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: velocity of body %d is not finite", i);
+        return talus_reject("bodies: velocity of body %d is not finite", i);
     if (batch->orientation) {
         TalusQuat q = batch->orientation[i];
         double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
         if (!(fabs(n - 1.0) < 1e-3))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "bodies: orientation of body %d has length %g; expected 1", i,
-                              sqrt(n));
+            return talus_reject("bodies: orientation of body %d has length %g; expected 1", i,
+                                sqrt(n));
     }
     double radius = batch_radius(world, batch, i);
     if (world->shape[batch->shape].def.kind == TALUS_SHAPE_SPHERE &&
         (!(radius > 0.0) || !isfinite(radius)))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "bodies: radius of body %d is %g; expected more than 0", i, radius);
+        return talus_reject("bodies: radius of body %d is %g; expected more than 0", i, radius);
     return TALUS_OK;
 }
 
@@ -105,40 +136,37 @@ static TalusStatus check_force(const TalusBodyBatch *batch)
     if (talus_norm(f) == 0.0 && talus_norm(t) == 0.0)
         return TALUS_OK;
     if (batch->fixed || !talus_finite3(f) || !talus_finite3(t))
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: a force %s",
-                          batch->fixed ? "acts on bodies that move" : "is not finite");
+        return talus_reject("bodies: a force %s",
+                            batch->fixed ? "acts on bodies that move" : "is not finite");
     return TALUS_OK;
 }
 
 static TalusStatus check_head(const TalusWorld *world, const TalusBodyBatch *batch)
 {
     if (!batch || batch->cookie != BATCH_COOKIE)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "bodies: the batch was not made by talus_body_batch_default()");
+        return talus_reject("bodies: the batch was not made by talus_body_batch_default()");
     if (batch->count < 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: count is %d", batch->count);
+        return talus_reject("bodies: count is %d", batch->count);
     if (batch->shape < 0 || batch->shape >= world->shapes)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: shape %d; there are %d", batch->shape,
-                          world->shapes);
+        return talus_reject("bodies: shape %d; there are %d", batch->shape, world->shapes);
     if (batch->material < 0 || batch->material >= world->materials.count)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: material %d; there are %d", batch->material,
-                          world->materials.count);
+        return talus_reject("bodies: material %d; there are %d", batch->material,
+                            world->materials.count);
     if (batch->count > 0 && !batch->position)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: position is NULL; it has no default");
+        return talus_reject("bodies: position is NULL; it has no default");
     TalusShapeKind kind = world->shape[batch->shape].def.kind;
     if (talus_shape_has(kind, TALUS_TRAIT_WALL) && !batch->fixed)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: a %s must be fixed", talus_shape_name(kind));
+        return talus_reject("bodies: a %s must be fixed", talus_shape_name(kind));
     if (!(batch->mass >= 0.0) || !isfinite(batch->mass) || !(batch->density >= 0.0) ||
         !isfinite(batch->density))
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: mass %g, density %g; expected 0 or more",
-                          batch->mass, batch->density);
+        return talus_reject("bodies: mass %g, density %g; expected 0 or more", batch->mass,
+                            batch->density);
     if (batch->group < 0 || batch->group >= TALUS_GROUPS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: group %d; expected 0 to %d", batch->group,
-                          TALUS_GROUPS - 1);
+        return talus_reject("bodies: group %d; expected 0 to %d", batch->group, TALUS_GROUPS - 1);
     TALUS_TRY(check_force(batch));
     if (!batch->fixed && batch->mass == 0.0 && batch_density(world, batch) == 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: neither mass nor density is given, and "
-                                              "the material has no density");
+        return talus_reject(
+            "bodies: neither mass nor density is given, and the material has no density");
     return TALUS_OK;
 }
 
@@ -163,8 +191,7 @@ static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *bat
         *mass = properties.mass;
     }
     if (!(*mass > 0.0) || !isfinite(1.0 / *mass) || !isfinite(*mass))
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: body %d would have a mass of %g kg", i,
-                          *mass);
+        return talus_reject("bodies: body %d would have a mass of %g kg", i, *mass);
     return TALUS_OK;
 }
 
@@ -292,11 +319,9 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
     if (!talus_slot_is_dynamic(&world->bodies, slot))
-        return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 " is fixed and has no velocity",
-                          id.number);
+        return talus_reject("body %" PRIu64 " is fixed and has no velocity", id.number);
     if (!talus_finite3(velocity) || !talus_finite3(spin))
-        return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": the velocity is not finite",
-                          id.number);
+        return talus_reject("body %" PRIu64 ": the velocity is not finite", id.number);
     TALUS_TRY(talus_world_mark_dirty(world));
     talus_slot_wake(world, slot);
     world->exchange_kinetic -= talus_slot_kinetic(world, slot);

@@ -61,6 +61,20 @@ static inline bool talus_slot_driven(const TalusBodies *bodies, int slot)
     return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
 
+/* Returns the slot that represents the set of `slot` in a forest (union-find with path halving). */
+static inline int talus_slot_root(int32_t *parent, int slot)
+{
+    while (parent[slot] != slot)
+        slot = parent[slot] = parent[parent[slot]];
+    return slot;
+}
+
+/* False if a body of the contact was removed since the last step. */
+static inline bool talus_contact_lives(const TalusBodies *bodies, const TalusContact *c)
+{
+    return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0;
+}
+
 static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot)
 {
     TalusBodyId id = {bodies->id[slot]};
@@ -84,5 +98,14 @@ TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *bat
 /* Marks the slot dead but leaves its data, so that a journal can restore it. */
 void talus_slot_remove(TalusWorld *world, int slot);
 double talus_slot_kinetic(const TalusWorld *world, int slot);
+/* Copies the states of `count` bodies between the arrays and a list, with the slots of the list. */
+void talus_bodies_gather(const TalusBodies *bodies, const int32_t *slot, int count,
+                         TalusMotion *state);
+void talus_bodies_scatter(TalusBodies *bodies, const int32_t *slot, int count,
+                          const TalusMotion *state);
+/* Returns bodies, those of the world or others with its shapes, for a detector that looks for overlaps: without
+ * spins. `filter` may be NULL. */
+TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
+                                const TalusFilter *filter);
 
 #endif

@@ -1,14 +1,8 @@
 /* world/contacts.c - the contacts of the last step: list and sums. */
 #include "world/contacts.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
-#include "collide/arms.h"
-
-static bool both_live(const TalusBodies *bodies, const TalusContact *c)
-{
-    return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0; /* else a body was removed since */
-}
+#include "collide/contact_arms.h"
 
 static double normal_impulse(const TalusContactList *list, int i)
 {
@@ -44,7 +38,8 @@ int talus_world_get_strong_contacts(const TalusWorld *world, double least, Talus
     const TalusContactList *list = talus_world_contacts(world);
     int total = 0;
     for (int i = 0; i < list->count; i++) {
-        if (!both_live(&world->bodies, &list->contact[i]) || !(normal_impulse(list, i) > least))
+        if (!talus_contact_lives(&world->bodies, &list->contact[i]) ||
+            !(normal_impulse(list, i) > least))
             continue;
         if (out && total < count)
             out[total] = state_of(world, list, i);
@@ -77,7 +72,7 @@ static void sum_forces(const TalusWorld *world, const int *rows, double *force, 
     double sum = 0.0;
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
-        if (!both_live(&world->bodies, c))
+        if (!talus_contact_lives(&world->bodies, c))
             continue;
         summary->contacts++;
         double impulse = normal_impulse(list, i);

@@ -7,7 +7,6 @@
 #include "engine/contact_terms.h"
 #include "world/ids.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 #include "world/step/wake.h"
 
 #include "base/turn.h"
@@ -65,21 +64,17 @@ static TalusStatus check_drive(const TalusWorld *world, int slot, const TalusDri
 {
     TalusShapeKind kind = world->shape[world->bodies.shape[slot]].def.kind;
     if (def->cookie != DRIVE_COOKIE)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "drive: the def was not made by talus_drive_def_default()");
+        return talus_reject("drive: the def was not made by talus_drive_def_default()");
     if (!sound(def))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "drive of body %d: a number is not finite, or stop is before start",
-                          slot);
+        return talus_reject("drive of body %d: a number is not finite, or stop is before start",
+                            slot);
     if (kind == TALUS_SHAPE_PLANE && talus_norm(def->spin) > 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "drive of body %d: a plane has no end and cannot turn; a box or a "
-                          "cylinder can",
-                          slot);
+        return talus_reject(
+            "drive of body %d: a plane has no end and cannot turn; a box or a cylinder can", slot);
     return TALUS_OK;
 }
 
-TalusStatus talus_drive_admit(TalusWorld *world, const TalusDrive *drive)
+TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive)
 {
     TALUS_TRY(check_drive(world, drive->slot, &drive->def));
     return append_drive(world, drive);
@@ -91,8 +86,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
     if (talus_slot_is_dynamic(b, slot))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
+        return talus_reject("body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
     if (def)
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_mark_dirty(world));
@@ -147,7 +141,7 @@ static double moving_time(const TalusDriveDef *d, double time, double h)
     return all ? h : elapsed(d, time + h) - elapsed(d, time);
 }
 
-void talus_drives_aim(TalusWorld *world, double h)
+void talus_drives_set_targets(TalusWorld *world, double h)
 {
     TalusBodies *b = &world->bodies;
     for (int i = 0; i < world->drives; i++) {
@@ -165,7 +159,7 @@ void talus_drives_aim(TalusWorld *world, double h)
     }
 }
 
-void talus_drives_arrive(TalusWorld *world)
+void talus_drives_reach_targets(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
     for (int i = 0; i < world->drives; i++) {

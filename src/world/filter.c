@@ -16,8 +16,7 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
 {
     TalusFilters *f = &world->filters;
     if (a < 0 || a >= TALUS_GROUPS || b < 0 || b >= TALUS_GROUPS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "groups %d and %d; expected 0 to %d", a, b,
-                          TALUS_GROUPS - 1);
+        return talus_reject("groups %d and %d; expected 0 to %d", a, b, TALUS_GROUPS - 1);
     talus_wake_all(world);
     uint32_t bit_a = UINT32_C(1) << a, bit_b = UINT32_C(1) << b;
     f->meets[a] = meet ? f->meets[a] | bit_b : f->meets[a] & ~bit_b;
@@ -29,10 +28,12 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     return TALUS_OK;
 }
 
-/* Returns the index of the pair, or the index at which to insert it. */
-static int find_pair(const TalusFilters *f, const uint32_t pair[2], bool *there)
+/* Orders two slots and returns the index of their pair, or the index at which to insert it. */
+static int find_pair(const TalusFilters *f, int a, int b, uint32_t pair[2], bool *there)
 {
     int low = 0, high = f->count;
+    pair[0] = (uint32_t)(a < b ? a : b);
+    pair[1] = (uint32_t)(a < b ? b : a);
     while (low < high) {
         int middle = low + (high - low) / 2;
         const uint32_t *at = f->excluded[middle];
@@ -45,20 +46,13 @@ static int find_pair(const TalusFilters *f, const uint32_t pair[2], bool *there)
     return low;
 }
 
-static void order_pair(int a, int b, uint32_t pair[2])
-{
-    pair[0] = (uint32_t)(a < b ? a : b);
-    pair[1] = (uint32_t)(a < b ? b : a);
-}
-
 TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
 {
     TalusFilters *f = &world->filters;
     uint32_t pair[2];
     bool there;
     talus_wake_all(world);
-    order_pair(slot_a, slot_b, pair);
-    int at = find_pair(f, pair, &there);
+    int at = find_pair(f, slot_a, slot_b, pair, &there);
     if (there) {
         f->times[at]++;
         return TALUS_OK;
@@ -91,8 +85,7 @@ void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)
     uint32_t pair[2];
     bool there;
     talus_wake_all(world);
-    order_pair(slot_a, slot_b, pair);
-    int at = find_pair(f, pair, &there);
+    int at = find_pair(f, slot_a, slot_b, pair, &there);
     if (there && --f->times[at] == 0)
         drop_pair(world, at);
 }
@@ -110,8 +103,7 @@ static TalusStatus find_slots(const TalusWorld *world, TalusBodyId a, TalusBodyI
     TALUS_TRY(talus_slot_find(world, a, &slot[0]));
     TALUS_TRY(talus_slot_find(world, b, &slot[1]));
     if (slot[0] == slot[1])
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "body %" PRIu64 " does not meet itself; expected two bodies", a.number);
+        return talus_reject("body %" PRIu64 " does not meet itself; expected two bodies", a.number);
     return TALUS_OK;
 }
 

@@ -41,11 +41,10 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
     if (!talus_slot_is_dynamic(&world->bodies, slot))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "body %" PRIu64 " does not move freely: no force acts on it", id.number);
+        return talus_reject("body %" PRIu64 " does not move freely: no force acts on it",
+                            id.number);
     if (!isfinite(talus_norm(force)) || !isfinite(talus_norm(torque)))
-        return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": the force is not finite",
-                          id.number);
+        return talus_reject("body %" PRIu64 ": the force is not finite", id.number);
     talus_slot_wake(world, slot);
     return talus_slot_apply_force(world, slot, force, torque);
 }

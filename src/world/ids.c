@@ -14,20 +14,20 @@ static bool has_body(const TalusBodies *b, int64_t slot, uint64_t number)
     return slot < b->counts.slots && b->shape[slot] >= 0 && b->id[slot] == number;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = ((const TalusDisplaced *)a)->number, y = ((const TalusDisplaced *)b)->number;
+    return (x > y) - (x < y);
+}
+
 static int find_slot(const TalusBodies *b, uint64_t number)
 {
-    int low = 0, high = b->displaced_count;
+    const TalusDisplaced key = {.number = number}, *at = NULL;
     if (number - 1 < (uint64_t)b->counts.slots && has_body(b, (int64_t)number - 1, number))
         return (int)(number - 1);
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (b->displaced[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool there = low < b->displaced_count && b->displaced[low].number == number;
-    return there && has_body(b, b->displaced[low].slot, number) ? b->displaced[low].slot : -1;
+    if (b->displaced_count > 0)
+        at = bsearch(&key, b->displaced, (size_t)b->displaced_count, sizeof key, by_number);
+    return at && has_body(b, at->slot, number) ? at->slot : -1;
 }
 
 int talus_slot_of(const TalusWorld *world, TalusBodyId id)
@@ -40,7 +40,7 @@ TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot)
     *slot = find_slot(&world->bodies, id.number);
     if (*slot >= 0)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT, "body %" PRIu64 ": there is no such body now", id.number);
+    return talus_reject("body %" PRIu64 ": there is no such body now", id.number);
 }
 
 static void drop_gone(TalusBodies *b)
@@ -84,13 +84,7 @@ void talus_ids_rollback(TalusBodies *b)
         b->displaced_count--;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = ((const TalusDisplaced *)a)->number, y = ((const TalusDisplaced *)b)->number;
-    return (x > y) - (x < y);
-}
-
-TalusStatus talus_ids_admit(TalusBodies *b)
+TalusStatus talus_ids_index_loaded(TalusBodies *b)
 {
     size_t count = 0;
     for (int i = 0; i < b->counts.slots; i++)
@@ -104,7 +98,6 @@ TalusStatus talus_ids_admit(TalusBodies *b)
         qsort(b->displaced, count, sizeof *b->displaced, by_number);
     for (size_t i = 0; i < count; i++)
         if (find_slot(b, b->displaced[i].number) != b->displaced[i].slot)
-            return talus_fail(TALUS_ERR_ARGUMENT, "two bodies have the id %" PRIu64,
-                              b->displaced[i].number);
+            return talus_reject("two bodies have the id %" PRIu64, b->displaced[i].number);
     return TALUS_OK;
 }

@@ -26,6 +26,6 @@ void talus_slot_number(struct TalusBodies *bodies, int slot);
 /* Drops numbers above counts.created, assigned in a failed step. */
 void talus_ids_rollback(struct TalusBodies *bodies);
 /* Builds the index of loaded ids; fails if two bodies have the same. */
-TalusStatus talus_ids_admit(struct TalusBodies *bodies);
+TalusStatus talus_ids_index_loaded(struct TalusBodies *bodies);
 
 #endif

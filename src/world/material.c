@@ -41,19 +41,16 @@ static TalusStatus check_material(const TalusMaterialDef *def)
                   {"rolling", def->rolling},         {"cohesion", def->cohesion}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (!(fields[i].value >= 0.0) || !isfinite(fields[i].value))
-            return talus_fail(TALUS_ERR_ARGUMENT, "material: %s is %g; expected 0 or more",
-                              fields[i].key, fields[i].value);
+            return talus_reject("material: %s is %g; expected 0 or more", fields[i].key,
+                                fields[i].value);
     if (def->restitution > 1.0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "material: restitution is %g; expected 0 to 1",
-                          def->restitution);
+        return talus_reject("material: restitution is %g; expected 0 to 1", def->restitution);
     if (def->damping > 0.0 && def->stiffness == 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "material: damping %g needs a stiffness; 0 is rigid",
-                          def->damping);
+        return talus_reject("material: damping %g needs a stiffness; 0 is rigid", def->damping);
     if (def->restitution > 0.0 && def->stiffness > 0.0)
-        return talus_fail(
-            TALUS_ERR_ARGUMENT,
-            "material: restitution %g is for rigid contacts; with a stiffness, damping "
-            "says how much of an impact is lost",
+        return talus_reject(
+            "material: restitution %g is for rigid contacts; with a stiffness, damping says how "
+            "much of an impact is lost",
             def->restitution);
     return TALUS_OK;
 }
@@ -70,17 +67,13 @@ static TalusStatus check_pair(const TalusMaterials *m, int a, int b, const Talus
                   {"cohesion", def->cohesion}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (!isfinite(fields[i].value))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "pair: %s is %g; expected 0 or more, or below 0 for the rule",
-                              fields[i].key, fields[i].value);
+            return talus_reject("pair: %s is %g; expected 0 or more, or below 0 for the rule",
+                                fields[i].key, fields[i].value);
     if (def->restitution > 1.0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "pair: restitution is %g; expected 0 to 1",
-                          def->restitution);
+        return talus_reject("pair: restitution is %g; expected 0 to 1", def->restitution);
     if (def->restitution > 0.0 && m->def[a].stiffness + m->def[b].stiffness > 0.0)
-        return talus_fail(
-            TALUS_ERR_ARGUMENT,
-            "pair: restitution %g is for rigid contacts; one of these materials has a "
-            "stiffness",
+        return talus_reject(
+            "pair: restitution %g is for rigid contacts; one of these materials has a stiffness",
             def->restitution);
     return def->own_model ? talus_model_check(def->model) : TALUS_OK;
 }
@@ -175,8 +168,7 @@ TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *
 static TalusStatus check_indices(const TalusMaterials *m, int a, int b)
 {
     if (a < 0 || b < 0 || a >= m->count || b >= m->count)
-        return talus_fail(TALUS_ERR_ARGUMENT, "pair: materials %d and %d; there are %d", a, b,
-                          m->count);
+        return talus_reject("pair: materials %d and %d; there are %d", a, b, m->count);
     return TALUS_OK;
 }
 
@@ -184,8 +176,7 @@ TalusStatus talus_world_set_pair(TalusWorld *world, int a, int b, const TalusPai
 {
     TalusMaterials *m = &world->materials;
     if (!def || def->cookie != PAIR_COOKIE)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "pair: the def was not made by talus_pair_def_default()");
+        return talus_reject("pair: the def was not made by talus_pair_def_default()");
     TALUS_TRY(check_indices(m, a, b));
     TALUS_TRY(check_pair(m, a, b, def));
     m->pair[a * m->count + b] = m->pair[b * m->count + a] = *def;
@@ -198,7 +189,7 @@ TalusStatus talus_world_set_friction(TalusWorld *world, int a, int b, double mu)
     const TalusMaterials *m = &world->materials;
     TALUS_TRY(check_indices(m, a, b));
     if (!(mu >= 0.0) || !isfinite(mu))
-        return talus_fail(TALUS_ERR_ARGUMENT, "friction: mu is %g; expected 0 or more", mu);
+        return talus_reject("friction: mu is %g; expected 0 or more", mu);
     TalusPairDef pair = m->pair[a * m->count + b];
     pair.friction = mu;
     return talus_world_set_pair(world, a, b, &pair);
@@ -224,8 +215,8 @@ static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
     out->inertia = talus_sym3_scale(1.0 / unit.mass, unit.inertia);
     out->inverse = talus_sym3_inverse(out->inertia);
     if (!isfinite(out->inverse.xx + out->inverse.yy + out->inverse.zz))
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: so large or small that its inertia overflows",
-                          talus_shape_name(kind));
+        return talus_reject("%s: so large or small that its inertia overflows",
+                            talus_shape_name(kind));
     return TALUS_OK;
 }
 

@@ -7,7 +7,6 @@
  * (engine/cpu/probe.c). */
 #include "world/probe.h"
 #include "world/ids.h"
-#include "world/material.h"
 #include "world/state.h"
 
 #include <inttypes.h>
@@ -30,16 +29,15 @@ TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, i
 {
     if (def->kind == TALUS_PROBE_BODY) {
         if (talus_slot_of(world, def->body) < 0)
-            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": there is no body %" PRIu64,
-                              def->name ? def->name : "", def->body.number);
+            return talus_reject("probe \"%s\": there is no body %" PRIu64,
+                                def->name ? def->name : "", def->body.number);
     } else if (def->kind == TALUS_PROBE_REGION) {
         TalusVec3 d = talus_sub(def->hi, def->lo);
         if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0) || !isfinite(d.x + d.y + d.z))
-            return talus_fail(TALUS_ERR_ARGUMENT, "probe \"%s\": hi is below lo, or not finite",
-                              def->name ? def->name : "");
+            return talus_reject("probe \"%s\": hi is below lo, or not finite",
+                                def->name ? def->name : "");
     } else {
-        return talus_fail(TALUS_ERR_ARGUMENT, "probe: kind %d; expected body (0) or region (1)",
-                          (int)def->kind);
+        return talus_reject("probe: kind %d; expected body (0) or region (1)", (int)def->kind);
     }
     return talus_probe_append(world, def, index);
 }
@@ -80,35 +78,35 @@ void talus_probes_begin(TalusWorld *world)
 
 TalusStatus talus_probes_start_sums(TalusWorld *world)
 {
-    TalusProbeStaging *mail = &world->probe_staging;
+    TalusProbeStaging *staging = &world->probe_staging;
     size_t most = (size_t)world->probes;
-    mail->count = 0;
+    staging->count = 0;
     if (most == 0)
         return TALUS_OK;
-    TALUS_TRY(TALUS_GROW(mail->probe, most, 0, "probes"));
-    TALUS_TRY(TALUS_GROW(mail->sums, most, 0, "probes"));
-    TALUS_TRY(TALUS_GROW(mail->index, most, 0, "probes"));
+    TALUS_TRY(TALUS_GROW(staging->probe, most, 0, "probes"));
+    TALUS_TRY(TALUS_GROW(staging->sums, most, 0, "probes"));
+    TALUS_TRY(TALUS_GROW(staging->index, most, 0, "probes"));
     for (int i = 0; i < world->probes; i++) {
         const TalusProbeDef *def = &world->probe[i].def;
         bool region = def->kind == TALUS_PROBE_REGION;
         int slot = region ? -1 : talus_slot_of(world, def->body);
         if (!region && slot < 0)
             continue; /* removed: the value stays 0 */
-        mail->probe[mail->count] = (TalusEngineProbe){region, slot, def->lo, def->hi};
-        mail->index[mail->count++] = i;
+        staging->probe[staging->count] = (TalusEngineProbe){region, slot, def->lo, def->hi};
+        staging->index[staging->count++] = i;
     }
-    return world->engine.ops->sum_probes(world->engine.self, mail->probe, mail->count);
+    return world->engine.ops->sum_probes(world->engine.self, staging->probe, staging->count);
 }
 
 TalusStatus talus_probes_collect(TalusWorld *world)
 {
-    const TalusProbeStaging *mail = &world->probe_staging;
-    if (mail->count == 0)
+    const TalusProbeStaging *staging = &world->probe_staging;
+    if (staging->count == 0)
         return TALUS_OK;
-    TALUS_TRY(world->engine.ops->get_probes(world->engine.self, mail->sums, mail->count));
-    for (int i = 0; i < mail->count; i++) {
-        const TalusProbeSums *sum = &mail->sums[i];
-        TalusProbeValue *next = &world->probe[mail->index[i]].next;
+    TALUS_TRY(world->engine.ops->get_probes(world->engine.self, staging->sums, staging->count));
+    for (int i = 0; i < staging->count; i++) {
+        const TalusProbeSums *sum = &staging->sums[i];
+        TalusProbeValue *next = &world->probe[staging->index[i]].next;
         next->force = talus_add(next->force, sum->impulse);
         next->torque = talus_add(next->torque, sum->torque);
         next->contacts = (int)sum->contacts;

@@ -113,7 +113,7 @@ static inline const TalusGyration *talus_slot_gyration(const TalusWorld *world, 
 }
 
 /* True if the engine works on the world's own arrays, without upload or download. */
-static inline bool talus_world_is_shared(const TalusWorld *world)
+static inline bool talus_world_shares_arrays(const TalusWorld *world)
 {
     return talus_engine_can(world->engine, TALUS_ENGINE_SHARED);
 }

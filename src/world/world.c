@@ -1,14 +1,5 @@
 /* world/world.c - creation and destruction of a world, queries, hash. */
-#include "world/bodies.h"
-#include "world/filter.h"
-#include "world/force.h"
-#include "world/material.h"
-#include "world/probe.h"
-#include "world/source/emit.h"
-#include "world/source/source.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
-#include "world/step/sleep.h"
 
 #include "backend/backend.h"
 #include "base/hash.h"
@@ -42,7 +33,7 @@ TalusWorldDef talus_world_def_default(void)
 }
 
 /* Of a def whose member `key` cannot be. */
-#define REFUSE(key, ...) talus_error_key(key, talus_fail(TALUS_ERR_ARGUMENT, "world: " __VA_ARGS__))
+#define REFUSE(key, ...) talus_error_key(key, talus_reject("world: " __VA_ARGS__))
 
 static TalusStatus check_number(const char *key, double value, double min, const char *want)
 {
@@ -66,8 +57,7 @@ static TalusStatus check_period(const TalusPeriod *p)
 static TalusStatus check_def(const TalusWorldDef *def)
 {
     if (!def || def->cookie != DEF_COOKIE)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "world: the def was not made by talus_world_def_default()");
+        return talus_reject("world: the def was not made by talus_world_def_default()");
     TalusVec3 g = def->gravity;
     if (!(fmax(fabs(g.x), fmax(fabs(g.y), fabs(g.z))) <= TALUS_GRAVITY_MAX) ||
         !isfinite(g.x + g.y + g.z))
@@ -228,10 +218,10 @@ int64_t talus_world_steps(const TalusWorld *world)
 TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int max_iterations)
 {
     if (!(tolerance >= 0.0 && isfinite(tolerance)) || max_iterations < 1)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "talus_world_set_accuracy: tolerance %g and %d iterations; expected at "
-                          "least 0 and at least 1",
-                          tolerance, max_iterations);
+        return talus_reject(
+            "talus_world_set_accuracy: tolerance %g and %d iterations; expected at least 0 and at "
+            "least 1",
+            tolerance, max_iterations);
     world->def.tolerance = tolerance;
     world->def.max_iterations = max_iterations;
     return TALUS_OK;

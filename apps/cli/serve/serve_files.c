@@ -261,13 +261,13 @@ int serve_files_frames(ServeFiles *files, uint64_t *size)
 }
 
 /* Packs a head in the present version. A head of version 1 has no figures, and its text is not zero-terminated. */
-static TalusStatus pack_head(TalusFrames *frames, TalusHeadPlace place, TalusPacker *out)
+static TalusStatus pack_head(TalusFrames *frames, TalusHeadLocation place, TalusPacker *out)
 {
     TalusHeadStore head = {0};
     TalusChunk chunk;
-    if (place.size > TALUS_FRAMES_HEAD_MOST + sizeof chunk)
+    if (place.size > TALUS_FRAMES_HEAD_MAX + sizeof chunk)
         return talus_fail_file(frames->path, TALUS_ERR_FORMAT, "the head is too large");
-    TALUS_TRY(talus_frames_chunk(frames, place.offset, TALUS_CHUNK_HEAD, &chunk));
+    TALUS_TRY(talus_frames_read_chunk(frames, place.offset, TALUS_CHUNK_HEAD, &chunk));
     size_t size = (size_t)chunk.size;
     if (memchr(frames->payload, 0, size)) {
         TALUS_TRY(talus_pack_bytes(out, &chunk, sizeof chunk));

@@ -3,7 +3,7 @@
  * One pass over contacts (and bodies, for regions) per probe: meant for tens of probes. */
 #include "engine/cpu/engine.h"
 
-#include "collide/arms.h"
+#include "collide/contact_arms.h"
 #include "engine/probe.h"
 
 typedef struct ProbeContext {

@@ -7,7 +7,7 @@
 #include "engine/cuda/detect.h"
 
 extern "C" {
-#include "collide/refuse.h"
+#include "collide/errors.h"
 }
 
 /* ---- memory ---- */

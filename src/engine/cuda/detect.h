@@ -22,7 +22,7 @@ extern "C" {
 
 enum {
     CU_CLASSES = 512,    /* size classes: fat radii are floats in units near 1 */
-    CU_CLASS_ZERO = 767, /* number of the first class in collide/level.h */
+    CU_CLASS_ZERO = 767, /* number of the first class in collide/grid_level.h */
     CU_SPARE_CELLS = 27 * TALUS_MAX_LEVELS + 2 /* beyond two per body */
 };
 

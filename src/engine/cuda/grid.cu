@@ -85,7 +85,7 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return have;
 }
 
-/* Returns the phase with the smallest waste of cells, from the sample's fat radii (collide/level.h). */
+/* Returns the phase with the smallest waste of cells, from the sample's fat radii (collide/grid_level.h). */
 static __device__ double choose_phase(const int *histogram)
 {
     __shared__ double cost[TALUS_PHASES];
@@ -311,9 +311,9 @@ static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
     TalusFit fit = {};
     fit.largest = v[0];
     fit.at_rest = v[1];
-    talus_fit(&fit, &d.bodies, &d.options, grid->drift, d.wall, grid->walls, 1.0);
+    talus_fit_period(&fit, &d.bodies, &d.options, grid->drift, d.wall, grid->walls, 1.0);
     grid->found.fit = fit;
-    if (!again && fit.misfit == TALUS_FITS && talus_fit_clips(&fit))
+    if (!again && fit.result == TALUS_FIT_OK && talus_fit_clips(&fit))
         forget_drift(grid);
 }
 
@@ -328,7 +328,7 @@ static __global__ void clip_bodies(CuDetect d)
     float fat = d.fat[i], clipped = (float)limit;
     if (!(fabs((double)fat) > limit) || cu_large(d, (uint32_t)i, fat))
         return;
-    if (talus_fit_misses(&fit, &d.bodies, &d.options, grid->drift, (uint32_t)i))
+    if (talus_clipped_may_miss(&fit, &d.bodies, &d.options, grid->drift, (uint32_t)i))
         atomicAdd(&grid->found.fit.clipped, 1);
     atomicAdd(&grid->size_class[cu_class_of(fat, grid->phase)], (uint32_t)-1);
     atomicAdd(&grid->size_class[cu_class_of(clipped, grid->phase)], 1u);

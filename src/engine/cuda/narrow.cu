@@ -69,7 +69,7 @@ static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuMan
     s->h = d.options.h;
     s->va = talus_body_velocity(v, c.a);
     s->vb = talus_body_velocity(v, c.b);
-    s->rest = talus_envelope_at_rest(v, &d.options, c.a, c.b);
+    s->rest = talus_envelope_base(v, &d.options, c.a, c.b);
     return talus_envelope_reach(s->rest, d.options.h, s->va, s->vb);
 }
 
@@ -83,7 +83,7 @@ static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuMa
     TalusPose first = talus_pose_of(&d.bodies, swapped ? c.b : c.a);
     TalusPose second = talus_pose_of(&d.bodies, swapped ? c.a : c.b);
     if (d.bodies.period)
-        (swapped ? first : second).position = talus_pose_beside(&d.bodies, c.a, c.b).position;
+        (swapped ? first : second).position = talus_pose_of_image(&d.bodies, c.a, c.b).position;
     double reach = approach(d, c, s);
     s->route.swapped = swapped;
     return talus_manifold_sphere(&first, &second, reach, s);
@@ -94,7 +94,7 @@ static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuMa
 static __device__ __noinline__ bool find_touches(const CuDetect &d, CuCandidate c,
                                                  CuManifoldSink *s)
 {
-    TalusPose a = talus_pose_of(&d.bodies, c.a), b = talus_pose_beside(&d.bodies, c.a, c.b);
+    TalusPose a = talus_pose_of(&d.bodies, c.a), b = talus_pose_of_image(&d.bodies, c.a, c.b);
     return talus_manifold_points(&a, &b, approach(d, c, s), s);
 }
 

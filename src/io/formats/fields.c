@@ -223,7 +223,7 @@ TalusStatus talus_rows_collect_bodies(TalusRows *rows, const TalusFramesHead *he
     rows->count = 0;
     TALUS_TRY(TALUS_GROW(rows->row, (size_t)snapshot->body_count, 0, "rows of a frame"));
     for (int i = 0; i < snapshot->body_count; i++) {
-        if (!talus_shape_has(talus_body_kind(head, snapshot, i), TALUS_TRAIT_WALL))
+        if (!talus_shape_has(talus_frame_body_kind(head, snapshot, i), TALUS_TRAIT_WALL))
             rows->row[rows->count++] = i;
     }
     return TALUS_OK;

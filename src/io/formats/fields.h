@@ -66,8 +66,8 @@ size_t talus_field_print(const TalusField *field, const TalusFramesHead *head,
                          const TalusSnapshot *snapshot, int row, char separator,
                          char out[TALUS_FIELD_TEXT]);
 
-static inline TalusShapeKind talus_body_kind(const TalusFramesHead *head,
-                                             const TalusSnapshot *snapshot, int row)
+static inline TalusShapeKind talus_frame_body_kind(const TalusFramesHead *head,
+                                                   const TalusSnapshot *snapshot, int row)
 {
     return head->shapes[snapshot->shape[row]].kind;
 }

@@ -66,7 +66,7 @@ TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFrames
     surface->part_count = 0;
     TALUS_TRY(reserve_meshes(surface, head->shape_count));
     for (int i = 0; i < snapshot->body_count; i++)
-        if (!snapshot->fixed[i] && talus_body_kind(head, snapshot, i) != TALUS_SHAPE_SPHERE)
+        if (!snapshot->fixed[i] && talus_frame_body_kind(head, snapshot, i) != TALUS_SHAPE_SPHERE)
             TALUS_TRY(add_shape(surface, head, snapshot, i));
     return TALUS_OK;
 }
@@ -75,7 +75,7 @@ TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFrames
 
 static bool is_wall(const TalusFramesHead *head, const TalusSnapshot *snapshot, int row)
 {
-    return snapshot->fixed[row] && talus_body_kind(head, snapshot, row) != TALUS_SHAPE_SPHERE;
+    return snapshot->fixed[row] && talus_frame_body_kind(head, snapshot, row) != TALUS_SHAPE_SPHERE;
 }
 
 static TalusVec3 cube(double half)
@@ -108,7 +108,7 @@ static TalusStatus gather_planes(Planes *planes, const TalusFramesHead *head,
     *planes = (Planes){.bounds = bounds_of(snapshot)};
     TALUS_TRY(TALUS_ALLOC(planes->plane, (size_t)snapshot->body_count, "planes"));
     for (int i = 0; i < snapshot->body_count; i++)
-        if (talus_body_kind(head, snapshot, i) == TALUS_SHAPE_PLANE)
+        if (talus_frame_body_kind(head, snapshot, i) == TALUS_SHAPE_PLANE)
             planes->plane[planes->count++] =
                 (TalusMeshPlane){snapshot->position[i],
                                  talus_rotate(snapshot->orientation[i], talus_vec3(0.0, 0.0, 1.0))};

@@ -1,18 +1,18 @@
 /* world/joint/joint.c - adding, removing and querying joints.
  *
- * A joint is alive while both its bodies are. A joint without one of its bodies is skipped, and its slot is freed at
- * the start of the next step. So a rollback that restores a body restores its joints. */
+ * Joints are listed in order of creation, which is that of their numbers. A joint is alive while both its bodies are. A
+ * joint without one of its bodies is skipped, and dropped at the start of the next step. So a rollback that restores a
+ * body restores its joints. */
 #include "world/joint/joint.h"
-#include "world/filter.h"
 #include "world/ids.h"
-#include "world/material.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 #include "world/step/wake.h"
 
 #include "collide/period.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { JOINT_COOKIE = 0x7a107017 };
 
@@ -48,8 +48,7 @@ static bool finite_direction(TalusVec3 a)
 static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBodyId id)
 {
     if (id.number != 0 && talus_slot_of(world, id) < 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": there is no body %" PRIu64, name,
-                          id.number);
+        return talus_reject("joint \"%s\": there is no body %" PRIu64, name, id.number);
     return TALUS_OK;
 }
 
@@ -64,11 +63,9 @@ static TalusStatus check_bodies(const TalusWorld *world, const char *name, const
     TALUS_TRY(check_body(world, name, def->a));
     TALUS_TRY(check_body(world, name, def->b));
     if (def->a.number != 0 && def->a.number == def->b.number)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": both bodies are body %" PRIu64, name,
-                          def->a.number);
+        return talus_reject("joint \"%s\": both bodies are body %" PRIu64, name, def->a.number);
     if (!is_free(world, def->a) && !is_free(world, def->b))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": neither body can move; one of them must", name);
+        return talus_reject("joint \"%s\": neither body can move; one of them must", name);
     return TALUS_OK;
 }
 
@@ -76,49 +73,47 @@ static TalusStatus check_axes(const char *name, const TalusJointDef *def)
 {
     bool line = talus_joint_is_line(def->kind);
     if (!talus_finite3(def->point) || (line && !talus_finite3(def->point_b)))
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": its point is not finite", name);
+        return talus_reject("joint \"%s\": its point is not finite", name);
     bool axis = !line && def->kind != TALUS_JOINT_BALL && def->kind != TALUS_JOINT_FIXED;
     bool second = def->kind == TALUS_JOINT_UNIVERSAL;
     if ((axis && !finite_direction(def->axis)) || (second && !finite_direction(def->axis_b)))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": its axis is no direction; expected a finite vector other "
-                          "than 0",
-                          name);
+        return talus_reject(
+            "joint \"%s\": its axis is no direction; expected a finite vector other than 0", name);
     double cosine = second ? talus_dot(def->axis, def->axis_b) /
                                  (talus_norm(def->axis) * talus_norm(def->axis_b))
                            : 0.0;
     if (fabs(cosine) > 1e-3)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": the axes of a universal joint must be normal to each "
-                          "other; the cosine of their angle is %g",
-                          name, cosine);
+        return talus_reject(
+            "joint \"%s\": the axes of a universal joint must be normal to each other; the cosine "
+            "of their angle is %g",
+            name, cosine);
     return TALUS_OK;
 }
 
 static TalusStatus check_motor(const char *name, TalusJointKind kind, const TalusMotorDef *m)
 {
     if ((unsigned)m->kind >= TALUS_MOTOR_KINDS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": motor %d; expected 0 to %d", name,
-                          (int)m->kind, TALUS_MOTOR_KINDS - 1);
+        return talus_reject("joint \"%s\": motor %d; expected 0 to %d", name, (int)m->kind,
+                            TALUS_MOTOR_KINDS - 1);
     if (m->kind == TALUS_MOTOR_NONE)
         return TALUS_OK;
     if (!talus_joint_has_coordinate(kind) || kind == TALUS_JOINT_SPRING)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": a %s joint has no motor; revolute, prismatic, cylindrical "
-                          "and distance joints have",
-                          name, talus_joint_name(kind));
+        return talus_reject(
+            "joint \"%s\": a %s joint has no motor; revolute, prismatic, cylindrical and distance "
+            "joints have",
+            name, talus_joint_name(kind));
     if (!isfinite(m->target) || !isfinite(m->rate) || !isfinite(m->start) || !(m->max_effort > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": motor with target %g, rate %g, start %g, max_effort %g; "
-                          "expected finite numbers and a largest effort above 0",
-                          name, m->target, m->rate, m->start, m->max_effort);
+        return talus_reject(
+            "joint \"%s\": motor with target %g, rate %g, start %g, max_effort %g; expected "
+            "finite numbers and a largest effort above 0",
+            name, m->target, m->rate, m->start, m->max_effort);
     bool soft = m->stiffness != 0.0 || m->damping != 0.0;
     if (!(m->stiffness >= 0.0 && m->damping >= 0.0) || !isfinite(m->stiffness + m->damping) ||
         (soft && m->kind != TALUS_MOTOR_POSITION))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": motor with stiffness %g and damping %g; expected 0 or "
-                          "more, for position motors alone",
-                          name, m->stiffness, m->damping);
+        return talus_reject(
+            "joint \"%s\": motor with stiffness %g and damping %g; expected 0 or more, for "
+            "position motors alone",
+            name, m->stiffness, m->damping);
     return TALUS_OK;
 }
 
@@ -127,12 +122,12 @@ static TalusStatus check_spring(const char *name, const TalusJointDef *def)
     bool spring = def->kind == TALUS_JOINT_SPRING;
     double k = def->stiffness, c = def->damping;
     if (!(k >= 0.0 && c >= 0.0) || !isfinite(k + c) || (k + c > 0.0) != spring)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": stiffness %g and damping %g; expected 0 or more, and not "
-                          "both 0, for springs, and none for other joints",
-                          name, k, c);
+        return talus_reject(
+            "joint \"%s\": stiffness %g and damping %g; expected 0 or more, and not both 0, for "
+            "springs, and none for other joints",
+            name, k, c);
     if (!isfinite(def->rest))
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": its rest length is not finite", name);
+        return talus_reject("joint \"%s\": its rest length is not finite", name);
     return TALUS_OK;
 }
 
@@ -140,16 +135,14 @@ static TalusStatus check_limits(const char *name, const TalusJointDef *def)
 {
     bool any = def->lower != -INFINITY || def->upper != INFINITY;
     if (!(def->lower < def->upper) || def->lower == INFINITY || def->upper == -INFINITY)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": limits %g and %g; expected lower below upper", name,
-                          def->lower, def->upper);
+        return talus_reject("joint \"%s\": limits %g and %g; expected lower below upper", name,
+                            def->lower, def->upper);
     if (any && !talus_joint_has_coordinate(def->kind))
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": a %s joint has no limits", name,
-                          talus_joint_name(def->kind));
+        return talus_reject("joint \"%s\": a %s joint has no limits", name,
+                            talus_joint_name(def->kind));
     if (talus_joint_is_line(def->kind) && !(def->upper > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": upper limit %g of a length; expected more than 0", name,
-                          def->upper);
+        return talus_reject("joint \"%s\": upper limit %g of a length; expected more than 0", name,
+                            def->upper);
     return TALUS_OK;
 }
 
@@ -163,12 +156,11 @@ static double rest_length(const TalusWorld *world, const TalusJointDef *def)
 static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
 {
     if (!def || def->cookie != JOINT_COOKIE)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint: the def was not made by talus_joint_def_default()");
+        return talus_reject("joint: the def was not made by talus_joint_def_default()");
     const char *name = def->name ? def->name : "";
     if ((unsigned)def->kind >= TALUS_JOINT_KINDS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint \"%s\": kind %d; expected 0 to %d", name,
-                          (int)def->kind, TALUS_JOINT_KINDS - 1);
+        return talus_reject("joint \"%s\": kind %d; expected 0 to %d", name, (int)def->kind,
+                            TALUS_JOINT_KINDS - 1);
     TALUS_TRY(check_bodies(world, name, def));
     TALUS_TRY(check_axes(name, def));
     TALUS_TRY(check_limits(name, def));
@@ -176,22 +168,21 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     TALUS_TRY(check_spring(name, def));
     bool limits = def->lower != -INFINITY || def->upper != INFINITY;
     if (def->kind == TALUS_JOINT_DISTANCE && limits && def->rest >= 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": a distance has a rest length or limits, not both", name);
+        return talus_reject("joint \"%s\": a distance has a rest length or limits, not both", name);
     if (talus_joint_hold_rows(def) == 1 && !(rest_length(world, def) > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "joint \"%s\": a distance of 0 has no direction; a ball joint holds two "
-                          "points together",
-                          name);
+        return talus_reject(
+            "joint \"%s\": a distance of 0 has no direction; a ball joint holds two points "
+            "together",
+            name);
     return TALUS_OK;
 }
 
 /* Checks everything that the step relies on. */
-TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint)
+TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint)
 {
     const TalusJointDef *def = &joint->def;
     if ((unsigned)def->kind >= TALUS_JOINT_KINDS || !(joint->length > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT, "there is no such joint");
+        return talus_reject("there is no such joint");
     TALUS_TRY(check_bodies(world, def->name, def));
     TALUS_TRY(check_limits(def->name, def));
     TALUS_TRY(check_motor(def->name, def->kind, &def->motor));
@@ -199,7 +190,7 @@ TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint)
     for (int k = 0; k < 2; k++) {
         TalusVec3 n = joint->axis[k], t = joint->side[k];
         if (!(fabs(talus_dot(n, n) - 1.0) < 1e-6 && fabs(talus_dot(t, t) - 1.0) < 1e-6))
-            return talus_fail(TALUS_ERR_ARGUMENT, "the axes of a joint are not of length 1");
+            return talus_reject("the axes of a joint are not of length 1");
     }
     return TALUS_OK;
 }
@@ -241,21 +232,6 @@ static double offset_length(const TalusWorld *world, const TalusJointDef *def)
     return fmin(a, b);
 }
 
-static TalusStatus take_slot(TalusJoints *joints, int *out)
-{
-    int slot = 0;
-    while (slot < joints->slots && joints->joint[slot].used)
-        slot++;
-    size_t need = (size_t)joints->slots + 1;
-    TALUS_TRY(TALUS_GROW(joints->joint, need, (size_t)joints->slots, "joints"));
-    if (slot == joints->slots) {
-        joints->joint[slot] = (TalusJoint){0};
-        joints->slots++;
-    }
-    *out = slot;
-    return TALUS_OK;
-}
-
 /* True if its two bodies do not collide. */
 static bool keeps_apart(const TalusJointDef *def)
 {
@@ -272,21 +248,20 @@ static TalusStatus exclude(TalusWorld *world, const TalusJointDef *def)
 TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id)
 {
     TalusJoints *joints = &world->joints;
-    int slot;
+    size_t count = (size_t)joints->count;
     char *name;
     TALUS_TRY(check_def(world, def));
     TALUS_TRY(talus_world_download_bodies(world));
-    TALUS_TRY(take_slot(joints, &slot));
+    TALUS_TRY(TALUS_GROW(joints->joint, count + 1, count, "joints"));
     TALUS_TRY(talus_copy_text(def->name ? def->name : "", "joint name", &name));
     TalusStatus status = exclude(world, def);
     if (status != TALUS_OK) {
         talus_release(name);
         return status;
     }
-    TalusJoint *joint = &joints->joint[slot];
+    TalusJoint *joint = &joints->joint[joints->count++];
     *joint = (TalusJoint){.def = *def,
-                          .used = true,
-                          .generation = joint->generation + 1,
+                          .number = ++joints->created,
                           .since = talus_time(world),
                           .length = offset_length(world, def)};
     joint->def.name = name;
@@ -296,31 +271,36 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     if (def->b.number != 0)
         talus_slot_wake(world, talus_slot_of(world, def->b));
     joint->def.rest = rest_length(world, def);
-    joints->living++;
     if (id)
-        *id = (TalusJointId){(uint32_t)slot, joint->generation};
+        id->number = joint->number;
     return TALUS_OK;
 }
 
 /* ---- removing ---- */
 
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = ((const TalusJoint *)a)->number, y = ((const TalusJoint *)b)->number;
+    return (x > y) - (x < y);
+}
+
 static TalusStatus find(const TalusWorld *world, TalusJointId id, TalusJoint **out)
 {
     const TalusJoints *joints = &world->joints;
-    TalusJoint *joint = id.index < (uint32_t)joints->slots ? &joints->joint[id.index] : NULL;
-    if (!joint || joint->generation != id.generation || !talus_joint_lives(world, joint))
-        return talus_fail(TALUS_ERR_ARGUMENT, "joint %u, generation %u: there is no such joint now",
-                          id.index, id.generation);
-    *out = joint;
+    TalusJoint key = {.number = id.number};
+    *out = joints->count == 0 ? NULL
+                              : bsearch(&key, joints->joint, (size_t)joints->count,
+                                        sizeof *joints->joint, by_number);
+    if (!*out || !talus_joint_lives(world, *out))
+        return talus_reject("joint %" PRIu64 ": there is no such joint now", id.number);
     return TALUS_OK;
 }
 
-static void drop(TalusWorld *world, TalusJoint *joint)
+static void drop(TalusJoints *joints, int index)
 {
+    TalusJoint *joint = &joints->joint[index];
     talus_release((char *)joint->def.name);
-    joint->def.name = NULL;
-    joint->used = false;
-    world->joints.living--;
+    memmove(joint, joint + 1, (size_t)(--joints->count - index) * sizeof *joint);
 }
 
 TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
@@ -330,14 +310,14 @@ TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
     const TalusJointDef *def = &joint->def;
     if (keeps_apart(def))
         talus_pair_include(world, talus_slot_of(world, def->a), talus_slot_of(world, def->b));
-    drop(world, joint);
+    drop(&world->joints, (int)(joint - world->joints.joint));
     return TALUS_OK;
 }
 
 void talus_joints_clear(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    for (int i = 0; i < joints->slots; i++)
+    for (int i = 0; i < joints->count; i++)
         talus_release((char *)joints->joint[i].def.name);
     TALUS_RELEASE(joints->joint, joints->block, joints->backup);
     talus_projection_destroy(joints->projection);
@@ -350,17 +330,16 @@ void talus_joints_clear(TalusWorld *world)
 void talus_joints_begin(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    for (int i = 0; i < joints->slots; i++) {
-        TalusJoint *joint = &joints->joint[i];
-        joint->sums = (TalusJointSums){0};
-        if (joint->used && !talus_joint_lives(world, joint))
-            drop(world, joint);
+    for (int i = joints->count - 1; i >= 0; i--) {
+        joints->joint[i].sums = (TalusJointSums){0};
+        if (!talus_joint_lives(world, &joints->joint[i]))
+            drop(joints, i);
     }
 }
 
 void talus_joints_close(TalusWorld *world, double h)
 {
-    for (int i = 0; i < world->joints.slots; i++) {
+    for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         joint->shown =
             (TalusJointSums){talus_scale(1.0 / h, joint->sums.force),
@@ -371,8 +350,8 @@ void talus_joints_close(TalusWorld *world, double h)
 TalusStatus talus_joints_snapshot(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    TALUS_TRY(TALUS_GROW(joints->backup, (size_t)joints->slots, 0, "halved step"));
-    for (int i = 0; i < joints->slots; i++)
+    TALUS_TRY(TALUS_GROW(joints->backup, (size_t)joints->count, 0, "halved step"));
+    for (int i = 0; i < joints->count; i++)
         joints->backup[i] = joints->joint[i].carry;
     return TALUS_OK;
 }
@@ -380,14 +359,14 @@ TalusStatus talus_joints_snapshot(TalusWorld *world)
 void talus_joints_rollback(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    for (int i = 0; i < joints->slots; i++)
+    for (int i = 0; i < joints->count; i++)
         joints->joint[i].carry = joints->backup[i];
 }
 
 int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
 {
     int count = 0;
-    for (int i = 0; i < world->joints.slots; i++) {
+    for (int i = 0; i < world->joints.count; i++) {
         const TalusJoint *joint = &world->joints.joint[i];
         if (!talus_joint_lives(world, joint))
             continue;
@@ -414,14 +393,13 @@ TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const Talu
 
 /* ---- queries ---- */
 
-static TalusJointState state_of(const TalusWorld *world, int index)
+static TalusJointState state_of(const TalusWorld *world, const TalusJoint *joint)
 {
-    const TalusJoint *joint = &world->joints.joint[index];
     TalusJointPose pose = talus_joint_pose(world, joint);
     const TalusVec3 *x = world->bodies.position;
     TalusVec3 zero = {0.0, 0.0, 0.0};
     TalusJointState state = {
-        .id = {(uint32_t)index, joint->generation},
+        .id = {joint->number},
         .name = joint->def.name,
         .kind = joint->def.kind,
         .a = joint->def.a,
@@ -448,18 +426,19 @@ TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, Talu
 {
     TalusJoint *joint = NULL;
     TALUS_TRY(find(world, id, &joint));
-    *state = state_of(world, (int)id.index);
+    *state = state_of(world, joint);
     return TALUS_OK;
 }
 
 int talus_world_get_joints(const TalusWorld *world, TalusJointState *out, int count)
 {
     int total = 0;
-    for (int i = 0; i < world->joints.slots; i++) {
-        if (!talus_joint_lives(world, &world->joints.joint[i]))
+    for (int i = 0; i < world->joints.count; i++) {
+        const TalusJoint *joint = &world->joints.joint[i];
+        if (!talus_joint_lives(world, joint))
             continue;
         if (out && total < count)
-            out[total] = state_of(world, i);
+            out[total] = state_of(world, joint);
         total++;
     }
     return total;

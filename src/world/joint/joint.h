@@ -42,10 +42,9 @@ typedef struct TalusJointSums {
 
 typedef struct TalusJoint {
     TalusJointDef def; /* owns its name */
-    uint32_t generation;
-    bool used;
-    double since;  /* time at which the motor was set */
-    double length; /* m: distance of offset points; near the size of the smaller moving body */
+    uint64_t number;   /* of its id */
+    double since;      /* time at which the motor was set */
+    double length;     /* m: distance of offset points; near the size of the smaller moving body */
     TalusVec3 anchor[2], axis[2], side[2]; /* of base and mover, each in its own frame */
     TalusJointCarry carry;
     TalusJointSums sums, shown; /* sums: of the current step; shown: forces of the last one */
@@ -86,8 +85,9 @@ typedef struct TalusJointExchange {
 } TalusJointExchange;
 
 typedef struct TalusJoints {
-    TalusJoint *joint;
-    int slots, living; /* slots: with dead ones; living: with joints whose bodies were removed */
+    TalusJoint *joint; /* ascending by number */
+    int count;         /* with joints whose bodies were removed since the last step */
+    uint64_t created;  /* number of joints created so far: the last id number */
 
     /* of the step's problem: first the blocks kept in the iteration, then the free ones */
     TalusJointBlock *block;
@@ -104,18 +104,20 @@ typedef struct TalusJoints {
 static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
 {
     TalusBodyId a = joint->def.a, b = joint->def.b;
-    return joint->used && (a.number == 0 || talus_slot_of(world, a) >= 0) &&
+    return (a.number == 0 || talus_slot_of(world, a) >= 0) &&
            (b.number == 0 || talus_slot_of(world, b) >= 0);
 }
 
 /* ---- joint.c ---- */
 /* Checks a loaded joint. */
-TalusStatus talus_joint_admit(const TalusWorld *world, const TalusJoint *joint);
+TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
 /* Save and restore the joints' state, for a halved step. */
 TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
+/* Starts a step: drops joints of removed bodies, zeroes sums. */
 void talus_joints_begin(TalusWorld *world);
+/* Ends a step of length h: forces are the sums of impulses over h. */
 void talus_joints_close(TalusWorld *world, double h);
 /* Writes the slots of live joints, -1 for the fixed world; returns the number of live joints. */
 int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
@@ -141,9 +143,8 @@ double talus_angle(double sine, double cosine);
 /* ---- joint_build.c: the blocks of a step ---- */
 /* Makes the list of blocks for a part of the step, of length h. */
 TalusStatus talus_joints_prepare(TalusWorld *world, double h);
-/* Writes the blocks into the problem of the exchange, without impulses; then the transferred impulses times `warm`. */
-void talus_joints_fill(TalusWorld *world);
-void talus_joints_warm(TalusWorld *world, double warm);
+/* Writes the blocks into the problem of the exchange, with the transferred impulses times `warm`. */
+void talus_joints_fill(TalusWorld *world, double warm);
 /* Writes the changes of the problem's free velocities by torque motors, at most two per joint; returns their number. */
 int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out);
 /* Stores the impulses of the blocks in the joints. */
@@ -154,9 +155,9 @@ double talus_joints_work(TalusWorld *world, double h);
 void talus_joints_moved(TalusWorld *world);
 
 /* ---- joint_project.c ---- */
-/* Project the bodies onto the joints: aim before the bodies of a step move, project after. Adds the changes of energy
- * to the ledger. */
-TalusStatus talus_joints_aim(TalusWorld *world);
+/* Factors the constraint rows at the start of a step, before the bodies move. */
+TalusStatus talus_joints_prepare_projection(TalusWorld *world);
+/* Projects the moved bodies onto their joints. Adds the changes of energy to the ledger. */
 TalusStatus talus_joints_project(TalusWorld *world, double h);
 void talus_projection_destroy(struct TalusProjection *projection);
 

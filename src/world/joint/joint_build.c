@@ -13,11 +13,9 @@
  * A torque motor has no row: its impulse is added to the free velocities. */
 #include "engine/body.h"
 #include "engine/contact_terms.h"
-#include "world/joint/joint.h"
 #include "world/state.h"
 
 #include <float.h>
-#include <string.h>
 
 /* ---- the list ---- */
 
@@ -126,15 +124,15 @@ TalusStatus talus_joints_prepare(TalusWorld *world, double h)
     TalusJoints *joints = &world->joints;
     joints->kept = joints->free = 0;
     joints->any_compliance = joints->any_push = false;
-    if (joints->living == 0)
+    if (joints->count == 0)
         return TALUS_OK;
     TALUS_TRY(
-        TALUS_GROW(joints->block, (size_t)joints->living * TALUS_JOINT_PARTS, 0, "joint blocks"));
-    for (int i = 0; i < joints->slots; i++)
+        TALUS_GROW(joints->block, (size_t)joints->count * TALUS_JOINT_PARTS, 0, "joint blocks"));
+    for (int i = 0; i < joints->count; i++)
         if (talus_joint_lives(world, &joints->joint[i]))
             joints->kept += count_kept(&joints->joint[i].def);
     Cursor c = {.world = world, .h = h, .free = joints->kept};
-    for (c.index = 0; c.index < joints->slots; c.index++) {
+    for (c.index = 0; c.index < joints->count; c.index++) {
         c.joint = &joints->joint[c.index];
         if (!talus_joint_lives(world, c.joint))
             continue;
@@ -189,23 +187,7 @@ static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t 
     op->model[i] = (TalusBlockModel){.section = limit ? TALUS_SECTION_NONE : TALUS_SECTION_JOINT,
                                      .law = TALUS_LAW_CCP,
                                      .sides = (uint16_t)block->mask};
-    if (op->compliance)
-        op->compliance[i] = block->compliance;
-    if (op->rows == 6) {
-        double l = world->joints.joint[block->joint].length;
-        op->moment_mu[i][0] = op->moment_mu[i][1] = 0.0;
-        op->lever[i][0] = l / length[op->pair[i][0]];
-        op->lever[i][1] = op->pair[i][1] < 0 ? 0.0 : l / length[op->pair[i][1]];
-    }
-    memset(&talus_problem_gamma(world->joints.exchange.problem)[op->rows * i], 0,
-           (size_t)op->rows * sizeof(double));
-}
-
-void talus_joints_fill(TalusWorld *world)
-{
-    const TalusJoints *joints = &world->joints;
-    for (int k = 0; k < joints->kept + joints->free; k++)
-        fill_block(world, &joints->block[k], k);
+    op->compliance[i] = block->compliance;
 }
 
 /* Writes the part of the transferred impulse that the block's set allows. */
@@ -225,11 +207,13 @@ static void fill_gamma(TalusWorld *world, const TalusJointBlock *block, int64_t 
             g[k] = fmin(block->max_effort, fmax(limit ? 0.0 : -block->max_effort, g[k]));
 }
 
-void talus_joints_warm(TalusWorld *world, double warm)
+void talus_joints_fill(TalusWorld *world, double warm)
 {
     const TalusJoints *joints = &world->joints;
-    for (int k = 0; k < joints->kept + joints->free; k++)
+    for (int k = 0; k < joints->kept + joints->free; k++) {
+        fill_block(world, &joints->block[k], k);
         fill_gamma(world, &joints->block[k], k, warm);
+    }
 }
 
 /* ---- torque motors ---- */
@@ -279,7 +263,7 @@ int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out)
 {
     Push push[2];
     int count = 0;
-    for (int i = 0; world->joints.any_push && i < world->joints.slots; i++) {
+    for (int i = 0; world->joints.any_push && i < world->joints.count; i++) {
         if (!pushes_of(world, &world->joints.joint[i], h, push))
             continue;
         count += change_of(world, &push[0], &out[count]);
@@ -304,7 +288,7 @@ static double torque_work(TalusWorld *world, double h)
 {
     double work = 0.0;
     Push push[2];
-    for (int i = 0; world->joints.any_push && i < world->joints.slots; i++) {
+    for (int i = 0; world->joints.any_push && i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         if (!pushes_of(world, joint, h, push))
             continue;
@@ -335,7 +319,7 @@ static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, in
 /* Zeroes the impulses of parts that the joint did not have in this step. */
 static void forget(TalusWorld *world)
 {
-    for (int i = 0; i < world->joints.slots; i++) {
+    for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         for (int part = 0; part < TALUS_JOINT_PARTS; part++)
             joint->carry.impulse[part] = talus_vec3(0.0, 0.0, 0.0);
@@ -376,7 +360,7 @@ double talus_joints_work(TalusWorld *world, double h)
 
 void talus_joints_moved(TalusWorld *world)
 {
-    for (int i = 0; i < world->joints.slots; i++) {
+    for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         if (joint->def.kind == TALUS_JOINT_REVOLUTE && talus_joint_lives(world, joint))
             joint->carry.angle = talus_joint_pose(world, joint).coordinate;

@@ -15,15 +15,6 @@ static const double pushed = 1e-6;   /* over all impulses on a body: threshold f
 
 /* ---- search ---- */
 
-/* With path compression. */
-static int root_of(TalusProjection *p, int slot)
-{
-    int *machine = p->machine;
-    while (machine[slot] != slot)
-        slot = machine[slot] = machine[machine[slot]];
-    return slot;
-}
-
 void talus_machines_find(TalusProjection *p)
 {
     for (int r = 0; r < p->rows; r++)
@@ -39,10 +30,10 @@ void talus_machines_find(TalusProjection *p)
                 p->touched[p->touched_count++] = body[side];
             }
         if (body[0] >= 0 && body[1] >= 0)
-            p->machine[root_of(p, body[0])] = root_of(p, body[1]);
+            p->machine[talus_slot_root(p->machine, body[0])] = talus_slot_root(p->machine, body[1]);
     }
     for (int i = 0; i < p->touched_count; i++)
-        p->machine[p->touched[i]] = root_of(p, p->touched[i]);
+        p->machine[p->touched[i]] = talus_slot_root(p->machine, p->touched[i]);
 }
 
 /* ---- contacts ---- */
@@ -137,7 +128,7 @@ bool talus_machines_open(const TalusWorld *world, TalusProjection *p)
     return any;
 }
 
-bool talus_machines_judge(const TalusWorld *world, TalusProjection *p, bool last)
+bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last)
 {
     bool any = false;
     for (int i = 0; i < p->touched_count; i++)

@@ -1,12 +1,12 @@
 /* world/joint/joint_pose.c - poses of joints, and the constraint blocks between their bodies.
  *
- * Rows are velocities of points. The velocity of a block's rows is the rate of change of its `error` if the joint is
- * closed, which is the only use. */
+ * Rows are velocities of points. While the joint is closed, the velocity of a block's rows is the rate of change of its
+ * `error`, on which the projection (joint_project.c) relies. */
 #include "world/ids.h"
-#include "world/joint/joint.h"
 #include "world/state.h"
 
 #include "collide/period.h"
+#include "geometry/support.h"
 
 #define PI 3.14159265358979323846
 
@@ -38,10 +38,7 @@ double talus_angle(double sine, double cosine)
 
 TalusVec3 talus_unit_normal(TalusVec3 n)
 {
-    double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
-    TalusVec3 least = x <= y && x <= z ? talus_vec3(1.0, 0.0, 0.0)
-                      : y <= z         ? talus_vec3(0.0, 1.0, 0.0)
-                                       : talus_vec3(0.0, 0.0, 1.0);
+    TalusVec3 least = talus_smallest_axis(n);
     return talus_normalize(talus_cross(n, least), least);
 }
 

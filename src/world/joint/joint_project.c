@@ -117,7 +117,7 @@ static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
 {
     const TalusJoints *joints = &world->joints;
     p->rows = 0;
-    for (int i = 0; i < joints->slots; i++) {
+    for (int i = 0; i < joints->count; i++) {
         const TalusJoint *joint = &joints->joint[i];
         if (!talus_joint_lives(world, joint))
             continue;
@@ -137,7 +137,7 @@ static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
     const TalusJoints *joints = &world->joints;
     size_t slots = (size_t)world->bodies.counts.slots;
     int rows = 0;
-    for (int i = 0; i < joints->slots; i++)
+    for (int i = 0; i < joints->count; i++)
         if (talus_joint_lives(world, &joints->joint[i]))
             rows += talus_joint_hold_rows(&joints->joint[i].def);
     TALUS_TRY(TALUS_GROW(p->place, (size_t)rows, 0, "projection"));
@@ -360,7 +360,7 @@ static void close_machines(TalusWorld *world, TalusProjection *p, double h)
         find_x(world, p, MACHINE_OPEN);
         move_all(world, p, MACHINE_OPEN, 1.0, &change);
         push_all(world, p, h, &change);
-        open = talus_machines_judge(world, p, round == ROUNDS);
+        open = talus_machines_update(world, p, round == ROUNDS);
     }
     take_back(world, p, &change);
     add_forces(world, p, h);
@@ -401,10 +401,10 @@ static void search_line(TalusWorld *world, TalusProjection *p)
 
 static bool projects(const TalusWorld *world)
 {
-    return world->joints.living > 0 && world->def.projection;
+    return world->joints.count > 0 && world->def.projection;
 }
 
-TalusStatus talus_joints_aim(TalusWorld *world)
+TalusStatus talus_joints_prepare_projection(TalusWorld *world)
 {
     if (!projects(world))
         return TALUS_OK;

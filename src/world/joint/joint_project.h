@@ -5,7 +5,6 @@
 #ifndef TALUS_WORLD_JOINT_JOINT_PROJECT_H
 #define TALUS_WORLD_JOINT_JOINT_PROJECT_H
 
-#include "world/joint/joint.h"
 #include "world/state.h"
 
 #include "linalg/eliminate.h"
@@ -62,7 +61,7 @@ typedef struct TalusProjection {
     Delta *delta;    /* [slots], of touched bodies */
     int *touched;    /* slots of bodies in rows, in the order of joints */
     int touched_count;
-    int *machine;     /* [slots], of touched bodies: the body that represents their machine */
+    int32_t *machine; /* [slots], of touched bodies: the body that represents their machine */
     Machine *facts;   /* [slots], of representing bodies */
     Load *load;       /* [slots], of bodies in blocks */
     Kept *kept;       /* [touched]: start of a line search */
@@ -75,7 +74,7 @@ void talus_machines_find(TalusProjection *p);
 /* Initialises all machines after the bodies have moved: lengths, errors, contacts. Returns false if all are closed. */
 bool talus_machines_open(const TalusWorld *world, TalusProjection *p);
 /* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
-bool talus_machines_judge(const TalusWorld *world, TalusProjection *p, bool last);
+bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last);
 /* Returns the sum of squared errors of machines that fell back, and the largest of these errors over length. */
 double talus_machines_error(const TalusWorld *world, const TalusProjection *p, double *worst);
 

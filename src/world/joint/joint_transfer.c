@@ -3,7 +3,6 @@
  * The engine provides the states of jointed bodies. The host makes their blocks and sums their works in a problem of
  * its own without contacts, and projects positions. Each part of a step transfers some hundred bytes per block and
  * body; states only if the engine has memory of its own. */
-#include "world/drive.h"
 #include "world/ids.h"
 #include "world/state.h"
 
@@ -22,14 +21,14 @@ static TalusStatus list_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     const TalusJoints *joints = &world->joints;
-    size_t limit = 2 * (size_t)joints->living;
+    size_t limit = 2 * (size_t)joints->count;
     TALUS_TRY(TALUS_GROW(x->slot, limit, 0, "jointed bodies"));
     TALUS_TRY(TALUS_GROW(x->motion, limit, 0, "jointed bodies"));
     TALUS_TRY(TALUS_GROW(x->record, limit, 0, "jointed bodies"));
     x->moving = x->bodies = 0;
     for (int driven = 0; driven < 2; driven++) {
         int first = x->bodies, count = first;
-        for (int i = 0; i < joints->slots; i++) {
+        for (int i = 0; i < joints->count; i++) {
             const TalusJointDef *def = &joints->joint[i].def;
             const TalusBodyId id[2] = {def->a, def->b};
             for (int k = 0; k < 2 && talus_joint_lives(world, &joints->joint[i]); k++) {
@@ -54,30 +53,19 @@ static TalusStatus list_bodies(TalusWorld *world)
 TalusStatus talus_exchange_fetch(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
-    TalusBodies *b = &world->bodies;
-    if (x->moving == 0 || talus_world_is_shared(world))
+    if (x->moving == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
     TALUS_TRY(world->engine.ops->get_states(world->engine.self, x->slot, x->motion, x->moving));
-    for (int k = 0; k < x->moving; k++) {
-        int i = x->slot[k];
-        b->position[i] = x->motion[k].position;
-        b->velocity[i] = x->motion[k].velocity;
-        b->spin[i] = x->motion[k].spin;
-        b->orientation[i] = x->motion[k].orientation;
-    }
+    talus_bodies_scatter(&world->bodies, x->slot, x->moving, x->motion);
     return TALUS_OK;
 }
 
 static TalusStatus send_states(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
-    const TalusBodies *b = &world->bodies;
-    if (x->moving == 0 || talus_world_is_shared(world))
+    if (x->moving == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
-    for (int k = 0; k < x->moving; k++) {
-        int i = x->slot[k];
-        x->motion[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
-    }
+    talus_bodies_gather(&world->bodies, x->slot, x->moving, x->motion);
     return world->engine.ops->put_states(world->engine.self, x->slot, x->motion, x->moving);
 }
 
@@ -99,7 +87,7 @@ static TalusStatus resize_exchange(TalusWorld *world)
     if (!x->problem)
         TALUS_TRY(talus_problem_create_empty(world->pool, &x->problem));
     TALUS_TRY(TALUS_GROW(x->block, (size_t)blocks, 0, "joint blocks"));
-    TALUS_TRY(TALUS_GROW(x->push, 2 * (size_t)joints->living, 0, "joint blocks"));
+    TALUS_TRY(TALUS_GROW(x->push, 2 * (size_t)joints->count, 0, "joint blocks"));
     return talus_problem_resize(x->problem, &sizes);
 }
 
@@ -156,8 +144,7 @@ TalusStatus talus_exchange_send(TalusWorld *world, double h)
         return world->engine.ops->put_joints(world->engine.self, NULL);
     TALUS_TRY(resize_exchange(world));
     fill_bodies(world);
-    talus_joints_fill(world);
-    talus_joints_warm(world, world->built.warm);
+    talus_joints_fill(world, world->built.warm);
     for (int k = 0; k < blocks; k++)
         x->block[k] = block_of(world, k);
     TalusEngineJoints all = {.block = x->block,

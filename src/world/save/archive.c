@@ -51,11 +51,6 @@ void talus_archive_bytes(TalusArchive *a, void *data, size_t size)
     a->at += size;
 }
 
-void talus_archive_i32(TalusArchive *archive, int32_t *value)
-{
-    talus_archive_bytes(archive, value, sizeof *value);
-}
-
 void talus_archive_u32(TalusArchive *archive, uint32_t *value)
 {
     talus_archive_bytes(archive, value, sizeof *value);
@@ -71,20 +66,27 @@ void talus_archive_u64(TalusArchive *archive, uint64_t *value)
     talus_archive_bytes(archive, value, sizeof *value);
 }
 
-void talus_archive_f64(TalusArchive *archive, double *value)
+void talus_archive_i32s(TalusArchive *archive, int32_t *const *value, size_t count)
 {
-    talus_archive_bytes(archive, value, sizeof *value);
-    if (archive->loading && !isfinite(*value)) {
-        talus_archive_refuse(archive, "a number is not finite");
-        *value = 0.0;
+    for (size_t i = 0; i < count; i++)
+        talus_archive_bytes(archive, value[i], sizeof *value[i]);
+}
+
+void talus_archive_f64s(TalusArchive *archive, double *const *value, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        talus_archive_bytes(archive, value[i], sizeof *value[i]);
+        if (archive->loading && !isfinite(*value[i])) {
+            talus_archive_refuse(archive, "a number is not finite");
+            *value[i] = 0.0;
+        }
     }
 }
 
-void talus_archive_vec3(TalusArchive *archive, TalusVec3 *value)
+void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t count)
 {
-    talus_archive_f64(archive, &value->x);
-    talus_archive_f64(archive, &value->y);
-    talus_archive_f64(archive, &value->z);
+    for (size_t i = 0; i < count; i++)
+        TALUS_ARCHIVE_F64(archive, &value[i]->x, &value[i]->y, &value[i]->z);
 }
 
 void talus_archive_bool(TalusArchive *archive, bool *value)
@@ -106,7 +108,7 @@ void talus_archive_id(TalusArchive *archive, uint64_t *number)
 void talus_archive_count(TalusArchive *archive, int *count, size_t element)
 {
     int32_t value = *count;
-    talus_archive_i32(archive, &value);
+    TALUS_ARCHIVE_I32(archive, &value);
     if (archive->loading &&
         (value < 0 || (element && (size_t)value > (archive->size - archive->at) / element))) {
         talus_archive_refuse(archive, "a count is larger than the bytes that follow");

@@ -19,13 +19,37 @@ typedef struct TalusArchive {
 } TalusArchive;
 
 void talus_archive_bytes(TalusArchive *archive, void *data, size_t size);
-void talus_archive_i32(TalusArchive *archive, int32_t *value);
 void talus_archive_u32(TalusArchive *archive, uint32_t *value);
 void talus_archive_i64(TalusArchive *archive, int64_t *value);
 void talus_archive_u64(TalusArchive *archive, uint64_t *value);
-void talus_archive_f64(TalusArchive *archive, double *value); /* must be finite when loading */
-void talus_archive_vec3(TalusArchive *archive, TalusVec3 *value);
 void talus_archive_bool(TalusArchive *archive, bool *value);
+/* Functions behind the macros below; `value` has the addresses of `count` values. */
+void talus_archive_i32s(TalusArchive *archive, int32_t *const *value, size_t count);
+void talus_archive_f64s(TalusArchive *archive, double *const *value, size_t count);
+void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t count);
+
+/* Transfer any number of values, given by their addresses. Loaded doubles must be finite. */
+#define TALUS_ADDRESSES(type, ...) \
+    (type *const[]){__VA_ARGS__}, sizeof((type *const[]){__VA_ARGS__}) / sizeof(type *)
+#define TALUS_ARCHIVE_I32(archive, ...) \
+    talus_archive_i32s((archive), TALUS_ADDRESSES(int32_t, __VA_ARGS__))
+#define TALUS_ARCHIVE_F64(archive, ...) \
+    talus_archive_f64s((archive), TALUS_ADDRESSES(double, __VA_ARGS__))
+#define TALUS_ARCHIVE_VEC3(archive, ...) \
+    talus_archive_vec3s((archive), TALUS_ADDRESSES(TalusVec3, __VA_ARGS__))
+/* Transfers a value of an enumeration, which the caller checks. */
+#define TALUS_ARCHIVE_ENUM(archive, value)     \
+    do {                                       \
+        uint32_t number = (uint32_t)(value);   \
+        talus_archive_u32((archive), &number); \
+        (value) = number;                      \
+    } while (0)
+/* Calls a function with loaded values, unless an error is recorded, and records its status. */
+#define TALUS_ARCHIVE_CALL(archive, call)          \
+    do {                                           \
+        if ((archive)->status == TALUS_OK)         \
+            talus_archive_take((archive), (call)); \
+    } while (0)
 void talus_archive_id(TalusArchive *archive, uint64_t *number); /* of a body; 0: none */
 
 /* Transfers a number of items of at least `element` bytes each; refused if the rest is too short. */

@@ -9,19 +9,15 @@
  * damage, and every count, index and number is checked as well, so that bytes with a valid hash can do no harm either.
  * A refusal gives TALUS_ERR_FORMAT with the offset. */
 #include "world/save/save.h"
-#include "world/bodies.h"
 #include "world/ids.h"
-#include "world/material.h"
-#include "world/probe.h"
-#include "world/source/source.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/hash.h"
 
-enum { VERSION = 6, OLDEST = 5, HEADER = 24 };
+enum { VERSION = 7, OLDEST = 5, HEADER = 24 };
 static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
@@ -30,56 +26,39 @@ _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
 
 static void transfer_model(TalusArchive *a, TalusFrictionModel *model)
 {
-    int32_t section = (int32_t)model->section, law = (int32_t)model->law, sides = model->sides;
-    talus_archive_i32(a, &section);
-    talus_archive_i32(a, &law);
-    talus_archive_i32(a, &sides);
-    *model = (TalusFrictionModel){(TalusSection)section, (TalusFrictionLaw)law, sides};
+    TALUS_ARCHIVE_ENUM(a, model->section);
+    TALUS_ARCHIVE_ENUM(a, model->law);
+    TALUS_ARCHIVE_I32(a, &model->sides);
 }
 
 static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, char **backend)
 {
-    int32_t norm = (int32_t)def->norm, on_miss = (int32_t)def->on_miss;
-    int32_t iterations = def->max_iterations;
-    talus_archive_vec3(a, &def->gravity);
-    talus_archive_f64(a, &def->step);
-    talus_archive_f64(a, &def->tolerance);
-    talus_archive_f64(a, &def->reference_speed);
-    talus_archive_i32(a, &norm);
-    talus_archive_i32(a, &iterations);
-    talus_archive_i32(a, &on_miss);
-    talus_archive_f64(a, &def->envelope);
-    talus_archive_f64(a, &def->recovery);
+    TALUS_ARCHIVE_VEC3(a, &def->gravity);
+    TALUS_ARCHIVE_F64(a, &def->step, &def->tolerance, &def->reference_speed);
+    TALUS_ARCHIVE_ENUM(a, def->norm);
+    TALUS_ARCHIVE_I32(a, &def->max_iterations);
+    TALUS_ARCHIVE_ENUM(a, def->on_miss);
+    TALUS_ARCHIVE_F64(a, &def->envelope, &def->recovery);
     transfer_model(a, &def->friction);
-    talus_archive_f64(a, &def->restitution_threshold);
-    talus_archive_f64(a, &def->cohesion_range);
-    int32_t sleep_steps = def->sleep_steps;
-    talus_archive_f64(a, &def->sleep_speed);
-    talus_archive_i32(a, &sleep_steps);
-    def->sleep_steps = sleep_steps;
-    talus_archive_vec3(a, &def->period.lo);
-    talus_archive_vec3(a, &def->period.hi);
-    for (int k = 0; k < 3; k++)
-        talus_archive_i32(a, &def->period.on[k]);
+    TALUS_ARCHIVE_F64(a, &def->restitution_threshold, &def->cohesion_range, &def->sleep_speed);
+    TALUS_ARCHIVE_I32(a, &def->sleep_steps);
+    TALUS_ARCHIVE_VEC3(a, &def->period.lo, &def->period.hi);
+    TALUS_ARCHIVE_I32(a, &def->period.on[0], &def->period.on[1], &def->period.on[2]);
     talus_archive_bool(a, &def->projection);
     talus_archive_text(a, solver);
     talus_archive_text(a, backend);
-    def->norm = (TalusNorm)norm;
-    def->max_iterations = iterations;
-    def->on_miss = (TalusMissPolicy)on_miss;
 }
 
 static void transfer_counters(TalusArchive *a, TalusWorld *world)
 {
     talus_archive_i64(a, &world->steps);
-    talus_archive_f64(a, &world->base_time);
+    TALUS_ARCHIVE_F64(a, &world->base_time);
     talus_archive_i64(a, &world->base_steps);
     talus_archive_i64(a, &world->missed_steps);
     talus_archive_bool(a, &world->said_missed);
     talus_archive_bool(a, &world->said_infeasible);
-    talus_archive_f64(a, &world->exchange_kinetic);
-    talus_archive_f64(a, &world->exchange_potential);
-    talus_archive_f64(a, &world->impulse_step);
+    TALUS_ARCHIVE_F64(a, &world->exchange_kinetic, &world->exchange_potential,
+                      &world->impulse_step);
     if (world->steps < 0 || world->missed_steps < 0 || world->impulse_step < 0.0)
         talus_archive_refuse(a, "a counter is negative");
     if (!(world->base_time >= 0.0 && isfinite(world->base_time)) || world->base_steps < 0 ||
@@ -91,24 +70,15 @@ static void transfer_counters(TalusArchive *a, TalusWorld *world)
 
 static void transfer_material(TalusArchive *a, TalusWorld *world, int index)
 {
-    TalusMaterialDef m = {0};
-    if (!a->loading)
-        m = world->materials.def[index];
+    TalusMaterialDef m = a->loading ? (TalusMaterialDef){0} : world->materials.def[index];
     char *name = (char *)m.name;
     talus_archive_text(a, &name);
-    talus_archive_f64(a, &m.friction);
-    talus_archive_f64(a, &m.density);
-    talus_archive_f64(a, &m.stiffness);
-    talus_archive_f64(a, &m.damping);
-    talus_archive_f64(a, &m.restitution);
-    talus_archive_f64(a, &m.spinning);
-    talus_archive_f64(a, &m.rolling);
-    talus_archive_f64(a, &m.cohesion);
+    TALUS_ARCHIVE_F64(a, &m.friction, &m.density, &m.stiffness, &m.damping, &m.restitution,
+                      &m.spinning, &m.rolling, &m.cohesion);
     if (!a->loading)
         return;
     m.name = name;
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_world_add_material(world, &m, NULL));
+    TALUS_ARCHIVE_CALL(a, talus_world_add_material(world, &m, NULL));
     talus_release(name);
 }
 
@@ -126,15 +96,12 @@ static void transfer_pair(TalusArchive *a, TalusWorld *world, int i, int j)
     TalusPairDef pair = talus_pair_def_default();
     if (!a->loading)
         pair = world->materials.pair[i * world->materials.count + j];
-    talus_archive_f64(a, &pair.friction);
-    talus_archive_f64(a, &pair.restitution);
-    talus_archive_f64(a, &pair.spinning);
-    talus_archive_f64(a, &pair.rolling);
-    talus_archive_f64(a, &pair.cohesion);
+    TALUS_ARCHIVE_F64(a, &pair.friction, &pair.restitution, &pair.spinning, &pair.rolling,
+                      &pair.cohesion);
     talus_archive_bool(a, &pair.own_model);
     transfer_model(a, &pair.model);
-    if (a->loading && a->status == TALUS_OK && is_set(&pair)) /* each call recomputes all laws */
-        talus_archive_take(a, talus_world_set_pair(world, i, j, &pair));
+    if (a->loading && is_set(&pair)) /* each call recomputes all laws */
+        TALUS_ARCHIVE_CALL(a, talus_world_set_pair(world, i, j, &pair));
 }
 
 static void transfer_materials(TalusArchive *a, TalusWorld *world)
@@ -196,8 +163,7 @@ static void admit_bodies(TalusArchive *a, TalusWorld *world)
     for (int i = 0; i < b->counts.slots && a->status == TALUS_OK; i++)
         if (b->shape[i] < -1 || (b->shape[i] >= 0 && !admit_slot(world, i)))
             talus_archive_refuse(a, "a body's data contradict each other");
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_ids_admit(b));
+    TALUS_ARCHIVE_CALL(a, talus_ids_index_loaded(b));
 }
 
 /* Version 5 has generations, which give the ids. */
@@ -245,63 +211,44 @@ static void transfer_bodies(TalusArchive *a, TalusWorld *world)
 
 static void transfer_probe(TalusArchive *a, TalusWorld *world, int index)
 {
-    TalusProbeDef def = {0};
-    TalusProbeValue value = {0};
-    char *name = NULL;
-    if (!a->loading) {
-        def = world->probe[index].def;
-        value = world->probe[index].value;
-        name = world->probe[index].name;
-    }
-    uint32_t kind = (uint32_t)def.kind;
-    talus_archive_text(a, &name);
-    talus_archive_u32(a, &kind);
-    talus_archive_id(a, &def.body.number);
-    talus_archive_vec3(a, &def.lo);
-    talus_archive_vec3(a, &def.hi);
-    talus_archive_bytes(a, &value, sizeof value);
+    TalusProbe probe = a->loading ? (TalusProbe){0} : world->probe[index];
+    TalusProbeDef *def = &probe.def;
+    talus_archive_text(a, &probe.name);
+    TALUS_ARCHIVE_ENUM(a, def->kind);
+    talus_archive_id(a, &def->body.number);
+    TALUS_ARCHIVE_VEC3(a, &def->lo, &def->hi);
+    talus_archive_bytes(a, &probe.value, sizeof probe.value);
     if (!a->loading)
         return;
-    if (kind > TALUS_PROBE_REGION)
+    if ((unsigned)def->kind > TALUS_PROBE_REGION)
         talus_archive_refuse(a, "no such probe");
-    def.kind = (TalusProbeKind)kind;
-    def.name = name;
+    def->name = probe.name;
+    TALUS_ARCHIVE_CALL(a, talus_probe_append(world, def, &index));
     if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_probe_append(world, &def, &index));
-    if (a->status == TALUS_OK)
-        world->probe[index].value = value;
-    talus_release(name);
+        world->probe[index].value = probe.value;
+    talus_release(probe.name);
 }
 
 static void transfer_sink(TalusArchive *a, TalusWorld *world, int index)
 {
     TalusSink sink = a->loading ? (TalusSink){0} : world->sources.sink[index];
-    int32_t axis = sink.axis;
-    talus_archive_i32(a, &axis);
-    talus_archive_f64(a, &sink.below);
-    if (a->loading && a->status == TALUS_OK)
-        talus_archive_take(a, talus_world_add_sink(world, axis, sink.below));
+    TALUS_ARCHIVE_I32(a, &sink.axis);
+    TALUS_ARCHIVE_F64(a, &sink.below);
+    if (a->loading)
+        TALUS_ARCHIVE_CALL(a, talus_world_add_sink(world, sink.axis, sink.below));
 }
 
 static void transfer_emitter_def(TalusArchive *a, TalusEmitterDef *def)
 {
-    int32_t material = def->material, tag = def->tag, group = def->group;
-    talus_archive_vec3(a, &def->lo);
-    talus_archive_vec3(a, &def->hi);
-    talus_archive_f64(a, &def->rate);
-    talus_archive_f64(a, &def->start);
+    TALUS_ARCHIVE_VEC3(a, &def->lo, &def->hi);
+    TALUS_ARCHIVE_F64(a, &def->rate, &def->start);
     talus_archive_i64(a, &def->count);
-    talus_archive_f64(a, &def->radius_min);
-    talus_archive_f64(a, &def->radius_max);
-    talus_archive_vec3(a, &def->velocity);
-    talus_archive_i32(a, &material);
-    talus_archive_f64(a, &def->density);
+    TALUS_ARCHIVE_F64(a, &def->radius_min, &def->radius_max);
+    TALUS_ARCHIVE_VEC3(a, &def->velocity);
+    TALUS_ARCHIVE_I32(a, &def->material);
+    TALUS_ARCHIVE_F64(a, &def->density);
     talus_archive_u64(a, &def->seed);
-    talus_archive_i32(a, &tag);
-    talus_archive_i32(a, &group);
-    def->material = material;
-    def->tag = tag;
-    def->group = group;
+    TALUS_ARCHIVE_I32(a, &def->tag, &def->group);
 }
 
 static bool sound_emitter(const TalusEmitter *e)
@@ -317,8 +264,8 @@ static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
     TalusEmitterDef def =
         a->loading ? talus_emitter_def_default() : world->sources.emitter[index].def;
     transfer_emitter_def(a, &def);
-    if (a->loading && a->status == TALUS_OK)
-        talus_archive_take(a, talus_world_add_emitter(world, &def));
+    if (a->loading)
+        TALUS_ARCHIVE_CALL(a, talus_world_add_emitter(world, &def));
     if (a->status != TALUS_OK)
         return;
     TalusEmitter *e = &world->sources.emitter[index];
@@ -326,34 +273,23 @@ static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
     talus_archive_i64(a, &e->drawn);
     talus_archive_count(a, &e->waiting, sizeof *e->radius);
     e->radius = talus_archive_array(a, e->radius, e->waiting, sizeof *e->radius);
-    if (!a->loading)
-        return;
-    if (a->status == TALUS_OK && !sound_emitter(e))
+    if (a->loading && a->status == TALUS_OK && !sound_emitter(e))
         talus_archive_refuse(a, "an emitter's state contradicts its definition");
 }
 
 static void transfer_batch(TalusArchive *a, TalusBodyBatch *b)
 {
-    int32_t shape = b->shape, material = b->material, tag = b->tag, group = b->group;
     talus_archive_count(a, &b->count, sizeof(TalusVec3));
-    talus_archive_i32(a, &shape);
-    talus_archive_i32(a, &material);
+    TALUS_ARCHIVE_I32(a, &b->shape, &b->material);
     talus_archive_bool(a, &b->fixed);
-    talus_archive_f64(a, &b->density);
-    talus_archive_f64(a, &b->mass);
-    talus_archive_i32(a, &tag);
-    talus_archive_i32(a, &group);
-    talus_archive_vec3(a, &b->force);
-    talus_archive_vec3(a, &b->torque);
+    TALUS_ARCHIVE_F64(a, &b->density, &b->mass);
+    TALUS_ARCHIVE_I32(a, &b->tag, &b->group);
+    TALUS_ARCHIVE_VEC3(a, &b->force, &b->torque);
     b->position = talus_archive_array(a, b->position, b->count, sizeof *b->position);
     b->orientation = talus_archive_array(a, b->orientation, b->count, sizeof *b->orientation);
     b->velocity = talus_archive_array(a, b->velocity, b->count, sizeof *b->velocity);
     b->spin = talus_archive_array(a, b->spin, b->count, sizeof *b->spin);
     b->radius = talus_archive_array(a, b->radius, b->count, sizeof *b->radius);
-    b->shape = shape;
-    b->material = material;
-    b->tag = tag;
-    b->group = group;
 }
 
 static void transfer_pending(TalusArchive *a, TalusWorld *world, int index)
@@ -361,12 +297,11 @@ static void transfer_pending(TalusArchive *a, TalusWorld *world, int index)
     TalusPending pending = {.batch = talus_body_batch_default()};
     if (!a->loading)
         pending = world->sources.pending[index];
-    talus_archive_f64(a, &pending.time);
+    TALUS_ARCHIVE_F64(a, &pending.time);
     transfer_batch(a, &pending.batch);
     if (!a->loading)
         return;
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_world_add_bodies_at(world, pending.time, &pending.batch));
+    TALUS_ARCHIVE_CALL(a, talus_world_add_bodies_at(world, pending.time, &pending.batch));
     talus_pending_clear(&pending);
 }
 
@@ -377,14 +312,13 @@ static void transfer_solver(TalusArchive *a, TalusWorld *world)
     int size = a->loading ? 0 : (int)talus_solver_state_size(world->solver);
     unsigned char *state = NULL;
     talus_archive_count(a, &size, 1);
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, TALUS_ALLOC(state, (size_t)size, "solver state"));
+    TALUS_ARCHIVE_CALL(a, TALUS_ALLOC(state, (size_t)size, "solver state"));
     if (a->status == TALUS_OK && !a->loading && size > 0)
         talus_solver_state_save(world->solver, state);
     if (a->status == TALUS_OK)
         talus_archive_bytes(a, state, (size_t)size);
-    if (a->status == TALUS_OK && a->loading && size > 0)
-        talus_archive_take(a, talus_solver_state_load(world->solver, state, (size_t)size));
+    if (a->loading && size > 0)
+        TALUS_ARCHIVE_CALL(a, talus_solver_state_load(world->solver, state, (size_t)size));
     talus_release(state);
 }
 
@@ -459,7 +393,7 @@ static void check_header(TalusArchive *a, size_t size)
         talus_archive_refuse(a, a->version >= 1 && a->version < OLDEST
                                     ? "saved by a library before version 5 of this format, "
                                       "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 5 or 6)");
+                                    : "saved by another version of the library (expected 5 to 7)");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, &stated);
     if (stated != size || size < HEADER + sizeof hash)
@@ -472,6 +406,26 @@ static void check_header(TalusArchive *a, size_t size)
     a->size = size - sizeof hash;
 }
 
+static bool is_known_backend(const char *name)
+{
+    for (int i = 0; i < talus_backend_count(); i++)
+        if (strcmp(talus_backend_row(i).name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A backend that exists elsewhere is no fault of the bytes, nor is one that the caller chose. */
+static TalusStatus check_backend(TalusStatus status, const char *saved, const char *choice)
+{
+    if (status != TALUS_ERR_UNSUPPORTED || (!choice && !is_known_backend(saved)))
+        return TALUS_OK;
+    return choice ? status
+                  : talus_fail_around(status,
+                                      "saved on backend %s, which is not available here: %s; the "
+                                      "state can be loaded onto another backend",
+                                      saved, talus_error());
+}
+
 static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
 {
     TalusWorldDef def = talus_world_def_default();
@@ -482,8 +436,8 @@ static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)
     def.backend = choice ? choice : backend;
     def.threads = threads;
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
-    if (status == TALUS_ERR_UNSUPPORTED && choice)
-        a->status = status; /* an error of the caller, not of the bytes */
+    if (a->status == TALUS_OK)
+        a->status = check_backend(status, backend, choice);
     talus_archive_take(a, status);
     if (a->status == TALUS_OK) {
         transfer_world(a, world);

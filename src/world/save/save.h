@@ -1,4 +1,4 @@
-/* world/save/save.h - the parts of a saved state: save_motion.c, save_contacts.c, save_shape.c, joint/joint_save.c. */
+/* world/save/save.h - the parts of a saved state: save_motion.c, save_contacts.c, save_shape.c, save_joints.c. */
 #ifndef TALUS_WORLD_SAVE_SAVE_H
 #define TALUS_WORLD_SAVE_SAVE_H
 

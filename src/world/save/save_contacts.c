@@ -4,14 +4,8 @@
  *     per contact: TalusContact (48 bytes), impulse (24), and in the general run its arms (48) */
 #include "world/save/save.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 _Static_assert(sizeof(TalusContact) == 48 && sizeof(TalusArms) == 48, "saved as they are");
-
-static bool contact_lives(const TalusWorld *world, const TalusContact *c)
-{
-    return world->bodies.shape[c->a] >= 0 && world->bodies.shape[c->b] >= 0;
-}
 
 /* Returns the run of a contact: 0 sphere-sphere, 1 sphere-fixed, 2 general. */
 static int contact_run(const TalusContactList *list, int i)
@@ -34,7 +28,7 @@ static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];
-    return contact_lives(world, c) && talus_slot_moves(&world->bodies, (int)c->a) &&
+    return talus_contact_lives(&world->bodies, c) && talus_slot_moves(&world->bodies, (int)c->a) &&
            fits_run(world, c, contact_run(list, i));
 }
 
@@ -44,8 +38,7 @@ static void save_contacts(TalusArchive *a, const TalusWorld *world)
     int runs[3] = {0, 0, 0};
     for (int i = 0; i < list->count; i++)
         runs[contact_run(list, i)] += is_saved(world, list, i);
-    for (int r = 0; r < 3; r++)
-        talus_archive_i32(a, &runs[r]);
+    TALUS_ARCHIVE_I32(a, &runs[0], &runs[1], &runs[2]);
     uint32_t general = 0;
     for (int i = 0; i < list->count; i++) {
         TalusContact c = list->contact[i];
@@ -64,20 +57,13 @@ static bool sound_contact(const TalusWorld *world, const TalusContactList *list,
 {
     const TalusContact *c = &list->contact[i];
     uint32_t slots = (uint32_t)world->bodies.counts.slots;
-    if (c->a >= slots || c->b >= slots || c->a == c->b || !contact_lives(world, c) ||
+    if (c->a >= slots || c->b >= slots || c->a == c->b || !talus_contact_lives(&world->bodies, c) ||
         !talus_slot_moves(&world->bodies, (int)c->a))
         return false;
     if (!fits_run(world, c, contact_run(list, i)))
         return false;
     TalusVec3 n = c->normal, p = list->impulse[i];
     return isfinite((n.x + n.y + n.z) + (p.x + p.y + p.z) + c->gap);
-}
-
-static bool in_order(const TalusContact *p, const TalusContact *q)
-{
-    if (p->a != q->a)
-        return p->a < q->a;
-    return p->b != q->b ? p->b < q->b : p->feature < q->feature;
 }
 
 static void read_contact(TalusArchive *a, TalusWorld *world, TalusContactList *list, int i)
@@ -94,7 +80,7 @@ static void read_contact(TalusArchive *a, TalusWorld *world, TalusContactList *l
     if (a->status == TALUS_OK && !sound_contact(world, list, i))
         talus_archive_refuse(a, "a contact does not fit its bodies");
     if (a->status == TALUS_OK && i > 0 && contact_run(list, i) == contact_run(list, i - 1) &&
-        !in_order(c - 1, c))
+        !talus_key_less(talus_key_of(c - 1), talus_key_of(c)))
         talus_archive_refuse(a, "contacts are out of order");
 }
 
@@ -115,8 +101,7 @@ static void load_contacts(TalusArchive *a, TalusWorld *world)
     talus_archive_take(a, TALUS_ALLOC(list.arms, (size_t)list.general, "saved contacts"));
     for (int i = 0; i < list.count && a->status == TALUS_OK; i++)
         read_contact(a, world, &list, i);
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, world->host.ops->put_contacts(world->host.self, &list));
+    TALUS_ARCHIVE_CALL(a, world->host.ops->put_contacts(world->host.self, &list));
     TALUS_RELEASE(list.contact, list.impulse, list.arms);
 }
 

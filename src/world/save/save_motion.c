@@ -1,17 +1,12 @@
 /* world/save/save_motion.c - saved groups, excluded pairs, applied forces, drives and sleep. */
-#include "world/drive.h"
-#include "world/filter.h"
-#include "world/force.h"
 #include "world/save/save.h"
 #include "world/state.h"
-#include "world/step/sleep.h"
 
 static void transfer_sleeper(TalusArchive *a, TalusWorld *world, int i)
 {
     TalusSleep *s = &world->sleep;
     int slots = world->bodies.counts.slots;
-    talus_archive_i32(a, &s->calm[i]);
-    talus_archive_i32(a, &s->island[i]);
+    TALUS_ARCHIVE_I32(a, &s->calm[i], &s->island[i]);
     if (a->loading && (s->calm[i] < 0 || s->island[i] < 0 || s->island[i] >= slots))
         talus_archive_refuse(a, "what sleeps is out of range");
     s->asleep += a->loading && talus_slot_asleep(&world->bodies, i);
@@ -33,9 +28,9 @@ static void transfer_groups(TalusArchive *a, TalusWorld *world)
     for (int g = 0; g < TALUS_GROUPS; g++) {
         uint32_t meets = world->filters.meets[g];
         talus_archive_u32(a, &meets);
-        for (int k = 0; k < TALUS_GROUPS && a->loading && a->status == TALUS_OK; k++)
+        for (int k = 0; k < TALUS_GROUPS && a->loading; k++)
             if (!(meets >> k & 1))
-                talus_archive_take(a, talus_world_set_groups(world, g, k, false));
+                TALUS_ARCHIVE_CALL(a, talus_world_set_groups(world, g, k, false));
     }
 }
 
@@ -51,7 +46,7 @@ static void transfer_exclusion(TalusArchive *a, TalusWorld *world, int i)
     }
     talus_archive_u32(a, &pair[0]);
     talus_archive_u32(a, &pair[1]);
-    talus_archive_i32(a, &times);
+    TALUS_ARCHIVE_I32(a, &times);
     if (!a->loading || a->status != TALUS_OK)
         return;
     if (pair[0] >= pair[1] || pair[1] >= slots || times < 1)
@@ -71,27 +66,22 @@ static void transfer_force(TalusArchive *a, TalusWorld *world, int slot)
         force = world->forces.force[slot];
         torque = world->forces.torque[slot];
     }
-    talus_archive_vec3(a, &force);
-    talus_archive_vec3(a, &torque);
-    if (!a->loading || a->status != TALUS_OK)
+    TALUS_ARCHIVE_VEC3(a, &force, &torque);
+    if (!a->loading)
         return;
     if (slot >= world->bodies.counts.slots)
         talus_archive_refuse(a, "there are more forces than bodies");
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_slot_apply_force(world, slot, force, torque));
+    TALUS_ARCHIVE_CALL(a, talus_slot_apply_force(world, slot, force, torque));
 }
 
 static void transfer_drive_def(TalusArchive *a, TalusDriveDef *def)
 {
-    talus_archive_vec3(a, &def->velocity);
-    talus_archive_vec3(a, &def->amplitude);
-    talus_archive_f64(a, &def->frequency);
-    talus_archive_f64(a, &def->phase);
-    talus_archive_vec3(a, &def->spin);
+    TALUS_ARCHIVE_VEC3(a, &def->velocity, &def->amplitude);
+    TALUS_ARCHIVE_F64(a, &def->frequency, &def->phase);
+    TALUS_ARCHIVE_VEC3(a, &def->spin);
     talus_archive_bool(a, &def->own_axis);
-    talus_archive_vec3(a, &def->point);
-    talus_archive_f64(a, &def->start);
-    talus_archive_f64(a, &def->stop);
+    TALUS_ARCHIVE_VEC3(a, &def->point);
+    TALUS_ARCHIVE_F64(a, &def->start, &def->stop);
 }
 
 /* The body's current pose and velocity are saved with the bodies. */
@@ -100,15 +90,12 @@ static void transfer_drive(TalusArchive *a, TalusWorld *world, int i)
     TalusDrive drive = {.def = talus_drive_def_default(), .orientation = talus_quat_identity()};
     if (!a->loading)
         drive = world->drive[i];
-    int32_t slot = drive.slot;
+    int slot = drive.slot;
     TalusQuat *q = &drive.orientation;
-    talus_archive_i32(a, &slot);
+    TALUS_ARCHIVE_I32(a, &slot);
     transfer_drive_def(a, &drive.def);
-    talus_archive_vec3(a, &drive.position);
-    talus_archive_f64(a, &q->w);
-    talus_archive_f64(a, &q->x);
-    talus_archive_f64(a, &q->y);
-    talus_archive_f64(a, &q->z);
+    TALUS_ARCHIVE_VEC3(a, &drive.position);
+    TALUS_ARCHIVE_F64(a, &q->w, &q->x, &q->y, &q->z);
     if (!a->loading || a->status != TALUS_OK)
         return;
     drive.slot = slot;
@@ -117,7 +104,7 @@ static void transfer_drive(TalusArchive *a, TalusWorld *world, int i)
         !talus_slot_driven(&world->bodies, slot) || !(fabs(length - 1.0) < 1e-3))
         talus_archive_refuse(a, "a drive does not fit its body");
     else
-        talus_archive_take(a, talus_drive_admit(world, &drive));
+        talus_archive_take(a, talus_drive_add_loaded(world, &drive));
 }
 
 void talus_archive_motion(TalusArchive *a, TalusWorld *world)

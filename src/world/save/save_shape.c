@@ -43,26 +43,20 @@ static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
 /* Transfers all but the parts. Loaded arrays must be released even after a failure. */
 static void transfer_def(TalusArchive *a, TalusShapeDef *def)
 {
-    uint32_t kind = (uint32_t)def->kind;
-    talus_archive_u32(a, &kind);
-    talus_archive_vec3(a, &def->half);
-    talus_archive_f64(a, &def->radius);
-    talus_archive_f64(a, &def->half_height);
-    talus_archive_f64(a, &def->spacing);
+    TALUS_ARCHIVE_ENUM(a, def->kind);
+    TALUS_ARCHIVE_VEC3(a, &def->half);
+    TALUS_ARCHIVE_F64(a, &def->radius, &def->half_height, &def->spacing);
     transfer_arrays(a, def);
-    if (a->loading && kind >= TALUS_SHAPE_KINDS)
+    if (a->loading && (unsigned)def->kind >= TALUS_SHAPE_KINDS)
         talus_archive_refuse(a, "no such shape");
-    def->kind = (TalusShapeKind)kind;
 }
 
 static void transfer_part(TalusArchive *a, TalusShapePart *part, TalusShapeDef *def)
 {
+    TalusQuat *q = &part->orientation;
     transfer_def(a, def);
-    talus_archive_vec3(a, &part->position);
-    talus_archive_f64(a, &part->orientation.w);
-    talus_archive_f64(a, &part->orientation.x);
-    talus_archive_f64(a, &part->orientation.y);
-    talus_archive_f64(a, &part->orientation.z);
+    TALUS_ARCHIVE_VEC3(a, &part->position);
+    TALUS_ARCHIVE_F64(a, &q->w, &q->x, &q->y, &q->z);
 }
 
 static void save_shape(TalusArchive *a, const TalusShape *shape)
@@ -83,17 +77,14 @@ static void load_parts(TalusArchive *a, TalusWorld *world, TalusShapeDef *def)
     TalusShapeDef *own = NULL;
     talus_archive_count(a, &def->part_count, 144);
     size_t count = (size_t)def->part_count;
-    if (a->status == TALUS_OK)
-        a->status = TALUS_ALLOC(part, count, "saved state");
-    if (a->status == TALUS_OK)
-        a->status = TALUS_ALLOC(own, count, "saved state");
+    TALUS_ARCHIVE_CALL(a, TALUS_ALLOC(part, count, "saved state"));
+    TALUS_ARCHIVE_CALL(a, TALUS_ALLOC(own, count, "saved state"));
     for (size_t k = 0; k < count && a->status == TALUS_OK; k++) {
         transfer_part(a, &part[k], &own[k]);
         part[k].shape = &own[k];
     }
     def->part = count > 0 ? part : NULL;
-    if (a->status == TALUS_OK)
-        talus_archive_take(a, talus_world_add_shape(world, def, NULL));
+    TALUS_ARCHIVE_CALL(a, talus_world_add_shape(world, def, NULL));
     for (size_t k = 0; own && k < count; k++)
         release_def(&own[k]);
     TALUS_RELEASE(own, part);

@@ -15,33 +15,31 @@
 
 /* ---- bodies for a detector ---- */
 
+/* Bodies with their origin. */
 typedef struct Crowd {
-    int count;
-    TalusVec3 *position, *velocity;
-    TalusQuat *orientation;
-    double *radius, *size;
-    int32_t *shape;
-    uint8_t *mobility, *group;
-    TalusWho *who;
+    TalusBodies bodies;
+    TalusWho *who; /* by slot */
 } Crowd;
 
 static void crowd_clear(Crowd *c)
 {
-    TALUS_RELEASE(c->position, c->velocity, c->orientation, c->radius, c->size, c->shape,
-                  c->mobility, c->group, c->who);
+    talus_bodies_clear(&c->bodies);
+    talus_release(c->who);
 }
 
-static void crowd_add(Crowd *c, const TalusSurveyBody *b)
+static void crowd_add(Crowd *c, const TalusSurveyBody *body)
 {
-    int at = c->count++;
-    c->position[at] = b->position;
-    c->orientation[at] = b->orientation;
-    c->radius[at] = b->radius;
-    c->size[at] = b->size;
-    c->shape[at] = b->shape_index;
-    c->mobility[at] = b->fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
-    c->group[at] = (uint8_t)b->group;
-    c->who[at] = b->who;
+    TalusBodies *b = &c->bodies;
+    int at = b->counts.slots++;
+    b->position[at] = body->position;
+    b->velocity[at] = talus_vec3(0.0, 0.0, 0.0);
+    b->orientation[at] = body->orientation;
+    b->radius[at] = body->radius;
+    b->size[at] = body->size;
+    b->shape[at] = body->shape_index;
+    b->mobility[at] = body->fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
+    b->group[at] = (uint8_t)body->group;
+    c->who[at] = body->who;
 }
 
 static bool is_fixed(const TalusWorld *world, int slot)
@@ -55,14 +53,7 @@ static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
     size_t capacity = more + 1;
     for (int i = 0; i < world->bodies.counts.slots; i++)
         capacity += is_fixed(world, i);
-    TALUS_TRY(TALUS_ALLOC(c->position, capacity, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->velocity, capacity, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->orientation, capacity, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->radius, capacity, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->size, capacity, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->shape, capacity, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->mobility, capacity, "arrivals"));
-    TALUS_TRY(TALUS_ALLOC(c->group, capacity, "arrivals"));
+    TALUS_TRY(talus_bodies_reserve(&c->bodies, capacity));
     TALUS_TRY(TALUS_ALLOC(c->who, capacity, "arrivals"));
     for (int i = 0; i < world->bodies.counts.slots; i++) {
         if (!is_fixed(world, i))
@@ -71,25 +62,6 @@ static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
         crowd_add(c, &body);
     }
     return TALUS_OK;
-}
-
-static TalusBodyView crowd_view(const Crowd *c, const TalusWorld *world, const TalusFilter *filter)
-{
-    TalusBodyView view = {
-        .count = c->count,
-        .position = c->position,
-        .orientation = c->orientation,
-        .velocity = c->velocity,
-        .radius = c->radius,
-        .size = c->size,
-        .shape = c->shape,
-        .mobility = c->mobility,
-        .shapes = world->shape,
-        .shape_count = world->shapes,
-        .filter = filter,
-        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
-    };
-    return view;
 }
 
 /* ---- batches ---- */
@@ -108,13 +80,13 @@ static void add_together(Crowd *c, const TalusWorld *world, int k)
 
 static TalusStatus arrivals_of(TalusWorld *world, Crowd *c, int k, TalusArrivalOverlap *out)
 {
-    int before = c->count;
+    int before = c->bodies.counts.slots;
     TalusOverlapPair worst;
     add_together(c, world, k);
-    TalusFilter groups = {.group = c->group, .meets = world->filters.meets};
-    TalusBodyView view = crowd_view(c, world, &groups);
+    TalusFilter groups = {.group = c->bodies.group, .meets = world->filters.meets};
+    TalusBodyView view = talus_bodies_view(world, &c->bodies, &groups);
     TALUS_TRY(talus_view_overlap(world->pool, &view, &worst));
-    c->count = before;
+    c->bodies.counts.slots = before;
     if (worst.a < 0 || worst.depth * out->size <= out->depth * worst.size)
         return TALUS_OK;
     *out = (TalusArrivalOverlap){.a = c->who[worst.a],
@@ -217,14 +189,14 @@ static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter
 static TalusStatus count_free(TalusWorld *world, Crowd *c, int first, int *free)
 {
     static const uint32_t meets[TALUS_GROUPS] = {[0] = 3, [1] = 1};
-    TalusFilter filter = {.group = c->group, .meets = meets};
-    TalusBodyView view = crowd_view(c, world, &filter);
+    TalusFilter filter = {.group = c->bodies.group, .meets = meets};
+    TalusBodyView view = talus_bodies_view(world, &c->bodies, &filter);
     TalusDetectOptions touch = {0};
     TalusDetector *detector;
     TalusContactList *list;
     TALUS_TRY(talus_detector_create(&detector));
     TalusStatus status = talus_detect(detector, world->pool, &view, &touch, &list);
-    *free = c->count - first;
+    *free = view.count - first;
     for (int i = 0, last = -1; status == TALUS_OK && i < list->count; i++) {
         *free -= list->contact[i].gap < 0.0 && (int)list->contact[i].a != last;
         if (list->contact[i].gap < 0.0)
@@ -239,9 +211,9 @@ TalusStatus talus_emitter_room(TalusWorld *world, const TalusEmitter *emitter, i
     Crowd crowd = {0};
     *free = tries;
     TalusStatus status = crowd_make(&crowd, world, (size_t)tries);
-    int first = crowd.count;
+    int first = crowd.bodies.counts.slots;
     for (int i = 0; status == TALUS_OK && i < first; i++)
-        crowd.group[i] = 0;
+        crowd.bodies.group[i] = 0;
     if (status == TALUS_OK) {
         add_candidates(&crowd, world, emitter, tries);
         status = count_free(world, &crowd, first, free);

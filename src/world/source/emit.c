@@ -8,44 +8,35 @@
 #include "world/source/emit.h"
 #include "base/rng.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 #include "collide/period.h"
 
 #include <string.h>
 
-enum { ROUNDS = 4 };
+enum { ROUNDS = 4, BLOCK = 256 };
 
 void talus_emit_candidates_clear(TalusEmitCandidates *n)
 {
     talus_detector_destroy(n->detector);
-    TALUS_RELEASE(n->position, n->velocity, n->orientation, n->radius, n->size, n->shape,
-                  n->mobility, n->taken, n->placed_position, n->placed_radius);
+    talus_bodies_clear(&n->bodies);
+    TALUS_RELEASE(n->taken, n->placed_position, n->placed_radius);
     *n = (TalusEmitCandidates){0};
 }
 
 static TalusStatus reserve(TalusEmitCandidates *n, size_t need)
 {
-    size_t keep = (size_t)n->count;
-    TALUS_TRY(TALUS_GROW(n->position, need, keep, "emitter"));
-    TALUS_TRY(TALUS_GROW(n->velocity, need, keep, "emitter"));
-    TALUS_TRY(TALUS_GROW(n->orientation, need, keep, "emitter"));
-    TALUS_TRY(TALUS_GROW(n->radius, need, keep, "emitter"));
-    TALUS_TRY(TALUS_GROW(n->size, need, keep, "emitter"));
-    TALUS_TRY(TALUS_GROW(n->shape, need, keep, "emitter"));
-    TALUS_TRY(TALUS_GROW(n->mobility, need, keep, "emitter"));
-    return TALUS_GROW(n->taken, need, keep, "emitter");
+    TALUS_TRY(talus_bodies_reserve(&n->bodies, need));
+    return TALUS_GROW(n->taken, need, 0, "emitter");
 }
 
-static void put(TalusEmitCandidates *n, int at, TalusVec3 position, double radius, int shape,
-                bool fixed)
+static void put(TalusBodies *b, int at, TalusVec3 position, double radius, int shape, bool fixed)
 {
-    n->position[at] = position;
-    n->velocity[at] = talus_vec3(0.0, 0.0, 0.0);
-    n->orientation[at] = talus_quat_identity();
-    n->radius[at] = n->size[at] = radius;
-    n->shape[at] = shape;
-    n->mobility[at] = fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
+    b->position[at] = position;
+    b->velocity[at] = talus_vec3(0.0, 0.0, 0.0);
+    b->orientation[at] = talus_quat_identity();
+    b->radius[at] = b->size[at] = radius;
+    b->shape[at] = shape;
+    b->mobility[at] = fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
 }
 
 static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *def)
@@ -68,16 +59,18 @@ static TalusStatus gather_near(TalusWorld *world, const TalusEmitterDef *def)
 {
     TalusEmitCandidates *n = &world->candidates;
     const TalusBodies *b = &world->bodies;
-    n->count = 0;
+    int *count = &n->bodies.counts.slots;
+    *count = 0;
     for (int i = 0; i < b->counts.slots; i++) {
         if (!is_near(world, i, def))
             continue;
-        TALUS_TRY(reserve(n, (size_t)n->count + 1));
-        put(n, n->count, b->position[i], b->radius[i], b->shape[i], true);
-        n->orientation[n->count] = b->orientation[i];
-        n->size[n->count++] = b->size[i];
+        if (*count % BLOCK == 0)
+            TALUS_TRY(reserve(n, (size_t)*count + BLOCK));
+        put(&n->bodies, *count, b->position[i], b->radius[i], b->shape[i], true);
+        n->bodies.orientation[*count] = b->orientation[i];
+        n->bodies.size[(*count)++] = b->size[i];
     }
-    n->near = n->count;
+    n->near = *count;
     return TALUS_OK;
 }
 
@@ -121,7 +114,7 @@ TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng)
  * sorted by a, so the mark of a candidate is final when its turn comes. */
 static void mark_taken(TalusEmitCandidates *n, const TalusContactList *list)
 {
-    memset(n->taken, 0, (size_t)n->count);
+    memset(n->taken, 0, (size_t)n->bodies.counts.slots);
     for (int i = list->sphere_sphere; i < list->count; i++)
         if (list->contact[i].gap < 0.0)
             n->taken[list->contact[i].a] = 1;
@@ -137,19 +130,7 @@ static TalusStatus find_overlaps(TalusWorld *world)
     TalusEmitCandidates *n = &world->candidates;
     if (!n->detector)
         TALUS_TRY(talus_detector_create(&n->detector));
-    TalusBodyView view = {
-        .count = n->count,
-        .position = n->position,
-        .orientation = n->orientation,
-        .velocity = n->velocity,
-        .radius = n->radius,
-        .size = n->size,
-        .shape = n->shape,
-        .mobility = n->mobility,
-        .shapes = world->shape,
-        .shape_count = world->shapes,
-        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
-    };
+    TalusBodyView view = talus_bodies_view(world, &n->bodies, NULL);
     TalusDetectOptions options = {.h = world->info.length};
     TalusContactList *list;
     TALUS_TRY(talus_detect(n->detector, world->pool, &view, &options, &list));
@@ -161,18 +142,18 @@ static TalusStatus find_overlaps(TalusWorld *world)
 static void settle(TalusEmitCandidates *n, TalusEmitter *e)
 {
     int first = n->near, waiting = 0;
-    for (int i = first; i < n->count; i++) {
-        TalusVec3 position = n->position[i];
-        double radius = n->radius[i];
+    for (int i = first; i < n->bodies.counts.slots; i++) {
+        TalusVec3 position = n->bodies.position[i];
+        double radius = n->bodies.radius[i];
         if (n->taken[i]) {
             e->radius[waiting++] = radius;
             continue;
         }
         n->placed_position[n->placed] = position;
         n->placed_radius[n->placed++] = radius;
-        put(n, n->near++, position, radius, e->shape, true);
+        put(&n->bodies, n->near++, position, radius, e->shape, true);
     }
-    n->count = n->near;
+    n->bodies.counts.slots = n->near;
     e->waiting = waiting;
 }
 
@@ -180,10 +161,10 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;
     TALUS_TRY(reserve(n, (size_t)n->near + (size_t)e->waiting));
-    n->count = n->near;
     for (int i = 0; i < e->waiting; i++)
-        put(n, n->count++, talus_wrap(&world->def.period, talus_emitter_spot(&e->def, &e->rng)),
-            e->radius[i], e->shape, false);
+        put(&n->bodies, n->bodies.counts.slots++,
+            talus_wrap(&world->def.period, talus_emitter_spot(&e->def, &e->rng)), e->radius[i],
+            e->shape, false);
     TALUS_TRY(find_overlaps(world));
     settle(n, e);
     return TALUS_OK;
@@ -193,13 +174,13 @@ static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;
     for (int i = 0; i < n->placed; i++)
-        n->velocity[i] = e->def.velocity; /* capacity: placed bodies were candidates */
+        n->bodies.velocity[i] = e->def.velocity; /* capacity: placed bodies were candidates */
     TalusBodyBatch batch = talus_body_batch_default();
     batch.count = n->placed;
     batch.shape = e->shape;
     batch.material = e->def.material;
     batch.position = n->placed_position;
-    batch.velocity = n->velocity;
+    batch.velocity = n->bodies.velocity;
     batch.radius = n->placed_radius;
     batch.density = e->def.density;
     batch.tag = e->def.tag;

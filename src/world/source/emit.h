@@ -3,17 +3,15 @@
 #define TALUS_WORLD_SOURCE_EMIT_H
 
 #include "collide/contact.h"
+#include "world/bodies.h"
 #include "world/source/source.h"
 
 /* Bodies near an emitter and the spheres it tries to place (emit.c). */
 typedef struct TalusEmitCandidates {
     TalusDetector *detector;
-    int near, count; /* first `near` existing bodies, then candidates */
-    TalusVec3 *position, *velocity;
-    TalusQuat *orientation;
-    double *radius, *size;
-    int32_t *shape;
-    uint8_t *mobility, *taken;
+    TalusBodies bodies; /* first `near` existing ones, as fixed bodies, then candidates */
+    int near;
+    uint8_t *taken; /* by slot: overlaps another body */
     int placed;
     TalusVec3 *placed_position;
     double *placed_radius;

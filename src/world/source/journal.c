@@ -2,7 +2,6 @@
 #include "world/source/journal.h"
 #include "world/ids.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 TalusStatus talus_journal_reserve(TalusWorld *world, int entries)
 {

@@ -1,6 +1,6 @@
 /* world/source/overlap.c - overlaps of bodies, queried outside of a step.
  *
- * A separate detector finds the contacts of the bodies at rest and without an envelope, which are the overlaps. The
+ * A separate detector finds the contacts within no time and without an envelope, which are the overlaps. The
  * world's own list and its impulses stay unchanged, so a query does not affect a run. It costs at most as much as the
  * detection of a step.
  *
@@ -9,7 +9,6 @@
  * that look down is 1 inside and 0 outside. */
 #include "world/source/overlap.h"
 #include "world/step/mirror.h"
-#include "world/step/stages.h"
 
 #include "collide/envelope.h"
 #include "geometry/bounds.h"
@@ -28,11 +27,6 @@ static void take(TalusOverlapPair *worst, const TalusOverlapPair *p)
         *worst = *p;
 }
 
-static bool same_pair(const TalusContact *p, const TalusContact *q)
-{
-    return p->a == q->a && p->b == q->b;
-}
-
 /* Contacts of one pair are adjacent. */
 static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
                           TalusOverlapPair *worst)
@@ -42,7 +36,7 @@ static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
         const TalusContact *c = &list->contact[i];
         if (!(c->gap < 0.0))
             continue;
-        worst->pairs += !last || !same_pair(last, c);
+        worst->pairs += !last || last->a != c->a || last->b != c->b;
         last = c;
         TalusOverlapPair p = {
             .a = (int)c->a, .b = (int)c->b, .depth = -c->gap, .pairs = worst->pairs};
@@ -95,7 +89,7 @@ static double distance_to(const TalusShape *mesh, TalusVec3 p, double reach)
         TalusFacetWalk walk = talus_facets_in(mesh, talus_box_around(p, reach));
         for (int32_t t; (t = talus_facet_next(&walk)) >= 0;) {
             TalusFacet f = talus_facet(&mesh->def, t);
-            nearest = fmin(nearest, talus_norm(talus_facet_foot(&f, p).from));
+            nearest = fmin(nearest, talus_norm(talus_facet_closest(&f, p).from));
         }
         if (nearest <= reach || reach > TALUS_FACET_REACH)
             return nearest;
@@ -178,16 +172,12 @@ TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, Talus
 
 TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out)
 {
-    TalusWorld *w = (TalusWorld *)world; /* filters are sorted on first use */
-    TalusVec3 *still;
     TalusOverlapPair worst;
     *out = (TalusOverlap){0};
     TALUS_TRY(talus_world_download_bodies(world));
-    TALUS_TRY(TALUS_ALLOC(still, (size_t)world->bodies.counts.slots + 1, "overlaps"));
-    TalusBodyView view = talus_world_view(w, still, NULL);
-    TalusStatus status = talus_view_overlap(world->pool, &view, &worst);
-    talus_release(still);
-    TALUS_TRY(status);
+    TalusBodyView view =
+        talus_bodies_view(world, &world->bodies, talus_filter_view((TalusWorld *)world));
+    TALUS_TRY(talus_view_overlap(world->pool, &view, &worst));
     if (worst.a < 0)
         return TALUS_OK;
     *out = (TalusOverlap){.pairs = worst.pairs, .depth = worst.depth, .size = worst.size};

@@ -15,7 +15,7 @@ typedef struct TalusOverlapPair {
     int pairs;    /* number of overlapping pairs */
 } TalusOverlapPair;
 
-/* Finds the pair of the largest depth over size. Velocities must be 0. */
+/* Finds the pair of the largest depth over size. */
 TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, TalusOverlapPair *worst);
 
 #endif

@@ -5,12 +5,7 @@
  * the detector has seen it empty, and no impulse passes from a removed body to a new one. */
 #include "world/source/source.h"
 #include "base/rng.h"
-#include "world/bodies.h"
-#include "world/material.h"
-#include "world/source/emit.h"
-#include "world/source/journal.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 
 #include "backend/backend.h"
 
@@ -113,7 +108,7 @@ TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const Talu
 {
     TALUS_TRY(talus_batch_check(world, batch));
     if (!isfinite(time))
-        return talus_fail(TALUS_ERR_ARGUMENT, "bodies: time is %g; expected seconds", time);
+        return talus_reject("bodies: time is %g; expected seconds", time);
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->pendings;
     TALUS_TRY(TALUS_GROW(s->pending, n + 1, n, "delayed bodies"));
@@ -156,33 +151,28 @@ TalusEmitterDef talus_emitter_def_default(void)
 static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef *def)
 {
     if (!def || def->cookie != EMITTER_COOKIE)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "emitter: the def was not made by talus_emitter_def_default()");
+        return talus_reject("emitter: the def was not made by talus_emitter_def_default()");
     TalusVec3 d = talus_sub(def->hi, def->lo);
     if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0) || !isfinite(d.x + d.y + d.z))
-        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: hi is below lo, or not finite");
+        return talus_reject("emitter: hi is below lo, or not finite");
     if (!(def->rate > 0.0) || !isfinite(def->rate))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "emitter: rate is %g; expected more than 0 bodies per second", def->rate);
+        return talus_reject("emitter: rate is %g; expected more than 0 bodies per second",
+                            def->rate);
     if (!(def->radius_min > 0.0) || !(def->radius_max >= def->radius_min) ||
         !isfinite(def->radius_max))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "emitter: radii from %g to %g; expected 0 < radius_min <= radius_max",
-                          def->radius_min, def->radius_max);
+        return talus_reject("emitter: radii from %g to %g; expected 0 < radius_min <= radius_max",
+                            def->radius_min, def->radius_max);
     if (!isfinite(def->start) || def->count < 0 || !isfinite(talus_norm(def->velocity)))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "emitter: start %g, count %lld or the velocity is out of range",
-                          def->start, (long long)def->count);
+        return talus_reject("emitter: start %g, count %lld or the velocity is out of range",
+                            def->start, (long long)def->count);
     if (def->material < 0 || def->material >= world->materials.count)
-        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: material %d; there are %d", def->material,
-                          world->materials.count);
+        return talus_reject("emitter: material %d; there are %d", def->material,
+                            world->materials.count);
     if (def->group < 0 || def->group >= TALUS_GROUPS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: group %d; expected 0 to %d", def->group,
-                          TALUS_GROUPS - 1);
+        return talus_reject("emitter: group %d; expected 0 to %d", def->group, TALUS_GROUPS - 1);
     if (!(def->density >= 0.0) || !isfinite(def->density) ||
         (def->density == 0.0 && world->materials.def[def->material].density == 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT, "emitter: density is %g and the material has none",
-                          def->density);
+        return talus_reject("emitter: density is %g and the material has none", def->density);
     return TALUS_OK;
 }
 
@@ -204,9 +194,8 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
 TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
 {
     if (axis < 0 || axis > 2 || !isfinite(below))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "sink: axis %d below %g; expected axis 0, 1 or 2 and a finite number",
-                          axis, below);
+        return talus_reject("sink: axis %d below %g; expected axis 0, 1 or 2 and a finite number",
+                            axis, below);
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->sinks;
     TALUS_TRY(TALUS_GROW(s->sink, n + 1, n, "sinks"));

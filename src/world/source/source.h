@@ -42,8 +42,11 @@ typedef struct TalusSources {
     int sinks;
 } TalusSources;
 
+/* At the start of a step: adds due batches and emitted spheres, removes bodies below sinks, and records all of it. */
 TalusStatus talus_sources_apply(TalusWorld *world);
+/* After a step that succeeded: drops the batches that it added. */
 void talus_sources_commit(TalusWorld *world);
+/* After a step that failed: restores bodies, batches and emitters. */
 void talus_sources_rollback(TalusWorld *world);
 void talus_sources_clear(TalusWorld *world);
 void talus_pending_clear(TalusPending *pending);

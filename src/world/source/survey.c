@@ -204,14 +204,11 @@ static bool survey_ground(const TalusWorld *world, Ground *g)
 
 static void mark_jointed(const TalusWorld *world, uint8_t *jointed)
 {
-    for (int i = 0; i < world->joints.slots; i++) {
-        const TalusJoint *joint = &world->joints.joint[i];
-        int a = joint->used ? talus_slot_of(world, joint->def.a) : -1;
-        int b = joint->used ? talus_slot_of(world, joint->def.b) : -1;
-        if (a >= 0)
-            jointed[a] = 1;
-        if (b >= 0)
-            jointed[b] = 1;
+    for (int i = 0; i < 2 * world->joints.count; i++) {
+        const TalusJointDef *def = &world->joints.joint[i / 2].def;
+        int slot = talus_slot_of(world, i % 2 ? def->b : def->a);
+        if (slot >= 0)
+            jointed[slot] = 1;
     }
 }
 

@@ -4,19 +4,18 @@
  * A world that is not read copies nothing. A shared engine gets pointers to the arrays before every step, and nothing
  * is downloaded. */
 #include "world/step/mirror.h"
-#include "world/filter.h"
 #include "world/state.h"
 
 #include <string.h>
 
 void talus_mirror_mark_bodies_stale(TalusWorld *world)
 {
-    world->mirror.bodies_stale = !talus_world_is_shared(world);
+    world->mirror.bodies_stale = !talus_world_shares_arrays(world);
 }
 
 void talus_mirror_mark_contacts_stale(TalusWorld *world)
 {
-    world->mirror.contacts_stale = !talus_world_is_shared(world);
+    world->mirror.contacts_stale = !talus_world_shares_arrays(world);
 }
 
 TalusContactList *talus_world_contacts(const TalusWorld *world)
@@ -50,51 +49,36 @@ static TalusBodyArrays body_arrays(TalusWorld *world)
 /* ---- driven bodies ---- */
 
 /* Stages the states of driven bodies. */
-static TalusStatus note_driven(TalusWorld *world)
+static TalusStatus stage_driven(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
-    const TalusBodies *b = &world->bodies;
     size_t count = (size_t)world->drives;
-    TALUS_TRY(TALUS_GROW(m->few, count, 0, "driven bodies"));
+    TALUS_TRY(TALUS_GROW(m->driven, count, 0, "driven bodies"));
     TALUS_TRY(TALUS_GROW(m->motion, count, 0, "driven bodies"));
-    for (int k = 0; k < world->drives; k++) {
-        int i = world->drive[k].slot;
-        m->few[k] = i;
-        m->motion[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
-    }
+    for (int k = 0; k < world->drives; k++)
+        m->driven[k] = world->drive[k].slot;
+    talus_bodies_gather(&world->bodies, m->driven, world->drives, m->motion);
     return TALUS_OK;
-}
-
-static void take_driven(TalusWorld *world)
-{
-    const TalusMirror *m = &world->mirror;
-    TalusBodies *b = &world->bodies;
-    for (int k = 0; k < world->drives; k++) {
-        int i = world->drive[k].slot;
-        b->position[i] = m->motion[k].position;
-        b->velocity[i] = m->motion[k].velocity;
-        b->spin[i] = m->motion[k].spin;
-        b->orientation[i] = m->motion[k].orientation;
-    }
 }
 
 TalusStatus talus_mirror_upload_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
-    if (world->drives == 0 || talus_world_is_shared(world))
+    if (world->drives == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
-    TALUS_TRY(note_driven(world));
-    return world->engine.ops->put_states(world->engine.self, m->few, m->motion, world->drives);
+    TALUS_TRY(stage_driven(world));
+    return world->engine.ops->put_states(world->engine.self, m->driven, m->motion, world->drives);
 }
 
 TalusStatus talus_mirror_download_driven(TalusWorld *world)
 {
     const TalusMirror *m = &world->mirror;
-    if (world->drives == 0 || talus_world_is_shared(world))
+    if (world->drives == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
-    TALUS_TRY(note_driven(world));
-    TALUS_TRY(world->engine.ops->get_states(world->engine.self, m->few, m->motion, world->drives));
-    take_driven(world);
+    TALUS_TRY(stage_driven(world));
+    TALUS_TRY(
+        world->engine.ops->get_states(world->engine.self, m->driven, m->motion, world->drives));
+    talus_bodies_scatter(&world->bodies, m->driven, world->drives, m->motion);
     return TALUS_OK;
 }
 
@@ -106,9 +90,9 @@ TalusStatus talus_world_download_bodies(const TalusWorld *world)
     if (!w->mirror.bodies_stale)
         return TALUS_OK;
     TalusBodyArrays arrays = body_arrays(w);
-    TALUS_TRY(note_driven(w));
+    TALUS_TRY(stage_driven(w));
     TALUS_TRY(w->engine.ops->get_bodies(w->engine.self, &arrays));
-    take_driven(w);
+    talus_bodies_scatter(&w->bodies, w->mirror.driven, w->drives, w->mirror.motion);
     w->mirror.bodies_stale = false;
     return TALUS_OK;
 }
@@ -239,7 +223,7 @@ static TalusStatus share(TalusWorld *world)
 TalusStatus talus_mirror_upload(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
-    if (talus_world_is_shared(world))
+    if (talus_world_shares_arrays(world))
         return share(world);
     if (m->tables_dirty)
         TALUS_TRY(send_tables(world));
@@ -261,6 +245,6 @@ TalusStatus talus_mirror_upload(TalusWorld *world)
 void talus_mirror_clear(TalusMirror *mirror)
 {
     TALUS_RELEASE(mirror->dropped, mirror->list.contact, mirror->list.arms, mirror->list.impulse,
-                  mirror->few, mirror->motion);
+                  mirror->driven, mirror->motion);
     *mirror = (TalusMirror){0};
 }

@@ -18,7 +18,7 @@ typedef struct TalusMirror {
     bool any_dropped;
     uint8_t *dropped;      /* by slot: contacts lose their impulses at the next upload of bodies */
     TalusContactList list; /* staging for the host's engine */
-    int32_t *few;          /* staging: slots of driven bodies */
+    int32_t *driven;       /* staging: slots of driven bodies */
     TalusMotion *motion;   /* staging: their states */
 } TalusMirror;
 

@@ -9,9 +9,7 @@
  * calm bodies on sleeping ones until they fall asleep as well. A body without contacts never sleeps, nor does a body
  * with a joint. */
 #include "world/step/sleep.h"
-#include "world/bodies.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
 #include "world/step/wake.h"
 
 #include "collide/period.h"
@@ -68,9 +66,9 @@ static bool near_drive(const TalusWorld *world, int slot)
         TalusVec3 middle = talus_scale(0.5, talus_add(box.lo, box.hi));
         TalusVec3 half = talus_scale(0.5, talus_sub(box.hi, box.lo));
         TalusVec3 way = talus_image(&world->def.period, talus_sub(x, middle));
-        double reach = b->radius[slot] * (1.0 + world->def.envelope) +
-                       world->def.step *
-                           (talus_norm(b->velocity[d]) + talus_norm(b->spin[d]) * talus_norm(half));
+        double surface_speed = talus_norm(b->velocity[d]) + talus_norm(b->spin[d]) * b->radius[d];
+        double reach =
+            b->radius[slot] * (1.0 + world->def.envelope) + world->def.step * surface_speed;
         bool apart = fabs(way.x) > half.x + reach || fabs(way.y) > half.y + reach ||
                      fabs(way.z) > half.z + reach;
         if (!apart) /* planes have no bounds; anything not finite counts as near */
@@ -109,20 +107,11 @@ TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
 
 /* ---- falling asleep ---- */
 
-static int root_of(int32_t *island, int slot)
-{
-    while (island[slot] != slot) {
-        island[slot] = island[island[slot]];
-        slot = island[slot];
-    }
-    return slot;
-}
-
 /* The smaller slot represents both. */
 static void join(int32_t *island, int a, int b)
 {
-    a = root_of(island, a);
-    b = root_of(island, b);
+    a = talus_slot_root(island, a);
+    b = talus_slot_root(island, b);
     island[a > b ? a : b] = a > b ? b : a;
 }
 
@@ -161,7 +150,7 @@ static void find_islands(TalusWorld *world)
     for (int i = 0; i < s->slots; i++)
         if (talus_slot_moves(b, i) && (s->restless[i] || s->calm[i] < world->def.sleep_steps ||
                                        (world->drives > 0 && near_drive(world, i))))
-            s->restless[root_of(s->island, i)] = 1;
+            s->restless[talus_slot_root(s->island, i)] = 1;
 }
 
 static void put_to_sleep(TalusWorld *world, int slot)
@@ -198,7 +187,7 @@ void talus_sleep_update(TalusWorld *world)
         find_islands(world);
         for (int i = 0; i < s->slots; i++)
             if (talus_slot_moves(b, i))
-                s->island[i] = root_of(s->island, i);
+                s->island[i] = talus_slot_root(s->island, i);
         for (int i = 0; i < s->slots; i++)
             if (talus_slot_moves(b, i) && !s->restless[s->island[i]])
                 put_to_sleep(world, i);

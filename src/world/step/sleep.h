@@ -14,10 +14,11 @@ typedef struct TalusSleep {
     int asleep;
 } TalusSleep;
 
+/* Extends the arrays to all slots; new bodies are not calm. No effect if sleep is off. */
 TalusStatus talus_sleep_reserve(TalusWorld *world);
 /* After a detection: wakes islands touched by bodies that are not calm. *woken: true if there were any. */
 TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken);
-/* Call at the end of a step. */
+/* At the end of a step: counts calm steps and puts calm islands to sleep. */
 void talus_sleep_update(TalusWorld *world);
 double talus_sleep_potential(const TalusWorld *world);
 void talus_sleep_clear(TalusWorld *world);

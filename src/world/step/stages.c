@@ -3,12 +3,7 @@
  * The world's own part is done here in between: driven bodies, joints, sleeping bodies, the energy ledger. Times are
  * wall times. */
 #include "world/step/stages.h"
-#include "world/drive.h"
-#include "world/filter.h"
-#include "world/probe.h"
 #include "world/state.h"
-#include "world/step/mirror.h"
-#include "world/step/sleep.h"
 
 #include "base/timer.h"
 #include "collide/period.h"
@@ -28,27 +23,6 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     return options;
 }
 
-TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin)
-{
-    const TalusBodies *b = &world->bodies;
-    TalusBodyView view = {
-        .count = b->counts.slots,
-        .position = b->position,
-        .orientation = b->orientation,
-        .velocity = velocity,
-        .spin = spin,
-        .radius = b->radius,
-        .size = b->size,
-        .shape = b->shape,
-        .mobility = b->mobility,
-        .shapes = world->shape,
-        .shape_count = world->shapes,
-        .filter = talus_filter_view(world),
-        .period = talus_periodic(&world->def.period) ? &world->def.period : NULL,
-    };
-    return view;
-}
-
 static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
 {
     talus_mirror_mark_contacts_stale(world);
@@ -62,7 +36,7 @@ static TalusStatus find_contacts(TalusWorld *world, double h)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     TALUS_TRY(talus_mirror_upload(world));
-    talus_drives_aim(world, h);
+    talus_drives_set_targets(world, h);
     TALUS_TRY(talus_mirror_upload_driven(world));
     TALUS_TRY(world->engine.ops->detect(world->engine.self, &options, world->def.gravity,
                                         (long long)world->steps + 1, &counts));
@@ -108,7 +82,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
     TalusOperator *op;
     double *gamma;
     world->built = build_options(world, h, soften);
-    if (world->joints.living > 0 || world->joints.exchange.problem)
+    if (world->joints.count > 0 || world->joints.exchange.problem)
         TALUS_TRY(talus_exchange_send(world, h));
     TALUS_TRY(world->engine.ops->build(world->engine.self, &world->built, &op, &gamma, &report));
     if (op)
@@ -206,7 +180,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     double start = talus_now();
     TalusEngineLedger ledger;
     TALUS_TRY(talus_probes_start_sums(world));
-    TALUS_TRY(talus_joints_aim(world));
+    TALUS_TRY(talus_joints_prepare_projection(world));
     TALUS_TRY(world->engine.ops->integrate(world->engine.self, h, world->def.gravity,
                                            (long long)world->steps + 1, &ledger));
     talus_mirror_mark_bodies_stale(world);
@@ -214,8 +188,8 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     TALUS_TRY(talus_probes_collect(world));
     add_ledger(&world->info.ledger, &ledger);
     world->info.ledger.potential += talus_sleep_potential(world);
-    talus_drives_arrive(world);
-    if (world->joints.living > 0)
+    talus_drives_reach_targets(world);
+    if (world->joints.count > 0)
         TALUS_TRY(talus_exchange_close(world, h));
     TALUS_TRY(wrap_bodies(world));
     world->impulse_step = h;
@@ -239,7 +213,7 @@ void talus_stage_rollback(TalusWorld *world)
     talus_mirror_mark_contacts_stale(world);
     talus_joints_rollback(world);
     TALUS_THEN(status, talus_mirror_download_driven(world));
-    if (status == TALUS_OK && world->joints.living > 0)
+    if (status == TALUS_OK && world->joints.count > 0)
         status = talus_exchange_fetch(world);
     world->impulse_step = status == TALUS_OK ? world->snapshot.impulse_step : 0.0;
 }

@@ -23,7 +23,5 @@ void talus_stage_rollback(TalusWorld *world);
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
 /* Returns the change of velocity above which contacts may be missing, m/s. */
 double talus_change_limit(const TalusWorld *world, double h);
-/* Returns the bodies for a detector, with these velocities by slot; `spin` may be NULL. */
-TalusBodyView talus_world_view(TalusWorld *world, const TalusVec3 *velocity, const TalusVec3 *spin);
 
 #endif

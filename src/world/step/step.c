@@ -3,9 +3,9 @@
  * Engines carry out the stages (stages.c); the decisions between them are made here.
  *
  * Nothing of the bodies' state is written before the solved velocities have been checked, so a failed step needs no
- * snapshot. Two things change earlier and are rolled back: arrivals and sinks (a journal, source.c) and the solver's
- * state (a few bytes, saved before). Every attempt makes a new contact list; detecting twice from one state gives the
- * same list with the same impulses.
+ * snapshot of them. Two things change earlier and are rolled back: arrivals and sinks (a journal, source.c) and the
+ * solver's state (saved before the step). A step detects again with every attempt, which gives the same contacts and
+ * impulses from the same state.
  *
  * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half the length, each
  * of which may be halved again, to a sixteenth. Only then is a snapshot taken, because the first half may succeed and
@@ -14,11 +14,7 @@
  *
  * Whatever the policy, a step is halved if a body moves farther than one image of a period allows (grid_images.c): two
  * halves find contacts that the whole would miss. Contacts that a sixteenth may still miss are reported. */
-#include "world/drive.h"
-#include "world/probe.h"
-#include "world/source/source.h"
 #include "world/state.h"
-#include "world/step/sleep.h"
 #include "world/step/stages.h"
 
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4 };
@@ -230,7 +226,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
         return advance_halves(world, h, depth, &part);
     world->info.missed |= miss;
     report_solve(&world->info.solve, &part);
-    if (world->joints.living > 0)
+    if (world->joints.count > 0)
         TALUS_TRY(take_snapshot(world)); /* joint projection may fail after the bodies have moved */
     TALUS_TRY(talus_stage_integrate(world, h));
     world->part_time += h;
@@ -359,9 +355,8 @@ TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *i
 {
     double now = talus_time(world), length = talus_world_next_length(world, time);
     if (length == 0.0)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "talus_world_step_to: time %g; expected one after the world's, %g", time,
-                          now);
+        return talus_reject("talus_world_step_to: time %g; expected one after the world's, %g",
+                            time, now);
     if (length == world->def.step)
         return talus_world_step(world, info);
     return step(world, length, length == time - now ? time : now + length, info);

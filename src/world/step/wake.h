@@ -6,8 +6,9 @@
 
 /* Wakes a body without its island. */
 void talus_slot_wake_alone(TalusWorld *world, int slot);
-/* Wake a body's island; wake all islands. */
+/* Wakes a body with its island. */
 void talus_slot_wake(TalusWorld *world, int slot);
+/* Wakes all bodies. */
 void talus_wake_all(TalusWorld *world);
 
 #endif

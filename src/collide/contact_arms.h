@@ -1,6 +1,6 @@
-/* collide/arms.h - arms of a contact of any run: computed for the two sphere runs, stored for the general one. */
-#ifndef TALUS_COLLIDE_ARMS_H
-#define TALUS_COLLIDE_ARMS_H
+/* collide/contact_arms.h - arms of a contact of any run: computed for the two sphere runs, stored for the general one. */
+#ifndef TALUS_COLLIDE_CONTACT_ARMS_H
+#define TALUS_COLLIDE_CONTACT_ARMS_H
 
 #include "collide/contact.h"
 #include "collide/period.h"

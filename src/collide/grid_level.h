@@ -1,6 +1,6 @@
-/* collide/level.h - parts of the hierarchical grid (grid.h) for host and device: fat radii, size classes, cells. */
-#ifndef TALUS_COLLIDE_LEVEL_H
-#define TALUS_COLLIDE_LEVEL_H
+/* collide/grid_level.h - parts of the hierarchical grid (grid.h) for host and device: fat radii, size classes, cells. */
+#ifndef TALUS_COLLIDE_GRID_LEVEL_H
+#define TALUS_COLLIDE_GRID_LEVEL_H
 
 #include "collide/envelope.h"
 

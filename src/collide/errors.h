@@ -1,6 +1,6 @@
-/* collide/refuse.h - error messages of detection, the same for host and device. */
-#ifndef TALUS_COLLIDE_REFUSE_H
-#define TALUS_COLLIDE_REFUSE_H
+/* collide/errors.h - error messages of detection, the same for host and device. */
+#ifndef TALUS_COLLIDE_ERRORS_H
+#define TALUS_COLLIDE_ERRORS_H
 
 #include "collide/fit.h"
 

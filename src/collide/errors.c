@@ -1,5 +1,5 @@
-/* collide/refuse.c - see refuse.h. */
-#include "collide/refuse.h"
+/* collide/errors.c - see errors.h. */
+#include "collide/errors.h"
 
 #include "base/status.h"
 
@@ -10,10 +10,9 @@ TalusStatus talus_check_detect_options(const TalusDetectOptions *o)
                 o->h + o->envelope + o->reference_speed + o->friction < INFINITY;
     if (fine)
         return TALUS_OK;
-    return talus_fail(
-        TALUS_ERR_ARGUMENT,
-        "detect: h %g, envelope %g, reference speed %g and friction %g must be finite "
-        "and not negative",
+    return talus_reject(
+        "detect: h %g, envelope %g, reference speed %g and friction %g must be finite and not "
+        "negative",
         o->h, o->envelope, o->reference_speed, o->friction);
 }
 
@@ -27,34 +26,32 @@ TalusStatus talus_refuse_body(long long body)
 
 TalusStatus talus_refuse_sphere(long long body, double radius, double size)
 {
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "detect: slot %lld is a sphere of radius %g and size %g; they must be "
-                      "equal",
-                      body, radius, size);
+    return talus_reject(
+        "detect: slot %lld is a sphere of radius %g and size %g; they must be equal", body, radius,
+        size);
 }
 
 TalusStatus talus_refuse_free(long long body, TalusShapeKind kind)
 {
-    return talus_fail(TALUS_ERR_ARGUMENT, "slot %lld: a %s can only be fixed", body,
-                      talus_shape_name(kind));
+    return talus_reject("slot %lld: a %s can only be fixed", body, talus_shape_name(kind));
 }
 
 TalusStatus talus_check_fit(const TalusFit *fit)
 {
     const char axis = "xyz"[fit->axis];
-    switch (fit->misfit) {
-    case TALUS_MISFIT_BODY:
+    switch (fit->result) {
+    case TALUS_FIT_BODY_TOO_LARGE:
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "period along %c: its length is %g, and the largest body has, with "
                           "its margin, the radius %g; expected more than four times that",
                           axis, fit->length, fit->reach);
-    case TALUS_MISFIT_WALL:
+    case TALUS_FIT_WALL_TOO_LARGE:
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "period along %c: its length is %g, and slot %u, a %s, reaches %g from "
                           "its centre with the bodies beside it; expected less than half of the "
                           "length, or a plane",
                           axis, fit->length, fit->body, talus_shape_name(fit->kind), fit->reach);
-    case TALUS_MISFIT_PLANE:
+    case TALUS_FIT_PLANE_OBLIQUE:
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "period along %c: the plane in slot %u is not parallel to it; a plane "
                           "that is would be its own image",

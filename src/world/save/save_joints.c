@@ -1,0 +1,104 @@
+/* world/save/save_joints.c - joints in a saved state: definitions, attachments and the state from step to step. A joint
+ * whose body was removed is not saved.
+ *
+ * Up to version 6 the list has slots with a generation, some of them empty, and no numbers: joints are numbered in the
+ * order of their slots. */
+#include "world/save/save.h"
+#include "world/state.h"
+
+/* Transfers a number that may be infinite. */
+static void transfer_bound(TalusArchive *a, double *value, double infinite)
+{
+    bool finite = isfinite(*value);
+    double number = finite ? *value : 0.0;
+    talus_archive_bool(a, &finite);
+    TALUS_ARCHIVE_F64(a, &number);
+    *value = finite ? number : infinite;
+}
+
+static void transfer_motor(TalusArchive *a, TalusMotorDef *motor)
+{
+    TALUS_ARCHIVE_ENUM(a, motor->kind);
+    TALUS_ARCHIVE_F64(a, &motor->target, &motor->rate, &motor->start);
+    transfer_bound(a, &motor->max_effort, INFINITY);
+    TALUS_ARCHIVE_F64(a, &motor->stiffness, &motor->damping);
+}
+
+static void transfer_def(TalusArchive *a, TalusJointDef *def, char **name)
+{
+    talus_archive_text(a, name);
+    TALUS_ARCHIVE_ENUM(a, def->kind);
+    talus_archive_id(a, &def->a.number);
+    talus_archive_id(a, &def->b.number);
+    transfer_bound(a, &def->lower, -INFINITY);
+    transfer_bound(a, &def->upper, INFINITY);
+    transfer_motor(a, &def->motor);
+    TALUS_ARCHIVE_F64(a, &def->rest, &def->stiffness, &def->damping);
+    talus_archive_bool(a, &def->collide);
+}
+
+static void transfer_joint(TalusArchive *a, TalusWorld *world, TalusJoint *joint)
+{
+    char *name = (char *)joint->def.name;
+    transfer_def(a, &joint->def, &name);
+    TALUS_ARCHIVE_F64(a, &joint->since, &joint->length);
+    for (int k = 0; k < 2; k++)
+        TALUS_ARCHIVE_VEC3(a, &joint->anchor[k], &joint->axis[k], &joint->side[k]);
+    TALUS_ARCHIVE_F64(a, &joint->carry.angle);
+    for (int part = 0; part < TALUS_JOINT_PARTS; part++)
+        TALUS_ARCHIVE_VEC3(a, &joint->carry.impulse[part]);
+    TALUS_ARCHIVE_VEC3(a, &joint->shown.force, &joint->shown.torque);
+    TALUS_ARCHIVE_F64(a, &joint->shown.effort);
+    if (!a->loading)
+        return;
+    joint->def.name = name;
+    TALUS_ARCHIVE_CALL(a, talus_joint_check_loaded(world, joint));
+}
+
+/* Transfers the number of the next joint. False for an empty slot. */
+static bool transfer_number(TalusArchive *a, TalusJoints *joints, TalusJoint *joint)
+{
+    uint32_t generation;
+    bool used = true;
+    if (a->version > 6) {
+        talus_archive_u64(a, &joint->number);
+        if (joint->number > joints->created ||
+            (a->loading && joint > joints->joint && joint[-1].number >= joint->number))
+            talus_archive_refuse(a, "the numbers of joints are out of order");
+        return true;
+    }
+    talus_archive_u32(a, &generation);
+    talus_archive_bool(a, &used);
+    joint->number = joints->created += used;
+    return used;
+}
+
+static void load_joints(TalusArchive *a, TalusWorld *world, int count)
+{
+    TalusJoints *joints = &world->joints;
+    TALUS_ARCHIVE_CALL(a, TALUS_GROW(joints->joint, (size_t)count, 0, "joints"));
+    for (int i = 0; i < count && a->status == TALUS_OK; i++) {
+        TalusJoint *joint = &joints->joint[joints->count];
+        *joint = (TalusJoint){0};
+        if (!transfer_number(a, joints, joint))
+            continue;
+        joints->count++;
+        transfer_joint(a, world, joint);
+    }
+}
+
+void talus_archive_joints(TalusArchive *a, TalusWorld *world)
+{
+    TalusJoints *joints = &world->joints;
+    int count = talus_world_joint_count(world);
+    if (a->version > 6)
+        talus_archive_u64(a, &joints->created);
+    talus_archive_count(a, &count, 5);
+    if (a->loading)
+        load_joints(a, world, count);
+    for (int i = 0; i < joints->count && !a->loading; i++)
+        if (talus_joint_lives(world, &joints->joint[i])) {
+            transfer_number(a, joints, &joints->joint[i]);
+            transfer_joint(a, world, &joints->joint[i]);
+        }
+}
