@@ -329,7 +329,7 @@ static inline void clear_copy(Copy *c)
 {
     void *owned[] = {c->op.pair,  c->op.frame,    c->op.arm,        c->op.body,      c->op.inertia,
                      c->op.bias,  c->op.mu,       c->op.compliance, c->op.diagonal,  c->op.coupling,
-                     c->op.model, c->op.estimate, c->op.base,       c->op.moment_mu, c->op.lever,
+                     c->op.model, c->op.estimate, c->op.unshifted,  c->op.moment_mu, c->op.lever,
                      c->gamma,    c->slot,        c->block};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
@@ -393,7 +393,7 @@ static inline void check_block(const TalusOperator *host, const double *gamma, c
     CHECK(j < spheres || copy->op.coupling[i - spheres] == host->coupling[j - spheres]);
     CHECK(!host->model || same(&copy->op.model[i], &host->model[j], sizeof *host->model));
     CHECK(!host->estimate || copy->op.estimate[i] == host->estimate[j]);
-    CHECK(!host->base || copy->op.base[i] == host->base[j]);
+    CHECK(!host->unshifted || copy->op.unshifted[i] == host->unshifted[j]);
     if (rows == 6)
         CHECK(same(copy->op.moment_mu[i], host->moment_mu[j], sizeof *host->moment_mu) &&
               same(copy->op.lever[i], host->lever[j], sizeof *host->lever));
@@ -439,8 +439,8 @@ static inline bool build_both(Both *both, bool soften, Copy *copy)
     if (!CHECK_INT(copy->op.blocks, host->blocks) || !CHECK_INT(copy->op.rows, host->rows))
         return false;
     CHECK(!op->compliance == !host->compliance && !op->model == !host->model);
-    CHECK(!op->estimate == !host->estimate && !op->base == !host->base);
-    CHECK(op->kinds == host->kinds && op->varied == host->varied && op->moving == host->moving);
+    CHECK(!op->estimate == !host->estimate && !op->unshifted == !host->unshifted);
+    CHECK(op->kinds == host->kinds && op->varied == host->varied && op->prisms == host->prisms);
     match_bodies(host, w->materials.any_cohesion ? 1e-13 : 0.0, copy);
     match_blocks(host, talus_problem_gamma(w->problem), copy);
     return true;

@@ -179,7 +179,7 @@ typedef struct Expected {
 
 static double shift_in_use(const ModelCase *c, int i)
 {
-    return *(c->op->pair ? &c->op->bias[i] : &c->op->offset[3 * i]) - c->op->base[i];
+    return *(c->op->pair ? &c->op->bias[i] : &c->op->offset[3 * i]) - c->op->unshifted[i];
 }
 
 /* `u` is the velocity and `g` the gradient without shifts. */
@@ -245,8 +245,9 @@ static void check_shifts(ModelCase *c)
         CHECK(memcmp(after, q, (size_t)c->n * sizeof *q) == 0); /* nothing is left of the shift */
         cpu->op.product(c->op, gamma, false, true, u);
         cpu->op.product(c->op, gamma, true, true, g);
-        for (int i = 0; c->op->base && i < c->blocks; i++)
-            *(c->op->pair ? &c->op->bias[i] : &c->op->offset[3 * i]) = c->op->base[i] + shift[i];
+        for (int i = 0; c->op->unshifted && i < c->blocks; i++)
+            *(c->op->pair ? &c->op->bias[i] : &c->op->offset[3 * i]) =
+                c->op->unshifted[i] + shift[i];
         free(e.sigma);
     }
     free(gamma);
@@ -321,7 +322,7 @@ TEST(laws_of_nothing_but_ccp)
     double *gamma = model_vector(c.n, 5, -0.3);
     TalusResidualSums plain;
     TalusLawSums sums;
-    CHECK(!c.op->varied && !c.op->base && !c.op->estimate);
+    CHECK(!c.op->varied && !c.op->unshifted && !c.op->estimate);
     cpu->op.residual(c.op, gamma, &plain);
     cpu->law.shift(c.op, gamma, 1.0, &sums);
     near_sum(sums.residual2, plain.residual2);

@@ -81,7 +81,7 @@ static Case open_exact(int which)
     for (int i = 0; contacts && i < test.def.contact_count; i++)
         contacts[i].model.law = TALUS_LAW_COULOMB;
     Case c = open_test(test);
-    c.exact = c.host->base != NULL;
+    c.exact = c.host->unshifted != NULL;
     return c;
 }
 

@@ -378,7 +378,7 @@ static void check_fused(Case *c)
 {
     if (!c->metric)
         return;
-    bool shifts = c->op->base && !c->op->moving;
+    bool shifts = c->op->unshifted && !c->op->prisms;
     check_accelerated(c, false);
     if (shifts)
         check_accelerated(c, true);

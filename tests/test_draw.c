@@ -213,7 +213,7 @@ TEST(clipping_removes_the_half)
     talus_image_free(&whole);
 }
 
-static int ghost_wall(TalusContainerLook look, TalusImage *image)
+static int ghost_wall(TalusContainerStyle look, TalusImage *image)
 {
     TalusDrawDef def = scene_def();
     def.container = look;

@@ -181,18 +181,18 @@ TEST(light_and_numbers)
 {
     int wrong = 0;
     for (unsigned k = 0; k < 256; k++)
-        wrong += talus_number_of(talus_light_of(k)) != k;
+        wrong += talus_srgb_encode(talus_srgb_decode(k)) != k;
     CHECK_INT(wrong, 0);
-    CHECK_NEAR(talus_light_of(128), 0.21586, 1e-5);
-    CHECK_INT(talus_number_of(-1.0f), 0);
-    CHECK_INT(talus_number_of(7.0f), 255);
+    CHECK_NEAR(talus_srgb_decode(128), 0.21586, 1e-5);
+    CHECK_INT(talus_srgb_encode(-1.0f), 0);
+    CHECK_INT(talus_srgb_encode(7.0f), 255);
 }
 
 /* As the eye sees it, relative to white (CIE Y). */
 static double luminance(uint32_t rgb)
 {
-    return 0.2126 * talus_light_of(rgb >> 16 & 255) + 0.7152 * talus_light_of(rgb >> 8 & 255) +
-           0.0722 * talus_light_of(rgb & 255);
+    return 0.2126 * talus_srgb_decode(rgb >> 16 & 255) +
+           0.7152 * talus_srgb_decode(rgb >> 8 & 255) + 0.0722 * talus_srgb_decode(rgb & 255);
 }
 
 TEST(the_scale_becomes_lighter)
@@ -269,6 +269,22 @@ TEST(nice_numbers)
     CHECK_NEAR(talus_percentile(value, 0), 0.0, 0.0);
 }
 
+/* The scale of speeds ends at sqrt(2 g r) / 4 or above (docs/how-to/render.md): slower bodies count as at rest. */
+TEST(slow_bodies_do_not_stretch_the_scale_of_speeds)
+{
+    TalusFramesHead head = {.gravity = {0.0, 0.0, -10.0}, .radius = 0.05};
+    double speed = 1e-6;
+    bool fixed = false;
+    TalusSnapshot snapshot = {.body_count = 1, .speed = &speed, .fixed = &fixed};
+    TalusDrawDef def = talus_draw_def_default();
+    TalusPicture picture = {.head = &head, .snapshot = &snapshot, .def = &def};
+    REQUIRE_OK(talus_picture_colours(&picture));
+    CHECK_NEAR(picture.high, talus_nice(0.25 * sqrt(2.0 * 10.0 * 0.05)), 1e-12);
+    speed = 7.0;
+    REQUIRE_OK(talus_picture_colours(&picture));
+    CHECK_NEAR(picture.high, 8.0, 1e-12);
+}
+
 /* ---- text ---- */
 
 static double ink(const char *text)
@@ -331,6 +347,7 @@ int main(void)
     RUN(categories_and_identities);
     RUN(the_page_and_the_viewer_have_the_same_scale);
     RUN(nice_numbers);
+    RUN(slow_bodies_do_not_stretch_the_scale_of_speeds);
     RUN(every_letter_is_drawn);
     RUN(text_is_as_wide_as_it_says);
     return talus_test_result();

@@ -351,10 +351,10 @@ TEST(moving_bounds_start_from_zero)
     REQUIRE_OK(TALUS_GROW(problem->estimate_store, 4, 0, "unwritten memory"));
     for (int i = 0; i < 4; i++)
         problem->estimate_store[i] = NAN;
-    REQUIRE_OK(talus_problem_set_moving(problem, true));
+    REQUIRE_OK(talus_problem_set_prisms(problem, true));
     for (int i = 0; i < 4; i++)
         CHECK(problem->op.estimate[i] == 0.0);
-    REQUIRE_OK(talus_problem_set_moving(problem, false));
+    REQUIRE_OK(talus_problem_set_prisms(problem, false));
     CHECK(talus_problem_estimate(problem) == NULL);
     talus_problem_destroy(problem);
     free_test_problem(&p);

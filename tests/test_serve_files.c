@@ -67,17 +67,17 @@ TEST(life_and_death)
     RunState run;
     int lock, second;
     clear("live");
-    CHECK(!run_state_read("live", &run));
+    CHECK(!run_state_read(AT_FDCWD, "live", &run));
     CHECK_STR(run.state, "unknown");
     say("live", "running");
-    CHECK(run_state_read("live", &run) && !run.alive);
+    CHECK(run_state_read(AT_FDCWD, "live", &run) && !run.alive);
     CHECK_STR(run.state, "died");
     REQUIRE(take_lock("live", &lock) == RUN_LOCKED);
     CHECK(take_lock("live", &second) == RUN_LOCK_HELD);
-    CHECK(run_state_read("live", &run) && run.alive);
+    CHECK(run_state_read(AT_FDCWD, "live", &run) && run.alive);
     CHECK_STR(run.state, "running");
     say("live", "finished");
-    CHECK(run_state_read("live", &run) && !run.alive);
+    CHECK(run_state_read(AT_FDCWD, "live", &run) && !run.alive);
     CHECK_STR(run.state, "finished");
     close(lock);
 }
@@ -120,7 +120,7 @@ TEST(links)
     say("target", "running");
     REQUIRE(take_lock("linked", &lock) == RUN_LOCKED);
     CHECK(symlink("../target/run.json", "linked/run.json") == 0);
-    CHECK(!run_state_read("linked", &run));
+    CHECK(!run_state_read(AT_FDCWD, "linked", &run));
     CHECK_STR(run.state, "unknown");
     say("linked", "running"); /* replaces the link, not what it points to */
     ServeFiles *files = open_files("linked");

@@ -216,7 +216,7 @@ static bool is_as_before(Kept *k)
     const TalusOperator *op = talus_problem_operator(k->problem);
     size_t n = (size_t)talus_problem_size(k->problem);
     talus_problem_offset(k->problem, k->now);
-    return CHECK(memcmp(k->now, k->offset, n * sizeof(double)) == 0) && CHECK(!op->moving) &&
+    return CHECK(memcmp(k->now, k->offset, n * sizeof(double)) == 0) && CHECK(!op->prisms) &&
            CHECK(op->varied == k->varied);
 }
 

@@ -217,7 +217,7 @@ TEST(bounds_from_outside_come_to_the_same)
     free_test_problem(&p);
 }
 
-/* With op->moving a Coulomb block has the bounds of its estimate: none here. */
+/* With op->prisms a Coulomb block has the bounds of its estimate: none here. */
 TEST(moving_bounds_are_those_of_the_estimate)
 {
     TestProblem p = heap(46, 0.3, 0.3);
@@ -226,7 +226,7 @@ TEST(moving_bounds_are_those_of_the_estimate)
         .order = TALUS_ORDER_COLOURED, .local = TALUS_ONE_DISC, .omega = 1.0, .rho = 1.0};
     TalusSweep *sweep = NULL;
     double *gamma = talus_problem_gamma(problem), normal = 0.0, tangential = 0.0;
-    REQUIRE_OK(talus_problem_set_moving(problem, true));
+    REQUIRE_OK(talus_problem_set_prisms(problem, true));
     for (int i = 0; i < problem->op.blocks; i++)
         problem->op.estimate[i] = 0.0;
     REQUIRE_OK(talus_backend_cpu.sweep.begin(&problem->op, &options, gamma, &sweep));
@@ -239,7 +239,7 @@ TEST(moving_bounds_are_those_of_the_estimate)
     CHECK(normal > 0.0);
     CHECK(tangential == 0.0);
     talus_backend_cpu.sweep.destroy(sweep);
-    CHECK_OK(talus_problem_set_moving(problem, false));
+    CHECK_OK(talus_problem_set_prisms(problem, false));
     talus_problem_destroy(problem);
     free_test_problem(&p);
 }

@@ -60,6 +60,7 @@ extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cl
 int cli_run_command(const CliCommand *command, int argc, char **argv);
 
 void cli_print_help(const CliCommand *command);
+/* Prints an option's line of a help text; letter 0 and value NULL: none. */
 void cli_print_option(const char *name, char letter, const char *value, const char *help);
 
 /* Prints "talus: MESSAGE" to standard error and returns the exit code. */
@@ -74,9 +75,9 @@ int cli_fail_library(void);
  * usage. An error in a scene file is not. */
 int cli_fail_choice(const CliCommand *command);
 /* Returns the pointer; ends the program with a message if it is NULL (out of memory). */
-void *cli_must(void *memory);
+void *cli_check_memory(void *memory);
 /* Prints the library's warnings to standard error, each kind once. */
-void cli_show_warnings(void);
+void cli_print_warnings(void);
 
 /* Finds the file of a scene, given as a path or as the name of a shipped scene. Returns false with a message if
  * there is none; the message suggests the nearest name. */
@@ -98,7 +99,7 @@ bool cli_is_surface(const char *path);
 /* True if the file begins with `magic`, at most 8 characters. */
 bool cli_starts_with(const char *path, const char *magic);
 /* True if a file of this name is to be written as FCLIB. */
-bool cli_wants_fclib(const char *path);
+bool cli_is_fclib_name(const char *path);
 /* True if the file is a contact problem, as a problem file or as FCLIB. */
 bool cli_is_problem(const char *path);
 /* True, with a message, if a contact problem is given instead of a scene, or a scene instead of a problem. */

@@ -22,7 +22,7 @@ bool cli_ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-bool cli_wants_fclib(const char *path)
+bool cli_is_fclib_name(const char *path)
 {
     return cli_ends_with(path, ".hdf5") || cli_ends_with(path, ".h5");
 }

@@ -79,7 +79,7 @@ static int dispatch(int argc, char **argv)
         print_overview();
         return CLI_OK;
     }
-    cli_show_warnings();
+    cli_print_warnings();
     const CliCommand *command = find_command(word);
     if (command)
         return cli_run_command(command, argc - 1, argv + 1);

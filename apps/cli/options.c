@@ -35,7 +35,7 @@ int cli_fail_library(void)
     return cli_fail("%s", talus_error());
 }
 
-void *cli_must(void *memory)
+void *cli_check_memory(void *memory)
 {
     if (!memory)
         exit(cli_fail("out of memory"));

@@ -197,7 +197,7 @@ int64_t cli_steps_until(double time, double step)
 
 enum { MAX_KINDS = 32 };
 
-static void show_warning(void *user, TalusLogLevel level, const char *id, const char *text)
+static void print_warning(void *user, TalusLogLevel level, const char *id, const char *text)
 {
     static char shown[MAX_KINDS][NAME_BYTES];
     static int count;
@@ -213,9 +213,9 @@ static void show_warning(void *user, TalusLogLevel level, const char *id, const 
     fprintf(stderr, "%stalus: warning: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
 }
 
-void cli_show_warnings(void)
+void cli_print_warnings(void)
 {
-    talus_set_log(show_warning, NULL);
+    talus_set_log(print_warning, NULL);
 }
 
 bool cli_refuse_scene(const char *name)

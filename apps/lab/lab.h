@@ -184,9 +184,9 @@ void lab_result_clear(LabResult *result);
 /* ---- running one job ---- */
 
 typedef struct LabJob {
-    const char *solver;  /* NAME[:key=value,...] */
-    const char *label;   /* name of the result; NULL: the solver's */
-    const char *backend; /* NULL: cpu */
+    const char *solver; /* NAME[:key=value,...] */
+    const char *label;  /* name of the result; NULL: the solver's */
+    const char *backend;
     /* Tolerance of the natural residual relative to gamma = 0, or with `siconos` in its measure; 0: none. */
     double tolerance;
     bool siconos;
@@ -196,8 +196,6 @@ typedef struct LabJob {
     bool warm, trace;
 } LabJob;
 
-/* Name of the job's backend. */
-const char *lab_job_backend(const LabJob *job);
 /* Writes the key of a result: hash of problem, reference, job, threads, version, the backend unless cpu, and law,
  * section, outer loop and measure where given. */
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17]);
@@ -210,7 +208,9 @@ TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResul
 void lab_terms_text(const LabResult *result, char text[LAB_TERMS]);
 /* Writes the limits of a run, short enough for a table cell. */
 void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);
+/* True if the backend was cpu. */
 bool lab_on_host(const LabResult *result);
+/* True if tolerance, limits, start, threads, backend and friction are equal. */
 bool lab_same_terms(const LabResult *a, const LabResult *b);
 
 /* ---- a set of results ---- */
@@ -251,6 +251,7 @@ typedef struct LabFigure {
     int curves;
 } LabFigure;
 
+/* Adds a curve; copies its points. */
 void lab_figure_add(LabFigure *figure, const char *name, const double *x, const double *y,
                     int count);
 void lab_figure_clear(LabFigure *figure);
@@ -281,9 +282,10 @@ typedef struct LabSet {
 /* Reads the results of an earlier call from set->dir, if any; reads none if `fresh`. */
 TalusStatus lab_set_open(LabSet *set, bool fresh);
 /* Takes the job's result from the earlier call, or runs the job and writes results.json unless it was written a
- * moment ago. `out` points into the set and is valid until the next call; *kept: the result is an earlier one. */
+ * moment ago. `out` points into the set and is valid until the next call; *reused: the result is an earlier one. */
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
-                        bool *kept);
+                        bool *reused);
+/* Add an empty table, with tabs between its headings, or a figure without curves; x and y label the axes. */
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);
 /* Write DIR/results.json, for later calls and for reading, and DIR/report.html. */
@@ -299,6 +301,7 @@ void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
 void lab_note_missing(LabSet *set, const char *solver);
 /* Writes results.json, trace.csv and report.html in set->dir. */
 TalusStatus lab_set_write(LabSet *set);
+/* Writes the traces of all results. */
 TalusStatus lab_write_csv(const LabSet *set, const char *path);
 /* Writes table-1.csv and so on in set->dir. */
 TalusStatus lab_set_write_tables(const LabSet *set);

@@ -206,7 +206,7 @@ double lab_velocity_error(LabProblem *p, const double *gamma)
 
 TalusStatus lab_problem_save(LabProblem *p, const double *gamma, const char *path)
 {
-    if (!cli_wants_fclib(path)) {
+    if (!cli_is_fclib_name(path)) {
         size_t n = (size_t)talus_problem_size(p->problem);
         memcpy(talus_problem_gamma(p->problem), gamma, n * sizeof *gamma);
         return talus_problem_write(path, p->problem);

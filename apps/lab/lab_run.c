@@ -17,7 +17,7 @@
 static const double draw_interval = 0.2; /* seconds between redraws */
 
 /* Observer of a solve. Its memory is allocated outside the library, because the library's memory is measured. */
-typedef struct Watcher {
+typedef struct Observer {
     LabProblem *problem;
     LabResult *result;
     const char *name;
@@ -25,18 +25,13 @@ typedef struct Watcher {
     TalusStatus status;
     bool draw, drawn;
     double begun, last_draw;
-} Watcher;
-
-const char *lab_job_backend(const LabJob *job)
-{
-    return job->backend ? job->backend : "cpu";
-}
+} Observer;
 
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17])
 {
     char text[LAB_TEXT * 5];
     char outer[LAB_TEXT];
-    bool host = strcmp(lab_job_backend(job), "cpu") == 0;
+    bool host = strcmp(job->backend, "cpu") == 0;
     lab_outer_text(&job->outer, outer);
     int length =
         snprintf(text, sizeof text,
@@ -51,7 +46,7 @@ void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char
 
 /* ---- during the solve ---- */
 
-static void draw(Watcher *w, int iteration, double residual)
+static void draw(Observer *w, int iteration, double residual)
 {
     double now = talus_now(), zero = w->problem->natural_at_zero;
     if (!w->draw || now - w->last_draw < draw_interval)
@@ -65,13 +60,13 @@ static void draw(Watcher *w, int iteration, double residual)
 
 static bool on_iteration(void *user, int iteration, int products, double residual)
 {
-    Watcher *w = user;
+    Observer *w = user;
     (void)products;
     draw(w, iteration, residual);
     return cli_stop_signal() == 0;
 }
 
-static int count_changes(Watcher *w, const double *gamma)
+static int count_changes(Observer *w, const double *gamma)
 {
     const TalusProblem *problem = w->problem->problem;
     int changes = 0;
@@ -98,7 +93,7 @@ static double *new_row(LabTrace *trace)
 
 static bool on_iterate(void *user, const TalusObservation *seen)
 {
-    Watcher *w = user;
+    Observer *w = user;
     TalusMetrics m;
     w->status = talus_problem_measure(w->problem->problem, seen->gamma, &m);
     double *row = w->status == TALUS_OK ? new_row(&w->result->trace) : NULL;
@@ -152,7 +147,7 @@ static TalusStatus measure(LabProblem *p, const double *gamma, LabResult *out)
     return sort_impulses(p->problem, gamma, out);
 }
 
-static void say_why(const LabJob *job, const TalusSolveInfo *info, LabResult *out)
+static void write_reason(const LabJob *job, const TalusSolveInfo *info, LabResult *out)
 {
     if (out->interrupted)
         snprintf(out->reason, sizeof out->reason, "interrupted");
@@ -171,7 +166,7 @@ static void say_why(const LabJob *job, const TalusSolveInfo *info, LabResult *ou
                  "impulses");
 }
 
-static void refuse(LabResult *out, LabOutcome outcome)
+static void set_unmeasured(LabResult *out, LabOutcome outcome)
 {
     lab_result_clear(out);
     out->outcome = outcome;
@@ -183,7 +178,7 @@ static void refuse(LabResult *out, LabOutcome outcome)
     snprintf(out->reason, sizeof out->reason, "%s", named ? talus_error_reason() : talus_error());
 }
 
-static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Watcher *watcher)
+static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Observer *observer)
 {
     TalusSolveOptions o = talus_solve_options_default();
     o.norm = job->siconos ? TALUS_NORM_SICONOS : TALUS_NORM_RMS;
@@ -195,31 +190,31 @@ static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Wat
     o.max_iterations = job->max_iterations;
     o.max_seconds = job->max_seconds;
     o.monitor = on_iteration;
-    o.monitor_user = watcher;
+    o.monitor_user = observer;
     if (job->trace) {
         o.observer = on_iterate;
-        o.observer_user = watcher;
+        o.observer_user = observer;
     }
     return o;
 }
 
-static TalusStatus solve(TalusSolver *solver, LabProblem *p, const LabJob *job, Watcher *watcher,
+static TalusStatus solve(TalusSolver *solver, LabProblem *p, const LabJob *job, Observer *observer,
                          LabResult *out)
 {
     double *gamma = talus_problem_gamma(p->problem);
     size_t bytes = (size_t)talus_problem_size(p->problem) * sizeof *gamma;
-    TalusSolveOptions options = options_for(p, job, watcher);
+    TalusSolveOptions options = options_for(p, job, observer);
     TalusSolveInfo info;
     memset(gamma, 0, bytes);
     if (job->warm)
         memcpy(gamma, p->start, bytes);
-    watcher->begun = watcher->last_draw = talus_now();
+    observer->begun = observer->last_draw = talus_now();
     TalusStatus status = talus_solver_solve(solver, p->problem, &options, &info);
-    if (watcher->drawn)
+    if (observer->drawn)
         fputs("\r\033[K", stderr);
-    TALUS_TRY(watcher->status);
+    TALUS_TRY(observer->status);
     if (status != TALUS_OK) {
-        refuse(out, status == TALUS_ERR_UNSUPPORTED ? LAB_UNSUPPORTED : LAB_FAILED);
+        set_unmeasured(out, status == TALUS_ERR_UNSUPPORTED ? LAB_UNSUPPORTED : LAB_FAILED);
         return TALUS_OK;
     }
     out->outcome = (LabOutcome)info.outcome;
@@ -232,7 +227,7 @@ static TalusStatus solve(TalusSolver *solver, LabProblem *p, const LabJob *job, 
     out->memory_bytes = (double)info.memory_bytes;
     if (strcmp(job->solver, "auto") == 0)
         snprintf(out->ran, sizeof out->ran, "%s", info.solver);
-    say_why(job, &info, out);
+    write_reason(job, &info, out);
     return measure(p, gamma, out);
 }
 
@@ -240,19 +235,20 @@ TalusStatus lab_run(LabProblem *p, const LabJob *job, bool quiet, LabResult *out
 {
     *out = (LabResult){0};
     snprintf(out->solver, sizeof out->solver, "%s", job->label ? job->label : job->solver);
-    Watcher watcher = {
+    Observer observer = {
         .problem = p, .result = out, .name = out->solver, .draw = !quiet && isatty(STDERR_FILENO)};
     TalusSolver *solver;
-    TALUS_TRY(talus_problem_set_backend(p->problem, lab_job_backend(job)));
+    TALUS_TRY(talus_problem_set_backend(p->problem, job->backend));
     TALUS_TRY(talus_solver_create(job->solver, &solver));
     TalusStatus status = TALUS_OK;
     if (talus_solver_supports(solver, p->problem) != TALUS_OK) {
-        refuse(out, LAB_UNSUPPORTED);
+        set_unmeasured(out, LAB_UNSUPPORTED);
     } else {
         if (job->trace)
-            status = TALUS_ALLOC(watcher.state, (size_t)talus_problem_blocks(p->problem), "states");
-        TALUS_THEN(status, solve(solver, p, job, &watcher, out));
-        talus_release(watcher.state);
+            status =
+                TALUS_ALLOC(observer.state, (size_t)talus_problem_blocks(p->problem), "states");
+        TALUS_THEN(status, solve(solver, p, job, &observer, out));
+        talus_release(observer.state);
     }
     talus_solver_destroy(solver);
     if (status != TALUS_OK)

@@ -1,4 +1,4 @@
-/* lab/lab_set.c - a set of results that grows by jobs and can be continued. */
+/* lab/lab_set.c - a set of results that grows by jobs and can be continued; its tables, figures and notes. */
 #include "lab.h"
 
 #include "base/memory.h"
@@ -35,14 +35,6 @@ static bool take_stored(LabSet *set, const char *key, LabResult *out)
     return false;
 }
 
-static TalusStatus new_result(LabSet *set, LabResult **out)
-{
-    size_t count = (size_t)set->result_count;
-    TALUS_TRY(TALUS_GROW(set->results, count + 1, count, "results"));
-    *out = &set->results[count];
-    return TALUS_OK;
-}
-
 /* Writes results.json at intervals: writing the growing file after each result would take longer than solving. */
 static TalusStatus write_now_and_then(LabSet *set)
 {
@@ -55,35 +47,37 @@ static TalusStatus write_now_and_then(LabSet *set)
 }
 
 /* Also for a stored result: its key guarantees equal terms. */
-static void keep_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
+static void store_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
 {
     out->tolerance = job->tolerance;
     out->max_iterations = job->max_iterations;
     out->max_seconds = job->max_seconds;
     out->warm = job->warm;
     out->threads = threads;
-    snprintf(out->backend, sizeof out->backend, "%s", lab_job_backend(job));
+    snprintf(out->backend, sizeof out->backend, "%s", job->backend);
     lab_friction_text(p->problem, out->law, out->section);
     lab_outer_text(&job->outer, out->outer);
     out->siconos = job->siconos;
 }
 
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
-                        bool *kept)
+                        bool *reused)
 {
     LabProblem *p = &set->problems[problem];
+    size_t count = (size_t)set->result_count;
     char key[17];
     lab_job_key(p, job, set->threads, key);
-    TALUS_TRY(new_result(set, out));
-    *kept = take_stored(set, key, *out);
-    if (!*kept) {
+    TALUS_TRY(TALUS_GROW(set->results, count + 1, count, "results"));
+    *out = &set->results[count];
+    *reused = take_stored(set, key, *out);
+    if (!*reused) {
         TALUS_TRY(lab_run(p, job, quiet, *out));
         strcpy((*out)->key, key);
     }
     (*out)->problem = problem;
-    keep_terms(p, job, set->threads, *out);
+    store_terms(p, job, set->threads, *out);
     set->result_count++;
-    return *kept ? TALUS_OK : write_now_and_then(set);
+    return *reused ? TALUS_OK : write_now_and_then(set);
 }
 
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings)
@@ -94,12 +88,51 @@ LabTable *lab_set_table(LabSet *set, const char *title, const char *headings)
     return table;
 }
 
+LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y)
+{
+    assert(set->figure_count < LAB_FIGURES);
+    LabFigure *figure = cli_check_memory(calloc(1, sizeof *figure));
+    snprintf(figure->title, sizeof figure->title, "%s", title);
+    snprintf(figure->x, sizeof figure->x, "%s", x);
+    snprintf(figure->y, sizeof figure->y, "%s", y);
+    set->figures[set->figure_count++] = figure;
+    return figure;
+}
+
+static double *copy_of(const double *values, int count)
+{
+    size_t bytes = (size_t)count * sizeof *values;
+    double *copy = cli_check_memory(malloc(bytes + 1));
+    memcpy(copy, values, bytes);
+    return copy;
+}
+
+void lab_figure_add(LabFigure *figure, const char *name, const double *x, const double *y,
+                    int count)
+{
+    assert(figure->curves < LAB_CURVES);
+    LabCurve *curve = &figure->curve[figure->curves++];
+    snprintf(curve->name, sizeof curve->name, "%s", name);
+    curve->x = copy_of(x, count);
+    curve->y = copy_of(y, count);
+    curve->count = count;
+}
+
+void lab_figure_clear(LabFigure *figure)
+{
+    for (int i = 0; i < figure->curves; i++) {
+        free(figure->curve[i].x);
+        free(figure->curve[i].y);
+    }
+    figure->curves = 0;
+}
+
 void lab_set_note(LabSet *set, const char *format, ...)
 {
     char text[1024];
     TALUS_FORMAT(text, format);
     assert(set->note_count < LAB_NOTES);
-    set->notes[set->note_count++] = cli_must(strdup(text));
+    set->notes[set->note_count++] = cli_check_memory(strdup(text));
 }
 
 void lab_note_missing(LabSet *set, const char *solver)

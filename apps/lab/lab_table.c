@@ -13,9 +13,10 @@ static void put_cell(LabTable *table, const char *text)
 {
     if (table->cells == table->capacity) {
         table->capacity = table->capacity ? 2 * table->capacity : 64;
-        table->cell = cli_must(realloc(table->cell, (size_t)table->capacity * sizeof *table->cell));
+        table->cell =
+            cli_check_memory(realloc(table->cell, (size_t)table->capacity * sizeof *table->cell));
     }
-    table->cell[table->cells++] = cli_must(strndup(text, LAB_TEXT - 1));
+    table->cell[table->cells++] = cli_check_memory(strndup(text, LAB_TEXT - 1));
 }
 
 static void put_cells(LabTable *table, const char *format, va_list args)
@@ -258,7 +259,8 @@ static void print_head(const LabProblem *p, const LabResult *one, FILE *out)
 void lab_print_results(const LabSet *set, int problem, FILE *out)
 {
     const LabProblem *p = &set->problems[problem];
-    const LabResult **order = cli_must(malloc((size_t)set->result_count * sizeof *order + 1));
+    const LabResult **order =
+        cli_check_memory(malloc((size_t)set->result_count * sizeof *order + 1));
     int count = 0;
     for (int i = 0; i < set->result_count; i++)
         if (set->results[i].problem == problem)

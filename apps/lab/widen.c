@@ -75,7 +75,7 @@ static TalusStatus search(const TalusWorld *world, const TalusSnapshot *bodies, 
                           double *envelope)
 {
     enum { HALVINGS = 40 };
-    const double most = 64.0;
+    const double max_envelope = 64.0;
     double low = 0.0, high = 0.5;
     int found = 0;
     TALUS_TRY(count_contacts(world, bodies, low, &found));
@@ -87,7 +87,7 @@ static TalusStatus search(const TalusWorld *world, const TalusSnapshot *bodies, 
         TALUS_TRY(count_contacts(world, bodies, high, &found));
         if (found > contacts)
             break;
-        if (high > most)
+        if (high > max_envelope)
             return talus_fail(TALUS_ERR_ARGUMENT, "an envelope of %g sizes has %d contacts, not %d",
                               high, found, contacts);
         low = high;

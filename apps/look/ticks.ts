@@ -57,3 +57,17 @@ export function countUpTo(count: number, value: (k: number) => number, x: number
   }
   return low;
 }
+
+// Numbers of values that the eye can tell apart: of each run in the same strip the first, lowest, highest and last.
+export function thinned(count: number, strip: (k: number) => number, y: ArrayLike<number>): number[] {
+  const kept: number[] = [];
+  for (let from = 0, to = 0; from < count; from = to) {
+    let low = from, high = from;
+    for (const here = strip(from); to < count && strip(to) === here; to++) {
+      if (y[to]! < y[low]! || Number.isNaN(y[low]!)) low = to;
+      if (y[to]! > y[high]! || Number.isNaN(y[high]!)) high = to;
+    }
+    kept.push(...[...new Set([from, low, high, to - 1])].sort((a, b) => a - b));
+  }
+  return kept;
+}

@@ -29,28 +29,29 @@ typedef struct Run {
     PetscErrorCode (*multiply)(Mat, Vec, Vec);
     Tao tao;
     void *default_test; /* of KSPConvergedDefault */
-    bool ended, stop;   /* `iterated` and `multiplied` have said so */
-    bool
-        counted; /* products of conjugate gradients are counted by `multiply`: they are with H itself */
+    bool ended;         /* the problem's `iterated` asked for the end */
+    bool stop;          /* its `multiplied` did */
+    /* Products of conjugate gradients are counted by `multiply`, because they are with H itself. */
+    bool counted;
 } Run;
 
 static Run *current; /* the innermost solve: a callback may start another */
 
 /* ---- memory ---- */
 
-typedef struct Held {
+typedef struct Memory {
     size_t now, peak, limit;
     size_t
-        refused; /* bytes of the allocation that failed: PETSc does not always pass its code on */
-} Held;
+        refused; /* bytes of the allocation that failed; PETSc does not always return its error */
+} Memory;
 
-static Held held;
+static Memory memory;
 
-static void note(size_t more, size_t less)
+static void count_memory(size_t more, size_t less)
 {
-    held.now += more;
-    held.now -= less < held.now ? less : held.now;
-    held.peak = held.now > held.peak ? held.now : held.peak;
+    memory.now += more;
+    memory.now -= less < memory.now ? less : memory.now;
+    memory.peak = memory.now > memory.peak ? memory.now : memory.peak;
 }
 
 static PetscErrorCode allocate(size_t size, PetscBool clear, int line, const char function[],
@@ -60,22 +61,22 @@ static PetscErrorCode allocate(size_t size, PetscBool clear, int line, const cha
     *out = NULL;
     if (size == 0)
         return 0;
-    if ((held.limit > 0 && held.now + size > held.limit) ||
+    if ((memory.limit > 0 && memory.now + size > memory.limit) ||
         posix_memalign(out, PETSC_MEMALIGN, size) != 0) {
         *out = NULL;
-        held.refused = size;
+        memory.refused = size;
         return PETSC_ERR_MEM;
     }
     if (clear)
         memset(*out, 0, size);
-    note(malloc_usable_size(*out), 0);
+    count_memory(malloc_usable_size(*out), 0);
     return 0;
 }
 
 static PetscErrorCode release(void *block, int line, const char function[], const char file[])
 {
     (void)line, (void)function, (void)file;
-    note(0, block ? malloc_usable_size(block) : 0);
+    count_memory(0, block ? malloc_usable_size(block) : 0);
     free(block);
     return 0;
 }
@@ -106,9 +107,9 @@ typedef struct FirstError {
 static FirstError first_error;
 
 /* In place of PETSc's handler, which prints: keeps the first message of a cascade. */
-static PetscErrorCode keep_error(MPI_Comm comm, int line, const char *function, const char *file,
-                                 PetscErrorCode code, PetscErrorType type, const char *message,
-                                 void *user)
+static PetscErrorCode record_error(MPI_Comm comm, int line, const char *function, const char *file,
+                                   PetscErrorCode code, PetscErrorType type, const char *message,
+                                   void *user)
 {
     (void)comm, (void)line, (void)file, (void)user;
     if (type == PETSC_ERROR_INITIAL && !first_error.code) {
@@ -119,14 +120,14 @@ static PetscErrorCode keep_error(MPI_Comm comm, int line, const char *function, 
     return code;
 }
 
-static void tell_error(PetscErrorCode code, TalusTaoResult *result)
+static void report_error(PetscErrorCode code, TalusTaoResult *result)
 {
     const char *general = NULL;
     result->end = TALUS_TAO_FAILED;
-    if (held.refused > 0) {
+    if (memory.refused > 0) {
         result->end = TALUS_TAO_MEMORY;
         snprintf(result->text, sizeof result->text, "no memory for %zu bytes more than %zu",
-                 held.refused, held.now);
+                 memory.refused, memory.now);
         return;
     }
     if (first_error.code) {
@@ -142,7 +143,7 @@ static void tell_error(PetscErrorCode code, TalusTaoResult *result)
 
 /* A process by itself, in memory of its own; no daemon, no network, no signal handlers. What the user has
  * set stays. */
-static const char *const quiet[][2] = {
+static const char *const mpi_settings[][2] = {
     {"OMPI_MCA_ess_singleton_isolated", "1"},
     {"OMPI_MCA_orte_create_session_dirs", "0"}, /* MPI ends the process where it cannot make any */
     {"OMPI_MCA_pml", "ob1"},
@@ -152,7 +153,7 @@ static const char *const quiet[][2] = {
     {"OMPI_MCA_mpi_yield_when_idle", "1"},
     {"OMPI_MCA_mpi_warn_on_fork", "0"},
 };
-enum { QUIET = sizeof quiet / sizeof *quiet };
+enum { SETTINGS = sizeof mpi_settings / sizeof *mpi_settings };
 
 static pid_t opened_by;
 
@@ -164,10 +165,10 @@ static void finish(void)
 
 static PetscErrorCode start_petsc(void)
 {
-    bool set[QUIET];
-    for (int i = 0; i < QUIET; i++) {
-        set[i] = !getenv(quiet[i][0]);
-        setenv(quiet[i][0], quiet[i][1], 0);
+    bool set[SETTINGS];
+    for (int i = 0; i < SETTINGS; i++) {
+        set[i] = !getenv(mpi_settings[i][0]);
+        setenv(mpi_settings[i][0], mpi_settings[i][1], 0);
     }
     PetscErrorCode error = PetscMallocSet(allocate, release, resize);
     if (!error)
@@ -178,9 +179,9 @@ static PetscErrorCode start_petsc(void)
         error = PetscOptionsSetValue(NULL, "-mat_cholmod_print", "0");
     if (!error)
         error = PetscInitializeNoArguments();
-    for (int i = 0; i < QUIET; i++)
+    for (int i = 0; i < SETTINGS; i++)
         if (set[i])
-            unsetenv(quiet[i][0]); /* programs started from here do not inherit it */
+            unsetenv(mpi_settings[i][0]); /* programs started from here do not inherit it */
     return error;
 }
 
@@ -192,7 +193,7 @@ static bool open_petsc(TalusTaoResult *result)
     static bool tried, works;
     if (tried) {
         if (!works)
-            tell_error(PETSC_ERR_LIB, result);
+            report_error(PETSC_ERR_LIB, result);
         return works;
     }
     tried = true;
@@ -200,9 +201,9 @@ static bool open_petsc(TalusTaoResult *result)
         openblas_set_num_threads(1);
     PetscErrorCode error = start_petsc();
     if (!error)
-        error = PetscPushErrorHandler(keep_error, NULL);
+        error = PetscPushErrorHandler(record_error, NULL);
     if (error) {
-        tell_error(error, result);
+        report_error(error, result);
         return false;
     }
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -229,7 +230,7 @@ static PetscErrorCode evaluate(Tao tao, Vec x, PetscReal *f, Vec gradient, void 
     return 0;
 }
 
-static PetscErrorCode keep_hessian(Tao tao, Vec x, Mat hessian, Mat preconditioner, void *user)
+static PetscErrorCode leave_hessian(Tao tao, Vec x, Mat hessian, Mat preconditioner, void *user)
 {
     (void)tao, (void)x, (void)hessian, (void)preconditioner, (void)user;
     return 0;
@@ -247,7 +248,7 @@ static PetscErrorCode multiply_counted(Mat hessian, Vec x, Vec y)
 }
 
 /* In place of TAO's rules for stopping. */
-static PetscErrorCode ask(Tao tao, void *user)
+static PetscErrorCode test_convergence(Tao tao, void *user)
 {
     Run *run = user;
     Vec x;
@@ -263,8 +264,8 @@ static PetscErrorCode ask(Tao tao, void *user)
 }
 
 /* Conjugate gradients: PETSc's own rule, unless they are to end. */
-static PetscErrorCode ask_inner(KSP ksp, PetscInt number, PetscReal norm,
-                                KSPConvergedReason *reason, void *user)
+static PetscErrorCode test_inner_convergence(KSP ksp, PetscInt number, PetscReal norm,
+                                             KSPConvergedReason *reason, void *user)
 {
     Run *run = user;
     if (number > 0 && !run->counted)
@@ -286,7 +287,7 @@ static PetscErrorCode make_hessian(Run *run)
     PetscCall(MatSetOption(run->hessian, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
     PetscCall(MatGetOperation(run->hessian, MATOP_MULT, (void (**)(void)) & run->multiply));
     PetscCall(MatSetOperation(run->hessian, MATOP_MULT, (void (*)(void))multiply_counted));
-    return TaoSetHessian(run->tao, run->hessian, run->hessian, keep_hessian, run);
+    return TaoSetHessian(run->tao, run->hessian, run->hessian, leave_hessian, run);
 }
 
 /* PETSc's own Cholesky factorisation takes ten times as long as CHOLMOD's on duals of beds. */
@@ -314,7 +315,7 @@ static PetscErrorCode set_inner(Run *run)
         PetscCall(
             KSPSetTolerances(ksp, p->inner_accuracy, PETSC_DEFAULT, PETSC_DEFAULT, p->inner_steps));
     PetscCall(KSPConvergedDefaultCreate(&run->default_test));
-    return KSPSetConvergenceTest(ksp, ask_inner, run, NULL);
+    return KSPSetConvergenceTest(ksp, test_inner_convergence, run, NULL);
 }
 
 static PetscErrorCode set_up(Run *run)
@@ -328,7 +329,7 @@ static PetscErrorCode set_up(Run *run)
     PetscCall(TaoSetSolution(run->tao, run->x));
     PetscCall(TaoSetVariableBounds(run->tao, run->lower, run->upper));
     PetscCall(TaoSetObjectiveAndGradient(run->tao, NULL, evaluate, run));
-    PetscCall(TaoSetConvergenceTest(run->tao, ask, run));
+    PetscCall(TaoSetConvergenceTest(run->tao, test_convergence, run));
     if (p->method == TALUS_TAO_BLMVM)
         return 0;
     run->counted = p->method == TALUS_TAO_BQPIP;
@@ -364,28 +365,28 @@ static void clear(Run *run)
 static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
 {
     Run run = {.problem = problem}, *outer = current;
-    Held outer_held = held;
+    Memory outer_memory = memory;
     FirstError outer_error = first_error;
-    size_t before = held.now;
+    size_t before = memory.now;
     *result = (TalusTaoResult){.end = TALUS_TAO_FAILED};
-    held.peak = before;
-    held.limit = problem->memory_limit > 0 ? before + problem->memory_limit : 0;
-    held.refused = 0;
+    memory.peak = before;
+    memory.limit = problem->memory_limit > 0 ? before + problem->memory_limit : 0;
+    memory.refused = 0;
     first_error.code = 0;
     current = &run;
     PetscErrorCode error = set_up(&run);
     if (!error)
         error = solve_set_up(&run, result);
     if (error)
-        tell_error(error, result);
-    held.limit = 0;
-    result->bytes = held.peak - before;
+        report_error(error, result);
+    memory.limit = 0;
+    result->bytes = memory.peak - before;
     if (result->end != TALUS_TAO_MEMORY)
         clear(&run);
     current = outer;
-    held.limit = outer_held.limit;
-    held.refused = outer_held.refused;
-    held.peak = outer_held.peak > held.peak ? outer_held.peak : held.peak;
+    memory.limit = outer_memory.limit;
+    memory.refused = outer_memory.refused;
+    memory.peak = outer_memory.peak > memory.peak ? outer_memory.peak : memory.peak;
     first_error = outer_error;
 }
 

@@ -11,7 +11,7 @@ static const double ROUNDING = 64.0 * DBL_EPSILON, BOUND = 1e12;
 
 /* Projects x onto the directions along which impulses of a block may grow without bound. Under laws fixed and
  * coulomb these have no friction; those of a joint are its unbounded rows. */
-static void nearest_endless(const VerifySet *set, double *x)
+static void nearest_unbounded(const VerifySet *set, double *x)
 {
     bool bounded = set->model.law == TALUS_LAW_FIXED || set->model.law == TALUS_LAW_COULOMB;
     if (verify_is_joint(set)) {
@@ -35,7 +35,7 @@ static void add_block(const VerifyPoint *p, int i, Sums *s)
     double nearest[VERIFY_ROWS] = {0.0}, size2 = 0.0, away2 = 0.0, q2 = 0.0;
     double d = (p->normal[i] + (set->rows - 1) * p->tangential[i]) / set->rows;
     memcpy(nearest, p->gamma + i * p->rows, (size_t)p->rows * sizeof *nearest);
-    nearest_endless(set, nearest);
+    nearest_unbounded(set, nearest);
     for (int k = 0; k < p->rows; k++) {
         double delta = p->gamma[i * p->rows + k], q = p->q[i * p->rows + k];
         size2 += delta * delta;

@@ -101,7 +101,7 @@ static void from_vec(TalusVec3 v, double *r)
     r[2] = v.z;
 }
 
-static void turn_by(TalusSym3 m, const double *torque, double *r)
+static void times_inertia(TalusSym3 m, const double *torque, double *r)
 {
     const double full[3][3] = {{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}};
     for (int k = 0; k < 3; k++)
@@ -163,24 +163,24 @@ static Column column_of(const TalusContactDef *c, int k, int side)
 }
 
 /* v += M^-1 column times g */
-static void push(const TalusProblemDef *def, const Column *column, double g, double *v)
+static void add_impulse(const TalusProblemDef *def, const Column *column, double g, double *v)
 {
     double turn[3], *body = v + 6 * (size_t)column->body;
-    turn_by(def->inv_inertia[column->body], column->torque, turn);
+    times_inertia(def->inv_inertia[column->body], column->torque, turn);
     for (int k = 0; k < 3; k++) {
         body[k] += def->inv_mass[column->body] * column->force[k] * g;
         body[3 + k] += turn[k] * g;
     }
 }
 
-static double pull(const Column *column, const double *v)
+static double velocity_along(const Column *column, const double *v)
 {
     const double *body = v + 6 * (size_t)column->body;
     return dot(column->force, body) + dot(column->torque, body + 3);
 }
 
 /* v += M^-1 D gamma */
-static void push_all(const TalusProblemDef *def, const double *gamma, double *v)
+static void add_impulses(const TalusProblemDef *def, const double *gamma, double *v)
 {
     int rows = verify_rows(def);
     for (int i = 0; i < def->contact_count; i++)
@@ -188,12 +188,12 @@ static void push_all(const TalusProblemDef *def, const double *gamma, double *v)
             for (int side = 0; side < 2; side++) {
                 Column column = column_of(&def->contacts[i], k, side);
                 if (column.body >= 0)
-                    push(def, &column, gamma[i * rows + k], v);
+                    add_impulse(def, &column, gamma[i * rows + k], v);
             }
 }
 
 /* u = D'v */
-static void pull_all(const TalusProblemDef *def, const double *v, double *u)
+static void contact_velocities(const TalusProblemDef *def, const double *v, double *u)
 {
     int rows = verify_rows(def);
     for (int i = 0; i < def->contact_count; i++)
@@ -202,7 +202,7 @@ static void pull_all(const TalusProblemDef *def, const double *v, double *u)
             for (int side = 0; side < 2; side++) {
                 Column column = column_of(&def->contacts[i], k, side);
                 if (column.body >= 0)
-                    u[i * rows + k] += pull(&column, v);
+                    u[i * rows + k] += velocity_along(&column, v);
             }
         }
 }
@@ -212,7 +212,7 @@ void verify_body_velocity(const TalusProblemDef *def, const double *gamma, doubl
     if (def->body_count)
         memcpy(v, def->free_velocity, 6 * (size_t)def->body_count * sizeof *v);
     if (gamma)
-        push_all(def, gamma, v);
+        add_impulses(def, gamma, v);
 }
 
 /* Rows of the matrix per row of the explicit problem. */
@@ -225,8 +225,8 @@ void verify_product(const TalusProblemDef *def, const double *x, double *out)
 {
     if (def->contacts) {
         double *v = verify_zeros(6 * (size_t)def->body_count);
-        push_all(def, x, v);
-        pull_all(def, v, out);
+        add_impulses(def, x, v);
+        contact_velocities(def, v, out);
         free(v);
         return;
     }
@@ -246,7 +246,7 @@ void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u)
     if (def->contacts) {
         double *v = verify_zeros(6 * (size_t)def->body_count);
         verify_body_velocity(def, gamma, v);
-        pull_all(def, v, u);
+        contact_velocities(def, v, u);
         for (int i = 0; i < def->contact_count; i++)
             u[i * rows] += def->contacts[i].bias;
         free(v);
@@ -283,7 +283,7 @@ static double entry_of(const TalusProblemDef *def, int block, int k)
         double turn[3];
         if (column.body < 0)
             continue;
-        turn_by(def->inv_inertia[column.body], column.torque, turn);
+        times_inertia(def->inv_inertia[column.body], column.torque, turn);
         sum += (k < 3 ? def->inv_mass[column.body] : 0.0) + dot(column.torque, turn);
     }
     return sum;
@@ -292,7 +292,7 @@ static double entry_of(const TalusProblemDef *def, int block, int k)
 /* ---- the terms of gradients ---- */
 
 /* v += |M^-1| |D gamma|, contact by contact and component by component */
-static void push_sizes(const TalusProblemDef *def, int rows, const double *gamma, double *v)
+static void add_impulse_sizes(const TalusProblemDef *def, int rows, const double *gamma, double *v)
 {
     for (int i = 0; i < 2 * def->contact_count; i++) {
         Column all = {.body = -1};
@@ -318,7 +318,7 @@ static void push_sizes(const TalusProblemDef *def, int rows, const double *gamma
             body[j] += def->inv_mass[all.body] * fabs(all.force[j]);
             all.torque[j] = fabs(all.torque[j]);
         }
-        turn_by(sizes, all.torque, turn);
+        times_inertia(sizes, all.torque, turn);
         for (int j = 0; j < 3; j++)
             body[3 + j] += turn[j];
     }
@@ -358,7 +358,7 @@ static void fill_contact_terms(const TalusProblemDef *def, int rows, const doubl
     for (int k = 0; k < 6 * def->body_count; k++)
         v[k] = fabs(def->free_velocity[k]);
     if (gamma)
-        push_sizes(def, rows, gamma, v);
+        add_impulse_sizes(def, rows, gamma, v);
     for (int i = 0; i < def->contact_count; i++)
         terms[i] = contact_terms(&def->contacts[i], rows, v) +
                    (gamma ? compliance_of(def, i) * fabs(gamma[i * rows]) : 0.0);

@@ -21,7 +21,7 @@ typedef struct Group {
 
 typedef struct System {
     int dofs, joints, count;
-    int *group_of, *place_of; /* [dofs + joints] */
+    int *group_of, *index_in_group; /* [dofs + joints] */
     Group *group;
 } System;
 
@@ -37,7 +37,7 @@ static int *integers(size_t count)
     return (int *)verify_zeros((count * sizeof(int) + sizeof(double)) / sizeof(double));
 }
 
-static void join(const TalusSparse *m, int column_shift, int *parent)
+static void couple(const TalusSparse *m, int column_shift, int *parent)
 {
     for (int row = 0; m->start && row < m->rows; row++)
         for (int k = m->start[row]; k < m->start[row + 1]; k++)
@@ -49,22 +49,22 @@ static void make_groups(const TalusFclib *f, System *s)
     int n = s->dofs + s->joints, *parent = integers((size_t)n);
     for (int i = 0; i < n; i++)
         parent[i] = i;
-    join(&f->M, 0, parent);
-    join(&f->G, s->dofs, parent);
+    couple(&f->M, 0, parent);
+    couple(&f->G, s->dofs, parent);
     s->group_of = integers((size_t)n);
-    s->place_of = integers((size_t)n);
+    s->index_in_group = integers((size_t)n);
     for (int i = 0; i < n; i++)
         if (parent[i] == i)
             s->group_of[i] = s->count++;
     s->group = calloc((size_t)s->count + 1, sizeof *s->group);
     for (int i = 0; i < n; i++) {
         s->group_of[i] = s->group_of[root_of(parent, i)];
-        s->place_of[i] = s->group[s->group_of[i]].size++;
+        s->index_in_group[i] = s->group[s->group_of[i]].size++;
     }
     for (int g = 0; g < s->count; g++)
         s->group[g].member = integers((size_t)s->group[g].size);
     for (int i = 0; i < n; i++)
-        s->group[s->group_of[i]].member[s->place_of[i]] = i;
+        s->group[s->group_of[i]].member[s->index_in_group[i]] = i;
     free(parent);
 }
 
@@ -76,7 +76,7 @@ static void free_system(System *s)
     }
     free(s->group);
     free(s->group_of);
-    free(s->place_of);
+    free(s->index_in_group);
 }
 
 /* ---- inverses of groups ---- */
@@ -137,11 +137,11 @@ static void fill_group(const TalusFclib *f, const System *s, int g, double *a)
         if (row >= s->dofs)
             continue;
         for (int k = f->M.start[row]; k < f->M.start[row + 1]; k++) {
-            size_t j = (size_t)s->place_of[f->M.column[k]];
+            size_t j = (size_t)s->index_in_group[f->M.column[k]];
             a[(size_t)i * n + j] += f->M.value[k];
         }
         for (int k = s->joints ? f->G.start[row] : 0; s->joints && k < f->G.start[row + 1]; k++) {
-            size_t j = (size_t)s->place_of[s->dofs + f->G.column[k]];
+            size_t j = (size_t)s->index_in_group[s->dofs + f->G.column[k]];
             a[(size_t)i * n + j] -= f->G.value[k];
             a[j * n + (size_t)i] += f->G.value[k];
         }
@@ -175,7 +175,8 @@ static double inverse_entry(const System *s, int i, int j)
     if (s->group_of[i] != s->group_of[j])
         return 0.0;
     const Group *group = &s->group[s->group_of[i]];
-    return group->inverse[(size_t)s->place_of[i] * (size_t)group->size + (size_t)s->place_of[j]];
+    return group->inverse[(size_t)s->index_in_group[i] * (size_t)group->size +
+                          (size_t)s->index_in_group[j]];
 }
 
 /* x = inverse times y, or its transpose times y */
@@ -197,8 +198,8 @@ static void solve(const System *s, const double *y, bool transposed, double *x)
 /* ---- contact velocities ---- */
 
 /* out += factor H' times the velocities of `force` */
-static void respond(const TalusFclib *f, const System *s, const double *force, bool transposed,
-                    double factor, double *out)
+static void add_response(const TalusFclib *f, const System *s, const double *force, bool transposed,
+                         double factor, double *out)
 {
     double *v = verify_zeros((size_t)(s->dofs + s->joints));
     solve(s, force, transposed, v);
@@ -216,7 +217,7 @@ static void global_offset(const TalusFclib *f, const System *s, double *q)
     for (int j = 0; j < s->joints; j++)
         force[s->dofs + j] = -(f->b ? f->b[j] : 0.0);
     memcpy(q, f->w, (size_t)f->H.columns * sizeof *q);
-    respond(f, s, force, false, 1.0, q);
+    add_response(f, s, force, false, 1.0, q);
     free(force);
 }
 
@@ -230,9 +231,9 @@ static void global_velocity(const TalusFclib *f, const System *s, const double *
         for (int k = f->H.start[row]; k < f->H.start[row + 1]; k++)
             force[row] += f->H.value[k] * r[f->H.column[k]];
     memcpy(u, q, (size_t)f->H.columns * sizeof *u);
-    respond(f, s, force, false, symmetric ? 0.5 : 1.0, u);
+    add_response(f, s, force, false, symmetric ? 0.5 : 1.0, u);
     if (symmetric)
-        respond(f, s, force, true, 0.5, u);
+        add_response(f, s, force, true, 0.5, u);
     free(force);
 }
 

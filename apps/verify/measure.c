@@ -124,7 +124,7 @@ static double shift_of(const VerifySet *set, const double *u)
 }
 
 /* Vector complementary to gamma. */
-static void paired(const VerifySet *set, const double *g, double *out)
+static void complement_of(const VerifySet *set, const double *g, double *out)
 {
     memcpy(out, g, VERIFY_ROWS * sizeof *out);
     if (set->model.law == TALUS_LAW_COULOMB)
@@ -162,11 +162,11 @@ static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *
         /* a row without bounds requires g = 0; a bounded row adds its bound times |g| to the gap */
         off = 0.0;
         for (int k = 0; k < 3; k++) {
-            double most = verify_joint_max_effort(&b->set, k);
-            if (isinf(most))
+            double max = verify_joint_max_effort(&b->set, k);
+            if (isinf(max))
                 off = hypot(off, g[k]);
             else
-                gap += most * fabs(g[k]);
+                gap += max * fabs(g[k]);
         }
     } else {
         nearest(&b->set, minus, pushed);
@@ -197,7 +197,7 @@ static double siconos_of(const Block *b)
     VerifySet cone = b->set;
     double shifted[VERIFY_ROWS];
     cone.model.law = TALUS_LAW_COULOMB;
-    paired(&cone, b->g, shifted);
+    complement_of(&cone, b->g, shifted);
     return displacement(&cone, b->gamma, 1.0, shifted);
 }
 
@@ -206,8 +206,8 @@ static void add(const VerifyPoint *p, int i, TalusMetrics *out, Totals *t)
     static const double none[VERIFY_ROWS] = {0.0};
     Block b = block_of(p, i);
     double g[VERIFY_ROWS], q[VERIFY_ROWS];
-    paired(&b.set, b.g, g);
-    paired(&b.set, b.q, q);
+    complement_of(&b.set, b.g, g);
+    complement_of(&b.set, b.q, q);
     double natural = b.d * displacement(&b.set, b.gamma, 1.0 / b.d, g);
     for (int k = 0; k < VERIFY_ROWS; k++) {
         out->objective += b.gamma[k] * (0.5 * (b.g[k] - b.q[k]) + b.q[k]);

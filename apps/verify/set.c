@@ -44,13 +44,13 @@ double verify_joint_max_effort(const VerifySet *set, int k)
     return k < 3 && set->model.sides & bit[k] ? set->mu : 0.0;
 }
 
-/* Clamps every row to [-most, most]. */
+/* Clamps every row to [-max, max]. */
 static void nearest_in_joint(const VerifySet *set, double *x)
 {
     for (int k = 0; k < set->rows; k++) {
-        double most = verify_joint_max_effort(set, k);
-        if (fabs(x[k]) > most)
-            x[k] = copysign(most, x[k]);
+        double max = verify_joint_max_effort(set, k);
+        if (fabs(x[k]) > max)
+            x[k] = copysign(max, x[k]);
     }
 }
 
@@ -81,10 +81,10 @@ static void give(const Part *part, const double t[2], double *x)
 /* Maximum of v . t over the part of size 1. */
 static double support(const Part *part, const double v[2])
 {
-    double most = part->corners ? -INFINITY : hypot(v[0], v[1]);
+    double max = part->corners ? -INFINITY : hypot(v[0], v[1]);
     for (int k = 0; k < part->corners; k++)
-        most = fmax(most, part->corner[k][0] * v[0] + part->corner[k][1] * v[1]);
-    return part->mu * most;
+        max = fmax(max, part->corner[k][0] * v[0] + part->corner[k][1] * v[1]);
+    return part->mu * max;
 }
 
 /* Side k of the section of radius 1, from one corner to the next. */
@@ -219,8 +219,8 @@ bool verify_set_slides(const VerifySet *set, const double *x)
     double size = verify_set_size(set, x) * (1.0 - 1e-12);
     bool slides = false;
     for (int k = 0; verify_is_joint(set) && k < 3; k++) {
-        double most = verify_joint_max_effort(set, k);
-        slides = slides || (most > 0.0 && isfinite(most) && fabs(x[k]) >= most * (1.0 - 1e-12));
+        double max = verify_joint_max_effort(set, k);
+        slides = slides || (max > 0.0 && isfinite(max) && fabs(x[k]) >= max * (1.0 - 1e-12));
     }
     for (int i = 0; i < parts_of(set, part); i++) {
         double t[2], r = part[i].mu * size;

@@ -59,6 +59,7 @@ VerifyCertificate verify_certificate(const VerifyPoint *point);
 /* Returns a sufficiently large power of two for gamma, from the point at the direction itself. */
 double verify_certificate_scale(const VerifyPoint *point);
 
+/* Evaluates a problem's def at impulses gamma; release with verify_free. */
 VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma);
 /* Sets bounds of blocks under TALUS_LAW_FIXED, [blocks]; by default they follow from gamma's own normal impulses. */
 void verify_set_estimate(VerifyPoint *point, const double *estimate);
@@ -72,8 +73,9 @@ bool verify_fclib_point(const TalusFclib *problem, TalusFrictionModel model, con
 
 /* ---- a problem's def ---- */
 
+/* Number of blocks, rows per block (1, 3 or 6: the maximum over contacts), and of all rows. */
 int verify_blocks(const TalusProblemDef *def);
-int verify_rows(const TalusProblemDef *def); /* 1, 3 or 6: maximum over contacts */
+int verify_rows(const TalusProblemDef *def);
 int verify_size(const TalusProblemDef *def);
 double verify_mu(const TalusProblemDef *def, int block); /* 0 without a section */
 

@@ -76,13 +76,13 @@ typedef struct TalusOperator {
     bool varied;
     /* Friction kinds that occur: bits TALUS_KIND(law, section); 0 means discs under ccp only. */
     uint32_t kinds;
-    bool moving; /* Coulomb blocks are prisms on `estimate`; else cones with shifted offsets */
+    bool prisms; /* Coulomb blocks are prisms on `estimate`; else cones with shifted offsets */
     TalusBlockModel *model; /* [blocks]; NULL: all disc and ccp */
     double *estimate;       /* [blocks]: normal impulses that bound the prisms; NULL: no prisms */
     double (*moment_mu)[2]; /* [blocks]: spinning and rolling friction; NULL unless rows is 6 */
     /* [blocks]: normal offsets without De Saxce's shift, which bias or offset contain during a solve. NULL unless
      * some block is Coulomb's. */
-    double *base;
+    double *unshifted;
 
     double *mu;            /* [blocks]; unused when rows is 1 */
     double *compliance;    /* [blocks]: E on the normal row; NULL when rigid */
@@ -117,11 +117,11 @@ static inline double talus_block_scale(const TalusOperator *op, int block)
 }
 
 /* Returns the value of `varied` for blocks of these kinds. */
-static inline bool talus_kinds_varied(int rows, uint32_t kinds, bool moving)
+static inline bool talus_kinds_varied(int rows, uint32_t kinds, bool prisms)
 {
     const uint32_t cones = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);
     const uint32_t exact = TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
-    bool known = kinds == 0 || kinds == cones || (kinds == exact && !moving);
+    bool known = kinds == 0 || kinds == cones || (kinds == exact && !prisms);
     return rows == 6 || !known;
 }
 

@@ -6,15 +6,15 @@
 #include "sets/set.h"
 
 /* True if a block's bounds follow from its estimate instead of its own normal impulse. */
-TALUS_INLINE bool talus_model_prism(const TalusBlockModel *model, bool moving)
+TALUS_INLINE bool talus_model_prism(const TalusBlockModel *model, bool prisms)
 {
-    return model && (model->law == TALUS_LAW_FIXED || (model->law == TALUS_LAW_COULOMB && moving));
+    return model && (model->law == TALUS_LAW_FIXED || (model->law == TALUS_LAW_COULOMB && prisms));
 }
 
 /* The set of a block in the metric s = (s_n, s_t), the first two numbers of `metric` (NULL: s = 1), where x = gamma /
  * s: bounds on the other rows are multiplied by s_n / s_t, the estimate is divided by s_n. model NULL: a disc under
  * ccp; moment_mu NULL: no spinning or rolling friction. */
-TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool moving, double mu,
+TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool prisms, double mu,
                                          const double *moment_mu, double estimate,
                                          const double *metric)
 {
@@ -22,7 +22,7 @@ TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool movi
     TalusSet set;
     set.sides = model ? (int)model->sides : 0;
     set.section = model ? (int)model->section : (int)TALUS_SECTION_DISC;
-    set.prism = talus_model_prism(model, moving);
+    set.prism = talus_model_prism(model, prisms);
     set.mu = set.section == TALUS_SECTION_NONE ? 0.0 : mu * ratio;
     set.spinning = moment_mu ? moment_mu[0] * ratio : 0.0;
     set.rolling = moment_mu ? moment_mu[1] * ratio : 0.0;
@@ -36,12 +36,12 @@ TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool movi
     return set;
 }
 
-/* The set of block i of an operator; `moving` as in op, or false for the set of the law itself. */
-TALUS_INLINE TalusSet talus_block_set(const TalusOperator *op, int64_t i, bool moving,
+/* The set of block i of an operator; `prisms` as in op, or false for the set of the law itself. */
+TALUS_INLINE TalusSet talus_block_set(const TalusOperator *op, int64_t i, bool prisms,
                                       const double *metric)
 {
     const TalusBlockModel *model = op->model ? &op->model[i] : 0;
-    return talus_operator_set(model, moving, op->rows == 1 ? 0.0 : op->mu[i],
+    return talus_operator_set(model, prisms, op->rows == 1 ? 0.0 : op->mu[i],
                               op->moment_mu ? op->moment_mu[i] : 0,
                               op->estimate ? op->estimate[i] : 0.0, metric);
 }

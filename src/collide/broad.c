@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "collide/envelope.h"
 #include "collide/errors.h"
 
 #include <string.h>

@@ -9,7 +9,6 @@
  *
  * The old list is unchanged up to step 3, so a failed call leaves it as it was. */
 #include "collide/detector.h"
-#include "collide/envelope.h"
 #include "collide/errors.h"
 
 #include "base/memory.h"

@@ -3,8 +3,6 @@
 #define TALUS_COLLIDE_DETECTOR_H
 
 #include "collide/broad.h"
-#include "collide/contact.h"
-#include "collide/envelope.h"
 #include "collide/narrow.h"
 
 /* A contact that is missing from the list. */

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "collide/envelope.h"
 #include "collide/errors.h"
 
 #include <float.h>

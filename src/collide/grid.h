@@ -13,7 +13,6 @@
 #ifndef TALUS_COLLIDE_GRID_H
 #define TALUS_COLLIDE_GRID_H
 
-#include "collide/contact.h"
 #include "collide/fit.h"
 #include "collide/sort.h"
 

@@ -8,10 +8,7 @@
 
 #include "collide/boxes.h"
 #include "collide/capsules.h"
-#include "collide/convex_manifold.h"
 #include "collide/mesh_convex.h"
-#include "collide/mesh_manifold.h"
-#include "collide/simple_manifold.h"
 #include "geometry/bounds.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */

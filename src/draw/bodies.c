@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Reserves capacity for additional solids, forms and normals. */
-static TalusStatus make_room(TalusSolids *solids, int more, int forms, int normals)
+static TalusStatus reserve(TalusSolids *solids, int more, int forms, int normals)
 {
     size_t have = (size_t)solids->count, of_forms = (size_t)solids->form_count;
     size_t of_normals = (size_t)solids->normal_count;
@@ -62,12 +62,12 @@ static void add_piece(TalusSolids *solids, const TalusPlacement *p, const TalusP
 static void add_body(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
-    const TalusLook *look = &picture->look[s->shape[row]];
+    const TalusDrawnShape *shape = &picture->shape[s->shape[row]];
     TalusPlacement p = talus_picture_place(picture, row);
-    if (look->figure->drawn == TALUS_DRAWN_SPHERE)
+    if (shape->figure->drawn == TALUS_DRAWN_SPHERE)
         add_solid(&picture->bodies, talus_f3_of(p.position), s->radius[row], p.rgb);
-    for (int k = 0; k < look->pieces; k++)
-        add_piece(&picture->bodies, &p, &picture->piece[look->first + k]);
+    for (int k = 0; k < shape->pieces; k++)
+        add_piece(&picture->bodies, &p, &picture->piece[shape->first + k]);
 }
 
 /* ---- surfaces ---- */
@@ -98,7 +98,7 @@ TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
                                   const TalusVec3 *from)
 {
     int more = mesh->triangle_count;
-    TALUS_TRY(make_room(solids, more, more, 3 * more));
+    TALUS_TRY(reserve(solids, more, more, 3 * more));
     for (int k = 0; k < more; k++) {
         const int *t = mesh->triangle + 3 * (size_t)k;
         bool inward =
@@ -138,8 +138,8 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
         if (talus_is_drawn_solid(picture, i))
             count += talus_is_drawn(picture, i, TALUS_DRAWN_SPHERE)
                          ? 1
-                         : picture->look[s->shape[i]].pieces;
-    TALUS_TRY(make_room(&picture->bodies, count, count, 0));
+                         : picture->shape[s->shape[i]].pieces;
+    TALUS_TRY(reserve(&picture->bodies, count, count, 0));
     for (int i = 0; i < s->body_count; i++)
         if (talus_is_drawn_solid(picture, i) && !talus_is_ground(picture, i))
             add_body(picture, i);
@@ -155,7 +155,7 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
 
 /* Force that contacts of the strong network exceed: the mean over loaded contacts. 0 for a snapshot that holds the
  * chains alone: the other contacts are lost, so all of it counts. */
-static double weakest_chain(const TalusSnapshot *s)
+static double min_chain_force(const TalusSnapshot *s)
 {
     double sum = 0.0;
     int loaded = 0;
@@ -185,7 +185,7 @@ static TalusStatus measure_chains(TalusPicture *picture, double least, int *coun
 }
 
 /* Rotation that takes z to a unit vector. */
-static TalusQuat turn_to(TalusVec3 n)
+static TalusQuat rotation_to(TalusVec3 n)
 {
     TalusQuat half = {1.0 + n.z, -n.y, n.x, 0.0}, over = {0.0, 1.0, 0.0, 0.0};
     return half.w > 1e-9 ? talus_quat_normalize(half) : over;
@@ -198,19 +198,19 @@ static void add_chain(TalusPicture *picture, int k, double force)
     int a = s->contact_a[k], b = s->contact_b[k];
     TalusVec3 from = s->fixed[a] ? s->contact[k].point : s->position[a];
     TalusVec3 to = s->fixed[b] ? s->contact[k].point : s->position[b];
-    TalusVec3 way = talus_image(&picture->head->period, talus_sub(to, from));
+    TalusVec3 axis = talus_image(&picture->head->period, talus_sub(to, from));
     if (talus_periodic(&picture->head->period))
-        to = talus_add(from, way);
-    double length = talus_norm(way), part = force / picture->high;
+        to = talus_add(from, axis);
+    double length = talus_norm(axis), part = force / picture->high;
     double radius = TALUS_CHAIN_RADIUS * picture->head->radius * sqrt(fmin(part, 1.0));
     uint32_t rgb =
         talus_palette_sequential((force - picture->low) / (picture->high - picture->low));
     if (!(length > 0.0 && isfinite(length)))
         return;
-    TalusVec3 middle = talus_sub(talus_madd(from, 0.5, way), picture->origin);
+    TalusVec3 middle = talus_sub(talus_madd(from, 0.5, axis), picture->origin);
     TalusSolid *tube = add_solid(&picture->chains, talus_f3_of(middle), length, rgb);
     add_form(&picture->chains, tube, TALUS_FORM_TUBE, talus_vec3(radius, radius, 0.5 * length),
-             turn_to(talus_scale(1.0 / length, way)));
+             rotation_to(talus_scale(1.0 / length, axis)));
     add_solid(&picture->chains, talus_f3_of(talus_sub(from, picture->origin)), radius, rgb);
     add_solid(&picture->chains, talus_f3_of(talus_sub(to, picture->origin)), radius, rgb);
 }
@@ -224,9 +224,9 @@ TalusStatus talus_picture_chains(TalusPicture *picture)
                           "than %d bodies leave them out",
                           TALUS_LEAN_ABOVE);
     int count;
-    double least = weakest_chain(s);
+    double least = min_chain_force(s);
     TALUS_TRY(measure_chains(picture, least, &count));
-    TALUS_TRY(make_room(&picture->chains, 3 * count, count, 0));
+    TALUS_TRY(reserve(&picture->chains, 3 * count, count, 0));
     for (int k = 0; k < s->contact_count; k++)
         if (talus_snapshot_contact_force(s, k) > least)
             add_chain(picture, k, talus_snapshot_contact_force(s, k));
@@ -244,7 +244,7 @@ void talus_picture_clear(TalusPicture *picture)
     release_solids(&picture->bodies);
     release_solids(&picture->chains);
     release_solids(&picture->walls);
-    talus_picture_clear_looks(picture);
+    talus_picture_clear_shapes(picture);
     talus_release(picture->line);
     memset(picture, 0, sizeof *picture);
 }

@@ -12,7 +12,7 @@ static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
 
 /* ---- extents ---- */
 
-/* Extent of rotated vertices: of walls, which are few, at the finest level; else at the coarsest, 1 % off. */
+/* Extent of rotated vertices: of walls, which are tail, at the finest level; else at the coarsest, 1 % off. */
 static void figure_extent(const TalusFigure *figure, TalusQuat q, TalusVec3 *middle,
                           TalusVec3 *extent)
 {
@@ -45,7 +45,7 @@ bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, 
 
 enum { SAMPLES = 4096 };
 
-/* Range of nearly all moving bodies along one axis; false if there are so few that each matters. */
+/* Range of nearly all moving bodies along one axis; false if there are so tail that each matters. */
 static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, double *high)
 {
     double value[SAMPLES];
@@ -58,17 +58,17 @@ static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, do
     if (count < 20)
         return false;
     qsort(value, (size_t)count, sizeof *value, talus_ascending);
-    int few = count / 100 + 1;
-    *low = value[few];
-    *high = value[count - 1 - few];
+    int tail = count / 100 + 1;
+    *low = value[tail];
+    *high = value[count - 1 - tail];
     return true;
 }
 
 /* Sets the range outside of which bodies are ignored. A body farther from the others than their largest width would
  * make them too small to see. */
-static void set_fair_range(TalusPicture *picture)
+static void set_inlier_range(TalusPicture *picture)
 {
-    double *low = picture->fair_low, *high = picture->fair_high, reach = 0.0;
+    double *low = picture->inlier_low, *high = picture->inlier_high, reach = 0.0;
     for (int axis = 0; axis < 3; axis++) {
         if (!usual_range(picture->snapshot, axis, &low[axis], &high[axis]))
             reach = INFINITY;
@@ -89,24 +89,25 @@ static void include(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
 static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* if nothing has an extent */
 
 /* Extent of a body; false if the body is ignored. */
-static bool fair_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent)
+static bool inlier_extent(const TalusPicture *picture, int row, TalusVec3 *middle,
+                          TalusVec3 *extent)
 {
     const TalusSnapshot *s = picture->snapshot;
-    bool fair = talus_body_extent(picture, row, middle, extent);
+    bool is_inlier = talus_body_extent(picture, row, middle, extent);
     for (int axis = 0; axis < 3 && !s->fixed[row]; axis++)
-        fair &= talus_along(*middle, axis) >= picture->fair_low[axis] &&
-                talus_along(*middle, axis) <= picture->fair_high[axis];
-    return fair;
+        is_inlier &= talus_along(*middle, axis) >= picture->inlier_low[axis] &&
+                     talus_along(*middle, axis) <= picture->inlier_high[axis];
+    return is_inlier;
 }
 
 static void measure(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
-    set_fair_range(picture);
+    set_inlier_range(picture);
     picture->bounds = picture->moving = nothing;
     for (int i = 0; i < s->body_count; i++) {
         TalusVec3 middle, extent;
-        if (!fair_extent(picture, i, &middle, &extent))
+        if (!inlier_extent(picture, i, &middle, &extent))
             continue;
         if (!s->fixed[i])
             include(&picture->moving, middle, extent);
@@ -122,7 +123,7 @@ static void measure(TalusPicture *picture)
 /* ---- frame ---- */
 
 /* East is the first axis that is at least 30 degrees from up, projected to the horizontal. */
-void talus_picture_stand(TalusPicture *picture)
+void talus_picture_set_axes(TalusPicture *picture)
 {
     static const TalusVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     TalusVec3 up = talus_normalize(talus_neg(picture->head->gravity), axes[2]), along = axes[0];
@@ -134,7 +135,7 @@ void talus_picture_stand(TalusPicture *picture)
     picture->north = talus_cross(up, picture->east);
 }
 
-void talus_picture_frame(TalusPicture *picture)
+void talus_picture_measure(TalusPicture *picture)
 {
     measure(picture);
     picture->origin = talus_scale(0.5, talus_add(picture->bounds.lo, picture->bounds.hi));
@@ -223,7 +224,7 @@ static void fit_all(Fit *fit, const TalusPicture *picture)
     const TalusSnapshot *s = picture->snapshot;
     TalusVec3 middle, extent;
     for (int i = 0; i < s->body_count; i++) {
-        if (!talus_is_drawn_solid(picture, i) || !fair_extent(picture, i, &middle, &extent))
+        if (!talus_is_drawn_solid(picture, i) || !inlier_extent(picture, i, &middle, &extent))
             continue;
         middle = talus_sub(middle, picture->origin);
         if (talus_is_drawn(picture, i, TALUS_DRAWN_SPHERE))

@@ -37,7 +37,7 @@ int talus_caption_height(const TalusDrawDef *def)
 /* ---- numbers ---- */
 
 /* Inserts commas between the thousands of a number. */
-static void group(char *text, size_t size)
+static void group_thousands(char *text, size_t size)
 {
     size_t length = strlen(text), digits = strspn(text, "0123456789");
     for (size_t k = digits; k > 3 && length + 1 < size; length++) {
@@ -53,7 +53,7 @@ static void print_value(char *text, size_t size, double x)
     bool whole = fabs(x) >= 1000.0 && fabs(x) < 1e7;
     snprintf(text, size, whole ? "%.0f" : "%.3g", x);
     if (whole)
-        group(text, size);
+        group_thousands(text, size);
 }
 
 static int moving_bodies(const TalusSnapshot *s)
@@ -88,7 +88,7 @@ static double draw_scale(const Caption *c, double right)
     return left;
 }
 
-/* Categories of the moving bodies, as many as fit; the last entry counts the others. */
+/* Categories of the moving bodies, as many as shorten; the last entry counts the others. */
 typedef struct Legend {
     int number[ENTRIES];
     int count, more;
@@ -151,7 +151,7 @@ static double draw_legend(const Caption *c, double right)
 /* ---- the left-hand side ---- */
 
 /* Shortens text, with dots at its end, to at most the width `most`. */
-static void fit(char *text, double size, double most)
+static void shorten(char *text, double size, double most)
 {
     size_t length = strlen(text);
     while (length > 3 && talus_text_width(text, size) > most)
@@ -164,11 +164,11 @@ static void draw_left(const Caption *c, double left, double right)
     char text[TEXT], count[24];
     const char *title = p->head->title && p->head->title[0] ? p->head->title : p->head->scene;
     snprintf(text, sizeof text, "%s", title ? title : "");
-    fit(text, 1.12 * c->em, right - left);
+    shorten(text, 1.12 * c->em, right - left);
     talus_text_draw(c->image, left, c->first, 1.12 * c->em, p->theme->ink, text);
     int bodies = moving_bodies(p->snapshot);
     snprintf(count, sizeof count, "%d", bodies);
-    group(count, sizeof count);
+    group_thousands(count, sizeof count);
     snprintf(text, sizeof text, "t = %.4g s, %s %s", p->snapshot->time, count,
              bodies == 1 ? "body" : "bodies");
     talus_text_draw(c->image, left, c->second, c->em, p->theme->muted, text);

@@ -9,15 +9,26 @@
 
 /* ---- values ---- */
 
-static bool has_values(const TalusSnapshot *s, TalusColourBy by)
+/* Values of a snapshot that bodies are coloured by; both NULL if there are none. */
+typedef struct Values {
+    const double *real;
+    const int *whole;
+} Values;
+
+static Values values_of(const TalusSnapshot *s, TalusColourBy by)
 {
     switch (by) {
-    case TALUS_COLOUR_SPEED: return s->speed != NULL;
-    case TALUS_COLOUR_FORCE: return s->force != NULL;
-    case TALUS_COLOUR_TOUCHING: return s->touching != NULL;
-    case TALUS_COLOUR_LAYER: return s->layer != NULL;
-    default: return true;
+    case TALUS_COLOUR_SPEED: return (Values){.real = s->speed};
+    case TALUS_COLOUR_FORCE: return (Values){.real = s->force};
+    case TALUS_COLOUR_TOUCHING: return (Values){.whole = s->touching};
+    case TALUS_COLOUR_LAYER: return (Values){.whole = s->layer};
+    default: return (Values){0};
     }
+}
+
+static double value_at(Values values, int row)
+{
+    return values.real ? values.real[row] : values.whole[row];
 }
 
 static const char *why_missing(TalusColourBy by)
@@ -26,17 +37,6 @@ static const char *why_missing(TalusColourBy by)
     case TALUS_COLOUR_TOUCHING: return "; those of large runs leave it out";
     case TALUS_COLOUR_LAYER: return "; those of a run with --out do";
     default: return "";
-    }
-}
-
-static double value_of(const TalusSnapshot *s, TalusColourBy by, int row)
-{
-    switch (by) {
-    case TALUS_COLOUR_SPEED: return s->speed[row];
-    case TALUS_COLOUR_FORCE: return s->force[row];
-    case TALUS_COLOUR_TOUCHING: return s->touching[row];
-    case TALUS_COLOUR_LAYER: return s->layer[row];
-    default: return 0.0;
     }
 }
 
@@ -54,7 +54,7 @@ uint32_t talus_picture_colour(const TalusPicture *picture, int row)
     case TALUS_COLOUR_TAG: return talus_palette_category(s->tag[row], dark);
     default: break;
     }
-    double value = value_of(s, picture->def->colour, row);
+    double value = value_at(values_of(s, picture->def->colour), row);
     return talus_palette_sequential((value - picture->low) / (picture->high - picture->low));
 }
 
@@ -79,15 +79,15 @@ double talus_percentile(double *value, size_t count)
 }
 
 /* 99th percentile and maximum over moving bodies; 0 if none moves. */
-static TalusStatus high_value(const TalusSnapshot *s, TalusColourBy by, double *percentile,
+static TalusStatus high_value(const TalusSnapshot *s, Values values, double *percentile,
                               double *largest)
 {
     double *value;
     size_t count = 0;
     TALUS_TRY(TALUS_ALLOC(value, (size_t)s->body_count, "values"));
     for (int i = 0; i < s->body_count; i++)
-        if (!s->fixed[i] && isfinite(value_of(s, by, i)))
-            value[count++] = value_of(s, by, i);
+        if (!s->fixed[i] && isfinite(value_at(values, i)))
+            value[count++] = value_at(values, i);
     *percentile = talus_percentile(value, count);
     *largest = count ? value[count - 1] : 0.0;
     talus_release(value);
@@ -116,12 +116,13 @@ TalusStatus talus_picture_colours(TalusPicture *picture)
     picture->high = def->high;
     if (def->chains || !talus_colour_has_scale(def->colour))
         return TALUS_OK;
-    if (!has_values(picture->snapshot, def->colour))
+    Values values = values_of(picture->snapshot, def->colour);
+    if (!values.real && !values.whole)
         return talus_fail(TALUS_ERR_ARGUMENT, "colour by %s: this frame does not hold it%s",
                           talus_colour_name(def->colour), why_missing(def->colour));
     if (isnan(def->high)) {
         double percentile, largest;
-        TALUS_TRY(high_value(picture->snapshot, def->colour, &percentile, &largest));
+        TALUS_TRY(high_value(picture->snapshot, values, &percentile, &largest));
         picture->high = preset_high(picture->head, def->colour, percentile, largest);
         if (!(picture->high > picture->low))
             picture->high = picture->low + 1.0;

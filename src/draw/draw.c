@@ -27,7 +27,7 @@ TalusDrawDef talus_draw_def_default(void)
 typedef struct Develop {
     const float *light;
     TalusImage *image;
-    float ground[3];
+    float background[3];
 } Develop;
 
 static void develop_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -40,10 +40,10 @@ static void develop_rows(void *context, int64_t begin, int64_t end, int64_t chun
         const float *light = d->light + 4 * k;
         unsigned char *pixel = d->image->pixel + (size_t)channels * k;
         for (int c = 0; c < 3; c++) {
-            float x = channels == 3     ? light[c] + (1.0f - light[3]) * d->ground[c]
+            float x = channels == 3     ? light[c] + (1.0f - light[3]) * d->background[c]
                       : light[3] > 0.0f ? light[c] / light[3]
                                         : 0.0f;
-            pixel[c] = talus_number_of(x);
+            pixel[c] = talus_srgb_encode(x);
         }
         if (channels == 4)
             pixel[3] = (unsigned char)(255.0f * fminf(light[3], 1.0f) + 0.5f);
@@ -55,7 +55,7 @@ static void develop(const TalusPicture *picture, TalusPool *pool, const float *l
 {
     Develop d = {.light = light, .image = image};
     for (int c = 0; c < 3; c++)
-        d.ground[c] = talus_light_of(picture->theme->ground >> (16 - 8 * c) & 255);
+        d.background[c] = talus_srgb_decode(picture->theme->background >> (16 - 8 * c) & 255);
     talus_parallel(pool, image->height, 16, develop_rows, &d);
 }
 
@@ -77,9 +77,9 @@ static TalusStatus check(const TalusDrawDef *def)
 
 static TalusStatus compose(TalusPicture *picture)
 {
-    talus_picture_stand(picture);
-    TALUS_TRY(talus_picture_looks(picture));
-    talus_picture_frame(picture);
+    talus_picture_set_axes(picture);
+    TALUS_TRY(talus_picture_shapes(picture));
+    talus_picture_measure(picture);
     picture->fixed_solid = talus_container_is_solid(picture);
     TALUS_TRY(talus_picture_colours(picture));
     TALUS_TRY(talus_picture_bodies(picture));

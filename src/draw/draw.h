@@ -14,11 +14,11 @@
 #include <talus/frames.h>
 
 /* Appearance of fixed bodies. */
-typedef enum TalusContainerLook {
+typedef enum TalusContainerStyle {
     TALUS_CONTAINER_SHOWN, /* opaque, except walls between viewer and inside */
     TALUS_CONTAINER_GHOST, /* nearly transparent; the ground receives shadows */
     TALUS_CONTAINER_HIDDEN
-} TalusContainerLook;
+} TalusContainerStyle;
 
 typedef struct TalusDrawDef {
     int width, height;
@@ -26,7 +26,7 @@ typedef struct TalusDrawDef {
     double low, high;          /* ends of the colour scale; NAN: from the frame */
     double azimuth, elevation; /* of the camera, degrees; docs/how-to/render.md */
     double zoom;               /* 1 fits the whole scene */
-    TalusContainerLook container;
+    TalusContainerStyle container;
     int clip_axis; /* 0, 1 or 2: the camera's side of coordinate clip_at is cut away */
     double clip_at;
     bool clip; /* enables clip_axis and clip_at */

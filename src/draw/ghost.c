@@ -13,7 +13,7 @@ typedef struct GhostJob {
     const TalusPicture *picture;
     const TalusView *view;
     const TalusRaster *const *opaque;
-    float *left;
+    float *transmitted;
     float half_line; /* half width of lines, pixels */
     Splat *splat;    /* one per triangle of the walls */
 } GhostJob;
@@ -33,7 +33,7 @@ static void dim(const GhostJob *job, size_t pixel, TalusF3 n, TalusF3 d)
     float along = talus_f3_dot(n, d), most = talus_f3_dot(n, n) * talus_f3_dot(d, d);
     float facing = most > 0.0f ? fabsf(along) / sqrtf(most) : 1.0f;
     float slant = 1.0f - fminf(facing, 1.0f), rise = theme->ghost_edge - theme->ghost_face;
-    job->left[pixel] *= 1.0f - (theme->ghost_face + rise * slant * slant * slant);
+    job->transmitted[pixel] *= 1.0f - (theme->ghost_face + rise * slant * slant * slant);
 }
 
 /* A triangle of corners q and their normals n on the rays d = (u, v, 1): it is met at depth offset / dot(plane, d),
@@ -43,7 +43,7 @@ typedef struct Sheet {
     float offset;
 } Sheet;
 
-static Sheet sheet_of(const TalusPlaced *wall)
+static Sheet sheet_of(const TalusViewedSolid *wall)
 {
     const TalusF3 *a = wall->axis;
     Sheet r = {.plane = talus_f3_cross(talus_f3_sub(a[1], a[0]), talus_f3_sub(a[2], a[0]))};
@@ -67,8 +67,8 @@ static void draw_wall(const GhostJob *job, int index, int top, int bottom)
     s.y1 = s.y1 < bottom ? s.y1 : bottom;
     if (s.y0 >= s.y1)
         return;
-    TalusPlaced wall = talus_solid_place(&job->picture->walls, index, job->view);
-    if (job->picture->def->container == TALUS_CONTAINER_SHOWN && talus_placed_is_opaque(&wall))
+    TalusViewedSolid wall = talus_solid_view(&job->picture->walls, index, job->view);
+    if (job->picture->def->container == TALUS_CONTAINER_SHOWN && talus_viewed_is_opaque(&wall))
         return;
     Sheet sheet = sheet_of(&wall);
     Rows rows;
@@ -124,9 +124,9 @@ static void draw_line(const GhostJob *job, const TalusLine *line, int top, int b
             float z =
                 view->perspective ? a.z * b.z / (b.z + s * (a.z - b.z)) : a.z + s * (b.z - a.z);
             size_t pixel = (size_t)y * (size_t)view->width + (size_t)x;
-            float *left = &job->left[pixel];
-            if (z <= depth_at(job, pixel) * 1.0005f && *left > 0.0f)
-                *left *= -(1.0f - job->picture->theme->ghost_line);
+            float *transmitted = &job->transmitted[pixel];
+            if (z <= depth_at(job, pixel) * 1.0005f && *transmitted > 0.0f)
+                *transmitted *= -(1.0f - job->picture->theme->ghost_line);
         }
 }
 
@@ -137,13 +137,13 @@ static void draw_band(void *context, int64_t begin, int64_t end, int64_t chunk)
     size_t width = (size_t)job->view->width;
     (void)chunk;
     for (size_t k = (size_t)top * width; k < (size_t)bottom * width; k++)
-        job->left[k] = 1.0f;
+        job->transmitted[k] = 1.0f;
     for (int k = 0; k < job->picture->walls.count; k++)
         draw_wall(job, k, top, bottom);
     for (int k = 0; k < job->picture->line_count; k++)
         draw_line(job, &job->picture->line[k], top, bottom);
     for (size_t k = (size_t)top * width; k < (size_t)bottom * width; k++)
-        job->left[k] = fabsf(job->left[k]);
+        job->transmitted[k] = fabsf(job->transmitted[k]);
 }
 
 static void project_walls(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -155,9 +155,10 @@ static void project_walls(void *context, int64_t begin, int64_t end, int64_t chu
 }
 
 TalusStatus talus_ghosts_draw(const TalusPicture *picture, const TalusView *view,
-                              const TalusRaster *const opaque[2], TalusPool *pool, float *left)
+                              const TalusRaster *const opaque[2], TalusPool *pool,
+                              float *transmitted)
 {
-    GhostJob job = {.picture = picture, .view = view, .opaque = opaque, .left = left};
+    GhostJob job = {.picture = picture, .view = view, .opaque = opaque, .transmitted = transmitted};
     job.half_line = (float)(0.5 * TALUS_GHOST_LINE_WIDTH / 1200.0) * (float)view->height;
     TALUS_TRY(TALUS_ALLOC(job.splat, (size_t)picture->walls.count, "walls in view"));
     talus_parallel(pool, picture->walls.count, GRAIN, project_walls, &job);

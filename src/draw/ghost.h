@@ -8,6 +8,7 @@
  * it is shown those that the camera sees from their transparent side. `opaque`: two rasters that hide what is behind
  * them; the depths of the second may be NULL. */
 TalusStatus talus_ghosts_draw(const TalusPicture *picture, const TalusView *view,
-                              const TalusRaster *const opaque[2], TalusPool *pool, float *left);
+                              const TalusRaster *const opaque[2], TalusPool *pool,
+                              float *transmitted);
 
 #endif

@@ -32,7 +32,7 @@ void talus_ground_free(TalusGround *ground)
 }
 
 /* Finds the point where the ray of a pixel meets the ground from above. */
-static bool meet(const TalusPicture *p, int x, int y, TalusF3 *at)
+static bool meets_ground(const TalusPicture *p, int x, int y, TalusF3 *at)
 {
     const TalusView *view = &p->camera;
     TalusRay ray = talus_view_ray(view, x, y);
@@ -44,7 +44,7 @@ static bool meet(const TalusPicture *p, int x, int y, TalusF3 *at)
 }
 
 /* Lost share of a lamp's light: taps over the width of its angle at the distance of the bodies' middle. */
-static float lost(const TalusGroundLamp *g, TalusF3 point, TalusF3 normal)
+static float lost_share(const TalusGroundLamp *g, TalusF3 point, TalusF3 normal)
 {
     const TalusLamp *lamp = g->lamp;
     const TalusView *view = &lamp->view;
@@ -73,12 +73,12 @@ static void add_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
     for (int row = (int)begin; row < (int)end; row++)
         for (int column = 0; column < job->ground->columns; column++) {
             float sum = 0.0f;
-            if (!meet(p, column * STEP, row * STEP, &at))
+            if (!meets_ground(p, column * STEP, row * STEP, &at))
                 continue;
             for (int k = 0; k < job->count; k++) {
                 float facing = talus_f3_dot(normal, job->lamps[k].lamp->direction);
                 if (facing > 0.0f)
-                    sum += job->lamps[k].light * facing * lost(&job->lamps[k], at, normal);
+                    sum += job->lamps[k].light * facing * lost_share(&job->lamps[k], at, normal);
             }
             job->ground->shade[(size_t)row * (size_t)job->ground->columns + (size_t)column] +=
                 job->weight * sum;
@@ -95,7 +95,7 @@ void talus_ground_add(TalusGround *ground, const TalusPicture *picture,
     talus_parallel(pool, ground->rows, BAND, add_rows, &job);
 }
 
-static void lay_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void composite_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Job *job = context;
     size_t columns = (size_t)job->ground->columns;
@@ -113,10 +113,10 @@ static void lay_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
         }
 }
 
-void talus_ground_lay(const TalusGround *ground, const TalusPicture *picture, TalusPool *pool,
-                      float *light)
+void talus_ground_composite(const TalusGround *ground, const TalusPicture *picture, TalusPool *pool,
+                            float *light)
 {
     TalusGround copy = *ground;
     Job job = {&copy, picture, NULL, 0, 0.0f, light};
-    talus_parallel(pool, picture->def->height, BAND, lay_rows, &job);
+    talus_parallel(pool, picture->def->height, BAND, composite_rows, &job);
 }

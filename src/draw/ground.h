@@ -26,7 +26,7 @@ void talus_ground_free(TalusGround *ground);
 void talus_ground_add(TalusGround *ground, const TalusPicture *picture,
                       const TalusGroundLamp *lamps, int count, int passes, TalusPool *pool);
 /* Composites the shadow below the content of `light` (talus_picture_expose). */
-void talus_ground_lay(const TalusGround *ground, const TalusPicture *picture, TalusPool *pool,
-                      float *light);
+void talus_ground_composite(const TalusGround *ground, const TalusPicture *picture, TalusPool *pool,
+                            float *light);
 
 #endif

@@ -27,13 +27,13 @@ void talus_image_free(TalusImage *image)
     memset(image, 0, sizeof *image);
 }
 
-float talus_light_of(unsigned number)
+float talus_srgb_decode(unsigned number)
 {
     float x = (float)number / 255.0f;
     return x <= 0.04045f ? x / 12.92f : powf((x + 0.055f) / 1.055f, 2.4f);
 }
 
-unsigned char talus_number_of(float light)
+unsigned char talus_srgb_encode(float light)
 {
     float x = fminf(fmaxf(light, 0.0f), 1.0f);
     x = x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1.0f / 2.4f) - 0.055f;

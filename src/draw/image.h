@@ -16,7 +16,7 @@ TalusStatus talus_image_create(int width, int height, int channels, TalusImage *
 void talus_image_free(TalusImage *image);
 
 /* Linear light of an sRGB number 0 to 255, and the inverse (0 to 1, clamped). */
-float talus_light_of(unsigned number);
-unsigned char talus_number_of(float light);
+float talus_srgb_decode(unsigned number);
+unsigned char talus_srgb_encode(float light);
 
 #endif

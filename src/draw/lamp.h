@@ -19,7 +19,7 @@ void talus_lamp_clear(TalusLamp *lamp);
 
 /* Share of the light that reaches a point with this unit normal, weighted over four neighbours in the map; 1 outside
  * the map. The point is lifted off its surface by one and a half texels, so that a surface does not shadow itself. */
-static inline float talus_lamp_reaches(const TalusLamp *lamp, TalusF3 point, TalusF3 normal)
+static inline float talus_lamp_visibility(const TalusLamp *lamp, TalusF3 point, TalusF3 normal)
 {
     float lift = 1.5f * lamp->texel;
     TalusF3 q = talus_view_point(&lamp->view, talus_f3_madd(point, lift, normal));

@@ -33,7 +33,7 @@ typedef struct Expose {
     TalusRaster seen, chains, walls; /* walls: drawn if the container is shown */
     TalusLamp key, sky[MAX_SKY];
     float sky_light[MAX_SKY]; /* 4 (a + b d.up) / directions of this pass */
-    float *left;              /* light that ghosts transmit; NULL without ghosts */
+    float *transmitted;       /* light that ghosts transmit; NULL without ghosts */
     float *light;
     TalusF3 ghost;
     TalusGround ground;
@@ -69,28 +69,29 @@ static TalusF3 linear(const Expose *e, uint32_t rgb)
 }
 
 /* A point of a surface to be lit. */
-typedef struct Spot {
+typedef struct SurfacePoint {
     TalusF3 point, normal, view; /* view: unit, towards the eye */
-    bool open;                   /* unobstructed */
-} Spot;
+    bool unobstructed;           /* unobstructed */
+} SurfacePoint;
 
-/* Returns the light on a white surface; *shine is the specular part. */
-static float light_on(const Expose *e, const Spot *s, float *shine)
+/* Returns the light on a white surface; *specular is the specular part. */
+static float light_on(const Expose *e, const SurfacePoint *s, float *specular)
 {
     float facing = talus_f3_dot(s->normal, e->key.direction), sum = TALUS_LEAST_LIGHT;
-    *shine = 0.0f;
+    *specular = 0.0f;
     if (facing > 0.0f) {
-        float part = s->open ? 1.0f : talus_lamp_reaches(&e->key, s->point, s->normal);
+        float part = s->unobstructed ? 1.0f : talus_lamp_visibility(&e->key, s->point, s->normal);
         TalusF3 half = talus_f3_unit(talus_f3_add(e->key.direction, s->view));
         float h = fmaxf(talus_f3_dot(s->normal, half), 0.0f), h2 = h * h, h8 = h2 * h2 * h2 * h2;
         sum += TALUS_KEY_LIGHT * facing * part;
-        *shine = TALUS_GLOSS * part * h8 * h8 * h8 * h8 * h8;
+        *specular = TALUS_GLOSS * part * h8 * h8 * h8 * h8 * h8;
     }
     for (int k = 0; k < e->plan.sky; k++) {
         facing = talus_f3_dot(s->normal, e->sky[k].direction);
         if (facing > 0.0f)
-            sum += e->sky_light[k] * facing *
-                   (s->open ? 1.0f : talus_lamp_reaches(&e->sky[k], s->point, s->normal));
+            sum +=
+                e->sky_light[k] * facing *
+                (s->unobstructed ? 1.0f : talus_lamp_visibility(&e->sky[k], s->point, s->normal));
     }
     return sum;
 }
@@ -115,34 +116,34 @@ static Colour faded(Colour c, float by)
 
 /* Colour of a surface at depth t; the normal is in view coordinates. */
 static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, uint32_t rgb,
-                      bool open)
+                      bool unobstructed)
 {
     const TalusView *view = &e->view;
     TalusF3 at = talus_f3_madd(ray.o, t, ray.d);
-    Spot spot = {talus_f3_add(view->eye, talus_view_turn_back(view, at)),
-                 talus_view_turn_back(view, normal),
-                 talus_f3_scale(-1.0f, talus_f3_unit(talus_view_turn_back(view, ray.d))), open};
-    float shine, white = light_on(e, &spot, &shine);
+    SurfacePoint spot = {
+        talus_f3_add(view->eye, talus_view_turn_back(view, at)), talus_view_turn_back(view, normal),
+        talus_f3_scale(-1.0f, talus_f3_unit(talus_view_turn_back(view, ray.d))), unobstructed};
+    float specular, white = light_on(e, &spot, &specular);
     TalusF3 c = linear(e, rgb);
-    return (Colour){white * c.x + shine, white * c.y + shine, white * c.z + shine, 1.0f};
+    return (Colour){white * c.x + specular, white * c.y + specular, white * c.z + specular, 1.0f};
 }
 
 /* Normal of a polyhedron's facet at a point, in view coordinates, and whether a sharp edge is within `wide`. */
-static TalusF3 facet_normal(const Expose *e, const TalusPlaced *solid, int face, TalusF3 at,
+static TalusF3 facet_normal(const Expose *e, const TalusViewedSolid *solid, int face, TalusF3 at,
                             float wide, bool *edge)
 {
     if (face < 0)
         return e->cut.normal;
-    TalusF3 p = talus_placed_in(solid, talus_f3_sub(at, solid->centre));
+    TalusF3 p = talus_viewed_to_axes(solid, talus_f3_sub(at, solid->centre));
     *edge = talus_polyhedron_near_edge(solid->polyhedron, face, p, wide);
-    return talus_placed_out(solid, talus_polyhedron_normal(solid->polyhedron, face, p));
+    return talus_viewed_from_axes(solid, talus_polyhedron_normal(solid->polyhedron, face, p));
 }
 
 static Colour solid_colour(const Expose *e, const TalusSolids *solids, const TalusRaster *raster,
-                           size_t pixel, TalusRay ray, bool open)
+                           size_t pixel, TalusRay ray, bool unobstructed)
 {
     int index = raster->hit[pixel];
-    TalusPlaced solid = talus_solid_place(solids, index, &e->view);
+    TalusViewedSolid solid = talus_solid_view(solids, index, &e->view);
     float t = raster->depth[pixel];
     TalusF3 normal = {0.0f, 0.0f, -1.0f}; /* for a rim missed by rounding */
     bool edge = false;
@@ -150,9 +151,9 @@ static Colour solid_colour(const Expose *e, const TalusSolids *solids, const Tal
         normal = facet_normal(e, &solid, raster->face[pixel], talus_f3_madd(ray.o, t, ray.d),
                               e->edge * t, &edge);
     else
-        talus_placed_hit(&solid, &e->cut, ray, &t, &normal);
-    Colour c = surface(e, ray, t, normal, solids->solid[index].rgb, open);
-    if (!open && edge) {
+        talus_viewed_hit(&solid, &e->cut, ray, &t, &normal);
+    Colour c = surface(e, ray, t, normal, solids->solid[index].rgb, unobstructed);
+    if (!unobstructed && edge) {
         c = faded(c, 1.0f - TALUS_EDGE_SHADE);
         c.a = 1.0f;
     }
@@ -202,8 +203,8 @@ static void expose_band(void *context, int64_t begin, int64_t end, int64_t chunk
             Colour c = opaque_colour(e, pixel, ray);
             if (e->picture->def->chains)
                 c = chain_colour(e, pixel, ray, c);
-            if (e->left) {
-                float a = 1.0f - e->left[pixel];
+            if (e->transmitted) {
+                float a = 1.0f - e->transmitted[pixel];
                 c = over((Colour){a * e->ghost.x, a * e->ghost.y, a * e->ghost.z, a}, c);
             }
             float *light = e->light + 4 * pixel;
@@ -302,8 +303,8 @@ static TalusStatus expose_pass(Expose *e, int pass, TalusPool *pool)
     if (p->def->container == TALUS_CONTAINER_SHOWN)
         TALUS_TRY(talus_raster_draw(&e->walls, &p->walls, &e->view, true, pool));
     const TalusRaster *const opaque[2] = {&e->seen, &e->walls};
-    if (e->left)
-        TALUS_TRY(talus_ghosts_draw(p, &e->view, opaque, pool, e->left));
+    if (e->transmitted)
+        TALUS_TRY(talus_ghosts_draw(p, &e->view, opaque, pool, e->transmitted));
     if (p->ground)
         shade_ground(e, pool);
     talus_parallel(pool, e->view.height, BAND, expose_band, e);
@@ -319,7 +320,7 @@ static void expose_clear(Expose *e)
     for (int k = 0; k < MAX_SKY; k++)
         talus_lamp_clear(&e->sky[k]);
     talus_ground_free(&e->ground);
-    talus_release(e->left);
+    talus_release(e->transmitted);
 }
 
 TalusStatus talus_picture_expose(const TalusPicture *picture, TalusPool *pool, float *light)
@@ -327,18 +328,18 @@ TalusStatus talus_picture_expose(const TalusPicture *picture, TalusPool *pool, f
     Expose e = {.picture = picture, .plan = plan_for(picture), .light = light};
     size_t pixels = (size_t)picture->def->width * (size_t)picture->def->height;
     for (unsigned k = 0; k < 256; k++)
-        e.decode[k] = talus_light_of(k);
+        e.decode[k] = talus_srgb_decode(k);
     e.ghost = linear(&e, picture->theme->ghost);
     e.edge = (float)(TALUS_EDGE_WIDTH * picture->def->height / 1200.0) / picture->camera.scale;
     TalusStatus status = TALUS_OK;
     if (picture->walls.count + picture->line_count > 0)
-        status = TALUS_ALLOC(e.left, pixels, "ghosts");
+        status = TALUS_ALLOC(e.transmitted, pixels, "ghosts");
     if (status == TALUS_OK && picture->ground)
         status = talus_ground_create(picture, &e.ground);
     for (int pass = 0; pass < e.plan.passes && status == TALUS_OK; pass++)
         status = expose_pass(&e, pass, pool);
     if (status == TALUS_OK && picture->ground)
-        talus_ground_lay(&e.ground, picture, pool, light);
+        talus_ground_composite(&e.ground, picture, pool, light);
     expose_clear(&e);
     return status;
 }

@@ -33,8 +33,8 @@ uint32_t talus_palette_category(int number, bool dark);
 uint32_t talus_palette_identity(TalusBodyId id);
 
 typedef struct TalusTheme {
-    uint32_t ground, ink, muted; /* --ground, --text and --muted of the report page */
-    uint32_t fixed, ghost, veil; /* fixed bodies; ghost containers; bodies behind chains */
+    uint32_t background, ink, muted; /* --ground, --text and --muted of the report page */
+    uint32_t fixed, ghost, veil;     /* fixed bodies; ghost containers; bodies behind chains */
     /* Opacity of a ghost face on, edge on, and of its lines. */
     float ghost_face, ghost_edge, ghost_line;
 } TalusTheme;

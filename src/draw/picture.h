@@ -27,25 +27,25 @@ typedef struct TalusPiece {
 } TalusPiece;
 
 /* A shape of the head, prepared for drawing. */
-typedef struct TalusLook {
+typedef struct TalusDrawnShape {
     const TalusFigure *figure;
     bool ground;       /* a surface that bodies stand on: drawn opaque */
     int first, pieces; /* pieces of a solid */
-} TalusLook;
+} TalusDrawnShape;
 
 typedef struct TalusPicture {
-    TalusLook *look; /* of each shape */
+    TalusDrawnShape *shape; /* of each shape */
     TalusPiece *piece;
     TalusPolyhedron *polyhedron;
     int polyhedra;
-    TalusFigure *made; /* figures that are not in the head */
+    TalusFigure *own_figures; /* figures that are not in the head */
     const TalusFramesHead *head;
     const TalusSnapshot *snapshot;
     const TalusDrawDef *def;
     const TalusTheme *theme;
-    TalusVec3 up, east, north;        /* orthonormal frame; azimuth rotates from east to north */
-    TalusAabb bounds, moving;         /* of all bodies with an extent; of moving ones */
-    double fair_low[3], fair_high[3]; /* moving bodies with their middle outside do not count */
+    TalusVec3 up, east, north; /* orthonormal frame; azimuth rotates from east to north */
+    TalusAabb bounds, moving;  /* of all bodies with an extent; of moving ones */
+    double inlier_low[3], inlier_high[3]; /* moving bodies with their middle outside do not count */
     TalusVec3 origin;
     TalusSolids bodies, chains;
     TalusSolids walls; /* triangles of fixed bodies; they cast no shadow */
@@ -66,7 +66,7 @@ bool talus_container_is_solid(const TalusPicture *picture); /* container.c */
 
 static inline const TalusFigure *talus_picture_figure(const TalusPicture *picture, int row)
 {
-    return picture->look[picture->snapshot->shape[row]].figure;
+    return picture->shape[picture->snapshot->shape[row]].figure;
 }
 
 static inline bool talus_is_drawn(const TalusPicture *picture, int row, TalusDrawn drawn)
@@ -91,20 +91,20 @@ static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int
 }
 
 /* True if a body is among `bodies`: a solid, or the triangles of a ground. Otherwise it is among `walls`. */
-bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* looks.c */
+bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* shapes.c */
 bool talus_is_ground(const TalusPicture *picture, int row);
 
 /* Each function fills its part; call them in this order. */
-void talus_picture_stand(TalusPicture *picture);            /* camera.c: up, east, north */
-TalusStatus talus_picture_looks(TalusPicture *picture);     /* looks.c */
-void talus_picture_frame(TalusPicture *picture);            /* camera.c: bounds, origin */
+void talus_picture_set_axes(TalusPicture *picture);         /* camera.c: up, east, north */
+TalusStatus talus_picture_shapes(TalusPicture *picture);    /* shapes.c */
+void talus_picture_measure(TalusPicture *picture);          /* camera.c: bounds, origin */
 TalusStatus talus_picture_colours(TalusPicture *picture);   /* colour.c: low and high */
 TalusStatus talus_picture_bodies(TalusPicture *picture);    /* bodies.c: solids */
 TalusStatus talus_picture_chains(TalusPicture *picture);    /* bodies.c */
 TalusStatus talus_picture_container(TalusPicture *picture); /* container.c */
 void talus_picture_camera(TalusPicture *picture);           /* camera.c */
 void talus_picture_clear(TalusPicture *picture);
-void talus_picture_clear_looks(TalusPicture *picture);
+void talus_picture_clear_shapes(TalusPicture *picture);
 
 /* Pose of the body in this row, without scale. */
 TalusPlacement talus_picture_place(const TalusPicture *picture, int row); /* bodies.c */

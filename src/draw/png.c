@@ -114,10 +114,10 @@ static size_t store(const unsigned char *bytes, size_t size, unsigned char *out)
 }
 
 static TalusStatus compress(const unsigned char *bytes, size_t size, unsigned char *out,
-                            size_t room, size_t *used)
+                            size_t capacity, size_t *used)
 {
     if (talus_deflate_available())
-        return talus_deflate(LEVEL, TALUS_DEFLATE_ANY, bytes, size, out, room, used);
+        return talus_deflate(LEVEL, TALUS_DEFLATE_ANY, bytes, size, out, capacity, used);
     *used = store(bytes, size, out);
     return TALUS_OK;
 }
@@ -137,9 +137,9 @@ static TalusStatus assemble(const TalusImage *image, const unsigned char *rows, 
                             unsigned char **bytes, size_t *total)
 {
     size_t bound = talus_deflate_bound(size), plain = stored_size(size);
-    size_t room = bound > plain ? bound : plain, used;
+    size_t capacity = bound > plain ? bound : plain, used;
     unsigned char *file;
-    TALUS_TRY(TALUS_ALLOC(file, SIGNATURE + 3 * CHUNK + HEADER + room, "PNG file"));
+    TALUS_TRY(TALUS_ALLOC(file, SIGNATURE + 3 * CHUNK + HEADER + capacity, "PNG file"));
     memcpy(file, "\x89PNG\r\n\x1a\n", SIGNATURE);
     unsigned char *at = file + SIGNATURE;
     put_u32(at + 8, (uint32_t)image->width);
@@ -147,7 +147,7 @@ static TalusStatus assemble(const TalusImage *image, const unsigned char *rows, 
     at[16] = 8;                            /* bits per channel */
     at[17] = image->channels == 4 ? 6 : 2; /* colour type: with or without opacity */
     at = end_chunk(at, "IHDR", HEADER);
-    TalusStatus status = compress(rows, size, at + 8, room, &used);
+    TalusStatus status = compress(rows, size, at + 8, capacity, &used);
     if (status != TALUS_OK) {
         talus_release(file);
         return status;

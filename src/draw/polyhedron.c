@@ -32,13 +32,6 @@ typedef struct Fan {
     int apex, last;
 } Fan;
 
-/* Normal of a triangle, as long as twice its area. */
-static TalusVec3 area_normal(const TalusMesh *mesh, const int *t)
-{
-    TalusVec3 a = mesh->vertex[t[0]];
-    return talus_cross(talus_sub(mesh->vertex[t[1]], a), talus_sub(mesh->vertex[t[2]], a));
-}
-
 static bool continues(const Fan *fan, const int *t)
 {
     return t[0] == fan->apex && t[1] == fan->last &&
@@ -57,7 +50,7 @@ static void add_corner(TalusPolyhedron *p, Fan *fan, int vertex)
 
 static void begin_facet(TalusPolyhedron *p, Fan *fan, const int *t)
 {
-    TalusVec3 n = talus_normalize(area_normal(fan->mesh, t), talus_vec3(0, 0, 1));
+    TalusVec3 n = talus_normalize(talus_area_normal(fan->mesh, t), talus_vec3(0, 0, 1));
     fan->normal = n;
     fan->offset = talus_dot(n, fan->mesh->vertex[t[0]]);
     fan->apex = t[0];
@@ -74,7 +67,7 @@ static void fill_facets(TalusPolyhedron *p, Fan *fan, int from, int to)
     fan->apex = -1;
     for (int k = from; k < to; k++) {
         const int *t = fan->mesh->triangle + 3 * (size_t)k;
-        if (!(talus_norm(area_normal(fan->mesh, t)) > 0.0))
+        if (!(talus_norm(talus_area_normal(fan->mesh, t)) > 0.0))
             continue;
         if (!continues(fan, t))
             begin_facet(p, fan, t);
@@ -197,7 +190,7 @@ static double volume_of(const TalusMesh *mesh, int from, int to, TalusVec3 middl
     double sum = 0.0;
     for (int k = from; k < to; k++) {
         const int *t = mesh->triangle + 3 * (size_t)k;
-        sum += talus_dot(talus_sub(mesh->vertex[t[0]], middle), area_normal(mesh, t)) / 6.0;
+        sum += talus_dot(talus_sub(mesh->vertex[t[0]], middle), talus_area_normal(mesh, t)) / 6.0;
     }
     return sum;
 }

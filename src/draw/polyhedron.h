@@ -8,6 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Normal of a triangle, as long as twice its area. */
+static inline TalusVec3 talus_area_normal(const TalusMesh *mesh, const int *t)
+{
+    TalusVec3 a = mesh->vertex[t[0]];
+    return talus_cross(talus_sub(mesh->vertex[t[1]], a), talus_sub(mesh->vertex[t[2]], a));
+}
+
 /* A corner of a facet, relative to the middle of the piece. */
 typedef struct TalusCorner {
     TalusF3 at, normal;

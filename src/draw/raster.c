@@ -45,7 +45,7 @@ static Rectangle sphere_rectangle(const TalusView *view, TalusF3 q, float radius
     return r;
 }
 
-static TalusF3 box_corner(const TalusPlaced *solid, int k)
+static TalusF3 box_corner(const TalusViewedSolid *solid, int k)
 {
     TalusF3 q = solid->centre;
     q = talus_f3_madd(q, k & 1 ? solid->half.x : -solid->half.x, solid->axis[0]);
@@ -53,7 +53,7 @@ static TalusF3 box_corner(const TalusPlaced *solid, int k)
     return talus_f3_madd(q, k & 4 ? solid->half.z : -solid->half.z, solid->axis[2]);
 }
 
-static Rectangle form_rectangle(const TalusView *view, const TalusPlaced *solid)
+static Rectangle form_rectangle(const TalusView *view, const TalusViewedSolid *solid)
 {
     Rectangle r = {INFINITY, -INFINITY, INFINITY, -INFINITY};
     bool triangle = solid->kind == TALUS_FORM_TRIANGLE;
@@ -78,7 +78,7 @@ static void pixels(float low, float high, int size, int *first, int *end)
 Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view)
 {
     const TalusSolid *solid = &solids->solid[index];
-    TalusPlaced placed = talus_solid_place(solids, index, view);
+    TalusViewedSolid placed = talus_solid_view(solids, index, view);
     Splat splat = {placed.centre.z - solid->radius, 0, 0, 0, 0};
     if (placed.kind == TALUS_FORM_TRIANGLE)
         splat.near =
@@ -114,7 +114,7 @@ static void project_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
-static void deal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+static void bin_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     Job *job = context;
     int64_t *next = job->raster->start + chunk * job->tiles;
@@ -140,7 +140,8 @@ static int64_t running_sums(const Job *job)
 
 /* ---- draw ---- */
 
-static void draw_form(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
+static void draw_form(const Tile *tile, const Splat *s, int32_t index,
+                      const TalusViewedSolid *solid)
 {
     const Job *job = tile->job;
     TalusRaster *raster = job->raster;
@@ -149,7 +150,7 @@ static void draw_form(const Tile *tile, const Splat *s, int32_t index, const Tal
             size_t at = (size_t)y * (size_t)raster->width + (size_t)x;
             float t;
             TalusF3 normal;
-            if (talus_placed_hit(solid, &job->cut, talus_view_ray(job->view, x, y), &t, &normal))
+            if (talus_viewed_hit(solid, &job->cut, talus_view_ray(job->view, x, y), &t, &normal))
                 keep_nearest(raster, at, t, index, 0);
         }
 }
@@ -204,7 +205,7 @@ static bool is_hidden(Tile *tile, const Splat *s)
     for (int by = by0; by <= by1; by++)
         for (int bx = bx0; bx <= bx1; bx++) {
             bool open = s->near <= tile->far[by * BLOCKS + bx];
-            tile->touched[by * BLOCKS + bx] |= open;
+            tile->dirty[by * BLOCKS + bx] |= open;
             hidden &= !open;
         }
     return hidden;
@@ -223,7 +224,7 @@ static void draw_splat(Tile *tile, int32_t index)
     const TalusSolid *solid = &job->solids->solid[index];
     TalusF3 centre = talus_view_point(job->view, solid->centre);
     if (solid->form >= 0 || job->cut.on || job->view->perspective != (job->raster->hit != NULL)) {
-        TalusPlaced placed = talus_solid_place(job->solids, index, job->view);
+        TalusViewedSolid placed = talus_solid_view(job->solids, index, job->view);
         if (!talus_draw_faces(tile, &s, index, &placed))
             draw_form(tile, &s, index, &placed);
     } else if (job->view->perspective) {
@@ -237,7 +238,7 @@ static void measure_blocks(Tile *tile)
 {
     const TalusRaster *raster = tile->job->raster;
     for (int b = 0; b < BLOCKS * BLOCKS; b++) {
-        if (!tile->touched[b])
+        if (!tile->dirty[b])
             continue;
         int x0 = tile->x0 + b % BLOCKS * BLOCK, y0 = tile->y0 + b / BLOCKS * BLOCK;
         int x1 = x0 + BLOCK < tile->x1 ? x0 + BLOCK : tile->x1;
@@ -247,7 +248,7 @@ static void measure_blocks(Tile *tile)
             for (int x = x0; x < x1; x++)
                 far = fmaxf(far, raster->depth[(size_t)y * (size_t)raster->width + (size_t)x]);
         tile->far[b] = far;
-        tile->touched[b] = false;
+        tile->dirty[b] = false;
     }
 }
 
@@ -322,7 +323,7 @@ static void draw_tiles(void *context, int64_t first, int64_t last, int64_t chunk
 
 /* ---- all of it ---- */
 
-static TalusStatus make_room(TalusRaster *raster, const Job *job, bool hits)
+static TalusStatus reserve(TalusRaster *raster, const Job *job, bool hits)
 {
     size_t pixel_count = (size_t)raster->width * (size_t)raster->height;
     TALUS_TRY(TALUS_GROW(raster->depth, pixel_count, 0, "depths"));
@@ -346,12 +347,12 @@ TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, co
     job.tiles = job.tiles_x * ((view->height + TILE - 1) / TILE);
     job.grain = share > GRAIN ? share : GRAIN;
     job.chunks = talus_chunks(solids->count, job.grain);
-    TALUS_TRY(make_room(raster, &job, hits));
+    TALUS_TRY(reserve(raster, &job, hits));
     talus_parallel(pool, solids->count, job.grain, project_chunk, &job);
     size_t places = (size_t)running_sums(&job);
     TALUS_TRY(TALUS_GROW(raster->list, places, 0, "tile lists"));
     TALUS_TRY(TALUS_GROW(raster->sorted, places, 0, "tile lists"));
-    talus_parallel(pool, solids->count, job.grain, deal_chunk, &job);
+    talus_parallel(pool, solids->count, job.grain, bin_chunk, &job);
     talus_parallel(pool, job.tiles, 1, draw_tiles, &job);
     return TALUS_OK;
 }

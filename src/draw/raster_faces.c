@@ -25,21 +25,14 @@ typedef struct Point {
     float x, y;
 } Point;
 
-static void add_row(const Splat *s, Rows *rows, int y)
+static void begin_rows(const Splat *s, Rows *rows)
 {
-    rows->low[y - s->y0] = INFINITY;
-    rows->high[y - s->y0] = -INFINITY;
-}
-
-/* Initialises rows when an edge first reaches them: most facets have few rows. */
-static void widen_rows(const Splat *s, Rows *rows, int first, int end)
-{
-    if (rows->first >= rows->end)
-        rows->first = rows->end = first;
-    while (rows->first > first)
-        add_row(s, rows, --rows->first);
-    while (rows->end < end)
-        add_row(s, rows, rows->end++);
+    rows->first = s->y1;
+    rows->end = s->y0;
+    for (int k = 0; k < s->y1 - s->y0; k++) {
+        rows->low[k] = INFINITY;
+        rows->high[k] = -INFINITY;
+    }
 }
 
 /* Adds an edge to the rows whose middle lies from its upper end to before its lower end. x is computed from the
@@ -55,7 +48,8 @@ static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
     if (begin >= end)
         return;
     float slope = (b.x - a.x) / (b.y - a.y);
-    widen_rows(s, rows, begin, end);
+    rows->first = begin < rows->first ? begin : rows->first;
+    rows->end = end > rows->end ? end : rows->end;
     for (int y = begin; y < end; y++) {
         float x = a.x + ((float)y + 0.5f - a.y) * slope;
         rows->low[y - s->y0] = fminf(rows->low[y - s->y0], x);
@@ -100,18 +94,19 @@ static Point project(const TalusView *view, TalusF3 q)
     return p;
 }
 
-void talus_triangle_rows(const TalusView *view, const Splat *s, const TalusPlaced *triangle,
+void talus_triangle_rows(const TalusView *view, const Splat *s, const TalusViewedSolid *triangle,
                          Rows *rows)
 {
     Point corner[3];
-    rows->first = rows->end = 0;
+    begin_rows(s, rows);
     for (int k = 0; k < 3; k++)
         corner[k] = project(view, talus_f3_add(triangle->centre, triangle->axis[k]));
     for (int k = 0; k < 3; k++)
         add_edge(s, corner[k], corner[(k + 1) % 3], rows);
 }
 
-static void draw_triangle(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
+static void draw_triangle(const Tile *tile, const Splat *s, int32_t index,
+                          const TalusViewedSolid *solid)
 {
     const TalusView *view = tile->job->view;
     Rows rows;
@@ -127,61 +122,38 @@ static void draw_triangle(const Tile *tile, const Splat *s, int32_t index, const
 /* ---- polyhedra ---- */
 
 /* The eye in the axes of a solid; in a parallel view, the direction to the eye. */
-static TalusF3 eye_in_axes(const TalusView *view, const TalusPlaced *solid)
+static TalusF3 eye_in_axes(const TalusView *view, const TalusViewedSolid *solid)
 {
     TalusF3 to = view->perspective ? talus_f3_scale(-1.0f, solid->centre) : talus_f3(0, 0, -1.0f);
-    return talus_placed_in(solid, to);
+    return talus_viewed_to_axes(solid, to);
 }
 
-static bool looks_at_eye(const TalusView *view, const TalusFacet *f, TalusF3 eye)
+static bool faces_eye(const TalusView *view, const TalusFacet *f, TalusF3 eye)
 {
     return talus_f3_dot(f->normal, eye) > (view->perspective ? f->offset : 0.0f);
 }
 
-/* Number of corners of a facet that are projected at a time. */
-enum { BATCH = 16 };
-
-/* True if the bounding rectangle of the points meets the splat. */
-static bool may_cover(const Splat *s, const Point *at, int count)
+static Point project_corner(const TalusView *view, const TalusViewedSolid *solid, TalusF3 at)
 {
-    float x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
-    for (int k = 0; k < count; k++) {
-        x0 = fminf(x0, at[k].x);
-        x1 = fmaxf(x1, at[k].x);
-        y0 = fminf(y0, at[k].y);
-        y1 = fmaxf(y1, at[k].y);
-    }
-    return x1 >= (float)s->x0 && x0 <= (float)s->x1 && y1 >= (float)s->y0 && y0 <= (float)s->y1;
+    return project(view, talus_f3_add(solid->centre, talus_viewed_from_axes(solid, at)));
 }
 
-/* Finds the rows of facet f. A body is drawn tile by tile, so most of its facets are outside the tile. */
-static void project_facet(const Tile *tile, const Splat *s, const TalusPlaced *solid,
-                          const TalusFacet *f, Rows *rows)
+static void facet_rows(const TalusView *view, const Splat *s, const TalusViewedSolid *solid,
+                       const TalusFacet *f, Rows *rows)
 {
-    const TalusPolyhedron *p = solid->polyhedron;
-    Point at[BATCH + 1], first = {0.0f, 0.0f}; /* the last of a batch is the first of the next */
-    rows->first = rows->end = 0;
-    for (int k = 0, have = 0; k < f->count; k++) {
-        TalusF3 q = talus_placed_out(solid, p->corner[f->first + k].at);
-        at[have++] = project(tile->job->view, talus_f3_add(solid->centre, q));
-        first = k == 0 ? at[0] : first;
-        bool last = k + 1 == f->count;
-        if (!last && have < BATCH)
-            continue;
-        if (last)
-            at[have++] = first;
-        if (f->count <= BATCH && !may_cover(s, at, have))
-            return;
-        for (int i = 0; i + 1 < have; i++)
-            add_edge(s, at[i], at[i + 1], rows);
-        at[0] = at[have - 1];
-        have = 1;
+    const TalusCorner *corner = solid->polyhedron->corner + f->first;
+    Point last = project_corner(view, solid, corner[f->count - 1].at);
+    begin_rows(s, rows);
+    for (int k = 0; k < f->count; k++) {
+        Point at = project_corner(view, solid, corner[k].at);
+        add_edge(s, last, at, rows);
+        last = at;
     }
 }
 
-static Linear facet_plane(const Tile *tile, const TalusPlaced *solid, const TalusFacet *f)
+static Linear facet_plane(const Tile *tile, const TalusViewedSolid *solid, const TalusFacet *f)
 {
-    TalusF3 n = talus_placed_out(solid, f->normal);
+    TalusF3 n = talus_viewed_from_axes(solid, f->normal);
     Linear l;
     linear_of(tile->job->view->perspective, n, f->offset + talus_f3_dot(n, solid->centre), &l);
     return l;
@@ -189,15 +161,15 @@ static Linear facet_plane(const Tile *tile, const TalusPlaced *solid, const Talu
 
 /* Draws the facets that face the eye; they cover the visible polyhedron, each pixel once. */
 static void draw_polyhedron(const Tile *tile, const Splat *s, int32_t index,
-                            const TalusPlaced *solid)
+                            const TalusViewedSolid *solid)
 {
     const TalusPolyhedron *p = solid->polyhedron;
     TalusF3 eye = eye_in_axes(tile->job->view, solid);
     Rows rows;
     for (int k = 0; k < p->facets; k++) {
-        if (!looks_at_eye(tile->job->view, &p->facet[k], eye))
+        if (!faces_eye(tile->job->view, &p->facet[k], eye))
             continue;
-        project_facet(tile, s, solid, &p->facet[k], &rows);
+        facet_rows(tile->job->view, s, solid, &p->facet[k], &rows);
         if (rows.first >= rows.end)
             continue;
         Paint paint = {index, k, facet_plane(tile, solid, &p->facet[k])};
@@ -209,7 +181,8 @@ static void draw_polyhedron(const Tile *tile, const Splat *s, int32_t index,
 
 /* With M = sum of a a' / h^2 over the axes, the surface is x' M x = 1; along the ray at (u, v) from the centre this
  * is M_zz t^2 + 2 b t + c = 0. */
-static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusPlaced *solid, TalusF3 half)
+static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusViewedSolid *solid,
+                           TalusF3 half)
 {
     const Job *job = tile->job;
     float xx = 0.0f, yy = 0.0f, zz = 0.0f, xy = 0.0f, xz = 0.0f, yz = 0.0f;
@@ -238,7 +211,7 @@ static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusPlaced *
 
 /* True if the ellipsoid of equal volume suffices in a depth map: facets of a polyhedron of a few pixels are smaller
  * than the lift of points (lamp.h). Polyhedra of few facets are as fast to draw themselves. */
-static bool is_small(const Tile *tile, const TalusPlaced *solid)
+static bool is_small(const Tile *tile, const TalusViewedSolid *solid)
 {
     return solid->polyhedron->facets > 12 && 2.0f * solid->radius * tile->job->view->scale < 16.0f;
 }
@@ -246,13 +219,13 @@ static bool is_small(const Tile *tile, const TalusPlaced *solid)
 /* ---- a polyhedron that is cut ---- */
 
 /* Interval of each pixel's ray inside the polyhedron, and the facet through which it enters. */
-typedef struct Stretch {
+typedef struct Intervals {
     float enter[TILE * TILE], leave[TILE * TILE];
     int32_t face[TILE * TILE];
-} Stretch;
+} Intervals;
 
-static void note_row(const Tile *tile, Stretch *stretch, const Paint *paint, int y, int x0, int x1,
-                     bool front)
+static void record_row(const Tile *tile, Intervals *intervals, const Paint *paint, int y, int x0,
+                       int x1, bool front)
 {
     const TalusView *view = tile->job->view;
     Linear l = paint->l;
@@ -262,59 +235,61 @@ static void note_row(const Tile *tile, Stretch *stretch, const Paint *paint, int
         float near = l.u * tile->u[x - tile->x0] + b;
         float t = view->perspective ? (near > 0.0f ? 1.0f / near : INFINITY) : -near;
         if (front) {
-            stretch->enter[at] = t;
-            stretch->face[at] = paint->face;
+            intervals->enter[at] = t;
+            intervals->face[at] = paint->face;
         } else {
-            stretch->leave[at] = t;
+            intervals->leave[at] = t;
         }
     }
 }
 
-static void find_stretch(const Tile *tile, const Splat *s, const TalusPlaced *solid,
-                         Stretch *stretch)
+static void find_intervals(const Tile *tile, const Splat *s, const TalusViewedSolid *solid,
+                           Intervals *intervals)
 {
     const TalusPolyhedron *p = solid->polyhedron;
     TalusF3 eye = eye_in_axes(tile->job->view, solid);
     Rows rows;
     for (int y = s->y0 - tile->y0; y < s->y1 - tile->y0; y++)
         for (int x = s->x0 - tile->x0; x < s->x1 - tile->x0; x++) {
-            stretch->enter[y * TILE + x] = INFINITY;
-            stretch->leave[y * TILE + x] = -INFINITY;
+            intervals->enter[y * TILE + x] = INFINITY;
+            intervals->leave[y * TILE + x] = -INFINITY;
         }
     for (int k = 0; k < p->facets; k++) {
-        bool front = looks_at_eye(tile->job->view, &p->facet[k], eye);
-        project_facet(tile, s, solid, &p->facet[k], &rows);
+        bool front = faces_eye(tile->job->view, &p->facet[k], eye);
+        facet_rows(tile->job->view, s, solid, &p->facet[k], &rows);
         Paint paint = {.face = k, .l = facet_plane(tile, solid, &p->facet[k])};
-        FOR_ROWS(s, &rows, y, x0, x1) note_row(tile, stretch, &paint, y, x0, x1, front);
+        FOR_ROWS(s, &rows, y, x0, x1) record_row(tile, intervals, &paint, y, x0, x1, front);
     }
 }
 
-static void draw_cut(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
+static void draw_cut(const Tile *tile, const Splat *s, int32_t index, const TalusViewedSolid *solid)
 {
     const Job *job = tile->job;
-    Stretch stretch;
-    find_stretch(tile, s, solid, &stretch);
+    Intervals intervals;
+    find_intervals(tile, s, solid, &intervals);
     for (int y = s->y0; y < s->y1; y++)
         for (int x = s->x0; x < s->x1; x++) {
             int at = (y - tile->y0) * TILE + (x - tile->x0);
             TalusRay ray = talus_view_ray(job->view, x, y);
-            float along = talus_f3_dot(job->cut.normal, ray.d), enter = stretch.enter[at];
+            float along = talus_f3_dot(job->cut.normal, ray.d), enter = intervals.enter[at];
             float room = job->cut.offset - talus_f3_dot(job->cut.normal, ray.o);
-            float leave = along > 0.0f ? fminf(stretch.leave[at], room / along) : stretch.leave[at];
+            float leave =
+                along > 0.0f ? fminf(intervals.leave[at], room / along) : intervals.leave[at];
             bool open = along < 0.0f && room / along > enter;
             if (open)
                 enter = room / along;
             if (enter < leave && enter > 0.0f && (along != 0.0f || room >= 0.0f))
                 keep_nearest(job->raster, (size_t)y * (size_t)job->raster->width + (size_t)x, enter,
-                             index, open ? -1 : stretch.face[at]);
+                             index, open ? -1 : intervals.face[at]);
         }
 }
 
-bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid)
+bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index,
+                      const TalusViewedSolid *solid)
 {
     const Job *job = tile->job;
     bool map = !job->view->perspective && !job->raster->hit;
-    if (solid->kind == TALUS_FORM_TRIANGLE && talus_placed_is_opaque(solid))
+    if (solid->kind == TALUS_FORM_TRIANGLE && talus_viewed_is_opaque(solid))
         draw_triangle(tile, s, index, solid);
     if (solid->kind != TALUS_FORM_POLYHEDRON)
         return solid->kind == TALUS_FORM_TRIANGLE;

@@ -24,7 +24,7 @@ typedef struct Tile {
     const Job *job;
     int x0, x1, y0, y1;
     float far[BLOCKS * BLOCKS]; /* largest depth in each block */
-    bool touched[BLOCKS * BLOCKS];
+    bool dirty[BLOCKS * BLOCKS];
     float u[TILE]; /* of the rays of each column */
 } Tile;
 
@@ -70,10 +70,11 @@ static inline int pixel_from(float x, int least, int most)
 Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view); /* raster.c */
 
 /* Rows of a triangle within a splat. */
-void talus_triangle_rows(const TalusView *view, const Splat *s, const TalusPlaced *triangle,
+void talus_triangle_rows(const TalusView *view, const Splat *s, const TalusViewedSolid *triangle,
                          Rows *rows);
 
 /* Draws polyhedra and triangles by their faces; returns false if the solid must be drawn ray by ray. */
-bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index, const TalusPlaced *solid);
+bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index,
+                      const TalusViewedSolid *solid);
 
 #endif

@@ -32,39 +32,14 @@ static bool sphere_span(TalusF3 centre, float radius, TalusRay ray, Span *out)
     return true;
 }
 
-/* Clips the span to the slab -half <= o + t d <= half of one axis. */
-static bool slab(float o, float d, float half, TalusF3 axis, Span *span)
+/* Clips the span to the slab -half <= o + t d <= half of one axis; the ends of a tube lie within spheres. */
+static bool slab(float o, float d, float half, Span *span)
 {
     if (d == 0.0f)
         return fabsf(o) < half;
     float a = (-half - o) / d, b = (half - o) / d;
-    float enter = fminf(a, b), leave = fmaxf(a, b);
-    if (enter > span->t0) {
-        span->t0 = enter;
-        span->normal = d > 0.0f ? talus_f3_scale(-1.0f, axis) : axis;
-    }
-    span->t1 = fminf(span->t1, leave);
-    return span->t0 < span->t1;
-}
-
-/* Round side of a cylinder about z: sphere_span in two dimensions. */
-static bool side(TalusF3 o, TalusF3 d, float radius, const TalusF3 axis[3], Span *span)
-{
-    float dd = d.x * d.x + d.y * d.y;
-    if (dd == 0.0f)
-        return o.x * o.x + o.y * o.y < radius * radius;
-    float t = -(o.x * d.x + o.y * d.y) / dd;
-    float x = o.x + t * d.x, y = o.y + t * d.y, h2 = radius * radius - x * x - y * y;
-    if (!(h2 > 0.0f))
-        return false;
-    float half = sqrtf(h2 / dd);
-    if (t - half > span->t0) {
-        span->t0 = t - half;
-        x = (o.x + span->t0 * d.x) / radius;
-        y = (o.y + span->t0 * d.y) / radius;
-        span->normal = talus_f3_madd(talus_f3_scale(x, axis[0]), y, axis[1]);
-    }
-    span->t1 = fminf(span->t1, t + half);
+    span->t0 = fmaxf(span->t0, fminf(a, b));
+    span->t1 = fminf(span->t1, fmaxf(a, b));
     return span->t0 < span->t1;
 }
 
@@ -74,29 +49,32 @@ typedef struct Local {
     float shift;
 } Local;
 
-static Local local_ray(const TalusPlaced *form, TalusRay ray)
+static Local local_ray(const TalusViewedSolid *form, TalusRay ray)
 {
     TalusF3 from = talus_f3_sub(ray.o, form->centre);
     Local r = {.shift = -talus_f3_dot(from, ray.d) / talus_f3_dot(ray.d, ray.d)};
     from = talus_f3_madd(from, r.shift, ray.d);
-    r.o = talus_placed_in(form, from);
-    r.d = talus_placed_in(form, ray.d);
+    r.o = talus_viewed_to_axes(form, from);
+    r.d = talus_viewed_to_axes(form, ray.d);
     return r;
 }
 
-static bool tube_span(const TalusPlaced *form, TalusRay ray, Span *out)
+/* Across its axis a tube is a sphere. */
+static bool tube_span(const TalusViewedSolid *form, TalusRay ray, Span *out)
 {
+    static const TalusF3 axis = {0.0f, 0.0f, 0.0f};
     Local l = local_ray(form, ray);
-    *out = (Span){-INFINITY, INFINITY, {0.0f, 0.0f, -1.0f}};
-    bool met = slab(l.o.z, l.d.z, form->half.z, form->axis[2], out) &&
-               side(l.o, l.d, form->half.x, form->axis, out);
+    TalusRay across = {{l.o.x, l.o.y, 0.0f}, {l.d.x, l.d.y, 0.0f}};
+    if (!sphere_span(axis, form->half.x, across, out) || !slab(l.o.z, l.d.z, form->half.z, out))
+        return false;
+    out->normal = talus_viewed_from_axes(form, out->normal);
     out->t0 += l.shift;
     out->t1 += l.shift;
-    return met;
+    return true;
 }
 
 /* Both sides are visible. Neighbours overlap slightly, so that rounding leaves no gap. */
-static bool triangle_hit(const TalusPlaced *form, TalusRay ray, float *t, TalusF3 *normal)
+static bool triangle_hit(const TalusViewedSolid *form, TalusRay ray, float *t, TalusF3 *normal)
 {
     const float slack = -1e-4f;
     TalusF3 from = talus_f3_sub(ray.o, form->centre);
@@ -150,10 +128,10 @@ static const TalusPolyhedron *level_of(const TalusSolids *solids, const TalusFor
     return level;
 }
 
-TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusView *view)
+TalusViewedSolid talus_solid_view(const TalusSolids *solids, int index, const TalusView *view)
 {
     const TalusSolid *solid = &solids->solid[index];
-    TalusPlaced r = {
+    TalusViewedSolid r = {
         .centre = talus_view_point(view, solid->centre), .radius = solid->radius, .kind = -1};
     if (solid->form >= 0) {
         const TalusForm *form = &solids->form[solid->form];
@@ -170,7 +148,7 @@ TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusV
     return r;
 }
 
-bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ray, float *t,
+bool talus_viewed_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray, float *t,
                       TalusF3 *normal)
 {
     Span span = {0};
@@ -188,7 +166,7 @@ bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ra
     return true;
 }
 
-bool talus_placed_is_opaque(const TalusPlaced *triangle)
+bool talus_viewed_is_opaque(const TalusViewedSolid *triangle)
 {
     const TalusF3 *n = triangle->normal;
     TalusF3 sum = talus_f3_add(talus_f3_add(n[0], n[1]), n[2]);

@@ -60,7 +60,7 @@ typedef struct TalusSolids {
 TalusCut talus_cut_in_view(const TalusCut *cut, const TalusView *view);
 
 /* A solid in view coordinates. */
-typedef struct TalusPlaced {
+typedef struct TalusViewedSolid {
     TalusF3 centre, half, axis[3]; /* half and axis: forms only */
     float radius;
     int kind;                          /* of the form; -1: a sphere */
@@ -68,18 +68,18 @@ typedef struct TalusPlaced {
     const TalusF3 *normal;             /* of a triangle's corners, world frame */
     TalusOpaqueFrom opaque_from;       /* triangles */
     const TalusView *view;
-} TalusPlaced;
+} TalusViewedSolid;
 
-TalusPlaced talus_solid_place(const TalusSolids *solids, int index, const TalusView *view);
+TalusViewedSolid talus_solid_view(const TalusSolids *solids, int index, const TalusView *view);
 
-/* Transforms a vector from the form's axes to the view; talus_placed_in is the inverse. */
-static inline TalusF3 talus_placed_out(const TalusPlaced *solid, TalusF3 a)
+/* Transforms a vector from the form's axes to the view; talus_viewed_to_axes is the inverse. */
+static inline TalusF3 talus_viewed_from_axes(const TalusViewedSolid *solid, TalusF3 a)
 {
     TalusF3 r = talus_f3_scale(a.x, solid->axis[0]);
     return talus_f3_madd(talus_f3_madd(r, a.y, solid->axis[1]), a.z, solid->axis[2]);
 }
 
-static inline TalusF3 talus_placed_in(const TalusPlaced *solid, TalusF3 a)
+static inline TalusF3 talus_viewed_to_axes(const TalusViewedSolid *solid, TalusF3 a)
 {
     return talus_f3(talus_f3_dot(solid->axis[0], a), talus_f3_dot(solid->axis[1], a),
                     talus_f3_dot(solid->axis[2], a));
@@ -87,10 +87,10 @@ static inline TalusF3 talus_placed_in(const TalusPlaced *solid, TalusF3 a)
 
 /* Finds the point where the ray enters the solid, not a polyhedron, and the outward normal there. All arguments
  * are in view coordinates, the cut too. Returns false if the ray misses. */
-bool talus_placed_hit(const TalusPlaced *solid, const TalusCut *cut, TalusRay ray, float *t,
+bool talus_viewed_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray, float *t,
                       TalusF3 *normal);
 
 /* True if the eye of a perspective view is on the opaque side of a triangle. */
-bool talus_placed_is_opaque(const TalusPlaced *triangle);
+bool talus_viewed_is_opaque(const TalusViewedSolid *triangle);
 
 #endif

@@ -33,8 +33,8 @@ void talus_image_lay(TalusImage *image, int x, int y, uint32_t rgb, double opaci
     float top = opacity < 1.0 ? (float)opacity : 1.0f;
     float below = image->channels == 4 ? (float)pixel[3] / 255.0f * (1.0f - top) : 1.0f - top;
     for (int c = 0; c < 3; c++) {
-        float new = talus_light_of(rgb >> (16 - 8 * c) & 255), old = talus_light_of(pixel[c]);
-        pixel[c] = talus_number_of((top * new + below *old) / (top + below));
+        float new = talus_srgb_decode(rgb >> (16 - 8 * c) & 255), old = talus_srgb_decode(pixel[c]);
+        pixel[c] = talus_srgb_encode((top * new + below *old) / (top + below));
     }
     if (image->channels == 4)
         pixel[3] = (unsigned char)(255.0f * (top + below) + 0.5f);

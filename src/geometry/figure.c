@@ -128,15 +128,20 @@ static TalusStatus add_level(const TalusShapeDef *shape, int segments, TalusFigu
     return weld(mesh);
 }
 
-void talus_figure_measure(TalusFigure *figure)
+TalusAabb talus_figure_bounds(const TalusMesh *mesh, int from, int to)
 {
-    const TalusMesh *mesh = figure->levels > 0 ? &figure->level[figure->levels - 1] : NULL;
     TalusAabb b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int k = 0; mesh && k < mesh->vertex_count; k++) {
-        TalusVec3 p = mesh->vertex[k];
+    for (int k = 3 * from; k < 3 * to; k++) {
+        TalusVec3 p = mesh->vertex[mesh->triangle[k]];
         b = talus_aabb_join(b, (TalusAabb){p, p});
     }
-    figure->box = mesh && mesh->vertex_count > 0 ? b : (TalusAabb){0};
+    return from < to ? b : (TalusAabb){0};
+}
+
+void talus_figure_measure(TalusFigure *figure)
+{
+    const TalusMesh *mesh = &figure->level[figure->levels > 0 ? figure->levels - 1 : 0];
+    figure->box = talus_figure_bounds(mesh, 0, mesh->triangle_count);
 }
 
 TalusStatus talus_figure_of_shape(const TalusShapeDef *shape, TalusFigure *out)

@@ -65,7 +65,7 @@ static bool has_friction(const TalusOperator *op, int i)
 
 static bool is_varied(const TalusOperator *op)
 {
-    return talus_kinds_varied(op->rows, op->kinds, op->moving);
+    return talus_kinds_varied(op->rows, op->kinds, op->prisms);
 }
 
 static bool any_law(const TalusOperator *op, TalusFrictionLaw law)
@@ -95,20 +95,20 @@ TalusStatus talus_problem_settle_friction(TalusProblem *p)
 {
     TalusOperator *op = &p->op;
     size_t blocks = (size_t)op->blocks;
-    op->moving = false;
+    op->prisms = false;
     op->kinds = settle_models(op);
     op->varied = is_varied(op);
-    op->estimate = op->base = NULL;
+    op->estimate = op->unshifted = NULL;
     if (any_law(op, TALUS_LAW_FIXED)) {
         TALUS_TRY(TALUS_GROW(p->estimate_store, blocks, 0, "bounds"));
         memset(p->estimate_store, 0, blocks * sizeof *p->estimate_store);
         op->estimate = p->estimate_store;
     }
     if (any_law(op, TALUS_LAW_COULOMB)) {
-        TALUS_TRY(TALUS_GROW(p->base_store, blocks, 0, "normal offsets"));
-        op->base = p->base_store;
+        TALUS_TRY(TALUS_GROW(p->unshifted_store, blocks, 0, "normal offsets"));
+        op->unshifted = p->unshifted_store;
         for (int i = 0; i < op->blocks; i++)
-            op->base[i] = *normal_offset(op, i);
+            op->unshifted[i] = *normal_offset(op, i);
     }
     return TALUS_OK;
 }
@@ -154,24 +154,24 @@ double *talus_problem_estimate(TalusProblem *p)
 
 /* ---- during a solve ---- */
 
-TalusStatus talus_problem_set_moving(TalusProblem *p, bool moving)
+TalusStatus talus_problem_set_prisms(TalusProblem *p, bool prisms)
 {
     TalusOperator *op = p->lent ? p->there_op : &p->op;
     size_t blocks = (size_t)op->blocks;
     bool fixed = any_law(op, TALUS_LAW_FIXED);
-    if (moving && !fixed && p->lent) {
+    if (prisms && !fixed && p->lent) {
         TALUS_TRY(
             p->backend->vector.reserve(op, &p->lent_estimate, &p->lent_capacity, blocks, "bounds"));
         p->backend->vector.zero(op, p->lent_estimate, blocks);
         op->estimate = p->lent_estimate;
-    } else if (moving && !fixed) {
+    } else if (prisms && !fixed) {
         TALUS_TRY(TALUS_GROW(p->estimate_store, blocks, 0, "bounds"));
         memset(p->estimate_store, 0, blocks * sizeof *p->estimate_store);
         op->estimate = p->estimate_store;
-    } else if (!moving && !fixed) {
+    } else if (!prisms && !fixed) {
         op->estimate = NULL;
     }
-    op->moving = moving;
+    op->prisms = prisms;
     op->varied = is_varied(op);
     return TALUS_OK;
 }
@@ -180,16 +180,16 @@ void talus_problem_remove_shifts(TalusProblem *p, double *kept)
 {
     for (int i = 0; i < p->op.blocks; i++) {
         kept[i] = *normal_offset(&p->op, i);
-        *normal_offset(&p->op, i) = p->op.base[i];
+        *normal_offset(&p->op, i) = p->op.unshifted[i];
     }
-    p->op.moving = false;
+    p->op.prisms = false;
     p->op.varied = is_varied(&p->op);
 }
 
-void talus_problem_apply_shifts(TalusProblem *p, const double *kept, bool moving)
+void talus_problem_apply_shifts(TalusProblem *p, const double *kept, bool prisms)
 {
     for (int i = 0; i < p->op.blocks; i++)
         *normal_offset(&p->op, i) = kept[i];
-    p->op.moving = moving;
+    p->op.prisms = prisms;
     p->op.varied = is_varied(&p->op);
 }

@@ -41,9 +41,10 @@ void talus_problem_destroy(TalusProblem *p)
     TALUS_RELEASE(p->op.pair, p->op.frame, p->op.arm, p->op.body, p->inertia_store, p->op.bias,
                   p->op.mu, p->compliance_store, p->op.diagonal, p->op.coupling,
                   p->op.incidence_start, p->op.incidence, p->gamma, p->gradient, p->length,
-                  p->certificate, p->offset_store, p->model_store, p->estimate_store, p->base_store,
-                  p->moment_store, p->lever_store, p->scratch.record, p->scratch.velocity,
-                  p->scratch.product, p->scratch.unscaled, p->scratch.partial, p->scratch.many, p);
+                  p->certificate, p->offset_store, p->model_store, p->estimate_store,
+                  p->unshifted_store, p->moment_store, p->lever_store, p->scratch.record,
+                  p->scratch.velocity, p->scratch.product, p->scratch.unscaled, p->scratch.partial,
+                  p->scratch.many, p);
 }
 
 TalusStatus talus_problem_reserve_vectors(TalusProblem *p)

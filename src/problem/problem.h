@@ -31,7 +31,7 @@ struct TalusProblem {
     double *offset_store; /* op.offset, which a solve may shift */
     /* this and the next four are op's arrays if the problem needs them */
     TalusBlockModel *model_store;
-    double *estimate_store, *base_store;
+    double *estimate_store, *unshifted_store;
     double (*moment_store)[2], (*lever_store)[2];
     double *lent_estimate; /* bounds of a lent problem's Coulomb blocks, in the backend's memory */
     size_t lent_capacity;
@@ -64,11 +64,11 @@ uint32_t talus_problem_kinds(const TalusProblem *problem);
  * that are only in a backend's memory. */
 bool talus_problem_is_frictionless(const TalusProblem *problem);
 /* Makes Coulomb blocks prisms with bounds from estimates, or cones again. Call before talus_problem_send. */
-TalusStatus talus_problem_set_moving(TalusProblem *problem, bool moving);
+TalusStatus talus_problem_set_prisms(TalusProblem *problem, bool prisms);
 /* For readers on the host during a solve on the host: removes shifts from offsets, saving the offsets in `kept`
  * [blocks], and makes Coulomb blocks cones; and restores both. */
 void talus_problem_remove_shifts(TalusProblem *problem, double *kept);
-void talus_problem_apply_shifts(TalusProblem *problem, const double *kept, bool moving);
+void talus_problem_apply_shifts(TalusProblem *problem, const double *kept, bool prisms);
 
 /* True if solvers work on the host's own arrays. */
 static inline bool talus_problem_is_here(const TalusProblem *problem)

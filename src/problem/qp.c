@@ -49,7 +49,7 @@ static TalusStatus refuse_block(const TalusOperator *op, int i)
                           "contact %d: its friction cone is circular; a quadratic program has "
                           "polygons or squares as sections",
                           i);
-    if (m->law == TALUS_LAW_FIXED || (m->law == TALUS_LAW_COULOMB && op->moving))
+    if (m->law == TALUS_LAW_FIXED || (m->law == TALUS_LAW_COULOMB && op->prisms))
         return talus_fail(
             TALUS_ERR_UNSUPPORTED,
             "contact %d: the bounds of its friction are given; a quadratic program of "

@@ -52,24 +52,6 @@ void talus_bodies_clear(TalusBodies *bodies)
     *bodies = (TalusBodies){0};
 }
 
-void talus_bodies_gather(const TalusBodies *b, const int32_t *slot, int count, TalusMotion *state)
-{
-    for (int k = 0; k < count; k++) {
-        int i = slot[k];
-        state[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
-    }
-}
-
-void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int count, const TalusMotion *state)
-{
-    for (int k = 0; k < count; k++) {
-        b->position[slot[k]] = state[k].position;
-        b->velocity[slot[k]] = state[k].velocity;
-        b->spin[slot[k]] = state[k].spin;
-        b->orientation[slot[k]] = state[k].orientation;
-    }
-}
-
 TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
                                 const TalusFilter *filter)
 {

@@ -99,10 +99,26 @@ TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *bat
 void talus_slot_remove(TalusWorld *world, int slot);
 double talus_slot_kinetic(const TalusWorld *world, int slot);
 /* Copies the states of `count` bodies between the arrays and a list, with the slots of the list. */
-void talus_bodies_gather(const TalusBodies *bodies, const int32_t *slot, int count,
-                         TalusMotion *state);
-void talus_bodies_scatter(TalusBodies *bodies, const int32_t *slot, int count,
-                          const TalusMotion *state);
+static inline void talus_bodies_gather(const TalusBodies *b, const int32_t *slot, int count,
+                                       TalusMotion *state)
+{
+    for (int k = 0; k < count; k++) {
+        int i = slot[k];
+        state[k] = (TalusMotion){b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
+    }
+}
+
+static inline void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int count,
+                                        const TalusMotion *state)
+{
+    for (int k = 0; k < count; k++) {
+        b->position[slot[k]] = state[k].position;
+        b->velocity[slot[k]] = state[k].velocity;
+        b->spin[slot[k]] = state[k].spin;
+        b->orientation[slot[k]] = state[k].orientation;
+    }
+}
+
 /* Returns bodies, those of the world or others with its shapes, for a detector that looks for overlaps: without
  * spins. `filter` may be NULL. */
 TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,

@@ -83,7 +83,7 @@ ModelCase make_model_case(const ModelOptions *o, TalusPool *pool)
         c.test = written_out(&c.test);
     CHECK_OK(talus_problem_create(&c.test.def, pool, &c.problem));
     if (c.moving)
-        CHECK_OK(talus_problem_set_moving(c.problem, true));
+        CHECK_OK(talus_problem_set_prisms(c.problem, true));
     c.op = talus_problem_operator(c.problem);
     c.rows = c.op->rows;
     c.blocks = c.op->blocks;

@@ -7,8 +7,8 @@ import { load } from "./data_bundle.mjs";
 import { chunk, crc32, file, framePayload, HEAD, headOf, mixed, random, rawArray } from "./data_file.mjs";
 import { figure } from "./shapes.mjs";
 
-const { walk, openChunk, parseHead, decodeFrame, Store, fromBase64, StepsTable, samples } = await load(`
-  export * from "./data/file"; export * from "./data/head"; export * from "./data/decode"; export * from "./data/store"; export * from "./data/base64"; export * from "./data/steps"; export { samples } from "./ui/steady";`);
+const { walk, openChunk, parseHead, decodeFrame, Store, fromBase64, StepsTable, samples, scaleOf } = await load(`
+  export * from "./data/file"; export * from "./data/head"; export * from "./data/decode"; export * from "./data/store"; export * from "./data/base64"; export * from "./data/steps"; export { samples } from "./ui/steady"; export { scaleOf } from "./engine/colour";`);
 
 let failures = 0;
 function check(what, ok, seen = "") {
@@ -241,6 +241,13 @@ async function pages() {
   equal("steps", [steps.rows, Array.from(steps.time), Array.from(steps.kinetic, (v) => (Number.isNaN(v) ? "none" : v)), steps.residual.length], [3, [0.1, 0.2, 0.3], [1, "none", 3], 3]);
 }
 
+// As `talus render` has them (tests/test_draw_parts.c): slower than sqrt(2 g r) / 4 counts as at rest.
+function scales() {
+  const slow = { head: { gravity: [0, 0, -10], radius: 0.05 }, speed: Float32Array.of(1e-6), fixed: Uint8Array.of(0) };
+  equal("scale of slow bodies", scaleOf(slow, "speed").high, 0.3);
+  equal("scale of fast bodies", scaleOf({ ...slow, speed: Float32Array.of(7) }, "speed").high, 8);
+}
+
 await roundTrips();
 await sharing();
 await claims(await damage());
@@ -248,5 +255,6 @@ await heads();
 await reading();
 await looks();
 await pages();
+scales();
 console.log(failures ? `${failures} checks failed` : "data: all checks passed");
 process.exitCode = failures ? 1 : 0;

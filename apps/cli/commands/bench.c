@@ -225,20 +225,21 @@ static TalusStatus run_one(Session *session, int problem, const BenchRun *run, d
     experiment_label(run, session->divisor, label);
     LabJob job = {.solver = run->solver,
                   .label = label,
+                  .backend = "cpu",
                   .tolerance = run->tolerance,
                   .max_iterations = run->iterations / session->divisor,
                   .max_seconds = seconds,
                   .outer = {.refresh = bounded ? -1 : 0},
                   .trace = true};
     LabResult *result;
-    bool kept;
-    TALUS_TRY(lab_set_run(&session->set, problem, &job, session->options.quiet, &result, &kept));
+    bool reused;
+    TALUS_TRY(lab_set_run(&session->set, problem, &job, session->options.quiet, &result, &reused));
     if (session->options.quiet)
         return TALUS_OK;
     fprintf(stderr, "talus: %s, %s: ", session->set.problems[problem].name, label);
     if (lab_outcome_measured(result->outcome))
         fprintf(stderr, "%d iterations, residual %.1e, %.2f s%s\n", result->iterations,
-                result->residual[LAB_R_NATURAL_RELATIVE], result->seconds, kept ? " (kept)" : "");
+                result->residual[LAB_R_NATURAL_RELATIVE], result->seconds, reused ? " (kept)" : "");
     else
         fprintf(stderr, "%s: %s\n", lab_outcome_name(result->outcome), result->reason);
     return TALUS_OK;

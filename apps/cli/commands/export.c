@@ -57,7 +57,7 @@ typedef struct Export {
     int steps_fd;
     char note[NOTE_MAX];
     ViewerRun page;
-    uint64_t fixed; /* bytes of the page without frames */
+    uint64_t base_bytes; /* of the page without frames */
 } Export;
 
 static uint64_t limit_bytes(const Export *x)
@@ -133,7 +133,7 @@ static TalusStatus too_large(const Export *x, const char *path)
     uint64_t bytes;
     int added;
     TALUS_TRY(write_thinned(x, path, x->count, UINT64_MAX, &bytes, &added));
-    double needed = ceil((double)viewer_page_size(x->fixed, bytes) / 1e6);
+    double needed = ceil((double)viewer_page_size(x->base_bytes, bytes) / 1e6);
     return talus_fail_file(
         x->path, TALUS_ERR_ARGUMENT,
         "%s alone would make a page of %.0f MB, above the limit of %g; --limit %.0f "
@@ -145,7 +145,7 @@ static TalusStatus too_large(const Export *x, const char *path)
 /* Searches the smallest n that fits, approximately: frame sizes differ, so n is estimated from its predecessor. */
 static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int *every)
 {
-    uint64_t page = limit_bytes(x), empty = viewer_page_size(x->fixed, 0);
+    uint64_t page = limit_bytes(x), empty = viewer_page_size(x->base_bytes, 0);
     uint64_t limit = page > empty ? (page - empty) / 4 * 3 : 0; /* frames are in base64 */
     for (int n = 1, added;;) {
         TALUS_TRY(write_thinned(x, path, n, limit, bytes, &added));
@@ -197,7 +197,7 @@ static void note_choice(Export *x)
 /* Takes title, scene and state from run.json, or from the frames. */
 static void describe_run(Export *x, const RunLocation *location)
 {
-    bool known = !location->alone && run_state_read(location->dir, &x->run);
+    bool known = !location->alone && run_state_read(AT_FDCWD, location->dir, &x->run);
     const TalusFramesHead *head = talus_frames_head(x->frames, 0);
     if (!known) {
         x->run = (RunState){.state = talus_frames_complete(x->frames) ? "finished" : "died",
@@ -237,23 +237,23 @@ static void count_bytes(void *user, const char *bytes, size_t size)
 static TalusStatus measure(Export *x)
 {
     JsonOut json;
-    json_start(&json, count_bytes, &x->fixed);
+    json_start(&json, count_bytes, &x->base_bytes);
     TalusStatus status = viewer_run_json(&x->page, &json);
     json_finish(&json);
-    x->fixed += 2 * NOTE_MAX;
+    x->base_bytes += 2 * NOTE_MAX;
     return status;
 }
 
 /* ---- the page ---- */
 
 /* Omits the size if the output is a pipe or a device. */
-static void report(const Export *x, int kept)
+static void report(const Export *x, int written)
 {
     struct stat about;
     printf("%s: ", x->options->output);
     if (stat(x->options->output, &about) == 0 && S_ISREG(about.st_mode))
         printf("%.1f MB, ", (double)about.st_size / 1e6);
-    printf("%d of %d frames%s%s\n", kept, x->total, x->note[0] ? ": " : "", x->note);
+    printf("%d of %d frames%s%s\n", written, x->total, x->note[0] ? ": " : "", x->note);
 }
 
 /* Creates a file with an unused name beside the page. */
@@ -278,13 +278,13 @@ static TalusStatus write_thinned_page(Export *x)
     int n = 1;
     TALUS_TRY(make_temporary(x, &path));
     TalusStatus status = thin(x, path, &bytes, &n);
-    int kept = (x->count - 1) / n + 1 + ((x->count - 1) % n > 0);
+    int written = (x->count - 1) / n + 1 + ((x->count - 1) % n > 0);
     if (status == TALUS_OK && n > 1)
         add_note(x, "every %d%s frame%s, to stay within %g MB", n, ordinal(n),
                  (x->count - 1) % n > 0 ? " and the last" : "", x->options->limit);
     TALUS_THEN(status, viewer_page_write(x->options->output, &x->page, path, bytes));
     if (status == TALUS_OK)
-        report(x, kept);
+        report(x, written);
     unlink(path);
     talus_release(path);
     return status;
@@ -302,7 +302,7 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     TALUS_TRY(measure(x));
     /* The page needs figures, which files of version 1 lack. */
     if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
-        viewer_page_size(x->fixed, whole_bytes(x)) > limit_bytes(x))
+        viewer_page_size(x->base_bytes, whole_bytes(x)) > limit_bytes(x))
         return write_thinned_page(x);
     TALUS_TRY(viewer_page_write(x->options->output, &x->page, x->path, whole_bytes(x)));
     report(x, x->total);

@@ -43,8 +43,8 @@ static TalusStatus write_fclib(const char *path, TalusProblem *problem, const Ta
 static TalusStatus write_problem(const char *path, TalusProblem *problem, const TalusScene *scene,
                                  double time)
 {
-    return cli_wants_fclib(path) ? write_fclib(path, problem, scene, time)
-                                 : talus_problem_write(path, problem);
+    return cli_is_fclib_name(path) ? write_fclib(path, problem, scene, time)
+                                   : talus_problem_write(path, problem);
 }
 
 static int count_joints(const TalusProblem *problem)
@@ -55,7 +55,7 @@ static int count_joints(const TalusProblem *problem)
     return joints;
 }
 
-static void say(const char *path, const TalusProblem *problem, double time)
+static void report(const char *path, const TalusProblem *problem, double time)
 {
     int rows = talus_problem_rows(problem), joints = count_joints(problem);
     printf("%s: %d contacts", path, talus_problem_blocks(problem) - joints);
@@ -77,7 +77,7 @@ static TalusStatus extract(const char *path, const Options *o)
     TALUS_THEN(status, talus_world_build(world, &problem));
     TALUS_THEN(status, write_problem(o->output, problem, scene, talus_world_time(world)));
     if (status == TALUS_OK)
-        say(o->output, problem, talus_world_time(world));
+        report(o->output, problem, talus_world_time(world));
     talus_world_destroy(world);
     talus_scene_destroy(scene);
     return status;
@@ -88,7 +88,7 @@ static int extract_main(const CliList *operands)
     char path[CLI_PATH_MAX];
     if (isnan(options.at) || !options.output)
         return cli_usage(&cli_extract, "expected %s", isnan(options.at) ? "--at T" : "-o FILE");
-    if (cli_wants_fclib(options.output) && !talus_fclib_available())
+    if (cli_is_fclib_name(options.output) && !talus_fclib_available())
         return cli_fail("%s: this build of Talus has no HDF5, which FCLIB files need; %s",
                         options.output, talus_fclib_how());
     if (!cli_find_scene(operands->item[0], path, sizeof path) || cli_refuse_problem(path))

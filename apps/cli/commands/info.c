@@ -257,7 +257,7 @@ static int info_main(const CliList *operands)
     if (cli_starts_with(path, TALUS_CHECKPOINT_MAGIC))
         return info_checkpoint(path);
     if (cli_starts_with(path, TALUS_FRAMES_MAGIC))
-        return info_frames(path);
+        return info_frames(path, true);
     if (cli_starts_with(path, TALUS_PROBLEM_MAGIC))
         return info_problem(path);
     if (talus_fclib_is(path))

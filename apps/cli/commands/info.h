@@ -10,8 +10,8 @@ void info_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
 void info_line(const char *name, const char *text);
 
 int info_checkpoint(const char *path);
-/* Describes a frames file. */
-int info_frames(const char *path);
+/* Describes a frames file, with its name and title if it is `alone` and not part of a run. */
+int info_frames(const char *path, bool alone);
 /* Describes a run's directory. Returns false, without output, if `dir` is not one. */
 bool info_run(const char *dir, int *code);
 

@@ -4,6 +4,7 @@
 
 #include "io/run/checkpoint.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,19 +15,19 @@
 static void print_bodies(const TalusFrames *frames)
 {
     int count = talus_frames_count(frames);
-    int least = talus_frames_info(frames, 0).bodies, most = least;
+    int low = talus_frames_info(frames, 0).bodies, high = low;
     for (int i = 1; i < count; i++) {
         int bodies = talus_frames_info(frames, i).bodies;
-        least = bodies < least ? bodies : least;
-        most = bodies > most ? bodies : most;
+        low = bodies < low ? bodies : low;
+        high = bodies > high ? bodies : high;
     }
-    if (least == most)
-        info_fact("bodies", "%d", most);
+    if (low == high)
+        info_fact("bodies", "%d", high);
     else
-        info_fact("bodies", "%d to %d", least, most);
+        info_fact("bodies", "%d to %d", low, high);
 }
 
-static void print_moments(const TalusFrames *frames)
+static void print_times(const TalusFrames *frames)
 {
     int count = talus_frames_count(frames);
     double bytes = 0.0;
@@ -65,14 +66,14 @@ static void print_head(TalusFrames *frames, bool titled)
     info_fact("detail", "%s, positions to %.3g m", head->lean ? "lean" : "full", head->quantum);
 }
 
-static int print_frames(const char *path, bool alone)
+int info_frames(const char *path, bool alone)
 {
     TalusFrames *frames;
     if (talus_frames_open(path, &frames) != TALUS_OK)
         return cli_fail_library();
     if (alone)
         printf("%s: frames\n", path);
-    print_moments(frames);
+    print_times(frames);
     print_head(frames, alone);
     info_fact("complete", "%s",
               talus_frames_complete(frames) ? "yes" : "no: its writer has not finished");
@@ -80,17 +81,12 @@ static int print_frames(const char *path, bool alone)
     return CLI_OK;
 }
 
-int info_frames(const char *path)
-{
-    return print_frames(path, true);
-}
-
 /* ---- the directory ---- */
 
 static void print_state(const char *dir)
 {
     RunState state;
-    if (!run_state_read(dir, &state)) {
+    if (!run_state_read(AT_FDCWD, dir, &state)) {
         info_fact("state", "%s", state.state);
         info_line("", state.message);
         return;
@@ -153,7 +149,7 @@ bool info_run(const char *dir, int *code)
     print_state(dir);
     info_fact("steps", "%" PRId64 " rows in steps.csv", rows > 0 ? rows : 0);
     snprintf(path, sizeof path, "%s/frames.talus", dir);
-    bool frames = !has(dir, "frames.talus") || print_frames(path, false) == CLI_OK;
+    bool frames = !has(dir, "frames.talus") || info_frames(path, false) == CLI_OK;
     bool a = checkpoint_in(dir, TALUS_CHECKPOINT_A);
     bool b = checkpoint_in(dir, TALUS_CHECKPOINT_B);
     *code = frames && a && b ? CLI_OK : CLI_FAILED;

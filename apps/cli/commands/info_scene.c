@@ -28,13 +28,13 @@ static void print_bounds(const TalusSurvey *s)
                   s->unbounded == 1 ? "" : "s");
 }
 
-static void print_range(const char *name, double least, double most, const char *unit,
+static void print_range(const char *name, double low, double high, const char *unit,
                         const char *more)
 {
-    if (least == most)
-        info_fact(name, "%.4g %s%s", least, unit, more);
+    if (low == high)
+        info_fact(name, "%.4g %s%s", low, unit, more);
     else
-        info_fact(name, "%.4g to %.4g %s%s", least, most, unit, more);
+        info_fact(name, "%.4g to %.4g %s%s", low, high, unit, more);
 }
 
 static void print_overlap(const TalusWorld *world)

@@ -137,7 +137,7 @@ static bool read_clip(const char *text, TalusDrawDef *def)
 static bool read_container(const char *text, TalusDrawDef *def)
 {
     int chosen = choose("container", text, container_names, CONTAINERS);
-    def->container = (TalusContainerLook)chosen;
+    def->container = (TalusContainerStyle)chosen;
     return chosen >= 0;
 }
 
@@ -170,18 +170,18 @@ static bool check(const Options *o)
 
 /* ---- source of the picture ---- */
 
-typedef struct Moment {
+typedef struct PictureSource {
     TalusSnapshot snapshot;
     const TalusFramesHead *head;
     TalusFrames *frames;  /* from a file */
     TalusHeadStore store; /* from a scene */
-} Moment;
+} PictureSource;
 
-static void forget(Moment *moment)
+static void free_source(PictureSource *source)
 {
-    talus_snapshot_free(&moment->snapshot);
-    talus_frames_close(moment->frames);
-    talus_frames_head_clear(&moment->store);
+    talus_snapshot_free(&source->snapshot);
+    talus_frames_close(source->frames);
+    talus_frames_head_clear(&source->store);
 }
 
 /* Finds the frame at a time. A time beyond the last frame by at most one frame distance selects the last frame. */
@@ -204,21 +204,21 @@ static bool find_frame(const char *path, const TalusFrames *frames, double time,
     return false;
 }
 
-static int read_frames(const char *path, double time, Moment *moment)
+static int read_frames(const char *path, double time, PictureSource *source)
 {
     int index;
-    if (talus_frames_open(path, &moment->frames) != TALUS_OK)
+    if (talus_frames_open(path, &source->frames) != TALUS_OK)
         return cli_fail_library();
-    if (!find_frame(path, moment->frames, time, &index))
+    if (!find_frame(path, source->frames, time, &index))
         return CLI_FAILED;
-    if (talus_frames_read(moment->frames, index, &moment->snapshot) != TALUS_OK)
+    if (talus_frames_read(source->frames, index, &source->snapshot) != TALUS_OK)
         return cli_fail_library();
-    moment->head = talus_frames_head(moment->frames, index);
-    return moment->head ? CLI_OK : cli_fail_library();
+    source->head = talus_frames_head(source->frames, index);
+    return source->head ? CLI_OK : cli_fail_library();
 }
 
 static TalusStatus run_scene(const TalusScene *scene, const char *path, const Options *o,
-                             Moment *moment)
+                             PictureSource *source)
 {
     TalusWorld *world;
     char name[128];
@@ -231,23 +231,23 @@ static TalusStatus run_scene(const TalusScene *scene, const char *path, const Op
         status = talus_world_step_to(world, time, NULL);
     run_scene_name(path, name, sizeof name);
     TalusFramesDef def = {.title = talus_scene_title(scene), .scene = name};
-    TALUS_THEN(status, talus_snapshot_take(&moment->snapshot, world, TALUS_SNAPSHOT_ALL));
-    TALUS_THEN(status, talus_frames_head_of_world(world, &def, &moment->snapshot, &moment->store));
-    moment->head = &moment->store.head;
+    TALUS_THEN(status, talus_snapshot_take(&source->snapshot, world, TALUS_SNAPSHOT_ALL));
+    TALUS_THEN(status, talus_frames_head_of_world(world, &def, &source->snapshot, &source->store));
+    source->head = &source->store.head;
     talus_world_destroy(world);
     return status;
 }
 
-static int read_scene(const char *path, const Options *o, Moment *moment)
+static int read_scene(const char *path, const Options *o, PictureSource *source)
 {
     TalusScene *scene = NULL;
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
-    TALUS_THEN(status, run_scene(scene, path, o, moment));
+    TALUS_THEN(status, run_scene(scene, path, o, source));
     talus_scene_destroy(scene);
     return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_render);
 }
 
-static int read_moment(const char *name, const Options *o, Moment *moment)
+static int read_source(const char *name, const Options *o, PictureSource *source)
 {
     char path[CLI_PATH_MAX];
     struct stat about;
@@ -263,16 +263,16 @@ static int read_moment(const char *name, const Options *o, Moment *moment)
             return cli_fail("%s: no such run directory, frames file or scene", name);
         if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
             return CLI_FAILED;
-        return read_scene(path, o, moment);
+        return read_scene(path, o, source);
     }
     if (o->set.count > 0)
         return cli_usage(&cli_render, "--set is for scenes; %s has its frames already", name);
-    return read_frames(path, o->time, moment);
+    return read_frames(path, o->time, source);
 }
 
 /* ---- the command ---- */
 
-static TalusStatus render(const Moment *moment, const TalusDrawDef *def, int threads,
+static TalusStatus render(const PictureSource *source, const TalusDrawDef *def, int threads,
                           const char *path)
 {
     TalusPool *pool;
@@ -280,7 +280,7 @@ static TalusStatus render(const Moment *moment, const TalusDrawDef *def, int thr
     TalusStatus status = talus_pool_create(threads > 0 ? threads : 0, &pool);
     if (status != TALUS_OK)
         return status;
-    status = talus_draw(moment->head, &moment->snapshot, def, pool, &image);
+    status = talus_draw(source->head, &source->snapshot, def, pool, &image);
     talus_pool_destroy(pool);
     if (status != TALUS_OK)
         return status;
@@ -292,7 +292,7 @@ static TalusStatus render(const Moment *moment, const TalusDrawDef *def, int thr
 static int render_main(const CliList *operands)
 {
     const Options *o = &options;
-    Moment moment = {.head = NULL};
+    PictureSource source = {.head = NULL};
     TalusDrawDef def = talus_draw_def_default();
     if (!check(o) || !read_texts(o, &def))
         return CLI_USAGE;
@@ -301,13 +301,13 @@ static int render_main(const CliList *operands)
     def.dark = o->dark;
     def.transparent = o->transparent;
     def.plain = o->plain;
-    int code = read_moment(operands->item[0], o, &moment);
-    if (code == CLI_OK && render(&moment, &def, o->threads, o->output) != TALUS_OK)
+    int code = read_source(operands->item[0], o, &source);
+    if (code == CLI_OK && render(&source, &def, o->threads, o->output) != TALUS_OK)
         code = cli_fail_library();
     if (code == CLI_OK)
         printf("%s: %d x %d pixels, t = %g s\n", o->output, def.width, def.height,
-               moment.snapshot.time);
-    forget(&moment);
+               source.snapshot.time);
+    free_source(&source);
     return code;
 }
 

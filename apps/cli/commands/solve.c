@@ -77,7 +77,7 @@ static int check_options(const Options *o, const CliList *operands)
     if (operands->count > 1 && reads_reference && !is_folder(o->reference))
         return cli_usage(&cli_solve, "--reference with %d PROBLEMs is a folder of NAME.ref.hdf5",
                          operands->count);
-    bool save_fclib = o->save && cli_wants_fclib(o->save);
+    bool save_fclib = o->save && cli_is_fclib_name(o->save);
     if ((save_fclib || reads_reference) && !talus_fclib_available())
         return cli_fail("--%s: FCLIB files are not in this build: %s",
                         save_fclib ? "save" : "reference", talus_fclib_how());
@@ -132,7 +132,7 @@ static int open_references(LabSet *set, const char *path, bool quiet)
 }
 
 /* Names problems by path if their file names are equal. */
-static void tell_apart(LabSet *set)
+static void name_uniquely(LabSet *set)
 {
     for (int i = 0; i < set->problem_count; i++) {
         LabProblem *p = &set->problems[i];
@@ -219,8 +219,8 @@ static int open_problems(Session *session, const CliList *operands)
     if (asks_exact(o) && find_references(set) != CLI_OK)
         return CLI_FAILED;
     if (o->reference && !asks_exact(o) && open_references(set, o->reference, o->quiet) != CLI_OK)
-        return CLI_FAILED; /* earlier than tell_apart: references use file names */
-    tell_apart(set);
+        return CLI_FAILED; /* earlier than name_uniquely: references use file names */
+    name_uniquely(set);
     return CLI_OK;
 }
 
@@ -270,7 +270,7 @@ static TalusStatus store_best(Session *session, LabProblem *problem, const LabRe
 }
 
 /* Keeps the first proof that the problem has no solution, whichever solver found it. */
-static TalusStatus keep_certificate(Session *session, const LabProblem *problem)
+static TalusStatus copy_certificate(Session *session, const LabProblem *problem)
 {
     const double *found = talus_problem_certificate(problem->problem);
     size_t n = (size_t)talus_problem_size(problem->problem);
@@ -285,7 +285,7 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
 {
     const Options *o = &session->options;
     LabJob job = {.solver = solver,
-                  .backend = o->backend,
+                  .backend = o->backend ? o->backend : "cpu",
                   .tolerance = o->tol,
                   .siconos = is_siconos(o),
                   .outer = session->outer,
@@ -294,18 +294,18 @@ static TalusStatus solve_one(Session *session, int problem, const char *solver)
                   .warm = o->warm,
                   .trace = o->trace || o->report};
     LabResult *result;
-    bool kept;
-    TalusStatus status = lab_set_run(&session->set, problem, &job, o->quiet, &result, &kept);
+    bool reused;
+    TalusStatus status = lab_set_run(&session->set, problem, &job, o->quiet, &result, &reused);
     if (status != TALUS_OK)
         return status;
     session->failed |= result->outcome == LAB_FAILED;
     session->taken |= result->outcome != LAB_UNSUPPORTED;
-    if (kept && !o->quiet)
+    if (reused && !o->quiet)
         fprintf(stderr, "talus: %s on %s: kept from an earlier call\n", result->solver,
                 session->set.problems[problem].name);
-    if (kept)
+    if (reused)
         return TALUS_OK;
-    TALUS_TRY(keep_certificate(session, &session->set.problems[problem]));
+    TALUS_TRY(copy_certificate(session, &session->set.problems[problem]));
     return store_best(session, &session->set.problems[problem], result);
 }
 
@@ -347,7 +347,7 @@ static int save_best(Session *session)
                 session->best_solver);
     if (!o->quiet && session->certificate)
         fprintf(stderr, "talus: %s: %s the proof that the problem has no solution\n", o->save,
-                cli_wants_fclib(o->save)
+                cli_is_fclib_name(o->save)
                     ? "FCLIB has no place for, and a file not named .hdf5 or .h5 would hold,"
                     : "holds");
     return CLI_OK;

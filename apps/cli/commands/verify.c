@@ -57,7 +57,7 @@ typedef struct Solution {
  * Release with free(). */
 static double *in_rows(const double *values, int contacts, int rows, int wanted, double scale)
 {
-    double *out = cli_must(calloc((size_t)(contacts * wanted) + 1, sizeof *out));
+    double *out = cli_check_memory(calloc((size_t)(contacts * wanted) + 1, sizeof *out));
     for (int i = 0; i < contacts; i++)
         for (int k = 0; k < rows && k < wanted; k++)
             out[i * wanted + k] = scale * values[i * rows + k];
@@ -139,7 +139,7 @@ static int measure(const Source *source, TalusFrictionModel model, const Solutio
     const char *reason = "";
     VerifyPoint point;
     double *impulses = in_rows(solution->impulses, contacts, solution->rows, rows, 1.0);
-    double *as_stored = cli_must(calloc((size_t)(contacts * rows) + 1, sizeof *as_stored));
+    double *as_stored = cli_check_memory(calloc((size_t)(contacts * rows) + 1, sizeof *as_stored));
     bool good = evaluate(source, model, impulses, &point, as_stored, &reason);
     if (good) {
         TalusProblem *stored = solution->problem;

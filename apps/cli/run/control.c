@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double look_interval = 0.1, tell_interval = 0.5; /* seconds */
+static const double poll_interval = 0.1, report_interval = 0.5; /* seconds */
 
 /* Refuses links, pipes and other special files in place of the run's files. */
 static TalusStatus open_dir(Control *control, const char *dir)
@@ -48,7 +48,7 @@ int control_open(Control *control, const char *dir)
 void control_begin(Control *control, const Run *run)
 {
     control->dir = run->dir;
-    control_tell(control, run, "running", "");
+    control_report(control, run, "running", "");
 }
 
 /* Seconds spent on steps and their output. */
@@ -61,14 +61,15 @@ static void measure_rate(Control *control, const Run *run)
 {
     int64_t step = talus_world_steps(run->world);
     double active = active_seconds(run);
-    if (step > control->told_step && active > control->told_active)
-        control->rate = (double)(step - control->told_step) / (active - control->told_active);
-    control->told_step = step;
-    control->told_active = active;
+    if (step > control->reported_step && active > control->reported_active)
+        control->rate =
+            (double)(step - control->reported_step) / (active - control->reported_active);
+    control->reported_step = step;
+    control->reported_active = active;
 }
 
 /* Ignores a failure to write: results do not depend on this file, and the run's own output will fail with a message. */
-void control_tell(Control *control, const Run *run, const char *state, const char *message)
+void control_report(Control *control, const Run *run, const char *state, const char *message)
 {
     if (!control->dir)
         return;
@@ -84,14 +85,14 @@ void control_tell(Control *control, const Run *run, const char *state, const cha
     snprintf(s.title, sizeof s.title, "%s", run->settings.title);
     snprintf(s.message, sizeof s.message, "%s", message);
     run_state_write(control->held.fd, &s);
-    control->told = talus_now();
+    control->reported = talus_now();
 }
 
 static void obey(Control *control, const char *word)
 {
     if (strcmp(word, RUN_PAUSE) == 0)
         control->pause = true;
-    else if (strcmp(word, RUN_GO_ON) == 0)
+    else if (strcmp(word, RUN_CONTINUE) == 0)
         control->pause = false;
     else if (strcmp(word, RUN_STOP) == 0)
         control->stop = true;
@@ -100,19 +101,19 @@ static void obey(Control *control, const char *word)
                 word);
 }
 
-void control_tend(Control *control, const Run *run)
+void control_poll(Control *control, const Run *run)
 {
     char word[32];
     double now = talus_now();
     if (!control->dir)
         return;
-    if (now - control->looked >= look_interval) {
-        control->looked = now;
+    if (now - control->polled >= poll_interval) {
+        control->polled = now;
         if (run_control_take(control->held.fd, word, sizeof word))
             obey(control, word);
     }
-    if (!control->pause && now - control->told >= tell_interval)
-        control_tell(control, run, "running", "");
+    if (!control->pause && now - control->reported >= report_interval)
+        control_report(control, run, "running", "");
 }
 
 void control_close(Control *control)

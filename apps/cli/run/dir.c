@@ -153,7 +153,7 @@ static bool read_state(int at, const char *dir, RunState *state)
 
 /* Reads the state and whether the run is alive. A run writes its final state before it releases the lock. If the
  * lock is free, the state is therefore read again: the run may have ended after the first read. */
-static bool read_living(int at, const char *dir, RunState *state)
+bool run_state_read(int at, const char *dir, RunState *state)
 {
     for (int i = 0; i < 2; i++) {
         if (!read_state(at, dir, state))
@@ -166,16 +166,6 @@ static bool read_living(int at, const char *dir, RunState *state)
     }
     state->state = "died";
     return true;
-}
-
-bool run_state_read(const char *dir, RunState *state)
-{
-    return read_living(AT_FDCWD, dir, state);
-}
-
-bool run_state_read_at(int dir, RunState *state)
-{
-    return read_living(dir, ".", state);
 }
 
 /* ---- writing ---- */

@@ -25,17 +25,16 @@ typedef struct RunState {
     int bodies;
 } RunState;
 
-/* Returns false if the state is "unknown". */
-bool run_state_read(const char *dir, RunState *state);
-/* As run_state_read, for an open directory: follows no link and reads no other directory. */
-bool run_state_read_at(int dir, RunState *state);
+/* Reads the state of the run in `dir`, relative to the open directory `at` as for openat(); follows no link to a file.
+ * Returns false if the state is "unknown". */
+bool run_state_read(int at, const char *dir, RunState *state);
 /* Writes a temporary file and renames it, so that readers never see a partial run.json. Does not sync to disk:
  * after a crash of the machine no run is alive anyway. */
 bool run_state_write(int dir, const RunState *state);
 
 /* Command words in `control`. */
 #define RUN_PAUSE "pause"
-#define RUN_GO_ON "run"
+#define RUN_CONTINUE "run"
 #define RUN_STOP "stop"
 
 /* Writes a command word for the run and replaces one not yet taken. Returns false with errno. */

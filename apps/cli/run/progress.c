@@ -142,7 +142,7 @@ void progress_pause(Progress *progress, const Run *run)
         draw_bar(progress, run, talus_now(), "paused");
 }
 
-void progress_go_on(Progress *progress, const Run *run, double seconds)
+void progress_resume(Progress *progress, const Run *run, double seconds)
 {
     progress->begun += seconds;
     progress->interval_begun += seconds;

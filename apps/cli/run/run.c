@@ -42,7 +42,7 @@ typedef struct Session {
     char default_dir[CLI_PATH_MAX]; /* directory of the run without --out */
     char failure[RUN_TEXT_MAX];     /* first error; "": none */
     double last_checkpoint;         /* wall clock */
-    double watched;                 /* wall clock of the last check of the directory */
+    double checked;                 /* wall clock of the last check of the directory */
     double saved_time;              /* simulated time of the last good checkpoint; -1: none */
 } Session;
 
@@ -275,7 +275,7 @@ static int open_resumed(Session *session)
 
 /* ---- the loop ---- */
 
-static const double watch_interval = 0.1; /* seconds */
+static const double check_interval = 0.1; /* seconds */
 
 static int save_if_due(Session *session)
 {
@@ -303,24 +303,24 @@ static int write_step(Session *session, const TalusStepInfo *info, bool frame)
 /* ---- the directory ---- */
 
 /* Checks from time to time that the directory is still reachable by its name. */
-static int watch_directory(Session *session)
+static int check_directory(Session *session)
 {
     double now = talus_now();
-    if (!session->output || now - session->watched < watch_interval)
+    if (!session->output || now - session->checked < check_interval)
         return CLI_OK;
-    session->watched = now;
+    session->checked = now;
     return talus_output_check(session->output) == TALUS_OK ? CLI_OK : fail(session);
 }
 
 /* If the directory was moved, saves the state there and ends the run, because nobody would look for it there.
  * Returns false if the directory is in its place. */
-static bool rescue(Session *session)
+static bool save_elsewhere(Session *session)
 {
     Run *run = &session->run;
     char path[CLI_PATH_MAX];
     if (!session->output || talus_output_check(session->output) == TALUS_OK)
         return false;
-    char *note = cli_must(run_note_write(&run->settings, &run->tally));
+    char *note = cli_check_memory(run_note_write(&run->settings, &run->tally));
     TalusWorld *world = run->shortened ? NULL : run->world; /* saved before its shortened steps */
     if (talus_output_rescue(session->output, world, note, path, sizeof path) == TALUS_OK)
         cli_fail("the state at t = %g s was saved: talus run --resume %s",
@@ -331,9 +331,9 @@ static bool rescue(Session *session)
     return true;
 }
 
-static void say_what_is_safe(Session *session)
+static void report_last_checkpoint(Session *session)
 {
-    if (rescue(session))
+    if (save_elsewhere(session))
         return;
     if (session->saved_time >= 0.0)
         cli_fail("the last good checkpoint is at t = %g s: talus run --resume %s",
@@ -352,7 +352,7 @@ static int close_output(Session *session)
     else if (talus_output_check(session->output) != TALUS_OK)
         code = fail(session);
     if (code != CLI_OK)
-        say_what_is_safe(session);
+        report_last_checkpoint(session);
     double begun = talus_now();
     if (code == CLI_OK && talus_output_close(session->output) != TALUS_OK)
         code = fail(session);
@@ -386,7 +386,7 @@ static int save_before_short(Session *session)
         return CLI_OK;
     int code = save(session);
     if (code != CLI_OK)
-        say_what_is_safe(session);
+        report_last_checkpoint(session);
     return code;
 }
 
@@ -404,11 +404,11 @@ static int step_once(Session *session)
     progress_step(&session->progress, run, &info, line);
     int code = write_step(session, &info, frame);
     if (code == CLI_OK)
-        code = watch_directory(session);
+        code = check_directory(session);
     if (code != CLI_OK)
-        say_what_is_safe(session);
+        report_last_checkpoint(session);
     else
-        control_tend(&session->control, run);
+        control_poll(&session->control, run);
     return code;
 }
 
@@ -423,27 +423,27 @@ static int wait_in_pause(Session *session)
     Run *run = &session->run;
     double begun = talus_now(), output = run->clock.output;
     int code = CLI_OK;
-    control_tell(&session->control, run, "paused", "");
+    control_report(&session->control, run, "paused", "");
     progress_pause(&session->progress, run);
     while (code == CLI_OK && session->control.pause && !asked_to_stop(session)) {
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-        control_tend(&session->control, run);
-        code = watch_directory(session);
+        control_poll(&session->control, run);
+        code = check_directory(session);
         if (code == CLI_OK && session->saved_time != talus_world_time(run->world))
             code = save_if_due(session);
     }
     double paused = talus_now() - begun - (run->clock.output - output);
     run->clock.paused += paused;
     if (code != CLI_OK) {
-        say_what_is_safe(session);
+        report_last_checkpoint(session);
     } else if (!asked_to_stop(session)) {
-        progress_go_on(&session->progress, run, paused);
-        control_tell(&session->control, run, "running", "");
+        progress_resume(&session->progress, run, paused);
+        control_report(&session->control, run, "running", "");
     }
     return code;
 }
 
-static int step_on(Session *session)
+static int step_to_end(Session *session)
 {
     Run *run = &session->run;
     int code = CLI_OK;
@@ -463,7 +463,7 @@ static int loop(Session *session)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
-    int code = step_on(session);
+    int code = step_to_end(session);
     progress_end(&session->progress);
     if (code == CLI_OK && session->output)
         code = close_output(session);
@@ -511,16 +511,16 @@ static int finish(Session *session)
 }
 
 /* Writes the final state to run.json. */
-static void tell_end(Session *session, int code)
+static void write_final_state(Session *session, int code)
 {
     char message[RUN_TEXT_MAX] = "";
     const Run *run = &session->run;
     if (code == CLI_OK && !is_complete(run))
         snprintf(message, sizeof message, "stopped by %s", who_stopped());
     if (code != CLI_OK)
-        control_tell(&session->control, run, "failed", session->failure);
+        control_report(&session->control, run, "failed", session->failure);
     else
-        control_tell(&session->control, run, is_complete(run) ? "finished" : "stopped", message);
+        control_report(&session->control, run, is_complete(run) ? "finished" : "stopped", message);
 }
 
 static int run_session(Session *session, const CliList *operands)
@@ -534,7 +534,7 @@ static int run_session(Session *session, const CliList *operands)
     if (code == CLI_OK)
         code = loop(session);
     talus_output_abandon(session->output); /* of a failed run */
-    tell_end(session, code);
+    write_final_state(session, code);
     return code == CLI_OK ? finish(session) : code;
 }
 

@@ -45,6 +45,7 @@ typedef struct Run {
     const char *dir;               /* NULL: no output */
 } Run;
 
+/* Adds a step to the totals and to the seconds of its stages. */
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
 /* ---- schedule.c ---- */
@@ -75,13 +76,13 @@ int frame_kinds_check(const CliCommand *command, const char *list);
 
 /* ---- control: lock, run.json and command words from outside ---- */
 typedef struct Control {
-    const char *dir;     /* NULL: not begun, other calls do nothing */
-    TalusDir held;       /* the open directory, valid even if renamed */
-    int lock;            /* file descriptor; -1: none */
-    bool pause, stop;    /* last requests */
-    double looked, told; /* wall clock of the last read of `control`, last write of run.json */
-    int64_t told_step;
-    double told_active, rate; /* active seconds at told_step; steps per second */
+    const char *dir;         /* NULL: not begun, other calls do nothing */
+    TalusDir held;           /* the open directory, valid even if renamed */
+    int lock;                /* file descriptor; -1: none */
+    bool pause, stop;        /* last requests */
+    double polled, reported; /* wall clock of the last read of `control`, last write of run.json */
+    int64_t reported_step;
+    double reported_active, rate; /* active seconds at reported_step; steps per second */
 } Control;
 
 /* Creates `dir` if needed, locks it, and drops an old command word. Returns the exit code. */
@@ -89,9 +90,9 @@ int control_open(Control *control, const char *dir);
 /* Reports the state "running". */
 void control_begin(Control *control, const Run *run);
 /* Rewrites run.json. */
-void control_tell(Control *control, const Run *run, const char *state, const char *message);
+void control_report(Control *control, const Run *run, const char *state, const char *message);
 /* Rewrites run.json and reads `control` when due. Call after each step and repeatedly during a pause. */
-void control_tend(Control *control, const Run *run);
+void control_poll(Control *control, const Run *run);
 void control_close(Control *control);
 
 /* ---- progress: a table line per interval and, on a terminal, a bar ---- */
@@ -105,12 +106,13 @@ typedef struct Progress {
     double residual, penetration;
 } Progress;
 
+/* Prints the table's head; to standard error with `json`, nothing with `quiet`. */
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json);
 /* Call after each step; `line` ends an interval. */
 void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info, bool line);
 /* Report the beginning and the end of a pause; its `seconds` do not count in speeds. */
 void progress_pause(Progress *progress, const Run *run);
-void progress_go_on(Progress *progress, const Run *run, double seconds);
+void progress_resume(Progress *progress, const Run *run, double seconds);
 void progress_end(Progress *progress);
 
 /* ---- the end of a run ---- */

@@ -120,25 +120,25 @@ static void read_header(Steps *steps, const Lines *lines)
     const char *line = lines->line, *field;
     size_t left = lines->length, length;
     for (int c = 0; c < STEPS_COLUMNS; c++)
-        steps->place[c] = -1;
+        steps->position[c] = -1;
     for (int at = 0; next_field(&line, &left, &field, &length); at++)
         for (int c = 0; c < STEPS_COLUMNS; c++)
             if (strlen(columns[c].column) == length &&
-                memcmp(columns[c].column, field, length) == 0 && steps->place[c] < 0)
-                steps->place[c] = at;
+                memcmp(columns[c].column, field, length) == 0 && steps->position[c] < 0)
+                steps->position[c] = at;
 }
 
-/* Reads one row into values[column * room]. */
-static void read_row(const Steps *steps, const Lines *lines, double *values, int room)
+/* Reads one row into values[column * capacity]. */
+static void read_row(const Steps *steps, const Lines *lines, double *values, int capacity)
 {
     const char *line = lines->line, *field;
     size_t left = lines->length, length;
     for (int c = 0; c < STEPS_COLUMNS; c++)
-        values[c * room] = NAN;
+        values[c * capacity] = NAN;
     for (int at = 0; next_field(&line, &left, &field, &length); at++)
         for (int c = 0; c < STEPS_COLUMNS; c++)
-            if (steps->place[c] == at)
-                values[c * room] = number(field, length);
+            if (steps->position[c] == at)
+                values[c * capacity] = number(field, length);
 }
 
 /* ---- refresh ---- */
@@ -210,15 +210,15 @@ TalusStatus steps_refresh(Steps *steps, int fd, bool *anew)
 
 /* ---- values ---- */
 
-/* Reads at most `room` rows and returns their number, smaller if the file was truncated. */
+/* Reads at most `capacity` rows and returns their number, smaller if the file was truncated. */
 static int read_values(const Steps *steps, int64_t first, int64_t stride, Lines *lines,
-                       double *values, int room)
+                       double *values, int capacity)
 {
     int rows = 0;
     lines_start(lines, lines->fd, steps->mark[first / STEPS_MARK]);
-    for (int64_t row = first / STEPS_MARK * STEPS_MARK; rows < room && lines_next(lines); row++)
+    for (int64_t row = first / STEPS_MARK * STEPS_MARK; rows < capacity && lines_next(lines); row++)
         if (row >= first && (row - first) % stride == 0)
-            read_row(steps, lines, values + rows++, room);
+            read_row(steps, lines, values + rows++, capacity);
     return rows;
 }
 
@@ -232,19 +232,20 @@ TalusStatus steps_json(const Steps *steps, int fd, int64_t first, int64_t stride
 {
     double *values = NULL;
     Lines *lines = NULL;
-    int room = rows_wanted(steps, first, stride), rows = 0;
-    TalusStatus status = TALUS_ALLOC(values, (size_t)(STEPS_COLUMNS * room), "values of steps.csv");
+    int capacity = rows_wanted(steps, first, stride), rows = 0;
+    TalusStatus status =
+        TALUS_ALLOC(values, (size_t)(STEPS_COLUMNS * capacity), "values of steps.csv");
     TALUS_THEN(status, TALUS_ALLOC(lines, 1, "buffer of steps.csv"));
     if (status == TALUS_OK) {
         lines->fd = fd;
-        if (room > 0)
-            rows = read_values(steps, first, stride, lines, values, room);
+        if (capacity > 0)
+            rows = read_values(steps, first, stride, lines, values, capacity);
         json_int(json, "rows", rows);
         json_int(json, "first", first);
         json_int(json, "stride", stride);
         json_int(json, "total", steps->rows);
         for (int c = 0; c < STEPS_COLUMNS; c++)
-            json_reals(json, columns[c].name, values + c * room, (size_t)rows);
+            json_reals(json, columns[c].name, values + c * capacity, (size_t)rows);
     }
     TALUS_RELEASE(lines, values);
     return status;

@@ -14,12 +14,12 @@ enum { STEPS_COLUMNS = 10, STEPS_MARK = 256, STEPS_ROWS_MAX = 4000, STEPS_LINE_M
 
 /* Zero-initialised: no file yet. */
 typedef struct Steps {
-    int64_t rows;               /* complete rows so far */
-    int place[STEPS_COLUMNS];   /* index of each column in a row; -1: none */
-    uint64_t end;               /* file offset after the last complete row */
-    uint64_t device, inode;     /* identity of the file */
-    uint64_t last_start, check; /* file offset of the last row, and its hash */
-    uint64_t *mark;             /* file offsets of rows 0, STEPS_MARK, 2 STEPS_MARK, ... */
+    int64_t rows;                /* complete rows so far */
+    int position[STEPS_COLUMNS]; /* index of each column in a row; -1: none */
+    uint64_t end;                /* file offset after the last complete row */
+    uint64_t device, inode;      /* identity of the file */
+    uint64_t last_start, check;  /* file offset of the last row, and its hash */
+    uint64_t *mark;              /* file offsets of rows 0, STEPS_MARK, 2 STEPS_MARK, ... */
 } Steps;
 
 /* Reads rows appended since the last call. If the file was replaced, truncated or rewritten, reads all rows again

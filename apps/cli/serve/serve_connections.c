@@ -157,7 +157,7 @@ static void wait_for_check(Connections *all)
     pthread_cond_timedwait(&all->change, &all->mutex, &until);
 }
 
-static void *watch(void *user)
+static void *check_connections(void *user)
 {
     Connections *all = user;
     Connection copy[SERVE_THREADS];
@@ -192,7 +192,7 @@ TalusStatus connections_start(Connections **out)
     TALUS_TRY(TALUS_ALLOC(all, 1, "connections"));
     pthread_mutex_init(&all->mutex, NULL);
     pthread_cond_init(&all->change, NULL);
-    if (pthread_create(&all->thread, NULL, watch, all) != 0) {
+    if (pthread_create(&all->thread, NULL, check_connections, all) != 0) {
         connections_free(all);
         return talus_fail(TALUS_ERR_MEMORY, "no thread for the server's connections");
     }

@@ -22,7 +22,7 @@ typedef struct View {
     RunState run;
     const char *state; /* as the page names it */
     const char *title, *scene;
-    char trouble[RUN_TEXT_MAX]; /* why frames are missing; "": they are not */
+    char frames_error[RUN_TEXT_MAX]; /* why frames are missing; "": they are not */
 } View;
 
 struct ServeFiles {
@@ -160,7 +160,7 @@ static void refresh_steps(ServeFiles *files, bool *anew)
 static bool read_state(ServeFiles *files, RunState *run)
 {
     *run = (RunState){.state = "unknown", .until = NAN, .every = NAN};
-    return !files->location.alone && run_state_read_at(files->dir, run);
+    return !files->location.alone && run_state_read(files->dir, ".", run);
 }
 
 /* Reads the state first, so that all output of a run that says it has finished is seen. Without run.json title and
@@ -171,9 +171,9 @@ static void refresh(ServeFiles *files, View *view)
     reopen_directory(files);
     bool known = read_state(files, &view->run);
     TalusStatus status = refresh_frames(files, &anew);
-    view->trouble[0] = '\0';
+    view->frames_error[0] = '\0';
     if (status != TALUS_OK)
-        snprintf(view->trouble, sizeof view->trouble, "%s", talus_error());
+        snprintf(view->frames_error, sizeof view->frames_error, "%s", talus_error());
     refresh_steps(files, &anew);
     files->identity += anew;
     view->state = view->run.state;
@@ -208,10 +208,10 @@ static TalusStatus files_start(ServeFiles *files, const RunLocation *location)
         return talus_fail_file(location->dir, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     files->identity = identity;
     refresh(files, &view);
-    if (view.trouble[0] && !view.run.alive)
+    if (view.frames_error[0] && !view.run.alive)
         return talus_fail(TALUS_ERR_IO,
                           "%s; `talus run SCENE --out DIR` writes %s, for `talus view DIR`",
-                          view.trouble, SERVE_FRAMES_NAME);
+                          view.frames_error, SERVE_FRAMES_NAME);
     return TALUS_OK;
 }
 
@@ -261,18 +261,18 @@ int serve_files_frames(ServeFiles *files, uint64_t *size)
 }
 
 /* Packs a head in the present version. A head of version 1 has no figures, and its text is not zero-terminated. */
-static TalusStatus pack_head(TalusFrames *frames, TalusHeadLocation place, TalusPacker *out)
+static TalusStatus pack_head(TalusFrames *frames, TalusHeadLocation location, TalusPacker *out)
 {
     TalusHeadStore head = {0};
     TalusChunk chunk;
-    if (place.size > TALUS_FRAMES_HEAD_MAX + sizeof chunk)
+    if (location.size > TALUS_FRAMES_HEAD_MAX + sizeof chunk)
         return talus_fail_file(frames->path, TALUS_ERR_FORMAT, "the head is too large");
-    TALUS_TRY(talus_frames_read_chunk(frames, place.offset, TALUS_CHUNK_HEAD, &chunk));
+    TALUS_TRY(talus_frames_read_chunk(frames, location.offset, TALUS_CHUNK_HEAD, &chunk));
     size_t size = (size_t)chunk.size;
     if (memchr(frames->payload, 0, size)) {
         TALUS_TRY(talus_pack_bytes(out, &chunk, sizeof chunk));
         TALUS_TRY(talus_pack_bytes(out, frames->payload, size));
-        return talus_pack_bytes(out, NULL, (size_t)place.size - sizeof chunk - size);
+        return talus_pack_bytes(out, NULL, (size_t)location.size - sizeof chunk - size);
     }
     TalusStatus status =
         talus_frames_head_read((const char *)frames->payload, size, frames->path, &head);
@@ -306,8 +306,9 @@ TalusStatus serve_files_status(ServeFiles *files, JsonOut *json)
     json_text(json, "title", view.title);
     json_text(json, "scene", view.scene);
     json_real(json, "steps_per_second", view.run.steps_per_second);
-    bool told = view.trouble[0] && !view.run.alive; /* a live run may not have frames yet */
-    json_text(json, "message", told ? view.trouble : view.run.message);
+    bool report_error =
+        view.frames_error[0] && !view.run.alive; /* a live run may not have frames yet */
+    json_text(json, "message", report_error ? view.frames_error : view.run.message);
     json_int(json, "frames", frame_count(files));
     json_int(json, "bytes", (int64_t)frame_bytes(files));
     json_bool(json, "complete", files->frames && files->frames->complete);

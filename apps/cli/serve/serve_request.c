@@ -282,7 +282,7 @@ int serve_range(const char *range, uint64_t size, uint64_t *first, uint64_t *cou
 
 const char *serve_action(const char *body, size_t size)
 {
-    static const char *const words[] = {RUN_PAUSE, RUN_GO_ON, RUN_STOP};
+    static const char *const words[] = {RUN_PAUSE, RUN_CONTINUE, RUN_STOP};
     const char *action = NULL;
     TalusArena arena = {0};
     TalusJson *root;

@@ -50,6 +50,7 @@ typedef struct Experiment {
     .cases = (case_table), .case_count = sizeof(case_table) / sizeof *(case_table), \
     .runs = (run_table), .run_count = sizeof(run_table) / sizeof *(run_table)
 
+/* The table of experiments that solve problems. */
 int experiment_count(void);
 const Experiment *experiment_row(int index);
 /* Returns NULL if there is none, with a usage message that suggests the nearest name. */

@@ -52,13 +52,17 @@ typedef struct Petra {
     PetraRun run[PETRA_RUNS];
     int runs;
     PetraSolve wide[PETRA_RUNS];
-    int wides, wide_pebbles, wide_contacts;
+    int wide_count, wide_pebbles, wide_contacts;
     double wide_envelope, wide_time;
 } Petra;
 
 /* Returns NULL if there is none. */
 const PetraRun *petra_find(const Petra *p, const char *label, int pebbles);
-double petra_mean(const PetraRun *run); /* mean seconds per step */
+/* Mean and maximum of the seconds of a step. */
+double petra_mean(const PetraRun *run);
+double petra_longest(const PetraRun *run);
+/* Returns the run to rest, not nudged, of the lowest cost; NULL: none. */
+const PetraRun *petra_quickest(const Petra *p, int pebbles, double (*cost)(const PetraRun *run));
 
 /* Writes tables, figures and verdicts of all runs (petra_tables.c). */
 void petra_report(const Petra *p);

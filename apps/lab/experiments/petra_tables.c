@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double within = 0.015; /* relative to the energy: the paper's figure */
+static const double max_difference = 0.015; /* relative to the energy: the paper's figure */
 
 /* ---- evaluation of runs ---- */
 
@@ -52,6 +52,23 @@ static double max_of(const PetraRun *run, Figure figure)
     return max;
 }
 
+double petra_longest(const PetraRun *run)
+{
+    return max_of(run, SECONDS);
+}
+
+const PetraRun *petra_quickest(const Petra *p, int pebbles, double (*cost)(const PetraRun *run))
+{
+    const PetraRun *best = NULL;
+    for (int i = 0; i < p->runs; i++) {
+        const PetraRun *run = &p->run[i];
+        if (run->pebbles == pebbles && run->rested && !run->nudged &&
+            (!best || cost(run) < cost(best)))
+            best = run;
+    }
+    return best;
+}
+
 static const char *name_of(const PetraRun *run, char text[LAB_TEXT])
 {
     snprintf(text, LAB_TEXT, "%s%s", run->method->label, run->nudged ? ", nudged" : "");
@@ -95,7 +112,7 @@ static void add_run(LabTable *t, const PetraRun *run, bool quick)
     lab_table_row(t, "%s\t%.0e\t%.1e\t%s%d\t%.1f\t%.4f\t%.3f\t%d\t%.1f\t%.3g\t%d",
                   name_of(run, name), run->method->tolerance > 0.0 ? run->method->tolerance : NAN,
                   run->infeasibility, run->rested ? "" : "> ", run->count, total(run),
-                  petra_mean(run), max_of(run, SECONDS), (int)max_of(run, UNKNOWNS),
+                  petra_mean(run), petra_longest(run), (int)max_of(run, UNKNOWNS),
                   max_of(run, MEGABYTES), run->step[run->count - 1].kinetic, run->missed);
     if (!quick && row)
         lab_table_row(t, "%.3g\t%d\t%.1f", row->infeasibility, row->steps, row->average);
@@ -166,19 +183,19 @@ static double difference(const PetraRun *a, const PetraRun *b, int k)
     return fabs(a->step[k].kinetic - b->step[k].kinetic) / b->step[k].kinetic;
 }
 
-typedef struct Parting {
+typedef struct Divergence {
     double largest[3]; /* while b's energy exceeds shares[i] of its maximum */
     double to_rest;
     double of_peak; /* maximum difference until rest over b's maximum energy */
-    /* Time at which the difference first exceeds `within`, and the energy then over its maximum; NAN: never. */
+    /* Time at which the difference first exceeds `max_difference`, and the energy then over its maximum; NAN: never. */
     double time, share;
-} Parting;
+} Divergence;
 
 static const double shares[3] = {0.1, 0.01, 0.001};
 
-static Parting part(const PetraRun *a, const PetraRun *b)
+static Divergence compare_energies(const PetraRun *a, const PetraRun *b)
 {
-    Parting found = {.time = NAN, .share = NAN};
+    Divergence found = {.time = NAN, .share = NAN};
     double peak = max_of(b, ENERGY);
     bool past[3] = {false, false, false}, landed = false;
     for (int k = 0; k < a->count && k < b->count; k++) {
@@ -191,7 +208,7 @@ static Parting part(const PetraRun *a, const PetraRun *b)
         }
         found.to_rest = fmax(found.to_rest, d);
         found.of_peak = fmax(found.of_peak, d * share);
-        if (isnan(found.time) && d > within) {
+        if (isnan(found.time) && d > max_difference) {
             found.time = b->step[k].time;
             found.share = share;
         }
@@ -210,7 +227,7 @@ static void table_energy(const Petra *p)
         char name[LAB_TEXT];
         if (!reference || reference == run)
             continue;
-        Parting found = part(run, reference);
+        Divergence found = compare_energies(run, reference);
         lab_table_row(t, "%d\t%s\t%s", run->pebbles, name_of(run, name), reference->method->label);
         for (int s = 0; s < 3; s++)
             lab_table_row(t, "%.2g", 100.0 * found.largest[s]);
@@ -325,7 +342,7 @@ static void table_wide(const Petra *p)
     LabTable *t = lab_set_table(
         p->w->set, "One step with as many contacts for a pebble as in the paper",
         "solver\toutcome\titerations\tseconds\tmemory, MB\tprimal infeasibility\tresidual/gh");
-    for (int i = 0; i < p->wides; i++) {
+    for (int i = 0; i < p->wide_count; i++) {
         const PetraSolve *s = &p->wide[i];
         lab_table_add(t, "%s", s->method->label);
         bool own = !(s->method->tolerance > 0.0) && s->outcome == TALUS_OUTCOME_BUDGET;
@@ -358,7 +375,7 @@ static double worst_to(const Petra *p, int until)
         const PetraRun *run = &p->run[i], *reference = reference_of(p, run);
         if (run->nudged || !reference || reference == run)
             continue;
-        Parting found = part(run, reference);
+        Divergence found = compare_energies(run, reference);
         worst = fmax(worst, until == REST   ? found.to_rest
                             : until == PEAK ? found.of_peak
                                             : found.largest[until]);
@@ -374,21 +391,11 @@ static bool converged(const PetraSolve *s)
 static const PetraSolve *quickest_wide(const Petra *p)
 {
     const PetraSolve *best = NULL;
-    for (int i = 0; i < p->wides; i++) {
+    for (int i = 0; i < p->wide_count; i++) {
         const PetraSolve *s = &p->wide[i];
         if (converged(s) && (!best || s->seconds < best->seconds))
             best = s;
     }
-    return best;
-}
-
-static const PetraRun *quickest_run(const Petra *p, int pebbles)
-{
-    const PetraRun *best = NULL;
-    for (int i = 0; i < p->runs; i++)
-        if (p->run[i].pebbles == pebbles && p->run[i].rested && !p->run[i].nudged &&
-            (!best || max_of(&p->run[i], SECONDS) < max_of(best, SECONDS)))
-            best = &p->run[i];
     return best;
 }
 
@@ -397,15 +404,15 @@ static void judge_speed(const Petra *p)
 {
     const double tenth = 593.023 / 10.0, fast = 593.023 / 200.0;
     const PetraRun *chol = petra_find(p, "ipm-chol", p->wide_pebbles);
-    const PetraRun *best = quickest_run(p, p->wide_pebbles);
+    const PetraRun *best = petra_quickest(p, p->wide_pebbles, petra_longest);
     const PetraSolve *wide = quickest_wide(p);
     if (chol)
-        worlds_judge(p->w, max_of(chol, SECONDS), tenth, "s", NULL,
+        worlds_judge(p->w, petra_longest(chol), tenth, "s", NULL,
                      "longest step of 3,200 pebbles, ipm-chol");
     if (best)
-        worlds_judge(p->w, max_of(best, SECONDS), fast, "s", NULL,
+        worlds_judge(p->w, petra_longest(best), fast, "s", NULL,
                      "longest step of 3,200 pebbles, %s", best->method->label);
-    for (int i = 0; i < p->wides; i++)
+    for (int i = 0; i < p->wide_count; i++)
         if (strcmp(p->wide[i].method->label, "ipm-chol") == 0)
             worlds_judge(p->w, converged(&p->wide[i]) ? p->wide[i].seconds : HUGE_VAL, tenth, "s",
                          NULL, "the step with the paper's contacts, ipm-chol");
@@ -444,7 +451,7 @@ void petra_report(const Petra *p)
     add_tables(p);
     table_energy(p);
     table_growth(p);
-    if (p->wides > 0)
+    if (p->wide_count > 0)
         table_wide(p);
     add_figures(p);
     judge(p);

@@ -43,6 +43,7 @@ typedef struct Coupling {
     double spread;  /* largest over smallest ratio of error and residual */
 } Coupling;
 
+/* Evaluates the trace of a result with a reference. */
 Coupling preclik_couple(const LabResult *r);
 
 /* Fig. 4: decay of the changes of the active set. */
@@ -50,6 +51,7 @@ typedef struct Decay {
     double exponential, linear; /* squared correlation with log(changes + 1/2); with changes */
 } Decay;
 
+/* Evaluates the trace of a result. */
 Decay preclik_decay(const LabResult *r);
 
 /* Adds the paper's statements and the findings here. */

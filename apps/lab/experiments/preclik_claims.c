@@ -71,7 +71,7 @@ static double correlation(const Sums *s)
 Coupling preclik_couple(const LabResult *r)
 {
     Sums levels = {0}, changes = {0};
-    double least = INFINITY, most = 0.0, before[2] = {NAN, NAN};
+    double min = INFINITY, max = 0.0, before[2] = {NAN, NAN};
     for (int k = 0; k < r->trace.count; k++) {
         if (!counts_in_fig_3(r, k))
             continue;
@@ -83,10 +83,10 @@ Coupling preclik_couple(const LabResult *r)
             add_point(&changes, x - before[0], y - before[1]);
         before[0] = x;
         before[1] = y;
-        least = fmin(least, error / residual);
-        most = fmax(most, error / residual);
+        min = fmin(min, error / residual);
+        max = fmax(max, error / residual);
     }
-    return (Coupling){correlation(&levels), correlation(&changes), most / least};
+    return (Coupling){correlation(&levels), correlation(&changes), max / min};
 }
 
 /* Fits the changes over iterations 3 to 50, where each iteration has its row. */
@@ -127,17 +127,17 @@ static void add_ratio(Ratios *r, double ratio)
     r->value[at] = ratio;
 }
 
-static double least_of(const Ratios *r)
+static double min_of(const Ratios *r)
 {
     return r->count ? r->value[0] : NAN;
 }
 
-static double middle_of(const Ratios *r)
+static double median_of(const Ratios *r)
 {
     return r->count ? r->value[r->count / 2] : NAN;
 }
 
-static double largest_of(const Ratios *r)
+static double max_of(const Ratios *r)
 {
     return r->count ? r->value[r->count - 1] : NAN;
 }
@@ -161,17 +161,16 @@ static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b
 static void claim_ratio(LabTable *claims, const char *statement, const Ratios *r, double low,
                         double high)
 {
-    bool all = r->count && !r->lost && least_of(r) >= low && largest_of(r) <= high;
+    bool all = r->count && !r->lost && min_of(r) >= low && max_of(r) <= high;
     char lost[LAB_TEXT] = "";
     if (r->lost)
         snprintf(lost, sizeof lost, "; %d of %d pairs lack one that gets there", r->lost,
                  r->lost + r->count);
     experiment_verdict(claims, "", statement,
                        all                   ? "yes"
-                       : middle_of(r) >= low ? "in part"
+                       : median_of(r) >= low ? "in part"
                                              : "no",
-                       "%.1f times, from %.1f to %.1f%s", middle_of(r), least_of(r), largest_of(r),
-                       lost);
+                       "%.1f times, from %.1f to %.1f%s", median_of(r), min_of(r), max_of(r), lost);
 }
 
 static void claim_speed(LabTable *claims, const LabSet *set)
@@ -203,10 +202,10 @@ static void claim_pyramid(LabTable *claims, const LabSet *set)
     Ratios box = compare(set, BOX, "pgs", BOX, CPG_PAPER);
     Ratios pyramid = compare(set, PYRAMID, "pgs", PYRAMID, CPG_PAPER);
     experiment_claim(claims, "strong friction spoils CPG on the pyramid",
-                     middle_of(&pyramid) < 0.5 * middle_of(&box),
+                     median_of(&pyramid) < 0.5 * median_of(&box),
                      "PGS needs %.1f times CPG's iterations there, %.1f times on the box; %.1f and "
                      "%.1f products each",
-                     middle_of(&pyramid), middle_of(&box), products_per_iteration(set, PYRAMID),
+                     median_of(&pyramid), median_of(&box), products_per_iteration(set, PYRAMID),
                      products_per_iteration(set, BOX));
 }
 
@@ -230,7 +229,7 @@ static void claim_beginning(LabTable *claims, const LabSet *set)
 }
 
 /* Median over the states of the correlations of levels and of changes. */
-static Coupling middle_coupling(const LabSet *set, const char *solver)
+static Coupling median_coupling(const LabSet *set, const char *solver)
 {
     Ratios levels = {0}, changes = {0}, spread = {0};
     for (int state = 0; state < STATES; state++) {
@@ -240,14 +239,14 @@ static Coupling middle_coupling(const LabSet *set, const char *solver)
         add_ratio(&changes, c.changes);
         add_ratio(&spread, c.spread);
     }
-    return (Coupling){middle_of(&levels), middle_of(&changes), middle_of(&spread)};
+    return (Coupling){median_of(&levels), median_of(&changes), median_of(&spread)};
 }
 
 /* Judges "only loosely related" by the correlation of levels and by Newton's figures being worse than both others'. */
 static void claim_error(LabTable *claims, const LabSet *set, int newton, const char *statement)
 {
-    Coupling n = middle_coupling(set, preclik_compared[newton]), p = middle_coupling(set, "pgs");
-    Coupling c = middle_coupling(set, "cpg");
+    Coupling n = median_coupling(set, preclik_compared[newton]), p = median_coupling(set, "pgs");
+    Coupling c = median_coupling(set, "cpg");
     bool loose = n.levels < 0.7, looser = n.levels < fmin(p.levels, c.levels);
     bool wider = n.spread > fmax(p.spread, c.spread);
     experiment_verdict(claims, "", statement,
@@ -329,21 +328,21 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
 /* Counts the states with the decay that the paper describes. */
 static void claim_active(LabTable *claims, const LabSet *set)
 {
-    int as_told[COMPARED] = {0}, states = 0;
+    int as_stated[COMPARED] = {0}, states = 0;
     for (int state = 0; state < STATES; state++, states++)
         for (int s = 0; s < COMPARED; s++) {
             const LabResult *r = preclik_result(set, BOX, state, preclik_compared[s]);
             if (!r)
                 return;
             Decay d = preclik_decay(r);
-            as_told[s] += s >= SSN ? d.linear > d.exponential : d.exponential > d.linear;
+            as_stated[s] += s >= SSN ? d.linear > d.exponential : d.exponential > d.linear;
         }
     experiment_claim(claims, "changes of the active set fall exponentially in PGS and CPG",
-                     as_told[PGS] + as_told[CPG] == 2 * states, "in %d and %d of %d states",
-                     as_told[PGS], as_told[CPG], states);
-    experiment_claim(claims, "and only linearly in Newton", as_told[SSN] == states,
-                     "in %d of %d states; with the least of our own in %d", as_told[SSN], states,
-                     as_told[PLAIN]);
+                     as_stated[PGS] + as_stated[CPG] == 2 * states, "in %d and %d of %d states",
+                     as_stated[PGS], as_stated[CPG], states);
+    experiment_claim(claims, "and only linearly in Newton", as_stated[SSN] == states,
+                     "in %d of %d states; with the least of our own in %d", as_stated[SSN], states,
+                     as_stated[PLAIN]);
 }
 
 /* Lists the final residuals of a case as text; returns true if a solver has converged. */

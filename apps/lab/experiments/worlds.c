@@ -77,8 +77,8 @@ static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
     for (int i = 0; i < count && !cli_stop_signal(); i++) {
         double start = talus_now();
         used += rows[i]->share;
-        w->until = w->limit > 0.0 ? begun + w->limit * used / shares : HUGE_VAL;
-        worlds_say(w, "%s: %s", rows[i]->name, rows[i]->summary);
+        w->deadline = w->limit > 0.0 ? begun + w->limit * used / shares : HUGE_VAL;
+        worlds_print(w, "%s: %s", rows[i]->name, rows[i]->summary);
         lab_set_note(w->set, "%s: %s. %s.", rows[i]->name, rows[i]->summary, rows[i]->source);
         TalusStatus status = rows[i]->run(w);
         if (status != TALUS_OK) {
@@ -86,7 +86,7 @@ static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
             worlds_judge_failure(w, rows[i]->name);
             cli_fail("%s: %s", rows[i]->name, talus_error());
         }
-        worlds_say(w, "%s: %.1f s", rows[i]->name, talus_now() - start);
+        worlds_print(w, "%s: %.1f s", rows[i]->name, talus_now() - start);
     }
     lab_set_note(w->set, "All in %.1f s.", talus_now() - begun);
     return failures;

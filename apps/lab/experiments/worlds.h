@@ -31,7 +31,7 @@ typedef struct Worlds {
     int threads, repeat; /* repeat: measured steps per figure; 0: the row's default */
     int steps;           /* of hourglass and pospisil; 0: all */
     double limit;        /* seconds for all rows together; 0: none */
-    double until;        /* talus_now() at which the row should end; infinite without a limit */
+    double deadline;     /* talus_now() at which the row should end; infinite without a limit */
     bool quick, quiet;
     const char *dir;
     LabSet *set;
@@ -68,6 +68,7 @@ typedef struct WorldsSets {
     int count;
 } WorldsSets;
 
+/* Adds an assignment, as formatted. */
 void worlds_set(WorldsSets *sets, const char *format, ...) CLI_PRINTF(2, 3);
 
 typedef struct WorldsCase {
@@ -75,6 +76,7 @@ typedef struct WorldsCase {
     WorldsSets sets;
 } WorldsCase;
 
+/* Builds the world of a scene with these assignments. */
 TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out);
 /* Returns a copy of the next step's problem with its warm start; the copy outlives the world. */
 TalusStatus worlds_copy_problem(TalusWorld *world, TalusProblem **out);
@@ -83,11 +85,11 @@ double worlds_reference_speed(const TalusWorld *world);
 /* Processor time of this program, s, which other load does not affect. */
 double worlds_processor_time(void);
 /* Prints a line to standard error unless --quiet. */
-void worlds_say(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
+void worlds_print(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
 /* True if the row's time is over. Rows that have a result without their last steps then end early. */
-bool worlds_over(const Worlds *w);
+bool worlds_time_is_over(const Worlds *w);
 /* Fails with TALUS_ERR_CANCELLED once a signal requests a stop or the row's time is over. */
-TalusStatus worlds_stopped(const Worlds *w);
+TalusStatus worlds_check_stop(const Worlds *w);
 
 /* Cost and accuracy of the steps of a figure. */
 typedef struct WorldsStep {

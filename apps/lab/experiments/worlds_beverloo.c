@@ -20,7 +20,7 @@ typedef struct Flow {
     int bodies;
     double bulb, waist;        /* radius of the bulbs, height of the neck */
     double begin, window, end; /* s: start of steady flow, length of a window, last time */
-    double keep;               /* share of the grains that must still be above */
+    double min_above;          /* share of the grains that must still be above */
 } Flow;
 
 typedef struct Rate {
@@ -51,7 +51,7 @@ static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, R
     while (talus_world_steps(world) < last) {
         TalusStepInfo info;
         TALUS_TRY(talus_world_step(world, &info));
-        TALUS_TRY(worlds_stopped(w));
+        TALUS_TRY(worlds_check_stop(w));
         rate->worst.rms = fmax(rate->worst.rms, info.solve.residual.rms);
         rate->worst.relative =
             fmax(rate->worst.relative, info.solve.residual.rms / info.reference_speed);
@@ -69,7 +69,7 @@ static TalusStatus measure(const Worlds *w, TalusWorld *world, const Flow *f, Ra
     for (int i = 1; i <= count && rate->windows < WINDOWS; i++) {
         TALUS_TRY(step_until(w, world, f->begin + i * f->window, rate));
         TALUS_TRY(count_below(world, f->waist, &now));
-        if (f->bodies - now < f->keep * f->bodies)
+        if (f->bodies - now < f->min_above * f->bodies)
             break;
         rate->window[rate->windows++] = (now - before) / f->window;
         before = now;
@@ -99,8 +99,8 @@ static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
                           neck, rate->windows);
     rate->mean = worlds_mean(rate->window, rate->windows);
     rate->error = worlds_deviation(rate->window, rate->windows) / sqrt(rate->windows);
-    worlds_say(w, "beverloo: D = %g d: %.1f +- %.1f grains/s from %d windows", neck, rate->mean,
-               rate->error, rate->windows);
+    worlds_print(w, "beverloo: D = %g d: %.1f +- %.1f grains/s from %d windows", neck, rate->mean,
+                 rate->error, rate->windows);
     return TALUS_OK;
 }
 
@@ -189,7 +189,7 @@ static TalusStatus run_beverloo(Worlds *w)
               .begin = w->quick ? 0.8 : 4.0,
               .window = w->quick ? 0.1 : 0.5,
               .end = w->quick ? 1.2 : 14.0,
-              .keep = w->quick ? 0.1 : 0.35};
+              .min_above = w->quick ? 0.1 : 0.35};
     static Rate rate[NECKS];
     f.bulb = w->quick ? 1.4 : bulb_per_root * cbrt(f.bodies);
     for (int i = 0; i < NECKS; i++)

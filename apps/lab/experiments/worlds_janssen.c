@@ -41,7 +41,7 @@ typedef struct Law {
 typedef struct Fill {
     Load load[BATCHES];
     int count;
-    Law one, two; /* Janssen's law; with A in addition */
+    Law plain, with_free; /* Janssen's law; with A in addition */
     WorldsStep worst;
 } Fill;
 
@@ -108,7 +108,7 @@ static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plat
     for (int i = 0; i < steps; i++) {
         TalusStepInfo info;
         TALUS_TRY(talus_world_step(world, &info));
-        TALUS_TRY(worlds_stopped(w));
+        TALUS_TRY(worlds_check_stop(w));
         sums[0] -= talus_world_probe_value(world, plate->probe).force.z / steps;
         sums[1] -= talus_world_probe_value(world, plate->wall).force.z / steps;
         fill->worst.rms = fmax(fill->worst.rms, info.solve.residual.rms);
@@ -157,7 +157,7 @@ static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Pl
 static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                              Fill *fill)
 {
-    double one = silo->batch * mass * talus_norm(talus_world_gravity(world));
+    double weight = silo->batch * mass * talus_norm(talus_world_gravity(world));
     Load *load = &fill->load[fill->count++];
     load->weight = fill->count;
     TALUS_TRY(advance(w, world, plate, silo->settle, fill, NULL, NULL));
@@ -165,13 +165,13 @@ static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *sil
     TALUS_TRY(sink(w, world, silo, plate, fill, load));
     TALUS_TRY(advance(w, world, plate, silo->last, fill, &load->after, NULL));
     TALUS_TRY(column_height(world, &load->height));
-    load->before /= one;
-    load->bottom /= one;
-    load->after /= one;
-    load->wall /= one;
+    load->before /= weight;
+    load->bottom /= weight;
+    load->after /= weight;
+    load->wall /= weight;
     load->height = (load->height - plate->z) / silo->silo;
-    worlds_say(w, "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
-               fill->count, load->bottom, load->before, load->after);
+    worlds_print(w, "janssen: %d batches: the bottom bears %.3f of them; %.3f before, %.3f after",
+                 fill->count, load->bottom, load->before, load->after);
     return TALUS_OK;
 }
 
@@ -251,19 +251,20 @@ static Law fit(const Fill *fill, int parameters)
 
 static void add_load(LabTable *t, TalusFrictionLaw law, const Fill *fill, const Load *load)
 {
-    lab_table_row(
-        t, "%s\t%.2f\t%g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f", talus_law_name(law), load->height,
-        load->weight, load->before, load->bottom, load_of(load->weight, 0.0, fill->one.saturation),
-        load_of(load->weight, fill->two.free, fill->two.saturation), load->wall, load->after);
+    lab_table_row(t, "%s\t%.2f\t%g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f", talus_law_name(law),
+                  load->height, load->weight, load->before, load->bottom,
+                  load_of(load->weight, 0.0, fill->plain.saturation),
+                  load_of(load->weight, fill->with_free.free, fill->with_free.saturation),
+                  load->wall, load->after);
 }
 
 static void judge(Worlds *w, TalusFrictionLaw law, const Fill *fill)
 {
     const char *name = talus_law_name(law);
     const Load *last = &fill->load[fill->count - 1];
-    worlds_judge(w, 100.0 * fill->one.scatter, 5.0, "%", &fill->worst,
+    worlds_judge(w, 100.0 * fill->plain.scatter, 5.0, "%", &fill->worst,
                  "janssen, %s: scatter about the law, over its limit", name);
-    worlds_judge(w, 100.0 * fill->two.scatter, 5.0, "%", &fill->worst,
+    worlds_judge(w, 100.0 * fill->with_free.scatter, 5.0, "%", &fill->worst,
                  "janssen, %s: the same with a part borne freely", name);
     worlds_judge(w, last->bottom / last->weight, 0.5, "", &fill->worst,
                  "janssen, %s: load of the fullest silo over its weight", name);
@@ -274,7 +275,7 @@ static void add_fits(Worlds *w, const Fill fill[LAWS])
     LabTable *t = lab_set_table(w->set, "Janssen: the fits",
                                 "law\tfit\tA, batches\tS, batches\tlambda/R\tK\tscatter, %");
     for (int i = 0; i < 2 * LAWS; i++) {
-        const Law *law = i % 2 ? &fill[i / 2].two : &fill[i / 2].one;
+        const Law *law = i % 2 ? &fill[i / 2].with_free : &fill[i / 2].plain;
         lab_table_row(t, "%s\t%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.1f", talus_law_name(laws[i / 2]),
                       i % 2 ? "with A" : "Janssen", law->free, law->saturation, law->lambda, law->k,
                       100.0 * law->scatter);
@@ -313,8 +314,8 @@ static TalusStatus run_janssen(Worlds *w)
     Fill fill[LAWS];
     for (int law = 0; law < LAWS; law++) {
         TALUS_TRY(fill_silo(w, &silo, laws[law], &fill[law]));
-        fill[law].one = fit(&fill[law], 1);
-        fill[law].two = fit(&fill[law], 2);
+        fill[law].plain = fit(&fill[law], 1);
+        fill[law].with_free = fit(&fill[law], 2);
     }
     report(w, &silo, fill);
     return TALUS_OK;

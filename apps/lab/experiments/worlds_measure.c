@@ -59,7 +59,7 @@ double worlds_processor_time(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void worlds_say(const Worlds *w, const char *format, ...)
+void worlds_print(const Worlds *w, const char *format, ...)
 {
     if (w->quiet)
         return;
@@ -71,16 +71,16 @@ void worlds_say(const Worlds *w, const char *format, ...)
     va_end(args);
 }
 
-bool worlds_over(const Worlds *w)
+bool worlds_time_is_over(const Worlds *w)
 {
-    return talus_now() > w->until;
+    return talus_now() > w->deadline;
 }
 
-TalusStatus worlds_stopped(const Worlds *w)
+TalusStatus worlds_check_stop(const Worlds *w)
 {
     if (cli_stop_signal())
         return talus_fail(TALUS_ERR_CANCELLED, "stopped by %s", cli_stop_name());
-    if (worlds_over(w))
+    if (worlds_time_is_over(w))
         return talus_fail(
             TALUS_ERR_CANCELLED,
             "stopped: its share of the %.0f s of `talus bench gpu` is used up; alone, "
@@ -145,12 +145,12 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
         if (status != TALUS_OK)
             break;
         take_step(&info, talus_now() - start, &step[count++]);
-        if (done && worlds_over(w) && !cli_stop_signal())
+        if (done && worlds_time_is_over(w) && !cli_stop_signal())
             break;
-        status = worlds_stopped(w);
+        status = worlds_check_stop(w);
         if (talus_now() - said > every) {
             said = talus_now();
-            worlds_say(w, "%s: step %d of %d, %.1f s", label, count, steps, said - begun);
+            worlds_print(w, "%s: step %d of %d, %.1f s", label, count, steps, said - begun);
         }
     }
     if (done)

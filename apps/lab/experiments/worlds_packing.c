@@ -180,8 +180,8 @@ static TalusStatus settle(const Worlds *w, const Bed *bed, int seed, Packing *ou
     }
     talus_world_destroy(world);
     if (status == TALUS_OK)
-        worlds_say(w, "packing: seed %d: fraction %.4f, %.3f contacts, speed %.1e, %.0f products",
-                   seed, out->fraction, out->contacts[JUDGED], out->speed, out->last.products);
+        worlds_print(w, "packing: seed %d: fraction %.4f, %.3f contacts, speed %.1e, %.0f products",
+                     seed, out->fraction, out->contacts[JUDGED], out->speed, out->last.products);
     return status;
 }
 

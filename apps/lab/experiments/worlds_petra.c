@@ -110,12 +110,12 @@ static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolv
 
 /* ---- until rest ---- */
 
-static void say_where(const PetraRun *run, const Worlds *w, double begun)
+static void print_progress(const PetraRun *run, const Worlds *w, double begun)
 {
     const PetraStep *s = &run->step[run->count - 1];
-    worlds_say(w, "petra-sim: %d pebbles, %s: t = %.2f s, energy %.3g, %d contacts, %.1f s",
-               run->pebbles, run->method->label, s->time, s->kinetic, s->contacts,
-               talus_now() - begun);
+    worlds_print(w, "petra-sim: %d pebbles, %s: t = %.2f s, energy %.3g, %d contacts, %.1f s",
+                 run->pebbles, run->method->label, s->time, s->kinetic, s->contacts,
+                 talus_now() - begun);
 }
 
 static double limit_of(const PetraRun *run)
@@ -145,13 +145,13 @@ static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before
         used += s->seconds;
         run->missed += info.missed;
         run->rested = s->kinetic < run->threshold;
-        TALUS_TRY(worlds_stopped(w));
+        TALUS_TRY(worlds_check_stop(w));
         if (talus_now() - said > 5.0) {
             said = talus_now();
-            say_where(run, w, begun);
+            print_progress(run, w, begun);
         }
     }
-    say_where(run, w, begun);
+    print_progress(run, w, begun);
     return TALUS_OK;
 }
 
@@ -184,7 +184,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
 /* ---- one step with the paper's number of contacts ---- */
 
 /* Saves the problem for tests with other methods and on a GPU. */
-static TalusStatus keep_problem(const Petra *p, TalusProblem *problem)
+static TalusStatus save_problem(const Petra *p, TalusProblem *problem)
 {
     char *path;
     TALUS_TRY(talus_path(&path, "%s/petra-sim.talus", p->w->dir));
@@ -204,18 +204,18 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
         status = talus_world_step(wide, NULL); /* gives a warm start, as in a run */
     TALUS_THEN(status, talus_world_build(wide, &problem));
     p->wide_contacts = status == TALUS_OK ? talus_problem_blocks(problem) : 0;
-    TALUS_THEN(status, keep_problem(p, problem));
+    TALUS_THEN(status, save_problem(p, problem));
     for (int i = 0; status == TALUS_OK && i < METHODS; i++) {
         if (!lab_has_solver(methods[i].spec))
             continue;
-        PetraSolve *s = &p->wide[p->wides++];
+        PetraSolve *s = &p->wide[p->wide_count++];
         if (solve_next(wide, &methods[i], s) != TALUS_OK) {
             s->failed = true;
             snprintf(s->why, sizeof s->why, "%s", talus_error());
         }
-        worlds_say(p->w, "petra-sim: %d contacts, %s: %d iterations, %.2f s", p->wide_contacts,
-                   methods[i].label, s->iterations, s->seconds);
-        status = worlds_stopped(p->w);
+        worlds_print(p->w, "petra-sim: %d contacts, %s: %d iterations, %.2f s", p->wide_contacts,
+                     methods[i].label, s->iterations, s->seconds);
+        status = worlds_check_stop(p->w);
     }
     talus_world_destroy(wide);
     return status;
@@ -255,19 +255,6 @@ static TalusStatus write_steps(const Petra *p)
     return talus_file_commit(file);
 }
 
-/* Quickest method that brought the paper's largest vessel to rest. */
-static const PetraMethod *best_method(const Petra *p, int pebbles)
-{
-    const PetraRun *best = NULL;
-    for (int i = 0; i < p->runs; i++) {
-        const PetraRun *run = &p->run[i];
-        if (run->pebbles == pebbles && run->rested && !run->nudged &&
-            (!best || petra_mean(run) < petra_mean(best)))
-            best = run;
-    }
-    return best ? best->method : fast;
-}
-
 /* Runs the methods that bring every vessel to rest, or the others. */
 static TalusStatus run_methods(Petra *p, const Size *size, bool all_the_way)
 {
@@ -287,7 +274,8 @@ static TalusStatus run_all(Petra *p)
     TALUS_TRY(add_run(p, fast, size[0], true));
     TALUS_TRY(solve_wide(p, last));
     TALUS_TRY(run_methods(p, size, false));
-    return add_run(p, best_method(p, last), p->w->quick ? small_large : large, false);
+    const PetraRun *best = petra_quickest(p, last, petra_mean);
+    return add_run(p, best ? best->method : fast, p->w->quick ? small_large : large, false);
 }
 
 static TalusStatus run_petra(Worlds *w)
@@ -299,8 +287,8 @@ static TalusStatus run_petra(Worlds *w)
     TalusStatus status = run_all(&p);
     if (p.runs > 0 && (status == TALUS_OK || status == TALUS_ERR_CANCELLED)) {
         petra_report(&p);
-        TalusStatus told = write_steps(&p);
-        status = status == TALUS_OK ? told : status;
+        TalusStatus written = write_steps(&p);
+        status = status == TALUS_OK ? written : status;
     }
     for (int i = 0; i < p.runs; i++)
         talus_release(p.run[i].step);

@@ -13,24 +13,24 @@
 
 static const double until = 1.44, target = 60.0;
 
-typedef struct Course {
+typedef struct History {
     TalusStepInfo *step;
     int count;
-} Course;
+} History;
 
-static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, Course *course)
+static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, History *history)
 {
     double said = talus_now();
-    while (course->count < steps && !(course->count > 0 && worlds_over(w))) {
-        TalusStepInfo *info = &course->step[course->count];
+    while (history->count < steps && !(history->count > 0 && worlds_time_is_over(w))) {
+        TalusStepInfo *info = &history->step[history->count];
         TALUS_TRY(talus_world_step(world, info));
-        course->count++;
+        history->count++;
         if (cli_stop_signal())
-            return worlds_stopped(w);
+            return worlds_check_stop(w);
         if (talus_now() - said > 5.0) {
             said = talus_now();
-            worlds_say(w, "pospisil: t = %.3f s, %d contacts, %d iterations", info->time,
-                       info->contacts, info->solve.iterations);
+            worlds_print(w, "pospisil: t = %.3f s, %d contacts, %d iterations", info->time,
+                         info->contacts, info->solve.iterations);
         }
     }
     return TALUS_OK;
@@ -41,14 +41,14 @@ static double seconds_of(const TalusStepInfo *s)
     return s->detect_seconds + s->build_seconds + s->solve_seconds + s->integrate_seconds;
 }
 
-static TalusStatus write_course(const Worlds *w, const Course *course)
+static TalusStatus write_history(const Worlds *w, const History *history)
 {
     TalusFile *file;
     TALUS_TRY(cli_create_file(&file, "%s/pospisil.csv", w->dir));
     talus_file_print(file,
                      "step,time,bodies,contacts,iterations,products,rms,seconds,solve_seconds\n");
-    for (int i = 0; i < course->count; i++) {
-        const TalusStepInfo *s = &course->step[i];
+    for (int i = 0; i < history->count; i++) {
+        const TalusStepInfo *s = &history->step[i];
         talus_file_print(file, "%lld,%.6g,%d,%d,%d,%d,%.6g,%.6g,%.6g\n", (long long)s->step,
                          s->time, s->bodies, s->contacts, s->solve.iterations, s->solve.products,
                          s->solve.residual.rms, seconds_of(s), s->solve_seconds);
@@ -58,50 +58,50 @@ static TalusStatus write_course(const Worlds *w, const Course *course)
 
 /* ---- the table ---- */
 
-static void add_moment(LabTable *t, const TalusStepInfo *s)
+static void add_time(LabTable *t, const TalusStepInfo *s)
 {
     lab_table_row(t, "%.3f\t%d\t%d\t%d\t%d\t%.2e\t%.2e\t%.2f", s->time, s->bodies, s->contacts,
                   s->solve.iterations, s->solve.products, s->solve.residual.rms,
                   s->solve.residual.rms / s->reference_speed, 1e3 * seconds_of(s));
 }
 
-static void add_table(const Worlds *w, const Course *course, double wall)
+static void add_table(const Worlds *w, const History *history, double wall)
 {
-    static const double moments[] = {0.1, 0.2, 0.29, 0.4, 0.56, 0.64, 0.8, 1.0, 1.2, 1.44};
+    static const double times[] = {0.1, 0.2, 0.29, 0.4, 0.56, 0.64, 0.8, 1.0, 1.2, 1.44};
     LabTable *t = lab_set_table(
         w->set, "pospisil: 32,810 grains and a ball, h 8e-4 s",
         "time, s\tbodies\tcontacts\titerations\tproducts\trms m/s\trms/gh\tms a step");
-    double iterations = 0.0, products = 0.0, most = 0.0;
-    for (int m = 0, i = 0; m < LAB_COUNT(moments); m++) {
-        while (i < course->count && course->step[i].time < moments[m] - 1e-9)
+    double iterations = 0.0, products = 0.0, max = 0.0;
+    for (int m = 0, i = 0; m < LAB_COUNT(times); m++) {
+        while (i < history->count && history->step[i].time < times[m] - 1e-9)
             i++;
-        if (i < course->count)
-            add_moment(t, &course->step[i]);
+        if (i < history->count)
+            add_time(t, &history->step[i]);
     }
-    for (int i = 0; i < course->count; i++) {
-        iterations += course->step[i].solve.iterations;
-        products += course->step[i].solve.products;
-        most = fmax(most, course->step[i].solve.iterations);
+    for (int i = 0; i < history->count; i++) {
+        iterations += history->step[i].solve.iterations;
+        products += history->step[i].solve.products;
+        max = fmax(max, history->step[i].solve.iterations);
     }
     snprintf(t->note, sizeof t->note,
              "%d steps in %.2f s: %.0f iterations and %.0f products in all, at most %.0f "
              "iterations in a step. Each step's figures are in pospisil.csv.",
-             course->count, wall, iterations, products, most);
+             history->count, wall, iterations, products, max);
 }
 
 /* Judges the time with the residual of the median step. */
-static TalusStatus judge(Worlds *w, const Course *course, int steps, double wall)
+static TalusStatus judge(Worlds *w, const History *history, int steps, double wall)
 {
     double *rms;
-    TALUS_TRY(TALUS_ALLOC(rms, (size_t)course->count + 1, "residuals"));
-    for (int i = 0; i < course->count; i++)
-        rms[i] = course->step[i].solve.residual.rms;
-    WorldsStep median = {.rms = worlds_median(rms, course->count)};
-    median.relative = median.rms / course->step[0].reference_speed;
+    TALUS_TRY(TALUS_ALLOC(rms, (size_t)history->count + 1, "residuals"));
+    for (int i = 0; i < history->count; i++)
+        rms[i] = history->step[i].solve.residual.rms;
+    WorldsStep median = {.rms = worlds_median(rms, history->count)};
+    median.relative = median.rms / history->step[0].reference_speed;
     talus_release(rms);
     worlds_need_steps(
         worlds_judge(w, wall, target, "s", &median, "pospisil, 1.44 s at |g^P| <= 1e-4 |q|"),
-        course->count, steps);
+        history->count, steps);
     return TALUS_OK;
 }
 
@@ -110,7 +110,7 @@ static TalusStatus run_pospisil(Worlds *w)
     WorldsCase c = {
         .scene = "impact", .solver = "mprgp:metric=none,stop=1e-4", .backend = w->backend[0]};
     int steps = w->steps ? w->steps : (int)cli_steps_until(w->quick ? 0.06 : until, 8e-4);
-    Course course = {0};
+    History history = {0};
     TalusWorld *world;
     worlds_set(&c.sets, "bodies=%d", worlds_size(w, 32810, 300));
     worlds_set(&c.sets, "solver.tolerance=0");
@@ -118,17 +118,17 @@ static TalusStatus run_pospisil(Worlds *w)
     if (w->quick)
         worlds_set(&c.sets, "arrival=0.03");
     TALUS_TRY(worlds_open(w, &c, &world));
-    TalusStatus status = TALUS_ALLOC(course.step, (size_t)steps, "steps");
+    TalusStatus status = TALUS_ALLOC(history.step, (size_t)steps, "steps");
     double begun = talus_now();
-    TALUS_THEN(status, run_steps(w, world, steps, &course));
+    TALUS_THEN(status, run_steps(w, world, steps, &history));
     double wall = talus_now() - begun;
     talus_world_destroy(world);
-    TALUS_THEN(status, write_course(w, &course));
+    TALUS_THEN(status, write_history(w, &history));
     if (status == TALUS_OK)
-        add_table(w, &course, wall);
+        add_table(w, &history, wall);
     if (status == TALUS_OK && !w->steps)
-        status = judge(w, &course, steps, wall);
-    talus_release(course.step);
+        status = judge(w, &history, steps, wall);
+    talus_release(history.step);
     return status;
 }
 

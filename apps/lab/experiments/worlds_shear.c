@@ -108,7 +108,7 @@ static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, 
         TALUS_TRY(drive(world, shear, g));
         double start = time_of(backend);
         TALUS_TRY(talus_world_step(world, &info));
-        TALUS_TRY(worlds_stopped(w));
+        TALUS_TRY(worlds_check_stop(w));
         if (!run)
             continue;
         run->cost.seconds += time_of(backend) - start;
@@ -216,7 +216,7 @@ static TalusStatus take_samples(const Worlds *w, TalusWorld *world, const Shear 
         TALUS_TRY(flow(w, world, shear, shear->every, g, NULL));
         TALUS_TRY(drive(world, shear, g));
         TALUS_TRY(sample(world, out));
-        worlds_say(w, "shear: sample %d of %d", i + 1, shear->samples);
+        worlds_print(w, "shear: sample %d of %d", i + 1, shear->samples);
     }
     return TALUS_OK;
 }

@@ -53,10 +53,10 @@ static TalusStatus run_hourglass(Worlds *w)
     LabTable *t = lab_set_table(w->set, "Hourglass: mu 0.2, h 0.01 s, 140 iterations a step",
                                 "backend\tsolver\tbodies\tsteps\twall, s\tms a step\tsolve ms\t"
                                 "contacts\trms m/s, median\trms m/s, most\tmedian/gh");
-    double until = w->until, now = talus_now();
-    w->until = now + 0.5 * (until - now);
+    double deadline = w->deadline, now = talus_now();
+    w->deadline = now + 0.5 * (deadline - now);
     TALUS_TRY(hourglass_run(w, t, "apgd"));
-    w->until = until;
+    w->deadline = deadline;
     return hourglass_run(w, t, "jacobi");
 }
 

@@ -1,6 +1,6 @@
 // What a figure shows, apart from how it is drawn: plot.ts draws lines on the screen, vector.ts as SVG.
 
-import { axisRange } from "../../look/ticks";
+import { axisRange, thinned } from "../../look/ticks";
 import { csv } from "./format";
 import type { Style } from "./palette";
 
@@ -60,23 +60,12 @@ export function points(x: ArrayLike<number>, y: ArrayLike<number>, xLog: boolean
 
 const POINTS = 1600; // per series, about four for every second pixel of a wide plot
 
-// What the eye can tell apart: of each narrow strip of x the first, lowest, highest and last point.
-export function thinned(series: Series, log: boolean): { x: number[]; y: number[] } {
-  const { x, y } = series;
+// What the eye can tell apart.
+export function drawable({ x, y }: Series, log: boolean): { x: number[]; y: number[] } {
   if (x.length <= POINTS) return { x, y };
   const place = (i: number) => (log ? Math.log(x[i]!) : x[i]!);
   const start = place(0), span = place(x.length - 1) - start || 1;
-  const strip = (i: number) => Math.floor(((place(i) - start) / span) * (POINTS / 4 - 1));
-  const kept: number[] = [];
-  for (let from = 0; from < x.length; ) {
-    let to = from, low = from, high = from;
-    for (const here = strip(from); to < x.length && strip(to) === here; to++) {
-      if (y[to]! < y[low]!) low = to;
-      if (y[to]! > y[high]!) high = to;
-    }
-    kept.push(...[...new Set([from, low, high, to - 1])].sort((a, b) => a - b));
-    from = to;
-  }
+  const kept = thinned(x.length, (i) => Math.floor(((place(i) - start) / span) * (POINTS / 4 - 1)), y);
   return { x: kept.map((i) => x[i]!), y: kept.map((i) => y[i]!) };
 }
 

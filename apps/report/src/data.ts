@@ -23,29 +23,23 @@ export const COLUMNS = [
 ] as const;
 export type Column = (typeof COLUMNS)[number];
 
-export interface Problem {
+const PROBLEM_NUMBERS = ["contacts", "rows", "bodies", "mu_min", "mu_max"] as const;
+
+export interface Problem extends Record<(typeof PROBLEM_NUMBERS)[number], number> {
   index: number;
   name: string;
-  contacts: number;
-  rows: number;
-  bodies: number;
-  mu_min: number;
-  mu_max: number;
   source: string;
 }
 
-export interface Run {
+const RUN_NUMBERS = ["iterations", "applies", "seconds", "objective", "memory_bytes"] as const;
+
+export interface Run extends Record<(typeof RUN_NUMBERS)[number], number> {
   problem: Problem;
   solver: number; // index into Report.solvers
   name: string; // of the solver
   ran: string; // what it chose, where it only chooses
   outcome: string;
   reason: string;
-  iterations: number;
-  applies: number;
-  seconds: number;
-  objective: number;
-  memory_bytes: number;
   residual: Record<ResidualKey, number>;
   contacts: Record<ContactKey, number>;
   trace: Record<Column, Float64Array>;
@@ -119,12 +113,8 @@ function readProblem(v: unknown, index: number): Problem {
   return {
     index,
     name: text(raw.name) || `problem ${index + 1}`,
-    contacts: number(raw.contacts),
-    rows: number(raw.rows),
-    bodies: number(raw.bodies),
-    mu_min: number(raw.mu_min),
-    mu_max: number(raw.mu_max),
     source: text(raw.source),
+    ...record(PROBLEM_NUMBERS, (k) => number(raw[k])),
   };
 }
 
@@ -153,11 +143,7 @@ function readRun(v: unknown, problems: Problem[], solvers: string[]): Run {
     ran: text(raw.ran),
     outcome: text(raw.outcome) || "unknown",
     reason: text(raw.reason) || (raw.interrupted === true ? "interrupted" : ""),
-    iterations: number(raw.iterations),
-    applies: number(raw.applies),
-    seconds: number(raw.seconds),
-    objective: number(raw.objective),
-    memory_bytes: number(raw.memory_bytes),
+    ...record(RUN_NUMBERS, (k) => number(raw[k])),
     residual: record(RESIDUALS, (k) => number(residual[k])),
     contacts: record(CONTACTS, (k) => number(contacts[k])),
     trace: record(COLUMNS, (k) => numbers(trace[k])),

@@ -31,26 +31,20 @@ class App {
   private residuals = new Table<Item>();
   private across = new Table<tables.SolverRow>(() => this.drawProfile());
   private tables: { forPrint(paper: number): void }[] = [this.runs, this.residuals, this.across];
-  private convergence: Figure;
-  private active: Figure;
-  private changes: Figure;
-  private impulses: Figure;
-  private bars: Figure;
-  private profile: Figure;
+  private figure = (wide = false): Figure => new Figure(this.legend, () => this.inks, wide);
+  private convergence = this.figure(true);
+  private active = this.figure();
+  private changes = this.figure();
+  private impulses = this.figure();
+  private bars = this.figure();
+  private profile = this.figure(true);
   private free: Figure[];
 
   constructor(private report: Report, private host: HTMLElement) {
     this.state = readState(location.hash, report);
     this.best = bestObjectives(report);
     this.quantities = charts.available(report);
-    const figure = (wide = false) => new Figure(this.legend, () => this.inks, wide);
-    this.convergence = figure(true);
-    this.active = figure();
-    this.changes = figure();
-    this.impulses = figure();
-    this.bars = figure();
-    this.profile = figure(true);
-    this.free = report.figures.map(() => figure());
+    this.free = report.figures.map(() => this.figure());
   }
 
   start(): void {

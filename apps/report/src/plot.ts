@@ -5,7 +5,7 @@ import { el } from "../../look/dom";
 import { significant } from "../../look/format";
 import type { Inks } from "../../look/inks";
 import { countUpTo, ticks, tickTexts } from "../../look/ticks";
-import { type LineChart, type Range, type Series, thinned } from "./chart";
+import { type LineChart, type Range, type Series, drawable } from "./chart";
 import { colour } from "./palette";
 import { lineRanges } from "./vector";
 
@@ -24,7 +24,7 @@ export class Plot {
 
   constructor(host: HTMLElement, private chart: LineChart, private inks: Inks, height: number, private events: PlotEvents) {
     const tables = chart.series.map((s) => {
-      const p = thinned(s, chart.x.log);
+      const p = drawable(s, chart.x.log);
       return [p.x, p.y] as [number[], number[]];
     });
     const data = (tables.length ? uPlot.join(tables as uPlot.AlignedData[]) : [[], []]) as uPlot.AlignedData;

@@ -4,7 +4,7 @@
 import { significant } from "../../look/format";
 import type { Inks } from "../../look/inks";
 import { ticks, tickTexts } from "../../look/ticks";
-import { type BarChart, type Chart, type LineChart, type Range, range, thinned } from "./chart";
+import { type BarChart, type Chart, type LineChart, type Range, range, drawable } from "./chart";
 import { colour } from "./palette";
 
 const escape = (s: string): string =>
@@ -91,7 +91,7 @@ function lineSvg(chart: LineChart, title: string, width: number, inks: Inks): st
   const [bx, by, bw, bh] = box.split(" ");
   out.push(`<svg x="${bx}" y="${by}" width="${bw}" height="${bh}" viewBox="${box}">`);
   for (const s of chart.series) {
-    const stroke = colour(s.style, inks.dark), p = thinned(s, chart.x.log);
+    const stroke = colour(s.style, inks.dark), p = drawable(s, chart.x.log);
     if (p.x.length === 1 || chart.points)
       p.x.forEach((v, i) => out.push(`<circle cx="${f(sx(v))}" cy="${f(sy(p.y[i]!))}" r="${chart.points ? 1.4 : 2.5}" fill="${stroke}"/>`));
     else if (p.x.length)

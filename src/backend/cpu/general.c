@@ -3,7 +3,7 @@
 
 static TalusSet set_of(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i)
 {
-    return talus_block_set(op, i, op->moving, metric ? metric[i] : NULL);
+    return talus_block_set(op, i, op->prisms, metric ? metric[i] : NULL);
 }
 
 void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,

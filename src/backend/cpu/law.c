@@ -25,7 +25,7 @@ static bool is_coulomb(const TalusOperator *op, int64_t i)
 
 static bool is_prism(const TalusOperator *op, int64_t i)
 {
-    return op->model && talus_model_prism(&op->model[i], op->moving);
+    return op->model && talus_model_prism(&op->model[i], op->prisms);
 }
 
 /* Returns the normal entry of q, with its shift. */
@@ -54,7 +54,7 @@ static double residual2_of(int rows, const TalusSet *set, double d, const double
 }
 
 /* Adds the sums of block i, whose velocity without shift is u; u becomes the gradient. The set is the law's cone
- * whatever op->moving is. */
+ * whatever op->prisms is. */
 static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
 {
     const TalusOperator *op = pass->op;
@@ -63,11 +63,11 @@ static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
     double d = talus_block_scale(op, (int)i);
     if (is_coulomb(op, i)) {
         double sigma = talus_block_shift(op->rows, &set, u), *offset = normal_offset(op, i);
-        double shift = *offset - op->base[i], off = sigma - shift;
+        double shift = *offset - op->unshifted[i], off = sigma - shift;
         sums[SHIFT2] += off * off;
         u[0] += sigma;
         if (pass->share > 0.0)
-            *offset = op->base[i] + ((1.0 - pass->share) * shift + pass->share * sigma);
+            *offset = op->unshifted[i] + ((1.0 - pass->share) * shift + pass->share * sigma);
     }
     if (is_prism(op, i)) {
         double off = d * (gamma[0] - op->estimate[i]);
@@ -93,7 +93,7 @@ static void velocity_of(const Pass *pass, int64_t begin, int64_t end, double *u)
     else
         talus_cpu_sparse_product(op, pass->gamma, (int)begin, (int)end, u);
     for (int64_t i = begin; i < end; i++, u += rows) {
-        u[0] += op->base ? op->base[i] : *normal_offset(op, i);
+        u[0] += op->unshifted ? op->unshifted[i] : *normal_offset(op, i);
         for (int k = 1; !op->pair && k < rows; k++)
             u[k] += op->offset[i * rows + k];
     }
@@ -131,12 +131,12 @@ static void unshift_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     (void)chunk;
     for (int64_t i = begin; i < end; i++)
         if (is_coulomb(op, i))
-            *normal_offset(op, i) = op->base[i];
+            *normal_offset(op, i) = op->unshifted[i];
 }
 
 void talus_cpu_law_unshift(const TalusOperator *op)
 {
-    if (op->base)
+    if (op->unshifted)
         talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, unshift_chunk, (void *)op);
 }
 

@@ -20,7 +20,7 @@
 static TalusFrictionLaw law_of(const TalusOperator *op, int i)
 {
     TalusFrictionLaw law = op->model ? (TalusFrictionLaw)op->model[i].law : TALUS_LAW_CCP;
-    return law == TALUS_LAW_COULOMB && op->moving ? TALUS_LAW_FIXED : law;
+    return law == TALUS_LAW_COULOMB && op->prisms ? TALUS_LAW_FIXED : law;
 }
 
 static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)

@@ -81,7 +81,7 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
         next[k] = gamma[k] - (k ? rule->inv_t : rule->inv_n) * g[k];
     if (op->varied) {
         double s[2] = {sqrt(rule->inv_n), sqrt(rule->inv_t)};
-        TalusSet set = talus_block_set(op, i, op->moving, s);
+        TalusSet set = talus_block_set(op, i, op->prisms, s);
         for (int k = 0; k < op->rows; k++)
             next[k] /= s[k > 0];
         talus_block_project(op->rows, &set, next);
@@ -131,7 +131,7 @@ static void joint_step(const TalusSweep *sweep, int i, const double *gamma, cons
                        double *next)
 {
     const TalusOperator *op = sweep->op;
-    TalusSet set = talus_block_set(op, i, op->moving, NULL);
+    TalusSet set = talus_block_set(op, i, op->prisms, NULL);
     double a[3][3];
     talus_sweep_block(op, i, a);
     memcpy(next, gamma, 3 * sizeof *next);

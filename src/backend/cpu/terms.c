@@ -37,7 +37,9 @@ static void body_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 
 static double normal_offset(const TalusOperator *op, int64_t i)
 {
-    return fabs(op->base ? op->base[i] : op->pair ? op->bias[i] : op->offset[i * op->rows]);
+    return fabs(op->unshifted ? op->unshifted[i]
+                : op->pair    ? op->bias[i]
+                              : op->offset[i * op->rows]);
 }
 
 /* Length that multiplies spins; with 6 rows spins also count by themselves. */

@@ -262,7 +262,7 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
 {
     bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
     models = models && op->rows > 1;
-    op->moving = false;
+    op->prisms = false;
     op->varied = talus_kinds_varied(op->rows, op->kinds, false);
     if (models)
         TALUS_TRY(s->model.reserve(op->blocks, "friction models"));
@@ -272,7 +272,7 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
         TALUS_TRY(s->base.reserve(op->blocks, "normal offsets"));
     op->model = models ? s->model.at : nullptr;
     op->estimate = fixed ? s->estimate.at : nullptr;
-    op->base = exact ? s->base.at : nullptr;
+    op->unshifted = exact ? s->base.at : nullptr;
     return TALUS_OK;
 }
 
@@ -349,8 +349,8 @@ static void begin_friction(const TalusOperator *op)
     size_t bytes = (size_t)op->blocks * sizeof(double);
     if (op->estimate)
         cu_zero(cu_of(op), op->estimate, bytes);
-    if (op->base)
-        cu_copy(cu_of(op), op->base, op->bias, bytes);
+    if (op->unshifted)
+        cu_copy(cu_of(op), op->unshifted, op->bias, bytes);
 }
 
 static void fill_problem(TalusEngine *e)

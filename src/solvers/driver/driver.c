@@ -241,10 +241,10 @@ static TalusStatus place(TalusSolve *solve)
 {
     TalusProblem *problem = solve->problem;
     if (solve->plan.tresca)
-        TALUS_TRY(talus_problem_set_moving(problem, true));
+        TALUS_TRY(talus_problem_set_prisms(problem, true));
     TalusStatus status = talus_problem_send(problem);
     if (status != TALUS_OK && solve->plan.tresca)
-        talus_problem_set_moving(problem, false);
+        talus_problem_set_prisms(problem, false);
     solve->op = problem->there_op;
     solve->gamma = problem->there_gamma;
     return status;
@@ -254,7 +254,7 @@ static void fetch(TalusSolve *solve)
 {
     talus_problem_fetch(solve->problem);
     if (solve->plan.tresca)
-        talus_problem_set_moving(solve->problem, false);
+        talus_problem_set_prisms(solve->problem, false);
 }
 
 /* Runs solver `s` from the problem's gamma for at most `limit` iterations. */

@@ -41,8 +41,8 @@ static bool observe(TalusSolve *solve, const double *gamma)
     double stopped = talus_now();
     TalusObserved *o = solve->observed;
     TalusProblem *problem = solve->problem;
-    bool hidden = talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY) && problem->op.base,
-         moving = problem->op.moving;
+    bool hidden = talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY) && problem->op.unshifted,
+         prisms = problem->op.prisms;
     if (solve->reduced) {
         if (gamma != o->gamma)
             solve->backend->vector.copy(solve->op, o->gamma, gamma, size_within(solve));
@@ -59,7 +59,7 @@ static bool observe(TalusSolve *solve, const double *gamma)
         talus_problem_remove_shifts(problem, o->shifts);
     bool go = report(solve, gamma, stopped);
     if (hidden)
-        talus_problem_apply_shifts(problem, o->shifts, moving);
+        talus_problem_apply_shifts(problem, o->shifts, prisms);
     return go;
 }
 
@@ -71,7 +71,7 @@ TalusStatus talus_observe_begin(TalusSolve *solve)
     TALUS_TRY(talus_vectors_reserve(solve, &o->memory, 1, &o->gamma, "observed impulses"));
     if (!talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY))
         TALUS_TRY(TALUS_GROW(o->host, size_of(solve), 0, "observed impulses"));
-    if (talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY) && solve->op->base)
+    if (talus_backend_can(solve->backend, TALUS_CAP_HOST_MEMORY) && solve->op->unshifted)
         TALUS_TRY(TALUS_GROW(o->shifts, (size_t)solve->op->blocks, 0, "shifts"));
     o->last = -1;
     o->next = next_after(solve->info->iterations);

@@ -120,7 +120,7 @@ static int step(TalusSolve *s, TalusFaceWork *w, Variant variant)
     s->backend->vector.axpby(s->op, a, w->p, 1.0, s->gamma);
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->p, 0.0, s->gamma, NULL,
                                        &change);
-    bool moved = s->op->moving && move_bounds(s, w->metric);
+    bool moved = s->op->prisms && move_bounds(s, w->metric);
     if (variant == ONE && change.r2 == 0.0 && !moved)
         return products + talus_face_follow(s, w, a);
     talus_face_refresh(s, w);
@@ -147,12 +147,12 @@ static TalusStatus solve_cpg(TalusSolve *s)
                                  "moving bounds are on backend cpu alone, and this problem is "
                                  "on %s",
                                  s->backend->name);
-    TALUS_TRY(talus_problem_set_moving(s->problem, true));
+    TALUS_TRY(talus_problem_set_prisms(s->problem, true));
     for (int i = 0; i < s->op->blocks; i++)
         if (s->op->model[i].law == TALUS_LAW_COULOMB)
             s->op->estimate[i] = fmax(s->gamma[(size_t)i * (size_t)s->op->rows], 0.0);
     TalusStatus status = iterate(s);
-    TalusStatus back = talus_problem_set_moving(s->problem, false);
+    TalusStatus back = talus_problem_set_prisms(s->problem, false);
     return status != TALUS_OK ? status : back;
 }
 

@@ -464,7 +464,7 @@ TalusStatus talus_ssn_begin(TalusSsn *w, TalusSolve *s, const TalusSsnParams *pa
         TALUS_TRY(talus_sparse_alloc(&w->face, w->matrix.rows, w->matrix.rows,
                                      (size_t)talus_sparse_entries(&w->matrix),
                                      "matrix of the free rows"));
-    TALUS_TRY(w->coulomb ? talus_problem_set_moving(s->problem, true) : TALUS_OK);
+    TALUS_TRY(w->coulomb ? talus_problem_set_prisms(s->problem, true) : TALUS_OK);
     set_bounds(w, s);
     return TALUS_OK;
 }
@@ -476,7 +476,7 @@ TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *s)
     talus_ldl_clear(&w->factor);
     talus_block_matrix_clear(&w->by_blocks);
     talus_fronts_clear(&w->fronts);
-    return w->coulomb ? talus_problem_set_moving(s->problem, false) : TALUS_OK;
+    return w->coulomb ? talus_problem_set_prisms(s->problem, false) : TALUS_OK;
 }
 
 void talus_ssn_clear(void *work)

@@ -340,15 +340,22 @@ static void transfer_world(TalusArchive *a, TalusWorld *world)
     transfer_solver(a, world);
 }
 
-static void save_header(TalusArchive *a, uint64_t size)
+static void transfer_header(TalusArchive *a, uint64_t *size)
 {
-    uint32_t version = VERSION, zero = 0;
+    uint32_t zero = 0;
     char text[sizeof magic];
     memcpy(text, magic, sizeof magic);
     talus_archive_bytes(a, text, sizeof text);
-    talus_archive_u32(a, &version);
+    if (memcmp(text, magic, sizeof magic) != 0)
+        talus_archive_refuse(a, "this is no saved state (it begins with \"TALUSWLD\")");
+    talus_archive_u32(a, &a->version);
+    if (a->version < OLDEST || a->version > VERSION)
+        talus_archive_refuse(a, a->version >= 1 && a->version < OLDEST
+                                    ? "saved by a library before version 5 of this format, "
+                                      "which this one cannot go on from"
+                                    : "saved by another version of the library (expected 5 to 7)");
     talus_archive_u32(a, &zero);
-    talus_archive_u64(a, &size);
+    talus_archive_u64(a, size);
 }
 
 TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size)
@@ -362,11 +369,12 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     size_t guess =
         150 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
     a.status = TALUS_GROW(a.bytes, guess, 0, "saved state");
-    save_header(&a, 0);
+    uint64_t total = 0;
+    transfer_header(&a, &total);
     transfer_def(&a, &w->def, &w->solver_spec, &w->backend_name);
     transfer_world(&a, w);
     if (a.status == TALUS_OK) { /* the size is known now */
-        uint64_t total = a.at + sizeof total;
+        total = a.at + sizeof total;
         memcpy(a.bytes + HEADER - sizeof total, &total, sizeof total);
         uint64_t hash = talus_hash(TALUS_HASH_SEED, a.bytes, a.at);
         talus_archive_u64(&a, &hash);
@@ -382,20 +390,8 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
 
 static void check_header(TalusArchive *a, size_t size)
 {
-    char text[sizeof magic];
-    uint32_t zero;
     uint64_t stated, hash;
-    talus_archive_bytes(a, text, sizeof text);
-    if (memcmp(text, magic, sizeof magic) != 0)
-        talus_archive_refuse(a, "this is no saved state (it begins with \"TALUSWLD\")");
-    talus_archive_u32(a, &a->version);
-    if (a->version < OLDEST || a->version > VERSION)
-        talus_archive_refuse(a, a->version >= 1 && a->version < OLDEST
-                                    ? "saved by a library before version 5 of this format, "
-                                      "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 5 to 7)");
-    talus_archive_u32(a, &zero);
-    talus_archive_u64(a, &stated);
+    transfer_header(a, &stated);
     if (stated != size || size < HEADER + sizeof hash)
         talus_archive_refuse(a, "the length differs from the one stated: cut off or joined");
     if (a->status != TALUS_OK)

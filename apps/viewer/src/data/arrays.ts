@@ -6,20 +6,17 @@ export const enum Name {
   index = 1, generation, position, velocity, speed, orientation, radius, shape, material, tag, fixed, layer, force, touching,
   chain_a, chain_b, chain_force, chain_point, point, normal, triangle, edge, piece, number,
 }
-const NAMES = ["", "index", "generation", "position", "velocity", "speed", "orientation", "radius", "shape", "material", "tag", "fixed", "layer",
-  "force", "touching", "chain_a", "chain_b", "chain_force", "chain_point", "point", "normal", "triangle", "edge", "piece", "number"];
-
 const enum Type { integer = 1, bf16, f32 }
 
-// Type and components that each name must have.
-const FORMS: Record<number, [Type, number]> = {
-  [Name.index]: [Type.integer, 1], [Name.generation]: [Type.integer, 1], [Name.position]: [Type.integer, 3], [Name.velocity]: [Type.bf16, 3],
-  [Name.speed]: [Type.bf16, 1], [Name.orientation]: [Type.integer, 4], [Name.radius]: [Type.f32, 1], [Name.shape]: [Type.integer, 1],
-  [Name.material]: [Type.integer, 1], [Name.tag]: [Type.integer, 1], [Name.fixed]: [Type.integer, 1], [Name.layer]: [Type.integer, 1],
-  [Name.force]: [Type.bf16, 1], [Name.touching]: [Type.integer, 1], [Name.chain_a]: [Type.integer, 1], [Name.chain_b]: [Type.integer, 1],
-  [Name.chain_force]: [Type.bf16, 1], [Name.chain_point]: [Type.integer, 3], [Name.point]: [Type.f32, 3], [Name.normal]: [Type.integer, 3],
-  [Name.triangle]: [Type.integer, 3], [Name.edge]: [Type.integer, 2], [Name.piece]: [Type.integer, 1], [Name.number]: [Type.integer, 2],
-};
+// What the array of each name must be, by its number; other numbers are left out.
+const FORMS: ([name: string, type: Type, components: number] | undefined)[] = [undefined,
+  ["index", Type.integer, 1], ["generation", Type.integer, 1], ["position", Type.integer, 3], ["velocity", Type.bf16, 3], ["speed", Type.bf16, 1],
+  ["orientation", Type.integer, 4], ["radius", Type.f32, 1], ["shape", Type.integer, 1], ["material", Type.integer, 1], ["tag", Type.integer, 1],
+  ["fixed", Type.integer, 1], ["layer", Type.integer, 1], ["force", Type.bf16, 1], ["touching", Type.integer, 1], ["chain_a", Type.integer, 1],
+  ["chain_b", Type.integer, 1], ["chain_force", Type.bf16, 1], ["chain_point", Type.integer, 3], ["point", Type.f32, 3], ["normal", Type.integer, 3],
+  ["triangle", Type.integer, 3], ["edge", Type.integer, 2], ["piece", Type.integer, 1], ["number", Type.integer, 2],
+];
+const labelOf = (name: number): string => `array ${FORMS[name]?.[0] ?? name}`;
 
 // Bodies and chains together per byte of a frame: writers fill up frames that would have more, so that no small
 // file can ask for much memory.
@@ -38,7 +35,7 @@ function placeOf(view: DataView, at: number, payload: Uint8Array, label: string)
 }
 
 function checkForm(p: Place, name: number, coding: number, label: string): void {
-  const [type, components] = FORMS[name]!;
+  const [, type, components] = FORMS[name]!;
   if (p.type !== type || p.components !== components) throw new Error(`${label}: type ${p.type} with ${p.components} components; expected ${type} with ${components}`);
   const widths = type === Type.integer ? [1, 2, 4] : type === Type.bf16 ? [2] : [4];
   if (!widths.includes(p.width)) throw new Error(`${label}: values of ${p.width} bytes; expected ${widths.join(" or ")}`);
@@ -139,7 +136,7 @@ export class Arrays {
 
   // Takes the array that begins here; where the next one does.
   #take(view: DataView, at: number, payload: Uint8Array): number {
-    const name = view.getUint8(at), label = `array ${NAMES[name] || name}`;
+    const name = view.getUint8(at), label = labelOf(name);
     const place = placeOf(view, at, payload, label);
     if (FORMS[name]) {
       checkForm(place, name, view.getUint8(at + 5), label);
@@ -159,7 +156,7 @@ export class Arrays {
 
   // The inflated planes of an array that must have n tuples; null where it is not there.
   async #planes(name: Name, n: number): Promise<[Place, Uint8Array] | null> {
-    const p = this.#places.get(name), label = `array ${NAMES[name]}`;
+    const p = this.#places.get(name), label = labelOf(name);
     if (!p) return null;
     if (p.tuples !== n) throw new Error(`${label}: ${p.tuples} tuples; expected ${n}`);
     const size = n * p.components * p.width;
@@ -172,7 +169,7 @@ export class Arrays {
     const found = await this.#planes(name, n);
     if (!found) return null;
     const [p, planes] = found, k = p.components;
-    if (p.prediction === 2 && !before) throw new Error(`array ${NAMES[name]}: predicted from a frame before, and there is none`);
+    if (p.prediction === 2 && !before) throw new Error(`${labelOf(name)}: predicted from a frame before, and there is none`);
     const out = new Int32Array(n * k), raw = new Uint32Array(n);
     for (let c = 0; c < k; c++) {
       gather(planes, c, p.width, n, raw);

@@ -22,7 +22,7 @@ function pointsOf(shape: Shape): Float64Array {
     const p = shape.levels[0]!.position, seen = new Map<string, Vec3>(), box = emptyBox();
     for (let k = 0; k < p.length; k += 3) {
       const at: Vec3 = [p[k]!, p[k + 1]!, p[k + 2]!];
-      cover(box, at, [0, 0, 0]);
+      cover(box, at);
       if (seen.size <= MOST_POINTS) seen.set(at.join(), at);
     }
     known = Float64Array.from((seen.size > MOST_POINTS ? corners(box) : [...seen.values()]).flat());
@@ -81,8 +81,8 @@ export function boundsOf(f: Frame): Box | null {
     }
     const part = reach(shape, turnOf(f, i));
     if (!part) continue;
-    cover(box, [x + part.lo[0], y + part.lo[1], z + part.lo[2]], [0, 0, 0]);
-    cover(box, [x + part.hi[0], y + part.hi[1], z + part.hi[2]], [0, 0, 0]);
+    cover(box, [x + part.lo[0], y + part.lo[1], z + part.lo[2]]);
+    cover(box, [x + part.hi[0], y + part.hi[1], z + part.hi[2]]);
   }
   return isEmpty(box) ? null : box;
 }

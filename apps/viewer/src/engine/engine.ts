@@ -1,15 +1,15 @@
 // Draws frames into a canvas with three.js. Pictures are made only when something has changed: quick ones while it
 // moves, better ones once it rests.
 
-import { Color, DataTexture, LinearFilter, NearestFilter, LinearSRGBColorSpace, PerspectiveCamera, Scene, Vector4, WebGLRenderer } from "three";
+import { Color, LinearFilter, NearestFilter, LinearSRGBColorSpace, PerspectiveCamera, Scene, Vector4, WebGLRenderer } from "three";
 import type { Clip, ColourBy, Container, Frame, Head, Scale, Vec3, ViewName } from "../types";
 import { boundsOf, farthest, positionOf, rowOf, turnOf } from "./bounds";
 import { Controls, Orbit } from "./camera";
-import { colourMap, colourValues, isCategory, MAP_WIDTH, scaleOf } from "./colour";
+import { colourMap, colourValues, isCategory, scaleOf } from "./colour";
 import { createShared } from "./glsl";
 import { ChainLines, Lines } from "./lines";
 import { Ring } from "./marker";
-import { CHAINS, DARK, GHOST, KEY, LIGHT, rgb, sequentialAt, toLinear, VIEWS } from "./palette";
+import { CHAINS, DARK, GHOST, KEY, LIGHT, rgb, toLinear, VIEWS } from "./palette";
 import { pickSolids, pickSpheres, pickWalls, spanOf, type Cut } from "./pick";
 import { Pipeline } from "./pipeline";
 import { planeInView, Shadow } from "./shadow";
@@ -80,7 +80,6 @@ export class Engine {
   #chainLines: ChainLines;
   #ring: Ring;
   #outlines: Lines[]; // of the selected body: seen through everything, and where nothing hides it
-  #chainMap = new DataTexture(new Uint8Array(4 * MAP_WIDTH), MAP_WIDTH, 1);
 
   #frame: Frame | null = null;
   #rows: Rows | null = null;
@@ -129,8 +128,7 @@ export class Engine {
     if (full) this.#spheres.setSmooth();
     this.#solids = new Solids(this.#shared, this.#shadow.clip);
     this.#walls = new Walls(this.#shared);
-    this.#chainMap.minFilter = this.#chainMap.magFilter = LinearFilter;
-    this.#chainLines = new ChainLines(this.#shared, { value: this.#chainMap });
+    this.#chainLines = new ChainLines(this.#shared);
     this.#ring = new Ring(this.#shared);
     this.#outlines = [new Lines(this.#shared, 2.5, true), new Lines(this.#shared, 2.5, false)];
     this.#outlines.forEach((o) => (o.mesh.renderOrder = 9));
@@ -328,9 +326,6 @@ export class Engine {
     this.#ring.ink.set(...screen(theme.ink));
     this.#ring.paper.set(...screen(theme.background));
     this.#outlines.forEach((o, k) => o.ink.set(...screen(theme.ink), k === 0 ? 0.3 : 1));
-    const texels = this.#chainMap.image.data as Uint8Array;
-    for (let k = 0; k < MAP_WIDTH; k++) texels.set([...sequentialAt(k / (MAP_WIDTH - 1)).map(Math.round), 255], 4 * k);
-    this.#chainMap.needsUpdate = true;
     this.#setMap();
     this.draw();
   }

@@ -26,12 +26,16 @@ export interface Shared extends Record<string, IUniform> {
   uShadowBias: IUniform<number>;
 }
 
-export function createShared(): Shared {
-  const map = new DataTexture(new Uint8Array(4 * MAP_WIDTH), MAP_WIDTH, 1);
+export function createMap(texels: Uint8Array<ArrayBuffer>): DataTexture {
+  const map = new DataTexture(texels, MAP_WIDTH, 1);
   map.minFilter = map.magFilter = LinearFilter;
+  return map;
+}
+
+export function createShared(): Shared {
   return {
     uKey: { value: new Vector3(0, 0, 1) }, uUp: { value: new Vector3(0, 1, 0) }, uClip: { value: new Vector4() }, uPixel: { value: 0.001 },
-    uScreen: { value: new Vector2(1, 1) }, uMap: { value: map }, uMapPlace: { value: new Vector4(0, 1, 0, 1) }, uMapLog: { value: 0 },
+    uScreen: { value: new Vector2(1, 1) }, uMap: { value: createMap(new Uint8Array(4 * MAP_WIDTH)) }, uMapPlace: { value: new Vector4(0, 1, 0, 1) }, uMapLog: { value: 0 },
     uFixed: { value: new Vector3() }, uBackground: { value: new Vector3() }, uVeil: { value: new Vector4(0, 0, 0, 1) }, uHideFixed: { value: 0 },
     uShadowMap: { value: null }, uShadow: { value: new Matrix4() }, uShadowOn: { value: 0 }, uShadowBias: { value: 0 },
   };

@@ -3,10 +3,10 @@
 
 import { DoubleSide, Vector4, type IUniform, type Mesh } from "three";
 import type { Chains } from "../types";
-import { nice, select } from "./colour";
-import { BODY_COLOUR, CLIP, HEADER, OVERLAY, SHADE, VERTEX_HEADER, type Shared } from "./glsl";
+import { colourMap, nice, select } from "./colour";
+import { BODY_COLOUR, CLIP, createMap, HEADER, OVERLAY, SHADE, VERTEX_HEADER, type Shared } from "./glsl";
 import { asSquare, Instances, meshOf } from "./instances";
-import { CHAINS } from "./palette";
+import { CHAINS, LIGHT } from "./palette";
 
 /* ---- lines ---- */
 
@@ -67,6 +67,10 @@ export class Lines {
       transparent: true, depthWrite: false, side: DoubleSide, defines: onTop ? { ON_TOP: 1 } : {},
     });
     this.mesh.visible = false;
+  }
+
+  get count(): number {
+    return this.#lines.count;
   }
 
   set width(pixels: number) {
@@ -143,9 +147,11 @@ export class ChainLines {
   #chains = new Instances({ aFrom: 3, aTo: 3, aWidth: 1, aForce: 1 });
   #radius = { value: 1 };
 
-  constructor(shared: Shared, chainMap: IUniform) {
+  constructor(shared: Shared) {
+    const map = createMap(colourMap("force", null, LIGHT).texels);
+    map.needsUpdate = true;
     this.mesh = meshOf(asSquare(this.#chains.geometry), {
-      uniforms: { ...shared, uRadius: this.#radius, uChainMap: chainMap }, vertexShader: CHAIN_VERTEX, fragmentShader: CHAIN_FRAGMENT, side: DoubleSide,
+      uniforms: { ...shared, uRadius: this.#radius, uChainMap: { value: map } }, vertexShader: CHAIN_VERTEX, fragmentShader: CHAIN_FRAGMENT, side: DoubleSide,
     });
     this.hide();
   }

@@ -1,7 +1,7 @@
 // Surfaces of shapes at the level of detail that serves, and planes cut by one another.
 
 import type { Shape, Surface, Vec3 } from "../types";
-import { add, along, cross, diagonal, dot, scale, sub, unit, type Box, type Frame3 } from "./vector";
+import { along, centre, corners, cross, diagonal, dot, scale, sub, unit, type Box, type Frame3 } from "./vector";
 
 const cornerOf = (s: Surface, k: number): Vec3 => [s.position[3 * k]!, s.position[3 * k + 1]!, s.position[3 * k + 2]!];
 
@@ -40,8 +40,7 @@ function cut(polygon: Vec3[], p: Plane): Vec3[] {
 // except downwards. Anticlockwise seen from the free side; empty where nothing is left.
 export function planePolygon(planes: Plane[], which: number, bounds: Box, frame: Frame3): Vec3[] {
   const { point, normal } = planes[which]!, size = diagonal(bounds);
-  const middle = scale(add(bounds.lo, bounds.hi), 0.5);
-  const foot = along(middle, normal, dot(normal, sub(point, middle)));
+  const middle = centre(bounds), foot = along(middle, normal, dot(normal, sub(point, middle)));
   const u = unit(cross(normal, Math.abs(normal[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0])), v = cross(normal, u);
   const reach = 4 * (size + Math.abs(dot(normal, sub(point, middle))));
   let polygon = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([s, t]) => along(along(foot, u, s! * reach), v, t! * reach));
@@ -50,12 +49,7 @@ export function planePolygon(planes: Plane[], which: number, bounds: Box, frame:
   });
   for (const axis of [frame.x, frame.y, frame.up]) {
     if (Math.abs(dot(axis, normal)) > 0.99) continue;
-    let low = Infinity, high = -Infinity;
-    for (let k = 0; k < 8; k++) {
-      const h = dot(axis, [k & 1 ? bounds.hi[0] : bounds.lo[0], k & 2 ? bounds.hi[1] : bounds.lo[1], k & 4 ? bounds.hi[2] : bounds.lo[2]]);
-      low = Math.min(low, h);
-      high = Math.max(high, h);
-    }
+    const heights = corners(bounds).map((p) => dot(axis, p)), low = Math.min(...heights), high = Math.max(...heights);
     polygon = cut(polygon, { point: scale(axis, low - (axis === frame.up ? 0 : 0.04 * size)), normal: axis });
     polygon = cut(polygon, { point: scale(axis, high + 0.04 * size), normal: scale(axis, -1) });
   }

@@ -18,7 +18,6 @@ export function rotate([w, x, y, z]: Quat, v: Vec3): Vec3 {
   return add(along(v, t, w), cross([x, y, z], t));
 }
 
-
 export const inverse = ([w, x, y, z]: Quat): Quat => [w, -x, -y, -z];
 
 export interface Box { lo: Vec3; hi: Vec3 }
@@ -26,10 +25,11 @@ export interface Box { lo: Vec3; hi: Vec3 }
 export const emptyBox = (): Box => ({ lo: [Infinity, Infinity, Infinity], hi: [-Infinity, -Infinity, -Infinity] });
 export const isEmpty = (b: Box): boolean => !(b.lo[0] <= b.hi[0]);
 
-export function cover(box: Box, at: Vec3, by: Vec3): void {
+// Widens a box to hold a point.
+export function cover(box: Box, at: Vec3): void {
   for (let c = 0; c < 3; c++) {
-    box.lo[c] = Math.min(box.lo[c]!, at[c]! - by[c]!);
-    box.hi[c] = Math.max(box.hi[c]!, at[c]! + by[c]!);
+    box.lo[c] = Math.min(box.lo[c]!, at[c]!);
+    box.hi[c] = Math.max(box.hi[c]!, at[c]!);
   }
 }
 

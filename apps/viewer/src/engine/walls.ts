@@ -98,11 +98,9 @@ export class Walls {
     this.#how = how;
     this.meshes[0].visible = how === "shown" && this.triangles !== null;
     this.meshes[1].visible = how === "ghost" && this.triangles !== null;
-    this.lines.mesh.visible = how !== "hidden" && this.#lineCount > 0;
+    this.lines.mesh.visible = how !== "hidden" && this.lines.count > 0;
     this.shared.uHideFixed.value = how === "hidden" ? 1 : 0;
   }
-
-  #lineCount = 0;
 
   show(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): void {
     const state = JSON.stringify([Array.from(rows, (row) => [row, frame.shape[row], ...positionOf(frame, row), ...turnOf(frame, row)]), bounds, frame.head.shapes.length]);
@@ -134,9 +132,7 @@ export class Walls {
     this.#geometry.setAttribute("side", new BufferAttribute(side, 1));
     this.#geometry.setIndex(new BufferAttribute(index, 1));
     this.triangles = points > 0 ? { position, index, row } : null;
-    const lines = parts.flatMap((p) => Array.from(p.surface.lines));
-    this.#lineCount = lines.length;
-    this.lines.show(lines);
+    this.lines.show(parts.flatMap((p) => Array.from(p.surface.lines)));
   }
 }
 
@@ -156,6 +152,10 @@ function placed(frame: Frame, row: number, s: Surface): Surface {
   return { position: each(s.position, true), normal: each(s.normal, false), lines: each(s.lines, true), triangles: s.triangles };
 }
 
+const planeOf = (frame: Frame, row: number): Plane => ({ point: positionOf(frame, row), normal: rotate(turnOf(frame, row), [0, 0, 1]) });
+
+const sidesOf = (polygon: Vec3[]): Float32Array => Float32Array.from(polygon.flatMap((p, k) => [...p, ...polygon[(k + 1) % polygon.length]!]));
+
 // The ground is outlined only where other planes cut it: alone it goes on for ever.
 function planePart(row: number, planes: Plane[], which: number, bounds: Box, axes: Frame3): Part | null {
   const polygon = planePolygon(planes, which, bounds, axes), normal = planes[which]!.normal;
@@ -167,7 +167,7 @@ function planePart(row: number, planes: Plane[], which: number, bounds: Box, axe
     row, side: ground ? Side.ground : Side.front,
     surface: {
       position: Float32Array.from(polygon.flat()), normal: Float32Array.from(polygon.flatMap(() => normal)), triangles,
-      lines: Float32Array.from(outlined ? polygon.flatMap((p, k) => [...p, ...polygon[(k + 1) % polygon.length]!]) : []),
+      lines: outlined ? sidesOf(polygon) : new Float32Array(0),
     },
   };
 }
@@ -191,7 +191,7 @@ function parted(s: Surface): Surface {
 function outward(shape: Shape, welded: Surface, up: Vec3): Surface {
   if (shape.drawn !== "sheet") return welded;
   const s = parted(welded), box = emptyBox(), p = (k: number): Vec3 => [s.position[3 * k]!, s.position[3 * k + 1]!, s.position[3 * k + 2]!];
-  for (let k = 0; 3 * k < s.position.length; k++) cover(box, p(k), [0, 0, 0]);
+  for (let k = 0; 3 * k < s.position.length; k++) cover(box, p(k));
   const half = scale(sub(box.hi, box.lo), 0.5), above = up.reduce((sum, u, c) => sum + Math.abs(u) * half[c]!, 0);
   const from = along(centre(box), up, above + length(half)), normal = s.normal;
   for (let k = 0; k < normal.length; k += 9) {
@@ -204,7 +204,7 @@ function outward(shape: Shape, welded: Surface, up: Vec3): Surface {
 function partsOf(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): Part[] {
   const shapeOf = (row: number) => frame.head.shapes[frame.shape[row]!]!;
   const planeRows = Array.from(rows).filter((row) => shapeOf(row).drawn === "half space");
-  const planes = planeRows.map((row): Plane => ({ point: positionOf(frame, row), normal: rotate(turnOf(frame, row), [0, 0, 1] as Vec3) }));
+  const planes = planeRows.map((row) => planeOf(frame, row));
   const parts: (Part | null)[] = planeRows.map((row, k) => planePart(row, planes, k, bounds, axes));
   for (const row of rows) {
     const shape = shapeOf(row), surface = wallOf(shape);
@@ -217,7 +217,5 @@ function partsOf(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): Par
 export function outlineOf(frame: Frame, row: number, bounds: Box, axes: Frame3): Float32Array {
   const surface = wallOf(frame.head.shapes[frame.shape[row]!]!);
   if (surface) return placed(frame, row, surface).lines;
-  const planes: Plane[] = [{ point: positionOf(frame, row), normal: rotate(turnOf(frame, row), [0, 0, 1]) }];
-  const polygon = planePolygon(planes, 0, bounds, axes);
-  return Float32Array.from(polygon.flatMap((p, k) => [...p, ...polygon[(k + 1) % polygon.length]!]));
+  return sidesOf(planePolygon([planeOf(frame, row)], 0, bounds, axes));
 }

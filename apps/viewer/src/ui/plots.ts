@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { el } from "../../../look/dom";
 import { integer, significant } from "../../../look/format";
 import { DARK_HUES, DARK_INKS, LIGHT_HUES, LIGHT_INKS } from "../../../look/inks";
-import { axisRange, countUpTo, ticks, tickTexts } from "../../../look/ticks";
+import { axisRange, countUpTo, thinned, ticks, tickTexts } from "../../../look/ticks";
 import type { Column, StepsTable } from "../data/steps";
 
 interface Line { column: Column; label: string; hue: number; dash?: number[] }
@@ -21,22 +21,9 @@ const FONT = '10.5px Inter, system-ui, "Helvetica Neue", "Liberation Sans", Aria
 
 type Values = (number | null)[];
 
-// Rows that the width of a plot can tell apart: of each strip the lowest and the highest of a column.
-function kept(steps: StepsTable, column: Float64Array): number[] {
-  const { rows } = steps, strips = POINTS / 2;
-  if (rows <= POINTS) return Array.from({ length: rows }, (_, i) => i);
-  const out: number[] = [];
-  for (let s = 0; s < strips; s++) {
-    const from = Math.floor((s * rows) / strips), to = Math.floor(((s + 1) * rows) / strips);
-    let low = from, high = from;
-    for (let i = from; i < to; i++) {
-      const v = column[i]!;
-      if (v < column[low]! || Number.isNaN(column[low]!)) low = i;
-      if (v > column[high]! || Number.isNaN(column[high]!)) high = i;
-    }
-    out.push(Math.min(low, high), ...(low === high ? [] : [Math.max(low, high)]));
-  }
-  return out;
+// Rows that the width of a plot can tell apart.
+function kept({ rows }: StepsTable, column: Float64Array): number[] {
+  return rows <= POINTS ? Array.from({ length: rows }, (_, i) => i) : thinned(rows, (i) => Math.floor((i * POINTS) / 4 / rows), column);
 }
 
 class Plot {

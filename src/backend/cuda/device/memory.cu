@@ -59,7 +59,6 @@ TalusStatus cu_context_create(TalusContext **out)
     if (!cu->first_error[0])
         cu_zero(cu, cu->arrived, sizeof *cu->arrived);
     TalusStatus status = cu_check(cu);
-    TALUS_THEN(status, cu_partials_reserve(cu, SUM_BLOCKS, MAX_SUMS));
     if (status != TALUS_OK)
         cu_context_destroy(cu);
     else

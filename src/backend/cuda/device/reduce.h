@@ -141,7 +141,7 @@ void cu_totals_get(CuContext *cu, int count, double *out);
 
 /* Grid of these kernels, which stride over the items. The number of blocks, and so the order of sums, depends on the
  * number of items alone, not on the device; it fills a GPU of 132 processors eight times. Emulated it is small, so
- * that small tests also stride. A context has memory for the partial sums of any of them. */
+ * that small tests also stride. A context's first sum reserves memory for the partial sums of any of them. */
 #ifdef TALUS_EMULATED
 enum { SUM_BLOCKS = 3 };
 #else
@@ -154,12 +154,17 @@ static __device__ inline int64_t stride()
     return (int64_t)gridDim.x * blockDim.x;
 }
 
-/* Starts kernel(partials, totals, arguments...). It also runs without items: sums are then 0. */
+/* Starts kernel(partials, totals, arguments...). It also runs without items: sums are then 0. After an error that
+ * cu_check has not reported yet it does not run. */
 template <class... P, class... A>
 static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, double *totals,
                                A... arguments)
 {
     unsigned blocks = blocks_for(items ? items : 1);
+    if (cu_partials_reserve(cu, SUM_BLOCKS, MAX_SUMS) != TALUS_OK)
+        cu_note(cu, cudaErrorMemoryAllocation, "partial sums");
+    if (cu->first_error[0])
+        return;
     launch_block(cu, kernel, blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS, THREADS,
                  cu_partials(cu), totals, arguments...);
 }

@@ -22,14 +22,14 @@ struct CuSets {
     const TalusBlockModel *model;   /* this and the following: varied blocks only */
     const double (*moment_mu)[2];
     const double *estimate;
-    bool moving;
+    bool prisms;
 };
 
 static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *metric)
 {
     return CuSets{op->blocks,   op->mu,    (const double(*)[2])op->diagonal,
                   metric,       op->model, (const double(*)[2])op->moment_mu,
-                  op->estimate, op->moving};
+                  op->estimate, op->prisms};
 }
 
 /* Launches a kernel template<int ROWS, bool VARIED> for the sets of an operator; `how` is launch, launch_block or
@@ -70,11 +70,11 @@ template <int ROWS> static __device__ inline double block_friction(const CuSets 
         return sets.metric ? sets.metric[i][2] : sets.mu[i];
 }
 
-/* The set of varied block i in a metric (NULL: s = 1); `moving` as in the operator. */
-static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool moving,
+/* The set of varied block i in a metric (NULL: s = 1); `prisms` as in the operator. */
+static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool prisms,
                                              const double *metric)
 {
-    return talus_operator_set(sets.model ? &sets.model[i] : nullptr, moving,
+    return talus_operator_set(sets.model ? &sets.model[i] : nullptr, prisms,
                               sets.mu ? sets.mu[i] : 0.0,
                               sets.moment_mu ? sets.moment_mu[i] : nullptr,
                               sets.estimate ? sets.estimate[i] : 0.0, metric);
@@ -85,7 +85,7 @@ template <int ROWS, bool VARIED>
 static __device__ inline auto block_set(const CuSets &sets, int64_t i)
 {
     if constexpr (VARIED)
-        return varied_set(sets, i, sets.moving, sets.metric ? sets.metric[i] : nullptr);
+        return varied_set(sets, i, sets.prisms, sets.metric ? sets.metric[i] : nullptr);
     else
         return block_friction<ROWS>(sets, i);
 }
@@ -94,7 +94,7 @@ template <int ROWS, bool VARIED>
 static __device__ inline auto impulse_set(const CuSets &sets, int64_t i)
 {
     if constexpr (VARIED)
-        return varied_set(sets, i, sets.moving, nullptr);
+        return varied_set(sets, i, sets.prisms, nullptr);
     else
         return ROWS == 1 ? 0.0 : sets.mu[i];
 }

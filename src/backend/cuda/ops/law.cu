@@ -29,7 +29,7 @@ static Law law_of(const TalusOperator *op, const TalusMetricBlock *metric, const
     pass.gamma = gamma;
     pass.offset = op->pair ? op->bias : op->offset;
     pass.apart = op->pair ? 1 : op->rows;
-    pass.base = op->base;
+    pass.base = op->unshifted;
     pass.share = share;
     return pass;
 }
@@ -41,7 +41,7 @@ static __device__ inline bool is_coulomb(const CuSets &sets, int64_t i)
 
 static __device__ inline bool is_prism(const CuSets &sets, int64_t i)
 {
-    return sets.model && talus_model_prism(&sets.model[i], sets.moving);
+    return sets.model && talus_model_prism(&sets.model[i], sets.prisms);
 }
 
 /* ---- measuring and shifting ---- */
@@ -70,7 +70,7 @@ static __device__ inline void shift_block(const Law &pass, int64_t i, const Talu
         *offset = base + ((1.0 - pass.share) * shift + pass.share * sigma);
 }
 
-/* The set is the law's cone, whatever `moving` is. */
+/* The set is the law's cone, whatever `prisms` is. */
 template <int ROWS>
 static __device__ inline void measure_block(const Law &pass, int64_t i, double (&sums)[LAW_SUMS])
 {
@@ -121,7 +121,7 @@ static __global__ void unshift(Law pass)
 
 void cu_law_unshift(const TalusOperator *op)
 {
-    if (!op->base)
+    if (!op->unshifted)
         return;
     launch(cu_of(op), unshift, blocks_for(op->blocks), THREADS, law_of(op, nullptr, nullptr, 0.0));
 }

@@ -76,7 +76,7 @@ static TalusStatus upload_sets(const TalusOperator *host, CuMirror *m, TalusOper
     TALUS_TRY(upload(op, &m->model, host->model, blocks, what, PLACE(op->model)));
     TALUS_TRY(upload(op, &m->estimate, host->estimate, blocks, what, PLACE(op->estimate)));
     TALUS_TRY(upload(op, &m->moment_mu, host->moment_mu, 2 * blocks, what, PLACE(op->moment_mu)));
-    return upload(op, &m->base, host->base, blocks, what, PLACE(op->base));
+    return upload(op, &m->base, host->unshifted, blocks, what, PLACE(op->unshifted));
 }
 
 TalusStatus cu_op_mirror(const TalusOperator *host, TalusOperator *op)

@@ -113,7 +113,7 @@ void cu_op_terms(const TalusOperator *op, const double *gamma, double *sum2, dou
     if (op->pair)
         LAUNCH_ROWS(launch_block, op, body_terms, cu_gather_blocks(op), THREADS, cu_view(op), gamma,
                     bodies);
-    Terms t = {gamma, bodies, op->row_start, op->column, op->values, op->offset, op->base};
+    Terms t = {gamma, bodies, op->row_start, op->column, op->values, op->offset, op->unshifted};
     LAUNCH_ROWS(launch_sums, op, block_terms, op->blocks, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), t);
     cu_totals_get(cu_of(op), 2, totals);

@@ -367,7 +367,7 @@ static TalusStatus check_local(const TalusOperator *op, TalusOneSolver local)
     for (int kind = 0; kind < TALUS_LAWS * TALUS_SECTIONS; kind++) {
         TalusFrictionLaw law = (TalusFrictionLaw)(kind / TALUS_SECTIONS);
         TalusSection section = (TalusSection)(kind % TALUS_SECTIONS);
-        if (law == TALUS_LAW_COULOMB && op->moving)
+        if (law == TALUS_LAW_COULOMB && op->prisms)
             law = TALUS_LAW_FIXED;
         if (kinds & (1u << kind) && !talus_one_takes(local, law, section))
             return talus_fail(TALUS_ERR_UNSUPPORTED,

@@ -57,7 +57,7 @@ template <int ROWS>
 static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
                                            double (&change)[ROWS])
 {
-    TalusSet set = varied_set(b.sets, i, b.sets.moving, nullptr);
+    TalusSet set = varied_set(b.sets, i, b.sets.prisms, nullptr);
     double a[3][3], next[ROWS] = {0.0};
     for (int k = 0; k < 9; k++)
         a[k / 3][k % 3] = b.own[i][k];
@@ -81,7 +81,7 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
     double s[2] = {sqrt(inv[0]), sqrt(inv[1])};
     for (int k = 0; k < ROWS; k++)
         next[k] = (b.gamma[i * ROWS + k] - inv[k > 0] * g[k]) / s[k > 0];
-    project_block(varied_set(b.sets, i, b.sets.moving, s), next);
+    project_block(varied_set(b.sets, i, b.sets.prisms, s), next);
     for (int k = 0; k < ROWS; k++)
         next[k] *= s[k > 0];
     return take_step(b, i, next, change);
@@ -97,7 +97,7 @@ template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &
         one.a[k / 3][k % 3] = b.own[i][k];
     one.mu = ROWS == 1 ? 0.0 : b.sets.mu[i];
     one.law = model ? (TalusFrictionLaw)model->law : TALUS_LAW_CCP;
-    if (talus_model_prism(model, b.sets.moving))
+    if (talus_model_prism(model, b.sets.prisms))
         one.law = TALUS_LAW_FIXED;
     one.section = model ? (TalusSection)model->section : TALUS_SECTION_DISC;
     one.friction_bound = one.law == TALUS_LAW_FIXED ? one.mu * b.sets.estimate[i] : 0.0;

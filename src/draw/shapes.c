@@ -1,8 +1,7 @@
-/* draw/looks.c - prepares the shapes of a head once for all bodies. */
+/* draw/shapes.c - prepares the shapes of a head once for all bodies. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "draw/picture.h"
-#include "geometry/bounds.h"
 #include "io/frames/frames.h"
 
 /* A surface that is nowhere steeper than 45 degrees is ground, not a container. */
@@ -12,13 +11,10 @@
 
 static bool is_level(const TalusMesh *mesh, TalusQuat q, TalusVec3 up)
 {
-    TalusVec3 own = talus_rotate_back(q, up);
+    TalusVec3 up_in_body = talus_rotate_back(q, up);
     for (int k = 0; k < mesh->triangle_count; k++) {
-        const int *t = mesh->triangle + 3 * (size_t)k;
-        TalusVec3 a = mesh->vertex[t[0]];
-        TalusVec3 n =
-            talus_cross(talus_sub(mesh->vertex[t[1]], a), talus_sub(mesh->vertex[t[2]], a));
-        if (!(talus_dot(n, own) >= GROUND_SLOPE * talus_norm(n)))
+        TalusVec3 n = talus_area_normal(mesh, mesh->triangle + 3 * (size_t)k);
+        if (!(talus_dot(n, up_in_body) >= GROUND_SLOPE * talus_norm(n)))
             return false;
     }
     return true;
@@ -27,7 +23,7 @@ static bool is_level(const TalusMesh *mesh, TalusQuat q, TalusVec3 up)
 bool talus_is_ground(const TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
-    return s->fixed[row] && picture->look[s->shape[row]].ground &&
+    return s->fixed[row] && picture->shape[s->shape[row]].ground &&
            picture->def->container != TALUS_CONTAINER_HIDDEN;
 }
 
@@ -36,25 +32,15 @@ static void find_grounds(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
     for (int i = s->body_count - 1; i >= 0; i--) {
-        TalusLook *look = &picture->look[s->shape[i]];
-        if (look->figure->drawn == TALUS_DRAWN_GROUND)
-            look->ground = true;
-        else if (look->figure->drawn == TALUS_DRAWN_SHEET)
-            look->ground = is_level(&look->figure->level[0], s->orientation[i], picture->up);
+        TalusDrawnShape *shape = &picture->shape[s->shape[i]];
+        if (shape->figure->drawn == TALUS_DRAWN_GROUND)
+            shape->ground = true;
+        else if (shape->figure->drawn == TALUS_DRAWN_SHEET)
+            shape->ground = is_level(&shape->figure->level[0], s->orientation[i], picture->up);
     }
 }
 
 /* ---- pieces ---- */
-
-static TalusAabb bounds_of(const TalusMesh *mesh, int from, int to)
-{
-    TalusAabb b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int k = 3 * from; k < 3 * to; k++) {
-        TalusVec3 p = mesh->vertex[mesh->triangle[k]];
-        b = talus_aabb_join(b, (TalusAabb){p, p});
-    }
-    return b;
-}
 
 /* First triangle of a piece. */
 static int start_of(const TalusMesh *mesh, int piece)
@@ -71,7 +57,7 @@ static TalusStatus make_piece(TalusPicture *picture, const TalusFigure *figure, 
 {
     const TalusMesh *fine = &figure->level[figure->levels - 1];
     int start = start_of(fine, which);
-    TalusAabb b = bounds_of(fine, start, start + fine->piece[which]);
+    TalusAabb b = talus_figure_bounds(fine, start, start + fine->piece[which]);
     *out = (TalusPiece){talus_scale(0.5, talus_add(b.lo, b.hi)),
                         talus_scale(0.5, talus_sub(b.hi, b.lo)), picture->polyhedra, 0};
     for (; out->levels < figure->levels; out->levels++) {
@@ -88,19 +74,19 @@ static TalusStatus make_pieces(TalusPicture *picture)
 {
     size_t pieces = 0, polyhedra = 0;
     for (int k = 0; k < picture->head->shape_count; k++) {
-        TalusLook *look = &picture->look[k];
-        look->first = (int)pieces;
-        look->pieces =
-            look->figure->drawn == TALUS_DRAWN_SOLID ? look->figure->level[0].piece_count : 0;
-        pieces += (size_t)look->pieces;
-        polyhedra += (size_t)look->pieces * (size_t)look->figure->levels;
+        TalusDrawnShape *shape = &picture->shape[k];
+        shape->first = (int)pieces;
+        shape->pieces =
+            shape->figure->drawn == TALUS_DRAWN_SOLID ? shape->figure->level[0].piece_count : 0;
+        pieces += (size_t)shape->pieces;
+        polyhedra += (size_t)shape->pieces * (size_t)shape->figure->levels;
     }
     TALUS_TRY(TALUS_ALLOC(picture->piece, pieces, "pieces"));
     TALUS_TRY(TALUS_ALLOC(picture->polyhedron, polyhedra, "pieces"));
     for (int k = 0; k < picture->head->shape_count; k++)
-        for (int i = 0; i < picture->look[k].pieces; i++)
-            TALUS_TRY(make_piece(picture, picture->look[k].figure, i,
-                                 &picture->piece[picture->look[k].first + i]));
+        for (int i = 0; i < picture->shape[k].pieces; i++)
+            TALUS_TRY(make_piece(picture, picture->shape[k].figure, i,
+                                 &picture->piece[picture->shape[k].first + i]));
     picture->bodies.polyhedron = picture->polyhedron;
     return TALUS_OK;
 }
@@ -123,22 +109,23 @@ bool talus_is_drawn_solid(const TalusPicture *picture, int row)
 
 /* ---- all of it ---- */
 
-TalusStatus talus_picture_looks(TalusPicture *picture)
+TalusStatus talus_picture_shapes(TalusPicture *picture)
 {
     const TalusFramesHead *head = picture->head;
     if (!head->figures)
-        TALUS_TRY(talus_head_make_figures(head, &picture->made));
-    TALUS_TRY(TALUS_ALLOC(picture->look, (size_t)head->shape_count, "shapes"));
+        TALUS_TRY(talus_head_make_figures(head, &picture->own_figures));
+    TALUS_TRY(TALUS_ALLOC(picture->shape, (size_t)head->shape_count, "shapes"));
     for (int k = 0; k < head->shape_count; k++)
-        picture->look[k].figure = picture->made ? &picture->made[k] : &head->figures[k];
+        picture->shape[k].figure =
+            picture->own_figures ? &picture->own_figures[k] : &head->figures[k];
     find_grounds(picture);
     return make_pieces(picture);
 }
 
-void talus_picture_clear_looks(TalusPicture *picture)
+void talus_picture_clear_shapes(TalusPicture *picture)
 {
     for (int k = 0; k < picture->polyhedra; k++)
         talus_polyhedron_free(&picture->polyhedron[k]);
-    TALUS_RELEASE(picture->polyhedron, picture->piece, picture->look);
-    talus_head_free_figures(&picture->made, picture->head ? picture->head->shape_count : 0);
+    TALUS_RELEASE(picture->polyhedron, picture->piece, picture->shape);
+    talus_head_free_figures(&picture->own_figures, picture->head ? picture->head->shape_count : 0);
 }
