@@ -179,7 +179,7 @@ static bool replace(int dir, const char *name, const char *text, size_t size)
                     0666);
     if (fd < 0)
         return false;
-    int error = talus_write_error(fd, text, size, NULL);
+    int error = talus_write_fully(fd, text, size, NULL);
     close(fd);
     if (!error && renameat(dir, beside, dir, name) == 0)
         return true;
