@@ -317,7 +317,7 @@ static inline void fetch_problem(const TalusOperator *op, double *gamma, Copy *c
     FETCH(coupling, op->general);
     FETCH(model, op->blocks);
     FETCH(estimate, op->blocks);
-    FETCH(base, op->blocks);
+    FETCH(unshifted, op->blocks);
     FETCH(moment_mu, op->blocks);
     FETCH(lever, op->general);
     copy->gamma = fetch(gamma, blocks * (size_t)op->rows * sizeof *gamma);

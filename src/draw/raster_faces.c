@@ -25,14 +25,21 @@ typedef struct Point {
     float x, y;
 } Point;
 
-static void begin_rows(const Splat *s, Rows *rows)
+static void add_row(const Splat *s, Rows *rows, int y)
 {
-    rows->first = s->y1;
-    rows->end = s->y0;
-    for (int k = 0; k < s->y1 - s->y0; k++) {
-        rows->low[k] = INFINITY;
-        rows->high[k] = -INFINITY;
-    }
+    rows->low[y - s->y0] = INFINITY;
+    rows->high[y - s->y0] = -INFINITY;
+}
+
+/* Initialises rows when an edge first reaches them: most facets have few rows. */
+static void widen_rows(const Splat *s, Rows *rows, int first, int end)
+{
+    if (rows->first >= rows->end)
+        rows->first = rows->end = first;
+    while (rows->first > first)
+        add_row(s, rows, --rows->first);
+    while (rows->end < end)
+        add_row(s, rows, rows->end++);
 }
 
 /* Adds an edge to the rows whose middle lies from its upper end to before its lower end. x is computed from the
@@ -48,8 +55,7 @@ static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
     if (begin >= end)
         return;
     float slope = (b.x - a.x) / (b.y - a.y);
-    rows->first = begin < rows->first ? begin : rows->first;
-    rows->end = end > rows->end ? end : rows->end;
+    widen_rows(s, rows, begin, end);
     for (int y = begin; y < end; y++) {
         float x = a.x + ((float)y + 0.5f - a.y) * slope;
         rows->low[y - s->y0] = fminf(rows->low[y - s->y0], x);
@@ -98,7 +104,7 @@ void talus_triangle_rows(const TalusView *view, const Splat *s, const TalusViewe
                          Rows *rows)
 {
     Point corner[3];
-    begin_rows(s, rows);
+    rows->first = rows->end = 0;
     for (int k = 0; k < 3; k++)
         corner[k] = project(view, talus_f3_add(triangle->centre, triangle->axis[k]));
     for (int k = 0; k < 3; k++)
@@ -133,21 +139,44 @@ static bool faces_eye(const TalusView *view, const TalusFacet *f, TalusF3 eye)
     return talus_f3_dot(f->normal, eye) > (view->perspective ? f->offset : 0.0f);
 }
 
-static Point project_corner(const TalusView *view, const TalusViewedSolid *solid, TalusF3 at)
+/* Number of corners of a facet that are projected at a time. */
+enum { BATCH = 16 };
+
+/* True if the bounding rectangle of the points meets the splat. */
+static bool may_cover(const Splat *s, const Point *at, int count)
 {
-    return project(view, talus_f3_add(solid->centre, talus_viewed_from_axes(solid, at)));
+    float x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
+    for (int k = 0; k < count; k++) {
+        x0 = fminf(x0, at[k].x);
+        x1 = fmaxf(x1, at[k].x);
+        y0 = fminf(y0, at[k].y);
+        y1 = fmaxf(y1, at[k].y);
+    }
+    return x1 >= (float)s->x0 && x0 <= (float)s->x1 && y1 >= (float)s->y0 && y0 <= (float)s->y1;
 }
 
-static void facet_rows(const TalusView *view, const Splat *s, const TalusViewedSolid *solid,
-                       const TalusFacet *f, Rows *rows)
+/* Finds the rows of facet f. A body is drawn tile by tile, so most of its facets are outside the tile. */
+static void project_facet(const Tile *tile, const Splat *s, const TalusViewedSolid *solid,
+                          const TalusFacet *f, Rows *rows)
 {
-    const TalusCorner *corner = solid->polyhedron->corner + f->first;
-    Point last = project_corner(view, solid, corner[f->count - 1].at);
-    begin_rows(s, rows);
-    for (int k = 0; k < f->count; k++) {
-        Point at = project_corner(view, solid, corner[k].at);
-        add_edge(s, last, at, rows);
-        last = at;
+    const TalusPolyhedron *p = solid->polyhedron;
+    Point at[BATCH + 1], first = {0.0f, 0.0f}; /* the last of a batch is the first of the next */
+    rows->first = rows->end = 0;
+    for (int k = 0, have = 0; k < f->count; k++) {
+        TalusF3 q = talus_viewed_from_axes(solid, p->corner[f->first + k].at);
+        at[have++] = project(tile->job->view, talus_f3_add(solid->centre, q));
+        first = k == 0 ? at[0] : first;
+        bool last = k + 1 == f->count;
+        if (!last && have < BATCH)
+            continue;
+        if (last)
+            at[have++] = first;
+        if (f->count <= BATCH && !may_cover(s, at, have))
+            return;
+        for (int i = 0; i + 1 < have; i++)
+            add_edge(s, at[i], at[i + 1], rows);
+        at[0] = at[have - 1];
+        have = 1;
     }
 }
 
@@ -169,7 +198,7 @@ static void draw_polyhedron(const Tile *tile, const Splat *s, int32_t index,
     for (int k = 0; k < p->facets; k++) {
         if (!faces_eye(tile->job->view, &p->facet[k], eye))
             continue;
-        facet_rows(tile->job->view, s, solid, &p->facet[k], &rows);
+        project_facet(tile, s, solid, &p->facet[k], &rows);
         if (rows.first >= rows.end)
             continue;
         Paint paint = {index, k, facet_plane(tile, solid, &p->facet[k])};
@@ -256,7 +285,7 @@ static void find_intervals(const Tile *tile, const Splat *s, const TalusViewedSo
         }
     for (int k = 0; k < p->facets; k++) {
         bool front = faces_eye(tile->job->view, &p->facet[k], eye);
-        facet_rows(tile->job->view, s, solid, &p->facet[k], &rows);
+        project_facet(tile, s, solid, &p->facet[k], &rows);
         Paint paint = {.face = k, .l = facet_plane(tile, solid, &p->facet[k])};
         FOR_ROWS(s, &rows, y, x0, x1) record_row(tile, intervals, &paint, y, x0, x1, front);
     }
