@@ -49,8 +49,8 @@ static void flush(Search *s, int run)
     size_t capacity = TALUS_CAPACITY(list->pair);
     if (at >= capacity)
         return; /* still counted: the search is repeated with enough capacity */
-    size_t room = capacity - at;
-    memcpy(list->pair + at, s->buffer[run], (count < room ? count : room) * sizeof(TalusPair));
+    size_t unused = capacity - at;
+    memcpy(list->pair + at, s->buffer[run], (count < unused ? count : unused) * sizeof(TalusPair));
 }
 
 static inline void add(Search *s, int run, uint32_t a, uint32_t b)

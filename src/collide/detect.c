@@ -127,7 +127,7 @@ typedef struct Writer {
     uint32_t a, b;
     TalusVec3 va, vb;
     double rest; /* envelope without closing speed */
-    int64_t count, room;
+    int64_t count, capacity;
     TalusContact *contact;
     TalusArms *arms; /* NULL in the second run */
 } Writer;
@@ -140,7 +140,7 @@ static void take_point(void *context, const TalusManifoldPoint *touch)
     if (!(touch->gap < w->rest + w->d->options->h * closing))
         return;
     int64_t at = w->count++;
-    if (at >= w->room)
+    if (at >= w->capacity)
         return;
     TalusContact contact = {w->a, w->b, touch->feature, 0, touch->normal, touch->gap};
     w->contact[at] = contact;
@@ -199,12 +199,12 @@ static int64_t find_touches(Writer *w, TalusDetector *d, int64_t begin, int64_t 
             break;
         }
         total += w->count;
-        if (w->count > w->room) {
-            w->room = 0;
+        if (w->count > w->capacity) {
+            w->capacity = 0;
             continue;
         }
         order_features(w->contact, w->arms, w->count);
-        w->room -= w->count;
+        w->capacity -= w->count;
         w->contact += w->count;
         w->arms = w->arms ? w->arms + w->count : NULL;
     }
@@ -221,7 +221,7 @@ static void count_touches(void *context, int64_t begin, int64_t end, int64_t chu
     TalusDetector *d = context;
     Writer w = {.d = d};
     if (has_draft(d, chunk)) {
-        w.room = DRAFT;
+        w.capacity = DRAFT;
         w.contact = d->draft + chunk * DRAFT;
         w.arms = d->draft_arms + chunk * DRAFT;
     }
@@ -245,7 +245,7 @@ static void write_touches(void *context, int64_t begin, int64_t end, int64_t chu
         memcpy(contact, d->draft + chunk * DRAFT, (size_t)count * sizeof *contact);
         memcpy(arms, d->draft_arms + chunk * DRAFT, (size_t)count * sizeof *arms);
     } else {
-        Writer w = {.d = d, .room = count, .contact = contact, .arms = arms};
+        Writer w = {.d = d, .capacity = count, .contact = contact, .arms = arms};
         find_touches(&w, d, begin, end);
     }
     for (int64_t k = 0; k < count && general; k++)

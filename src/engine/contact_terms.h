@@ -96,7 +96,7 @@ TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildO
                                           double gap, double velocity, double free_velocity,
                                           double bias)
 {
-    bool closes = gap + o->h * free_velocity < 0.0 && -velocity > o->bounce;
+    bool closes = gap + o->h * free_velocity < 0.0 && -velocity > o->rebound_speed;
     return closes ? fmin(bias, law->restitution * velocity) : bias;
 }
 
@@ -136,7 +136,7 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
                                          const TalusBuildOptions *o, double gap, double size,
                                          const TalusLoad *load)
 {
-    double bias = talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
+    double bias = talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
     if (law->restitution == 0.0)
         return bias;
     double u[3], kick = 0.0;
@@ -144,7 +144,7 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     int b = op->pair[i][1];
     if (b < 0 ||
         op->body[b][3] == 0.0) /* gravity changes both velocities alike, except of a fixed body */
-        kick = talus_dot(o->kick, talus_vec3(n[0], n[1], n[2]));
+        kick = talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
     if (load)
         kick -= talus_load_velocity(op, i, o->h, load);
     talus_block_velocity(op, i, u);

@@ -87,13 +87,13 @@ typedef struct TalusEngineCounts {
 
 typedef struct TalusBuildOptions {
     double h;
-    double warm;     /* factor of the transferred impulses: ratio of the step lengths */
-    double recovery; /* v_rec = recovery sqrt(scale size), or recovery if scale is 0 */
-    double scale;
-    double soften;         /* > 0: every contact's compliance grows by this times N_nn */
-    TalusVec3 kick;        /* h g, contained in the free velocities of moving bodies */
-    double bounce;         /* m/s: contacts that close faster rebound by their restitution */
-    double cohesion_range; /* largest gap at which cohesion acts, over the smaller size */
+    double impulse_ratio; /* factor of the transferred impulses: ratio of the step lengths */
+    double recovery;      /* v_rec = recovery sqrt(gravity size), or recovery if gravity is 0 */
+    double gravity;
+    double soften;            /* > 0: every contact's compliance grows by this times N_nn */
+    TalusVec3 gravity_change; /* h g, contained in the free velocities of moving bodies */
+    double rebound_speed;     /* m/s: contacts that close faster rebound by their restitution */
+    double cohesion_range;    /* largest gap at which cohesion acts, over the smaller size */
 } TalusBuildOptions;
 
 typedef struct TalusBuildReport {

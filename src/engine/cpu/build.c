@@ -139,7 +139,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     if (op->rows == 6)
         fill_moments(c, i, contact, law, b_moves);
     op->bias[i] = offset_of(c, i, contact, law, size);
-    talus_contact_warm(op->frame[i], op->rows, o->warm, e->contacts->impulse[i],
+    talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
                        &c->gamma[op->rows * i]);
 }
 
@@ -243,8 +243,8 @@ static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         double *gamma = &c->gamma[c->op->rows * i];
-        talus_contact_warm(c->op->frame[i], c->op->rows, e->built.warm, e->contacts->impulse[i],
-                           gamma);
+        talus_contact_warm(c->op->frame[i], c->op->rows, e->built.impulse_ratio,
+                           e->contacts->impulse[i], gamma);
         gamma[0] = fmax(0.0, gamma[0] + cpu_attraction(e, i));
     }
 }

@@ -44,7 +44,7 @@ static double recovery_of(const LedgerContext *c, int64_t i)
         return 0.0;
     if (!e->tables.restitution)
         return c->op->bias[i];
-    return talus_contact_bias(cpu_law(e, contact), o->h, o->recovery, o->scale, contact->gap,
+    return talus_contact_bias(cpu_law(e, contact), o->h, o->recovery, o->gravity, contact->gap,
                               cpu_contact_size(e, contact));
 }
 

@@ -193,7 +193,7 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
         op->mu[i] = law->mu;
     if (op->compliance)
         op->compliance[i] = talus_contact_compliance(law, o->h);
-    talus_contact_warm(op->frame[i], op->rows, o->warm, f.list.impulse[i],
+    talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, f.list.impulse[i],
                        &f.gamma[(int64_t)op->rows * i]);
     if (GENERAL)
         fill_arms(f, i, a, b);
@@ -202,7 +202,7 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
     if (LAWS && ROWS == 6)
         fill_moments(f, i, law, a, b, size);
     op->bias[i] = LAWS ? offset_of(f, i, law, a, b, size)
-                       : talus_contact_bias(law, o->h, o->recovery, o->scale, gap, size);
+                       : talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
     fill_diagonal<GENERAL, ROWS>(op, i);
     if (o->soften > 0.0) {
         op->compliance[i] += o->soften * op->diagonal[i][0];

@@ -19,7 +19,7 @@ static TalusStatus open_grid(TalusEngine *e)
     CuGrid *g = e->grid;
     if (!g->wall_slot.at)
         TALUS_TRY(g->wall_slot.reserve(64, "walls"));
-    TALUS_TRY(g->wall.reserve((int64_t)g->wall_slot.room + TALUS_LARGE_WALLS, "walls"));
+    TALUS_TRY(g->wall.reserve((int64_t)g->wall_slot.capacity + TALUS_LARGE_WALLS, "walls"));
     return g->grid.reserve(1, "grid");
 }
 
@@ -66,7 +66,7 @@ static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *opti
     d.slots = b->slots;
     d.wall = g->wall;
     d.wall_slot = g->wall_slot;
-    d.wall_room = (uint32_t)g->wall_slot.room;
+    d.wall_capacity = (uint32_t)g->wall_slot.capacity;
     d.fat = g->fat;
     d.cell = g->scratch;
     d.rank = g->scratch + d.slots;
@@ -127,7 +127,7 @@ static TalusStatus search(TalusEngine *e, const TalusDetectOptions *options, CuL
         TALUS_TRY(cu_pairs_count(d));
         cu_get(e->cu, found, &d->grid->found, sizeof *found);
         TALUS_TRY(cu_check(e->cu));
-        enough = found->unbounded <= d->wall_room;
+        enough = found->unbounded <= d->wall_capacity;
         TALUS_TRY(e->grid->wall_slot.reserve(found->unbounded, "walls"));
     }
     list->problem_bodies = (int)found->problem_bodies;
@@ -178,7 +178,7 @@ static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFou
     double contacts = found->spheres + found->fixed + found->general;
     TALUS_TRY(talus_check_contact_count(contacts, INT32_MAX / 3));
     TALUS_TRY(talus_check_contact_count(found->general, INT32_MAX / 4));
-    if ((size_t)contacts > list->pair.room || (size_t)contacts > list->other.room) {
+    if ((size_t)contacts > list->pair.capacity || (size_t)contacts > list->other.capacity) {
         TALUS_TRY(reserve_pairs(list, (int64_t)contacts));
         cu_pairs_write(d, list, spheres); /* growing has lost the first result */
     }
@@ -198,10 +198,10 @@ template <class T>
 static TalusStatus inherit(CuArray<T> *to, CuArray<T> *from, int64_t need, const char *what,
                            bool *lost)
 {
-    bool fits = from->at && need <= (int64_t)from->room;
+    bool fits = from->at && need <= (int64_t)from->capacity;
     to->clear();
     if (!fits && !*lost) {
-        to->room = from->room; /* capacity grows from there */
+        to->capacity = from->capacity; /* capacity grows from there */
         if (to->reserve(need, what) == TALUS_OK)
             return TALUS_OK;
         *lost = from->at != nullptr;

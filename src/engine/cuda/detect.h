@@ -78,8 +78,8 @@ struct CuDetect {
     CuGridShape *grid;
     int64_t slots;
     TalusWall *wall;     /* in metres */
-    uint32_t *wall_slot; /* [wall_room]: planes and other walls without size, in any order */
-    uint32_t wall_room;
+    uint32_t *wall_slot; /* [wall_capacity]: planes and other walls without size, in any order */
+    uint32_t wall_capacity;
     float *fat; /* by slot, in units; 0 outside the grid, negative if not a moving sphere */
     uint32_t *cell, *rank, *temp; /* by slot; scratch */
     uint64_t *mask;               /* by problem index; shares memory with cell and rank */

@@ -207,7 +207,7 @@ static __device__ float measure(const CuDetect &d, uint32_t i)
         atomicMin(&grid->found.odd, i);
     else if (talus_shape_has(kind, TALUS_TRAIT_WALL)) {
         uint32_t k = atomicAdd(&grid->found.unbounded, 1u);
-        if (k < d.wall_room)
+        if (k < d.wall_capacity)
             d.wall_slot[k] = i;
     } else if (grid->moving) {
         float fat = (float)(talus_fat_radius(v, &d.options, grid->drift, i) / grid->unit *
@@ -253,7 +253,7 @@ static __device__ void lay_out_walls(const CuDetect &d)
 {
     CuGridShape *grid = d.grid;
     uint32_t unbounded = grid->found.unbounded, large = grid->large_walls;
-    unbounded = unbounded < d.wall_room ? unbounded : d.wall_room;
+    unbounded = unbounded < d.wall_capacity ? unbounded : d.wall_capacity;
     large = large <= TALUS_LARGE_WALLS ? large : 0;
     uint32_t walls = unbounded + large;
     for (uint32_t k = threadIdx.x; k < walls; k += blockDim.x) {

@@ -98,7 +98,7 @@ static __device__ inline double recovery_of(const Motion &m, int64_t i, bool reb
     if (!rebounds)
         return m.op.bias[i];
     const TalusBuildOptions &o = m.options;
-    return talus_contact_bias(cu_contact_law(m, i), o.h, o.recovery, o.scale, gap,
+    return talus_contact_bias(cu_contact_law(m, i), o.h, o.recovery, o.gravity, gap,
                               cu_contact_size(m, i));
 }
 

@@ -88,7 +88,7 @@ static __global__ void fill_warm(CuScene s, int rows, double *gamma)
     CuFrame f = s.list.frame[i];
     const double frame[4] = {f.x, f.y, f.z, f.w};
     double *g = gamma + rows * i;
-    talus_contact_warm(frame, rows, s.options.warm, s.list.impulse[i], g);
+    talus_contact_warm(frame, rows, s.options.impulse_ratio, s.list.impulse[i], g);
     g[0] = fmax(0.0, g[0] + cu_contact_pull(s, i));
 }
 

@@ -89,7 +89,7 @@ static void append_limit(Cursor *c, const TalusJointPose *pose, double limit, do
     block.normal = talus_scale(way, block.normal);
     block.mask = 0;
     block.bias =
-        talus_contact_bias(&rigid, c->h, o->recovery, o->scale,
+        talus_contact_bias(&rigid, c->h, o->recovery, o->gravity,
                            way * block.lever * (pose->coordinate - limit), c->joint->length);
     append(c, block, part, pose);
 }

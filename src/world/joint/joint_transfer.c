@@ -144,7 +144,7 @@ TalusStatus talus_exchange_send(TalusWorld *world, double h)
         return world->engine.ops->put_joints(world->engine.self, NULL);
     TALUS_TRY(resize_exchange(world));
     fill_bodies(world);
-    talus_joints_fill(world, world->built.warm);
+    talus_joints_fill(world, world->built.impulse_ratio);
     for (int k = 0; k < blocks; k++)
         x->block[k] = block_of(world, k);
     TalusEngineJoints all = {.block = x->block,

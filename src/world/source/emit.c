@@ -79,8 +79,8 @@ static int region_room(const TalusEmitterDef *def)
 {
     double r = def->radius_min;
     TalusVec3 d = talus_sub(def->hi, def->lo);
-    double room = (d.x / (2.0 * r) + 1.0) * (d.y / (2.0 * r) + 1.0) * (d.z / (2.0 * r) + 1.0);
-    return room < 100000.0 ? (int)room + 1 : 100000;
+    double possible = (d.x / (2.0 * r) + 1.0) * (d.y / (2.0 * r) + 1.0) * (d.z / (2.0 * r) + 1.0);
+    return possible < 100000.0 ? (int)possible + 1 : 100000;
 }
 
 /* Draws the radii that are due by the end of this step, as many as the region may hold. */
@@ -90,8 +90,8 @@ static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
     double asked = floor(e->def.rate * elapsed * (1.0 + 1e-12));
     int64_t due = asked < (double)e->def.count ? (int64_t)asked : e->def.count;
     int64_t missing = due - e->drawn;
-    int64_t room = region_room(&e->def) - e->waiting;
-    int fresh = (int)(missing < room ? missing : room);
+    int64_t possible = region_room(&e->def) - e->waiting;
+    int fresh = (int)(missing < possible ? missing : possible);
     if (fresh <= 0)
         return TALUS_OK;
     size_t waiting = (size_t)e->waiting;

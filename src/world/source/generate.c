@@ -52,7 +52,8 @@ static double shift(TalusRng *rng)
 void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out)
 {
     TalusRng rng = talus_rng(l->seed);
-    TalusVec3 room = talus_scale(l->jitter, talus_madd(talus_scale(0.5, l->spacing), -1, l->half));
+    TalusVec3 shift_range =
+        talus_scale(l->jitter, talus_madd(talus_scale(0.5, l->spacing), -1, l->half));
     for (int64_t i = 0; i < count; i++) {
         int64_t ix = i % l->cells[0], iy = i / l->cells[0] % l->cells[1];
         int64_t iz = i / l->cells[0] / l->cells[1];
@@ -60,9 +61,9 @@ void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out
                             l->lo.y + l->spacing.y * ((double)iy + 0.5),
                             l->lo.z + l->spacing.z * ((double)iz + 0.5));
         if (l->jitter > 0.0) {
-            out[i].x += room.x * shift(&rng);
-            out[i].y += room.y * shift(&rng);
-            out[i].z += room.z * shift(&rng);
+            out[i].x += shift_range.x * shift(&rng);
+            out[i].y += shift_range.y * shift(&rng);
+            out[i].z += shift_range.z * shift(&rng);
         }
     }
 }

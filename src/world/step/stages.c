@@ -64,12 +64,12 @@ static TalusBuildOptions build_options(const TalusWorld *world, double h, bool s
     bool heavy = world->gravity_norm > 0.0;
     TalusBuildOptions options = {
         .h = h,
-        .warm = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,
+        .impulse_ratio = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,
         .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
-        .scale = world->gravity_norm,
+        .gravity = world->gravity_norm,
         .soften = soften ? softening : 0.0,
-        .kick = talus_scale(h, world->def.gravity),
-        .bounce = world->def.restitution_threshold * world->gravity_norm * h,
+        .gravity_change = talus_scale(h, world->def.gravity),
+        .rebound_speed = world->def.restitution_threshold * world->gravity_norm * h,
         .cohesion_range = world->def.cohesion_range,
     };
     return options;

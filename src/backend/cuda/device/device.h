@@ -59,16 +59,16 @@ void cu_release(void *pointer);
 /* An array with its capacity. */
 template <class T> struct CuArray {
     T *at = nullptr;
-    size_t room = 0;
+    size_t capacity = 0;
     TalusStatus reserve(int64_t need, const char *what)
     {
-        return CU_RESERVE(at, room, need, what);
+        return CU_RESERVE(at, capacity, need, what);
     }
     void clear()
     {
         cu_release(at);
         at = nullptr;
-        room = 0;
+        capacity = 0;
     }
     __host__ __device__ operator T *() const
     {
