@@ -244,7 +244,7 @@ TEST(each_body_knows_its_contacts)
     static Scene s;
     Both b;
     TalusOperator *op;
-    TalusBuildOptions options = {.h = 1e-3, .warm = 1.0, .recovery = 1.0, .scale = 1.0};
+    TalusBuildOptions options = {.h = 1e-3, .impulse_ratio = 1.0, .recovery = 1.0, .gravity = 1.0};
     TalusBuildReport report;
     double *gamma;
     scene_open(&s);

@@ -252,7 +252,7 @@ TEST(a_world_without_bodies_steps)
     TalusTables tables = {.law = &law, .materials = 1};
     TalusBodyArrays none = {0};
     TalusDetectOptions detect = {0.01, 0.1, 0.1, 0.3};
-    TalusBuildOptions build = {.h = 0.01, .warm = 1.0};
+    TalusBuildOptions build = {.h = 0.01, .impulse_ratio = 1.0};
     TalusEngineCounts counts;
     TalusBuildReport report;
     TalusEngineLedger ledger;

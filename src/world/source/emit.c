@@ -75,7 +75,7 @@ static TalusStatus gather_near(TalusWorld *world, const TalusEmitterDef *def)
 }
 
 /* Returns an upper bound of the bodies that the region holds: no more need be tried at once. */
-static int region_room(const TalusEmitterDef *def)
+static int region_capacity(const TalusEmitterDef *def)
 {
     double r = def->radius_min;
     TalusVec3 d = talus_sub(def->hi, def->lo);
@@ -90,7 +90,7 @@ static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
     double asked = floor(e->def.rate * elapsed * (1.0 + 1e-12));
     int64_t due = asked < (double)e->def.count ? (int64_t)asked : e->def.count;
     int64_t missing = due - e->drawn;
-    int64_t possible = region_room(&e->def) - e->waiting;
+    int64_t possible = region_capacity(&e->def) - e->waiting;
     int fresh = (int)(missing < possible ? missing : possible);
     if (fresh <= 0)
         return TALUS_OK;
