@@ -358,6 +358,43 @@ TEST(joints_are_those_of_the_host)
     talus_world_destroy(again);
 }
 
+/* A driven peg, with a brick on a fixed joint, pushes a ball: impulses must see the peg's velocity. */
+static TalusWorld *make_push(void)
+{
+    TalusWorldDef def = quick_def(1);
+    def.gravity = talus_vec3(0.0, 0.0, 0.0);
+    def.reference_speed = 0.05;
+    const TalusShapeDef cube = {.kind = TALUS_SHAPE_BOX, .half = {0.05, 0.05, 0.05}};
+    TalusWorld *world = make_world(&def);
+    TalusDriveDef push = talus_drive_def_default();
+    push.velocity = talus_vec3(1.0, 0.0, 0.0);
+    TalusBodyId peg = add_fixed(world, &cube, talus_vec3(0.0, 0.0, 0.0));
+    CHECK_OK(talus_world_set_drive(world, peg, &push));
+    TalusBodyId brick = add_free(world, &cube, talus_vec3(0.2, 0.0, 0.0));
+    add_free(world, &ball, talus_vec3(0.25 + ball.radius + 0.01, 0.0, 0.0));
+    TalusJointDef weld = joint_between(TALUS_JOINT_FIXED, brick, peg, talus_vec3(0.1, 0.0, 0.0));
+    CHECK_OK(talus_world_add_joint(world, &weld, NULL));
+    make_tight(world);
+    return world;
+}
+
+TEST(machines_push_with_a_driven_body)
+{
+    TalusWorld *host = on("cpu", make_push), *cuda = on("cuda", make_push);
+    double dx = 0.0, dv = 0.0, time = 0.1;
+    while (talus_world_time(host) < time) {
+        TalusStepInfo info;
+        REQUIRE_OK(talus_world_step(host, NULL));
+        REQUIRE_OK(talus_world_step(cuda, &info));
+        CHECK(!info.missed);
+    }
+    differences(host, cuda, 0.05, &dx, &dv);
+    CHECK(dx <= 1e-8 && dv <= 1e-7);
+    CHECK(cuda->contact_count > 0);
+    talus_world_destroy(host);
+    talus_world_destroy(cuda);
+}
+
 static TalusWorld *make_whirl(void)
 {
     TalusWorldDef def = quick_def(1);
@@ -519,6 +556,7 @@ int main(void)
     RUN(sweeps_have_colours_for_a_driven_plate);
     RUN(halved_and_failed_steps_keep_to_the_motion);
     RUN(joints_are_those_of_the_host);
+    RUN(machines_push_with_a_driven_body);
     RUN(a_whirling_pendulum_keeps_its_energy);
     RUN(joints_go_back_and_go);
     RUN(bodies_that_go_around_are_those_of_the_host);

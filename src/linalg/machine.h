@@ -123,6 +123,13 @@ TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam t
 
 /* ---- velocities ---- */
 
+/* Part of a row's velocity that one of its bodies has, from the body's velocity record. */
+TALUS_INLINE double talus_row_velocity(const double arm[6], const double v[8])
+{
+    return (arm[0] * v[0] + arm[1] * v[1] + arm[2] * v[2]) +
+           (arm[3] * v[4] + arm[4] * v[5] + arm[5] * v[6]);
+}
+
 /* y = D' velocity + bias, less E x if `again`, with x the impulses applied so far. */
 TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (*velocity)[8],
                                          bool again, TalusTeam team)
@@ -132,13 +139,9 @@ TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (
             double sum = e->bias ? e->bias[row] : 0.0;
             if (again)
                 sum -= e->row[row].compliance * e->x[row];
-            for (int side = 0; side < 2; side++) {
-                if (e->body[p][side] < 0)
-                    continue;
-                const double *v = velocity[e->body[p][side]], *arm = e->row[row].arm[side];
-                sum += (arm[0] * v[0] + arm[1] * v[1] + arm[2] * v[2]) +
-                       (arm[3] * v[4] + arm[4] * v[5] + arm[5] * v[6]);
-            }
+            for (int side = 0; side < 2; side++)
+                if (e->body[p][side] >= 0)
+                    sum += talus_row_velocity(e->row[row].arm[side], velocity[e->body[p][side]]);
             e->y[row] = sum;
         }
     talus_team_wait(team);

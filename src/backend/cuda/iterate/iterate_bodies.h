@@ -292,7 +292,8 @@ static __device__ inline void move_machine_ahead(const TalusMachines *e, int m, 
 }
 
 /* Satisfies joints in V, and recomputes W from it. */
-template <bool MOMENTUM> static __global__ void iterate_machines(int parity, int seen)
+template <bool MOMENTUM>
+static __global__ void __launch_bounds__(RESPONSE_THREADS) iterate_machines(int parity, int seen)
 {
     await_previous();
     const bool start = seen == SEEN_START;

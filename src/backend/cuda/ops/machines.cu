@@ -198,9 +198,25 @@ static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m)
 
 /* ---- matrices ---- */
 
+/* Offsets of a machine's rows with the velocities of driven bodies, which no impulse changes. */
+static __device__ void add_driven(const TalusMachines *e, int m, const double (*body)[8],
+                                  double *bias)
+{
+    for (int p = e->machine_start[m] + (int)threadIdx.x; p < e->machine_start[m + 1];
+         p += MACHINE_THREADS)
+        for (int row = e->place[p]; row < e->place[p + 1]; row++) {
+            bias[row] = e->bias[row];
+            for (int side = 0; side < 2; side++)
+                if (e->vertex[p][side] < 0 && e->body[p][side] >= 0)
+                    bias[row] += talus_row_velocity(e->row[row].arm[side], body[e->body[p][side]]);
+        }
+    __syncthreads();
+}
+
 /* One block per machine and column: column 0 from rest, column c from a unit of component c - 1. */
-static __global__ void form_responses(CuMachinesView view, int columns, double (*response)[8],
-                                      double *work)
+static __global__ void __launch_bounds__(MACHINE_THREADS)
+    form_responses(CuMachinesView view, int columns, const double (*body)[8], double (*response)[8],
+                   double *work)
 {
     __shared__ double shared[MACHINE_SHARED / sizeof(double)];
     const int m = (int)blockIdx.x / columns, c = (int)blockIdx.x % columns;
@@ -210,9 +226,11 @@ static __global__ void form_responses(CuMachinesView view, int columns, double (
     const int first = e.machine_vertex[m], last = e.machine_vertex[m + 1];
     if (c > 6 * (last - first))
         return;
+    if (c == 0)
+        add_driven(&e, m, body, work + (int64_t)2 * columns * e.rows);
+    e.bias = c ? nullptr : work + (int64_t)2 * columns * e.rows;
     e.body = e.vertex;
     e.vertex_body = nullptr;
-    e.bias = c ? nullptr : e.bias;
     response += (int64_t)c * e.vertices;
     for (int k = 8 * first + (int)threadIdx.x; k < 8 * last; k += MACHINE_THREADS)
         response[k / 8][k % 8] = c && k - 8 * first == component_at(c - 1) ? 1.0 : 0.0;
@@ -239,9 +257,10 @@ static TalusStatus form_matrices(const TalusOperator *op, CuMachines *m)
     if (largest > RESPONSE_BODIES || numbers * (int64_t)sizeof(double) > RESPONSE_BYTES)
         return TALUS_OK;
     TALUS_TRY(m->response.reserve(numbers, "matrices of machines"));
-    TALUS_TRY(m->work.reserve((int64_t)2 * host.rows * columns, "matrices of machines"));
+    TALUS_TRY(m->work.reserve((int64_t)(2 * columns + 1) * host.rows, "matrices of machines"));
     launch_block(cu_of(op), form_responses, (unsigned)(host.machines * columns), MACHINE_THREADS,
-                 cu_machines(op), columns, (double(*)[8])m->response.at, m->work.at);
+                 cu_machines(op), columns, (const double(*)[8])op->body,
+                 (double(*)[8])m->response.at, m->work.at);
     m->dense = m->response;
     return TALUS_OK;
 }

@@ -2,7 +2,8 @@
 #include "backend/cuda/ops/machines.h"
 
 /* Applies matrices, if the view has them, else the factorisation. */
-static __global__ void apply_machines(CuMachinesView view, double (*velocity)[8])
+static __global__ void __launch_bounds__(RESPONSE_THREADS)
+    apply_machines(CuMachinesView view, double (*velocity)[8])
 {
     __shared__ double shared[MACHINE_SHARED / sizeof(double)];
     if (view.response) {
