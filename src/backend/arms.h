@@ -1,5 +1,5 @@
-/* backend/arms.h - rows of D' of one block, and a contact's diagonal after elimination of joints
- * (problem/eliminate.h); for host and device. */
+/* backend/arms.h - rows of D', which map body velocities to contact velocities, of one block; and a contact's diagonal
+ * after its bodies' joints have been eliminated. For host and device. */
 #ifndef TALUS_BACKEND_ARMS_H
 #define TALUS_BACKEND_ARMS_H
 
@@ -7,7 +7,7 @@
 #include "backend/operator.h"
 #include "linalg/machine.h"
 
-/* One row of D' on one body: the coefficients of v, then of s (operator.h). */
+/* One row of D' on one body: the coefficients of its velocity v, then of its spin s in m/s (operator.h). */
 typedef double TalusArm[6];
 
 TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3])
@@ -17,7 +17,7 @@ TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3]
     r[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* turn = change of a body's spin s by a torque (operator.h): k times the torque, or by the full inertia. */
+/* turn = change of a body's spin s by the angular impulse `torque`: k times it, or with op->inertia the full matrix. */
 TALUS_INLINE void talus_spin_change(const TalusOperator *op, int body, double k,
                                     const double torque[3], double turn[3])
 {
@@ -32,7 +32,7 @@ TALUS_INLINE void talus_spin_change(const TalusOperator *op, int body, double k,
     turn[2] = m[4] * torque[0] + m[5] * torque[1] + m[2] * torque[2];
 }
 
-/* Row k < 3 of contact i on its body a (side 0) or b (side 1). */
+/* Writes row k < 3 (normal, tangents) of contact i on its body a (side 0) or b (side 1). */
 TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
 {
     const int general = i - op->sphere_sphere - op->sphere_fixed;
@@ -45,12 +45,12 @@ TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, in
     talus_cross3(lever, axis, turn);
     for (int c = 0; c < 3; c++) {
         arm[c] = sign * axis[c];
-        /* through a sphere's centre */
+        /* the normal goes through a sphere's centre: no torque, not even by rounding */
         arm[3 + c] = general < 0 && k == 0 ? 0.0 : sign * turn[c];
     }
 }
 
-/* Row 3 + k, a moment: zero on the velocity, the contact's axis on the spin. */
+/* Writes row 3 + k, the moment about axis k: zero on the velocity, the axis times the lever on the spin. */
 TALUS_INLINE void talus_moment_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
 {
     const int general = i - op->sphere_sphere - op->sphere_fixed;
@@ -64,6 +64,7 @@ TALUS_INLINE void talus_moment_arm(const TalusOperator *op, int i, int side, int
     }
 }
 
+/* Writes row k < op->rows of contact i on one side. */
 TALUS_INLINE void talus_block_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
 {
     if (k < 3)
@@ -74,12 +75,13 @@ TALUS_INLINE void talus_block_arm(const TalusOperator *op, int i, int side, int 
 
 /* ---- free joints ---- */
 
-/* True if joint i has row k, 0 to 2. */
+/* True if the joint at block i has row k, 0 to 2. */
 TALUS_INLINE bool talus_joint_has_row(const TalusOperator *op, int i, int k)
 {
     return op->model[i].sides >> k & 1;
 }
 
+/* Fills row k of the joint at block i; row->entry is its index among the impulses of all free joints. */
 TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJointRow *row)
 {
     const int first = op->blocks - op->joints;
@@ -100,7 +102,7 @@ TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJo
     row->entry = (int64_t)op->rows * (i - first) + k;
 }
 
-/* arm' T arm */
+/* Returns arm' T arm for the 6 x 6 matrix t. */
 TALUS_INLINE double talus_arm_square(const double t[36], const TalusArm arm)
 {
     double sum = 0.0;
@@ -110,9 +112,10 @@ TALUS_INLINE double talus_arm_square(const double t[36], const TalusArm arm)
     return sum;
 }
 
-/* Diagonal of contact i after elimination, of the first row and the mean of the others: whole's diagonal less what
- * joints remove. vertex[body] is the index into `taken` (linalg/eliminate.h). The result is at least 1e-9 of whole's,
- * for contacts that joints leave no motion except rounding. */
+/* Writes the diagonal of contact i after elimination of the joints: that of the first row, and the mean of the others.
+ * From whole's diagonal, with joints as blocks, it subtracts arm' T arm on each side; T = taken[vertex[body]] is the
+ * part of the body's M^-1 that its joints remove (vertex -1: no joints). The result is at least 1e-9 of whole's: where
+ * joints block a contact's motion the difference is only rounding. */
 TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, const int32_t *vertex,
                                          const double (*taken)[36], double out[2])
 {

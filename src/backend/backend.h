@@ -2,11 +2,13 @@
  *
  * A solver is written once against these operations and runs on every backend that has them. Vectors have op->rows *
  * op->blocks entries. Vectors and the operator's arrays live in the backend's memory; only put and get copy between
- * them and the host. Operations that need a sum over the whole problem return it; there an iteration synchronises.
- * operations.h names and describes the operations, by group; each group is a table. Runs of many iterations are optional.
+ * them and the host. An operation that returns a sum over the whole problem makes the host wait for the backend.
+ * operations.h names and describes the operations, by group; each group is a table of functions. TalusRunOps, many
+ * iterations in one call, is optional.
  *
- * "Scaled" operations work in the metric of a solver: x = gamma / s with s = (s_n, s_t) per block, so the gradient
- * becomes s g and the cone's friction mu s_n / s_t (TalusMetricBlock). */
+ * A solver's metric is a diagonal scaling of the unknowns: x = gamma / s with s_n on the normal row of a block and s_t
+ * on its other rows. In it the gradient is s g and the friction of a cone mu s_n / s_t (TalusMetricBlock). Natural
+ * residuals are always those of gamma, in m/s. */
 #ifndef TALUS_BACKEND_BACKEND_H
 #define TALUS_BACKEND_BACKEND_H
 
@@ -23,76 +25,77 @@ typedef enum TalusOrder {
     TALUS_ORDER_SYMMETRIC, /* forward, then backward */
     TALUS_ORDER_RANDOM,    /* a new permutation each sweep, from a seed */
     TALUS_ORDER_COLOURED,  /* colour by colour, threads and vector units within a colour */
-    TALUS_ORDER_CHAOTIC    /* all at once, each with whatever velocities it reads: not repeatable */
+    TALUS_ORDER_CHAOTIC    /* all at once; which changes a block sees is chance: not repeatable */
 } TalusOrder;
 
-/* Which diagonal a one-block step divides by. */
+/* Which diagonal of N + E scales the unknowns, or divides the step of one block. */
 typedef enum TalusMetric {
-    TALUS_METRIC_TRACE,      /* one number per block, trace/3 (negrut-2009) */
+    TALUS_METRIC_TRACE,      /* the block's mean diagonal entry, for all rows (negrut-2009) */
     TALUS_METRIC_ANISOTROPIC /* normal and tangential entries apart */
 } TalusMetric;
 
-/* Sums of one accelerated step, in the scaled metric except for the residual. */
+/* Sums of one accelerated step (step.accelerate), in the metric except for the residual. */
 typedef struct TalusStepSums {
-    double restart;   /* (y - x_next)'(x_next - x): restart if positive */
-    double dx2, dg2;  /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
-    double x2;        /* |x|^2, to tell a difference from rounding */
-    double residual2; /* sum over blocks of the squared natural residual of x, (m/s)^2 */
-    double residual_max;
+    double restart;      /* (y - x_next)'(x_next - x): restart if positive */
+    double dx2, dg2;     /* |x - x_prev|^2 and |g - g_prev|^2, for the step-length test */
+    double x2;           /* |x|^2, to tell a difference from rounding */
+    double residual2;    /* sum over blocks of the squared natural residual of x, (m/s)^2 */
+    double residual_max; /* its maximum over blocks, m/s; both only with want_residual */
 } TalusStepSums;
 
 /* A solver's metric of one block: s_n, s_t, nu = mu s_n / s_t (friction in that metric) and 1 / (1 + nu^2), which
  * every projection onto the scaled cone needs. */
 typedef double TalusMetricBlock[4];
 
-/* Workspace of the accelerated method: vectors in the scaled metric. With TALUS_CAP_FINDS_METRIC, run.accelerate also
- * accepts metric NULL on matrix-free problems without varied blocks: x is then gamma, and the backend computes the
- * metric from `kind`. */
+/* Workspace of the accelerated method: vectors in the metric. With TALUS_CAP_FINDS_METRIC, run.accelerate also accepts
+ * metric NULL on matrix-free problems whose blocks are all half lines or circular cones: x is then gamma, and the
+ * backend computes the metric from `kind`. */
 typedef struct TalusAccelerated {
-    double *x, *x_prev, *g_prev;
+    double *x, *x_prev, *g_prev; /* iterate, the iterate before it and the gradient at that one */
     const TalusMetricBlock *metric;
     TalusMetric kind;  /* which metric to use; for run.accelerate */
     double beta, step; /* momentum and 1/L */
     bool want_residual;
-    /* Coulomb blocks follow their law: the step from y and the residual use De Saxce's shift at x, not the shift
-     * stored in the offsets. */
+    /* Coulomb blocks follow their law: the step from y and the residual use De Saxce's shift mu |u_t| at x, not the
+     * shift stored in the offsets. */
     bool exact;
-    /* Set by the backend: the scratch holds the wrenches of x. Clear it after x is set. */
+    /* Set by the backend: the operator's scratch holds the impulses of x on the bodies. The caller clears it after a
+     * change of x. */
     bool warm;
 } TalusAccelerated;
 
-/* Sums of one forward-backward step at x, in the scaled metric except for the residual. */
+/* Sums of one forward-backward step t = P(x - step g), in the metric except for the residual. */
 typedef struct TalusForward {
     double r2, rg;                  /* |x - t|^2 and (x - t)'g */
     double residual2, residual_max; /* natural residual of x as in TalusStepSums */
 } TalusForward;
 
-/* The face of x: a block is active when it is on the boundary of its set (gamma_n = 0; for a cone also the mantle),
- * else free. With x~ = (x - P(x - step g)) / step, the reduced gradient is x~ and the free gradient g on free blocks,
- * the chopped gradient is x~ on active blocks; elsewhere they are 0. */
+/* The face of x. A block is active when it is on the boundary of its set (gamma_n = 0; for a cone also the mantle),
+ * else free. With x~ = (x - P(x - step g)) / step: the free gradient is g, the reduced gradient x~, both on free blocks
+ * and 0 on active ones; the chopped gradient is x~ on active blocks and 0 on free ones. */
 typedef struct TalusFace {
     double free2;                   /* |free gradient|^2 */
-    double reduced_g, chopped_g;    /* reduced'g and chopped'g; per block at least the square */
+    double reduced_g, chopped_g;    /* reduced'g, chopped'g; each block adds at least |x~|^2 */
     double chopped2;                /* |chopped gradient|^2 */
     double residual2, residual_max; /* natural residual of x */
     int active;                     /* blocks on the boundary of their sets */
     int unbound;                    /* active blocks with a nonzero chopped gradient */
 } TalusFace;
 
-/* Maximum number of pairs of a quasi-Newton method. */
+/* Maximum number of pairs (s, y) of a quasi-Newton method. */
 enum { TALUS_PAIRS = 20 };
 
-/* Workspace of a quasi-Newton method on r = x - P(x - step g), in the scaled metric. A pair holds s and y, multiplied
- * by `unit`, in the memory of one vector; the backend chooses the layout. Pairs are ordered oldest first; a step
- * writes its own pair into pair[count]. */
+/* Workspace of a quasi-Newton method on r = x - P(x - step g), in the metric. A pair is the step s = d and the change
+ * y = r_next - r, both multiplied by `unit`, in the memory of one vector; the backend chooses the layout. Pairs are
+ * ordered oldest first; a step writes its own pair into pair[count]. */
 typedef struct TalusQuasi {
     const TalusMetricBlock *metric;
     double step, unit; /* unit: a power of two near 1 / |r| */
-    bool halve;        /* repeat the last step with half its d, whose product is known */
+    bool halve;        /* repeat the last step with d / 2; needs no product: N d is known */
     double *x, *g, *r; /* iterate, gradient, residual */
     double *d;         /* direction */
     double *x_next, *g_next, *r_next;       /* results of a step */
-    double *smooth_x, *smooth_g, *smooth_r; /* the same for a smoothed iterate */
+    double *smooth_x, *smooth_g, *smooth_r; /* x, g, r of a running average of the iterates */
     double *pair[TALUS_PAIRS + 1];
     int count;
 } TalusQuasi;
@@ -110,23 +113,24 @@ typedef struct TalusSmoothSums {
     double residual2, residual_max; /* natural residual of smooth_x */
 } TalusSmoothSums;
 
-/* The optimised gradient method for the gradient norm, in the scaled metric. */
+/* One step of OGM-G, the optimised gradient method for the gradient norm, in the metric (formula: step.ogm). */
 typedef struct TalusOgm {
     const TalusMetricBlock *metric;
     const double *x, *g; /* iterate and its gradient */
-    double *y, *x_next;
-    double step, along, over;
+    double *y, *x_next;  /* y: the projected point t of the last step; then that of this step */
+    double step, along, over; /* 1 / L; weights of t - y and of t - x in x_next */
     bool want_residual;
 } TalusOgm;
 
-/* Sums over blocks of gamma = s x. d is the block's scale (operator.h). */
+/* Sums over blocks of gamma = s x. d is the block's mean diagonal entry of N + E. P projects onto the cone of a block,
+ * or onto its prism, or onto the unbounded rows of a joint. */
 typedef struct TalusSizes {
     double size;    /* d^2 |gamma|^2 */
     double outside; /* d^2 |gamma - P(gamma)|^2 */
     double over;    /* |gamma|^2 / d */
 } TalusSizes;
 
-/* Limits and results of a run of many iterations. */
+/* Limits and results of a run: many iterations of a solve in one call. */
 typedef struct TalusRun {
     int iterations; /* maximum number, > 0 */
     /* The residual is measured every `check` iterations of the solve, and in the last iteration of the run. */
@@ -137,32 +141,34 @@ typedef struct TalusRun {
     bool stepwise;   /* forbids the single kernel for small problems, to test and measure */
     int done;        /* out: iterations done */
     double residual2, residual_max; /* out: residual of the last measured iterate */
-    double first2;                  /* out: squared residual of the first */
+    double first2;                  /* out: residual2 of the first measured iterate */
 } TalusRun;
 
-/* Scalars of the accelerated method, from run to run (rules: solvers/first_order/apgd.c; code: momentum.h). */
+/* Scalars of the accelerated method, kept from run to run. momentum.h updates them. */
 typedef struct TalusMomentum {
-    double norm;      /* L; raised when gradients show a larger curvature */
+    double norm;      /* L, norm of S (N + E) S; raised when gradients show a larger curvature */
     double margin;    /* factor on a raised estimate of L */
     double theta;     /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
     double max_theta; /* upper bound of theta; 0: none */
     bool restart;     /* drop the momentum when it points uphill */
 } TalusMomentum;
 
-/* Workspace of MPRGP: conjugate gradients on faces with proportioning (rules: solvers/face/mprgp.c), in the metric. */
+/* Workspace of MPRGP, conjugate gradients on faces with proportioning, in the metric. phi is the free gradient, beta
+ * the chopped one (TalusFace); solvers/face/mprgp.c gives the method. */
 typedef struct TalusProportioning {
     const TalusMetricBlock *metric;
-    double *x, *g;         /* iterate, inside the set, and its gradient */
-    double *p, *np;        /* direction and S (N + E) S p */
-    double *phi, *w;       /* work vectors */
-    double gamma, step;    /* parameters of mprgp with these names */
-    bool half_step;        /* the same */
-    double enough;         /* ends once |projected gradient|^2 is at or below this; < 0: never */
-    double norm, pnp;      /* norm of the operator; p'N p, where 0 starts with the free gradient */
-    int active, unchecked; /* as in TalusFaceWork (solvers/face/face.h) */
-    bool begun;            /* x has been measured, so that the first iteration is a step */
+    double *x, *g;   /* iterate, inside the set, and its gradient */
+    double *p, *np;  /* direction and S (N + E) S p */
+    double *phi, *w; /* work vectors: phi; beta or an old x */
+    /* Steps stay on the face while |beta| <= gamma |phi|; projected gradient steps have the length step / norm. */
+    double gamma, step;
+    bool half_step;        /* an expansion first goes to the boundary of the face */
+    double enough;         /* ends once |phi|^2 + |beta|^2 is at or below this; < 0: never */
+    double norm, pnp;      /* norm of S (N + E) S; p'np, 0: the next direction is phi */
+    int active, unchecked; /* active blocks when p was made; updates of g since it was recomputed */
+    bool begun;            /* an earlier run has measured x: the first iteration is a step */
     int products;          /* out: products of this run */
-    bool reached;          /* out: the limit `enough` was reached */
+    bool reached;          /* out: ended by `enough` */
 } TalusProportioning;
 
 /* Sums over blocks of the natural residual (problem.h). */
@@ -173,19 +179,20 @@ typedef struct TalusResidualSums {
 /* Sums over blocks that measure gamma by the friction laws. */
 typedef struct TalusLawSums {
     double residual2, residual_max; /* natural residual by each block's own law (problem.h) */
-    /* (sigma - s)^2 over Coulomb blocks; sigma: De Saxce's shift, s: the one in use */
+    /* (sigma - s)^2 over Coulomb blocks; sigma: De Saxce's shift at gamma, s: the shift in the offsets */
     double shift2;
-    double estimate2; /* (d (gamma_n - estimate))^2 over prisms, d the block's scale */
+    double estimate2; /* (d (gamma_n - estimate))^2 over prisms, d the mean diagonal entry */
 } TalusLawSums;
 
+/* Plan and state of Gauss-Seidel sweeps; defined by each backend. */
 typedef struct TalusSweep TalusSweep;
 
 typedef struct TalusSweepOptions {
     TalusOrder order;
     TalusMetric metric;   /* metric of a projected step */
-    TalusOneSolver local; /* solver of one block's problem; project: a projected step */
-    double omega, rho;    /* over-relaxation of the step; averaging with the old value */
-    uint64_t seed;        /* for the random order; advanced by each sweep */
+    TalusOneSolver local; /* solver of one block's problem; TALUS_ONE_PROJECT: a projected step */
+    double omega, rho;    /* factor of the step; share of the way from the old impulse to its end */
+    uint64_t seed;        /* start of the random orders */
 } TalusSweepOptions;
 
 /* ---- operations by group ---- */
@@ -197,10 +204,10 @@ typedef struct TalusSweepOptions {
     type;
 #include "backend/operations.h"
 
-/* Many iterations in one call, for matrix-free problems with at most 3 rows and no varied blocks. Optional: where an
- * entry is NULL, and for other problems, run.h and solvers/face/mprgp.c take single steps. */
+/* Many iterations in one call, for matrix-free problems whose blocks are all half lines or circular cones. Optional:
+ * where an entry is NULL, and for other problems, run.h and solvers/face/mprgp.c take single steps. */
 typedef struct TalusRunOps {
-    /* Repeats step.accelerate with the rules of momentum.h. A backend tests the step length at least whenever it
+    /* Repeats step.accelerate; momentum.h updates the scalars. A backend tests the step length at least whenever it
      * measures the residual. On return x_prev is the last measured iterate. With `since` > 0 a run continues the
      * previous run; vectors and operator must be as that run left them. */
     TalusStatus (*accelerate)(const TalusOperator *op, TalusAccelerated *state,
@@ -208,7 +215,7 @@ typedef struct TalusRunOps {
     /* Repeats step.relax in the same way. On return gamma is one step beyond the last measured iterate. */
     TalusStatus (*relax)(const TalusOperator *op, double omega, double lambda, double *gamma,
                          TalusRun *run);
-    /* Iterations of mprgp, each measured; only without eliminated joints. */
+    /* Iterations of mprgp; measures the residual in each. Fails if op has eliminated joints. */
     TalusStatus (*proportion)(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
 } TalusRunOps;
 
@@ -217,7 +224,7 @@ enum {
     /* Vectors and operators are in host memory, where any code may read and write them; else only put and get reach
      * them. */
     TALUS_CAP_HOST_MEMORY = 1 << 0,
-    /* The host sees every iterate at no cost; else many iterations per call are faster. */
+    /* Single steps, after which the host can look at the iterate, cost no more than runs of many. */
     TALUS_CAP_SEES_ITERATES = 1 << 1,
     TALUS_CAP_FACTORISES = 1 << 2,  /* direct methods are available */
     TALUS_CAP_FINDS_METRIC = 1 << 3 /* run.accelerate accepts metric NULL */
@@ -229,15 +236,16 @@ typedef struct TalusBackend {
 
     /* Succeeds if this machine can use the backend; else the message says why not. */
     TalusStatus (*open)(void);
-    /* Describe the device in words; return the bytes of its memory in use. NULL with TALUS_CAP_HOST_MEMORY. */
+    /* `describe` writes the device's name and properties into text[size]; `memory` returns the bytes of its memory in
+     * use. Both are NULL with TALUS_CAP_HOST_MEMORY. */
     void (*describe)(char *text, size_t size);
     size_t (*memory)(void);
 
-    /* Creates a context to run operations in (operator.h); destroys it, after the operators and engines made in it.
-     * NULL with TALUS_CAP_HOST_MEMORY. */
+    /* Create and destroy a context, the backend's state for one world or problem. Destroy it after the operators and
+     * engines made in it. Both are NULL with TALUS_CAP_HOST_MEMORY. */
     TalusStatus (*context_create)(TalusContext **out);
     void (*context_destroy)(TalusContext *context);
-    /* Returns the first error since the last call of operations that return nothing. */
+    /* Returns the first error, since the last call of `check`, of operations that return no status. */
     TalusStatus (*check)(TalusContext *context);
 
     TalusVectorOps vector;
@@ -250,6 +258,7 @@ typedef struct TalusBackend {
     TalusRunOps run;
 } TalusBackend;
 
+/* True if the backend has all of these TALUS_CAP_ bits. */
 static inline bool talus_backend_can(const TalusBackend *backend, unsigned capabilities)
 {
     return (backend->capabilities & capabilities) == capabilities;

@@ -1,5 +1,5 @@
-/* backend/block.h - the block of N of one contact: its rows, their diagonal, a bound on the rest. Shared by the
- * host's loops and the device's kernels, so that both give the same bits. */
+/* backend/block.h - the block of N of one contact, its diagonal, and a bound on its eigenvalues. Shared by the host's
+ * loops and the device's kernels, so that both give the same bits. */
 #ifndef TALUS_BACKEND_BLOCK_H
 #define TALUS_BACKEND_BLOCK_H
 
@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Adds one side's part of the block: rows k and l couple by turn_k' inertia turn_l, with turn = arm x e_k
- * for an impulse along axis k and lever e_(k-3) for a moment about it, and impulses also by 1/m. */
+/* Adds one body's part to a block of `size` rows: turn_k' inertia turn_l, where turn_k = arm x e_k for an impulse along
+ * axis e_k (k < 3) and lever e_(k-3) for a moment, plus 1/m on the diagonal of the impulse rows. */
 TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const double arm[3],
                                        double lever, const TalusVec3 axes[3], int size,
                                        double *block)
@@ -27,8 +27,8 @@ TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const 
                 talus_dot(turn[k], turned[l]) + (k == l && k < 3 ? op->body[body][3] : 0.0);
 }
 
-/* The block of N of a general contact i, without compliance: `size` rows of `size` entries, 3 or, where
- * op->rows is 6, all 6. */
+/* Writes the block of N of general contact i, without compliance: size x size entries, size 3 or, if op->rows is 6,
+ * also 6. */
 TALUS_INLINE void talus_block_general(const TalusOperator *op, int i, int size, double *block)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;
@@ -47,8 +47,8 @@ TALUS_INLINE void talus_block_general(const TalusOperator *op, int i, int size, 
         talus_block_add_side(op, op->pair[i][1], arm + 3, lever[1], axes, size, block);
 }
 
-/* Largest row sum of D^-1/2 B D^-1/2 over the first `rows` rows of B, which has `size` of them, with
- * D = diag(nn, tt, tt, ..): bounds its eigenvalues (Gershgorin). */
+/* Returns the largest absolute row sum of D^-1/2 B D^-1/2, at least 1, with B the leading rows x rows part of the
+ * size x size block and D = diag(nn, tt, tt, ..). It bounds the eigenvalues of that matrix (Gershgorin). */
 TALUS_INLINE double talus_block_coupling(const double *block, int size, int rows, double nn,
                                          double tt)
 {
@@ -62,7 +62,7 @@ TALUS_INLINE double talus_block_coupling(const double *block, int size, int rows
     return largest;
 }
 
-/* Diagonal of the contact of two spheres, or of a sphere with a fixed body. */
+/* Writes op->diagonal[i] for a contact of two spheres, or of a sphere with a fixed body. */
 TALUS_INLINE void talus_sphere_diagonal(const TalusOperator *op, int i)
 {
     const double *a = op->body[op->pair[i][0]];
@@ -76,7 +76,8 @@ TALUS_INLINE void talus_sphere_diagonal(const TalusOperator *op, int i)
     op->diagonal[i][1] = nn + k;
 }
 
-/* Diagonal and coupling of a block of N of `size` rows, 3 or 6, to which its compliance is added. */
+/* Adds the compliance of contact i to its block of N, of `size` rows, 3 or 6, and writes op->diagonal[i] and *coupling
+ * (TalusOperator.coupling) from it. */
 TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, int size, double *block,
                                        double *coupling)
 {

@@ -1,4 +1,5 @@
-/* backend/face.h - scalars of conjugate gradients on a face (solvers/face/face.c), for host and device. */
+/* backend/face.h - step lengths of conjugate gradients on a face, the part of the set on which the active blocks do not
+ * change; for host and device. */
 #ifndef TALUS_BACKEND_FACE_H
 #define TALUS_BACKEND_FACE_H
 
@@ -6,14 +7,15 @@
 
 #include <math.h>
 
-/* Number of updates of the gradient after which it is recomputed. */
+/* Number of updates g += a N p after which g is recomputed from x, against accumulated rounding. */
 enum { TALUS_FACE_REFRESH = 100 };
 
-/* Factor on the step to the boundary. The block that reaches the boundary must lie exactly on it: half a digit
- * inside, it would count as free and move by its gradient. The projection afterwards removes the excess. */
+/* Factor on the step to the boundary. The block that reaches the boundary must not end a rounding error inside it,
+ * where it would count as free and move by its gradient. The projection afterwards removes the excess. */
 #define TALUS_FACE_OVERSHOOT (1.0 + 1e-13)
 
-/* Raises the norm, which power iteration estimates from below, if direction d shows more curvature: d'N d over d'd. */
+/* Raises *norm, the estimated norm of N, if direction d shows more curvature, dnd / dd = d'N d / d'd. Power iteration
+ * estimates the norm from below. */
 TALUS_INLINE void talus_face_raise(double *norm, double dnd, double dd)
 {
     const double margin = 1.02;
@@ -21,8 +23,9 @@ TALUS_INLINE void talus_face_raise(double *norm, double dnd, double dd)
         *norm = margin * (dnd / dd);
 }
 
-/* Returns the a >= 0 that minimises the objective along sign p, from curved = p'N p, pg = p'g and pp = p'p; 0 if that
- * direction does not descend. Curvature below `flat` of the norm is replaced by that bound, and *pnp becomes 0. */
+/* Returns the a >= 0 that minimises the objective at x + a sign p, from curved = p'N p, pg = p'g and pp = p'p; 0 if
+ * that direction does not descend. Writes p'N p to *pnp, or 0 if the curvature is below `flat` times the norm; the step
+ * is then that of the bound. May raise *norm. */
 TALUS_INLINE double talus_face_length(double *norm, double *pnp, double curved, double pg,
                                       double pp, double sign)
 {

@@ -1,4 +1,4 @@
-/* backend/frame.h - contact frames from the normal alone, for host and device.
+/* backend/frame.h - contact frames (normal, two tangents) from the normal alone, for host and device.
  *
  * With s = sign(n_x), w = n + s e_x and c = 1/(1 + |n_x|), the reflection H = I - c w w' maps n to
  * -s e_x. The frame is n = -s H e_x, t1 = H e_y, t2 = s H e_z: orthonormal and right-handed, and both
@@ -8,6 +8,7 @@
 
 #include "sets/cone.h"
 
+/* Writes the frame (n, c) of the unit normal n. */
 TALUS_INLINE void talus_frame_set(double frame[4], double nx, double ny, double nz)
 {
     frame[0] = nx;
@@ -16,7 +17,7 @@ TALUS_INLINE void talus_frame_set(double frame[4], double nx, double ny, double 
     frame[3] = 1.0 / (1.0 + fabs(nx));
 }
 
-/* World vector to (normal, tangent 1, tangent 2). */
+/* local = components of a world vector along (normal, tangent 1, tangent 2). */
 TALUS_INLINE void talus_frame_local(const double frame[4], const double world[3], double local[3])
 {
     double s = frame[0] < 0.0 ? -1.0 : 1.0;
@@ -27,7 +28,7 @@ TALUS_INLINE void talus_frame_local(const double frame[4], const double world[3]
     local[2] = s * (world[2] - d * frame[2]);
 }
 
-/* (normal, tangent 1, tangent 2) to a world vector. */
+/* world = the vector with components `local` along (normal, tangent 1, tangent 2). */
 TALUS_INLINE void talus_frame_world(const double frame[4], const double local[3], double world[3])
 {
     double s = frame[0] < 0.0 ? -1.0 : 1.0;

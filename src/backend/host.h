@@ -10,17 +10,17 @@
 /* Blocks, bodies or entries per chunk: a chunk's intermediate values stay in the first-level cache. */
 enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
 
-/* TalusOperator.scratch, grown by `scratch` of the CPU backend. The operator's owner frees its arrays. */
+/* TalusOperator.scratch. op.scratch of the CPU backend grows its arrays; the operator's owner frees them. */
 typedef struct TalusHostScratch {
-    double (*record)[6];        /* wrenches of contacts */
+    double (*record)[6];        /* impulse and torque of contacts on bodies (contact.c) */
     double (*velocity)[8];      /* of bodies, from the last call of `bodies` or a product */
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
-    double *partial;            /* sums by chunk */
-    double *many;               /* partial sums of TALUS_VECTORS sums at once */
+    double *partial;            /* a few sums of each chunk */
+    double *many;               /* up to TALUS_VECTORS sums of each chunk */
 } TalusHostScratch;
 
-/* Maximum that keeps a NaN on either side. */
+/* *max = the larger of *max and value; NaN if either is. */
 static inline void update_max(double *max, double value)
 {
     if (!(value <= *max || isnan(*max)))

@@ -1,4 +1,4 @@
-/* backend/momentum.h - the accelerated method's scalars after a step, for host and device.
+/* backend/momentum.h - momentum and step length of the accelerated method, updated after a step; for host and device.
  *
  * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. Momentum that points
  * uphill is dropped. `max_theta` bounds theta and so beta, at about 1 - 1.5 / max_theta. A step is too long if two gradients
@@ -12,8 +12,8 @@
 
 #include <float.h>
 
-/* Updates m and sets beta of the next step. `seen`: dx2, dg2 and x2 of sums belong to this step. `unit`: relative
- * rounding of the arithmetic that computed the sums. */
+/* Updates m from the sums of a step and writes beta of the next one. `seen`: sums has dx2, dg2 and x2 of this step;
+ * else the step length is not tested. `unit`: relative rounding of the arithmetic that computed the sums. */
 TALUS_INLINE void talus_momentum_next(TalusMomentum *m, const TalusStepSums *sums, bool seen,
                                       double unit, double *beta)
 {

@@ -1,8 +1,8 @@
 /* backend/operations.h - every operation of a backend, once: OPERATION(result, group, name, arguments).
  *
- * Included several times, each time with a definition of OPERATION: backend.h makes tables of function pointers of it,
- * the header of a backend declares the functions, called PREFIX_group_name, and its table names them. OPTIONAL are
- * operations that a backend in host memory does not have. */
+ * Included several times, each time with another definition of OPERATION: backend.h turns each group into a struct of
+ * function pointers, a backend's header declares its functions, called PREFIX_group_name, and its table lists them.
+ * A backend in host memory does not have the OPTIONAL operations. */
 #ifndef OPTIONAL
 #define OPTIONAL OPERATION
 #endif
@@ -13,7 +13,8 @@
 
 /* clang-format off */
 
-/* Vectors. `reserve` gives memory for n entries with undefined contents; it may outlive operator and context. */
+/* Vectors. `reserve` grows *vector to at least n entries, of undefined contents, and sets *capacity; `what` names it in
+ * messages. The memory may outlive operator and context. put copies from the host, get to the host. */
 GROUP(TalusVectorOps)
 OPERATION(TalusStatus, vector, reserve, (const TalusOperator *op, double **vector, size_t *capacity,
           size_t n, const char *what))
@@ -37,15 +38,17 @@ OPERATION(void, vector, combine, (const TalusOperator *op, int count, const doub
           const double *a, double *out))
 GROUP_END(TalusVectorOps)
 
-/* The operator and measurements with it. metric NULL: s = 1, x is gamma. */
+/* The operator and measurements with it. metric NULL: no scaling, x is gamma. */
 GROUP(TalusOperatorOps)
 /* Copies the operator's arrays from the host into `op`, which reuses its memory from call to call. Before the
  * first call `op` is zero except for its context. Only for backends without TALUS_CAP_HOST_MEMORY. */
 OPTIONAL(TalusStatus, op, mirror, (const TalusOperator *host, TalusOperator *op))
+/* Frees the copy and zeroes `op`. */
 OPTIONAL(void, op, mirror_clear, (TalusOperator *op))
-/* Reserves the operator's scratch (wrenches, velocities, partial sums). */
+/* Reserves the memory that operations on op work in (velocities, impulses on bodies, partial sums).
+ * Call it before them. */
 OPERATION(TalusStatus, op, scratch, (const TalusOperator *op))
-/* velocity = v_f + M^-1 D gamma, records as op->body; `free_motion` false omits v_f. */
+/* velocity[op->bodies] = v_f + M^-1 D gamma, as records like op->body; `free_motion` false omits v_f. */
 OPERATION(void, op, bodies, (const TalusOperator *op, const double *gamma, bool free_motion,
           double (*velocity)[8]))
 /* out = N gamma, plus E gamma if `compliant`, plus q if `offset`. gamma NULL means zero. */
@@ -57,8 +60,8 @@ OPERATION(void, op, gradient, (const TalusOperator *op, const TalusMetricBlock *
 /* Natural residual (problem.h) of gamma. One product. */
 OPERATION(void, op, residual, (const TalusOperator *op, const double *gamma,
           TalusResidualSums *sums))
-/* Sum of squares and maximum over blocks of |N| |gamma| + |q|, by each block's own law: the size of the terms of
- * the gradient, to which its rounding is relative. About one product. */
+/* Sum of squares and maximum over blocks of |N| |gamma| + |q|, the size of the terms whose sum is the gradient: its
+ * rounding is relative to them. Coulomb blocks count 1 + mu times (terms.h). About one product. */
 OPERATION(void, op, terms, (const TalusOperator *op, const double *gamma, double *sum2,
           double *max))
 /* Writes the metric s = 1 / sqrt of the block's mean diagonal (trace), or of its normal and tangential entries
@@ -72,7 +75,7 @@ OPERATION(void, op, sizes, (const TalusOperator *op, const TalusMetricBlock *met
           const double *x, TalusSizes *out))
 GROUP_END(TalusOperatorOps)
 
-/* Sets, block by block, for gradient, Krylov and quasi-Newton methods. metric NULL: s = 1, x is gamma. */
+/* Sets, block by block, for gradient, Krylov and quasi-Newton methods. metric NULL: no scaling, x is gamma. */
 GROUP(TalusBlockOps)
 /* x = P(x). */
 OPERATION(void, block, project, (const TalusOperator *op, const TalusMetricBlock *metric,
@@ -80,11 +83,11 @@ OPERATION(void, block, project, (const TalusOperator *op, const TalusMetricBlock
 /* t = P(x - step g), r = x - t; either may be NULL, t may be x. */
 OPERATION(void, block, forward_backward, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *g, double step, double *t, double *r, TalusForward *sums))
-/* Computes the gradients of the face of x; each vector may be NULL. */
+/* Writes free, reduced and chopped gradient at x (TalusFace); each of the three vectors may be NULL. */
 OPERATION(void, block, split, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *g, double step, double *free_part, double *reduced,
           double *chopped, TalusFace *face))
-/* y = 0 on the active blocks of x. */
+/* y = 0 on the active blocks of x, and on rows of free blocks that are 0 in the whole set. */
 OPERATION(void, block, mask, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, double *y))
 /* out = projection of d onto the tangent cone of the set at x; out may be d. */
@@ -96,20 +99,21 @@ OPERATION(double, block, feasible_step, (const TalusOperator *op, const TalusMet
 /* Counts the blocks active in y, and the blocks active in exactly one of x and y. */
 OPERATION(void, block, compare, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *y, int *active, int *changed))
-/* Projects x onto the recession cone of every block's own law (sets/recession.h); `relaxed` replaces Coulomb's
- * law by ccp. Blocks with |x| <= least become 0. */
+/* Projects each block of x onto its recession cone, the directions in which its impulse may grow without bound, by its
+ * own law; `relaxed` replaces Coulomb's law by ccp. Blocks with |x| <= least become 0. */
 OPERATION(void, block, recede, (const TalusOperator *op, bool relaxed, double least, double *x))
-/* Projects y onto the span of the recession cones of the blocks where x is not 0. */
+/* Projects each block of y onto the linear span of its recession cone; blocks where x is 0 become 0. */
 OPERATION(void, block, recede_span, (const TalusOperator *op, bool relaxed, const double *x,
           double *y))
 GROUP_END(TalusBlockOps)
 
-/* Laws beyond ccp. `residual` and the solvers use cones with the current offsets, and prisms with bounds from
- * `estimate`; here u = N gamma + q is without shifts. */
+/* Laws beyond ccp. Other operations, unless stated, treat a block as a cone with its present offset, De Saxce's shift
+ * included, or as a prism with bounds from op->estimate. The operations here move shifts and estimates; their u = N
+ * gamma + q is without shifts. */
 GROUP(TalusLawOps)
-/* Measures gamma by the laws and moves the shift s of every Coulomb block, in bias or offset, by `share` of the way to
- * sigma: mu times the section's support function at -u_t, plus the terms of spinning and rolling. share 0 only
- * measures. One product. */
+/* Measures gamma by each block's own law, and moves the shift s of every Coulomb block, part of op->bias or op->offset,
+ * by `share` of the way to sigma: mu times the section's support function at -u_t, plus the terms of spinning and
+ * rolling. share 0 only measures. One product. */
 OPERATION(void, law, shift, (const TalusOperator *op, const double *gamma, double share,
           TalusLawSums *sums))
 /* Resets all shifts to 0. */
@@ -121,11 +125,12 @@ GROUP_END(TalusLawOps)
 
 /* Gauss-Seidel. */
 GROUP(TalusSweepOps)
-/* Makes a plan with a copy of gamma. Fails if the backend does not support the order. */
+/* Makes a plan with a copy of gamma, in the memory of *sweep if that is not NULL. Fails if the backend does not support
+ * the order. */
 OPERATION(TalusStatus, sweep, begin, (const TalusOperator *op, const TalusSweepOptions *options,
           const double *gamma, TalusSweep **sweep))
-/* Does `sweeps` >= 1 sweeps. Returns the sum over blocks of (d |gamma_new - gamma_old|)^2, the squared velocity
- * change of the last sweep. */
+/* Does `sweeps` >= 1 sweeps. Returns, for the last of them, the sum over blocks of (d |gamma_new - gamma_old|)^2, d the
+ * block's mean diagonal entry: the squared velocity change, (m/s)^2. */
 OPERATION(double, sweep, run, (TalusSweep *sweep, int sweeps))
 /* Writes the impulses into gamma. */
 OPERATION(void, sweep, end, (TalusSweep *sweep, double *gamma))
@@ -134,8 +139,8 @@ GROUP_END(TalusSweepOps)
 
 /* Fused steps of single methods. */
 GROUP(TalusStepOps)
-/* Jacobi: gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's scale (operator.h). Returns the
- * residual of gamma before the step. One product. */
+/* Jacobi: gamma = gamma + lambda (P(gamma - omega g / d) - gamma), d the block's mean diagonal entry. Writes sum of
+ * squares and maximum of the natural residual of gamma before the step. One product. */
 OPERATION(void, step, relax, (const TalusOperator *op, double omega, double lambda, double *gamma,
           double *sum2, double *max))
 /* One projected gradient step with momentum: evaluates g at x, then
@@ -147,27 +152,28 @@ OPERATION(void, step, accelerate, (const TalusOperator *op, TalusAccelerated *st
 /* d = weight[0] r + sum of weight[1 + 2 i] s_i + weight[2 + 2 i] y_i over the pairs. */
 OPERATION(void, step, quasi_direction, (const TalusOperator *op, const TalusQuasi *q,
           const double *weight))
-/* x_next = x + d with its gradient and residual, and the pair of this step. Call directly after quasi_direction,
- * whose wrenches it uses. One product, or none with q->halve. */
+/* Writes x_next = x + d with g_next and r_next, and the pair of this step. Call directly after quasi_direction, which
+ * leaves the impulses of d in the scratch. One product, or none with q->halve. */
 OPERATION(void, step, quasi_step, (const TalusOperator *op, const TalusQuasi *q,
           TalusQuasiSums *sums))
-/* smooth_x += eta (x - smooth_x), the same for its gradient, and its residual; eta 1 copies x. */
+/* smooth_x += eta (x - smooth_x), smooth_g likewise, and smooth_r from both; eta 1 copies x. */
 OPERATION(void, step, quasi_smooth, (const TalusOperator *op, const TalusQuasi *q, double eta,
           TalusSmoothSums *sums))
-/* t = P(x - step g), x_next = t + along (t - y) + over (t - x), y = t; and the residual of x if wanted. */
+/* t = P(x - step g), x_next = t + along (t - y) + over (t - x), y = t. With o->want_residual also writes sum of squares
+ * and maximum of the natural residual of x. */
 OPERATION(void, step, ogm, (const TalusOperator *op, const TalusOgm *o, double *residual2,
           double *residual_max))
 GROUP_END(TalusStepOps)
 
 /* Elimination of free joints from a matrix-free operator (problem/eliminate.h). */
 GROUP(TalusJointOps)
-/* Writes the rows of op's free joints (backend/arms.h) to host memory; row has a capacity of 3 op->joints. */
+/* Writes the rows of D' of op's free joints to row[*count] in host memory; row has a capacity of 3 op->joints. */
 OPERATION(TalusStatus, joint, rows, (const TalusOperator *op, TalusJointRow *row, int *count))
-/* Completes `op`, a copy of `whole` without its joints: contact lists of bodies and diagonals, in memory that op
- * already has, and `kinds`. op->elimination is already factored and inverted. */
+/* Completes `op`, a copy of `whole` without its joints: fills incidence_start, incidence and diagonal, in memory that
+ * op already has, and sets kinds. op->elimination is already factored and inverted. */
 OPERATION(TalusStatus, joint, take_out, (const TalusOperator *whole, TalusOperator *op))
-/* Computes the impulses of whole's joints, which end gamma, from the impulses of the contacts, its other blocks. `offset`
- * false: gamma is a direction, so free velocities and offsets are left out. Uses the scratch. */
+/* Writes the impulses of whole's joints, the last blocks of gamma, from those of all other blocks. `offset` false:
+ * gamma is a direction, so free velocities and offsets are left out. Uses the scratch. */
 OPERATION(void, joint, recover, (const TalusOperator *whole, const TalusOperator *op, bool offset,
           double *gamma))
 GROUP_END(TalusJointOps)

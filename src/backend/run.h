@@ -8,9 +8,10 @@
 extern "C" {
 #endif
 
-/* True if the residual is measured in iteration `done` of the run, counted from 0. */
+/* True if iteration `done` of the run, counted from 0, measures the residual: by period `check`, and the last. */
 bool talus_run_measures(const TalusRun *run, int done);
 
+/* Run the accelerated method and Jacobi's. Contracts: TalusRunOps.accelerate and .relax, for any problem. */
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run);
 TalusStatus talus_run_relax(const TalusBackend *backend, const TalusOperator *op, double omega,

@@ -5,15 +5,16 @@
 #include "backend/operator.h"
 #include "sets/set.h"
 
-/* True if a block's bounds follow from its estimate instead of its own normal impulse. */
+/* True if the block is a prism: its tangential bounds follow from an estimate of the normal impulse, not from the
+ * impulse itself. `prisms` as in TalusOperator; model NULL: no. */
 TALUS_INLINE bool talus_model_prism(const TalusBlockModel *model, bool prisms)
 {
     return model && (model->law == TALUS_LAW_FIXED || (model->law == TALUS_LAW_COULOMB && prisms));
 }
 
-/* The set of a block in the metric s = (s_n, s_t), the first two numbers of `metric` (NULL: s = 1), where x = gamma /
- * s: bounds on the other rows are multiplied by s_n / s_t, the estimate is divided by s_n. model NULL: a disc under
- * ccp; moment_mu NULL: no spinning or rolling friction. */
+/* Returns a block's set of x = gamma / s, with s_n and s_t the first two numbers of `metric` (NULL: s = 1). Friction
+ * coefficients are multiplied by s_n / s_t, the estimate is divided by s_n. A joint's bound mu, N s, is divided by s_t
+ * in set.mu, by s_n in set.estimate. model NULL: a disc under ccp; moment_mu NULL: no spinning or rolling friction. */
 TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool prisms, double mu,
                                          const double *moment_mu, double estimate,
                                          const double *metric)
@@ -36,7 +37,7 @@ TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool pris
     return set;
 }
 
-/* The set of block i of an operator; `prisms` as in op, or false for the set of the law itself. */
+/* Returns the set of block i in a metric (NULL: of gamma); `prisms` is op->prisms, or false for the law's own set. */
 TALUS_INLINE TalusSet talus_block_set(const TalusOperator *op, int64_t i, bool prisms,
                                       const double *metric)
 {

@@ -1,11 +1,12 @@
 /* backend/terms.h - size of the terms whose sum is a gradient, to which its rounding is relative; for host and
  * device.
  *
- * For every block T = |N| |gamma| + |q|, and at least d |gamma|, d the block's scale. A body sums the sizes of all
- * that moves it, component by component, with p_j and t_j the impulses and torques on it,
+ * For every block T = |N| |gamma| + |q|, but at least d |gamma|, d its mean diagonal entry. With p_j and t_j the
+ * impulses and torques of the contacts on a body, v_f and s_f its free velocity and spin, and absolute values by
+ * component,
  *     V = |v_f| + sum |p_j| / m      W = |s_f| + |I^-1| sum |t_j|
- * and a contact has T = |b| + E |gamma_n| + |V_a| + |arm_a| |W_a| + |V_b| + |arm_b| |W_b|, with arm x n in place of
- * the arm if there are no tangential rows. */
+ * and a contact with bias b has T = |b| + E |gamma_n| + |V_a| + |arm_a| |W_a| + |V_b| + |arm_b| |W_b|; with one row,
+ * |arm x n| replaces |arm|. */
 #ifndef TALUS_BACKEND_TERMS_H
 #define TALUS_BACKEND_TERMS_H
 
@@ -18,14 +19,14 @@ TALUS_INLINE double talus_terms_norm3(const double *x)
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
 }
 
-/* Adds the size of one contact's impulse and torque to the sums of a body. */
+/* Adds |p_j| and |t_j| of one contact to the sums of a body. */
 TALUS_INLINE void talus_terms_add(const double wrench[6], double sum[6])
 {
     for (int k = 0; k < 6; k++)
         sum[k] += fabs(wrench[k]);
 }
 
-/* out = |V| and |W| from these sums; body and inertia as in operator.h; inertia NULL: a sphere. */
+/* Writes |V| and |W| of a body to out, from its sums, record and inertia (operator.h). inertia NULL: a sphere. */
 TALUS_INLINE void talus_terms_body(const double body[8], const double *inertia, const double sum[6],
                                    double out[2])
 {
@@ -42,7 +43,7 @@ TALUS_INLINE void talus_terms_body(const double body[8], const double *inertia, 
     out[1] = talus_terms_norm3(w);
 }
 
-/* Returns the length that multiplies |W| at a contact. arm NULL: a sphere. */
+/* Returns the factor of |W| at a contact: |arm| or, with one row, |arm x n|. arm NULL: a sphere, whose arm is n. */
 TALUS_INLINE double talus_terms_arm(int rows, const double *arm, const double *n)
 {
     if (!arm)
@@ -54,8 +55,8 @@ TALUS_INLINE double talus_terms_arm(int rows, const double *arm, const double *n
     return talus_terms_norm3(across);
 }
 
-/* Factor from the rounding of the gradient to that of the residual: De Saxce's shift adds up to mu times the rounding
- * of the tangential rows. */
+/* Returns the factor from the rounding of the gradient to that of the residual: for Coulomb blocks De Saxce's shift
+ * mu |u_t| adds up to mu times the rounding of the tangential rows. model NULL: no Coulomb blocks. */
 TALUS_INLINE double talus_terms_amplified(const TalusBlockModel *model, double mu)
 {
     bool shifts = model && model->law == TALUS_LAW_COULOMB && model->section < TALUS_SECTION_NONE;

@@ -1,7 +1,7 @@
 /* engine/body.h - one body: its record in a problem, and its motion once velocities are known. Shared by the
  * host's loops and the device's kernels, so that both give the same bits.
  *
- * Orientations by the Cayley map (talus/math.h):
+ * Orientations e by the Cayley map cay (talus/math.h); w' is the solved spin, w'' that at the end of the step:
  *   spheres  e' = cay(h w') e
  *   others   with L = I(e) w' after the solve, conserved exactly:
  *            e_half = cay(h/2 w') e,  w_mid = I(e_half)^-1 L,  e' = cay(h w_mid) e,
@@ -15,8 +15,8 @@
 
 /* ---- the record ---- */
 
-/* Returns the inverse inertia l^2 I^-1 of a moving body of length l, world frame. gyration is NULL for a sphere: I =
- * 2/5 m l^2, so l^2 / I = 5 / (2 m). */
+/* Returns the inverse inertia l^2 I^-1, 1/kg, of a moving body of length l (its radius), world frame. gyration is NULL
+ * for a sphere: I = 2/5 m l^2, so l^2 / I = 5 / (2 m). */
 TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double inv_mass, double l,
                                           TalusQuat orientation)
 {
@@ -27,8 +27,8 @@ TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double 
     return talus_sym3_rotate(orientation, talus_sym3_scale(l * l * inv_mass, gyration->inverse));
 }
 
-/* Writes the record of a body (operator.h) from its free velocity and the inertia above. Inverse mass and inertia are
- * 0 for a driven body. */
+/* Writes the record of a body { v, 1/m, l w, k } from its free velocity and the inertia above; k is the inertia's mean
+ * diagonal entry. Inverse mass and inertia are 0 for a driven body. */
 TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
                                     double l, const TalusGyration *gyration, TalusSym3 inertia,
                                     double record[8])
@@ -54,6 +54,7 @@ TALUS_INLINE void talus_record_add_torque(TalusVec3 torque, TalusSym3 inertia, d
     record[6] += h / l * change.z;
 }
 
+/* Writes m as xx yy zz xy xz yz. */
 TALUS_INLINE void talus_inertia_store(double out[6], TalusSym3 m)
 {
     out[0] = m.xx;
@@ -66,14 +67,14 @@ TALUS_INLINE void talus_inertia_store(double out[6], TalusSym3 m)
 
 /* ---- checks ---- */
 
-/* Returns 0 if all numbers and their squares are finite: x - x is not 0 for a NaN or an infinity. */
+/* Returns 0 if position, velocity and spin and their squares are finite, else NaN: x - x is NaN for an infinity. */
 TALUS_INLINE double talus_state_fault(TalusVec3 x, TalusVec3 v, TalusVec3 w)
 {
     double sum = talus_dot(x, x) + talus_dot(v, v) + talus_dot(w, w);
     return sum - sum;
 }
 
-/* Returns 0 if the solved velocities v lead to a finite state. */
+/* Returns 0 if the solved velocities v, a record, lead from position x to a finite state after h, else NaN. */
 TALUS_INLINE double talus_motion_fault(TalusVec3 x, double h, double l, const double v[8])
 {
     double angle = h / l * (fabs(v[4]) + fabs(v[5]) + fabs(v[6]));
@@ -82,7 +83,7 @@ TALUS_INLINE double talus_motion_fault(TalusVec3 x, double h, double l, const do
     return sum - sum;
 }
 
-/* Returns the sum of the absolute velocity entries of a record. */
+/* Returns the sum of the absolute velocity and spin entries of a record, m/s. */
 TALUS_INLINE double talus_record_speed(const double v[8])
 {
     return fabs(v[0]) + fabs(v[1]) + fabs(v[2]) + fabs(v[4]) + fabs(v[5]) + fabs(v[6]);
@@ -104,7 +105,7 @@ TALUS_INLINE TalusQuat talus_turned(TalusQuat orientation, double h, TalusVec3 s
     return talus_quat_normalize(talus_quat_mul(step, orientation));
 }
 
-/* Returns the rotational energy per unit mass. */
+/* Returns the rotational energy per unit mass, J/kg; orientation and spin in the world frame. */
 TALUS_INLINE double talus_spin_energy(const TalusGyration *gyration, TalusQuat orientation,
                                       TalusVec3 spin)
 {
@@ -126,17 +127,17 @@ TALUS_INLINE void talus_rotate_body(const TalusGyration *gyration, double h, Tal
 
 /* ---- one step ---- */
 
-/* Sums over bodies in integration, for the energy ledger. */
+/* Sums over bodies in integration, J, for the energy ledger. */
 enum {
-    TALUS_BODY_WORK,
-    TALUS_BODY_POTENTIAL,
-    TALUS_BODY_SPIN,
-    TALUS_BODY_KINETIC_END,
-    TALUS_BODY_POTENTIAL_END,
+    TALUS_BODY_WORK,          /* change of kinetic energy from old to solved velocities */
+    TALUS_BODY_POTENTIAL,     /* change of potential energy */
+    TALUS_BODY_SPIN,          /* change of rotational energy by the rotation without torque */
+    TALUS_BODY_KINETIC_END,   /* kinetic energy at the end */
+    TALUS_BODY_POTENTIAL_END, /* potential energy at the end */
     TALUS_BODY_SUMS
 };
 
-/* Updates orientation and spin of one body; adds the energies to `sum`. */
+/* Rotates one body over h, with s its solved spin times l; adds the rotational energies to `sum`. */
 TALUS_INLINE void talus_move_spin(TalusMotion *b, double mass, double l,
                                   const TalusGyration *gyration, double h, const double s[3],
                                   double *sum)

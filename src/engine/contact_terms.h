@@ -1,4 +1,4 @@
-/* engine/contact_terms.h - one contact of a step: velocity, terms that follow from its law, share of the energy ledger.
+/* engine/contact_terms.h - one contact of a step: its velocity, offset and compliance by its law, its works.
  * Shared by the host's loops and the device's kernels, so that both give the same bits. */
 #ifndef TALUS_ENGINE_CONTACT_TERMS_H
 #define TALUS_ENGINE_CONTACT_TERMS_H
@@ -8,7 +8,7 @@
 
 /* ---- velocity ---- */
 
-/* Reads velocity and spin of a body; both are 0 for the fixed world (-1). */
+/* Reads velocity v and spin s = l w of a problem body, m/s; both are 0 for the fixed world (-1). */
 TALUS_INLINE void talus_record_velocity(const TalusOperator *op, int body, TalusVec3 *v,
                                         TalusVec3 *s)
 {
@@ -20,7 +20,7 @@ TALUS_INLINE void talus_record_velocity(const TalusOperator *op, int body, Talus
     *s = talus_vec3(r[4], r[5], r[6]);
 }
 
-/* Computes the velocity of contact i in its frame, from the velocities in op->body. */
+/* Computes the velocity of b relative to a at contact i, in its frame, from the velocities in op->body. */
 TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, double local[3])
 {
     TalusVec3 va, sa, vb, sb;
@@ -67,9 +67,10 @@ TALUS_INLINE uint32_t talus_law_kind(const TalusLaw *law)
     return talus_law_rows(law) > 1 ? TALUS_KIND(law->model.law, law->model.section) : 0;
 }
 
-/* Returns the offset b_n; `size` is that of the smaller body. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec)
- * with v_rec = recovery sqrt(scale size), or recovery if scale is 0, so that no body is shot out. Stiffness k and
- * damping c: b_n = phi/h * h k/(h k + c), without recovery limit, because the overlap is elastic strain, not error. */
+/* Returns the normal offset b_n, m/s, of a contact with gap phi; `size` is that of the smaller body. Open gap: b_n =
+ * phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec = recovery sqrt(scale size), or recovery if scale is 0, so that
+ * no body is shot out. recovery 0: no limit. Stiffness k and damping c: b_n = phi/h * h k/(h k + c), without limit,
+ * because the overlap is elastic strain, not error. */
 TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double recovery, double scale,
                                        double gap, double size)
 {
@@ -82,16 +83,16 @@ TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double rec
     return fmax(bias, -limit);
 }
 
-/* Returns E = 1/(h (h k + c)); 0 for a rigid contact. */
+/* Returns the compliance E = 1/(h (h k + c)), 1/kg; 0 for a rigid contact. */
 TALUS_INLINE double talus_contact_compliance(const TalusLaw *law, double h)
 {
     return law->stiffness > 0.0 ? 1.0 / (h * (h * law->stiffness + law->damping)) : 0.0;
 }
 
-/* Returns the offset with restitution, given the offset `bias` above. Newton's law asks for u'_n = -e u_n, u_n being
- * the normal velocity before the step. It applies to contacts that would close within the step (by `free_velocity`,
- * which includes gravity and applied forces) and close fast enough. An overlap is undone at the faster of the two
- * speeds, not at their sum. */
+/* Returns the normal offset with restitution, given the offset `bias` without. Newton's law asks for u'_n = -e u_n with
+ * u_n = `velocity`, the normal velocity before gravity and loads. It applies to contacts that would close within the
+ * step by `free_velocity`, which includes both, and whose u_n closes faster than o->rebound_speed. An overlap is undone
+ * at the faster of the two speeds, not at their sum. */
 TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildOptions *o,
                                           double gap, double velocity, double free_velocity,
                                           double bias)
@@ -100,13 +101,13 @@ TALUS_INLINE double talus_contact_rebound(const TalusLaw *law, const TalusBuildO
     return closes ? fmin(bias, law->restitution * velocity) : bias;
 }
 
-/* Applied force and torque on a body of length l (operator.h). */
+/* Applied force and torque on a body, N and N m, and its length l (operator.h). */
 typedef struct TalusLoad {
     TalusVec3 force, torque;
     double length;
 } TalusLoad;
 
-/* Returns the normal velocity that the loads of both bodies add to contact i within h. */
+/* Returns the normal velocity, of b relative to a, that the loads of a and b add to contact i within h. */
 TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, double h,
                                         const TalusLoad load[2])
 {
@@ -130,8 +131,8 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
     return velocity[1] - velocity[0];
 }
 
-/* Returns the offset of contact i; its bodies, frame and arms must be filled. u_n is the free velocity without the
- * parts of gravity and of the applied loads (NULL: none). */
+/* Returns the normal offset of contact i; its bodies, frame and arms in op must be filled. load: those of a and b,
+ * which op's free velocities contain, as they do gravity; NULL: none. */
 TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                          const TalusBuildOptions *o, double gap, double size,
                                          const TalusLoad *load)
@@ -142,8 +143,8 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     double u[3], kick = 0.0;
     const double *n = op->frame[i];
     int b = op->pair[i][1];
-    if (b < 0 ||
-        op->body[b][3] == 0.0) /* gravity changes both velocities alike, except of a fixed body */
+    /* gravity changes both velocities alike, unless b is fixed or driven */
+    if (b < 0 || op->body[b][3] == 0.0)
         kick = talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
     if (load)
         kick -= talus_load_velocity(op, i, o->h, load);
@@ -151,8 +152,8 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     return talus_contact_rebound(law, o, gap, u[0] + kick, u[0], bias);
 }
 
-/* Returns the attractive impulse c h of a cohesive contact within reach. The problem's normal impulse exceeds that of
- * the world by c h: the apex of the cone is at -c h. */
+/* Returns the attractive impulse c h, N s, of a cohesive contact whose gap is within range; else 0. The problem's
+ * normal impulse is the world's plus c h, so that in the world the apex of the cone is at -c h. */
 TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
                                        double size)
 {
@@ -166,7 +167,7 @@ TALUS_INLINE double talus_round_size(TalusShapeKind kind, double size)
     return talus_shape_has(kind, TALUS_TRAIT_ROLLS) ? size : 0.0;
 }
 
-/* Returns the length by which moments are divided (talus/world.h), from the radii above and the smaller body's size. */
+/* Returns the contact length by which moments are divided, from both bodies' talus_round_size and the smaller size. */
 TALUS_INLINE double talus_moment_length(double a, double b, double size)
 {
     if (a > 0.0 && b > 0.0)
@@ -174,8 +175,8 @@ TALUS_INLINE double talus_moment_length(double a, double b, double size)
     return a + b > 0.0 ? a + b : size;
 }
 
-/* Writes `warm` times a world-frame impulse as the contact's block of gamma. Moments are not transferred: they start
- * from 0. */
+/* Writes `warm` times a world-frame impulse, in the contact's frame, to the `rows` entries of its block of gamma.
+ * Moments start from 0. */
 TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double warm,
                                      TalusVec3 impulse, double *gamma)
 {
@@ -188,7 +189,7 @@ TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double war
         gamma[k] = 0.0;
 }
 
-/* ---- energy ledger (sums: engine/cpu/ledger.c) ---- */
+/* ---- works, for the energy ledger ---- */
 
 /* Reads the impulses of contact i from gamma; tangential entries are 0 if there is one row. */
 TALUS_INLINE void talus_block_gamma(const TalusOperator *op, const double *gamma, int64_t i,
@@ -209,17 +210,18 @@ TALUS_INLINE TalusVec3 talus_block_impulse(const TalusOperator *op, const double
     return talus_vec3(world[0], world[1], world[2]);
 }
 
+/* Sums over contacts of the works of impulses on both bodies, J. */
 enum {
     TALUS_WORK_NORMAL,
-    TALUS_WORK_TANGENTIAL,
-    TALUS_WORK_STABILISATION,
-    TALUS_WORK_COHESION,
+    TALUS_WORK_TANGENTIAL,    /* with that of moments */
+    TALUS_WORK_STABILISATION, /* part of NORMAL: at the speed that undoes overlap */
+    TALUS_WORK_COHESION,      /* of the attractive impulses */
     TALUS_WORK_SUMS
 };
 
-/* Adds the works of contact i and returns its impulse in the world frame, less the attractive impulse `pull`.
- * `recovery` is the offset that undoes its overlap, 0 without overlap. op->body holds the mean of free and solved
- * velocities, without cohesion. The work of moments on the relative spin counts as friction. */
+/* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive
+ * impulse `pull`. `recovery` is the offset that undoes its overlap, 0 without overlap. op->body holds the mean of free
+ * and solved velocities, the free ones without attraction. The work of moments counts as tangential. */
 TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *all_gamma, int64_t i,
                                         double recovery, double pull, double *sum)
 {
@@ -243,7 +245,8 @@ TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *a
     return talus_vec3(world[0], world[1], world[2]);
 }
 
-/* Returns the work of a world-frame impulse and moment of block i, in the general run, on the body of one side. */
+/* Returns the work of a world-frame impulse and moment at general contact i on the body of one side (0: a, 1: b), by
+ * the velocities in op->body. */
 TALUS_INLINE double talus_side_work(const TalusOperator *op, int64_t i, int side, TalusVec3 impulse,
                                     TalusVec3 moment)
 {

@@ -1,12 +1,12 @@
 /* engine/engine.h - the contract of all engines. An engine carries out the stages of a world's step.
  *
  * An engine holds bodies and contacts. The world decides what happens in a step (world/step/step.c) and calls its
- * engine for each stage. A shared engine works on the world's own arrays. For any other engine these arrays are a
- * mirror, downloaded when they are read (world/step/mirror.c).
+ * engine for each stage: detect, build, solve, integrate. A shared engine works on the world's own arrays. An engine
+ * with memory of its own has copies; the world's arrays are then downloaded when they are read (world/step/mirror.c).
  *
- * Bodies keep their slots. Contacts and bodies of the problem are in an order of the engine's own, which depends on
- * the state alone: problem body p is the body in slot slot_of[p]. Data that leaves the engine is indexed by slot and
- * in the canonical order of collide/contact.h. */
+ * A body keeps its slot, its index in the world's arrays. In the contact problem of a step the engine may order bodies
+ * and contacts as it likes, by the state alone. What it gives to the world is indexed by slot, contacts in the order
+ * (a, b, feature) of collide/contact.h. */
 #ifndef TALUS_ENGINE_ENGINE_H
 #define TALUS_ENGINE_ENGINE_H
 
@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 
-/* Inertia about the centre of mass per unit mass, body frame, of a shape that may move; m2. */
+/* Inertia of a shape about its centre of mass, per unit mass, body frame, m2; and its inverse, 1/m2. */
 typedef struct TalusGyration {
     TalusSym3 inertia, inverse;
 } TalusGyration;
@@ -27,31 +27,33 @@ typedef struct TalusGyration {
 typedef struct TalusLaw {
     double mu, stiffness, damping; /* stiffness 0: a rigid contact */
     double restitution;            /* Newton's e; rigid contacts only */
-    double spinning, rolling; /* bounds of the moments, over contact length and normal impulse */
-    double cohesion;          /* N; acts while the gap is within TalusBuildOptions.cohesion_range */
-    TalusBlockModel model;    /* friction model */
+    double spinning, rolling;      /* largest moment over (contact length times normal impulse) */
+    double cohesion;       /* N; acts while the gap is within TalusBuildOptions.cohesion_range */
+    TalusBlockModel model; /* friction model */
 } TalusLaw;
 
-/* Arrays of a world's bodies, by slot (world/bodies.h). */
+/* Arrays of a world's bodies, by slot. SI units; spin in rad/s, orientation from body to world frame. */
 typedef struct TalusBodyArrays {
     int slots;
     const uint64_t *id; /* for messages; must stay valid until the next put_bodies */
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
+    /* radius: of the sphere, or bounding; 0: unbounded. size: scale of margins, the sphere's radius, else the smallest
+     * half extent */
     double *mass, *radius, *size;
-    int32_t *shape, *material;
-    uint8_t *mobility; /* TALUS_MOBILITY_* */
-    bool driven;       /* some body is driven */
+    int32_t *shape, *material; /* shape: index into TalusTables.shape; -1: no body in this slot */
+    uint8_t *mobility;         /* TALUS_MOBILITY_* */
+    bool driven;               /* some body is driven */
 } TalusBodyArrays;
 
-/* True if the body is free or asleep. */
+/* True if the slot holds a body that is free or asleep. */
 TALUS_INLINE bool talus_is_dynamic(const int32_t *shape, const uint8_t *mobility, uint32_t slot)
 {
     return shape[slot] >= 0 &&
            (mobility[slot] == TALUS_MOBILITY_FREE || mobility[slot] == TALUS_MOBILITY_ASLEEP);
 }
 
-/* Size of the smaller of a contact's two bodies; only bodies that are free or asleep count. */
+/* Returns the smaller size of a contact's two bodies; b counts only if it is free or asleep. */
 TALUS_INLINE double talus_contact_size(const double *size, const int32_t *shape,
                                        const uint8_t *mobility, const TalusContact *c)
 {
@@ -59,7 +61,7 @@ TALUS_INLINE double talus_contact_size(const double *size, const int32_t *shape,
     return talus_is_dynamic(shape, mobility, c->b) && b < a ? b : a;
 }
 
-/* State of one body. */
+/* State of one body; units as in TalusBodyArrays. */
 typedef struct TalusMotion {
     TalusVec3 position, velocity, spin;
     TalusQuat orientation;
@@ -70,26 +72,27 @@ typedef struct TalusTables {
     const TalusShape *shape;
     const TalusGyration *gyration; /* [shapes] */
     int shapes;
-    const TalusLaw *law; /* [materials * materials] */
+    const TalusLaw *law; /* [materials * materials]: of materials i and j at i * materials + j */
     int materials;
     bool compliance; /* some law has stiffness */
     bool models;     /* some law has friction other than the circular cone of ccp */
-    bool friction, restitution, moments,
-        cohesion; /* some law has it; moments: spinning or rolling friction */
+    /* some law has it; moments: spinning or rolling friction */
+    bool friction, restitution, moments, cohesion;
 } TalusTables;
 
 typedef struct TalusEngineCounts {
     int sphere_sphere, sphere_fixed, general; /* contacts by run */
     int contacts;                             /* their sum */
     double min_size; /* smallest size of a moving body; infinite if none moves */
-    int clipped;     /* bodies so fast that a period may hide contacts (talus_detector_clipped) */
+    int clipped;     /* bodies so fast that in periodic space a contact may be missed */
 } TalusEngineCounts;
 
 typedef struct TalusBuildOptions {
     double h;
-    double impulse_ratio; /* factor of the transferred impulses: ratio of the step lengths */
-    double recovery;      /* v_rec = recovery sqrt(gravity size), or recovery if gravity is 0 */
-    double gravity;
+    double impulse_ratio; /* factor of the last step's impulses as start: h over its h */
+    /* limits the speed at which overlap is undone: recovery sqrt(gravity size), or recovery if gravity is 0 */
+    double recovery;
+    double gravity;           /* |g|, m/s2 */
     double soften;            /* > 0: every contact's compliance grows by this times N_nn */
     TalusVec3 gravity_change; /* h g, contained in the free velocities of moving bodies */
     double rebound_speed;     /* m/s: contacts that close faster rebound by their restitution */
@@ -97,20 +100,21 @@ typedef struct TalusBuildOptions {
 } TalusBuildOptions;
 
 typedef struct TalusBuildReport {
-    double penetration_mean, penetration_max; /* over size; overlapping contacts only */
+    /* overlap over the smaller body's size: mean and maximum of the overlapping contacts; 0 if none */
+    double penetration_mean, penetration_max;
 } TalusBuildReport;
 
-/* One block of a joint (world/joint/joint_build.c). Body a moves; body b moves, is driven, or is the fixed world
- * (-1). */
+/* One block of a joint. Body a moves; body b moves, is driven, or is the fixed world (slot -1). */
 typedef struct TalusEngineJoint {
     int32_t slot[2];
-    double frame[4], arm[6], lever[2]; /* as in the operator */
+    double frame[4], arm[6], lever[2]; /* as in TalusOperator */
     double bias, mu, compliance;
     TalusBlockModel model;
-    double gamma[3]; /* initial impulses */
+    double gamma[3]; /* initial impulses, N s */
 } TalusEngineJoint;
 
-/* Change of a body's record by a torque motor. Several changes of one body are added in the order of the array. */
+/* What a torque motor adds to a body's record (operator.h) in the problem. Several changes of one body are added in the
+ * order of the array. */
 typedef struct TalusEnginePush {
     int32_t slot;
     double change[8];
@@ -118,32 +122,37 @@ typedef struct TalusEnginePush {
 
 typedef struct TalusEngineJoints {
     const TalusEngineJoint *block; /* [kept + free], free ones last */
-    int kept, free;                /* kept: iterated on; free: may be eliminated */
+    int kept, free;                /* blocks with bounds; blocks without, which may be eliminated */
     bool compliance;               /* some block has compliance */
     const TalusEnginePush *push;
     int pushes;
 } TalusEngineJoints;
 
-/* Energy sums of a step, J, as defined in engine/cpu/integrate.c and ledger.c; always in double precision. */
+/* Energies and works of a step, J; engine/cpu/ledger.c derives them. */
 typedef struct TalusEngineLedger {
     double kinetic, potential; /* at the end of the step */
+    /* gravity_error: works of gravity and loads on the velocities minus those along the motion. spin: change of
+     * rotational energy by the rotation itself, without torque. */
     double kinetic_change, potential_change, gravity_error, spin;
+    /* Works of contacts: of tangential impulses and moments; of normal impulses at the speed that undoes overlap; the
+     * rest of the normal impulses' work; of attractive impulses. */
     double friction, stabilisation, impact, cohesion;
+    /* Works of driven bodies on the others; of applied forces and torques along the motion. */
     double driven, applied;
 } TalusEngineLedger;
 
-/* A probe (world/probe.c): sums over the contacts of one body, or over the contacts across the border of a region. */
+/* A probe sums over the contacts of one body, or over contacts between bodies in a region and all others. */
 typedef struct TalusEngineProbe {
     bool region;
     int slot;         /* of the body; without region */
-    TalusVec3 lo, hi; /* corners of the region */
+    TalusVec3 lo, hi; /* corners of the region, an axis-aligned box */
 } TalusEngineProbe;
 
 typedef struct TalusProbeSums {
     TalusVec3 impulse, torque; /* on the body or the region's content; N s, N m s */
     double contacts;           /* number of contacts with an impulse */
-    double bodies, mass;
-    TalusVec3 momentum; /* from the solved velocities */
+    double bodies, mass;       /* number and mass of the bodies inside, or of the one body */
+    TalusVec3 momentum;        /* theirs, from the solved velocities */
 } TalusProbeSums;
 
 /* Optional capabilities. A world that needs a missing one is refused at creation. */
@@ -159,7 +168,7 @@ struct TalusProblem;
 typedef struct TalusEngineSetup {
     TalusContext *context; /* from the world's backend */
     TalusPool *pool;
-    struct TalusProblem *problem; /* filled if shared; else it borrows the engine's operator */
+    struct TalusProblem *problem; /* a shared engine fills it; else the world lends it build's op */
     const TalusPeriod *period;
 } TalusEngineSetup;
 
@@ -171,6 +180,7 @@ typedef struct TalusEngineOps {
 #include "engine/operations.h"
 } TalusEngineOps;
 
+/* An engine with its operations. */
 typedef struct TalusEngineHandle {
     const TalusEngineOps *ops;
     TalusEngine *self;
@@ -182,8 +192,10 @@ extern const TalusEngineOps talus_engine_cuda;
 
 /* Returns the engine of a backend; the host's engine for a backend that works in host memory. */
 const TalusEngineOps *talus_engine_ops(const TalusBackend *backend);
+/* Returns the host's engine. */
 const TalusEngineOps *talus_engine_host(void);
 
+/* True if the engine has all of these TALUS_ENGINE_ bits. */
 static inline bool talus_engine_can(TalusEngineHandle on, uint32_t capability)
 {
     return (on.ops->capabilities & capability) == capability;

@@ -1,8 +1,8 @@
 /* engine/operations.h - every operation of an engine, once: OPERATION(result, name, arguments).
  *
- * Included several times, each time with a definition of OPERATION, as backend/operations.h. SHARED_ONLY are operations
- * of engines that work on the world's arrays, OWN_ONLY those of engines with memory of their own; the others have NULL
- * there. */
+ * Included several times, each time with another definition of OPERATION, for the table's fields, the declarations and
+ * the entries. Only engines that work on the world's arrays have the SHARED_ONLY operations, only engines with memory
+ * of their own the OWN_ONLY ones; in other tables they are NULL. */
 #ifndef SHARED_ONLY
 #define SHARED_ONLY OPERATION
 #endif
@@ -17,12 +17,12 @@ OPERATION(void, destroy, (TalusEngine *engine))
 
 /* Sets shapes and laws. */
 OPERATION(TalusStatus, tables, (TalusEngine *engine, const TalusTables *tables))
-/* Uploads all arrays of the bodies. Contacts of slots with `dropped` [slots] lose their impulses; NULL: none. */
+/* Uploads all arrays of the bodies. Contacts of a slot with dropped[slot] nonzero lose their impulses; NULL: none. */
 OPERATION(TalusStatus, put_bodies, (TalusEngine *engine, const TalusBodyArrays *bodies,
           const uint8_t *dropped))
 /* Downloads positions, velocities, spins and orientations. */
 OWN_ONLY(TalusStatus, get_bodies, (TalusEngine *engine, TalusBodyArrays *bodies))
-/* Upload and download the states of a subset of bodies. */
+/* Upload and download the states of the bodies in slot[count]; motion[k] belongs to slot[k]. */
 OWN_ONLY(TalusStatus, put_states, (TalusEngine *engine, const int32_t *slot,
          const TalusMotion *motion, int count))
 OWN_ONLY(TalusStatus, get_states, (TalusEngine *engine, const int32_t *slot, TalusMotion *motion,
@@ -32,55 +32,57 @@ OPERATION(TalusStatus, put_filter, (TalusEngine *engine, const TalusFilter *filt
 /* Uploads applied forces and torques of the first `count` slots; the others have none. */
 OPERATION(TalusStatus, put_forces, (TalusEngine *engine, const TalusVec3 *force,
           const TalusVec3 *torque, int count))
-/* Upload and download the contact list of the last detection with its impulses. The caller owns the arrays
- * contact, arms and impulse that get_contacts fills, of the sizes that `counts` reports. */
+/* Upload and download the contact list with its impulses. get_contacts fills the caller's arrays contact, arms and
+ * impulse, of the sizes that `counts` reports. */
 OPERATION(TalusStatus, put_contacts, (TalusEngine *engine, const TalusContactList *list))
 OWN_ONLY(TalusStatus, get_contacts, (TalusEngine *engine, TalusContactList *list))
 /* Returns the contact list itself. */
 SHARED_ONLY(TalusContactList *, contacts, (TalusEngine *engine))
 /* Zeroes the impulses of a body's contacts. */
 SHARED_ONLY(void, forget, (TalusEngine *engine, int slot))
-/* Reports the numbers of the last detection. */
+/* Writes the numbers of the last detection. */
 OPERATION(void, counts, (const TalusEngine *engine, TalusEngineCounts *counts))
 
-/* Counts the moving bodies whose centre is below `below` along `axis`. */
+/* Counts the moving bodies whose centre has a coordinate less than `below`, m, along axis 0, 1 or 2. */
 OWN_ONLY(TalusStatus, below, (TalusEngine *engine, int axis, double below, int64_t *count))
 
-/* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities.
- * Impulses are transferred by key. Fails as talus_detect does, with the list unchanged. Exception: if memory does
- * not hold both lists, the list may be empty after a failure, and the next step starts cold. */
+/* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities (those
+ * after gravity and applied forces). A contact gets the impulse of the old contact with the same (a, b, feature), else
+ * 0. Fails as talus_detect does, with the list unchanged; only if memory does not hold both lists the list may be empty
+ * after a failure, so that the next step starts from zero impulses. */
 OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, long long step, TalusEngineCounts *counts))
-/* Detects contacts again, with the solved velocities. After find_missed the contacts found there are added to the list
+/* Detects contacts again, with the solved velocities. After find_missed, adds the contacts found there to the list
  * instead. */
 OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, TalusEngineCounts *counts))
 /* Sets the joints of all problems that are built later; NULL: none. */
 OPERATION(TalusStatus, put_joints, (TalusEngine *engine, const TalusEngineJoints *joints))
-/* Downloads the impulses of the joints after a solve, three per block, and the problem's records of some bodies. */
+/* Downloads, after a solve, the impulses of the joints, three per block, and the problem's records of the bodies in
+ * slot[count]. */
 OPERATION(TalusStatus, get_joints, (TalusEngine *engine, double *gamma, const int32_t *slot,
           double (*record)[8], int count))
-/* Builds the problem of the step in the backend's memory; op and gamma are lent until the next detect. Rows per
- * block: 6 if some contact has moments, else 3 if some has friction, else 1. Models, bounds and offsets are as
- * talus_problem_finish leaves them. A shared engine fills the problem of its setup and sets *op to NULL. */
+/* Builds the problem of the step in the backend's memory; the caller may use op and gamma until the next detect. Rows
+ * per block: 6 if some contact has moments, else 3 if some has friction or there are joints, else 1. Estimates are 0
+ * and offsets without De Saxce's shift. A shared engine fills its setup's problem and sets *op and *gamma to NULL. */
 OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *options,
           TalusOperator **op, double **gamma, TalusBuildReport *report))
-/* After a solve: computes the velocities v_f + M^-1 D gamma for the operations below. `changed`: true if some
- * moving body's velocity differs by more than `limit` from the one that detection used. */
+/* After a solve: computes the solved velocities v_f + M^-1 D gamma for the operations below. *changed: true if some
+ * moving body's velocity differs by more than `limit`, m/s, from the one that detection used. */
 OPERATION(TalusStatus, solved, (TalusEngine *engine, double limit, bool *changed))
-/* Searches around the bodies whose velocities `solved` finds changed. *missed: true if the list lacks a contact whose gap,
- * moved by the solved velocities, ends below -h `tolerance`; tolerance in m/s. An engine without this operation cannot
- * tell, and the caller assumes a missed contact. */
+/* Searches around the bodies whose velocities changed by more than `limit`. *missed: true if the list lacks a contact
+ * whose gap, moved by the solved velocities, ends below -h `tolerance`; both in m/s. Where this operation is NULL the
+ * caller assumes a missed contact. */
 SHARED_ONLY(TalusStatus, find_missed, (TalusEngine *engine, const TalusDetectOptions *options,
             double limit, double tolerance, bool *missed))
-/* Probes of the solved step: sum_probes before the bodies move, get_probes after. */
+/* Probes of the solved step: sum_probes, before integrate, requests the sums; get_probes, after it, writes them. */
 OPERATION(TalusStatus, sum_probes, (TalusEngine *engine, const TalusEngineProbe *probe, int count))
 OPERATION(TalusStatus, get_probes, (TalusEngine *engine, TalusProbeSums *sums, int count))
 /* Stores gamma in the contact list, as impulses in the world frame. */
 OPERATION(TalusStatus, store_impulses, (TalusEngine *engine))
-/* Stores impulses and moves the bodies by h. First checks that the solved velocities lead to a finite state; if
- * not, returns TALUS_ERR_NUMERIC with the slot in the message and changes nothing. Afterwards the problem's
- * records hold the mean of free and solved velocities. */
+/* Stores gamma in the contact list, moves the bodies by h and fills the ledger. First checks that the solved velocities
+ * lead to a finite state; if not, returns TALUS_ERR_NUMERIC, with the body's id in the message, and leaves bodies and
+ * contacts as they were. Afterwards the problem's records hold the mean of free and solved velocities. */
 OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 gravity, long long step,
           TalusEngineLedger *ledger))
 
@@ -88,7 +90,7 @@ OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 grav
  * with TALUS_ENGINE_PERIODS only. */
 OPERATION(TalusStatus, wrap, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
 
-/* Copies bodies and contacts inside the engine; restores that copy, once per snapshot. For halved steps. */
+/* Copy bodies and contacts inside the engine; restore that copy, at most once per snapshot. For halved steps. */
 OPERATION(TalusStatus, snapshot, (TalusEngine *engine))
 OPERATION(TalusStatus, rollback, (TalusEngine *engine))
 

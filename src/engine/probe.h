@@ -1,13 +1,14 @@
-/* engine/probe.h - what one contact and one body add to the sums of a probe (world/probe.c), for host and device. */
+/* engine/probe.h - what one contact and one body add to the sums of a probe, for host and device. A probe measures the
+ * contact forces on one body, or on all bodies in a region. */
 #ifndef TALUS_ENGINE_PROBE_H
 #define TALUS_ENGINE_PROBE_H
 
 #include "engine/engine.h"
 
-/* Sums of TalusProbeSums: impulse, torque and number of contacts; then number, mass and momentum of bodies. */
+/* Doubles of TalusProbeSums by contacts (impulse, torque, number), then by bodies (number, mass, momentum). */
 enum { TALUS_PROBE_CONTACT_SUMS = 7, TALUS_PROBE_BODY_SUMS = 5 };
 
-/* True if the probe sums over this body: the probe's own body, or one whose centre is in its region. */
+/* True if the probe sums over this body: its own, or one that is free or asleep with its centre in the region. */
 TALUS_INLINE bool talus_probe_has(const TalusEngineProbe *probe, const int32_t *shape,
                                   const uint8_t *mobility, const TalusVec3 *position, uint32_t slot)
 {
@@ -18,8 +19,9 @@ TALUS_INLINE bool talus_probe_has(const TalusEngineProbe *probe, const int32_t *
            x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;
 }
 
-/* Adds a contact of a body that the probe has. `impulse` and `moment` act on b, arm: from the body's centre; on_a: the
- * body is a. Torques of a region are about its middle. */
+/* Adds to sum[TALUS_PROBE_CONTACT_SUMS] a contact of a body of the probe, with the body's position and the arm from its
+ * centre to the contact. `impulse` and `moment` act on b; on_a: the body is a, so that they are reversed. Torques are
+ * about the body's centre or the middle of the region. */
 TALUS_INLINE void talus_probe_add_contact(const TalusEngineProbe *probe, TalusVec3 position,
                                           TalusVec3 arm, bool on_a, TalusVec3 impulse,
                                           TalusVec3 moment, double *sum)
@@ -34,7 +36,7 @@ TALUS_INLINE void talus_probe_add_contact(const TalusEngineProbe *probe, TalusVe
         sum[j] += values[j];
 }
 
-/* Adds a body with its solved record; NULL: it does not move. */
+/* Adds a body to sum[TALUS_PROBE_BODY_SUMS]. `solved` is its record with solved velocities; NULL: it does not move. */
 TALUS_INLINE void talus_probe_add_body(double mass, const double *solved, double *sum)
 {
     sum[0] += 1.0;

@@ -26,7 +26,7 @@ typedef struct Sums {
  * unrolls. */
 enum { WIDE = 2 };
 
-/* g = S ((N + E) gamma + q) from u = D'v (or N gamma + q). */
+/* g, on entry D'v (of a matrix N gamma + q), becomes S ((N + E) gamma + q). */
 KERNEL void scaled_gradient(const TalusOperator *op, const Pair *pair, const Lane s[2],
                             const Lane x[3], Lane g[3])
 {
@@ -44,7 +44,7 @@ KERNEL Lane cone_shift(Lane nu, const Lane g[3])
     return nu * lane_sqrt(g[1] * g[1] + g[2] * g[2]);
 }
 
-/* y = x + beta (x - x_prev) and y - step g(y), with the law's shift if `exact`; stores g in g_prev. */
+/* y = x + beta (x - x_prev), next = y - step g(y), with De Saxce's shift if `exact`; stores g in g_prev. */
 KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, bool exact, Lane nu,
                         const Lane x[3], const Lane g[3], Lane y[3], Lane next[3], Sums *sums)
 {

@@ -1,6 +1,6 @@
 /* backend/cpu/blocks.c - operations block by block: projections, steps, faces.
  *
- * Bound by memory: each reads and writes every vector once. Sums go through one slot per chunk. */
+ * Bound by memory: each reads and writes every vector once. Each chunk leaves its sums in the scratch's `partial`. */
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/general.h"

@@ -1,4 +1,5 @@
-/* backend/cpu/colour.h - colours of contacts: no two contacts of one colour share a body that impulses move. */
+/* backend/cpu/colour.h - colours of contacts: no two contacts of one colour share a body that impulses move, so that
+ * threads can sweep them in parallel. */
 #ifndef TALUS_BACKEND_CPU_COLOUR_H
 #define TALUS_BACKEND_CPU_COLOUR_H
 
@@ -17,11 +18,11 @@ enum {
 
 /* Classes of contacts. Runs: 0 sphere-sphere, 1 sphere-fixed, 2 general; heavy and overflow contacts count as run 2. */
 typedef struct TalusColouring {
-    uint8_t *class_of; /* [blocks] */
-    int32_t *place;    /* [blocks]: index among the contacts of the same class and run */
-    uint64_t *used;    /* [bodies]: colours taken at a body; explicit: [blocks] (sweep_sparse.c) */
-    int count[CLASSES][3];
-    int colours; /* number of colours in use */
+    uint8_t *class_of;     /* [blocks] */
+    int32_t *place;        /* [blocks]: index within its class and run */
+    uint64_t *used;        /* bit c: colour c is taken; [bodies], of an explicit matrix [blocks] */
+    int count[CLASSES][3]; /* contacts by class and run */
+    int colours;           /* number of colours in use */
 } TalusColouring;
 
 static inline int talus_body_contacts(const TalusOperator *op, int body)
@@ -34,6 +35,7 @@ static inline bool talus_is_heavy(const TalusOperator *op, int body)
     return body >= 0 && talus_body_contacts(op, body) > HEAVY_CONTACTS;
 }
 
+/* Fills the colouring, whose memory is reused, from the contacts of a matrix-free operator. */
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *colouring);
 void talus_colouring_clear(TalusColouring *colouring);
 

@@ -1,4 +1,4 @@
-/* backend/cpu/cone_lanes.h - two blocks of a cone problem at a time. */
+/* backend/cpu/cone_lanes.h - operations on circular cones, two blocks at a time in the lanes of a vector register. */
 #ifndef TALUS_BACKEND_CPU_CONE_LANES_H
 #define TALUS_BACKEND_CPU_CONE_LANES_H
 
@@ -28,7 +28,7 @@ KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
     x[2] = (Lane)(~apex & (Mask)(s * x[2]));
 }
 
-/* Two entries, or the last one twice with the copy masked out of the sums. */
+/* Blocks i and i + 1 in the two lanes; if !both, block i in both, and `live` keeps the copy out of sums. */
 typedef struct Pair {
     int64_t i;
     bool both;
@@ -62,7 +62,7 @@ KERNEL Lane load1(const double *p, const Pair *pair)
     return pair->both ? lane_load(p + pair->i) : lane(p[pair->i]);
 }
 
-/* Squared natural residual (problem.h) of gamma = s x with gradient g / s. */
+/* Returns the squared natural residual |d (gamma - P(gamma - g_gamma / d))|^2 of gamma = s x; g = s g_gamma. */
 KERNEL Lane cone_residual2(const TalusOperator *op, const Pair *pair, Lane mu, const Lane s[2],
                            const Lane x[3], const Lane g[3])
 {

@@ -1,7 +1,7 @@
 /* backend/cpu/contact.c - the matrix-free operator: D' v, D gamma and M^-1 of a chunk of contacts.
  *
- * N gamma takes three kernels: wrench (per contact), gather (per body), contact velocity (per contact). A body sums
- * its own contacts, so no two threads write the same number and the order of addition is that of the contact list.
+ * N gamma takes three kernels: wrench (each contact's impulse and torque), gather (sums per body), contact velocity. A
+ * body sums its own contacts, so no two threads write the same number and the order of sums is that of the contacts.
  *
  * Per sphere-sphere contact with friction, bytes read + written and flops:
  *     wrench            56 + 48 B    26 flop
@@ -85,7 +85,7 @@ static void sphere_normal_velocities(const TalusOperator *op, const double (*vel
     }
 }
 
-/* Relative spins of a contact with 6 rows, in its frame. */
+/* local = relative angular velocity at contact i, times its length, in its frame: the velocities of the moment rows. */
 static void moment_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
                             double local[3])
 {
@@ -195,7 +195,7 @@ static void sphere_normal_wrenches(const TalusOperator *op, const double *gamma,
     }
 }
 
-/* Adds a moment to the torques of the two records, each with the sign that bodies subtract. */
+/* Adds contact i's moment to the torques of its two records; bodies subtract torques, hence the signs. */
 static void moment_wrench(const TalusOperator *op, const double moment[3], int i,
                           double (*record)[6])
 {
@@ -250,8 +250,8 @@ typedef struct Gather {
     bool free_motion;
 } Gather;
 
-/* Sums one body's records: {p_x, p_y}, {p_z, t_x}, {t_y, t_z}. An impulse has the sign of its side, set by its sign
- * bit; torques are all subtracted. */
+/* sum = {p_x, p_y}, {p_z, t_x}, {t_y, t_z} over one body's records. Flipping the sign bit gives an impulse the sign of
+ * its side; torques are added, for the caller to subtract. */
 KERNEL void body_sum(const double (*record)[6], const int32_t *incidence, int count, Lane sum[3])
 {
     sum[0] = sum[1] = sum[2] = lane(0.0);

@@ -5,23 +5,24 @@
 #include "backend/backend.h"
 #include "backend/host.h"
 
-/* u = D'v of blocks [begin, end) in their frames, `rows` per block. */
+/* u = D'v, contact velocities of blocks [begin, end) in their frames, op->rows numbers per block. */
 void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity)[8], int begin,
                                 int end, double *u);
 
-/* Writes the wrenches of the impulses gamma of blocks [begin, end) to the operator's records. */
+/* Writes the wrenches (impulse and torque, see contact.c) of blocks [begin, end) to record, one per contact or, of a
+ * general one, two. gamma starts at block `begin`, record at block 0. */
 void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, int end,
                       double (*record)[6]);
 
-/* Writes gamma = S x to the scratch: as wrenches or, for an explicit matrix, as `unscaled`. */
+/* Writes gamma = S x to the scratch: its wrenches to `record` or, for an explicit matrix, gamma to `unscaled`. */
 void talus_cpu_unscale(const TalusOperator *op, const TalusMetricBlock *metric, const double *x);
 
-/* velocity = (free motion) + M^-1 times the sum of each body's wrenches, with eliminated joints satisfied. */
+/* velocity = v_f, if `free_motion`, plus M^-1 times the sum of a body's wrenches; then satisfies eliminated joints. */
 void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
                       double (*velocity)[8]);
 
-/* Explicit operator (sparse.c). full_blocks: true if N consists of full 3 x 3 blocks. Product: out = N x for blocks
- * [begin, end). */
+/* Explicit operator (sparse.c): true if N consists of full 3 x 3 blocks; out = N x for blocks [begin, end), out
+ * starting at block `begin`. */
 bool talus_cpu_full_blocks(const TalusOperator *op);
 void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
                               double *out);
@@ -29,7 +30,7 @@ void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begi
 /* Maximum number of sums per chunk. */
 enum { PARTIALS = 8 };
 
-/* Adds the first `count` partial sums of all chunks of blocks, in order; the last of them is a maximum. */
+/* Adds up the first `count` partial sums of all chunks of blocks, in order; the last total is a maximum instead. */
 void talus_cpu_collect(const TalusOperator *op, int count, double *total);
 
 /* The operations: talus_cpu_GROUP_NAME. */

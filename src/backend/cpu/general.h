@@ -1,7 +1,7 @@
-/* backend/cpu/general.h - operations on one block of an operator whose blocks are varied (operator.h).
+/* backend/cpu/general.h - operations on one block with any set, of an operator with `varied` set.
  *
  * They are not inlined, so that loops over cones and half lines keep their size and speed. metric NULL: s = 1; x, g,
- * d and p are of one block, in the metric. */
+ * d and p are the entries of block i alone, in the metric. The functions are talus_block_... of sets/set.h. */
 #ifndef TALUS_BACKEND_CPU_GENERAL_H
 #define TALUS_BACKEND_CPU_GENERAL_H
 
@@ -9,7 +9,7 @@
 #include "backend/sets.h"
 #include "base/lane.h"
 
-/* What a loop knows of its blocks; constants after inlining, except the rows of varied blocks. */
+/* What a loop knows of its blocks; constants after inlining, except the rows if `varied`. */
 typedef struct Known {
     int rows;
     bool varied;
@@ -17,7 +17,7 @@ typedef struct Known {
 
 void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            double *x);
-/* Projects x onto the recession cone of the set, but prisms keep their bounds; without metric. */
+/* Projects x onto the directions in which impulses can grow without bound; prisms keep their bounds. No metric. */
 void talus_general_recede(const TalusOperator *op, int64_t i, double *x);
 /* True if x is on the boundary of its set. */
 bool talus_general_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
@@ -34,7 +34,7 @@ double talus_general_step(const TalusOperator *op, const TalusMetricBlock *metri
 double talus_general_shift(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            const double *g);
 
-/* x = P(x), for half lines (with constant `rows`) and varied blocks. */
+/* x = P(x) for a half line or, if op->varied, any set. */
 KERNEL void plain_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                           double *x)
 {
@@ -44,7 +44,7 @@ KERNEL void plain_project(const TalusOperator *op, const TalusMetricBlock *metri
         x[0] = talus_project_nonneg(x[0]);
 }
 
-/* Squared natural residual (problem.h) of gamma for the same blocks; `step` is gamma - g / d on entry. */
+/* Returns |d (gamma - P(step))|^2, the squared natural residual, for the same sets; step is gamma - g / d on entry. */
 KERNEL double plain_residual2(const TalusOperator *op, int64_t i, int rows, double d,
                               const double *gamma, double *step)
 {

@@ -14,7 +14,7 @@ TalusStatus talus_cpu_joint_rows(const TalusOperator *op, TalusJointRow *row, in
     return TALUS_OK;
 }
 
-/* Copies each body's contacts without those of joints, which end each list. */
+/* Copies each body's range of `incidence` without its joints, the last entries of the range. */
 static void drop_incidences(const TalusOperator *whole, TalusOperator *op)
 {
     const int32_t end = 2 * (op->blocks + op->general);

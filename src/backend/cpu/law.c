@@ -28,7 +28,7 @@ static bool is_prism(const TalusOperator *op, int64_t i)
     return op->model && talus_model_prism(&op->model[i], op->prisms);
 }
 
-/* Returns the normal entry of q, with its shift. */
+/* Returns the address of the normal entry of q, or of the bias, which contains the shift. */
 static double *normal_offset(const TalusOperator *op, int64_t i)
 {
     return op->pair ? &op->bias[i] : &op->offset[i * op->rows];

@@ -67,7 +67,7 @@ void talus_cpu_op_bodies(const TalusOperator *op, const double *gamma, bool free
     talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, velocity);
 }
 
-/* v_f with eliminated joints satisfied. */
+/* Writes v_f, with eliminated joints satisfied, to the scratch velocities. */
 static void free_bodies(const TalusOperator *op)
 {
     memcpy(op->scratch->velocity, op->body, (size_t)op->bodies * sizeof *op->body);
@@ -217,7 +217,8 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
     return r2;
 }
 
-/* Adds the squared residuals to the sums, with their maximum; `gradient` starts at `begin`. */
+/* Adds the squared residuals of blocks [begin, end) to sums[0], their maximum to sums[1]; if pass->relaxed, also takes
+ * the Jacobi step. `gradient` starts at block `begin`. */
 KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
                         const double *gradient, double sums[2])
 {

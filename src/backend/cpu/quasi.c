@@ -60,7 +60,7 @@ static inline int64_t smaller(int64_t a, int64_t b)
 
 /* ---- direction ---- */
 
-/* d of entries [first, first + length). */
+/* Writes the entries [first, first + length) of the direction d. */
 static void combine(const Pass *pass, int64_t first, int64_t length)
 {
     const TalusQuasi *q = pass->q;
@@ -143,7 +143,7 @@ typedef struct Moved {
 
 enum { MOVED = sizeof(Moved) / sizeof(Lane) };
 
-/* Half of d and of w = g_next - g of the last step. */
+/* Halves the last step: d becomes d / 2, w becomes (g_next - g) / 2. */
 KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], Lane d[3], Lane w[3])
 {
     load3(q->g_next, pair, w);
@@ -154,7 +154,7 @@ KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], L
     store3(q->d, pair, d);
 }
 
-/* Moves blocks i (and i+1) of a piece whose first block is `begin`; u holds D'M^-1 D S d of the piece. */
+/* Steps the two blocks of `pair` to x_next, g_next and r_next; u holds D'M^-1 D S d from block `begin` on. */
 KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begin, const Pair *pair,
                       bool halve, const double *u, Moved *sums)
 {
@@ -227,7 +227,7 @@ static void cone_moves(const Pass *pass, int64_t begin, int64_t end, const doubl
         cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
 }
 
-/* d and w = S (N + E) S d of block i; u holds D'M^-1 D S d. */
+/* w = S (N + E) S d of block i, from u = D'M^-1 D S d; with q->halve, halves d and the last w instead. */
 KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u, double *w)
 {
     const TalusOperator *op = pass->op;

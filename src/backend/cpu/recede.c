@@ -22,8 +22,8 @@ static double norm2(int rows, const double *x)
     return sum;
 }
 
-/* The set of block i, with Coulomb blocks as cones if relaxed, else as prisms, whose recession cone is that of the
- * bounds. */
+/* Returns the set of block i. Coulomb blocks are cones if relaxed, else prisms, in which only the normal impulse can
+ * grow without bound. */
 static TalusSet law_set(const Pass *pass, int64_t i)
 {
     return talus_block_set(pass->op, i, !pass->relaxed, NULL);

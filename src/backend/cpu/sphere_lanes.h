@@ -35,7 +35,7 @@ KERNEL void lanes_to_world(const Lane frame[4], const Lane local[3], Lane world[
     world[2] = g[2] - d * w[2];
 }
 
-/* v_b - v_a and s_a + s_b of one contact: {x, y}, {z, unused} and the same for the spins. */
+/* r = v_b - v_a and s_a + s_b of one contact, as {x, y}, {z, unused}, then spins likewise; fixed: v_b = s_b = 0. */
 KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bool fixed, Lane r[4])
 {
     const double *a = velocity[pair[0]];
@@ -51,8 +51,7 @@ KERNEL void sphere_motion(const double (*velocity)[8], const int32_t pair[2], bo
     }
 }
 
-/* The same of two contacts as lanes. Records are combined before they are transposed into lanes, which halves the
- * shuffles. */
+/* The same of two contacts, one per lane. Combining records before transposing them halves the shuffles. */
 KERNEL void lanes_motion(const double (*velocity)[8], const int32_t (*pair)[2], bool fixed,
                          Lane v[3], Lane spin[3])
 {

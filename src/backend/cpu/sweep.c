@@ -32,8 +32,8 @@ KERNEL void store_body(double *p, double *q, const Lane v[8])
  * unrolls. */
 enum { WIDE = 2 };
 
-/* New impulses from the contact velocities u by projected steps. 1/size^2 is computed in parallel with the root, so
- * that the division does not wait for it. */
+/* next = the impulses after projected steps at the contact velocities u, averaged by rho. The division by t2 does not
+ * wait for the root of t2. */
 KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3],
                       Lane next[WIDE][3])
 {
@@ -171,7 +171,7 @@ typedef struct Loop {
     bool fixed;
 } Loop;
 
-/* Packs by which body records, which are scattered in memory, are prefetched. */
+/* How many packs ahead body records, which are scattered in memory, are prefetched. */
 enum { AHEAD = 6 };
 
 KERNEL void fetch_bodies(const SpherePack *pack, double (*velocity)[8], bool fixed)
@@ -251,7 +251,7 @@ static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = sum;
 }
 
-/* Heavy items: no velocity changes until the changes of all are known. */
+/* Steps heavy items at the present velocities; sweep_heavy applies their changes after all are known. */
 static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;

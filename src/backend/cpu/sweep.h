@@ -1,4 +1,4 @@
-/* backend/cpu/sweep.h - the plan of a Gauss-Seidel sweep. */
+/* backend/cpu/sweep.h - the plan of a Gauss-Seidel sweep: contacts in the order and layout in which it visits them. */
 #ifndef TALUS_BACKEND_CPU_SWEEP_H
 #define TALUS_BACKEND_CPU_SWEEP_H
 
@@ -7,18 +7,18 @@
 #include "base/lane.h"
 #include "base/rng.h"
 
-/* Packs, and items or explicit blocks, per chunk of a parallel loop. */
+/* Packs per chunk of a parallel loop; items, or blocks of a matrix, per chunk. */
 enum { PACK_GRAIN = 128, ITEM_GRAIN = 64 };
 
 /* One block's step in the metric diag(b_n, b_t, b_t): numbers that are constant over sweeps. */
 typedef struct StepRule {
     double inv_n, inv_t; /* omega / b_n, omega / b_t */
     double mu, kappa;    /* kappa = mu b_t / b_n */
-    double mantle;       /* 1 / (1 + mu kappa) */
+    double mantle;       /* 1 / (1 + mu kappa), factor of projections onto the mantle */
     double scale;        /* d, converts an impulse change to a velocity change */
 } StepRule;
 
-/* Two sphere contacts of one colour; impulses in the world frame, so no tangents are needed. */
+/* Two contacts of spheres of one colour, one per lane; impulses in the world frame, so no tangents are needed. */
 typedef struct SpherePack {
     Lane normal[3], gamma[3];
     Lane bias, compliance;
@@ -26,7 +26,7 @@ typedef struct SpherePack {
     int32_t a[LANES], b[LANES];
 } SpherePack;
 
-/* Any contact, handled one at a time. */
+/* Any contact, by itself; impulse in the world frame. */
 typedef struct SweepItem {
     double normal[3], gamma[3], arm_a[3], arm_b[3];
     double bias, compliance;
@@ -51,36 +51,37 @@ struct TalusSweep {
     TalusSweepOptions options;
     TalusRng rng;
 
-    double (*velocity)[8]; /* the operator's scratch; entry [bodies] is a dummy for an odd lane */
-    const double *ended;   /* gamma of the last end; the scratch may have been overwritten since */
-    double *partial;
+    double (*velocity)[8]; /* the operator's scratch; [bodies] is a dummy body for an idle lane */
+    /* gamma of the last `end`, to recompute velocity, which others may have overwritten since; else NULL */
+    const double *ended;
+    double *partial; /* squared velocity change of each chunk */
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
     TalusColouring colouring;
     SpherePack *pack;
     int pack_start[COLOURS][3]; /* sphere-sphere from [0], sphere-fixed from [1], to [2] */
     SweepItem *item;
-    int item_start[CLASSES + 1];
-    double (*change)[3]; /* impulse change of each heavy item in this sweep */
-    int32_t *split;      /* [bodies]: number of heavy items that share the body */
+    int item_start[CLASSES + 1]; /* first item of each class */
+    double (*change)[3];         /* impulse change of each heavy item in this sweep */
+    int32_t *split;              /* [bodies]: number of heavy items that share the body */
 
-    /* in sequence: one item per block; order is the permutation of a random sweep */
+    /* in sequence: one item per block; order: the blocks in visiting order */
     int32_t *order;
 
-    /* block by block (sweep_sparse.c) */
+    /* block by block (sweep_sparse.c): `step` steps a block, returns its squared velocity change */
     double (*step)(struct TalusSweep *sweep, int block);
-    double *gamma;
+    double *gamma;                 /* impulses in contact frames */
     int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
     int colour;                    /* colour being swept */
     bool packed;                   /* options.local is set and all contacts fit into packs */
     LocalItem *local;              /* [blocks], in visiting order; if not coloured, by block */
 };
 
-/* Returns the step of a block with diagonal (nn, tt, tt) and off-diagonal bound `coupling` (operator.h). */
+/* Returns the step of a block with diagonal (nn, tt, tt, ..) and TalusOperator.coupling. */
 StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
                          double coupling, double mu);
 
-/* Applies the impulse sign * dp at `arm` to a body's velocities v. */
+/* Adds the effect of the impulse sign * dp at `arm` to v, the velocity record of `body`. */
 static inline void talus_push_body(const TalusOperator *op, int body, double sign,
                                    const double arm[3], const double dp[3], double v[8])
 {
@@ -97,7 +98,7 @@ static inline void talus_push_body(const TalusOperator *op, int body, double sig
 
 /* Fills packs and items from the operator and gamma. */
 TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma);
-/* Writes the impulses back, block by block. */
+/* Writes the impulses of packs and items to gamma, in contact frames. */
 void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
 
 /* True if the sweep works block by block on impulses in the contact frames: for an explicit operator, varied sets,
@@ -109,13 +110,14 @@ static inline bool talus_sweep_by_block(const TalusSweep *sweep)
     return !op->pair || op->varied || local;
 }
 
-/* sweep_sparse.c: a = block of N + E of contact i; with one row only the first entry. */
+/* sweep_sparse.c: a = the block of N + E of block i, without moment rows; of a matrix with one row, its one entry. */
 void talus_sweep_block(const TalusOperator *op, int i, double a[3][3]);
 /* Draws the next permutation of a random sweep. */
 void talus_sweep_shuffle(TalusSweep *sweep);
+/* Plan and one sweep block by block; run returns the squared velocity change. */
 TalusStatus talus_sweep_sparse_begin(TalusSweep *sweep, const double *gamma);
 double talus_sweep_sparse_run(TalusSweep *sweep);
-/* sweep_block.c: the same with solvers of one contact; run as above. */
+/* sweep_block.c: plan with a solver of each contact's own problem; the sweep is talus_sweep_sparse_run. */
 TalusStatus talus_sweep_local_begin(TalusSweep *sweep, const double *gamma);
 
 #endif

@@ -132,9 +132,9 @@ static void add_side(const TalusOperator *op, int body, double share, const doub
     *tt += share * across;
 }
 
-/* Heavy items see each body's mass divided among the heavy items that share it: then all may change at once and the
- * sum still lowers the objective. A block A with diagonal (nn, tt, tt) satisfies A <= diag(2 nn, 4 tt, 4 tt), with
- * the normal row bounded separately; spheres have no coupling. */
+/* Gives a heavy item the step in which each body's mass is divided among the heavy items that share it: then all may
+ * change at once and the objective still decreases. A block A with diagonal (nn, tt, tt) satisfies A <= diag(2 nn, 4
+ * tt, 4 tt), with the normal row bounded separately; spheres have no coupling. */
 static void split_mass(TalusSweep *sweep, SweepItem *item, bool sphere)
 {
     const TalusOperator *op = sweep->op;

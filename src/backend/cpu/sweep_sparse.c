@@ -168,7 +168,7 @@ static double matrix_step(TalusSweep *sweep, int i)
     return step_block(sweep, i, op->coupling[i], g, change);
 }
 
-/* Adds a wrench record (contact.c) to the body on its side. */
+/* Applies a wrench record, impulse and minus the torque, to a body; sign of the impulse: -1 on a, 1 on b. */
 static void push_body(TalusSweep *sweep, int body, double sign, const double record[6])
 {
     double *v = sweep->velocity[body], turn[3];

@@ -42,7 +42,7 @@ static double normal_offset(const TalusOperator *op, int64_t i)
                               : op->offset[i * op->rows]);
 }
 
-/* Length that multiplies spins; with 6 rows spins also count by themselves. */
+/* Returns the factor of |W| of one side's body: the arm, with 6 rows plus the lever of the moment rows. */
 static double arm_of(const TalusOperator *op, int i, int side)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* memory.cu */
+/* memory.cu: functions of TalusBackend with these names */
 TalusStatus cu_open(void);
 void cu_describe(char *text, size_t size);
 size_t cu_memory_now(void); /* bytes of device memory in use */
@@ -20,12 +20,13 @@ TalusStatus cu_check(TalusContext *context);
 #define OPERATION(result, group, name, arguments) result cu_##group##_##name arguments;
 #include "backend/operations.h"
 
-/* operator.cu: frees what cu_op_scratch made, and what other files store with it. */
+/* operator.cu: frees op->device: the scratch, the copy of a host's operator, and what other files store there. */
 void cu_scratch_clear(TalusOperator *op);
-/* sweep.cu, for tests: contacts in sweep order, and the class of each (sweep.h). */
+/* sweep.cu, for tests: writes to the host contact[k], the contact at place k of the order, and class_of[i], the class
+ * of contact i (sweep.h). */
 void cu_sweep_order(const TalusSweep *sweep, uint32_t *contact, uint32_t *class_of);
 
-/* iterate.cu */
+/* iterate.cu: run.accelerate and run.relax, in double precision and in single precision with refinement */
 TalusStatus cu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
 TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *state,
@@ -35,7 +36,7 @@ TalusStatus cu_relax_run(const TalusOperator *op, double omega, double lambda, d
 TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
                                TalusRun *run);
 
-/* face.cu */
+/* face.cu: run.proportion */
 TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
 
 #ifdef __cplusplus

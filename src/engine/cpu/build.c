@@ -301,8 +301,8 @@ static TalusStatus soften_contacts(CpuEngine *e)
 {
     TalusOperator *op = talus_problem_operator(e->problem);
     int count = e->contacts->count + e->joints.kept;
-    for (int i = 0; i < count;
-         i++) /* of the joints' blocks only limits can push against each other */
+    /* contacts and, of the joints' blocks, limits: only these can push against each other */
+    for (int i = 0; i < count; i++)
         if (!op->model || op->model[i].section != TALUS_SECTION_JOINT)
             op->compliance[i] += e->built.soften * op->diagonal[i][0];
     return talus_problem_finish(e->problem);

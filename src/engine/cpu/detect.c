@@ -127,10 +127,10 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
  * was missed. Otherwise contacts are detected again with the solved velocities, and the step is solved again from
  * its present impulses, which is cheap if nothing new is found.
  *
- * Redetection is cheap for spheres only. With other shapes it is most of a step, so there it is limited to
- * bodies whose velocities changed: where they come to overlap anything without a contact, by more than the tolerance
- * allows contacts themselves. If there is no such overlap, further contacts would bear nothing, and the step stands.
- * Otherwise these contacts are added to the list, and the step is solved again. */
+ * Redetection is cheap for spheres only. With other shapes it is most of a step, so there find_missed looks around the
+ * bodies with changed velocities alone. It asks whether one of them ends the step overlapping a body that it has no
+ * contact with, by more than the tolerance allows at contacts. If not, further contacts would bear nothing, and the
+ * step stands. If so, these contacts are added to the list, and the step is solved again. */
 
 typedef struct ChangeContext {
     CpuEngine *engine;

@@ -2,7 +2,7 @@
  *
  *     engine.c      bodies, tables, contacts and joints from the world; snapshot and rollback
  *     detect.c      free velocities, detection, redetection
- *     build.c       the problem of a part of a step
+ *     build.c       the problem of a step, or of a part of a halved step
  *     integrate.c   from solved velocities to the state at the end
  *     ledger.c      works of contacts, forces and driven bodies; impulses stored in the contacts
  *     probe.c       sums of probes
@@ -19,9 +19,10 @@
 #include "engine/engine.h"
 #include "problem/build.h"
 
+/* Items per chunk; sums per chunk. */
 enum { CPU_GRAIN = 1024, CPU_PARTIALS = 8 };
 
-/* State for a rollback. */
+/* Copy of bodies and contacts for a rollback. */
 typedef struct CpuSnapshot {
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
@@ -43,19 +44,19 @@ typedef struct CpuEngine {
     int forces; /* slots with a force and a torque */
     TalusEngineJoints joints;
 
-    /* the current part of a step */
-    long long step;
-    int clipped;
-    double min_size;
-    TalusVec3 *free_velocity;       /* [slots]: v + h g + h f/m; 0 if fixed */
-    TalusVec3 *solved_velocity;     /* [slots], for redetection */
-    TalusVec3 *solved_spin;         /* [slots], likewise */
-    uint8_t *changed;               /* [slots]: the solve changed the velocity beyond the limit */
-    const TalusVec3 *seen_velocity; /* used in detection: free_velocity or solved_velocity */
-    const double (*solved)[8];      /* records of the last solve, in the problem's memory */
-    bool missed_known;              /* the detector holds the missed contacts */
-    TalusBuildOptions built;
-    double (*partial)[CPU_PARTIALS];
+    /* the current step, or part of a halved step */
+    long long step;                  /* its number, for messages */
+    int clipped;                     /* as in TalusEngineCounts */
+    double min_size;                 /* likewise */
+    TalusVec3 *free_velocity;        /* [slots]: v + h g + h f/m; v if driven, 0 if fixed */
+    TalusVec3 *solved_velocity;      /* [slots], for redetection */
+    TalusVec3 *solved_spin;          /* [slots], likewise */
+    uint8_t *changed;                /* [slots]: the solve changed the velocity beyond the limit */
+    const TalusVec3 *seen_velocity;  /* used in detection: free_velocity or solved_velocity */
+    const double (*solved)[8];       /* records of the last solve, in the problem's memory */
+    bool missed_known;               /* the detector holds the contacts that find_missed found */
+    TalusBuildOptions built;         /* options of the last build */
+    double (*partial)[CPU_PARTIALS]; /* sums of each chunk of a loop */
 
     const TalusEngineProbe *probe; /* owned by the world */
     TalusProbeSums *probe_sums;
@@ -77,6 +78,7 @@ static inline CpuEngine *cpu_engine(TalusEngine *engine)
 }
 
 /* ---- bodies ---- */
+/* True if the slot holds a free body. */
 static inline bool cpu_moves(const CpuEngine *e, int64_t slot)
 {
     return e->bodies.shape[slot] >= 0 && e->bodies.mobility[slot] == TALUS_MOBILITY_FREE;
@@ -92,7 +94,7 @@ static inline bool cpu_has_force(const CpuEngine *e, int64_t slot)
     return slot < e->forces;
 }
 
-/* Returns NULL for a sphere. */
+/* Returns the inertia of the body's shape; NULL for a sphere. */
 static inline const TalusGyration *cpu_gyration(const CpuEngine *e, int64_t slot)
 {
     int32_t shape = e->bodies.shape[slot];
@@ -111,7 +113,7 @@ static inline double cpu_contact_size(const CpuEngine *e, const TalusContact *c)
     return talus_contact_size(e->bodies.size, e->bodies.shape, e->bodies.mobility, c);
 }
 
-/* Returns the attractive impulse of a contact in the problem that was built last. */
+/* Returns the attractive impulse of contact i, N s, by the options of the last build. */
 static inline double cpu_attraction(const CpuEngine *e, int64_t i)
 {
     const TalusContact *c = &e->contacts->contact[i];
@@ -134,19 +136,18 @@ static inline void cpu_sum_partials(const CpuEngine *e, int64_t count, int colum
 }
 
 /* ---- build.c ---- */
-/* Refills the problem's body records with the velocities before any impulse. */
+/* Writes the problem's body records anew, with the velocities before contacts, attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
 
 /* ---- ledger.c ---- */
-/* Add works to the ledger. cpu_contact_works also stores the impulses in the list. For contacts and driven bodies
- * the problem's records hold the mean of free and solved velocities; cpu_force_works runs before, on the free
- * velocities. */
+/* Add works to the ledger; cpu_contact_works also stores the impulses in the list. cpu_force_works runs first, on the
+ * free velocities in the problem's records; the other two after these have become the mean of free and solved ones. */
 void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger);
 void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
 void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
 
 /* ---- probe.c ---- */
-/* Runs after the contacts have their impulses and before the bodies move. */
+/* Computes the requested sums. Runs after the list has its impulses and before the bodies move. */
 void cpu_run_probes(CpuEngine *e);
 
 #endif

@@ -14,7 +14,7 @@ extern "C" {
 
 /* ---- velocities ---- */
 
-/* Maxima: minus the lowest slot whose state is not finite, minus the smallest size. */
+/* Writes free or, given `solved`, solved velocities to out. Totals: see cu_predict_velocities. */
 static __global__ void see_velocities(CuPartials partials, double *totals, CuBodies b,
                                       TalusVec3 change, double h, const CuRecord *solved,
                                       const int32_t *problem_index, TalusVec3 *out)
@@ -257,7 +257,7 @@ static bool any_law(const TalusOperator *op, TalusFrictionLaw law)
     return (op->kinds & TALUS_KINDS_OF(law)) != 0;
 }
 
-/* Reserves arrays of friction besides the coefficient (problem/friction.c); the laws hold no friction to drop. */
+/* Reserves the arrays of friction besides mu, those that the kinds in op need. */
 static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
 {
     bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
@@ -343,7 +343,7 @@ static TalusStatus resize(TalusEngine *e, bool compliance)
     return cu_joints_merge(e);
 }
 
-/* Bounds start from 0; offsets have no shift yet. */
+/* Sets estimates to 0 and `unshifted` to the bias, which has no shift yet. */
 static void begin_friction(const TalusOperator *op)
 {
     size_t bytes = (size_t)op->blocks * sizeof(double);

@@ -1,7 +1,7 @@
 /* engine/cuda/detect.h - collision detection on the device: declarations shared by its files.
  *
  *     grid.cu        bodies in cells (collide/grid.h); walls apart
- *     pairs.cu       the search: contacts of moving spheres, candidates for all others
+ *     pairs.cu       the search: contacts of moving spheres; all other near pairs become candidates
  *     narrow.cu      contacts of the candidates (collide/pair_table.h)
  *     manifolds.cu   each body's contacts
  *     transfer.cu    impulses from the old list
@@ -21,25 +21,26 @@ extern "C" {
 #define CU_NONE UINT32_MAX
 
 enum {
-    CU_CLASSES = 512,    /* size classes: fat radii are floats in units near 1 */
+    CU_CLASSES = 512,    /* size classes, by powers of two: enough for fat radii as floats */
     CU_CLASS_ZERO = 767, /* number of the first class in collide/grid_level.h */
-    CU_SPARE_CELLS = 27 * TALUS_MAX_LEVELS + 2 /* beyond two per body */
+    CU_SPARE_CELLS = 27 * TALUS_MAX_LEVELS + 2 /* cells besides two per body */
 };
 
 /* Kinds of candidates that the narrow phase groups, so that neighbouring threads do the same kind of work. */
 enum { CU_KIND_PLANE, CU_KIND_CONVEX, CU_KIND_FACETS, CU_KIND_PARTS, CU_KINDS };
 
-/* Results for the host. Slots are the lowest ones, or CU_NONE. */
+/* Results for the host. Faults are the lowest slot that has them, or CU_NONE. */
 struct CuFound {
-    uint32_t fault;           /* a slot whose state is not finite (cu_predict_velocities) */
+    uint32_t fault;           /* its state is not finite (cu_predict_velocities) */
     double min_size;          /* smallest size of a moving body (cu_predict_velocities) */
-    uint32_t bad, odd, loose; /* slots refused by talus_refuse_... */
+    uint32_t bad, odd, loose; /* not finite or far too large; sphere of size != radius; free wall */
     uint32_t unbounded;       /* walls that are planes, revolves, meshes or fields */
-    uint32_t members;         /* bodies in the grid; they come first in the problem */
+    uint32_t members;         /* bodies in the grid, the first of the problem */
     uint32_t problem_bodies;  /* bodies in the grid and driven walls */
-    TalusFit fit;             /* in periodic space */
+    TalusFit fit;             /* limits of periodic space (collide/fit.h) */
+    /* contacts of two moving spheres; candidates; contacts of spheres with fixed bodies; general contacts */
     double spheres, candidates, fixed, general;
-    uint32_t rest[CU_KINDS];        /* grouped candidates, by CU_KIND */
+    uint32_t rest[CU_KINDS];        /* candidates by CU_KIND, without those of spheres */
     unsigned long long unsupported; /* lowest pair without contact function: a << 32 | b */
 };
 
@@ -49,7 +50,7 @@ struct CuGridShape {
     int moving; /* moving bodies in the sample; 0: no contacts are possible */
     bool again; /* bodies are measured again without drift, so that they fit into the period */
     TalusVec3 drift, low, high;
-    double unit; /* of fat radii, m: a power of two near the typical one */
+    double unit; /* unit of fat radii (radius plus margin), m: a power of two near their mean */
     double phase;
     float large; /* fixed bodies with a larger fat radius are walls */
     uint32_t large_walls, large_wall[TALUS_LARGE_WALLS];
@@ -59,7 +60,7 @@ struct CuGridShape {
     uint8_t level_of_class[CU_CLASSES];
 };
 
-/* A body in the search; two loads of 16 bytes. */
+/* Position and radius of a body in the search, m; two loads of 16 bytes. */
 struct alignas(16) CuBall {
     double x, y, z, radius;
 };
@@ -80,22 +81,24 @@ struct CuDetect {
     TalusWall *wall;     /* in metres */
     uint32_t *wall_slot; /* [wall_capacity]: planes and other walls without size, in any order */
     uint32_t wall_capacity;
-    float *fat; /* by slot, in units; 0 outside the grid, negative if not a moving sphere */
+    float
+        *fat; /* by slot: fat radius in units; 0 outside the grid, negated unless a moving sphere */
     uint32_t *cell, *rank, *temp; /* by slot; scratch */
     uint64_t *mask;               /* by problem index; shares memory with cell and rank */
     uint32_t *start;              /* first problem index of each cell */
     uint32_t *slot;               /* by problem index */
     int32_t *problem_index;       /* by slot */
     CuBall *ball;                 /* by problem index: position and radius */
-    float *ball_fat;              /* by problem index */
-    /* [2 (slots + 1)] by problem index: sphere contacts, candidates; then prefix sums */
+    float *ball_fat;              /* by problem index: as `fat` */
+    /* [2][slots + 1] by problem index: number of sphere contacts, of candidates; then prefix sums over all */
     uint32_t *count;
     CuCandidate *candidate;
     bool driven;         /* some body is driven */
     bool ragged, facets; /* as in CuTables */
-    uint32_t *rest;      /* [CU_KINDS][candidates]: indices of grouped candidates */
+    uint32_t *rest;      /* [CU_KINDS][candidates]: indices of the candidates of a kind */
 };
 
+/* Memory of detection; CuDetect points into it. */
 struct CuGrid {
     CuArray<CuGridShape> grid;
     CuArray<TalusWall> wall;
@@ -106,32 +109,35 @@ struct CuGrid {
     CuArray<uint32_t> rest;
 };
 
+/* Returns the size class of a fat radius. */
 static __device__ inline int cu_class_of(float fat, double phase)
 {
     int k = talus_size_class(fabs((double)fat), 1.0 / phase) - CU_CLASS_ZERO;
     return k < 0 ? 0 : k < CU_CLASSES ? k : CU_CLASSES - 1;
 }
 
+/* True if the body is a large wall: not free, and larger than the grid suits. */
 static __device__ inline bool cu_large(const CuDetect &d, uint32_t slot, float fat)
 {
     return d.bodies.mobility[slot] != TALUS_MOBILITY_FREE && -fat > d.grid->large;
 }
 
-/* grid.cu: sorts bodies into cells, up to ball and ball_fat. Reads the totals left by cu_predict_velocities. */
+/* grid.cu: sorts bodies into cells and fills d from wall to ball_fat. Reads the totals of cu_predict_velocities. */
 TalusStatus cu_grid_build(const CuDetect *d);
-/* pairs.cu: count fills d->count and the totals of found; write fills candidates and run 1 of the list; frames fills
- * normals and gaps of run 1. */
+/* pairs.cu: count fills d->count and the numbers in `found`; write fills d->candidate and the pairs of the list's run
+ * 1, contacts of two moving spheres; frames fills frames and gaps of run 1. */
 TalusStatus cu_pairs_count(const CuDetect *d);
 void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres);
 void cu_sphere_frames(const CuDetect *d, const CuList *list, int spheres);
-/* narrow.cu: count fills the counts of runs 2 and 3 by candidate, [2 (candidates + 1)], and the totals of found; write
- * fills the contacts. */
+/* narrow.cu: count fills count, [2][candidates + 1], with the contacts of each candidate in runs 2 (sphere-fixed) and 3
+ * (general), then prefix sums, and the numbers in `found`; write fills these contacts of the list. */
 TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count);
 void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list);
 /* manifolds.cu: fills incidence_start and incidence of a list that is complete except for its impulses, whose memory
  * serves as scratch. */
 TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list);
-/* transfer.cu: transfers impulses by key from the old list. begin: scratch, [3 old->problem_bodies]. */
+/* transfer.cu: fills list->impulse from the old contacts with the same (a, b, feature), else 0. begin: work space,
+ * [3 old->problem_bodies]. */
 void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin);
 
 #endif

@@ -237,7 +237,7 @@ static void exchange_lists(CuList *a, CuList *b)
     a->incidence = list.incidence;
 }
 
-/* Needs no memory. Consumes the backup. */
+/* Allocates nothing, so that it cannot fail for lack of memory. Consumes the backup. */
 TalusStatus cu_engine_rollback(TalusEngine *e)
 {
     CuBodies *b = &e->bodies;

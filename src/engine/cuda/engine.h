@@ -11,11 +11,11 @@
  *     integrate.cu   solved velocities, ledger, the state at the end
  *
  * Bodies are stored by slot. In each step the bodies of the grid (moving bodies and small fixed ones) are sorted by
- * cell, small sizes first, followed by driven walls. A body's index in this order is its problem index: the problem's
- * bodies are in it, so that neighbours in space are neighbours in memory. Contacts are ordered by run, then by the
- * lower problem index of a and b (that of a, if b has none), then as the search from there finds b, then by feature.
- * The order depends on the state alone. a and b themselves are chosen by slots as in collide/contact.h, so contact,
- * normal and impulse are those of the host. */
+ * cell, small sizes first, followed by driven walls (large bodies outside the grid). A body's index in this order is
+ * its problem index, so that neighbours in space are neighbours in the problem's memory. Contacts are ordered by run,
+ * then by the lower problem index of a and b (a's, if b has none), then as the search from that body finds the other,
+ * then by feature. The order depends on the state alone. a and b themselves are chosen by slots as in
+ * collide/contact.h, so contact, normal and impulse are those of the host. */
 #ifndef TALUS_ENGINE_CUDA_ENGINE_H
 #define TALUS_ENGINE_CUDA_ENGINE_H
 
@@ -30,22 +30,22 @@ typedef double CuRecord[8];
 typedef double CuSym3[6];
 typedef double CuArm[6];
 typedef double CuPair[2];
-/* The operator's frame, aligned so that it is loaded in two pieces. */
+/* An element of TalusOperator.frame, aligned so that two loads of 16 bytes take it. */
 struct alignas(16) CuFrame {
     double x, y, z, w;
 };
 
 struct CuTables {
     CuArray<TalusShape> shape;    /* as the host's, with pointers into `block` */
-    CuArray<unsigned char> block; /* the blocks of all shapes, concatenated */
+    CuArray<unsigned char> block; /* arrays of all shapes (vertices, facets, ..), concatenated */
     bool ragged;                  /* some shape is not a sphere, plane or revolve */
     bool facets;                  /* some shape is a mesh or a field */
     CuArray<TalusGyration> gyration;
     CuArray<TalusLaw> law;
     int shapes, materials;
     bool compliance, models, restitution, cohesion; /* as in TalusTables */
-    int min_rows, max_rows;                         /* rows of a contact under the laws */
-    uint32_t kinds;                                 /* kinds of friction among the laws */
+    int min_rows, max_rows; /* fewest and most rows that a contact needs under the laws */
+    uint32_t kinds;         /* kinds of friction among the laws, as in TalusOperator */
 };
 
 /* Arrays by slot. */
@@ -57,27 +57,28 @@ struct CuBodies {
     CuArray<int32_t> shape, material;
     CuArray<uint8_t> mobility;
     int driven; /* number of driven bodies */
-    int pushed; /* slots with a force and a torque */
+    int pushed; /* the first so many slots have a force and a torque */
     CuArray<TalusVec3> force, torque;
 };
 
-/* If the sums of all probes fit, they are in the totals, from CU_PROBES on, and downloaded with the step's others. */
+/* If the sums of all probes fit into CU_PROBE_TOTALS numbers, they are in the context's totals from CU_PROBES on, and
+ * downloaded with the step's other sums. */
 enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 
 /* The contacts of one step and their order. */
 struct CuList {
     TalusEngineCounts counts;
     int problem_bodies, slots;
-    CuArray<uint32_t> slot; /* [problem_bodies] */
-    /* [slots]; -1: dead or wall at rest; in the host's lists: not free */
+    CuArray<uint32_t> slot; /* [problem_bodies]: slot of each problem body */
+    /* [slots]; -1: no body, or a wall that is not driven; in a list uploaded from the host: not free */
     CuArray<int32_t> problem_index;
-    CuArray<int2> pair;        /* [contacts]: problem indices of a and b; -1 for a b at rest */
-    CuArray<uint32_t> other;   /* [contacts]: slot of b */
-    CuArray<uint32_t> feature; /* [sphere_fixed + general]; 0 for two spheres */
-    CuArray<CuFrame> frame;    /* [contacts]: normal, c (backend/frame.h) */
-    CuArray<double> gap;
-    CuArray<TalusArms> arms;                     /* [general], in metres */
-    CuArray<TalusVec3> impulse;                  /* [contacts]: on b, world frame */
+    CuArray<int2> pair;         /* [contacts]: problem indices of a and b; -1: b is fixed */
+    CuArray<uint32_t> other;    /* [contacts]: slot of b */
+    CuArray<uint32_t> feature;  /* [sphere_fixed + general]; 0 for two spheres */
+    CuArray<CuFrame> frame;     /* [contacts]: normal, c (backend/frame.h) */
+    CuArray<double> gap;        /* [contacts] */
+    CuArray<TalusArms> arms;    /* [general], in metres */
+    CuArray<TalusVec3> impulse; /* [contacts]: on b, world frame */
     CuArray<int32_t> incidence_start, incidence; /* as in backend/operator.h */
 };
 
@@ -93,10 +94,11 @@ struct CuStep {
     CuArray<double> bias, mu, compliance, gamma;
     CuArray<CuPair> diagonal;
     CuArray<TalusBlockModel> model; /* only with laws other than ccp and disc */
-    CuArray<double> estimate, base; /* estimate: only with law fixed; base: only with law coulomb */
+    /* estimate: only with law fixed; base, TalusOperator.unshifted: only with law coulomb */
+    CuArray<double> estimate, base;
     CuArray<CuPair> moment_mu, lever; /* only with moment rows */
-    CuArray<int32_t>
-        incidence; /* only with moment rows: the list's incidence with all contacts general */
+    /* only with moment rows: the list's incidence, rewritten for contacts that are all general */
+    CuArray<int32_t> incidence;
     TalusBuildOptions options; /* options of the last build */
 };
 
@@ -106,12 +108,13 @@ struct CuJoints {
     CuArray<TalusEnginePush> push;
     int kept, free, pushes;
     bool compliance;
-    CuArray<int2> pair; /* this to incidence: the operator's, of contacts, then joints */
+    /* pair, frame, incidence_start and incidence of the operator: contacts, then joints */
+    CuArray<int2> pair;
     CuArray<CuFrame> frame;
     CuArray<int32_t> start, incidence;
-    CuArray<uint32_t> shift;
-    CuArray<double> impulse; /* for the download, as record */
-    CuArray<CuRecord> record;
+    CuArray<uint32_t> shift;  /* work space */
+    CuArray<double> impulse;  /* waits for the download */
+    CuArray<CuRecord> record; /* likewise */
 };
 
 struct TalusEngine {
@@ -123,29 +126,30 @@ struct TalusEngine {
     CuList list[2];
     int now;                        /* index of the last detection's list */
     const TalusVec3 *seen_velocity; /* [slots]: velocities used in detection, one of the next two */
-    CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m; 0 if fixed */
+    CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m; v if driven, 0 if fixed */
     CuArray<TalusVec3> solved_velocity; /* [slots]: solved velocities, for redetection */
-    CuArray<uint8_t> dropped;
-    TalusFilter filter;          /* without groups all pairs collide */
-    CuArray<uint8_t> group;      /* memory of the filter */
-    CuArray<uint32_t> apart;     /* memory of the filter: groups, then pairs */
-    CuArray<int32_t> subset;     /* slots whose states are uploaded or downloaded */
-    CuArray<TalusMotion> motion; /* states of these slots */
-    CuArray<double> probe_sums;  /* if there are more probes than fit into the totals (probe.cu) */
-    bool probes_here;            /* integrate.cu has downloaded the sums into probe_here */
+    CuArray<uint8_t> dropped;           /* [slots]: argument of put_bodies */
+    TalusFilter filter;                 /* without groups all pairs collide */
+    CuArray<uint8_t> group;             /* memory of the filter */
+    CuArray<uint32_t> apart;            /* memory of the filter: groups, then pairs */
+    CuArray<int32_t> subset;            /* slots whose states are uploaded or downloaded */
+    CuArray<TalusMotion> motion;        /* states of these slots */
+    CuArray<double> probe_sums; /* if there are more probes than fit into the totals (probe.cu) */
+    bool probes_here;           /* integrate.cu has downloaded the sums into probe_here */
     double probe_here[CU_PROBE_TOTALS];
     struct CuGrid *grid;     /* memory of detection (grid.cu) */
-    struct CuBackup *backup; /* engine.cu */
+    struct CuBackup *backup; /* the snapshot (engine.cu) */
     CuStep step;
     CuJoints joints;
 };
 
+/* Returns the list of the last detection. */
 static inline CuList *cu_list(TalusEngine *e)
 {
     return &e->list[e->now];
 }
 
-/* Copies `count` elements from the host. */
+/* Copies `count` elements from the host into `to`, which grows if needed. */
 template <class T>
 static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *from, int64_t count,
                                     const char *what)
@@ -163,20 +167,20 @@ void cu_detect_clear(TalusEngine *e);
 /* extra.cu: uploads shapes with their blocks. */
 TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
 
-/* joints.cu: merge adds joints to pairs, frames and incidence of the operator, once its sizes and incidence are set;
- * fill writes the blocks; begin, when all else is filled, writes initial impulses and adds the pushes of motors. */
+/* joints.cu, in the order of a build: the number of joint blocks; merge makes room for them in pairs, frames and
+ * incidence of the operator, whose sizes are set; fill writes the blocks; begin writes initial impulses and adds what
+ * torque motors do to the bodies' records, after all else. */
 int cu_joint_blocks(const TalusEngine *e);
 TalusStatus cu_joints_merge(TalusEngine *e);
 void cu_joints_fill(TalusEngine *e);
 void cu_joints_begin(TalusEngine *e);
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: sets e->seen_velocity to the free velocities or, if `again`, to the solved velocities. The totals then hold
- * minus the lowest slot whose state is not finite (else minus infinity), and minus the smallest size of a moving
- * body. */
+/* build.cu: fills e->seen_velocity with the free velocities or, if `again`, with the solved ones. Totals 0 and 1 are
+ * then minus the lowest slot whose state is not finite (-infinity: none) and minus the least size of a moving body. */
 TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 void cu_step_clear(TalusEngine *e);
-/* integrate.cu: returns the solved records, [problem_bodies] of the list that was solved. */
+/* material.cu: returns the records with solved velocities, [problem_bodies], in the operator's scratch. */
 const CuRecord *cu_solved(const TalusEngine *e);
 
 /* True if the body is driven: it has a problem index and a velocity, and no impulse moves it. */
@@ -185,13 +189,14 @@ static __device__ inline bool cu_driven(const CuBodies &b, int64_t slot)
     return b.driven && b.shape[slot] >= 0 && b.mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
 
-/* Returns the length that scales arms and spin of a body in the problem; walls have no radius. */
+/* Returns the length l of a body, which scales its arms and spin in the problem; 1 m for unbounded bodies. */
 static __device__ inline double cu_length(const CuBodies &b, int64_t slot)
 {
     double radius = b.radius[slot];
     return radius > 0.0 ? radius : 1.0;
 }
 
+/* True if the slot holds a free body. */
 static __device__ inline bool cu_moves(const int32_t *shape, const uint8_t *mobility, int64_t slot)
 {
     return shape[slot] >= 0 && mobility[slot] == TALUS_MOBILITY_FREE;

@@ -2,7 +2,7 @@
  *
  *     sample    drift, unit, phase and the range of most bodies, from 1024 slots      1 block
  *     measure   fat radius and size class of each body, walls, refusals               98 bytes read per slot
- *     fit       in periodic space: the limit of one image; measure again if needed
+ *     fit       in periodic space: limit of fat radii (collide/fit.h); measure again if exceeded
  *     lay out   levels, walls                                                         1 block
  *     enter     the cell of each body, its number in the cell, counts of the cells    29 read, 16 written
  *     scan      first problem index of each cell                                      2 cells per body
@@ -85,7 +85,7 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return have;
 }
 
-/* Returns the phase with the smallest waste of cells, from the sample's fat radii (collide/grid_level.h). */
+/* Returns the phase, which scales the cell edges of all size classes, of the least cost for the sample's fat radii. */
 static __device__ double choose_phase(const int *histogram)
 {
     __shared__ double cost[TALUS_PHASES];
@@ -130,8 +130,8 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
     d.grid->large = (float)(large / d.grid->unit);
 }
 
-/* Chooses mean -+ four mean deviations, clipped to the bodies: all of a uniform bed, and little more when a few bodies
- * have left it. */
+/* Chooses the box of the grid: mean -+ four mean deviations, clipped to the sample. It holds all of a uniform bed, and
+ * little more when a few bodies have left that. */
 static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, int have, int moving,
                                     const double *sum)
 {
@@ -291,8 +291,8 @@ static __device__ void forget_drift(CuGridShape *grid)
         grid->size_class[k] = 0;
 }
 
-/* Computes the limit of one image (collide/fit.h). A drift widens the margins of bodies that do not share it. If some
- * are too wide for the period, `again` follows, without drift. */
+/* Computes the largest fat radius with which bodies meet nearest images only (collide/fit.h). A drift widens the
+ * margins of bodies that do not share it; if some are too wide, bodies are measured again without drift. */
 static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
 {
     CuGridShape *grid = d.grid;

@@ -145,7 +145,7 @@ static __global__ void sum_driven(CuPartials partials, double *totals, Motion m)
     leave_totals<1, 0>(partials, totals + DRIVEN, v);
 }
 
-/* As in engine/cpu/ledger.c; runs before the free velocities are overwritten. */
+/* Sums the works of applied forces and torques, as engine/cpu/ledger.c, before the free velocities are overwritten. */
 static __global__ void sum_applied(CuPartials partials, double *totals, Motion m)
 {
     double v[2] = {0.0, 0.0};

@@ -66,7 +66,7 @@ static __global__ void shift_incidences(Merge m)
         m.incidence[k + (int32_t)m.shift[p]] = m.list[k];
 }
 
-/* Appends in the order of blocks. Each end counts those before it, since joints are few. */
+/* Appends a body's joints to its range, in the order of blocks. Each end counts those before it: joints are few. */
 static __global__ void append_incidences(Merge m)
 {
     int64_t t = item();

@@ -48,7 +48,7 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
 
 /* ---- each body's contacts ---- */
 
-/* `incidence` starts with one record per contact for spheres; all other contacts have two records. */
+/* Renumbers records: in the list, contacts of spheres have one record and others two; in `to`, all have two. */
 static __global__ void split_records(CuList list, int32_t *to)
 {
     int64_t k = item();
@@ -92,12 +92,12 @@ static __global__ void fill_warm(CuScene s, int rows, double *gamma)
     g[0] = fmax(0.0, g[0] + cu_contact_pull(s, i));
 }
 
-/* v_f <- v_f - M^-1 D (c h e_n): each body sums over its contacts in order. */
 const CuRecord *cu_solved(const TalusEngine *e)
 {
     return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;
 }
 
+/* v_f <- v_f - M^-1 D (c h e_n), by a product with gamma = -c h e_n; then gamma gets the initial impulses. */
 void cu_attract(TalusEngine *e)
 {
     CuStep *s = &e->step;

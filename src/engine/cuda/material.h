@@ -1,5 +1,5 @@
-/* engine/cuda/material.h - the law of a contact in the kernels of a step. world/material.c has the laws,
- * engine/contact_terms.h the terms that follow from them. */
+/* engine/cuda/material.h - in the kernels of a step: the contact law of a contact's two materials, its size, its
+ * attraction. engine/contact_terms.h has the terms that follow from a law. */
 #ifndef TALUS_ENGINE_CUDA_MATERIAL_H
 #define TALUS_ENGINE_CUDA_MATERIAL_H
 
@@ -9,7 +9,7 @@ extern "C" {
 #include "engine/contact_terms.h"
 }
 
-/* Data that determines a contact's law, size and attraction. */
+/* Kernel argument: data that determine a contact's law, size and attraction. */
 struct CuScene {
     CuBodies b;
     CuTables tables;
@@ -22,6 +22,7 @@ static inline CuScene cu_scene(TalusEngine *e)
     return CuScene{e->bodies, e->tables, *cu_list(e), e->step.options};
 }
 
+/* Returns the law of the bodies in slots a and b. */
 static __device__ inline const TalusLaw *cu_law(const CuScene &s, uint32_t a, uint32_t b)
 {
     const int materials = s.tables.materials;
@@ -34,7 +35,7 @@ static __device__ inline const TalusLaw *cu_contact_law(const CuScene &s, int64_
     return cu_law(s, s.list.slot[s.list.pair[i].x], s.list.other[i]);
 }
 
-/* Returns the smaller size of the bodies that move. */
+/* Returns the smaller size of contact i's bodies; a fixed or driven b does not count. */
 static __device__ inline double cu_contact_size(const CuScene &s, int64_t i)
 {
     int2 pair = s.list.pair[i];
@@ -44,7 +45,7 @@ static __device__ inline double cu_contact_size(const CuScene &s, int64_t i)
     return fmin(a, s.b.size[s.list.other[i]]);
 }
 
-/* Returns the attractive impulse of contact i. */
+/* Returns the attractive impulse of contact i, N s; 0 without cohesion. */
 static __device__ inline double cu_contact_pull(const CuScene &s, int64_t i)
 {
     if (!s.tables.cohesion)
@@ -63,12 +64,12 @@ static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i
                          &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
 }
 
-/* material.cu: finds the rows that the contacts of the list need and their kinds of friction (TalusOperator.kinds).
- * Contacts are scanned only if the laws leave these open. */
+/* material.cu: writes the rows that the contacts of the list need and their kinds of friction (TalusOperator.kinds).
+ * Scans the contacts only if the laws differ in these. */
 TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds);
 /* Writes the list's incidence for a problem whose contacts are all general into `to`. */
 void cu_manifold_general(TalusEngine *e, int32_t *to);
-/* Adds attraction to the free velocities, and to the transferred impulses. */
+/* Adds the attractive impulses to the free velocities in the records, and to the initial impulses. */
 void cu_attract(TalusEngine *e);
 
 /* build.cu: fills the bodies' records with the velocities before contacts. */

@@ -110,7 +110,7 @@ static __device__ inline int kind_of(const CuDetect &d, CuCandidate c)
     return talus_shape_has(b, TALUS_TRAIT_FACETS) ? CU_KIND_FACETS : CU_KIND_CONVEX;
 }
 
-/* The order is arbitrary; the index of a pair's contacts does not depend on it. */
+/* Adds candidate k to those of its kind, in any order: the place of its contacts in the list does not depend on it. */
 static __device__ inline void set_aside(const CuDetect &d, int candidates, CuCandidate c, int64_t k)
 {
     int kind = kind_of(d, c);
@@ -224,7 +224,7 @@ static __global__ void write_simple(CuDetect d, int candidates, const uint32_t *
 
 /* ---- all other pairs ---- */
 
-/* Counts or, with a list, writes. One kernel for both, because it takes long to compile. */
+/* Counts the contacts of the grouped candidates or, if `write`, writes them. One kernel: it takes long to compile. */
 static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count, CuList list,
                                     bool write, CuPartials partials)
 {

@@ -16,7 +16,7 @@ extern "C" {
 #include "backend/frame.h"
 }
 
-/* Output of the second run. */
+/* Arrays that the second run fills: pair and slot of b of run 1; candidates. */
 struct Output {
     int2 *pair;
     uint32_t *other;
@@ -46,10 +46,9 @@ struct Seeker {
     bool fixed;
     int tests;
     uint64_t mask;
-    Aside *aside; /* of the first run */
-    int unsure;   /* number of deferred pairs */
-    uint32_t spheres,
-        candidates; /* next index: number found so far, including those of bodies before */
+    Aside *aside;                 /* of the first run */
+    int unsure;                   /* number of deferred pairs */
+    uint32_t spheres, candidates; /* number found; in the second run, index of the next */
     Output out;
 };
 
@@ -178,8 +177,8 @@ static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end
     }
 }
 
-/* Cells of a level that may hold partners: rows of cells from x_low to x_high, folded, so that x_low may exceed
- * x_high, and `y_rows` by `z_rows` of them from (y, z) on. */
+/* Cells of a level that may hold partners: `y_rows` by `z_rows` rows from (y, z) on, each from x_low to x_high. Indices
+ * wrap around the level's box, so that x_low may exceed x_high. */
 struct Block {
     uint32_t x_low, x_high, y, z, y_rows, z_rows;
     uint32_t first; /* index of the first row to search */
@@ -199,7 +198,8 @@ static __device__ inline Block make_block(const TalusLevel *level, const int64_t
     return b;
 }
 
-/* Returns the cells around the body's own. Rows before its own hold lower problem indices, unless it is an image. */
+/* Returns the 3 x 3 x 3 cells around the body. Unless it is an image, its own row is the first to search: earlier rows
+ * hold lower problem indices. */
 static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level, bool image)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};

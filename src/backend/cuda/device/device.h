@@ -35,12 +35,13 @@ enum { THREADS = 16 };
 enum { THREADS = 256 };
 #endif
 
-/* Index of this thread's item. */
+/* Returns the thread's index in the grid: the index of its item. */
 static __device__ inline int64_t item()
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
+/* Returns the number of blocks that gives each item a thread. */
 static inline unsigned blocks_for(int64_t items, int threads = THREADS)
 {
     return (unsigned)((items + threads - 1) / threads);
@@ -48,15 +49,16 @@ static inline unsigned blocks_for(int64_t items, int threads = THREADS)
 
 /* ---- memory.cu: arrays ---- */
 
-/* Device memory that grows by half, like TALUS_GROW, without keeping contents; arrays large enough that a few fill
- * the device grow by a sixteenth. Waits for the whole device if an array is replaced. */
+/* Grows *array to at least `need` elements of `element` bytes and sets *capacity; contents are lost. Growth is by at
+ * least half, of arrays above 256 MiB by a sixteenth. Waits for the whole device if the array is replaced. `what` names
+ * the array in messages. */
 TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t element,
                        const char *what);
 #define CU_RESERVE(pointer, capacity, need, what) \
     cu_reserve((void **)&(pointer), &(capacity), (size_t)(need), sizeof *(pointer), (what))
 void cu_release(void *pointer);
 
-/* An array with its capacity. */
+/* An array in device memory with its capacity, in elements. Copies share the memory; `clear` frees it. */
 template <class T> struct CuArray {
     T *at = nullptr;
     size_t capacity = 0;
@@ -76,7 +78,7 @@ template <class T> struct CuArray {
     }
 };
 
-/* Frees arrays. */
+/* Frees all given arrays. */
 template <class... T> static inline void cu_clear(CuArray<T> &...array)
 {
     (array.clear(), ...);
@@ -90,7 +92,7 @@ struct CuOwned {
     void (*clear)(void *at);
 };
 
-/* Returns the data, made when first asked for. */
+/* Writes the data to *out; the first call allocates it, all zeros. `clear` frees it with its owner. */
 template <class T>
 static inline TalusStatus cu_own(CuOwned *owned, void (*clear)(void *at), const char *what, T **out)
 {
@@ -101,7 +103,7 @@ static inline TalusStatus cu_own(CuOwned *owned, void (*clear)(void *at), const 
     return TALUS_OK;
 }
 
-/* Doubles of a context's totals. */
+/* Number of doubles in a context's totals. */
 enum { CU_TOTALS = 128 };
 
 /* The device state of one world or one problem. */
@@ -110,10 +112,10 @@ struct TalusContext {
     char *pinned;            /* for small copies, at a third of the latency */
     double *totals;          /* [CU_TOTALS] on the device: results of kernels for the host */
     CuArray<double> partial; /* partial sums of kernels, which run one after the other */
-    unsigned *arrived;
-    CuArray<char> work;    /* of primitives.cu */
-    CuOwned iterate, face; /* of iterate.cu and face.cu */
-    char first_error[256];
+    unsigned *arrived;       /* counts finished blocks (reduce.h) */
+    CuArray<char> work;      /* of primitives.cu */
+    CuOwned iterate, face;   /* data of iterate.cu and face.cu */
+    char first_error[256];   /* empty: none */
 };
 
 typedef TalusContext CuContext;
@@ -123,19 +125,20 @@ static inline CuContext *cu_of(const TalusOperator *op)
     return op->context;
 }
 
-/* cu_note stores the first CUDA error and where it occurred; cu_check reports it as a status and clears it. */
+/* Stores `error`, with the operation `where`, if it is the first; cu_check reports it as a status and clears it. */
 void cu_note(CuContext *cu, cudaError_t error, const char *where);
 
-/* Copies; `cu_get` waits for the stream. Small ones go through pinned memory. */
+/* Copies in the stream: to the device, to the host, and device to device. cu_put and cu_get wait for the stream; small
+ * downloads go through pinned memory. */
 void cu_put(CuContext *cu, void *device, const void *host, size_t bytes);
 void cu_get(CuContext *cu, void *host, const void *device, size_t bytes);
-void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes); /* device to device */
+void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes);
 void cu_zero(CuContext *cu, void *device, size_t bytes);
 void cu_wait(CuContext *cu);
 
 /* ---- launches ---- */
 
-/* Records what `launches` starts in the stream as a graph. */
+/* Records the work that `launches` submits to the stream as a graph *exec, without running it. */
 template <class F> static inline void cu_capture(CuContext *cu, cudaGraphExec_t *exec, F launches)
 {
     cudaGraph_t graph = nullptr;
@@ -156,7 +159,7 @@ static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, 
         emulate(cu->stream, blocks, threads, false, [=] { kernel(P(arguments)...); });
 }
 
-/* The same for kernels whose threads wait for each other. */
+/* The same for kernels whose threads wait for each other in __syncthreads. */
 template <class... P, class... A>
 static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned blocks,
                                 unsigned threads, A... arguments)
@@ -180,7 +183,7 @@ static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned bl
     launch(cu, kernel, blocks, threads, arguments...);
 }
 
-/* Launches a kernel with one attribute, for kernels that overlap or whose blocks wait for each other. */
+/* Launches a kernel with one launch attribute: it may overlap the kernel before, or its blocks run all at once. */
 template <class... P, class... A>
 static inline void launch_with(CuContext *cu, cudaLaunchAttribute *attribute, void (*kernel)(P...),
                                unsigned blocks, unsigned threads, A... arguments)

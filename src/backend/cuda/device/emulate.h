@@ -184,7 +184,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 void emulate(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
              std::function<void()> kernel);
 
-/* Memory shared by a block's threads in reduce.h: `bytes` for each of 1024 threads. */
+/* Returns memory shared by a block's threads, `bytes` for each of 1024, for reduce.h. The next call may reuse it. */
 void *emulated_scratch(size_t bytes);
 
 #endif

@@ -1,11 +1,12 @@
-/* backend/cuda/device/follow.h - overlapped kernels: each is launched while the previous one still runs (programmatic
- * dependent launch), and waits in await_previous for its results. */
+/* backend/cuda/device/follow.h - overlapped kernels: a kernel starts while the previous one still runs (programmatic
+ * dependent launch), and waits in await_previous for the results of that one. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
 #define TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
 
 #include "backend/cuda/device/device.h"
 
-/* Every thread of such a kernel calls this before it reads results of an earlier kernel, and before it returns. */
+/* Waits for the previous kernel. Every thread of an overlapped kernel calls it before reading results of earlier
+ * kernels and before returning. */
 static __device__ inline void await_previous()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -14,7 +15,8 @@ static __device__ inline void await_previous()
 #endif
 }
 
-/* launch_next: starts such a kernel. load_kernel: loads it on the device; not allowed while a graph is captured. */
+/* launch_next starts an overlapped kernel. load_kernel loads its code on the device beforehand, which the first launch
+ * could not do while a graph is captured. */
 #ifdef TALUS_EMULATED
 #define launch_next launch_block
 

@@ -1,5 +1,5 @@
 /* backend/cuda/device/primitives.h - sorting and scanning of whole arrays: CUB's, or the host's when emulated. All
- * are stable and deterministic; work space is the context's. */
+ * run in the context's stream and are deterministic; sorting is stable. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_PRIMITIVES_H
 #define TALUS_BACKEND_CUDA_DEVICE_PRIMITIVES_H
 
@@ -8,7 +8,7 @@
 /* out[i] = in[0] + ... + in[i - 1] for i < n; in may be out. */
 TalusStatus cu_scan(CuContext *cu, const uint32_t *in, uint32_t *out, int64_t n);
 
-/* Sorts by the key's lowest `bits` bits, keys and values into the out arrays. */
+/* Sort n keys by their lowest `bits` bits into key_out, and value, in the same order, into value_out. */
 TalusStatus cu_sort32(CuContext *cu, const uint32_t *key, uint32_t *key_out, const uint32_t *value,
                       uint32_t *value_out, int64_t n, int bits);
 TalusStatus cu_sort64(CuContext *cu, const uint64_t *key, uint64_t *key_out, const uint32_t *value,

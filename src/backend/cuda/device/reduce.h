@@ -7,13 +7,13 @@
 
 #include "backend/cuda/device/device.h"
 
-/* Maximum that keeps a NaN on either side. */
+/* Returns the larger number; NaN if either is. */
 static __device__ inline double larger(double a, double b)
 {
     return a != a || b <= a ? a : b;
 }
 
-/* Adds the first SUMS values of all threads of the block and takes the maximum of the others; the result is valid in
+/* Over all threads of the block: sums of the first SUMS values of v, maxima of the others. The results are in v of
  * thread 0. The number of threads is a power of two, at most 1024. */
 template <int SUMS, int MAXIMA>
 static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
@@ -88,15 +88,15 @@ template <int LANES, int N> static __device__ inline void sum_lanes(double (&v)[
 #endif
 }
 
-/* Memory for the results of a kernel's blocks. */
+/* Memory in which the blocks of a summing kernel leave their results. */
 struct CuPartials {
     double *partial;   /* [blocks][values] */
-    unsigned *arrived; /* 0 before the kernel and after it */
+    unsigned *arrived; /* number of finished blocks; 0 before the kernel and after it */
 };
 
-/* Reduces over the grid; all threads call it at the end of a kernel. True in thread 0 of the last block to finish,
- * with the totals in v; false elsewhere. A thread without an item gives 0 for sums and the lowest value for maxima,
- * which start from v. */
+/* Sums and maxima over the whole grid; all threads call it at the end of a kernel. True in thread 0 of the last block
+ * to finish, with the totals in v; false elsewhere. A thread without an item passes 0 for sums and -infinity, or a
+ * lower bound, for maxima. */
 template <int SUMS, int MAXIMA>
 static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIMA])
 {
@@ -134,14 +134,14 @@ static inline CuPartials cu_partials(const CuContext *cu)
     return CuPartials{cu->partial.at, cu->arrived};
 }
 
-/* Copies the first `count` totals to the host; waits for the stream. */
+/* Copies the first `count` totals to the host; waits for the stream. After an error they are NaN. */
 void cu_totals_get(CuContext *cu, int count, double *out);
 
 /* ---- kernels that sum over items ---- */
 
-/* Grid of these kernels, which stride over the items. The number of blocks, and so the order of sums, depends on the
- * number of items alone, not on the device; it fills a GPU of 132 processors eight times. Emulated it is small, so
- * that small tests also stride. A context's first sum reserves memory for the partial sums of any of them. */
+/* Most blocks of a summing kernel; a thread takes every stride()-th item. The number of blocks, and so the order of
+ * sums, depends on the number of items alone, not on the device; 1056 are eight per processor of an H200. Emulated it
+ * is small, so that small tests also stride. MAX_SUMS: most values of one kernel. */
 #ifdef TALUS_EMULATED
 enum { SUM_BLOCKS = 3 };
 #else
@@ -154,8 +154,8 @@ static __device__ inline int64_t stride()
     return (int64_t)gridDim.x * blockDim.x;
 }
 
-/* Starts kernel(partials, totals, arguments...). It also runs without items: sums are then 0. After an error that
- * cu_check has not reported yet it does not run. */
+/* Starts kernel(partials, totals, arguments...), which ends by leave_totals. It also runs without items, so that sums
+ * become 0, but not after an error that cu_check has still to report. */
 template <class... P, class... A>
 static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, double *totals,
                                A... arguments)
@@ -169,7 +169,7 @@ static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t item
                  cu_partials(cu), totals, arguments...);
 }
 
-/* Ends such a kernel: writes the totals of all threads' values, sums first. */
+/* Ends a summing kernel: writes to totals the sums over all threads of the first SUMS values of v, then the maxima. */
 template <int SUMS, int MAXIMA>
 static __device__ inline void leave_totals(CuPartials partials, double *totals,
                                            double (&v)[SUMS + MAXIMA])

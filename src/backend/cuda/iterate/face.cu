@@ -3,19 +3,19 @@
 
 #include <mutex>
 
-/* Rounds in a graph. */
+/* Rounds per CUDA graph. */
 enum { ROUNDS = 20 };
 
 /* Data shared by the operators of a context. */
 struct FaceShared {
     CuArray<FaceState> device_state;
     CuArray<double> device_partial;
-    FaceState *seen_state; /* pinned: states of the last two requests */
+    FaceState *seen_state; /* pinned, [2]: states that the last two requests downloaded */
     cudaEvent_t request_done[2];
     cudaGraphExec_t graph_of[2]; /* for one row and for three */
 };
 
-/* Guards the arguments of a run in constant memory, shared by all contexts, as in iterate.cu. */
+/* Guards the kernels' arguments in constant memory, which all contexts share: held for a whole run. */
 static std::mutex constant_memory;
 
 static void clear_shared(void *at)
@@ -74,7 +74,7 @@ template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *e
     });
 }
 
-/* Requests the scalars after the rounds launched so far. */
+/* Starts the download of the scalars after the rounds launched so far; `answer` waits for it. */
 static void ask(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
@@ -93,8 +93,8 @@ static const FaceState *answer(CuContext *cu, int request)
     return &shared->seen_state[request & 1];
 }
 
-/* Launches rounds until they have stopped. While the iteration limit cannot have been reached, the next graph is
- * launched before the answer for the previous one is awaited. */
+/* Launches rounds until they have stopped; writes the last state to *end. While the iteration limit cannot have been
+ * reached, the next graph is launched before the host waits for the state after the previous one. */
 template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations, FaceState *end)
 {
     cudaGraphExec_t *graph = &shared_of(cu)->graph_of[ROWS == 3];
@@ -146,7 +146,7 @@ static FaceArgs new_args(const TalusOperator *op, const TalusProportioning *stat
     return args;
 }
 
-/* Starts with an update, which splits x with its gradient. */
+/* Uploads the first state. Its task makes the first kernel, an update, split x and its gradient. */
 static void put_state(CuContext *cu, const TalusProportioning *from)
 {
     FaceState state = {};

@@ -17,14 +17,14 @@ __constant__ FaceArgs face;
 
 /* ---- partial sums ---- */
 
-/* Number of blocks that have contacts, and so have written sums. */
+/* Returns the number of blocks that have contacts; only these write sums. */
 static __device__ inline int busy_blocks()
 {
     int busy = (face.op.blocks + FACE_THREADS - 1) / FACE_THREADS;
     return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
 }
 
-/* Reduces the sums of all blocks, the last a maximum; valid in thread 0. */
+/* Adds up the N sums of all blocks; the last is a maximum. Valid in thread 0. */
 template <int N, int THREADS_HERE>
 static __device__ inline void add_partials(const double *partial, double (&sums)[N])
 {
@@ -49,7 +49,8 @@ template <int N> static __device__ inline void leave_partials(double *partial, d
 
 /* ---- bodies ---- */
 
-/* Records the residual of a split, counts it and decides whether to stop. */
+/* Once the gradient at x is split into phi and beta: records the residual, counts the iteration, decides whether to
+ * stop. */
 static __device__ inline void measure_split(FaceState &s, const double *sums)
 {
     s.residual2 = sums[FACE_RESIDUAL2];
@@ -62,7 +63,7 @@ static __device__ inline void measure_split(FaceState &s, const double *sums)
     s.stop = small || s.reached || !(s.residual2 < HUGE_VAL) || s.done >= face.iterations;
 }
 
-/* Decides the task after a split. */
+/* Chooses this round's task from the sums of the split: on the face if |beta| <= gamma |phi|, else a proportioning. */
 template <int ROWS> static __device__ inline void decide(FaceState &s, const double *sums)
 {
     if (!s.resumed)
@@ -94,7 +95,8 @@ struct FaceDecision {
     double cg_beta;
 };
 
-/* Called by all threads of a block. Not inlined, to save registers. */
+/* Computes state DECIDED from state UPDATED. All threads of every block call it; block 0 stores the state. Not inlined,
+ * to save registers. */
 template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision next_task()
 {
     __shared__ FaceState next;
@@ -114,7 +116,7 @@ template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision nex
     return FaceDecision{next.task, next.stop, next.cg_beta};
 }
 
-/* Adds contacts without friction from `from` on, `stride` apart: at most AHEAD, loaded together. */
+/* For one row: adds the entries from, from + stride, .. of `incidence`, at most AHEAD, loaded together. */
 static __device__ inline void add_incidences(const CuImpulses<double> &impulses, int32_t from,
                                              int32_t end, int stride, double (&sum)[6])
 {
@@ -140,7 +142,7 @@ static __device__ inline void add_incidences(const CuImpulses<double> &impulses,
     }
 }
 
-/* Adds contacts from `begin` on, `stride` apart. */
+/* Adds the entries begin, begin + stride, .. of `incidence`, with impulses S x, to the sum. */
 template <int ROWS>
 static __device__ inline void sum_incidences(const double *x, int32_t begin, int32_t end,
                                              int stride, double (&sum)[6])
@@ -178,7 +180,8 @@ static __device__ inline bool is_search(FaceTask task)
     return task == FACE_ON_FACE || task == FACE_PROPORTION;
 }
 
-/* Writes the velocity of a body from the impulses on it; `sum` is that of phi, beta or x. */
+/* Writes the velocity of a body, without v_f in a search. `sum` is that of its contacts' impulses by phi, beta or x; in
+ * a search, with cg_beta times the last `wrench` added, it becomes the new one. */
 static __device__ inline void put_velocity(int b, const FaceDecision &now, double (&sum)[6])
 {
     const bool search = is_search(now.task);
@@ -207,8 +210,8 @@ static __device__ __attribute__((noinline)) void move_heavy(const double *x, int
         put_velocity(b, now, sum);
 }
 
-/* A body is summed before the scalars are known, for the more likely decision. Blocks without bodies return, except
- * block 0, which stores the scalars. */
+/* The bodies' kernel. A thread's first body is summed, with phi or x, before the task is known; a proportioning sums it
+ * again. Blocks without bodies return, except block 0, which stores the state. */
 template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 4) face_bodies()
 {
     enum { BODIES = FACE_BODY_THREADS / LANES };
@@ -254,7 +257,7 @@ static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
         return p[0] > 0.0 ? x[0] / p[0] : HUGE_VAL;
 }
 
-/* Stores a block of the direction and adds its share of the sums. */
+/* Stores block i of the direction p and of N p; adds its part of the search sums. */
 template <int ROWS>
 static __device__ inline void search_block(int i, const double (&p)[ROWS], const double (&np)[ROWS],
                                            double (&sums)[FACE_SEARCH_SUMS])
@@ -273,7 +276,8 @@ static __device__ inline void search_block(int i, const double (&p)[ROWS], const
     sums[FACE_LIMIT] = larger(sums[FACE_LIMIT], -limit);
 }
 
-/* Stores the gradient g at x. `tested`: adds the sums of the step from w and of the gradient's change. */
+/* Stores the new gradient g at x. `tested`: adds, for the step s from the old x in w and the gradient's change N s, s'N
+ * s and s's. */
 template <int ROWS>
 static __device__ inline void refresh_block(int i, bool tested, const double (&x)[ROWS],
                                             const double (&g)[ROWS],
@@ -292,7 +296,7 @@ static __device__ inline void refresh_block(int i, bool tested, const double (&x
     store_block(face.g, i, g);
 }
 
-/* Loads the factor of the product: phi + cg_beta p, beta or x. */
+/* v = the vector that the product multiplies: phi + cg_beta p, beta or x. */
 template <int ROWS>
 static __device__ inline void load_factor(FaceTask task, double cg_beta, int i, double (&v)[ROWS])
 {
@@ -331,17 +335,17 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
 
 /* ---- update ---- */
 
-/* x moves by -a p, its gradient by -a N p; a split, a projection or the next round follows. */
+/* What the update's kernel does: x -= a p and g -= a N p, then as the flags say. */
 struct FaceMove {
     double a;
     double step;
     bool project; /* project x into the set after the step */
-    bool beyond;  /* then x = P(x - step d), the old x stored in w */
+    bool beyond;  /* then leave the face, x = P(x - step d); w gets the x before */
     bool whole;   /* d is the gradient; else the free gradient */
-    bool split;
+    bool split;   /* split the gradient into phi and beta */
 };
 
-/* Makes the next round compute the gradient at x anew. */
+/* Makes the next round compute the gradient at x from x; tested: and test the norm by the step taken. */
 static __device__ inline void refresh_next(FaceState &s, FaceTask task, bool tested)
 {
     s.task = task;
@@ -367,7 +371,7 @@ static __device__ inline void end_on_split(FaceState &s, FaceMove &move)
     s.task = FACE_DECIDE;
 }
 
-/* Counts an update of the gradient. True if it must be computed anew. */
+/* Counts an update of the gradient. Returns true if it must be recomputed from x. */
 static __device__ inline bool follow(FaceState &s)
 {
     return ++s.unchecked >= TALUS_FACE_REFRESH;
@@ -408,7 +412,7 @@ static __device__ inline void search_ends(FaceState &s, const double *sums, Face
     }
 }
 
-/* Returns the work of this kernel and updates the scalars. */
+/* Returns what the update's kernel does after a product with these sums, and updates the scalars. */
 static __device__ inline FaceMove make_move(FaceState &s, const double *sums)
 {
     FaceMove move = {};
@@ -441,7 +445,7 @@ static __device__ __attribute__((noinline)) FaceMove next_move()
     return move;
 }
 
-/* Computes phi and beta of a block (cu_block_split), their sums and those of the residual. */
+/* Writes phi and beta (in w) of block i, as block.split; adds their sums and the residual's. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
                                           const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])
@@ -469,7 +473,7 @@ static __device__ inline void split_block(int i, double mu, double step, const d
     sums[FACE_RESIDUAL_MAX2] = larger(sums[FACE_RESIDUAL_MAX2], r2);
 }
 
-/* x = P(x - step d); stores the old x in w. */
+/* x = P(x - step d), d the whole or the free gradient; stores the old x in w. */
 template <int ROWS>
 static __device__ inline void leave_block(int i, double mu, const FaceMove &move, double (&x)[ROWS],
                                           const double (&g)[ROWS])

@@ -13,10 +13,10 @@ extern "C" {
 
 #include <mutex>
 
-/* Maximum number of steps between refinements, each about the price of ten steps; see also REFINE_AT. */
+/* Most steps between refinements; a refinement costs about ten steps. REFINE_AT may ask for one earlier. */
 enum { REFINE_AFTER = 400 };
 
-/* Minimum number of steps in a graph; graphs between checks of the progress. */
+/* Minimum number of steps in a graph; graphs between two downloads of the state. */
 enum { BATCH = 20, GRAPHS_PER_REQUEST = 2 };
 
 /* launch_together: launches a kernel whose blocks all run at the same time; can_be_together: true if they fit. */
@@ -53,7 +53,7 @@ template <class K> static bool can_be_together(CuContext *cu, K kernel, int thre
 struct Kept {
     long long serial; /* of the operator's data; 0: no continuation */
     const double *x;  /* the caller's vector */
-    int since;        /* iterations of its solve */
+    int since;        /* iterations of the solve so far */
     int steps;        /* steps since the last refinement */
     int now;          /* index of the iterate in Iterate.x */
 };
@@ -68,10 +68,11 @@ struct Iterate {
     CuArray<char> x[2], v[3];
 };
 
+/* A captured batch of iterations, by variant of the kernels. */
 struct Batch {
     cudaGraphExec_t graph;
-    int check, steps;
-    int resident; /* 1: iterate_resident can be launched; 0: unknown; -1: cannot */
+    int check, steps; /* period of measuring; steps in the graph */
+    int resident;     /* 1: iterate_resident can be launched; 0: unknown; -1: cannot */
 };
 
 enum { VARIANTS = 128 };
@@ -81,7 +82,7 @@ struct Shared {
     CuArray<IterateState> device_state;
     CuArray<double> device_partial;
     CuArray<unsigned> device_arrived;
-    IterateState *seen_state; /* pinned: [2][2], states of the last two checks */
+    IterateState *seen_state; /* pinned, [2][2]: both states, from the last two requests */
     IterateArgs *sent_args;   /* pinned */
     cudaEvent_t request_done[2];
     Batch batches[VARIANTS];
@@ -147,7 +148,7 @@ static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
 
 /* ---- preparation ---- */
 
-/* Prepares the data that stay from run to run of one solve. */
+/* Reserves the arrays of w and fills those that depend on the operator alone, once per solve. */
 static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mixed, bool momentum)
 {
     const CuView<double> view = cu_view(op);
@@ -178,13 +179,14 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
 
 /* ---- a stretch of iterations ---- */
 
+/* Iterations without the host between two refinements, or a whole run in double precision. */
 struct Stretch {
     CuContext *cu;
     IterateKernels kernels;
     Batch *batch;
     const TalusRun *run;
     int left;     /* maximum number of steps */
-    int lead;     /* steps before the first one that begins a period of measuring */
+    int lead;     /* steps before the first that measures by period; batches begin there */
     int launched; /* steps launched */
     int first;    /* parity of the first step */
     bool resident, machines;
@@ -196,7 +198,7 @@ static int parity_of(const Stretch *s)
     return (s->first + s->launched) & 1;
 }
 
-/* What the step before the next launch has done: measured or not. */
+/* Returns SEEN_CHECK if the step before the next launch measures the residual, else SEEN_STEP. */
 static int seen_by(const Stretch *s)
 {
     int before = s->run->done + s->launched - 1;
@@ -224,7 +226,7 @@ static void send_step(Stretch *s)
     s->launched++;
 }
 
-/* Number of steps of a batch, which begins with a measuring step: whole periods, and even. */
+/* Returns the number of steps of a batch: whole periods of measuring, and even, so that parity repeats. */
 static int batch_steps(int check)
 {
     int steps = (BATCH + check - 1) / check * check;

@@ -8,13 +8,13 @@ extern "C" {
 #include "backend/momentum.h"
 }
 
-/* Refinement is due when the residual is below this times the increment since the last one, near the rounding of the
- * increment's product. Measured floor of single precision: about 4e-6 of the impulses. */
+/* Refinement is due when the residual is below this times d |x|, x the increment since the last refinement: then it is
+ * near the rounding of N x. Measured floor of single precision: about 4e-6 of the impulses. */
 static constexpr double REFINE_AT = 2e-5;
 
 /* ---- scalars between iterations ---- */
 
-/* Returns the state after a step with these sums. */
+/* Returns the state after a step with these sums; check: the step measured the residual. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ inline IterateState advance(IterateState s, bool check, const double *sums)
 {
@@ -52,7 +52,7 @@ struct Decision {
     int stop;
 };
 
-/* Reduces the sums of the previous step over all its blocks; valid in thread 0. */
+/* Adds up the sums of the previous step over all its blocks; the result is valid in thread 0. */
 template <bool MOMENTUM>
 static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SUMS])
 {
@@ -74,8 +74,8 @@ static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SU
     }
 }
 
-/* Computes the state of this iteration from the previous state and its sums. All threads of every block call it;
- * block 0 stores the state. Not inlined, to save registers. */
+/* Computes state[parity] from the other state and the sums of its step. All threads of every block call it, with the
+ * same result; block 0 stores the state. Not inlined, to save registers. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ __attribute__((noinline)) Decision next_state(int parity, int seen)
 {
@@ -96,7 +96,7 @@ static __device__ __attribute__((noinline)) Decision next_state(int parity, int 
 
 /* ---- bodies ---- */
 
-/* Adds a contact's impulse and torque as in ops/operator.h, given its frame and impulse. */
+/* Adds a contact's impulse on the body, and minus its torque, to the sum, as add_wrench in ops/operator.h. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void add_impulse(int32_t incidence, const T (&frame)[4],
                                           const T (&x)[ROWS], T (&sum)[6])
@@ -124,7 +124,7 @@ static __device__ inline void add_impulse(int32_t incidence, const T (&frame)[4]
     }
 }
 
-/* Adds contacts from `begin` on, `stride` apart; AHEAD of them are loaded together. */
+/* Adds the entries begin, begin + stride, .. of `incidence` to the sum; AHEAD of them are loaded together. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void sum_incidences(const T *x, int32_t begin, int32_t end, int stride,
                                              T (&sum)[6])
@@ -161,7 +161,7 @@ static __device__ inline void body_record(int b, float (&v)[8])
     v[7] = mass.y;
 }
 
-/* Adds to a body's velocity the effect of the sum over its contacts. */
+/* v += M^-1 times the sum over a body's contacts. */
 template <class T, bool GENERAL>
 static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
 {
@@ -183,7 +183,7 @@ static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
     }
 }
 
-/* Stores W of a body from its V and that of the previous iterate. */
+/* Stores W = V + beta (V - V_prev) of a body; v is V on entry, `before` V_prev. */
 template <class T>
 static __device__ inline void store_ahead(int b, double beta, const T (&before)[8], T (&v)[8])
 {
@@ -192,7 +192,7 @@ static __device__ inline void store_ahead(int b, double beta, const T (&before)[
     store_packs<8>(v, (T *)args.w + 8 * (int64_t)b);
 }
 
-/* Stores V and, for y, W. `start`: V only. */
+/* Stores V of body b, from the sum over its contacts, and W; `start`, or without momentum: V only. */
 template <class T, bool GENERAL, bool MOMENTUM>
 static __device__ inline void move_body(int b, int parity, bool start, double beta,
                                         const T (&sum)[6])
@@ -213,7 +213,7 @@ static __device__ inline int2 incidence_span(int b)
     return make_int2(args.op.incidence_start[b], args.op.incidence_start[b + 1]);
 }
 
-/* Sums the contacts of a body; false if a whole block has to do it. */
+/* Sums the contacts of a body with the range `span` in `incidence`; false if it is heavy, for a whole block to sum. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
 {
@@ -243,8 +243,8 @@ static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, i
         move_body<T, GENERAL, MOMENTUM>(b, parity, start, beta, sum);
 }
 
-/* The scalars are needed for W only: a thread's first body is summed before they are computed. Constant data are
- * loaded before waiting for the previous kernel. */
+/* The bodies' kernel. Only W needs the scalars, so a thread sums its first body before they are computed. Constant data
+ * are loaded before waiting for the previous kernel. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8 ? 5 : 8)
     iterate_bodies(int parity, int seen)
@@ -277,7 +277,7 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
         move_heavy<T, ROWS, GENERAL, MOMENTUM>(x, args.op.heavy[h], parity, start, now.beta);
 }
 
-/* W of a machine's bodies. */
+/* Stores W of the bodies of machine m. */
 static __device__ inline void move_machine_ahead(const TalusMachines *e, int m, int parity,
                                                  double beta)
 {

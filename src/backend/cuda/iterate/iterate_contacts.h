@@ -4,7 +4,7 @@
 
 #include "backend/cuda/iterate/iterate_load.h"
 
-/* Diagonal entries of the metric's inverse, and the scale d of the residual. */
+/* 1 / s_n^2 and 1 / s_t^2 of a contact's metric, and d, the mean diagonal entry of its block of N + E. */
 template <class T> struct Weights {
     T n, t, d;
 };
@@ -35,7 +35,7 @@ static __device__ inline void load_records(const void *v, int2 pair, T (&va)[8],
             vb[k] = T(0);
 }
 
-/* u = D'v at contact i. */
+/* u = velocity of b relative to a at contact i, in its frame, from the two records. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void relative(int i, const T (&frame)[4], const T (&va)[8],
                                        const T (&vb)[8], T (&u)[ROWS])
@@ -69,8 +69,8 @@ static __device__ inline void relative(int i, const T (&frame)[4], const T (&va)
     }
 }
 
-/* Projects z in the metric diag(b_n, b_t, b_t), kappa = mu b_t / b_n (sets/cone.h), with roots and divisions only on
- * the mantle. True if z was inside. */
+/* Projects z onto the cone in the metric diag(b_n, b_t, b_t), kappa = mu b_t / b_n; takes roots and divisions only if
+ * the result is on the mantle. Returns true if z was inside. */
 static __device__ inline bool project_metric(double mu, double kappa, double (&z)[3])
 {
     double t2 = z[1] * z[1] + z[2] * z[2];
@@ -96,7 +96,8 @@ static __device__ inline bool project_metric(double, double, double (&z)[1])
     return false;
 }
 
-/* Data of a contact that are constant over iterations: base impulse and its gradient. */
+/* Data of a contact that are constant over iterations: impulse at the last refinement and the gradient there. In double
+ * precision the impulse is 0 and the gradient the bias. */
 template <class T, int ROWS> struct Base {
     double gamma[ROWS], g[ROWS];
     T compliance;
@@ -121,7 +122,7 @@ template <int ROWS> static __device__ inline void load_base(int i, Base<float, R
     base.compliance = b.w;
 }
 
-/* Squared natural residual (problem.h) of gamma with gradient g. */
+/* Returns |d (gamma - P(gamma - g / d))|^2, the squared natural residual; |g|^2 if the projection changes nothing. */
 template <int ROWS>
 static __device__ inline double residual2_of(double mu, double d, const double (&gamma)[ROWS],
                                              const double (&g)[ROWS])
@@ -137,6 +138,7 @@ static __device__ inline double residual2_of(double mu, double d, const double (
     return r2;
 }
 
+/* Adds the residual of x, whose gradient is u more than base's, and its size to the sums. */
 template <class T, int ROWS>
 static __device__ inline void measure(const Base<T, ROWS> &base, double mu, const Weights<T> &w,
                                       const T (&x)[ROWS], const T (&u)[ROWS],
@@ -154,7 +156,8 @@ static __device__ inline void measure(const Base<T, ROWS> &base, double mu, cons
     sums[SIZE2] += (double)w.d * (double)w.d * size2;
 }
 
-/* Adds the changes of impulse and gradient since the previous iterate, for the test of the step length. */
+/* Adds |x|^2 and the squares of the changes dx of x and du of the gradient since the previous iterate, in the metric,
+ * for the test of the step length. */
 template <class T, int ROWS>
 static __device__ inline void compare(const Weights<T> &w, const T (&x)[ROWS], const T (&dx)[ROWS],
                                       const T (&du)[ROWS], double (&sums)[ITERATE_SUMS])
@@ -171,8 +174,8 @@ static __device__ inline void compare(const Weights<T> &w, const T (&x)[ROWS], c
     sums[DG2] += dg2;
 }
 
-/* P(y - step B^-1 g) less the base, B the metric's diagonal. B^-1 and kappa come from the same two numbers, whose own
- * rounding then does not matter: any metric has the same solutions. */
+/* next = P(base + y - step B^-1 g) - base, with B = diag(b_n, b_t, b_t) and g = base.g + u. B^-1 and kappa come from
+ * the same rounded quotient, whose error then does not matter: any metric has the same solutions. */
 template <class T, int ROWS>
 static __device__ inline void descend(const Base<T, ROWS> &base, double mu, double step, T b_n,
                                       T b_t, const T (&y)[ROWS], const T (&u)[ROWS],
@@ -189,7 +192,7 @@ static __device__ inline void descend(const Base<T, ROWS> &base, double mu, doub
         next[k] = (T)(z[k] - base.gamma[k]);
 }
 
-/* The scalars that a step needs. */
+/* Scalars of a step: momentum and 1 / L of this iteration, and mu. */
 struct StepScalars {
     double beta, step;
     double mu; /* if equal at all contacts; else negative */
@@ -200,7 +203,7 @@ template <int ROWS> static __device__ inline double friction_of(const StepScalar
     return ROWS == 1 || c.mu >= 0.0 ? c.mu : args.op.mu[i];
 }
 
-/* De Saxce's shift mu |u_t| of an iterate, for the step and the residual; u is its gradient less that of the base. */
+/* Returns De Saxce's shift mu |u_t| of an iterate; u is its gradient less that of the base. */
 template <class T, int ROWS>
 static __device__ inline double shift_of(const Base<T, ROWS> &base, double mu, const T (&u)[ROWS])
 {
@@ -220,7 +223,7 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
     load_vector<ROWS>((const T *)args.x[parity], i, x);
     load_vector<ROWS>((const T *)args.x[1 - parity], i, dx);
     load_base(i, base);
-    /* Uses the gradients of x and of the previous iterate instead of that of y. */
+    /* computes the gradients of x and of the previous iterate, and that of y from both */
     constexpr bool APART = CHECK || EXACT;
     load_records(APART ? args.v[parity] : args.w, pair, va, vb);
     const double mu = friction_of<ROWS>(c, i);
@@ -286,8 +289,9 @@ static __device__ inline int2 load_pair(int chunk)
     return i < args.op.blocks ? args.op.pair[i] : make_int2(0, 0);
 }
 
-/* Contacts run from the last to the first, bodies from the first to the last: each kernel starts with data that the
- * previous one left in the cache. Pairs are loaded one chunk ahead, the first before waiting. */
+/* The contacts' kernel. It runs from the last contact to the first, the bodies' kernel from the first body to the last:
+ * each starts with data that the previous one left in the cache. Pairs are loaded one chunk ahead, the first before
+ * waiting for the previous kernel. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT, bool CHECK>
 static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 8 ? 2 : 4)
     iterate_contacts(int parity)

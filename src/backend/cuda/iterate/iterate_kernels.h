@@ -1,6 +1,6 @@
 /* backend/cuda/iterate/iterate_kernels.h - the kernels of iterate.h, for one precision per including file.
  *
- * Constants of a kernel: T, the precision; ROWS; GENERAL, whether some bodies are not spheres; MOMENTUM, the
+ * Constants of a kernel: T, the precision; ROWS; GENERAL, whether there are general contacts; MOMENTUM, the
  * accelerated method or Jacobi's; EXACT, whether contacts follow Coulomb's law instead of its relaxation
  * (TalusAccelerated); CHECK, whether the step also measures the residual of x and compares gradients. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_KERNELS_H
@@ -10,6 +10,7 @@
 #include "backend/cuda/iterate/iterate_contacts.h"
 #include "backend/cuda/iterate/iterate_resident.h"
 
+/* Returns the device address of the kernels' arguments. */
 static inline IterateArgs *args_place()
 {
     void *place = &args;

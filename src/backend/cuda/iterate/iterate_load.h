@@ -6,7 +6,7 @@
 #include "backend/cuda/device/follow.h"
 #include "backend/cuda/iterate/iterate.h"
 
-/* Arguments of all kernels of this file, in constant memory, so that they take no registers. */
+/* Arguments of the kernels in the including .cu file, in constant memory, so that they take no registers. */
 namespace
 {
 __constant__ IterateArgs args;
@@ -14,7 +14,7 @@ __constant__ IterateArgs args;
 
 /* ---- loads and stores ---- */
 
-/* Vectors of single precision have four floats per block of three, so that one load takes a block. */
+/* Load and store block i of a vector. In single precision a block of three rows has four floats, for one load. */
 template <int ROWS>
 static __device__ inline void load_vector(const float *from, int i, float (&to)[ROWS])
 {
@@ -68,7 +68,7 @@ static __device__ inline double divide(double a, double b)
     return a / b;
 }
 
-/* Division to a few units in the last place, for numbers that only have to be consistent with themselves. */
+/* Division to a few units in the last place, for quotients whose error is harmless if all formulas use the same one. */
 static __device__ inline float divide(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -78,7 +78,7 @@ static __device__ inline float divide(float a, float b)
 #endif
 }
 
-/* Number of chunks, with one contact per thread. */
+/* Returns the number of chunks of CONTACT_THREADS contacts, one per thread. */
 static __device__ inline int contact_chunks()
 {
     return (int)(((int64_t)args.op.blocks + CONTACT_THREADS - 1) / CONTACT_THREADS);

@@ -4,8 +4,8 @@
  * its contact in registers from the first iteration to the last, with the previous iterate and its gradient. A
  * contact then reads only the velocities of its bodies, and a body only the impulses of its contacts and constant
  * data. Blocks, one per processor, synchronise twice in an iteration: after the bodies and after the contacts. While
- * bodies are summed, one warp of each block reduces the sums of the previous step and derives the next scalars, with
- * the same result in every block. */
+ * bodies are summed, one warp of each block adds up the sums of the previous step and computes the next state, the same
+ * in every block. V is the velocity of the current iterate; W of iterate.h is not used. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 
@@ -14,8 +14,8 @@
 
 /* ---- barrier over blocks ---- */
 
-/* Barrier over all blocks of the grid, which run at the same time. `arrived` counts from 0 at the kernel's start;
- * `goal` is its value when all have arrived. */
+/* Barrier over all blocks of the grid, which run at the same time. *arrived, 0 at the kernel's start, counts blocks at
+ * barriers; goal, advanced here, is its value when all have come to this one. */
 static __device__ inline void await_all(unsigned *arrived, unsigned &goal)
 {
     goal += RESIDENT_BLOCKS;
@@ -47,17 +47,17 @@ static __device__ inline int2 part_of(int items)
 
 /* ---- bodies ---- */
 
-/* Threads per body, neighbours in a warp; threads that derive the scalars. */
+/* Threads that sum one body, neighbours in a warp; threads that compute the next state. */
 #ifdef TALUS_EMULATED
 enum { RESIDENT_LANES = 1, RESIDENT_WARP = 1 };
 #else
 enum { RESIDENT_LANES = 2, RESIDENT_WARP = 32 };
 #endif
 
-/* Contacts of a body that a lane keeps. */
+/* Number of entries of `incidence` that each thread of a body keeps in registers. */
 enum { RESIDENT_INCIDENCES = 4 };
 
-/* Sums over the lanes of a body; all get the result. */
+/* Adds up the sums of a body's threads; all get the result. */
 template <class T> static __device__ inline void add_lanes(T (&sum)[6])
 {
 #ifdef TALUS_EMULATED
@@ -70,8 +70,8 @@ template <class T> static __device__ inline void add_lanes(T (&sum)[6])
 #endif
 }
 
-/* What a thread keeps of its first body: the range of the body's contacts, and the first few of this lane, so that
- * their impulses can be loaded at once. */
+/* What a thread keeps of its first body: the range of the body's contacts in `incidence`, and this thread's first
+ * entries (-1: none), so that their impulses can be loaded at once. */
 struct HeldBody {
     bool heavy; /* summed by a whole block */
     int2 span;
@@ -107,7 +107,7 @@ static __device__ inline void sum_held(const T *x, const HeldBody &h, T (&sum)[6
                                      h.span.y, RESIDENT_LANES, sum);
 }
 
-/* Stores V of a body, given its record. */
+/* Stores V of body b, given its record v and this thread's part of the sum over its contacts. */
 template <class T, bool GENERAL>
 static __device__ inline void leave_velocity(int b, T (&v)[8], T (&sum)[6])
 {
@@ -159,7 +159,7 @@ template <int COUNT> static __device__ inline void add_warp(double (&v)[COUNT])
 #endif
 }
 
-/* Reduces the first COUNT sums over all blocks. */
+/* Adds up the first COUNT sums over all blocks, by one warp. */
 template <int COUNT>
 static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
 {
@@ -174,7 +174,7 @@ static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
         sums[k] = v[k];
 }
 
-/* Computes the state after a step, in the last warp of the block, which has the fewest bodies. */
+/* Computes the state after a step by the last warp of the block, which has the fewest bodies. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ inline void advance_resident(bool check, IterateState *state)
 {
@@ -192,8 +192,8 @@ static __device__ inline void advance_resident(bool check, IterateState *state)
 
 /* ---- contacts ---- */
 
-/* What a thread keeps of a contact: u is the gradient of `before` less that of the base; the base's impulse fits T
- * (split in iterate_split.h). */
+/* What a thread keeps of a contact: iterate x, previous iterate `before` and u, its gradient less that of the base;
+ * gamma and g of Base (gamma is a float in single precision, so that T holds it). */
 template <class T, int ROWS> struct Held {
     int2 pair;
     T frame[4], x[ROWS], before[ROWS], u[ROWS], gamma[ROWS], compliance;
@@ -220,7 +220,7 @@ static __device__ inline void gradient_of(int i, const Held<T, ROWS> &h, const T
     u[0] += h.compliance * x[0];
 }
 
-/* V is that of the previous iterate here. */
+/* Loads contact i. args.v[0] holds V of the previous iterate at this point, which gives h.u. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void take_contact(int i, Held<T, ROWS> &h)
 {
@@ -290,7 +290,7 @@ static __device__ inline void relax_held(const StepScalars &c, int i, bool check
         h.x[k] += (T)args.lambda * (next[k] - h.x[k]);
 }
 
-/* Writes the block's sums for advance_resident. */
+/* Writes the block's sums to args.partial, for advance_resident. */
 template <bool MOMENTUM>
 static __device__ inline void leave_sums(bool check, double (&sums)[ITERATE_SUMS])
 {

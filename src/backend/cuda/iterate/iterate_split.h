@@ -1,5 +1,5 @@
-/* backend/cuda/iterate/iterate_split.h - before and after the iterations of iterate.h: conversion of an operator's
- * data and a solver's vectors. */
+/* backend/cuda/iterate/iterate_split.h - kernels before and after the iterations of iterate.h: rounding of the
+ * operator's data to single precision; splitting of a solver's impulses into base and increment, and their sum. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_SPLIT_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_SPLIT_H
 
@@ -46,7 +46,7 @@ static __device__ inline void load_scales(const TalusMetricBlock *metric, int64_
         s[k] = k ? of.y : of.x;
 }
 
-/* A block's increment: four floats for three rows (iterate_load.h). */
+/* Stores and loads a block's increment: four floats for three rows. */
 template <int ROWS> static __device__ inline void put_low(float *low, int64_t i, const float *v)
 {
     if constexpr (ROWS == 1)
@@ -63,8 +63,8 @@ template <int ROWS> static __device__ inline float4 get_low(const float *low, in
         return ((const float4 *)low)[i];
 }
 
-/* Converts x from its metric to impulses: `base` is their value rounded to float, low and low_prev are the increments
- * of x and x_prev beyond it. Afterwards x holds `base`. x_prev may be NULL. */
+/* From gamma = s x: writes base = gamma rounded to float (its fourth number is E), low = gamma - base and low_prev = s
+ * x_prev - base. Afterwards x holds base, as impulses. x_prev may be NULL. */
 template <int ROWS>
 static __global__ void split(int blocks, const TalusMetricBlock *metric, const double *compliance,
                              double *x, const double *x_prev, float4 *base, float *low,
@@ -100,7 +100,7 @@ static __device__ inline void join_one(float4 high, float4 low, const double (&s
     }
 }
 
-/* Reverses split. */
+/* x = (base + low) / s, x_prev = (base + low_prev) / s; x_prev may be NULL. */
 template <int ROWS>
 static __global__ void join(int blocks, const TalusMetricBlock *metric, const float4 *base,
                             const float *low, double *x, const float *low_prev, double *x_prev)

@@ -32,7 +32,7 @@ static __device__ inline double law_shift(const CuSets &sets, int64_t i, const d
     return talus_block_shift(ROWS, &set, g);
 }
 
-/* Adds the residual of x, whose gradient is g and, on the normal row, g + shift. */
+/* Adds the residual of x to the sums; its gradient is g, plus `shift` on the normal row. */
 template <int ROWS, bool VARIED>
 static __device__ inline void measure(const Step &pass, int64_t i, double2 s,
                                       const double (&x)[ROWS], const double (&g)[ROWS],

@@ -19,7 +19,7 @@ struct CuSets {
     const double *mu;
     const double (*diagonal)[2];
     const TalusMetricBlock *metric; /* NULL: s = 1 */
-    const TalusBlockModel *model;   /* this and the following: varied blocks only */
+    const TalusBlockModel *model;   /* this and the next ones are used by VARIED kernels alone */
     const double (*moment_mu)[2];
     const double *estimate;
     bool prisms;
@@ -54,14 +54,14 @@ static __device__ inline void store_block(double *vector, int64_t i, const doubl
         vector[i * ROWS + k] = in[k];
 }
 
-/* s_n and s_t. */
+/* Returns (s_n, s_t) of block i. */
 static __device__ inline double2 block_scales(const CuSets &sets, int64_t i)
 {
     return sets.metric ? make_double2(sets.metric[i][0], sets.metric[i][1])
                        : make_double2(1.0, 1.0);
 }
 
-/* The friction of the set in the metric. */
+/* Returns the friction coefficient of block i's cone in the metric, mu s_n / s_t; 0 with one row. */
 template <int ROWS> static __device__ inline double block_friction(const CuSets &sets, int64_t i)
 {
     if constexpr (ROWS == 1)
@@ -70,7 +70,7 @@ template <int ROWS> static __device__ inline double block_friction(const CuSets 
         return sets.metric ? sets.metric[i][2] : sets.mu[i];
 }
 
-/* The set of varied block i in a metric (NULL: s = 1); `prisms` as in the operator. */
+/* Returns the set of block i from its model, in a metric (NULL: s = 1); `prisms` as in TalusOperator. */
 static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool prisms,
                                              const double *metric)
 {
@@ -80,7 +80,8 @@ static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool
                               sets.estimate ? sets.estimate[i] : 0.0, metric);
 }
 
-/* The set of block i: block_set in the metric, impulse_set of gamma itself. */
+/* Return the set of block i, a TalusSet or the friction of a cone: block_set that of x in the metric, impulse_set that
+ * of gamma. */
 template <int ROWS, bool VARIED>
 static __device__ inline auto block_set(const CuSets &sets, int64_t i)
 {
@@ -113,7 +114,7 @@ static __device__ inline void project_block(const TalusSet &set, double (&x)[ROW
     talus_block_project(ROWS, &set, x);
 }
 
-/* Projects x onto the recession cone of the set (talus_block_recede). */
+/* Projects x onto the directions in which impulses can grow without bound; prisms keep their bounds. */
 template <int ROWS> static __device__ inline void recede_block(double mu, double (&x)[ROWS])
 {
     project_block(mu, x);
@@ -140,7 +141,7 @@ static __device__ inline bool block_active(const TalusSet &set, const double (&x
     return talus_block_active(ROWS, &set, x);
 }
 
-/* A block without friction in a problem with friction moves only along its normal. */
+/* Sets the entries of g to 0 that are 0 in the whole set: the tangents of a block without friction. */
 template <int ROWS> static __device__ inline void free_gradient(double mu, double (&g)[ROWS])
 {
     if constexpr (ROWS == 3)
@@ -154,7 +155,7 @@ static __device__ inline void free_gradient(const TalusSet &set, double (&g)[ROW
     talus_block_free(ROWS, &set, g);
 }
 
-/* Mean of a block's diagonal entries (talus_block_scale). */
+/* Returns the mean of a block's diagonal entries, from an entry of TalusOperator.diagonal. */
 template <int ROWS, class T> static __device__ inline T mean_entry(const T diagonal[2])
 {
     if (ROWS == 6)
@@ -162,7 +163,8 @@ template <int ROWS, class T> static __device__ inline T mean_entry(const T diago
     return ROWS == 1 ? diagonal[0] : (diagonal[0] + T(2) * diagonal[1]) * T(1.0 / 3.0);
 }
 
-/* Squared natural residual (problem.h) of gamma = s x whose gradient is g / s. */
+/* Returns the squared natural residual |d (gamma - P(gamma - g_gamma / d))|^2 of block i, for gamma = s x and g = s
+ * g_gamma, the gradient in the metric. */
 template <bool VARIED = false, int ROWS>
 static __device__ inline double natural2(const CuSets &sets, int64_t i, double2 s,
                                          const double (&x)[ROWS], const double (&g)[ROWS])

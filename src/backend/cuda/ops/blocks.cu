@@ -83,7 +83,7 @@ struct Split {
     double *free_part, *reduced, *chopped;
 };
 
-/* Sums of split over a block's rows. */
+/* Sums over the rows of one block: |x|^2, |g|^2, x~'g, |x~|^2; bound: x~ = 0 (TalusFace). */
 struct Moved {
     double x2, g2, by_g, squared;
     bool bound;

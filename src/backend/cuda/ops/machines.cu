@@ -68,7 +68,7 @@ struct TakeOut {
     unsigned *kinds;
 };
 
-/* Counts each body's contacts without those of joints, which end each list. */
+/* Counts each body's entries of `incidence` without its joints; sets vertex to -1. */
 static __global__ void count_incidences(TakeOut t)
 {
     int64_t b = item();

@@ -1,4 +1,5 @@
-/* backend/cuda/ops/machines.h - eliminated free joints in kernels: satisfied in velocities after these are gathered. */
+/* backend/cuda/ops/machines.h - eliminated joints in kernels: a projection makes the gathered velocities of the bodies
+ * satisfy them, machine by machine. A machine is a set of bodies connected by joints. */
 #ifndef TALUS_BACKEND_CUDA_MACHINES_H
 #define TALUS_BACKEND_CUDA_MACHINES_H
 
@@ -8,13 +9,15 @@ extern "C" {
 #include "linalg/machine.h"
 }
 
-/* Threads per machine (one block), in groups of the maximum number of rows of a node. */
+/* Threads of the block that handles a machine; they form groups of MACHINE_MEMBERS, the most rows of a node. A node is
+ * the joint rows between two bodies, the unit of the factorisation. */
 #ifdef TALUS_EMULATED
 enum { MACHINE_THREADS = 12, MACHINE_MEMBERS = 6 };
 #else
 enum { MACHINE_THREADS = 30, MACHINE_MEMBERS = 6 };
 #endif
 
+/* Returns this thread's place in its block (linalg/machine.h). */
 static __device__ inline TalusTeam cu_team()
 {
     const int lane = (int)threadIdx.x;
@@ -26,8 +29,9 @@ static __device__ inline TalusTeam cu_team()
                      MACHINE_MEMBERS};
 }
 
-/* A machine of at most RESPONSE_BODIES bodies is applied as a dense matrix: its nodes, which follow one another, would
- * cost 65 us for a rover of 15 bodies. All matrices together stay in a GPU's cache, or none is formed. */
+/* If all machines have at most RESPONSE_BODIES bodies and their matrices fit into RESPONSE_BYTES, a GPU's cache, joints
+ * are satisfied by dense matrices: the nodes of the factorisation depend on one another, which takes 65 us for a rover
+ * of 15 bodies. RESPONSE_PARTS threads add up one row. */
 #ifdef TALUS_EMULATED
 enum { RESPONSE_THREADS = 16 };
 #else
@@ -35,33 +39,36 @@ enum { RESPONSE_THREADS = 384 };
 #endif
 enum { RESPONSE_BODIES = 32, RESPONSE_PARTS = 4, RESPONSE_BYTES = 16 << 20 };
 
-/* Data of an operator without its free joints. */
+/* Data of an operator whose free joints are eliminated. */
 struct CuMachines {
     TalusMachines view;   /* with device pointers */
     size_t bytes;         /* in use of `arrays` */
     char *staging;        /* host memory: all arrays of a factorisation, one after the other */
     CuArray<char> arrays; /* the same on the device */
+    /* impulses of joints and work space, [rows] each; dense matrices and work space to form them */
     CuArray<double> x, y, response, work;
     CuArray<uint32_t> before; /* prefix sum of the bodies' contacts */
-    CuArray<int32_t> vertex;  /* by body; -1: no joint holds it */
-    CuArray<double> taken;
-    const double *dense; /* response.at, or NULL: matrices are not in use */
+    CuArray<int32_t> vertex;  /* by body: index among those with joints; -1: no joint */
+    CuArray<double> taken;    /* by that index: what joints remove from M^-1, 6 x 6 */
+    const double *dense;      /* response.at, or NULL: matrices are not in use */
 };
 
-/* A factorisation up to this size is copied to the shared memory of a block. Nodes follow one another, and the
- * location of each number depends on numbers loaded before: latency decides. */
+/* A factorisation of up to this many bytes is copied to the shared memory of a block: each load depends on numbers
+ * loaded before, so that latency decides. */
 enum { MACHINE_SHARED = 40 * 1024 };
 
-/* Machines with the block of memory that holds their arrays: a multiple of 8 bytes. */
+/* Kernel argument: the machines, and the memory that holds their arrays, `bytes` long, a multiple of 8. */
 struct CuMachinesView {
     TalusMachines machines;
     const char *arrays;
     size_t bytes;
-    /* [1 + 6 * bodies of the largest machine][vertices][8]: velocities with joints satisfied, from rest and from a unit of
-     * each component of the machine's velocities; NULL: apply the factorisation */
+    /* Dense matrices by column, [1 + 6 * bodies of the largest machine][vertices][8]: the velocities that satisfy the
+     * joints when the machine was at rest (column 0), or when component c - 1 was 1 (column c). NULL: apply the
+     * factorisation */
     const double *response;
 };
 
+/* Moves a pointer into the memory `from` to the same place of its copy `to`. */
 template <class T>
 static __device__ inline void cu_rebase(const T *&array, const char *from, const double *to)
 {
@@ -69,7 +76,8 @@ static __device__ inline void cu_rebase(const T *&array, const char *from, const
         array = (const T *)((const char *)to + ((const char *)array - from));
 }
 
-/* Copies the arrays to `shared`, where they fit, and y behind them. To be called by all threads of a block. */
+/* Copies the arrays to `shared`, with space for y behind them, and returns the machines that point there; where they do
+ * not fit, returns those of the view. All threads of a block call it. */
 static __device__ inline TalusMachines cu_machines_near(const CuMachinesView *view, double *shared)
 {
     TalusMachines e = view->machines;
@@ -100,14 +108,14 @@ static __device__ inline TalusMachines cu_machines_near(const CuMachinesView *vi
     return e;
 }
 
-/* Component c of the velocities of consecutive bodies: its index in their records. */
+/* Returns the place of velocity component c (six per body: v, s) in consecutive records of eight numbers. */
 static __device__ inline int component_at(int c)
 {
     return c / 3 * 4 + c % 3;
 }
 
-/* Satisfies the joints of machine m by its matrix. To be called by all RESPONSE_THREADS threads of a block, with
- * MACHINE_SHARED bytes of shared memory. */
+/* Makes the velocities of machine m satisfy its joints, by its matrix. All RESPONSE_THREADS threads of a block call it,
+ * with MACHINE_SHARED bytes of shared memory. */
 static __device__ inline void cu_machine_respond(const CuMachinesView *view, int m,
                                                  double (*velocity)[8], double *shared)
 {
@@ -137,13 +145,13 @@ static __device__ inline void cu_machine_respond(const CuMachinesView *view, int
     __syncthreads();
 }
 
-/* machines_apply.cu: satisfy joints in velocities, with their offsets or without. cu_machines_apply does nothing without
- * elimination. */
+/* machines_apply.cu: make velocities satisfy the joints; `offset` false: with bias 0. cu_machines_launch does it for a
+ * view of op's machines; cu_machines_apply does nothing if op has no elimination. */
 void cu_machines_launch(const TalusOperator *op, CuMachinesView view, bool offset,
                         double (*velocity)[8]);
 void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8]);
 
-/* No machines where the operator has no elimination. */
+/* Returns the operator's machines; none, all zeros, if it has no elimination. */
 static inline CuMachinesView cu_machines(const TalusOperator *op)
 {
     const CuMachines *m = (const CuMachines *)cu_scratch_of(op)->machines.at;

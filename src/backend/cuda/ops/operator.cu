@@ -23,7 +23,7 @@ TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out)
     return TALUS_OK;
 }
 
-/* Copies `count` numbers from the host; NULL if it has none. */
+/* Copies `count` elements from the host and writes their device address to *place; NULL if the host has none. */
 template <class T>
 static TalusStatus upload(const TalusOperator *op, CuArray<T> *to, const void *from, int64_t count,
                           const char *what, void **place)
@@ -223,7 +223,7 @@ unsigned cu_gather_blocks(const TalusOperator *op)
     return blocks_for(op->bodies) + (unsigned)cu_scratch_of(op)->heavy_count;
 }
 
-/* Velocities with free joints not yet satisfied. */
+/* velocity = v_f, if `free_motion`, plus M^-1 D gamma, before eliminated joints are satisfied. */
 static void gather_velocities(const TalusOperator *op, CuImpulses<double> g, bool free_motion,
                               double (*velocity)[8])
 {
@@ -249,7 +249,7 @@ static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free
     cu_machines_apply(op, free_motion, velocity);
 }
 
-/* v_f with eliminated joints satisfied. */
+/* Returns v_f with eliminated joints satisfied: op->body itself, or a copy in `velocity`. */
 static const double (*free_bodies(const TalusOperator *op, double (*velocity)[8]))[8]
 {
     if (!op->elimination)

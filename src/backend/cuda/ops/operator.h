@@ -2,7 +2,7 @@
  *
  * The formulas are those of backend/cpu/contact.c, in the same order, for double and single precision. A product takes
  * two kernels and no wrench records: each body gathers the impulses of its contacts, then each contact reads its two
- * bodies (contact velocity: backend/operator.h). A block of threads gathers one body with more than HEAVY contacts.
+ * bodies (contact velocity: backend/operator.h).
  *
  * A kernel that needs gradients calls cu_motion on the host and block_velocity in the kernel:
  *
@@ -15,9 +15,10 @@
 
 #include "backend/cuda/ops/block.h"
 
+/* A body with more contacts than this is heavy: a block of threads sums its impulses. */
 enum { HEAVY = 64 };
 
-/* Launches a kernel template<int ROWS> for 1, 3 or 6 rows; `how` as in LAUNCH_SETS. */
+/* Launches a kernel template<int ROWS> for 1, 3 or 6 rows; `how` is launch, launch_block or launch_sums. */
 #define LAUNCH_ROWS(how, op, kernel, ...)                       \
     ((op)->rows == 1   ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
      : (op)->rows == 3 ? how(cu_of(op), kernel<3>, __VA_ARGS__) \
@@ -31,7 +32,7 @@ enum { HEAVY = 64 };
 /* Arguments of kernels: the arrays of an operator (operator.h). */
 template <class T> struct CuView {
     int blocks, bodies;
-    /* contacts of two spheres; of spheres and fixed bodies too: all compact ones */
+    /* number of contacts of two spheres; number of all contacts before the general ones */
     int sphere_sphere, spheres;
     const int2 *pair; /* NULL: explicit */
     const T (*frame)[4], (*arm)[6], (*lever)[2], (*body)[8], (*inertia)[6];
@@ -42,26 +43,26 @@ template <class T> struct CuView {
     int heavy_count;
 };
 
-/* Impulses gamma = S x; metric NULL: x is gamma. */
+/* Argument of kernels: impulses gamma = S x; metric NULL: x is gamma. */
 template <class T> struct CuImpulses {
     const T *x;
     const T (*metric)[4];
 };
 
-/* Input of block_velocity: velocities of bodies, or N gamma + q of an explicit matrix. */
+/* Input of block_velocity: velocities of bodies, or N gamma + q of an explicit matrix; the other is NULL. */
 struct CuMotion {
     const double (*velocity)[8];
     const double *product;
-    bool offset;
+    bool offset; /* add the bias; `velocity` or `product` contain v_f or q already */
 };
 
 /* ---- device data of an operator: TalusOperator.device ---- */
 
 struct CuScratch {
-    long long serial; /* new after every cu_op_scratch, because the operator may have changed */
+    long long serial; /* counts cu_op_scratch: data derived under another serial is out of date */
     CuArray<double> velocity, wrench;  /* of bodies; wrench: for runs of mprgp only */
-    CuArray<double> product, unscaled; /* explicit operator */
-    CuArray<int32_t> heavy;
+    CuArray<double> product, unscaled; /* explicit operator: N gamma + q; gamma = S x */
+    CuArray<int32_t> heavy;            /* bodies with more than HEAVY contacts */
     int heavy_count;
     struct CuMirror *mirror;   /* operator.cu: arrays copied from the host */
     CuOwned iterate, machines; /* data of the files with these names */
@@ -72,26 +73,28 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_device_of creates the scratch if there is none. cu_scratch_begin and _end together are cu_op_scratch,
- * for callers that wait for totals anyway; `end` takes all CU_TOTALS. */
+/* operator.cu. cu_device_of writes the operator's scratch to *out and creates it if there is none. cu_scratch_begin and
+ * cu_scratch_end together are cu_op_scratch, for callers that download the totals anyway: they do so in between and
+ * pass all CU_TOTALS of them. */
 TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
 void cu_scratch_end(const TalusOperator *op, const double *totals);
-/* cu_motion computes the input of block_velocity for gamma = S x; x NULL means zero. `offset` false omits v_f, bias
- * and q. The result stays in the scratch until the next call. */
+/* cu_view returns the operator as kernel argument. cu_motion computes the input of block_velocity for gamma = S x; x
+ * NULL means zero. `offset` false omits v_f, bias and q. The result is in the scratch until the next call. */
 CuView<double> cu_view(const TalusOperator *op);
 CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
                    bool offset);
 /* sparse.cu: out = N x, plus q if `offset`. */
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
-/* Number of blocks, of THREADS threads, of a gather_bodies kernel, launched by launch_block. */
+/* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_bodies; start it by launch_block. */
 unsigned cu_gather_blocks(const TalusOperator *op);
-/* As cu_op_bodies, without satisfying eliminated joints. */
+/* velocity = v_f + M^-1 D gamma as cu_op_bodies, but eliminated joints are not satisfied. */
 void cu_gather(const TalusOperator *op, const double *gamma, bool free_motion,
                double (*velocity)[8]);
 
 /* ---- loads ---- */
 
+/* 16 bytes, the most that a thread loads at once. */
 template <class T> struct alignas(16) Pack {
     T v[16 / sizeof(T)];
 };
@@ -152,10 +155,10 @@ template <class T> static __device__ inline void cross(const T a[3], const T b[3
 
 /* ---- bodies ---- */
 
-/* Components of an impulse in its frame: three; with six rows also the moments. */
+/* Numbers of a block in its frame: three, also with one row; with six rows also the moments. */
 template <int ROWS> constexpr int LOCAL = ROWS == 6 ? 6 : 3;
 
-/* Loads gamma of block i, with zeros for tangential rows that it lacks. */
+/* local = gamma of block i, with zeros for tangents that it has no rows for. */
 template <int ROWS, class T>
 static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T local[LOCAL<ROWS>])
 {
@@ -166,15 +169,15 @@ static __device__ inline void load_impulse(const CuImpulses<T> &g, int i, T loca
     }
 }
 
-/* Returns the contact of an entry of `incidence`, 2 * record + side. Compact contacts have one record, others two. */
+/* Returns the contact of an entry of `incidence`, 2 * record + side. General contacts have two records, others one. */
 template <class T> static __device__ inline int entry_contact(const CuView<T> &c, int32_t incidence)
 {
     int record = incidence >> 1;
     return record < c.spheres ? record : c.spheres + (record - c.spheres) / 2;
 }
 
-/* Adds to sum = {p, t} the impulse of contact i with the sign of its side, and its torque, which the body subtracts
- * on either side. */
+/* Adds the impulse `local` of contact i on the body of one side to sum = {p, t}: the impulse p on that body, and minus
+ * the torque on it. That sign is for spheres: there it is n x p, with p on b, on both sides. */
 template <int ROWS, class T>
 static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, const T frame[4],
                                          const T local[LOCAL<ROWS>], T sum[6])
@@ -209,6 +212,7 @@ static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, co
     }
 }
 
+/* Adds the impulse of one entry of `incidence` to the sum of its body. */
 template <int ROWS, class T>
 static __device__ inline void add_entry(const CuView<T> &c, const CuImpulses<T> &g,
                                         int32_t incidence, T sum[6])
@@ -220,7 +224,7 @@ static __device__ inline void add_entry(const CuView<T> &c, const CuImpulses<T> 
     add_wrench<ROWS>(c, i, incidence & 1, frame, local, sum);
 }
 
-/* velocity = (free motion) + M^-1 times the sum over a body's contacts. */
+/* velocity[b] = v_f, if `free_motion`, plus M^-1 times the sum over body b's contacts from add_wrench. */
 template <class T>
 static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6], bool free_motion,
                                         T (*velocity)[8])
@@ -244,8 +248,8 @@ static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6
     store_packs<8>(body, velocity[b]);
 }
 
-/* Whole work of a kernel: the velocities of all bodies, one thread each; heavy bodies have a block each, after the
- * others. */
+/* Whole work of a kernel: writes the velocities of all bodies. The first blocks take a light body per thread, each of
+ * the following blocks one heavy body. */
 template <int ROWS, class T>
 static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses<T> &g,
                                             bool free_motion, T (*velocity)[8])
@@ -338,7 +342,7 @@ static __device__ inline void contact_velocity(const CuView<T> &c, const T (*vel
     }
 }
 
-/* N gamma, plus q if the motion has it; without E gamma. */
+/* u = N gamma at block i, plus q if the motion has it; without E gamma. */
 template <int ROWS>
 static __device__ inline void block_velocity(const CuView<double> &c, const CuMotion &motion, int i,
                                              double (&u)[ROWS])
@@ -353,7 +357,7 @@ static __device__ inline void block_velocity(const CuView<double> &c, const CuMo
         u[k] = motion.product[(int64_t)i * ROWS + k];
 }
 
-/* S (N + E) S x, plus S q if the motion has it; `motion` is that of x in the metric s. */
+/* u = S (N + E) S x at block i, plus S q if the motion has it; `motion` is cu_motion of x in the same metric. */
 template <int ROWS>
 static __device__ inline void scaled_velocity(const CuView<double> &c, const CuMotion &motion,
                                               int i, double2 s, const double (&x)[ROWS],
@@ -368,14 +372,15 @@ static __device__ inline void scaled_velocity(const CuView<double> &c, const CuM
 
 /* ---- sets ---- */
 
-/* Mean of the block's diagonal entries of N + E. */
+/* Returns the mean of the block's diagonal entries of N + E. */
 template <int ROWS, class T> static __device__ inline T block_scale(const CuView<T> &c, int i)
 {
     return mean_entry<ROWS>(c.diagonal[i]);
 }
 
-/* Squared natural residual (problem.h) of gamma, d being the block's scale. Where the step stays inside the set, d
- * (gamma - step) is g and g is used: the difference would lose a small g beside huge impulses. */
+/* Returns |d (gamma - P(gamma - g / d))|^2, the squared natural residual of a block; d is its mean diagonal entry.
+ * Where the projection changes nothing this is |g|^2, and g itself is used: the difference would lose a small g beside
+ * huge impulses. */
 template <class Set, int ROWS>
 static __device__ inline double exact_natural2(const Set &set, double d,
                                                const double (&gamma)[ROWS], const double (&g)[ROWS])

@@ -18,7 +18,7 @@ static __device__ inline void add_sizes(const CuView<double> &c, const double *g
     talus_terms_add(wrench, sum);
 }
 
-/* Bodies, then heavy bodies in further blocks, as in gather_bodies. */
+/* Writes |V| and |W| of each body: a thread per body, and further blocks, one per heavy body, as gather_bodies. */
 template <int ROWS>
 static __global__ void body_terms(CuView<double> c, const double *gamma, double (*out)[8])
 {
@@ -51,7 +51,7 @@ struct Terms {
     const double *values, *offset, *base;
 };
 
-/* Length that multiplies spins; with 6 rows spins also count by themselves. */
+/* Returns the factor of |W| of one side's body: the arm, with 6 rows plus the lever of the moment rows. */
 template <int ROWS>
 static __device__ inline double arm_of(const CuView<double> &c, int64_t i, int side)
 {

@@ -1,6 +1,6 @@
 /* backend/cuda/ops/vector.cu - vectors of the device: memory, copies, sums and combinations.
  *
- * Bound by memory. Sums are in the order of block.h's kernels, the same from run to run. */
+ * Bound by memory. Sums are in the fixed order of device/reduce.h, the same from run to run. */
 #include "backend/cuda/ops/block.h"
 
 /* ---- memory ---- */

@@ -14,7 +14,7 @@
  * cleared once per batch. */
 enum { BATCH = 8 };
 
-/* (round, hash, index): 4, 28 and 32 bits, all different. */
+/* Returns the priority of contact i: round, hash and index in 4, 28 and 32 bits; no two are equal. */
 static __device__ inline unsigned long long priority(uint32_t i, int round)
 {
     unsigned long long x = (i + 1ull) * 0xd6e8feb86659fd93ull;
@@ -132,8 +132,8 @@ static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
 /* Rounds after which remaining blocks are swept one by one: dense matrices would take a round per block. */
 enum { MATRIX_ROUNDS = 64 };
 
-/* A state holds the class and, above it, the round in which it was taken. A block coloured in this round counts as
- * uncoloured, so that the result does not depend on the order of threads. */
+/* A block's state is its class, in 8 bits, and above it the round in which it got it. Returns false for a block
+ * coloured in this round, so that the result does not depend on the order of threads. */
 static __device__ inline bool coloured_before(uint32_t state, int round)
 {
     return (state & 0xff) != CLASS_NONE && (int)(state >> 8) < round;

@@ -20,7 +20,7 @@
  * not accumulate. Sweeps after which capturing a graph pays. */
 enum { REFRESH = 32, GRAPH_AFTER = 3 };
 
-/* How a contact's change is applied to its bodies. */
+/* How a contact's change is applied to its bodies: stored, as no other thread has them; added atomically; later. */
 enum { PUSH_ALONE, PUSH_ATOMIC, PUSH_LATER };
 
 /* ---- one contact ---- */
@@ -81,7 +81,7 @@ static __device__ inline void load_body(const SweepPlan &p, int body, double v[W
     }
 }
 
-/* Adds (linear, turn) to a body whose record was v; W = 4 omits the spin. */
+/* Adds factor * linear to the velocity and turn to the spin of a body, whose record is v; W = 4: no spin. */
 template <int W, int PUSH>
 static __device__ inline void push_body(const SweepPlan &p, int body, double v[W], double factor,
                                         const double linear[3], const double turn[3])
@@ -145,15 +145,15 @@ static __device__ inline void push_item(const SweepPlan &p, int body, double v[8
                                         const double arm[3], const double dp[3])
 {
     double torque[3], turn[3];
-    if (!yields(v,
-                p.inertia ? p.inertia[body] : nullptr)) /* others may have it at once (colour.cu) */
+    /* contacts of one colour may share a body that impulses do not move */
+    if (!yields(v, p.inertia ? p.inertia[body] : nullptr))
         return;
     cross(arm, dp, torque);
     turn_of(p, body, v[7], torque, sign, turn);
     push_body<8, PUSH>(p, body, v, sign * v[3], dp, turn);
 }
 
-/* Any contact. For PUSH_LATER, `heavy` is the index of the first heavy contact and their number. */
+/* Steps the item at place `at`. For PUSH_LATER, `heavy` is the place of the first heavy contact and their number. */
 template <int ROWS, int PUSH>
 static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 heavy)
 {
@@ -231,8 +231,8 @@ static __device__ inline void push_sum(const SweepPlan &p, int body, const doubl
     push_body<8, PUSH_ALONE>(p, body, v, v[3], sum, turn);
 }
 
-/* Applies the changes of all heavy contacts, body by body: one thread each, or a block of threads for bodies heavy by
- * ops/operator.h, whose contacts are all heavy. */
+/* Applies the changes of all heavy contacts, body by body: a thread per body, or a block of threads if it has more than
+ * HEAVY contacts, which are then all heavy. */
 static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t *class_of,
                                   const uint32_t *place, const int32_t *split, int2 heavy)
 {

@@ -1,8 +1,8 @@
 /* backend/cuda/sweep/sweep.h - the plan of a Gauss-Seidel sweep on the device.
  *
  * Contacts are ordered by class: first contacts of spheres by colour, then items by colour, then heavy items. An item
- * is a contact that needs arms, a full inertia or a step of its own: not of spheres, or heavy. A sweep takes the two
- * parts of a colour together. "Place" in code is an index into this order. */
+ * is a contact that is general or heavy (of a body with many contacts): it has stored arms and a stored step. A sweep
+ * takes colour after colour, the spheres of a colour and then its items. `place` and `at` are indices in this order. */
 #ifndef TALUS_BACKEND_CUDA_SWEEP_SWEEP_H
 #define TALUS_BACKEND_CUDA_SWEEP_SWEEP_H
 
@@ -14,18 +14,19 @@ enum {
     HEAVY_CONTACTS = 40,
     CLASS_HEAVY = 80, /* classes 0..79 are colours */
     CLASS_NONE = 127, /* not coloured yet */
-    CLASS_ITEM = 128, /* bit added for items */
+    CLASS_ITEM = 128, /* added to the class of items */
     CLASSES = 256
 };
 
-/* Blocks are small, so that a colour of a small problem still uses most processors. */
+/* Threads per block of a sweep's kernels: few, so that a colour of a small problem still uses most processors; most
+ * blocks of the kernel that adds up the sums. */
 enum { SWEEP_THREADS = 64, ADD_BLOCKS = 64 };
 
 /* The order of a sweep: the contacts of class c, ascending, at indices start[c] to start[c + 1]. */
 struct SweepOrder {
     CuArray<uint32_t> class_of; /* [contacts] */
     CuArray<uint32_t> contact;  /* [contacts], in order */
-    /* [contacts]: index of each heavy contact in the order; before, work space */
+    /* [contacts]: place of each heavy contact; while the order is made, work space */
     CuArray<uint32_t> place;
     CuArray<uint32_t> sorted;               /* work space */
     CuArray<unsigned long long> best, used; /* [bodies], [2 bodies]: work space */
@@ -33,16 +34,16 @@ struct SweepOrder {
     int start[CLASSES + 1];
 };
 
-/* Colours op's contacts; `coloured` false puts all but the heavy ones in class 0. Deterministic: depends on the
+/* Colours and orders op's contacts; `coloured` false puts all but the heavy ones in class 0. The result depends on the
  * operator alone. */
 TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *order);
-/* The same for the blocks of an explicit matrix: no two of a colour are coupled; blocks of CLASS_HEAVY are swept one
- * by one. */
+/* The same for the blocks of an explicit matrix: no two of a colour are coupled; blocks without a colour get
+ * CLASS_HEAVY and are swept one by one. */
 TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *order);
 void cu_order_clear(SweepOrder *order);
 
-/* Kernel arguments of a plan: arrays in sweep order, in planes of n numbers, so that reads of neighbouring threads
- * coalesce. */
+/* Kernel arguments of a plan: arrays in sweep order. Component k of place i is at [k * n + i], a plane of n numbers per
+ * component, so that reads of neighbouring threads coalesce. */
 struct SweepPlan {
     int64_t n;      /* number of contacts */
     int first_item; /* index of the first item in the order */
@@ -50,7 +51,7 @@ struct SweepPlan {
     double *normal, *impulse; /* 3 planes each, world frame; impulse 1 plane without friction */
     double *bias, *mu, *compliance;
     double *arm;       /* 6 planes over the items: arm of a, arm of b */
-    double (*step)[4]; /* [items]: SweepStep */
+    double (*step)[4]; /* [items]: the numbers of SweepStep */
     double *change;    /* 3 planes over the heavy items: impulse changes */
     double (*velocity)[8];
     const double (*inertia)[6];
@@ -65,25 +66,26 @@ struct TalusSweep {
     SweepPlan plan;
     CuArray<int2> pair;
     CuArray<double> normal, impulse, bias, mu, compliance, arm, step, change, velocity;
-    CuArray<int32_t> split;  /* [bodies]: number of heavy items that share the body */
-    CuArray<double> gamma;   /* chaotic and block by block: impulses in contact frames */
-    CuArray<double> own;     /* [9 blocks]: sweep_block.h */
-    CuArray<double> partial; /* sum of squared changes of each block of threads */
-    int partials;
-    CuArray<double> added; /* partial results of their total */
-    CuArray<unsigned> arrived;
-    int sweeps; /* since begin */
+    CuArray<int32_t> split;    /* [bodies]: number of heavy items that share the body */
+    CuArray<double> gamma;     /* chaotic and block by block: impulses in contact frames */
+    CuArray<double> own;       /* [9 blocks]: each contact's own block of N + E */
+    CuArray<double> partial;   /* sum of squared velocity changes of each block of threads */
+    int partials;              /* number of these sums in the sweep launched last */
+    CuArray<double> added;     /* work space of their total, as CuPartials */
+    CuArray<unsigned> arrived; /* likewise */
+    int sweeps;                /* since begin */
     cudaGraphExec_t graph;
 };
 
 /* ---- shared by kernels ---- */
 
-/* Numbers of a step that are constant over sweeps: omega / b_n, omega / b_t, kappa = mu b_t / b_n, the block's scale
- * d. */
+/* One contact's step in the metric diag(b_n, b_t, b_t), constant over sweeps: omega / b_n, omega / b_t, kappa = mu b_t
+ * / b_n; `scale` is the mean diagonal entry, which converts an impulse change to a velocity change. */
 struct SweepStep {
     double inv_n, inv_t, kappa, scale;
 };
 
+/* Returns the step of a contact with diagonal (nn, tt, tt) and TalusOperator.coupling. */
 template <int ROWS>
 static __device__ inline SweepStep step_of(const SweepPlan &p, double nn, double tt,
                                            double coupling, double mu)
@@ -131,7 +133,7 @@ static __device__ inline bool yields(const double record[8], const double *inert
            (inertia && (inertia[0] != 0.0 || inertia[1] != 0.0 || inertia[2] != 0.0));
 }
 
-/* turn = change of a body's spin by a torque (operator.h). */
+/* turn = sign times the change of a body's spin by a torque: k times it, or by the full inertia. */
 static __device__ inline void turn_of(const SweepPlan &p, int body, double k,
                                       const double torque[3], double sign, double turn[3])
 {
@@ -148,12 +150,13 @@ static __device__ inline void turn_of(const SweepPlan &p, int body, double k,
 
 /* ---- sweep_plan.cu, sweep_sparse.cu ---- */
 
+/* Returns the places .x to .y of classes first to end - 1. */
 static inline int2 class_range(const TalusSweep *s, int first, int end)
 {
     return make_int2(s->order.start[first], s->order.start[end]);
 }
 
-/* Index of the first heavy contact in the order, and their number. */
+/* Returns the place of the first heavy contact and their number. */
 static inline int2 heavy_range(const TalusSweep *s)
 {
     int2 range = class_range(s, CLASS_ITEM | CLASS_HEAVY, (CLASS_ITEM | CLASS_HEAVY) + 1);
@@ -164,21 +167,21 @@ static inline int2 heavy_range(const TalusSweep *s)
  * back. */
 TalusStatus cu_sweep_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_unplan(TalusSweep *sweep, double *gamma);
-/* Reserves `partials` sums in memory of the sweep, because a graph stores the addresses. */
+/* Reserves `partials` sums, in memory of the sweep's own: a graph stores the addresses. */
 TalusStatus cu_sweep_sums(TalusSweep *sweep, int64_t partials);
 
-/* The same for an explicit matrix, and the launches of one sweep on it. */
+/* Make the plan for an explicit matrix; launch one sweep over it. */
 TalusStatus cu_sweep_sparse_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_sparse(TalusSweep *sweep);
 
-/* sweep_block.cu: the same for contacts whose sets are varied or whose own problem is solved. */
+/* sweep_block.cu: plan and sweep contact by contact, if sets are varied or each contact's own problem is solved. */
 static inline bool cu_sweep_is_blockwise(const TalusSweep *s)
 {
     return s->op->pair && (s->op->varied || s->options.local != TALUS_ONE_PROJECT);
 }
 TalusStatus cu_sweep_each_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_each(TalusSweep *sweep);
-/* Computes the blocks of N + E, needed to solve a block's own problem and for joints. */
+/* Fills sweep->own, if blocks' own problems are solved or there are joints; else does nothing. */
 TalusStatus cu_sweep_own(TalusSweep *sweep);
 
 #endif

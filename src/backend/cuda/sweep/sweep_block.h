@@ -14,7 +14,7 @@ extern "C" {
 struct SweepBlocks {
     CuSets sets;
     const double *coupling;
-    const double (*own)[9]; /* blocks of N + E, for blocks that are solved and joints */
+    const double (*own)[9]; /* each block of N + E; for joints, and if `local` solves blocks */
     TalusOneSolver local;
     double *gamma;
     double omega, rho;
@@ -33,7 +33,7 @@ static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
                        s->options.metric == TALUS_METRIC_TRACE};
 }
 
-/* Moves gamma of block i by rho of the way to `next`. Returns the squared velocity change. */
+/* Moves gamma of block i by rho of the way to `next`; writes its change. Returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const double *next,
                                           double (&change)[ROWS])
@@ -47,7 +47,7 @@ static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const
     return d * d * sum;
 }
 
-/* True for a joint: its rows are strongly coupled, so that its block is solved, not stepped. */
+/* True if block i is a joint's: its rows are strongly coupled, so that it is solved exactly, not stepped. */
 static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
 {
     return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
@@ -67,7 +67,8 @@ static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, cons
     return take_step(b, i, next, change);
 }
 
-/* P(gamma - omega B^-1 g) in the metric B, which is Euclidean in x = gamma / s with s^2 = omega / B. */
+/* Steps block i to P(gamma - omega B^-1 g), with P in the metric B: the Euclidean projection of x = gamma / s with s^2
+ * = omega / B. g is the gradient. Writes the change; returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, double coupling,
                                                const double (&g)[ROWS], double (&change)[ROWS])
@@ -89,6 +90,7 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
 
 /* ---- a block's own problem ---- */
 
+/* Returns the problem of block i by itself. */
 template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &b, int64_t i)
 {
     const TalusBlockModel *model = b.sets.model ? &b.sets.model[i] : nullptr;
@@ -104,7 +106,8 @@ template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &
     return one;
 }
 
-/* Spheres: each component by itself, then the bound; omega acts before the bound, as in gs. */
+/* Solves the problem of a contact of spheres, whose block is diagonal: next, the old impulse on entry, steps component
+ * by component, by omega, and is then projected or cut to its bound. */
 template <int ROWS>
 static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &one,
                                           const double g[3], double next[3])
@@ -119,7 +122,8 @@ static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &
         talus_one_restrict(&one, next);
 }
 
-/* Any block; omega scales the change of the impulse, which is then projected into its set. */
+/* Solves the problem of any block with gradient g; next is the old impulse on entry. omega scales the change of the
+ * impulse; the result is then projected into its set. */
 static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne &one,
                                             const double g[3], double next[3])
 {
@@ -134,6 +138,7 @@ static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne
     talus_one_restrict(&one, next);
 }
 
+/* Steps block i by solving its own problem; round: a contact of spheres. Returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double local_step(const SweepBlocks &b, int64_t i, bool round,
                                            const double (&g)[ROWS], double (&change)[ROWS])
