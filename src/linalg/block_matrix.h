@@ -8,7 +8,7 @@
 typedef struct TalusBlockMatrix {
     int blocks, size; /* block rows; scalar rows of each */
     int32_t *start,
-        *column;     /* Compressed block rows, columns rising; every diagonal block is present. */
+        *column;     /* compressed block rows, columns rising; every diagonal block is present */
     int32_t *mirror; /* index of the entry (j, i), for the entry (i, j) */
     double *value;   /* size x size per entry, by rows */
 } TalusBlockMatrix;

@@ -166,7 +166,7 @@ TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const
     return TALUS_OK;
 }
 
-/* Packages would continue with such values, and some would not return. */
+/* Fails for entries that are not finite: packages would continue with such values, and some would not return. */
 static TalusStatus check_values(const TalusSparse *a)
 {
     for (int i = 0; i < a->rows; i++)

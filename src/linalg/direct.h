@@ -32,18 +32,18 @@ typedef enum TalusDirectKind {
 } TalusDirectKind;
 
 const char *talus_direct_name(TalusDirectKind kind);
-/* NULL if this build has it; else how to get it. */
+/* Returns NULL if this build has the solver; else how to get it. */
 const char *talus_direct_missing(TalusDirectKind kind);
 
-/* Fails with TALUS_ERR_UNSUPPORTED if it is missing. */
+/* Fails with TALUS_ERR_UNSUPPORTED if this build lacks the solver. */
 TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out);
 void talus_direct_destroy(TalusDirect *d);
 
-/* Analyses a pattern. `sign`: of each pivot, 1 or -1; NULL: all 1; only ldl needs it. TALUS_ERR_UNSUPPORTED: too large
- * to be ordered, or for ldl beyond TALUS_DIRECT_MAX_ENTRIES with its fronts. */
+/* Analyses a pattern. `sign` is that of each pivot, 1 or -1 (NULL: all 1); only ldl needs it. TALUS_ERR_UNSUPPORTED:
+ * the matrix is too large to be ordered, or for ldl factor and fronts exceed TALUS_DIRECT_MAX_ENTRIES. */
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign);
 
-/* Limits the entries of a factor; larger factors are refused before memory is allocated. 0: TALUS_DIRECT_MAX_ENTRIES. */
+/* Limits the entries of a factor (0: TALUS_DIRECT_MAX_ENTRIES); larger ones are refused before memory is allocated. */
 #define TALUS_DIRECT_MAX_ENTRIES 5e8
 void talus_direct_limit(TalusDirect *d, double max_entries);
 

@@ -1,7 +1,7 @@
 /* linalg/direct_ldl.c - the direct solver `ldl`: A = L D L' by fronts, without row exchanges.
  *
  * Quasi-definite matrices have such a factorisation in any order (Vanderbei 1995), and the sign of each pivot is that
- * of its diagonal entry's block. A front is a dense symmetric matrix, stored as its lower part by rows: entries of A
+ * of its diagonal entry. A front is a dense symmetric matrix, stored as its lower part by rows: entries of A
  * and contributions of the children. Its pivots are eliminated PANEL at a time; the rest goes to the parent (Duff &
  * Reid 1983). The factor holds the pivot columns of each front, by rows. */
 #include "base/memory.h"
@@ -29,7 +29,7 @@ typedef struct Ldl {
     TalusFrontTree tree;
     int8_t *sign;          /* [rows] */
     int32_t *entry_start;  /* [count + 1]: start of a front's entries of A */
-    int32_t *entry, *goal; /* entry of A; its index in the front */
+    int32_t *entry, *goal; /* index of an entry of A; index in the front to which it is added */
     int64_t *factor_start; /* [count + 1] */
     double *factor;        /* columns of L, by rows; the diagonal holds 1 / D */
     /* The current front; contributions of children to their parents, lower parts. */
@@ -166,7 +166,7 @@ static TalusStatus check_sizes(const Ldl *f)
                       f->rows, size, TALUS_DIRECT_MAX_ENTRIES);
 }
 
-/* Called before the first factorisation of a pattern. */
+/* Allocates factor, fronts and stack, before the first factorisation of a pattern. */
 static TalusStatus reserve_numbers(Ldl *f)
 {
     size_t factor = (size_t)f->factor_start[f->tree.count], order = f->sizes.order;

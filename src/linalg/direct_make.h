@@ -1,5 +1,5 @@
-/* linalg/direct_make.h - interface of one direct solver; direct.c has the common part. Matrices have at least one row
- * here, and factors are those of the pattern analysed last. */
+/* linalg/direct_make.h - functions that each direct solver (ldl, cholmod, mumps) provides; direct.c has the common
+ * part, which ensures that matrices have at least one row and the pattern analysed last. */
 #ifndef TALUS_LINALG_DIRECT_MAKE_H
 #define TALUS_LINALG_DIRECT_MAKE_H
 

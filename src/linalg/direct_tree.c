@@ -100,7 +100,8 @@ static void mark_neighbours(const Blocks *b, int j, bool closed)
         b->mark[j] = j;
 }
 
-/* Joins rows without a block that agree: lists by key, each in rising order. */
+/* Joins rows that have no block yet and the same neighbours. `key` is a hash of a row's neighbours; rows with the same
+ * hash are in one list, rising. */
 static void join_rows(Blocks *b, bool closed)
 {
     for (int i = 0; i < b->rows; i++) {

@@ -124,7 +124,7 @@ void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity
     talus_parallel(e->pool, e->machines, MACHINE_GRAIN, apply_chunk, &loop);
 }
 
-/* As above from zero velocities, with the right-hand side as offset. */
+/* Works as talus_elimination_apply does, from zero velocities and with the right-hand side in place of b. */
 void talus_elimination_solve(TalusElimination *e, double *x)
 {
     Loop loop = {talus_machines_local(e, e->right), e->motion};
@@ -143,7 +143,7 @@ void talus_elimination_solution(const TalusElimination *e, double *x)
 
 /* ---- reduction of M^-1 ---- */
 
-/* Entry (k, l) of the block of nodes p and q of A^-1. */
+/* Returns entry (k, l) of the block (p, q) of A^-1, from the stored block of the later node's rows. */
 static double inverse_entry(const TalusElimination *e, const double *block, int p, int q, int k,
                             int l)
 {

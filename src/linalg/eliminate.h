@@ -33,7 +33,7 @@ TalusStatus talus_elimination_create(TalusElimination **out);
 /* Accepts NULL. */
 void talus_elimination_destroy(TalusElimination *e);
 
-/* Allocates `count` rows, which the caller fills. */
+/* Allocates `count` rows, content undefined, which the caller fills before talus_elimination_factor. */
 TalusStatus talus_elimination_rows(TalusElimination *e, int count, TalusJointRow **row);
 /* Factorises. Bodies of rows are below `bodies`; the pool is stored. TALUS_ERR_NUMERIC: a row is not finite. */
 TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int bodies);
@@ -44,15 +44,16 @@ void talus_elimination_solve(TalusElimination *e, double *x);
 void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity)[8]);
 /* Returns x of the last solve or apply, in the order of the rows. */
 void talus_elimination_solution(const TalusElimination *e, double *x);
-/* Data for applying the factors (machine.h), valid until the next factorisation. */
+/* Returns the arrays that talus_machine_apply needs (machine.h), valid until the next factorisation. */
 TalusMachines talus_elimination_machines(const TalusElimination *e);
 
 /* Computes the entries of A^-1 within the factor's pattern (Takahashi's equations), which has those of any two rows on
  * one moving body. Call once per factorisation. */
 void talus_elimination_invert(TalusElimination *e);
-/* By body: its index among the moving bodies with joints; -1: none. */
+/* Returns for each body its index among the moving bodies with joints; -1: fixed or without joints. */
 const int32_t *talus_elimination_vertices(const TalusElimination *e);
-/* By that index: the reduction of the body's M^-1 by joints, 6 x 6: M^-1 D A^-1 D' M^-1. */
+/* Returns, by that index, how much joints reduce each body's M^-1: its 6 x 6 block of M^-1 D A^-1 D' M^-1. Needs
+ * talus_elimination_invert. */
 const double (*talus_elimination_taken(const TalusElimination *e))[36];
 
 typedef struct TalusEliminationFacts {

@@ -34,7 +34,7 @@ static void add_common(TalusElimination *e, int vertex, int q, int p)
         }
 }
 
-/* False if an entry of the diagonal is not finite. */
+/* Writes A of machine m, with A_kk (1 + shift), into `value`. False if an entry of the diagonal is not finite. */
 static bool fill_machine(TalusElimination *e, int m, double shift)
 {
     int first = e->machine_start[m], last = e->machine_start[m + 1];
@@ -84,7 +84,7 @@ static bool factor_square(TalusElimination *e, int p, double shift)
     return true;
 }
 
-/* Block (q, p) times L_pp^-T. */
+/* Multiplies block (q, p), `rows` x `size`, by L_pp^-T from the right, in place; `square` is L_pp. */
 static void factor_below(const double *square, int size, int rows, double *block)
 {
     for (int r = 0; r < rows; r++, block += size)
@@ -149,8 +149,8 @@ static double largest(const TalusElimination *e, int m)
     return max;
 }
 
-/* Sums of the linear and angular responses to unit impulses on a vertex's rows: random spins are scaled by their ratio,
- * so that units of length and mass do not matter. */
+/* Writes the sums of the linear and angular velocity changes of a vertex by unit impulses in its rows. Random spins are
+ * scaled by the ratio of the two, so that units of length and mass do not matter. */
 static void response_of(const TalusElimination *e, int vertex, double *moves, double *turns)
 {
     *moves = *turns = 0.0;

@@ -10,14 +10,15 @@
 
 #include <string.h>
 
-/* Half-edges 2 node + side are in a list per vertex, waiting nodes in a list per degree. */
+/* State of the ordering. Half-edges, numbered 2 node + side, are in one list per vertex; nodes not yet eliminated
+ * ("taken") are in one list per degree. */
 typedef struct Order {
     TalusElimination *e;
     int nodes, vertices, taken;
     int32_t filled; /* entries below the nodes taken */
     /* [nodes]: first row and number of rows, in the caller's order */
     int32_t *row, *size;
-    int32_t (*end)[2];             /* [nodes]: vertices, -1: none; see `merged` */
+    int32_t (*end)[2];             /* [nodes]: vertices before merging (see `merged`), -1: none */
     int32_t *merged;               /* [vertices]: itself, or the vertex it was merged into */
     int32_t *head, *tail, *count;  /* [vertices]: list of half-edges */
     int32_t *after;                /* [2 nodes] */
@@ -165,7 +166,8 @@ static void fill_lists(Order *o)
 
 /* ---- elimination ---- */
 
-/* Moves the nodes of a list, except p, to vertex `to` and below p. A node that arrives by both ends keeps one. */
+/* Moves the nodes of the list of half-edges from `half` on, except p, to vertex `to`, and appends them to the nodes
+ * below p. A node both of whose ends arrive keeps one. */
 static void move_nodes(Order *o, int p, int32_t half, int32_t to)
 {
     while (half >= 0) {

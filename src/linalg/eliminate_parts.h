@@ -18,7 +18,7 @@ struct TalusElimination {
     TalusJointRow *row; /* [rows]: as given */
 
     /* the pattern, and its source */
-    int32_t (*key)[2];       /* [rows]: bodies; -2 - body if it does not move */
+    int32_t (*key)[2]; /* [rows]: bodies, -2 - body if it does not move; identify the pattern */
     int keyed, keyed_bodies; /* rows and bodies of the last analysis; -1: none */
     int analyses;
     bool *moving; /* [bodies] */
@@ -34,8 +34,8 @@ struct TalusElimination {
     double *bias, *scale;           /* [rows]: b; A_kk, the scale of a pivot */
     double *value, *inverse, *unit; /* L, with 1 / L_kk on diagonals; parts of A^-1; L_qp L_pp^-1 */
     double *right, *x, *y;          /* [rows] */
-    double (*motion)[8];            /* [vertices] */
-    double (*taken)[36];            /* [vertices] */
+    double (*motion)[8];            /* [vertices]: velocities, v and spin; work of a solve */
+    double (*taken)[36];            /* [vertices]: see talus_elimination_taken */
     int32_t *rounds;                /* [machines] */
     bool *redundant;                /* [machines] */
 
@@ -64,7 +64,7 @@ static inline int64_t block_of(const TalusElimination *e, int q, int p)
 /* talus_elimination_machines with `motion` for velocities and the offsets `bias`. */
 TalusMachines talus_machines_local(const TalusElimination *e, const double *bias);
 
-/* Factorise a machine (rounds[machine] < 0 afterwards: something is not finite); compute its parts of A^-1. */
+/* Factorises a machine, rounds[machine] < 0 if something is not finite; and computes its parts of A^-1. */
 void talus_elimination_factor_machine(TalusElimination *e, int machine);
 void talus_elimination_invert_machine(TalusElimination *e, int machine);
 

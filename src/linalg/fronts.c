@@ -310,7 +310,7 @@ static void scatter(const TalusFronts *f, int k, int blocks, double *x)
                (size_t)s * sizeof *x);
 }
 
-/* In the order of panels: rows below a panel lose A21 A11^-1 times its part. */
+/* Forward substitution on f->x, panel by panel: subtracts A21 A11^-1 times the panel's part from the rows below it. */
 static void substitute_forward(const TalusFronts *f, int k)
 {
     const double *rows = f->factor + f->factor_start[k];
@@ -329,7 +329,7 @@ static void substitute_forward(const TalusFronts *f, int k)
     }
 }
 
-/* Panels from the last: x1 = A11^-1 (x1 - A12 x2). */
+/* Back substitution on f->x, from the last panel: x1 = A11^-1 (x1 - A12 x2). */
 static void substitute_back(const TalusFronts *f, int k)
 {
     const double *rows = f->factor + f->factor_start[k];

@@ -36,7 +36,7 @@ void talus_front_tree_clear(TalusFrontTree *tree);
 typedef struct TalusFronts {
     TalusFrontTree tree;
     int blocks, size;
-    int replaced;          /* pivots that vanished up to rounding and were replaced by small ones */
+    int replaced;          /* number of pivots that were 0 up to rounding, replaced by small ones */
     int64_t *factor_start; /* [count + 1]: in `factor`: pivot rows, then the columns below them */
     double *factor;
     double *front, *stack; /* current front; contributions of children to their parents */
@@ -49,7 +49,7 @@ typedef struct TalusFronts {
 
 /* Fails if the factor would take more than a few gigabytes. */
 TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a);
-/* `a` has the pattern that was analysed. */
+/* Factorises diag(left) A + diag(own); `a` must have the pattern that was analysed. */
 void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double *left,
                          const double *own);
 void talus_fronts_solve(TalusFronts *f, double *x);

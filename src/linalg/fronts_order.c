@@ -13,17 +13,17 @@
 
 #include <string.h>
 
-/* A front absorbs a child if the zeros stored for that are at most this fraction of the two. */
+/* A front absorbs a child if the zeros to be stored for that are at most this fraction of the entries of both. */
 static const double MERGE_SHARE = 0.05;
 
 typedef struct Graph {
     const TalusBlockMatrix *a;
     int n;
-    int32_t *near;                   /* per block at a->start: elements, then blocks */
-    int32_t *elements, *total;       /* [n]: number of elements; number of both kinds */
-    int32_t *weight, *members;       /* [n]: number of rows and blocks that a block represents */
-    int32_t *like;                   /* [n]: the block that represents it, or -1 */
-    int32_t *degree;                 /* [n]; -1 once eliminated or represented */
+    int32_t *near;             /* neighbours of block i from a->start[i]: elements, then blocks */
+    int32_t *elements, *total; /* [n]: number of elements; number of both kinds */
+    int32_t *weight, *members; /* [n]: number of rows and blocks that a block represents */
+    int32_t *like;             /* [n]: the block that represents it, or -1 */
+    int32_t *degree;           /* [n]; -1 once eliminated or represented */
     int32_t *head, *next, *previous; /* blocks by degree */
     /* [2 n]: stamps of blocks and elements; [n]: last element that has it */
     int32_t *mark, *member;
@@ -32,9 +32,9 @@ typedef struct Graph {
     int least; /* lower bound of all degrees */
 
     int count;                                      /* number of fronts so far */
-    int32_t *bound_start, *bound, *parent, *pivots; /* fronts are elements */
+    int32_t *bound_start, *bound, *parent, *pivots; /* by front, which is an element */
     int32_t *bound_rows;                            /* [n]: rows of a front beyond its pivots */
-    int32_t *front_of;                              /* [n] */
+    int32_t *front_of;                              /* [n]: front that eliminates a block */
 } Graph;
 
 static void close_graph(Graph *g)
@@ -211,8 +211,8 @@ static void stand_for(Graph *g, int i, int j)
     g->degree[j] = -1;
 }
 
-/* Joins indistinguishable blocks of the new element from `begin` to `end`, which are in no list of degrees now; returns
- * the end of those left. The links of these lists serve as buckets. */
+/* Joins indistinguishable blocks of the new element, bound[begin .. end), which are in no list of degrees at this time,
+ * so that the links of those lists serve as buckets. Returns the end of the blocks that represent the others. */
 static int32_t join_alike(Graph *g, int32_t begin, int32_t end)
 {
     int32_t kept = begin;
@@ -307,8 +307,8 @@ static void resolve_likes(Graph *g)
     }
 }
 
-/* Children come before parents, so a front has all its pivots when it is visited. `into`: the front that absorbed a
- * front, or itself; `rows`: number of rows of a front's pivots. */
+/* Merges small children into their parents. Children come first, so a front has all its pivots when it is visited.
+ * Writes into[front]: the front that absorbed it, or itself; rows[front]: number of rows of its pivots. */
 static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t *rows)
 {
     for (int f = 0; f < g->count; f++) {
@@ -400,7 +400,7 @@ static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int 
     return TALUS_OK;
 }
 
-/* `work` has 3 fronts + 2 blocks elements. */
+/* Fills the block lists of all fronts. `work` has room for 3 count + 2 blocks numbers. */
 static TalusStatus fill_lists(TalusFrontTree *t, const TalusBlockMatrix *a, int32_t *work)
 {
     int32_t *child = work, *sibling = child + t->count, *first = sibling + t->count;

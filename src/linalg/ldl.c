@@ -19,7 +19,7 @@ void talus_ldl_clear(TalusLdl *ldl)
 
 /* ---- memory ---- */
 
-/* Arrays of size n share one capacity, so all are allocated together. */
+/* Reserves the arrays of size n, which share one capacity and are allocated together. */
 static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
 {
     if (n + 1 <= ldl->row_capacity)
@@ -143,7 +143,7 @@ static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *qu
     return count;
 }
 
-/* A node far from `root`: moves to the node of lowest degree in the last level while that increases the depth. */
+/* Returns a row far from `root`: moves to the row of lowest degree in the last level while that increases the depth. */
 static int far_node(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queue, uint64_t *keys)
 {
     int last, depth, next_depth;
@@ -245,8 +245,8 @@ static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double
     return diagonal;
 }
 
-/* Columns left of k in row k of L, in a valid order of elimination: paths of the tree, stored from the end of `out`
- * backwards. Returns the index of the first. */
+/* Writes the columns left of k in row k of L, in a valid order of elimination, to the end of `out`, [n]: they are paths
+ * of the elimination tree. Returns the index of the first in `out`. */
 static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
 {
     int top = ldl->n, row = ldl->order[k];
@@ -263,7 +263,8 @@ static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
     return top;
 }
 
-/* Computes row k of L from z U D = a, column k of U from L D z = a, on the same pattern; returns the pivot's loss. */
+/* Computes row k of L from z D U = a and column k of U from L D z = a, on the same pattern. Returns the amount to
+ * subtract from the pivot. */
 static double eliminate(TalusLdl *ldl, int k, const int32_t *pattern, int count)
 {
     double loss = 0.0;

@@ -38,17 +38,17 @@ typedef struct TalusLdl {
 } TalusLdl;
 
 /* A pivot is bad if it is not above `relative` times its row's diagonal entry of A. It becomes `replacement` or, if
- * that is 0, ends the factorisation with TALUS_ERR_NUMERIC. A factor of more than `max_entries` entries (0: 5e8) is refused
- * with TALUS_ERR_UNSUPPORTED, as the system may grant memory that it does not have. */
+ * that is 0, ends the factorisation with TALUS_ERR_NUMERIC. A factor of more than `max_entries` entries (0: 5e8) is
+ * refused with TALUS_ERR_UNSUPPORTED, as the system may grant memory that it does not have. */
 typedef struct TalusPivots {
     double relative;
     double replacement;
     double max_entries;
 } TalusPivots;
 
-/* `transposed` is A' for a matrix that is not symmetric, NULL for one that is. */
+/* Finds order, tree and fill of A. `transposed`: A' for an unsymmetric matrix, NULL for a symmetric one. */
 TalusStatus talus_ldl_analyse(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *transposed);
-/* Entries of L below the diagonal, known after the analysis. */
+/* Returns the number of entries of L below the diagonal, known after the analysis. */
 int64_t talus_ldl_fill(const TalusLdl *ldl);
 TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *transposed,
                              const TalusPivots *pivots);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <talus/math.h>
 
-/* One row of D': coefficients of velocity and spin of its two bodies, in any units that agree with M^-1. */
+/* One row of D', for joints: coefficients of velocity and spin of its two bodies, in any units that agree with M^-1. */
 typedef struct TalusJointRow {
     int32_t body[2];   /* two different bodies; -1: the fixed world */
     double arm[2][6];  /* coefficients of v, then of the spin */
@@ -21,25 +21,26 @@ typedef struct TalusJointRow {
     int64_t entry;     /* for the caller: index of the row's impulse */
 } TalusJointRow;
 
-/* A factored elimination. A vertex is a moving body with joints. Vertices, nodes (in order of elimination) and rows are
- * numbered machine by machine. */
+/* A factored elimination. A machine is a set of moving bodies connected by joints, a vertex a moving body with joints,
+ * a node up to six rows between the same two bodies. Vertices, nodes (in order of elimination) and rows are numbered
+ * machine by machine. */
 typedef struct TalusMachines {
     int machines, nodes, vertices, rows;
     const int32_t *machine_start, *machine_vertex; /* [machines + 1]: first node, first vertex */
     const int32_t *rounds;                         /* [machines]: refinements of a solution */
     const int32_t *place;                          /* [nodes + 1]: first row of a node */
-    /* [nodes]: vertices of its bodies; -1: does not move */
+    /* [nodes]: vertices of a node's two bodies; -1: the body does not move */
     const int32_t (*vertex)[2];
-    const int32_t (*body)[2];         /* [nodes]: velocity records of its bodies; -1: none */
+    const int32_t (*body)[2];         /* [nodes]: velocity records of a node's bodies; -1: none */
     const int32_t *vertex_body;       /* [vertices]: velocity record; NULL: vertices are records */
     const int32_t *list_start, *list; /* [vertices + 1]: nodes at a vertex, rising */
-    const int32_t *start, *below;     /* [nodes + 1]: later nodes coupled to it by L, rising */
-    const int64_t *diagonal_at;       /* [nodes + 1]: index of its square block in `value` */
-    const int64_t *block_at;          /* [start[nodes]]: index of the blocks below it */
-    const TalusJointRow *row;         /* [rows] */
-    const double *bias;               /* [rows]: offsets b; NULL: none */
-    const double *value;              /* L, with 1 / L_kk on diagonals */
-    double *x, *y;                    /* [rows]: impulses found; work */
+    const int32_t *start, *below; /* [nodes + 1]: later nodes that L couples to a node, rising */
+    const int64_t *diagonal_at;   /* [nodes + 1]: index of a node's square block in `value` */
+    const int64_t *block_at;      /* [start[nodes]]: index in `value` of each block of `below` */
+    const TalusJointRow *row;     /* [rows] */
+    const double *bias;           /* [rows]: offsets b; NULL: none */
+    const double *value;          /* L, with 1 / L_kk on diagonals */
+    double *x, *y;                /* [rows]: impulses found; work */
 } TalusMachines;
 
 /* Thread `lane` of `lanes`. The threads also form `groups` of `members` each; this is member `member` of group `group`.
@@ -95,7 +96,7 @@ TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam te
     talus_team_wait(team);
 }
 
-/* Subtracts from y_p the later nodes' parts by L', then solves L_pp' y_p = y_p. */
+/* Subtracts L_qp' y_q of the nodes q below from y_p, then solves L_pp' y_p = y_p. */
 TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam team)
 {
     const int size = talus_node_size(e, p);
@@ -147,13 +148,13 @@ TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (
     talus_team_wait(team);
 }
 
-/* Velocity record of a vertex. */
+/* Returns the index of a vertex's velocity record. */
 TALUS_INLINE int talus_vertex_body(const TalusMachines *e, int vertex)
 {
     return e->vertex_body ? e->vertex_body[vertex] : vertex;
 }
 
-/* Subtracts M^-1 D y from v of a vertex, each member its components. */
+/* Subtracts from v the vertex's part of M^-1 D y; the members of a group divide the six components among themselves. */
 TALUS_INLINE void talus_vertex_push(const TalusMachines *e, int vertex, double v[8], TalusTeam team)
 {
     for (int32_t i = e->list_start[vertex]; i < e->list_start[vertex + 1]; i++) {
@@ -164,7 +165,7 @@ TALUS_INLINE void talus_vertex_push(const TalusMachines *e, int vertex, double v
     }
 }
 
-/* y = A^-1 y, x += y (x = y unless `again`), velocity -= M^-1 D y. */
+/* For machine m: y = A^-1 y; x += y, or x = y unless `again`; velocity -= M^-1 D y. */
 TALUS_INLINE void talus_machine_step(const TalusMachines *e, int m, double (*velocity)[8],
                                      bool again, TalusTeam team)
 {
@@ -180,7 +181,7 @@ TALUS_INLINE void talus_machine_step(const TalusMachines *e, int m, double (*vel
     talus_team_wait(team);
 }
 
-/* velocity -= M^-1 D x with x = A^-1 (D' velocity + b). */
+/* For machine m: velocity -= M^-1 D x with x = A^-1 (D' velocity + b), refined rounds[m] times. */
 TALUS_INLINE void talus_machine_apply(const TalusMachines *e, int m, double (*velocity)[8],
                                       TalusTeam team)
 {

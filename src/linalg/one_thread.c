@@ -13,7 +13,7 @@ typedef int GetCount(void);
 static _Atomic(SetCount *) set_levels;
 static _Atomic(GetCount *) get_levels;
 
-/* Writes the function pointer of that name, or NULL. ISO C has no conversion from void *. */
+/* Writes the address of the function `name`, or NULL, to *pointer, by memcpy: ISO C has no conversion from void *. */
 static void find(void *library, const char *name, void *pointer)
 {
     void *symbol = dlsym(library, name);

@@ -36,7 +36,7 @@ static size_t count_threads(void)
     return count > 1 ? (size_t)count : 1;
 }
 
-/* By memcpy, as ISO C has no conversion from void * to a function pointer. */
+/* Loads the library and sets the package's functions, by memcpy, as ISO C has no conversion from void *. */
 static TalusStatus load(TalusPackage *package)
 {
     size_t threads = (count_threads() - 1) * thread_bytes;

@@ -14,12 +14,14 @@ typedef struct Matrix {
     int stride;
 } Matrix;
 
+/* The submatrix that begins at this row and column. */
 static Matrix part(Matrix m, int row, int column)
 {
     return (Matrix){m.at + (size_t)row * (size_t)m.stride + (size_t)column, m.stride};
 }
 
-/* c -= a b, or with `anew` c = a b, on a tile; `rows`, `lanes` and `anew` are compile-time constants. */
+/* c -= a b, or with `anew` c = a b, for `rows` rows and `lanes` vectors of columns of c. `rows`, `lanes` and `anew` are
+ * compile-time constants. */
 KERNEL void multiply_tile(const int rows, const int lanes, const bool anew, int inner, Matrix a,
                           Matrix b, Matrix c)
 {

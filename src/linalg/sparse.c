@@ -81,7 +81,6 @@ static void sum_duplicates(TalusSparse *a)
     }
 }
 
-/* Two stable counting sorts, by row and then by column, leave equal entries in the order given. */
 int32_t talus_sparse_diagonal(const TalusSparse *a, int row)
 {
     for (int32_t e = a->start[row]; e < a->start[row + 1]; e++)
@@ -90,6 +89,7 @@ int32_t talus_sparse_diagonal(const TalusSparse *a, int row)
     return -1;
 }
 
+/* Two stable counting sorts, by column and then by row, leave duplicates in the order given. */
 TalusStatus talus_sparse_from_triplets(const TalusTriplets *t, TalusSparse *out, const char *what)
 {
     TalusSparse by_column;

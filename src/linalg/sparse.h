@@ -29,8 +29,8 @@ TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out);
 void talus_sparse_add(const TalusSparse *a, double s, const double *x, double *y);
 void talus_sparse_add_transposed(const TalusSparse *a, double s, const double *x, double *y);
 
-/* Extracts the `count` rows and columns of `a` listed in `row` (place[row[i]] = i, -1 elsewhere), diagonal entries
- * times 1 + regularise. `out` has arrays as large as those of `a`. Returns the largest of these entries in `a`. */
+/* Writes to `out`, whose arrays are as large as those of `a`, the `count` rows and columns of `a` listed in `row`
+ * (place[row[i]] = i, -1 elsewhere), diagonal entries times 1 + regularise. Returns the largest of these, unscaled. */
 double talus_sparse_face(const TalusSparse *a, const int32_t *place, const int32_t *row, int count,
                          double regularise, TalusSparse *out);
 

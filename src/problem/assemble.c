@@ -59,7 +59,7 @@ static Neighbours neighbours_of(const TalusOperator *op, int i)
     return n;
 }
 
-/* Next contact, or -1. */
+/* Returns the next contact of either body, each once; -1: no more. */
 static int next_neighbour(Neighbours *n)
 {
     int next = -1, found[2] = {-1, -1};
@@ -145,7 +145,7 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
     return TALUS_OK;
 }
 
-/* A given matrix may have its columns in any order and with duplicates. */
+/* Assembles N of a problem given as a matrix, whose columns may be in any order and repeated. */
 static TalusStatus assemble_rows(const TalusOperator *op, TalusSparse *out)
 {
     const int n = op->rows * op->blocks;

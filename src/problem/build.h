@@ -29,6 +29,7 @@ typedef struct TalusProblemSizes {
     bool models;     /* some contact's friction model is not all zeros */
 } TalusProblemSizes;
 
+/* Creates a problem without blocks that is filled in place as above. */
 TalusStatus talus_problem_create_empty(TalusPool *pool, TalusProblem **out);
 TalusStatus talus_problem_resize(TalusProblem *problem, const TalusProblemSizes *sizes);
 TalusOperator *talus_problem_operator(TalusProblem *problem);
@@ -37,18 +38,19 @@ TalusStatus talus_problem_finish(TalusProblem *problem);
 /* Allocates a certificate (talus_problem_certificate), [size], which the caller fills; the problem then has one. */
 TalusStatus talus_problem_reserve_certificate(TalusProblem *problem, double **out);
 
-/* The model in the form of operators. */
+/* Returns the friction model in the form that operators store, with cos and sin of a polygon. */
 TalusBlockModel talus_block_model(TalusFrictionModel model);
 
-/* Lends a problem made in a backend's memory (engine/engine.h): solvers work on `op` and `gamma`, owned by the lender,
- * until the next call of this or of talus_problem_resize. Meanwhile the host may read only the problem's counts. */
+/* Makes solvers work on `op` and `gamma`, which the caller owns in the backend's memory, until the next call of this or
+ * of talus_problem_resize. Meanwhile the host may read only the problem's counts. */
 void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, TalusOperator *op,
                         double *gamma);
 
-/* Lengths l that scale angular velocities, [bodies]; written by the filler, for conversion to physical units. */
+/* Returns the array of lengths l by which spins are multiplied (s = l w), [bodies], which whoever fills the problem
+ * writes; for conversion to physical units. */
 double *talus_problem_lengths(TalusProblem *problem);
 
-/* After a solve: v = v_f + M^-1 D gamma of all bodies, as records like op->body. */
+/* Returns v = v_f + M^-1 D gamma of all bodies after a solve, as records like op->body. */
 const double (*talus_problem_velocities(TalusProblem *problem))[8];
 
 #endif

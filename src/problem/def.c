@@ -138,7 +138,8 @@ static void fill_body(TalusProblem *p, const TalusProblemDef *def, int i)
     }
 }
 
-/* Length of a contact. If none is given, its moments stay zero; the length only keeps their scale near the others'. */
+/* Returns the length by which a contact's moments are divided, m. If the def gives none, the moments stay zero, and the
+ * length only keeps the scale of their rows near that of the others. */
 static double length_of(const TalusContactDef *c)
 {
     double a = talus_norm(c->arm_a), b = c->b >= 0 ? talus_norm(c->arm_b) : 0.0;

@@ -1,4 +1,4 @@
-/* problem/diagonal.c - the diagonal of each block of N, and a bound on its other entries. */
+/* problem/diagonal.c - the diagonal of each block of N, and for sweeps a bound on its other entries (`coupling`). */
 #include "problem/problem.h"
 
 #include "backend/block.h"

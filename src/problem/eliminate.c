@@ -18,7 +18,7 @@ static TalusStatus factor(TalusReduced *r)
     return TALUS_OK;
 }
 
-/* Vectors of the backend also hold 32-bit indices, two per element. */
+/* Reserves the arrays of r. Those of 32-bit indices are vectors of the backend too, with two indices per double. */
 static TalusStatus reserve(TalusReduced *r)
 {
     const TalusVectorOps *vector = &r->backend->vector;

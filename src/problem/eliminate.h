@@ -17,15 +17,17 @@
 #include "problem/problem.h"
 
 typedef struct TalusReduced {
-    TalusOperator op; /* for solvers that use only products and sets */
-    const TalusOperator *whole;
+    TalusOperator op; /* the reduced problem, for solvers that use only products and sets */
+    const TalusOperator *whole;  /* the problem with its joints */
     const TalusBackend *backend; /* owner of the vectors below; NULL: none yet */
     TalusElimination *joints;
-    double *incidence_start, *incidence, *diagonal; /* memory of op's arrays of the same names */
+    /* memory of op's arrays of the same names, whatever their type */
+    double *incidence_start, *incidence, *diagonal;
     size_t start_capacity, touch_capacity, diagonal_capacity;
 } TalusReduced;
 
-/* Fills r, zeros at first, from op, which has joints and must not change meanwhile. One backend's memory is reused. */
+/* Fills r, which starts as zeros and may be filled again, from op, which has joints and must not change while r is in
+ * use. Memory is reused while the backend is the same. */
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
                                const TalusOperator *op);
 /* Computes gamma_j from gamma_c; gamma has the size of the whole problem. Uses the operator's scratch. */

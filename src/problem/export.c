@@ -114,7 +114,7 @@ static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, do
     }
 }
 
-/* Bodies in compact contacts are spheres; for the others the radius stays 0. */
+/* Writes the radius of bodies with contacts in compact form, which are spheres; for others it stays 0. */
 static void mark_spheres(const TalusProblem *p, double *radius)
 {
     const TalusOperator *op = &p->op;

@@ -19,7 +19,7 @@ static TalusSym3 spin_inverse(const TalusOperator *op, int body)
     return m;
 }
 
-/* Tests the leading minors. */
+/* True if m is positive definite, by its leading minors. */
 static bool is_positive(TalusSym3 m)
 {
     double second = m.xx * m.yy - m.xy * m.xy;
@@ -45,7 +45,7 @@ static void add_group(TalusJacobian *j, const TalusOperator *op, int body, bool 
         j->free_velocity[3 * g + c] = op->body[body][turns ? 4 + c : c];
 }
 
-/* place[2 body + turns]: group of the body's velocity or spin, or -1. */
+/* Fills the groups of j, and place[2 body + turns], the group of a body's velocity (turns 0) or spin (1); -1: none. */
 static TalusStatus set_groups(TalusJacobian *j, const TalusOperator *op, int32_t *place)
 {
     j->groups = 0;

@@ -8,7 +8,7 @@
 
 #include "problem/problem.h"
 
-/* Rows of D' of contact i on its body a (side 0) or b (side 1). */
+/* Writes to arm[rows] the rows of D' of contact i for its body a (side 0) or b (side 1). */
 static inline void talus_jacobian_arms(const TalusOperator *op, int i, int side, TalusArm *arm)
 {
     for (int k = 0; k < op->rows; k++)
@@ -17,10 +17,10 @@ static inline void talus_jacobian_arms(const TalusOperator *op, int i, int side,
 
 typedef struct TalusJacobian {
     int groups;                /* number of groups of 3 unknowns */
-    int32_t *body;             /* [groups] */
+    int32_t *body;             /* [groups]: body of each group */
     uint8_t *turns;            /* [groups]: 1 for the spin, 0 for the velocity */
     TalusSym3 *mass, *inverse; /* [groups]: blocks of M and M^-1 */
-    double *free_velocity;     /* [3 groups] */
+    double *free_velocity;     /* [3 groups]: v_f */
     TalusSparse transposed;    /* D': a row per entry of gamma, columns rising */
 } TalusJacobian;
 

@@ -154,8 +154,8 @@ static void add_complementarity(const Block *b, const double *g, Sums *s)
     s->outside = fmax(s->outside, moved(b->rows, &b->set, b->gamma, 0.0, zeros));
 }
 
-/* Exact Coulomb on the cone of the section, under every law. Siconos has one matrix, compliance included: its
- * velocities are the gradient. */
+/* Adds to the sums of Siconos's measure, which is that of Coulomb's law on the cone of the section, whatever the
+ * block's law. Siconos has one matrix, compliance included: its velocities are the gradient. */
 static void add_siconos(const Block *b, Sums *s)
 {
     double u[TALUS_ROWS];

@@ -12,13 +12,13 @@ struct TalusProblem {
     TalusHostScratch scratch;
     double *gamma, *gradient; /* gradient: work space */
 
-    /* Data of solvers: op and gamma themselves, a copy of them, or what was lent. */
+    /* What solvers work on: op and gamma themselves, a copy of them, or what was lent. */
     const TalusBackend *backend;
     TalusContext *context; /* of the copy */
-    bool lent;
+    bool lent;             /* there_op and there_gamma are from talus_problem_lend */
     TalusOperator *there_op;
-    double *there_gamma;
-    TalusOperator copy; /* for a backend with memory of its own; kept between solves */
+    double *there_gamma; /* both in the backend's memory */
+    TalusOperator copy;  /* for a backend with memory of its own; kept between solves */
     double *copy_gamma;
     size_t copy_capacity;
     double *length; /* [bodies]: l */
@@ -28,8 +28,8 @@ struct TalusProblem {
     bool has_certificate;
 
     /* Memory of op's optional arrays. */
-    double *offset_store; /* op.offset, which a solve may shift */
-    /* this and the next four are op's arrays if the problem needs them */
+    double *offset_store; /* op.offset, to which a solve may add De Saxce's shifts */
+    /* op's model, estimate, unshifted, moment_mu and lever if the problem needs them */
     TalusBlockModel *model_store;
     double *estimate_store, *unshifted_store;
     double (*moment_store)[2], (*lever_store)[2];
@@ -38,7 +38,7 @@ struct TalusProblem {
     double *compliance_store;   /* op.compliance if some contact has any */
     double (*inertia_store)[6]; /* op.inertia if there are general contacts */
 
-    /* A problem created from a def keeps a copy; one filled in place makes it on demand. */
+    /* Copy of the def from which the problem was made; made on demand for one filled in place. */
     TalusProblemDef def;
     bool has_def;
     void *def_memory[9];
@@ -46,7 +46,7 @@ struct TalusProblem {
 
 /* problem/matrix.c: fills an explicit problem from its def. */
 TalusStatus talus_problem_fill_matrix(TalusProblem *problem, const TalusProblemDef *def);
-/* Releases the copy. */
+/* Releases the copy of op and gamma in a backend's memory. */
 void talus_problem_drop_copy(TalusProblem *problem);
 /* Allocates gamma and the arrays of every block. */
 TalusStatus talus_problem_reserve_vectors(TalusProblem *problem);
@@ -56,7 +56,8 @@ TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what
 /* Number of corners of a polygon or square, and corner k for mu n = 1. */
 int talus_model_corners(const TalusBlockModel *model);
 void talus_model_corner(const TalusBlockModel *model, int k, double c[2]);
-/* Derives from the models of all blocks: op's kinds and varied, memory for estimates, base. */
+/* Derives from the models of all blocks op's kinds and varied; sets op's estimate (zeros) and unshifted (the normal
+ * offsets) if some law needs them. */
 TalusStatus talus_problem_settle_friction(TalusProblem *problem);
 /* Kinds of friction of the problem that solvers work on; at least one if it has any. */
 uint32_t talus_problem_kinds(const TalusProblem *problem);
@@ -65,8 +66,8 @@ uint32_t talus_problem_kinds(const TalusProblem *problem);
 bool talus_problem_is_frictionless(const TalusProblem *problem);
 /* Makes Coulomb blocks prisms with bounds from estimates, or cones again. Call before talus_problem_send. */
 TalusStatus talus_problem_set_prisms(TalusProblem *problem, bool prisms);
-/* For readers on the host during a solve on the host: removes shifts from offsets, saving the offsets in `kept`
- * [blocks], and makes Coulomb blocks cones; and restores both. */
+/* During a solve on the host, for observers: removes De Saxce's shifts from the normal offsets, saving these in `kept`
+ * [blocks], and makes Coulomb blocks cones. talus_problem_apply_shifts undoes both. */
 void talus_problem_remove_shifts(TalusProblem *problem, double *kept);
 void talus_problem_apply_shifts(TalusProblem *problem, const double *kept, bool prisms);
 
@@ -76,29 +77,30 @@ static inline bool talus_problem_is_here(const TalusProblem *problem)
     return talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY);
 }
 
-/* problem/location.c: uploads op and gamma before a solve, as problem->there_*, and downloads impulses after it. */
+/* problem/location.c: uploads op and gamma before a solve, setting there_op and there_gamma, and downloads impulses and
+ * estimates after it. No copies if the problem is lent or on the host. */
 TalusStatus talus_problem_send(TalusProblem *problem);
 void talus_problem_fetch(TalusProblem *problem);
-/* The operator that has the problem's counts. */
+/* Returns the operator whose counts (blocks, rows, bodies) are valid: the lent one or that on the host. */
 static inline const TalusOperator *talus_problem_counts(const TalusProblem *problem)
 {
     return problem->lent ? problem->there_op : &problem->op;
 }
 
-/* Natural residual of gamma and, if `rounding` is not NULL, its estimated rounding error, by a backend's operations.
- * beyond: some block is under a law beyond ccp. */
+/* Measures, by a backend's operations, the natural residual of gamma and, if `rounding` is not NULL, its estimated
+ * rounding error. beyond: some block is under `fixed` or `coulomb`. */
 void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op, bool beyond,
                             const double *gamma, TalusResidual *out, TalusResidual *rounding);
-/* Both on the host. */
+/* The same on the host, for the problem's own operator. */
 void talus_problem_residuals(TalusProblem *problem, const double *gamma, TalusResidual *out,
                              TalusResidual *rounding);
 
-/* problem/diagonal.c */
+/* problem/diagonal.c: fills op's diagonal and coupling. Fails if a normal entry is not positive. */
 TalusStatus talus_problem_diagonals(TalusProblem *problem);
-/* problem/assemble.c: N + E as a matrix, which the caller clears; bitwise symmetric unless it was given otherwise, and
- * the same for any number of threads. */
+/* problem/assemble.c: writes N + E as a sparse matrix, which the caller clears; bitwise symmetric unless the problem
+ * was given as an unsymmetric matrix, and the same for any number of threads. */
 TalusStatus talus_problem_assemble(const TalusProblem *problem, TalusSparse *out);
-/* problem/export.c */
+/* problem/export.c: copies `def` into problem->def; talus_problem_forget_def releases that copy. */
 TalusStatus talus_problem_copy_def(TalusProblem *problem, const TalusProblemDef *def);
 void talus_problem_forget_def(TalusProblem *problem);
 

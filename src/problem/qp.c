@@ -96,7 +96,8 @@ static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
 
 /* ---- the primal form ---- */
 
-/* Row of A for one edge: the combination of the contact's rows of D', whose columns rise. */
+/* Appends to A, from entry *at on, the row of one edge: the sum of edge[k] times row k of the contact in D'. Columns
+ * rise. */
 static void add_row(const TalusSparse *d, int rows, int i, const double *edge, TalusSparse *a,
                     int32_t *at)
 {

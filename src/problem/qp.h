@@ -8,11 +8,11 @@
  * Two forms of the same problem:
  *     primal   min 1/2 v'M v + f'v + 1/2 s'E^-1 s,  A v + s >= b                                (Eq. 10)
  *     dual     min 1/2 lambda'P lambda + kappa'lambda,  lambda >= 0,  P = A M^-1 A' + G'E G      (Eq. 13)
- * with A = G'D', f = -M v_f (Eq. 11 and kappa omit M and its inverse), kappa = G'q = A v_f - b, and s the yielding of
- * compliant contacts, one number per contact, equal in all of its rows. b is -G'bias, less the contribution of bodies
- * of given motion, which are no unknowns, to the contact velocity. Unknowns of the primal form are those of jacobian.h.
- * A problem given as a matrix has only the dual form. v = v_f + M^-1 A'lambda and s = E 1'lambda lead from dual to
- * primal. u_i = D_i'v + bias are the contact velocities, G'(u + E gamma) = A v + s - b >= 0 the slacks. */
+ * with A = G'D', f = -M v_f (Eq. 11 and kappa omit M and its inverse), kappa = G'q = A v_f - b, and s the speed at
+ * which compliant contacts yield, one number per contact, equal in all of its rows. b is -G' times the bias plus the
+ * contact velocity due to bodies of given motion, which are no unknowns. Unknowns of the primal form are those of
+ * jacobian.h. A problem given as a matrix has only the dual form. v = v_f + M^-1 A'lambda and s = E 1'lambda lead from
+ * dual to primal. u_i = D_i'v + bias are the contact velocities, G'(u + E gamma) = A v + s - b >= 0 the slacks. */
 #ifndef TALUS_PROBLEM_QP_H
 #define TALUS_PROBLEM_QP_H
 
@@ -42,16 +42,17 @@ typedef struct TalusQp {
 TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem);
 void talus_qp_clear(TalusQp *qp);
 
-/* P, or with `lower` the lower triangle with the diagonal of its symmetric part (direct.h): matrices W of published
- * contact problems need not be symmetric. The caller clears it. */
+/* Writes P or, with `lower`, the lower triangle with diagonal of (P + P') / 2, as direct.h takes it: matrices W of
+ * published contact problems need not be symmetric. The caller clears `out`. */
 TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem, bool lower,
                                  TalusSparse *out);
-/* gamma = G lambda, and some lambda >= 0 with that, for gamma in K: unique for m = 3, else positive inside K. */
+/* gamma = G lambda; and the reverse, some lambda >= 0 with G lambda = gamma for gamma in K: unique for m = 3, otherwise
+ * one that is positive if gamma is inside K. */
 void talus_qp_impulses(const TalusQp *qp, const double *lambda, double *gamma);
 void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda);
-/* out = G'u of contact velocities. */
+/* out = G'u for contact velocities u, [multipliers]. */
 void talus_qp_slacks(const TalusQp *qp, const double *u, double *out);
-/* OOQP's scale: the largest magnitude among the entries of M, A, f and b, regardless of units; for a problem given as a
+/* Returns OOQP's scale of data: the largest magnitude in M, A, f and b, regardless of units; for a problem given as a
  * matrix, of P (may be NULL) and kappa. */
 double talus_qp_datum(const TalusQp *qp, const TalusSparse *p);
 

@@ -12,13 +12,13 @@
 
 #include <stdbool.h>
 
-/* A tangential vector t = sum of z_k axis_k and the bounds z_k <= slope_k n on it. */
+/* Bounds z_k <= slope_k n on the components z_k = t . axis_k of a tangential vector t, at the normal impulse n. */
 typedef struct TalusBounds {
     double axis[2][2], slope[2], z[2];
     bool met[2]; /* the bound exists; after talus_bounds_nearest: it holds with equality */
 } TalusBounds;
 
-/* Fraction of a bound at which it counts as met: projections round. talus_cone_state compares squares. */
+/* t counts as on a bound from this fraction of it on, since projections round. talus_cone_state: 1e-12 on squares. */
 #define TALUS_SET_MET (1.0 - 5e-13)
 
 /* Removes all bounds. */
@@ -31,7 +31,7 @@ TALUS_INLINE void talus_bounds_clear(TalusBounds *bounds)
     }
 }
 
-/* Sets bound k: t . (e0, e1) <= slope n. */
+/* Sets bound k, t . (e0, e1) <= slope n, with its axis, its z and met = true. */
 TALUS_INLINE void talus_bounds_set(TalusBounds *bounds, int k, double e0, double e1, double slope,
                                    const double t[2])
 {
@@ -42,7 +42,8 @@ TALUS_INLINE void talus_bounds_set(TalusBounds *bounds, int k, double e0, double
     bounds->met[k] = true;
 }
 
-/* Maximum parts of rows 1 to 5: section (rows 1 and 2), spinning (row 3, a disc on a line), rolling (rows 4 and 5). */
+/* Largest number of parts into which rows 1 to 5 of a block are divided: tangential impulse (rows 1 and 2), spinning
+ * moment (row 3, an interval), rolling moments (rows 4 and 5). Each part has its own section. */
 enum { TALUS_PARTS = 3 };
 
 /* Half the derivative at n' = `at` of (n' - n)^2 + sum of max(z_k - m_k n', 0)^2, which increases with n'. */
@@ -59,9 +60,10 @@ TALUS_INLINE double talus_bounds_derivative(int parts, const TalusBounds *bounds
     return pull;
 }
 
-/* The n' that minimises that sum. A bound is met if the derivative is positive at its breakpoint z_k / m_k, and the
- * minimum lies between the breakpoints of unmet and met bounds. (Assuming all bounds met and dropping those that are
- * not fails for steep ones: with m = 1e6 the others are lost in the rounding of the sum.) A NaN counts as met. */
+/* Returns the n' that minimises (n' - n)^2 + sum of max(z_k - m_k n', 0)^2, and sets `met` of each bound that holds
+ * with equality there. A bound is met if the derivative is positive at its breakpoint z_k / m_k; the minimum lies
+ * between the breakpoints of unmet and met bounds. (Assuming all bounds met and dropping those that are not fails for
+ * steep ones: with m = 1e6 the others are lost in the rounding of the sum.) A NaN counts as met. */
 TALUS_INLINE double talus_bounds_nearest(int parts, TalusBounds *bounds, double n)
 {
     bool met[TALUS_PARTS][2];
@@ -86,7 +88,7 @@ TALUS_INLINE double talus_bounds_nearest(int parts, TalusBounds *bounds, double 
     return best > high ? high : best;
 }
 
-/* True if every bound holds at n. */
+/* True if n >= 0 and every bound z_k <= slope_k n holds. */
 TALUS_INLINE bool talus_bounds_hold(int parts, const TalusBounds *bounds, double n)
 {
     bool holds = n >= 0.0;
@@ -96,7 +98,7 @@ TALUS_INLINE bool talus_bounds_hold(int parts, const TalusBounds *bounds, double
     return holds;
 }
 
-/* Writes t with the met bounds at equality; their axes span t. */
+/* Writes t = sum of z_k axis_k with slope_k n for the z_k of met bounds; for axes that span t (talus_*_bounds). */
 TALUS_INLINE void talus_bounds_apply(const TalusBounds *bounds, double n, double t[2])
 {
     if (!bounds->met[0] && !bounds->met[1])
@@ -107,7 +109,7 @@ TALUS_INLINE void talus_bounds_apply(const TalusBounds *bounds, double n, double
     t[1] = z0 * bounds->axis[0][1] + z1 * bounds->axis[1][1];
 }
 
-/* The same for axes that do not span t: removes the excess along each. */
+/* Moves t onto the met bounds by subtracting the excess z_k - slope_k n along each axis; the axes need not span t. */
 TALUS_INLINE void talus_bounds_clip(const TalusBounds *bounds, double n, double t[2])
 {
     for (int k = 0; k < 2; k++)

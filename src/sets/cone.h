@@ -16,8 +16,8 @@ TALUS_INLINE double talus_project_nonneg(double n)
  *
  * Three cases: inside; in the polar cone, to the apex; otherwise onto the mantle, where
  *     n' = (n + kappa |t|) / (1 + mu kappa),   t' = mu n' t / |t|,   kappa = mu b_t / b_n.
- * kappa = mu is the Euclidean projection. mu = 0 leaves the half line. The test n >= 0 is needed there and where mu n
- * underflows, as t <= mu n would accept a negative n. */
+ * kappa = mu is the Euclidean projection. For mu = 0 the cone is the half line t = 0, n >= 0. The test n >= 0 is needed
+ * for mu = 0 and where mu n underflows, as |t| <= mu n would then accept a negative n. */
 TALUS_INLINE void talus_project_cone(double mu, double kappa, double *n, double *t1, double *t2)
 {
     double t = sqrt(*t1 * *t1 + *t2 * *t2);
@@ -34,14 +34,15 @@ TALUS_INLINE void talus_project_cone(double mu, double kappa, double *n, double 
     *t2 *= shrink;
 }
 
-/* Location of a block in its cone. Impulses come from projections, so the mantle is met up to rounding. Without
- * friction the cone is a half line, which has no mantle. */
+/* Location of a block's impulse in its friction cone. An impulse counts as on the mantle |t| = mu n within rounding,
+ * since projections round. Without friction the cone is a half line, which has no mantle. */
 typedef enum TalusConeState {
     TALUS_CONE_APEX,
     TALUS_CONE_MANTLE,
     TALUS_CONE_INSIDE
 } TalusConeState;
 
+/* Returns the location of (n, t1, t2). NaN in n counts as the apex. */
 TALUS_INLINE TalusConeState talus_cone_state(double mu, double n, double t1, double t2)
 {
     if (!(n > 0.0))
@@ -52,8 +53,8 @@ TALUS_INLINE TalusConeState talus_cone_state(double mu, double n, double t1, dou
     return TALUS_CONE_INSIDE;
 }
 
-/* Projection of d onto the tangent cone at x: the cone itself at the apex, a half space on the mantle, everything
- * inside (the axis without friction). */
+/* Projects d, in place, onto the tangent cone at x: the cone itself if x is the apex, a half space if x is on the
+ * mantle, and otherwise all directions, or for mu = 0 those along the normal. */
 TALUS_INLINE void talus_tangent_cone(double mu, const double x[3], double d[3])
 {
     TalusConeState state = talus_cone_state(mu, x[0], x[1], x[2]);

@@ -1,11 +1,11 @@
-/* sets/disc.h - disc and interval as sections (sets/bounds.h), for host and device. Circular cone: sets/cone.h. */
+/* sets/disc.h - disc and interval as sections in the form of bounds.h, for host and device. Circular cone: cone.h. */
 #ifndef TALUS_SETS_DISC_H
 #define TALUS_SETS_DISC_H
 
 #include "sets/bounds.h"
 #include "sets/cone.h"
 
-/* One bound, on |t|. */
+/* Writes the bound |t| <= mu n, along the direction of t. */
 TALUS_INLINE void talus_disc_bounds(double mu, const double t[2], TalusBounds *bounds)
 {
     double length = sqrt(t[0] * t[0] + t[1] * t[1]);
@@ -17,7 +17,8 @@ TALUS_INLINE void talus_disc_bounds(double mu, const double t[2], TalusBounds *b
     bounds->z[0] = length;
 }
 
-/* Bounds that t meets in the section of the given radius, as bounds on a direction d from t. */
+/* If t is on the rim of the disc |t| <= radius, writes the bound that keeps t + d in the cone to first order,
+ * d . t / |t| <= mu d_n; else no bound. */
 TALUS_INLINE void talus_disc_face(double mu, double radius, const double t[2], const double d[2],
                                   TalusBounds *bounds)
 {
@@ -35,7 +36,7 @@ TALUS_INLINE double talus_disc_step(double mu, double n, double pn, const double
     return talus_cone_step(mu, x, y);
 }
 
-/* Largest v . t over the section for mu = 1. */
+/* Support function of the unit disc: the largest v . t over |t| <= 1. */
 TALUS_INLINE double talus_disc_support(const double v[2])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1]);

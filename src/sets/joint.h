@@ -1,6 +1,6 @@
-/* sets/joint.h - set of a joint's block, a box about zero; for host and device. Rows of its mask are within +-mu,
- * infinite for a free joint; other rows, and rows 3 to 5, are 0. Bounds are not multiplied: infinite ones make no
- * NaN. */
+/* sets/joint.h - set of a joint's block, a box about zero; for host and device. Row k <= 2 is within +-mu if bit k of
+ * set->sides is set (mu is infinite for a free joint), else 0; rows 3 to 5 are 0. Bounds are never multiplied, since
+ * infinity times 0 would be NaN. */
 #ifndef TALUS_SETS_JOINT_H
 #define TALUS_SETS_JOINT_H
 
@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-/* Bound of |x_k|. */
+/* Returns the bound of |x_k|: 0 if the row cannot move, infinity if it is free. Row 0 has its bound in set->estimate,
+ * which differs from mu in a scaled problem. */
 TALUS_INLINE double talus_joint_bound(const TalusSet *set, int k)
 {
     if (k > 2 || !(set->sides >> k & 1))
@@ -21,13 +22,14 @@ TALUS_INLINE double talus_joint_clip(double x, double bound)
     return x > bound ? bound : x < -bound ? -bound : x;
 }
 
+/* Euclidean projection of x onto the box, in place. */
 TALUS_INLINE void talus_joint_project(int rows, const TalusSet *set, double *x)
 {
     for (int k = 0; k < rows; k++)
         x[k] = talus_joint_clip(x[k], talus_joint_bound(set, k));
 }
 
-/* Sets the rows with finite bounds to 0. */
+/* Projects x, in place, onto the directions without bound: sets the rows with finite bounds to 0. */
 TALUS_INLINE void talus_joint_recede(int rows, const TalusSet *set, double *x)
 {
     for (int k = 0; k < rows; k++)
@@ -46,7 +48,7 @@ TALUS_INLINE bool talus_joint_active(int rows, const TalusSet *set, const double
     return false;
 }
 
-/* Sets the rows that cannot move to 0. */
+/* Sets the rows of g whose bound is 0 to 0. */
 TALUS_INLINE void talus_joint_free(int rows, const TalusSet *set, double *g)
 {
     for (int k = 0; k < rows; k++)
@@ -54,6 +56,7 @@ TALUS_INLINE void talus_joint_free(int rows, const TalusSet *set, double *g)
             g[k] = 0.0;
 }
 
+/* Projects d, in place, onto the tangent cone at x: 0 in rows that cannot move or would leave their bound. */
 TALUS_INLINE void talus_joint_tangent(int rows, const TalusSet *set, const double *x, double *d)
 {
     for (int k = 0; k < rows; k++) {

@@ -6,6 +6,7 @@
 
 #include "sets/section.h"
 
+/* Euclidean projection of x onto the cone, in place. */
 TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x)
 {
     TalusBounds bounds[TALUS_PARTS];
@@ -33,7 +34,8 @@ TALUS_INLINE void talus_product_project(int rows, const TalusSet *set, double *x
     }
 }
 
-/* Projects d onto the tangent cone at x: off the apex, the bounds that x meets, and 0 in parts that are points. */
+/* Projects d, in place, onto the tangent cone at x. At the apex (x_0 = 0) that is the cone itself; elsewhere it is
+ * given by the bounds that x meets, and parts with coefficient 0, whose section is a point, get 0. */
 TALUS_INLINE void talus_product_tangent(int rows, const TalusSet *set, const double *x, double *d)
 {
     TalusBounds bounds[TALUS_PARTS];

@@ -1,4 +1,4 @@
-/* sets/one_cone.h - exact solution of one contact of the convex relaxation on the disc; for host and device.
+/* sets/one_cone.h - exact solution of one contact under ccp, the convex relaxation, on the disc; for host and device.
  *
  *     minimise 1/2 gamma'A gamma + b'gamma  over |t| <= mu n
  * For a given n the tangential impulse is that of one_disc.h with radius mu n. The objective is then convex in n, with
@@ -12,7 +12,8 @@
 
 #include "sets/one_slide.h"
 
-/* F'(n), t and F''(n). A slope below `noise` times its terms is 0: with a singular A larger n are minima too. */
+/* Returns F'(n), and writes the optimal tangential impulse at n to t and F''(n) to *curve. F' below `noise` times the
+ * sum of its terms is returned as 0: with a singular A it is only rounding, and larger n are minima too. */
 TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3], double noise,
                                            double n, double t[2], double *curve)
 {
@@ -42,7 +43,7 @@ TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3
     return fabs(slope) <= noise * terms ? 0.0 : slope;
 }
 
-/* Finds the root of F' between lo, where F' < 0, and hi, where F' >= 0. */
+/* Writes gamma at the root of F' between lo, where F' < 0, and hi, where F' >= 0. */
 TALUS_ONE_FUNCTION void talus_cone_root(const TalusOne *one, const double b[3], double noise,
                                         double lo, double hi, double gamma[3])
 {
@@ -65,8 +66,8 @@ TALUS_ONE_FUNCTION void talus_cone_root(const TalusOne *one, const double b[3], 
     }
 }
 
-/* True if the contact is on the rim, up to digits that the root has lost. A contact that sticks close to the rim has
- * only rounding for a velocity and must not be moved onto it. */
+/* True if gamma_t is on the rim |t| = mu n: to 1e-6 for a contact that slips, as the root may have lost digits, else to
+ * 1e-13, since a contact that sticks close to the rim must not be moved onto it. */
 TALUS_INLINE bool talus_cone_slides(const TalusOne *one, const double b[3], const double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), r = one->mu * gamma[0], u[3];
@@ -76,7 +77,8 @@ TALUS_INLINE bool talus_cone_slides(const TalusOne *one, const double b[3], cons
     return size >= r * (1.0 - (slips ? 1e-6 : 1e-13));
 }
 
-/* talus_one_cone for regular A and b outside the dual cone; false if no n is large enough. */
+/* talus_one_cone for regular A and b outside the dual cone, so that gamma is not 0. Returns false, gamma undefined, if
+ * F' < 0 up to the largest n tried: the objective has no lower bound. */
 TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3], double noise,
                                            double gamma[3])
 {
@@ -99,6 +101,7 @@ TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3
     return false;
 }
 
+/* Writes the minimiser to gamma, whose old value is not used. */
 TALUS_ONE_FUNCTION void talus_one_cone(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double(*a)[3] = one->a;

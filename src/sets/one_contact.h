@@ -1,7 +1,7 @@
 /* sets/one_contact.h - the problem of one contact, for host and device.
  *
- * Given the block A of N + E and b, the contact's velocity without its own impulse, find gamma with u = A gamma + b
- * such that
+ * Given the contact's diagonal block A of N + E and its velocity b without its own impulse, find gamma such that
+ * u = A gamma + b satisfies
  *     gamma_n >= 0,  u_n >= 0,  gamma_n u_n = 0                                   (preclik-2009 Eq. 3)
  * and the tangential impulse has the largest dissipation within its bound, a radius or half side of mu gamma_n
  * (coulomb) or `friction_bound` (fixed). For the relaxation (ccp), gamma in the cone minimises 1/2 gamma'A gamma +
@@ -35,8 +35,9 @@ typedef enum TalusOneSolver {
     TALUS_ONE_EXACT    /* one scalar equation (bgs) */
 } TalusOneSolver;
 
+/* Data of one contact's problem except b. */
 typedef struct TalusOne {
-    double a[3][3];
+    double a[3][3];        /* A, by rows; 1/kg */
     double mu;             /* 0 without friction, under every law */
     double friction_bound; /* fixed: mu times the estimate of the normal impulse */
     TalusFrictionLaw law;
@@ -48,7 +49,7 @@ TALUS_INLINE bool talus_one_is_frictionless(const TalusOne *one)
     return one->law == TALUS_LAW_FIXED ? one->friction_bound == 0.0 : one->mu == 0.0;
 }
 
-/* A = diag(nn, tt, tt): two spheres, or a sphere and a fixed body. */
+/* True if A = diag(nn, tt, tt), as for two spheres or a sphere and a fixed body. */
 TALUS_INLINE bool talus_one_is_isotropic(const TalusOne *one)
 {
     const double(*a)[3] = one->a;
@@ -61,6 +62,7 @@ TALUS_INLINE double talus_one_dot(const double x[3], const double y[3])
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
 }
 
+/* u = A gamma + b. */
 TALUS_INLINE void talus_one_velocity(const TalusOne *one, const double b[3], const double gamma[3],
                                      double u[3])
 {
@@ -79,7 +81,7 @@ TALUS_INLINE double talus_one_clamp(double t, double bound)
     return t > bound ? bound : t < -bound ? -bound : t;
 }
 
-/* Shortens t to the disc. */
+/* Projects t onto the disc |t| <= bound, in place. */
 TALUS_INLINE void talus_one_shorten(double bound, double t[2])
 {
     double size2 = t[0] * t[0] + t[1] * t[1];
@@ -103,8 +105,8 @@ TALUS_INLINE void talus_one_restrict(const TalusOne *one, double gamma[3])
     }
 }
 
-/* Squares of numbers below about 1e-154 underflow. As all laws are homogeneous, smaller data is multiplied by this
- * power of two, and the solution divided by it. */
+/* Squares of numbers below about 1e-154 underflow. As all laws are homogeneous, data below TALUS_ONE_SMALL is
+ * multiplied by TALUS_ONE_LIFT, and the solution divided by it. */
 static const double TALUS_ONE_SMALL = 0x1p-400, TALUS_ONE_LIFT = 0x1p600;
 
 #endif

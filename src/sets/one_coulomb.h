@@ -19,6 +19,7 @@
 
 #include "sets/one_slide.h"
 
+/* The quantities S, c, r, n0 and mu of the equations above. */
 typedef struct TalusSlide {
     double s[2][2], c[2], r[2];
     double n0, mu;
@@ -36,12 +37,13 @@ TALUS_INLINE TalusSlide talus_slide(const TalusOne *one, const double b[3])
         for (int l = 0; l < 2; l++)
             slide.s[k][l] = a[k + 1][l + 1] - a[k + 1][0] * slide.r[l];
         double moved = a[k + 1][0] * slide.n0, sum = b[k + 1] + moved;
-        slide.c[k] = fabs(sum) <= 4e-16 * fabs(moved) ? 0.0 : sum; /* cancels up to rounding */
+        slide.c[k] = fabs(sum) <= 4e-16 * fabs(moved) ? 0.0 : sum; /* only rounding is left */
     }
     return slide;
 }
 
-/* Computes t and n at lambda. Returns f, and its derivative in `slope` unless that is NULL. */
+/* Writes t(lambda) and n(lambda). Returns f, -infinity if S + lambda is singular; writes df/dlambda to *slope unless
+ * slope is NULL. */
 TALUS_ONE_FUNCTION double talus_slide_at(TalusSlide *slide, double lambda, double t[2], double *n,
                                          double *slope)
 {
@@ -59,7 +61,7 @@ TALUS_ONE_FUNCTION double talus_slide_at(TalusSlide *slide, double lambda, doubl
     return slide->mu * *n / size - 1.0;
 }
 
-/* Finds the root of f between lo and hi, where f changes sign; at lo f has the sign of -rise. */
+/* Returns the root of f between lo and hi, where f has different signs: rise = 1 if f < 0 at lo, -1 if f > 0 there. */
 TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double hi, double rise)
 {
     double size = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]), t[2], n, slope = 0.0;
@@ -85,8 +87,8 @@ TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double 
     return lambda;
 }
 
-/* Finds the minimum of sign * f between lo, where it falls, and hi, where it rises, or stops at a negative value.
- * `least` is the value there. */
+/* Returns the minimum of sign * f between lo, where sign * f falls, and hi, where it rises, or the first lambda found
+ * with a negative value. Writes the value there to *least. */
 TALUS_ONE_FUNCTION double talus_slide_extreme(TalusSlide *slide, double lo, double hi, double sign,
                                               double *least)
 {
@@ -104,14 +106,15 @@ TALUS_ONE_FUNCTION double talus_slide_extreme(TalusSlide *slide, double lo, doub
     return lambda;
 }
 
-/* The solution nearest to the previous impulse, of those offered so far. */
+/* Of the solutions offered so far (talus_pick): the one nearest to the previous impulse `old`. */
 typedef struct TalusPick {
     const TalusOne *one;
     const double *b;
     double old[3], gamma[3];
-    double distance; /* infinite: none yet */
+    double distance; /* sum of A_kk (gamma_k - old_k)^2; infinite: no solution yet */
 } TalusPick;
 
+/* Offers a solution: takes it if it is nearer to `old`. */
 TALUS_INLINE void talus_pick(TalusPick *pick, const double gamma[3])
 {
     double distance = 0.0;
@@ -124,6 +127,7 @@ TALUS_INLINE void talus_pick(TalusPick *pick, const double gamma[3])
     }
 }
 
+/* Offers the sliding solution at the root lambda, unless n(lambda) <= 0. */
 TALUS_ONE_FUNCTION void talus_pick_slide(TalusPick *pick, TalusSlide *slide, double lambda)
 {
     double t[2], n;
@@ -164,17 +168,18 @@ TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, do
     }
 }
 
-/* lambda above which f has the sign of n0: |t| <= |c| / lambda. */
+/* Returns a lambda above which f has the sign of n0, from |t| <= |c| / lambda. */
 TALUS_INLINE double talus_slide_end(const TalusSlide *slide, double size)
 {
     double c = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]);
     double r = sqrt(slide->r[0] * slide->r[0] + slide->r[1] * slide->r[1]);
     double end = 4.0 * (c / fabs(slide->n0) * (1.0 / slide->mu + r));
-    return end <= 1e60 * size ? end : 1e8 * size; /* n0 = 0: f has a limit, t tends to 0 */
+    return end <= 1e60 * size ? end : 1e8 * size; /* n0 = 0: f tends to a constant, t to 0 */
 }
 
-/* Takes the nearest of all solutions. With a singular A a sticking contact may keep a velocity, with square left2. It
- * is a candidate if left2 is rounding, and a fallback if left2 is small. */
+/* Replaces gamma, the previous impulse, by the solution nearest to it. With a singular A the sticking impulse may leave
+ * a tangential velocity, whose square is left2. Sticking is a solution if left2 is rounding; if left2 is only small,
+ * sticking is taken where no other solution exists. */
 TALUS_ONE_FUNCTION void talus_one_nearest(const TalusOne *one, const double b[3], double gamma[3])
 {
     TalusSlide slide = talus_slide(one, b);
@@ -198,7 +203,7 @@ TALUS_ONE_FUNCTION void talus_one_nearest(const TalusOne *one, const double b[3]
         gamma[k] = pick.gamma[k];
 }
 
-/* talus_one_coulomb for b_n < 0 and mu |r| < 1. */
+/* talus_one_coulomb for b_n < 0 and mu |r| < 1: the contact sticks if it can, else slides. */
 TALUS_ONE_FUNCTION void talus_one_bearing(const TalusOne *one, const double b[3], double gamma[3])
 {
     TalusSlide slide = talus_slide(one, b);
@@ -224,6 +229,7 @@ TALUS_ONE_FUNCTION void talus_one_bearing(const TalusOne *one, const double b[3]
     }
 }
 
+/* Replaces gamma, the previous impulse, by the solution. */
 TALUS_ONE_FUNCTION void talus_one_coulomb(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double *row = one->a[0];

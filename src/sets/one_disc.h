@@ -12,8 +12,8 @@
 
 #include "sets/one_contact.h"
 
-/* x = -(B + lambda)^-1 c by elimination from the larger diagonal entry. Unlike Cramer's rule this leaves a small
- * residual also if the matrix is nearly singular. False if it is singular. */
+/* x = -(B + lambda I)^-1 c by elimination from the larger diagonal entry. Unlike Cramer's rule this leaves a small
+ * residual also if the matrix is nearly singular. Returns false if a pivot is not positive. */
 TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2], double x[2])
 {
     int i = b[0][0] >= b[1][1] ? 0 : 1, j = 1 - i;
@@ -26,9 +26,9 @@ TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2],
     return true;
 }
 
-/* Shift of the diagonal of a 2x2 matrix that makes its eigenvalues at least 1e-13 `size`; 0 except for matrices
- * singular to rounding. Without it the component of x in the null space would consist of rounding errors; with it that
- * component is small against x, and its velocity against A x. */
+/* Returns the number to add to the diagonal of a 2x2 matrix so that its eigenvalues are at least 1e-13 `size`; 0 unless
+ * the matrix is singular to rounding. Without this shift the component of a solution x in the null space would consist
+ * of rounding errors; with it that component is small against x, and its velocity against A x. */
 TALUS_INLINE double talus_raise2(double b[2][2], double size)
 {
     double det = b[0][0] * b[1][1] - b[0][1] * b[1][0], half = 0.5 * (b[0][0] + b[1][1]);
@@ -39,8 +39,8 @@ TALUS_INLINE double talus_raise2(double b[2][2], double size)
     return fmax(1e-13 * size - least, 0.0);
 }
 
-/* Solves |x| = r by the secular equation: 1/|x(lambda)| is concave and increasing, so Newton steps on 1/|x| - 1/r from
- * the left never pass the root. */
+/* Writes the x(lambda) = -(B + lambda)^-1 c with |x| = r, the secular equation: 1/|x(lambda)| is concave and
+ * increasing, so Newton steps on 1/|x| - 1/r from the left never pass the root. */
 TALUS_ONE_FUNCTION void talus_disc_secular(double b[2][2], const double c[2], double r, double x[2])
 {
     double trace = b[0][0] + b[1][1], lambda = talus_raise2(b, trace), size = 1.0;
@@ -122,8 +122,9 @@ TALUS_ONE_FUNCTION void talus_one_disc(double b[2][2], const double c[2], double
     }
 }
 
-/* gs-disc: the normal impulse for the present tangential one, then the tangential one for its new bound. Exact if A
- * does not couple normal and tangents; otherwise later sweeps correct it. */
+/* The contact's step in gs-disc: first the normal impulse for the present tangential one, then the tangential impulse
+ * within the bound of the new normal one. Exact if A does not couple normal and tangents; otherwise later sweeps
+ * correct the error. */
 TALUS_ONE_FUNCTION void talus_one_by_disc(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double(*a)[3] = one->a;

@@ -1,18 +1,19 @@
 /* sets/one_joint.h - the problem of one joint's block within a sweep, for host and device.
  *
- * Given the block A of N + E and the block's velocity g, the change d of gamma minimises 1/2 d'A d + g'd: one linear
- * solve over the joint's rows, accepted if it respects the bounds. Otherwise each row in turn is minimised within its
- * bounds; sweeps make that exact. Either way the energy decreases. */
+ * Given the joint's diagonal block A of N + E and the gradient g = (N + E) gamma + q in its rows, the change d of gamma
+ * minimises 1/2 d'A d + g'd: one linear solve over the joint's rows, accepted if it respects the bounds. Otherwise the
+ * objective is minimised over each row in turn within its bounds, and later sweeps correct the rest. Either way the
+ * objective decreases. */
 #ifndef TALUS_SETS_ONE_JOINT_H
 #define TALUS_SETS_ONE_JOINT_H
 
 #include "sets/joint.h"
 
-/* step = A^-1 g in the rows that can move, 0 in the others, by L D L'; false if A is singular there. */
+/* step = A^-1 g over the rows with a positive bound, else 0, by L D L'. Returns false if A is singular there. */
 TALUS_INLINE bool talus_joint_solve(const TalusSet *set, const double a[3][3], const double g[3],
                                     double step[3])
 {
-    const double flat = 1e-12; /* relative to the diagonal entry: the accuracy of A */
+    const double flat = 1e-12; /* a pivot below this share of its diagonal entry is rounding of A */
     double l[3][3], d[3];
     for (int k = 0; k < 3; k++) {
         bool moves = talus_joint_bound(set, k) > 0.0;
@@ -39,7 +40,7 @@ TALUS_INLINE bool talus_joint_solve(const TalusSet *set, const double a[3][3], c
     return true;
 }
 
-/* Moves the first three rows of gamma by omega times the step to the minimum. */
+/* Moves gamma by omega times the step to the minimum of 1/2 d'A d + g'd, row by row where that leaves the bounds. */
 TALUS_INLINE void talus_one_joint(const TalusSet *set, const double a[3][3], const double g[3],
                                   double omega, double gamma[3])
 {

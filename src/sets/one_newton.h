@@ -2,20 +2,22 @@
  *
  * As in the NSCD method (Jean 1999), on Alart and Curnier's function
  *     F_n = gamma_n - max(0, z),   F_t = gamma_t - P(y),   z = gamma_n - rho_n u_n,  y = gamma_t - rho_t u_t,
- * P onto the disc of radius mu max(0, z): a root solves the contact's problem. A step is halved until |F|, in
- * velocities, decreases. If it does not, or Newton's matrix is singular, the exact solver takes over
+ * with P the projection onto the disc of radius mu max(0, z): a root solves the contact's problem. A step is halved
+ * until |F / rho|, a velocity, decreases. If it does not, or Newton's matrix is singular, the exact solver takes over
  * (one_coulomb.h). */
 #ifndef TALUS_SETS_ONE_NEWTON_H
 #define TALUS_SETS_ONE_NEWTON_H
 
 #include "sets/one_coulomb.h"
 
+/* F and its parts at one gamma. */
 typedef struct TalusAlart {
-    double rho_n, rho_t;
+    double rho_n, rho_t; /* set by the caller: about 1 / A_nn and 1 / A_tt */
+    /* f: F_n / rho_n and F_t / rho_t, m/s; radius: mu max(0, z); size: |y| */
     double f[3], z, y[2], radius, size;
 } TalusAlart;
 
-/* Computes F / rho at gamma and returns its square. */
+/* Fills f, except rho, at gamma. Returns |F / rho|^2. */
 TALUS_ONE_FUNCTION double talus_alart(const TalusOne *one, const double b[3], const double gamma[3],
                                       TalusAlart *f)
 {
@@ -33,7 +35,7 @@ TALUS_ONE_FUNCTION double talus_alart(const TalusOne *one, const double b[3], co
     return talus_one_dot(f->f, f->f);
 }
 
-/* An element of the generalised derivative of F, divided by rho. */
+/* m = an element of the generalised Jacobian of F / rho with respect to gamma. */
 TALUS_INLINE void talus_alart_matrix(const TalusOne *one, const TalusAlart *f, double m[3][3])
 {
     bool open = f->z <= 0.0, slides = !open && f->size > f->radius;
@@ -57,7 +59,7 @@ TALUS_INLINE void talus_alart_matrix(const TalusOne *one, const TalusAlart *f, d
     }
 }
 
-/* True if F is rounding: of the terms of u or, for an impulse on the rim, of the impulse. */
+/* True if F / rho is rounding: of the terms of u or, in the tangential rows of a sliding contact, of its impulse. */
 TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], const double gamma[3],
                                      const TalusAlart *f)
 {
@@ -72,7 +74,7 @@ TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], con
     return true;
 }
 
-/* Moves x by d, halved until |F|^2 falls below `merit`; false if it does not. */
+/* Moves x by d, halved until |F / rho|^2 is below *merit; updates *merit and f. False, x unchanged, if none is. */
 TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOne *one, const double b[3],
                                            const double d[3], double x[3], double *merit,
                                            TalusAlart *f)
@@ -90,6 +92,7 @@ TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOne *one, const double b[3
     return false;
 }
 
+/* Replaces gamma, from which Newton's method starts, by the solution. */
 TALUS_ONE_FUNCTION void talus_one_newton(const TalusOne *one, const double b[3], double gamma[3])
 {
     double across = one->a[1][1] + one->a[2][2];

@@ -5,8 +5,8 @@
 #include "sets/one_disc.h"
 #include "sets/one_square.h"
 
-/* Residual of a sliding contact's equations: u_n = 0, or mu |u_t| under the relaxation; |t| = mu n, as a velocity; u_t
- * along t. `along` is u_t't / |t|^2. */
+/* Writes to r the residual of a sliding contact's three equations, as velocities: u_n = 0 (under ccp u_n = mu |u_t|);
+ * |t| = mu n, times `weight` in 1/kg; u_t parallel to t. Writes u_t't / |t|^2 to *along. Returns the largest |r_k|. */
 TALUS_INLINE double talus_slide_rest(const TalusOne *one, const double b[3], const double gamma[3],
                                      double weight, double r[3], double *along)
 {
@@ -20,8 +20,8 @@ TALUS_INLINE double talus_slide_rest(const TalusOne *one, const double b[3], con
     return fmax(fmax(fabs(r[0]), fabs(r[1])), fabs(r[2]));
 }
 
-/* One Newton step on these equations, which recovers digits lost where n is a small difference; false if none are lost
- * or the step does not help. */
+/* Takes one Newton step on the equations of talus_slide_rest, which recovers digits lost where n is a small difference
+ * of large numbers. Returns false, gamma unchanged, if no digits are lost or the step does not help. */
 TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3], double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), m[3][3], r[3], d[3], along;
@@ -51,7 +51,7 @@ TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3
     return true;
 }
 
-/* Makes |t| = mu n to the last digit by changing the one that affects the contact's velocity less. */
+/* Makes |t| = mu n to the last digit by changing n or |t|, whichever affects the contact's velocity less. */
 TALUS_INLINE void talus_slide_point(const TalusOne *one, double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), mu = one->mu;

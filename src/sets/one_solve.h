@@ -19,7 +19,7 @@ TALUS_INLINE bool talus_one_takes(TalusOneSolver solver, TalusFrictionLaw law, T
     }
 }
 
-/* Spheres: only the bound couples the three components, and every solver has the same solution. */
+/* Solution for A = diag(nn, tt, tt), of spheres, the same by every solver: only the bound couples the components. */
 TALUS_INLINE void talus_one_apart(const TalusOne *one, const double b[3], double gamma[3])
 {
     double nn = one->a[0][0], tt = one->a[1][1];

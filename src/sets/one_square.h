@@ -7,8 +7,8 @@
 
 #include "sets/one_contact.h"
 
-/* One tangential component: diagonal t + rest is >= 0 at the lower bound, <= 0 at the upper one, else 0. If the
- * diagonal is 0, so is its row of A. */
+/* Returns one tangential impulse t within +-bound whose velocity diagonal t + rest is 0, or >= 0 at the lower bound, or
+ * <= 0 at the upper one. If the diagonal entry is 0, the velocity is `rest`; if that is 0 too, `old` is kept. */
 TALUS_INLINE double talus_one_component(double diagonal, double rest, double bound, double old)
 {
     if (diagonal > 0.0)
@@ -16,7 +16,7 @@ TALUS_INLINE double talus_one_component(double diagonal, double rest, double bou
     return rest > 0.0 ? -bound : rest < 0.0 ? bound : talus_one_clamp(old, bound);
 }
 
-/* pgs: component by component, each for the present values of the others. */
+/* The contact's step in pgs: component by component, each for the present values of the others. */
 TALUS_ONE_FUNCTION void talus_one_by_rows(const TalusOne *one, const double b[3], double gamma[3])
 {
     const double(*a)[3] = one->a;
@@ -35,7 +35,8 @@ TALUS_INLINE void talus_swap(double *x, double *y)
     *y = kept;
 }
 
-/* Divides the rows, then the columns of m by their largest entries; `unit` returns those of the columns. */
+/* Divides the rows of m and r, then the columns of m, by the largest entry of the row or column. Writes the divisors of
+ * the columns to `unit`, 1 for a zero column. */
 TALUS_ONE_FUNCTION void talus_equilibrate3(double m[3][3], double r[3], double unit[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -52,8 +53,8 @@ TALUS_ONE_FUNCTION void talus_equilibrate3(double m[3][3], double r[3], double u
     }
 }
 
-/* Solves m x = r by elimination with full pivoting. From the first pivot that is rounding on, unknowns are 0: one
- * solution of a singular system if it has any, which the caller checks. */
+/* Solves m x = r by elimination with full pivoting; overwrites m and r. From the first pivot that is rounding on,
+ * unknowns are 0. For a singular m this is a solution if there is one, which the caller checks. */
 TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
 {
     int column[3] = {0, 1, 2}, rank = 0;
@@ -94,13 +95,14 @@ TALUS_ONE_FUNCTION void talus_solve3(double m[3][3], double r[3], double x[3])
         x[column[i]] = y[i] / unit[column[i]];
 }
 
-/* A case: the normal impulse is free (u_n = 0) or 0, and each tangential component is free or at a bound. */
+/* A case of the law: the normal impulse is free (u_n = 0) or 0, each tangential one is free (u_t = 0) or at a bound. */
 typedef struct TalusCase {
-    bool bears;
-    int side[2]; /* 0 free, -1 or 1 at a bound */
+    bool bears;  /* the normal impulse is free; else 0 */
+    int side[2]; /* of each tangential impulse: 0 free, -1 at the lower bound, 1 at the upper one */
 } TalusCase;
 
-/* Computes gamma of a case. Under Coulomb's law components at a bound follow n: their columns are added to n's. */
+/* Writes the gamma that solves the equations of a case, perhaps outside the bounds. Under Coulomb's law a tangential
+ * impulse at a bound is +-mu n, so its column is added to that of n. */
 TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], TalusCase c,
                                    double gamma[3])
 {
@@ -123,7 +125,8 @@ TALUS_INLINE void talus_case_gamma(const TalusOne *one, const double b[3], Talus
             gamma[k] = c.side[k - 1] * talus_one_bound(one, gamma[0]);
 }
 
-/* The same, restricted to the bounds. Returns the violation of the law, as a velocity relative to its terms. */
+/* Writes the gamma of a case, restricted to the bounds. Returns its violation of the law: a velocity over the largest
+ * sum of terms of u. */
 TALUS_ONE_FUNCTION double talus_try_case(const TalusOne *one, const double b[3], TalusCase c,
                                          double gamma[3])
 {

@@ -14,7 +14,7 @@
 /* Bits of the index of a facet above t2 = 0, for TALUS_SIDES_MAX sides. */
 enum { TALUS_POLYGON_BITS = 5 };
 
-/* Rotates r by (c, s). */
+/* Rotates r by the angle with cosine c and sine s. */
 TALUS_INLINE void talus_turn_by(double c, double s, double r[2])
 {
     double x = c * r[0] - s * r[1];
@@ -72,6 +72,7 @@ TALUS_INLINE void talus_polygon_axes(int sides, double c, double s, const double
     f[1] = side * e[0];
 }
 
+/* Writes the bounds of t: on its component along the facet's normal, and on that along the facet. */
 TALUS_INLINE void talus_polygon_bounds(double mu, int sides, double c, double s, const double t[2],
                                        TalusBounds *bounds)
 {
@@ -81,7 +82,8 @@ TALUS_INLINE void talus_polygon_bounds(double mu, int sides, double c, double s,
     talus_bounds_set(bounds, 1, f[0], f[1], mu * s, t);
 }
 
-/* At a corner d is mirrored to the facet on whose side it points; w is the direction across. */
+/* Writes the bounds that t meets in the polygon of this circumradius, as bounds on a direction d from t. At a corner
+ * two facets meet: if d points to the side of the other one, e and f are mirrored to it; w is normal to the mirror. */
 TALUS_INLINE void talus_polygon_face(double mu, double radius, int sides, double c, double s,
                                      const double t[2], const double d[2], TalusBounds *bounds)
 {
@@ -103,6 +105,7 @@ TALUS_INLINE void talus_polygon_face(double mu, double radius, int sides, double
     talus_bounds_set(bounds, 0, e[0], e[1], mu * c, d);
 }
 
+/* Largest a >= 0 with t - a p in the polygon at the normal impulse n - a pn. */
 TALUS_INLINE double talus_polygon_step(double mu, int sides, double c, double s, double n,
                                        double pn, const double t[2], const double p[2])
 {
@@ -115,6 +118,7 @@ TALUS_INLINE double talus_polygon_step(double mu, int sides, double c, double s,
     return least;
 }
 
+/* Support function: the largest v . t over the polygon with corners on the unit circle. */
 TALUS_INLINE double talus_polygon_support(int sides, double c, double s, const double v[2])
 {
     double e[2], f[2];

@@ -5,11 +5,13 @@
 
 #include "sets/section.h"
 
+/* Normal impulse that the section is scaled by. */
 TALUS_INLINE double talus_prism_size(const TalusSet *set)
 {
     return set->estimate > 0.0 ? set->estimate : 0.0;
 }
 
+/* Euclidean projection of x onto the prism, in place. */
 TALUS_INLINE void talus_prism_project(int rows, const TalusSet *set, double *x)
 {
     double size = talus_prism_size(set);
@@ -27,6 +29,7 @@ TALUS_INLINE void talus_prism_project(int rows, const TalusSet *set, double *x)
     }
 }
 
+/* Projects d, in place, onto the tangent cone of the prism at x. */
 TALUS_INLINE void talus_prism_tangent(int rows, const TalusSet *set, const double *x, double *d)
 {
     double size = talus_prism_size(set);

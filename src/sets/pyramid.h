@@ -7,14 +7,14 @@
 
 enum { TALUS_SQUARE_FACETS = 4 };
 
-/* Outward normals of the facets, at 0, 1/4, 1/2 and 3/4 turn. */
+/* Writes the outward normal of facet k, 0 to 3: along t1, t2, -t1, -t2. */
 TALUS_INLINE void talus_square_normal(int k, double e[2])
 {
     e[0] = k == 0 ? 1.0 : k == 2 ? -1.0 : 0.0;
     e[1] = k == 1 ? 1.0 : k == 3 ? -1.0 : 0.0;
 }
 
-/* Normals of the facets that t faces. */
+/* Writes the outward normals of the two facets on the side of t: e along +-t1, f along +-t2. */
 TALUS_INLINE void talus_square_axes(const double t[2], double e[2], double f[2])
 {
     e[0] = t[0] < 0.0 ? -1.0 : 1.0;
@@ -22,6 +22,7 @@ TALUS_INLINE void talus_square_axes(const double t[2], double e[2], double f[2])
     e[1] = f[0] = 0.0;
 }
 
+/* Writes the bounds |t1| <= mu n and |t2| <= mu n, in axes with t1, t2 >= 0. */
 TALUS_INLINE void talus_square_bounds(double mu, const double t[2], TalusBounds *bounds)
 {
     double e[2], f[2];
@@ -30,6 +31,7 @@ TALUS_INLINE void talus_square_bounds(double mu, const double t[2], TalusBounds 
     talus_bounds_set(bounds, 1, f[0], f[1], mu, t);
 }
 
+/* Writes the bounds that t meets in the square with half side `radius`, as bounds on a direction d from t. */
 TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2], const double d[2],
                                     TalusBounds *bounds)
 {
@@ -43,7 +45,7 @@ TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2],
         talus_bounds_set(bounds, 1, f[0], f[1], mu, d);
 }
 
-/* Step a at which the path t - a p meets one facet, e . t <= r n, of the section of size n - a pn. */
+/* Returns the a >= 0 at which the path t - a p meets the facet e . t = r (n - a pn); infinite if it does not. */
 TALUS_INLINE double talus_facet_step(const double e[2], double r, double n, double pn,
                                      const double t[2], const double p[2])
 {
@@ -54,6 +56,7 @@ TALUS_INLINE double talus_facet_step(const double e[2], double r, double n, doub
     return slack > 0.0 ? slack / rate : 0.0;
 }
 
+/* Largest a >= 0 with t - a p in the square at the normal impulse n - a pn. */
 TALUS_INLINE double talus_square_step(double mu, double n, double pn, const double t[2],
                                       const double p[2])
 {

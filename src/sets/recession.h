@@ -9,6 +9,7 @@
 
 #include "sets/set.h"
 
+/* Sets all rows but the normal one to 0. */
 TALUS_INLINE void talus_recession_clear_friction(int rows, double *x)
 {
     for (int k = 1; k < rows; k++)

@@ -23,13 +23,13 @@ typedef struct TalusSet {
     double cos, sin; /* of pi / sides; polygon only */
 } TalusSet;
 
-/* TALUS_SECTION_NONE is a disc of size 0. */
+/* Coefficient of friction; 0 without a section, so that TALUS_SECTION_NONE is a disc of size 0. */
 TALUS_INLINE double talus_section_mu(const TalusSet *set)
 {
     return set->section == TALUS_SECTION_NONE ? 0.0 : set->mu;
 }
 
-/* Writes t in axes that span it and in which the section consists of bounds (sets/bounds.h). */
+/* Writes the bounds of the section in axes chosen for t, and the components of t along these axes (sets/bounds.h). */
 TALUS_INLINE void talus_section_bounds(const TalusSet *set, const double t[2], TalusBounds *bounds)
 {
     if (set->section == TALUS_SECTION_SQUARE)
@@ -40,7 +40,8 @@ TALUS_INLINE void talus_section_bounds(const TalusSet *set, const double t[2], T
         talus_disc_bounds(talus_section_mu(set), t, bounds);
 }
 
-/* Bounds that t meets in the section of size n, as bounds on a direction d from t; none if the size is 0. */
+/* Writes the bounds that t meets in the section at the normal impulse n, as bounds on a direction d from t: the axes at
+ * t, z_k = d . axis_k. No bounds if mu n is 0. */
 TALUS_INLINE void talus_section_face(const TalusSet *set, double n, const double t[2],
                                      const double d[2], TalusBounds *bounds)
 {
@@ -56,7 +57,7 @@ TALUS_INLINE void talus_section_face(const TalusSet *set, double n, const double
         talus_disc_face(set->mu, radius, t, d, bounds);
 }
 
-/* Largest a >= 0 with t - a p in the section of size n - a pn. */
+/* Largest a >= 0 with t - a p in the section at the normal impulse n - a pn. */
 TALUS_INLINE double talus_section_step(const TalusSet *set, double n, double pn, const double t[2],
                                        const double p[2])
 {
@@ -67,7 +68,7 @@ TALUS_INLINE double talus_section_step(const TalusSet *set, double n, double pn,
     return talus_disc_step(talus_section_mu(set), n, pn, t, p);
 }
 
-/* Largest v . t over the section of size 1, mu included. */
+/* Support function: the largest v . t over the section at normal impulse 1. */
 TALUS_INLINE double talus_section_support(const TalusSet *set, const double v[2])
 {
     if (set->section == TALUS_SECTION_SQUARE)
@@ -79,18 +80,20 @@ TALUS_INLINE double talus_section_support(const TalusSet *set, const double v[2]
 
 /* ---- moments: rows 3 to 5 ---- */
 
-/* Number of parts of a block (sets/bounds.h). */
+/* Number of parts of a block with these rows: tangential impulse, spinning moment, rolling moments (TALUS_PARTS). */
 TALUS_INLINE int talus_parts(int rows)
 {
     return rows == 6 ? 3 : rows == 3 ? 1 : 0;
 }
 
+/* Copies the rows of one part of x to t; the second entry of the spinning part is 0. */
 TALUS_INLINE void talus_part_get(int part, const double *x, double t[2])
 {
     t[0] = x[part == 0 ? 1 : part + 2];
     t[1] = part == 0 ? x[2] : part == 1 ? 0.0 : x[5];
 }
 
+/* Copies t to the rows of one part of x. */
 TALUS_INLINE void talus_part_put(int part, const double t[2], double *x)
 {
     x[part == 0 ? 1 : part + 2] = t[0];
@@ -98,7 +101,7 @@ TALUS_INLINE void talus_part_put(int part, const double t[2], double *x)
         x[part == 0 ? 2 : 5] = t[1];
 }
 
-/* Set of one part alone. */
+/* Returns the set with the section and coefficient of one part: the disc for moments. */
 TALUS_INLINE TalusSet talus_part_set(const TalusSet *set, int part)
 {
     TalusSet r = *set;

@@ -13,7 +13,7 @@ TALUS_INLINE bool talus_block_is_cone(int rows, const TalusSet *set)
     return rows == 3 && !set->prism && set->section == TALUS_SECTION_DISC;
 }
 
-/* Normal impulse that scales the section at x. */
+/* Normal impulse that scales the section at x: that of x or, in a prism, the estimate. */
 TALUS_INLINE double talus_block_size(const TalusSet *set, const double *x)
 {
     return set->prism ? talus_prism_size(set) : x[0];
@@ -34,8 +34,8 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
         talus_product_project(rows, set, x);
 }
 
-/* Projects onto the directions along which impulses can grow without bound: a cone itself, the free rows of a joint.
- * Prisms keep their bounds, for solvers/driver/infeasibility.c. */
+/* Projects x, in place, onto the directions along which impulses can grow without bound: the set itself for a cone, the
+ * rows without bound for a joint. A prism keeps its bounds; solvers/driver/infeasibility.c is then switched off. */
 TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
 {
     if (rows > 1 && set->section == TALUS_SECTION_JOINT)
@@ -44,7 +44,8 @@ TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
         talus_block_project(rows, set, x);
 }
 
-/* True if x is on the boundary: no normal impulse, or a bound of other rows met. Parts that are points have none. */
+/* True if x is on the boundary of the set: no normal impulse, or a bound of other rows met. Parts with coefficient 0,
+ * whose section is a point, do not count. */
 TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double *x)
 {
     const double none[2] = {0.0, 0.0};
@@ -66,7 +67,7 @@ TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double
     return false;
 }
 
-/* Sets the rows that cannot move to 0: those of parts that are points. */
+/* Sets to 0 the rows of g in which the set allows only 0: parts whose coefficient or prism size is 0. */
 TALUS_INLINE void talus_block_free(int rows, const TalusSet *set, double *g)
 {
     const double none[2] = {0.0, 0.0};
@@ -115,8 +116,8 @@ TALUS_INLINE double talus_block_step(int rows, const TalusSet *set, const double
     return least;
 }
 
-/* De Saxce's shift: the support function, at -u, of the rows after the first for a unit normal impulse. Under Coulomb's
- * law -(u + shift e_n) is in the polar cone of K (desaxce-1998). A joint has none. */
+/* Returns De Saxce's shift: the support function, at -u, of the rows after the first for a unit normal impulse; for the
+ * disc mu |u_t|. Under Coulomb's law -(u + shift e_n) is in the polar cone of K (desaxce-1998). 0 for a joint. */
 TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const double *u)
 {
     double shift = 0.0;
@@ -137,10 +138,10 @@ TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const doubl
 extern "C" {
 #endif
 
-/* cos and sin of pi / sides without libm; 0 for other sections. Host only. */
+/* Writes cos and sin of pi / sides of a polygon, computed without libm; 0 for other sections. Host only. */
 void talus_section_angle(TalusFrictionModel model, double *c, double *s);
 
-/* talus_model_check for friction, or a check of a joint's rows and law. Host only. */
+/* Fails with TALUS_ERR_ARGUMENT for an invalid friction model, or invalid rows or law of a joint. Host only. */
 TalusStatus talus_set_check(TalusFrictionModel model);
 
 /* Set of a block of this model, a prism under TALUS_LAW_FIXED, with estimate, spinning and rolling 0. Host only. */

@@ -25,7 +25,7 @@ static const TalusPart parts[] = {
     [TALUS_AUTO_CONES] = {"ipm-soc", true},  [TALUS_AUTO_POLYGONS] = {"ipm-chol", true},
     [TALUS_AUTO_PRISMS] = {"admm", true},    {NULL, false}};
 
-/* Tolerance over reference speed. */
+/* Tolerances, relative to the reference speed, that separate the first methods (find_first). */
 static const double LOOSE = 0.1, TIGHT = 1e-4;
 
 /* The direct method runs at once for at most SMALL blocks and a tolerance below DIGITS times the starting residual. */
@@ -39,8 +39,8 @@ static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 /* Under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. */
 enum { PROX_BLOCKS = 1000 };
 
-/* A direct method, its problems, and its worth in first-order iterations: base + each x blocks. Above `blocks` blocks
- * its factors would take gigabytes. */
+/* A direct method: its part of auto and its type, whose `takes` are its problems; the first-order iterations that its
+ * cost is worth, base + each x blocks; the largest number of blocks, above which its factors would take gigabytes. */
 typedef struct Direct {
     int part;
     const TalusSolverType *type;
@@ -135,7 +135,8 @@ static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
 }
 
-/* Returns first-order iterations: the worth of the direct method; at most an eighth of the budget for uneven steps. */
+/* Returns the first-order iterations that the direct method's cost is worth; at most an eighth of the budget if masses
+ * are uneven. */
 static int before_direct(const Direct *direct, const TalusProblem *problem,
                          const TalusSolveOptions *options)
 {

@@ -2,15 +2,15 @@
 #ifndef TALUS_SOLVERS_DRIVER_AUTO_H
 #define TALUS_SOLVERS_DRIVER_AUTO_H
 
-/* The order is that in which the states of the parts are saved. */
+/* Solvers that "auto" hands over to, by tolerance or by what they solve. States are saved in this order. */
 enum {
-    TALUS_AUTO_TIGHT,
-    TALUS_AUTO_LOOSE,
-    TALUS_AUTO_BETWEEN,
-    TALUS_AUTO_COULOMB,
-    TALUS_AUTO_CONES,
-    TALUS_AUTO_POLYGONS,
-    TALUS_AUTO_PRISMS
+    TALUS_AUTO_TIGHT,    /* lbfgs-fb */
+    TALUS_AUTO_LOOSE,    /* gs */
+    TALUS_AUTO_BETWEEN,  /* apgd */
+    TALUS_AUTO_COULOMB,  /* prox */
+    TALUS_AUTO_CONES,    /* ipm-soc */
+    TALUS_AUTO_POLYGONS, /* ipm-chol */
+    TALUS_AUTO_PRISMS    /* admm */
 };
 
 #endif

@@ -6,11 +6,12 @@
 
 typedef struct TalusBest {
     TalusVectors memory;
-    double *x;
-    double least; /* residual measure of the best iterate */
+    double *x;    /* the best iterate */
+    double least; /* its residual, in the measure that the caller offers */
     bool kept;    /* true if x is better than the current iterate */
 } TalusBest;
 
+/* Reserves memory and forgets the last solve's iterate. */
 TalusStatus talus_best_begin(TalusBest *best, TalusSolve *solve);
 /* Snapshots x if its measure is at most that of every iterate before. */
 void talus_best_offer(TalusBest *best, TalusSolve *solve, const double *x, double measure);

@@ -1,7 +1,7 @@
 /* solvers/driver/certificate.c - finds a certificate from a direction along which impulses grow.
  *
- * Let x = delta / s with s^-2 the block scales, and A = S (N + E) S. On the support of delta, the blocks above a share
- * of the whole, two projections alternate. One is onto the null space of A, by conjugate gradients on A z = A x: from
+ * Let x = delta / s with s^-2 the block scales, and A = S (N + E) S. On the support of delta, the blocks larger than a
+ * share of |x|, two projections alternate. One is onto the null space of A, by conjugate gradients on A z = A x: from
  * z = 0 their solution is the part of x outside the null space. The other is onto the recession cone, with
  * over-relaxation, so that the interior of the intersection, if there is one, is reached in a few rounds. Small
  * supports are tried first: beside a wedge, a settling heap has small parts in delta, none in the proof. */
@@ -23,8 +23,8 @@ static const double RELAX = 1.5;
 /* Minimum size of a block on the support, relative to the whole. */
 static const double LEVELS[] = {1e-2, 1e-4, 0.0};
 
-/* Minimum remaining length of a start of length 1. Both projections only shorten: if almost nothing remains, the
- * intersection is zero. */
+/* Minimum length of x after projections of a start of length 1. Both projections only shorten x: if almost nothing
+ * remains, null space and cone meet only in zero. */
 static const double LEAST_SIZE = 1e-3;
 
 /* Balance that counts as rounding, and minimum gain over balance; half of what the verifier accepts. */
@@ -77,7 +77,7 @@ static void conjugate_gradients(Search *s, double rr, double enough)
     }
 }
 
-/* Repeats that with a new r = A x until r is rounding or stops falling. */
+/* Projects x onto the null space: conjugate_gradients with a new r = A x until r is rounding or stops falling. */
 static void flatten(Search *s)
 {
     double last = INFINITY;
@@ -116,7 +116,7 @@ static bool intersect(Search *s)
 
 /* ---- the check ---- */
 
-/* Rounding of the velocities q: for bodies that move fast past each other, q is a sum that cancels. */
+/* Returns the rounding error of |q|, m/s: for bodies that move fast past each other, q is a sum that cancels. */
 static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
 {
     double terms2, largest;
@@ -154,7 +154,7 @@ static bool store_certificate(TalusSolve *solve, const double *delta)
     return true;
 }
 
-/* Checks delta on the whole problem after adding the parts of eliminated joints; stores it like settle. */
+/* settle for a problem with eliminated joints: extends delta by their impulses and tests it on the whole problem. */
 static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
 {
     const TalusOperator *op = solve->reduced->whole;

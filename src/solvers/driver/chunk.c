@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* CLOCK: iterations between readings of the clock. LATEST_CHECK: latest first infeasibility check. */
+/* CLOCK: iterations between readings of the clock. LATEST_CHECK: latest iteration of the first infeasibility check. */
 enum { CLOCK = 200, LATEST_CHECK = 256 };
 
 static int least(int a, int b)
@@ -31,14 +31,14 @@ static int length(const TalusSolve *s, int check, int since)
     return count > 0 ? count : 1;
 }
 
-/* True if the budget is spent regardless of residuals, on a backend that need not come back for them. */
+/* True if no residual can end the solve before its budget, on a backend that need not return to the host for them. */
 static bool spends_budget(const TalusSolve *s)
 {
     return !talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES) &&
            !(s->options->tolerance > 0.0) && !s->options->monitor;
 }
 
-/* Delays the first infeasibility check to half the budget, so as not to split the run; the next is at its end. */
+/* Delays the first infeasibility check to half the budget, so as not to split the run; the second is at its end. */
 static void postpone_check(const TalusSolve *s)
 {
     int half = least(s->options->max_iterations / 2, LATEST_CHECK);

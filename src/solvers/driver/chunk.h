@@ -1,13 +1,14 @@
-/* solvers/driver/chunk.h - splits a solve into runs of many iterations (TalusRun, backend/backend.h). */
+/* solvers/driver/chunk.h - splits a solve into runs: many iterations in one call of the backend (TalusRun). */
 #ifndef TALUS_SOLVERS_DRIVER_CHUNK_H
 #define TALUS_SOLVERS_DRIVER_CHUNK_H
 
 #include "solvers/driver/solver.h"
 
-/* Returns the next run. It ends at the next iteration that an observer or monitor needs, or with the budget. The
- * residual is measured every `check` iterations, counted from the start of this call; `since` of them are done. */
+/* Returns the next run, which ends at the next iteration that an observer or monitor needs, or with the budget. The
+ * residual is measured every `check` iterations; `since`: iterations of this call of the solver before the run. */
 TalusRun talus_chunk_next(const TalusSolve *solve, int check, int since);
-/* Returns the iterations between residuals: `check`, but at least `unseen` if the backend spends a budget by itself. */
+/* Returns the number of iterations between residuals: `check`, at least `unseen` if nothing but the budget needs to see
+ * the iterates: no tolerance, no monitor, and a backend that returns only at the end of a run. */
 int talus_chunk_check(const TalusSolve *solve, int check, int unseen);
 
 /* Counts the iterations of a run, with one product each, and notes the first residual of the solve. */

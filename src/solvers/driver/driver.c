@@ -19,7 +19,7 @@
 /* A residual of more than this factor times that of zero impulses is divergence. */
 static const double GROWN = 1e3;
 
-/* Minimum strictness for a solver, as a share of the tolerance; Siconos's measure has no such limit. */
+/* Least factor on the tolerance that a solver is asked to reach by its own estimate; Siconos's measure has no limit. */
 static const double STRICTEST = 1e-4;
 
 TalusSolveOptions talus_solve_options_default(void)
@@ -58,7 +58,8 @@ TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *prob
 
 /* ---- what a stage has reached ---- */
 
-/* Measures the residual of gamma. *figure: what the tolerance applies to; info->rounding: its rounding. */
+/* Measures the residual of gamma into info->residual. Writes the number that the tolerance applies to (rms, maximum or
+ * Siconos's measure) to *figure, its rounding error to info->rounding. */
 static TalusStatus measure(TalusSolve *solve, double *figure)
 {
     TalusSolveInfo *info = solve->info;
@@ -92,7 +93,7 @@ static bool may_ask_more(const TalusSolve *solve, double figure)
 }
 
 /* Sets the outcome from the measured residual. *again: the algorithm must resume with a stricter estimate. Siconos's
- * measure of the whole problem is known only at a claim of convergence; each sets the next residual to reach. */
+ * measure is computed only when the algorithm claims convergence; each time it sets the next residual to reach. */
 static TalusStatus judge(TalusSolve *solve, bool *again)
 {
     TalusSolveInfo *info = solve->info;
@@ -184,7 +185,7 @@ static TalusStatus eliminate(TalusSolve *solve)
     return TALUS_OK;
 }
 
-/* Runs the algorithm until its measured result is within the tolerance or it gives up. */
+/* Runs the algorithm until its measured residual is within the tolerance or it gives up. */
 static TalusStatus reach(TalusSolve *solve)
 {
     Bytes before = begin_counting(solve);

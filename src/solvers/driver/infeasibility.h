@@ -6,12 +6,12 @@
 
 /* State of the monitor. Snapshots are taken at iterations 64, 128, 256, ... (infeasibility.c). */
 typedef struct TalusInfeasibility {
-    bool off; /* disables checks: a direction within bounds proves nothing */
+    bool off; /* disables checks, as for prisms: a direction within bounds proves nothing */
     int next; /* iteration of the next snapshot */
     bool has_old;
-    double old_rms, old_size;
-    double *old; /* iterate of the last snapshot, in the solver's metric */
-    double *delta, *product;
+    double old_rms, old_size; /* of the last snapshot: residual, size of gamma */
+    double *old;              /* iterate of the last snapshot, in the solver's metric */
+    double *delta, *product;  /* difference of two iterates, as impulses; N delta or q */
     TalusVectors old_memory, delta_memory, product_memory;
     TalusCertificateWork certificate;
 } TalusInfeasibility;

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* DRAW: random numbers per draw. DRAW_COPIED: maximum for a backend with its own memory, where they are repeated, since
- * uploading a whole vector would cost more than the iterations. */
+/* DRAW: random numbers made at a time. DRAW_COPIED: most that are uploaded to a backend with its own memory, where they
+ * are repeated, since uploading a whole vector would cost more than the power iterations. */
 enum { DRAW = 1024, DRAW_COPIED = 64 * DRAW };
 
 /* In a metric the diagonal is about 1, so the norm is at least about 1. Exception: joints leave the contacts no motion

@@ -6,7 +6,8 @@
 #include "base/timer.h"
 #include "problem/eliminate.h"
 
-/* Every iteration up to 50, then steps of 2 %: a plot over ten thousand iterations has a few hundred points. */
+/* Returns the iteration to report next: the following one up to 50, then 2 % later, so that a plot over ten thousand
+ * iterations has a few hundred points. */
 static int next_after(int iteration)
 {
     return iteration + 1 + iteration / 50;

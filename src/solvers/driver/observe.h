@@ -15,8 +15,9 @@ typedef struct TalusObserved {
 
 /* Begins a stage; the first stage reports the starting point, after which the observer may stop the solve. */
 TalusStatus talus_observe_begin(TalusSolve *solve);
+/* True if the current iteration is to be reported. */
 bool talus_observe_due(const TalusSolve *solve);
-/* Reports the iterate x. Returns false if the observer asks to stop. */
+/* Reports the iterate gamma = s x (metric NULL: x is gamma). Returns false if the observer asks to stop. */
 bool talus_observe_iterate(TalusSolve *solve, const double *x, const TalusMetricBlock *metric);
 /* Notes that the result differs from the iterate reported last, so that the result is reported. */
 void talus_observe_replaced(TalusSolve *solve);

@@ -79,7 +79,8 @@ static TalusStatus refuse(const TalusSolverType *type, const char *has)
                              text, has);
 }
 
-/* Names the first kind that is not taken. Joints come first: no other section would help with them. */
+/* Fails with the name of the first kind in `lacking`, which the solver does not take. Joints come first: choosing
+ * another section would not help with them. */
 static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
 {
     char has[96];
@@ -167,7 +168,8 @@ static double reached(const TalusSolve *s, const TalusLawSums *sums)
                                               : sqrt(sums->residual2 / s->op->blocks);
 }
 
-/* True if an outer loop must go on from gamma with these sums; else sets the outcome. Counts one product. */
+/* True if an outer loop must go on from gamma, whose residual under the law is in `sums`; else sets the outcome. Counts
+ * one product. */
 static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
 {
     double now = reached(s, sums);

@@ -1,14 +1,15 @@
-/* solvers/driver/outer.h - outer loops that extend algorithms for convex sets to laws beyond ccp. */
+/* solvers/driver/outer.h - outer loops that extend algorithms for convex sets to the laws `fixed` and `coulomb`: they
+ * update bounds, or De Saxce's shifts in the offsets, between inner solves. */
 #ifndef TALUS_SOLVERS_DRIVER_OUTER_H
 #define TALUS_SOLVERS_DRIVER_OUTER_H
 
 #include "solvers/driver/solver.h"
 
-/* Plans how the algorithm solves the problem's laws. Fails with TALUS_ERR_UNSUPPORTED and a reason if it cannot. */
+/* Fills *plan: how the algorithm solves the problem's laws, with the loop `kind`. TALUS_ERR_UNSUPPORTED: it cannot. */
 TalusStatus talus_outer_plan(const TalusSolverType *type, const TalusProblem *problem,
                              TalusOuterKind kind, TalusOuterPlan *plan);
 
-/* Writes what the algorithm takes, in words. */
+/* Writes the sets and laws of the bits TALUS_TAKES_... in words, for messages. */
 enum { TALUS_TAKES_TEXT = 96 };
 void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT]);
 
@@ -16,15 +17,16 @@ void talus_outer_takes(uint32_t takes, char text[TALUS_TAKES_TEXT]);
  * before it returns, also on failure. */
 TalusStatus talus_outer_run(TalusSolve *solve);
 
-/* Lets the algorithm resume from its last call, with its required estimate lowered by this factor. */
+/* Lets the next call of the algorithm resume from its last one, with a tolerance for its own estimate of the residual
+ * multiplied by `share`: the last estimate was too optimistic. */
 static inline void talus_outer_tighten(TalusSolve *solve, double share)
 {
     solve->strictness *= share;
     solve->resumed = true;
 }
 
-/* Measures the residual of gamma by law for the whole problem, and its rounding (may be NULL). If joints are
- * eliminated, first writes their impulses behind the others in gamma. */
+/* Measures the residual of gamma under the blocks' own laws for the whole problem, and unless `rounding` is NULL its
+ * rounding error. If joints are eliminated, first writes their impulses behind the others in gamma. */
 void talus_outer_measure(const TalusSolve *solve, double *gamma, TalusResidual *out,
                          TalusResidual *rounding);
 

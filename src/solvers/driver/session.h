@@ -18,7 +18,7 @@ struct TalusSolver {
     TalusInfeasibility infeasibility;
     TalusObserved observed;
     TalusReduced reduced;
-    TalusVectors *vectors; /* list of all that were reserved */
+    TalusVectors *vectors; /* list of all vectors reserved for this solver, to release them */
     const TalusBackend *backend;
     size_t held; /* bytes held between solves, `work` included */
 };
@@ -26,8 +26,9 @@ struct TalusSolver {
 /* Sets the backend. Releases the memory of stages and workspaces if it belongs to another backend; NULL: always. */
 void talus_solver_set_backend(TalusSolver *solver, const TalusBackend *backend);
 
-/* session.c: seconds since the session began without the time the clock was stopped; true if they exceed the limit. */
+/* session.c: returns the seconds since the session began, without the time the clock was stopped. */
 double talus_solve_elapsed(const TalusSolve *solve);
+/* True if talus_solve_elapsed exceeds the time limit of the options. */
 bool talus_solve_is_late(const TalusSolve *solve);
 /* Makes `solver` the current solver of the session. */
 void talus_solve_enter(TalusSolve *solve, TalusSolver *solver);

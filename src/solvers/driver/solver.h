@@ -46,7 +46,7 @@ typedef struct TalusSolverType {
     size_t work_size;       /* bytes of the workspace struct; starts as zeros, keeps its vectors */
     const TalusPart *parts; /* solvers to hand over to; NULL: none */
     TalusStatus (*solve)(TalusSolve *solve);
-    const void *variant; /* what tells apart solvers with the same `solve`; NULL: nothing */
+    const void *variant; /* data that differs between solvers with the same `solve`; NULL: none */
     /* Replaces `solve` in a solver whose parts do all the work. Writes the stages and returns their number. Stages
      * depend only on problem and options. */
     int (*plan)(TalusProblem *problem, const TalusSolveOptions *options,
@@ -83,10 +83,10 @@ typedef struct TalusSolverType {
 
 /* How an algorithm is extended to laws beyond ccp (outer.h). */
 typedef struct TalusOuterPlan {
-    bool beyond;        /* some block has such a law; the residual is that of the law */
-    bool exact;         /* the algorithm takes Coulomb blocks as they are */
-    bool bounds;        /* there are fixed blocks; their bounds are estimated */
-    bool shift, tresca; /* takes Coulomb blocks as cones or as prisms; neither if none or exact */
+    bool beyond;        /* some block is under `fixed` or `coulomb`; the residual is that law's */
+    bool exact;         /* the algorithm itself solves blocks under Coulomb's law */
+    bool bounds;        /* there are fixed blocks, whose bounds a presolve estimates */
+    bool shift, tresca; /* loop for Coulomb blocks: shifted cones, or prisms; neither: not needed */
 } TalusOuterPlan;
 
 /* A solve session: one problem with its counts, clock and observers, through all stages (driver.c). An algorithm
@@ -101,15 +101,15 @@ struct TalusSolve {
     /* current stage */
     const TalusOperator *op; /* operator; like gamma in the backend's memory */
     double *gamma;
-    struct TalusReduced *reduced; /* free joints eliminated from op; last impulses of gamma */
+    struct TalusReduced *reduced; /* op without free joints, if eliminated; else NULL */
     TalusSolver *solver;          /* current solver */
     const TalusSolverType *type;
     const void *params;
     void *state, *work;
     TalusOuterPlan plan;
-    double strictness; /* factor of the tolerance for estimates; lowered after an optimistic one */
-    bool resumed; /* called again after an optimistic estimate: setup of the last call is valid */
-    bool stuck;   /* set by an exact algorithm without progress: shifts are tried */
+    double strictness; /* factor on the tolerance; lowered if an estimated residual was too small */
+    bool resumed; /* called again as the estimate was too small: setup of the last call is valid */
+    bool stuck;   /* set by an exact algorithm without progress: the loop of shifts is tried next */
 
     /* managed by the driver */
     const TalusSolveOptions *wanted; /* options of the caller */
@@ -150,8 +150,8 @@ void talus_solve_suspect(TalusSolve *solve);
  * the part reuses the setup of its last call in this stage. */
 TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);
 
-/* Reports an iterate whose iterations are counted, with the sum of squares and the maximum of its residual. Returns true
- * to go on. */
+/* Reports an iterate whose iterations are counted, with the sum of squares and the maximum of its residual. Returns
+ * true to go on. */
 bool talus_solve_report(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                         double residual2, double residual_max);
 /* Ends an iteration: counts it with its products and reports its iterate. Returns true to go on. */
@@ -204,7 +204,7 @@ enum { TALUS_POWER_ITERATIONS = 12 };
 double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, int iterations,
                            double *x, double *y);
 
-/* State of a solver that keeps this estimate from solve to solve. */
+/* State of a solver that keeps the estimate of talus_operator_norm from solve to solve. */
 typedef struct TalusNormState {
     double norm; /* of the last solve; 0 before the first */
 } TalusNormState;
@@ -214,8 +214,8 @@ typedef struct TalusNormState {
 void talus_norm_renew(TalusSolve *solve, TalusNormState *state, const TalusMetricBlock *metric,
                       double forget, double margin, double *x, double *y);
 
-/* Returns a lower bound of that eigenvalue without a product: no norm is below a diagonal entry. The bound is 1 in a
- * metric, else the largest block scale (talus_block_scale). */
+/* Returns a lower bound of the largest eigenvalue of S (N + E) S without a product, as no diagonal entry is above it: 1
+ * in a metric, else the largest block scale (talus_block_scale). */
 double talus_norm_lower_bound(const TalusSolve *solve, const TalusMetricBlock *metric);
 
 /* Creates a solver of a type that need not be in the table. */

@@ -11,7 +11,7 @@
  * second product if the projection in line 8 changed x; otherwise r is updated by a N p. Line 4 then uses N p for N p^:
  * beta only shapes the direction, and a is exact for any p. It takes about as many iterations and half the products.
  *
- * Boxes and prisms with fixed bounds need nothing more: their tangent cones are those of the contract. Coulomb's law on
+ * Boxes and prisms with fixed bounds need nothing more: sets/set.h has their tangent cones. Coulomb's law on
  * the square uses boxes that are adapted in each iteration (section 3.2): after a step the bounds become mu times the
  * new normal impulses, components at a bound follow it, and others are clamped. Host only.
  *
@@ -78,7 +78,8 @@ static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 
 /* ---- moving bounds ---- */
 
-/* Returns t after its bound moved. The tolerance covers backends that round the old bound differently. */
+/* Returns the tangential impulse t after its bound moved from `before` to `after`: at the new bound if it was at the
+ * old one, else clamped. The tolerance covers backends that round the old bound differently. */
 static double follow_bound(double t, double before, double after)
 {
     if (before > 0.0 && fabs(t) >= before * (1.0 - 1e-14))

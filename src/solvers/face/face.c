@@ -119,14 +119,15 @@ int talus_face_follow(TalusSolve *s, TalusFaceWork *w, double a)
     return 1;
 }
 
-/* x = x - a p. */
+/* x = x - a p, with its gradient. Returns the products used. */
 static int move(TalusSolve *s, TalusFaceWork *w, double a)
 {
     s->backend->vector.axpby(s->op, -a, w->p, 1.0, s->gamma);
     return talus_face_follow(s, w, -a);
 }
 
-/* Moves x to the boundary at x - limit p and then by a projected step. */
+/* Expands the face: with `half_step` moves x to the boundary at x - limit p; then takes a projected step. Returns the
+ * products used. */
 static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
 {
     int products = 1;

@@ -1,7 +1,8 @@
-/* solvers/face/face.h - shared by the methods that work on faces: kucera, mprgp, pgd, cpg.
+/* solvers/face/face.h - shared by kucera, mprgp, pgd and cpg, which work on faces: the parts of the set on which the
+ * active blocks do not change.
  *
- * Provides vectors in a metric, the norm of the operator with its test, and conjugate gradients on the face of an
- * iterate with the step that leaves it. x = gamma / s is stored in the memory of gamma. */
+ * Provides vectors in a metric, the norm of the operator with a test that it is large enough, and conjugate gradients
+ * on the face of an iterate with the step that leaves it. x = gamma / s is stored in the memory of gamma. */
 #ifndef TALUS_SOLVERS_FACE_FACE_H
 #define TALUS_SOLVERS_FACE_FACE_H
 
@@ -18,7 +19,7 @@ typedef struct TalusFaceWork {
     double *g;                      /* gradient at x */
     double *p;                      /* direction */
     double *np;                     /* N p */
-    double *phi;                    /* free gradient at x, as split leaves it */
+    double *phi;                    /* free part of the gradient at x, from the backend's split */
     double *w;                      /* work vector */
     const TalusMetricBlock *metric; /* NULL: unscaled */
     TalusVectors vectors, metric_memory;
@@ -28,29 +29,29 @@ typedef struct TalusFaceWork {
     int unchecked; /* updates of g since it was computed from x */
 } TalusFaceWork;
 
-/* Reserves memory, fills the metric, and sets x = P(gamma / s) and its gradient. Counts one product. */
+/* Reserves memory, fills the metric (TALUS_FACE_...), sets x = P(gamma / s) and its gradient g. Counts one product. */
 TalusStatus talus_face_begin(TalusSolve *solve, TalusFaceWork *work, int metric);
-/* gamma = s x. */
+/* Converts x, stored in gamma, back to impulses: gamma = s x. */
 void talus_face_end(TalusSolve *solve, TalusFaceWork *work);
 
 /* Sets work->norm by power iteration, or from `carried`, that of an earlier solve (0: none): the norm of a scaled
  * operator has no unit and hardly changes from step to step. Overwrites p and np. */
 void talus_face_norm(TalusSolve *solve, TalusFaceWork *work, double carried);
 
-/* The end of an iteration: talus_solve_next with the residual of x. */
+/* Ends an iteration: counts it with its products, measures and reports the residual at x. Returns true to go on. */
 bool talus_face_measured(TalusSolve *solve, TalusFaceWork *work, int products);
 
 /* Computes the gradient from x: one product. */
 void talus_face_refresh(TalusSolve *solve, TalusFaceWork *work);
 
-/* Computes N p and p'N p. Returns the a >= 0 of the minimum objective on the line x + sign a p: 0 if the line does not
- * descend, a long step if there is no curvature (pnp is then 0). One product. */
+/* Computes np = N p and pnp = p'N p, with one product. Returns the a >= 0 that minimises the objective at x + sign a p:
+ * 0 if the objective does not fall along that line, a long step if it has no curvature (pnp is then 0). */
 double talus_face_search(TalusSolve *solve, TalusFaceWork *work, double sign);
-/* Updates the gradient after x has moved by a p: g + a N p, at intervals from x. Returns the products used. */
+/* Updates g after x has moved by a p: adds a N p or, at intervals, computes g from x. Returns the products used. */
 int talus_face_follow(TalusSolve *solve, TalusFaceWork *work, double a);
 
-/* Sets x = P(x - step d) and its gradient, and tests the norm on the step taken. Overwrites p and w; restarts conjugate
- * gradients. One product. */
+/* Sets x = P(x - step d) and its gradient, and raises work->norm if the step taken shows it too small. Overwrites p and
+ * w; restarts conjugate gradients. One product. */
 void talus_face_project(TalusSolve *solve, TalusFaceWork *work, double step, const double *d);
 
 /* One step on the face of x, whose free gradient is in phi. With p = phi - rho p_old conjugate to its

@@ -48,7 +48,7 @@ double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat)
     return *flat ? least : pAp;
 }
 
-/* Returns the maximum factor on a step p, p'p = pp, that stays within FAR of x. */
+/* Returns the largest factor on a step p, p'p = pp, whose length is within FAR times the size of the data (gp.h). */
 static double reach(const TalusGp *gp, double pp)
 {
     return FAR * (gp->x_size + gp->g_size / gp->largest) / sqrt(pp);
@@ -72,7 +72,8 @@ static void find_face(TalusGp *gp)
                                     &gp->face);
 }
 
-/* True if the solve must go on from x, whose face is known. `counted`: its iterations are already counted. */
+/* Reports x, whose face and residual are in gp->face. True if the solve must go on. `counted`: the iteration is already
+ * counted. */
 static bool go_on(TalusGp *gp, const double *x, bool counted)
 {
     const TalusFace *f = &gp->face;
@@ -81,7 +82,7 @@ static bool go_on(TalusGp *gp, const double *x, bool counted)
     return talus_solve_report(gp->solve, x, gp->metric, f->residual2, f->residual_max);
 }
 
-/* Moves by a p, at most to the first bound: g += a Ap. Returns the decrease of f. */
+/* Moves x by a p, at most to the first bound, and g by a Ap, which is in gp->ap. Returns the decrease of f. */
 static double move_inside(TalusGp *gp, const double *p, double a, double slope, double pAp)
 {
     const double *both[] = {gp->x, p};
@@ -160,7 +161,7 @@ static double project_once(TalusGp *gp)
     return a > 0.0 ? move_inside(gp, gp->r, a, -pp, pAp) : 0.0;
 }
 
-/* Projects until (17) or (18). False if the solve must end. */
+/* Takes projection steps until condition (17) or (18) of gp.h holds. False if the solve must end. */
 static bool projection_phase(TalusGp *gp)
 {
     double max = 0.0;
@@ -224,7 +225,7 @@ static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
     return TALUS_OK;
 }
 
-/* x' = P(x + a w) with backtracking. Returns the decrease of f. */
+/* Moves x to P(x + a w), with a halved until Eq. (16) holds, at least to the first bound. Returns the decrease of f. */
 static double search_along_step(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;

@@ -27,6 +27,7 @@
 
 #include "solvers/driver/solver.h"
 
+/* Parameters of gpcg, gpminres and gpminres-p; TALUS_GP_ROWS explains each. */
 typedef struct TalusGpParams {
     int metric, line;
     int inner, projections;
@@ -56,10 +57,10 @@ typedef struct TalusGp TalusGp;
 
 /* A Krylov method in the face of gp->x. */
 typedef struct TalusKrylov {
-    /* Begins at w = 0. gp->r holds the free gradient, which is not zero. */
+    /* Begins at w = 0. On entry gp->r is the gradient at x, zero on the active set, and not all zero. */
     TalusStatus (*begin)(TalusGp *gp, void *work);
-    /* Takes one step with one product: moves gp->w and the gradient gp->gw at x + w. Returns the decrease of f. *more:
-     * another step may gain something. */
+    /* Takes one step with one product: updates gp->w and the gradient gp->gw at x + w. Returns the decrease of f.
+     * Writes false to *more if a further step cannot decrease f. */
     double (*step)(TalusGp *gp, void *work, bool *more);
 } TalusKrylov;
 
@@ -76,14 +77,14 @@ struct TalusGp {
     double *x, *trial;              /* iterate, in K; trial point */
     double *g;                      /* gradient at x */
     double *w, *gw;                 /* step in the face; gradient at x + w */
-    double *r, *ap;                 /* work: free gradient, direction; a product */
+    double *r, *ap;                 /* work: free gradient or direction; A times a vector */
     TalusFace face;                 /* face of x */
     double largest;                 /* lower bound of |A|: the largest curvature seen */
     double x_size, g_size;          /* |x| and |g| at the start */
-    int stale;                      /* products since g was computed from x */
+    int stale;                      /* products since g was last computed from x */
 };
 
-/* Solves s from s->gamma. */
+/* Solves the problem of s from s->gamma, in place, with this Krylov method; krylov_work is passed to it as `work`. */
 TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *params, TalusGpWork *work,
                            const TalusKrylov *krylov, void *krylov_work);
 
@@ -93,7 +94,7 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *params, TalusGpWo
 void talus_gp_set(TalusGp *gp, double a, const double *x, double *out);
 /* out = A p; counts the product. */
 void talus_gp_product(TalusGp *gp, const double *p, double *out);
-/* Returns p'Ap as a divisor: at least FLAT |A| p'p. *flat: p'Ap was not above that. */
+/* Returns p'Ap raised to at least FLAT |A| p'p, so that it can be divided by; *flat tells whether it was raised. */
 double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat);
 
 #endif

@@ -70,7 +70,7 @@ static TalusStatus begin(TalusGp *gp, void *work)
     return talus_minres_begin(gp, &w->minres);
 }
 
-/* In a metric, x = gamma / s: z = S^-1 A^-1 S^-1 r. */
+/* z = S^-1 (N + E)^-1 S^-1 r on the face, by its factor: r and z belong to x = gamma / s. */
 static void precondition(TalusGp *gp, void *work, const double *r, double *z)
 {
     Work *w = work;

@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-static const double TINY = 1e-8; /* treated as zero, relative to |A| */
+static const double TINY = 1e-8; /* rho and beta below this, relative to |A|, count as zero */
 static const double LEFT = 1e-5; /* |A r| / (|A| |r|) of a residual that no w can lower */
 
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)

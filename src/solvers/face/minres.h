@@ -4,9 +4,11 @@
 
 #include "solvers/face/gp.h"
 
-/* z = M^-1 r with a positive definite M on the free entries; r and z are zero on the others. */
+/* Preconditioner: z = M^-1 r with a positive definite M on the free entries; r and z are zero on the others. */
 typedef void TalusPrecondition(TalusGp *gp, void *user, const double *r, double *z);
 
+/* Indices of TalusMinres.vector. NOW, OLD: r_j and r_(j-1) of the Lanczos process (minres.c); Z: M^-1 r_j; V, AV: v_j
+ * and A v_j; D, AD: the last three directions d_j, oldest first, and A d_j. */
 enum { MINRES_OLD, MINRES_NOW, MINRES_V, MINRES_AV, MINRES_Z, MINRES_D, MINRES_AD = MINRES_D + 3 };
 enum { MINRES_VECTORS = MINRES_AD + 3 };
 
@@ -16,7 +18,7 @@ typedef struct TalusMinres {
     TalusPrecondition *precondition; /* NULL: none */
     void *user;
 
-    double beta, beta_old;           /* of the Lanczos process */
+    double beta, beta_old;           /* off-diagonal entries of T, the Lanczos tridiagonal matrix */
     double cosine, sine, bar, above; /* last rotation, and its remainder in the next column of T */
     double left;                     /* norm of the residual */
     double size;                     /* lower bound of |A| in the metric of M */

@@ -48,7 +48,7 @@ static int proportion(TalusSolve *s, TalusFaceWork *w, double step)
     return 1;
 }
 
-/* |S q|^2; uses p. */
+/* Returns |S q|^2; the parameter `stop` is relative to |S q|. Overwrites p and np. */
 static double offset2(TalusSolve *s, TalusFaceWork *w)
 {
     s->backend->vector.zero(s->op, w->p, (size_t)s->op->rows * (size_t)s->op->blocks);
@@ -73,7 +73,7 @@ static void iterate(TalusSolve *s, const Params *p, TalusFaceWork *w, double eno
     }
 }
 
-/* The iteration in runs, on a backend that provides them. */
+/* Iterates in runs of many iterations per call, on a backend that provides them; ends at |phi + beta|^2 <= enough. */
 static TalusStatus iterate_runs(TalusSolve *s, const Params *p, TalusFaceWork *w, double enough)
 {
     TalusProportioning state = {.metric = w->metric,

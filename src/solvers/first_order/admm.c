@@ -39,7 +39,7 @@ static const double MARGIN = 1.05, FORGET = 0.97;  /* factors on the norm of A *
 static const double RHO_MIN = 1e-4, RHO_MAX = 1e4; /* A has ones on its diagonal */
 static const double LARGEST_CHANGE = 10.0;         /* maximum factor on rho at a time */
 static const double REGULAR = 1e-10, FACTOR = 2.0; /* parameters of the extrapolation */
-static const double PIVOT = 1e-12;                 /* relative to the diagonal entry */
+static const double PIVOT = 1e-12;                 /* least pivot, relative to the diagonal entry */
 
 typedef struct Params {
     int x_step, adapt, anderson;
@@ -53,7 +53,7 @@ typedef struct Work {
     double *g, *t;      /* work vectors */
     TalusSparse matrix; /* N + E + rho S^-2 */
     double *diagonal;   /* diagonal of N + E */
-    int32_t *place;     /* its indices in the matrix */
+    int32_t *place;     /* index of each row's diagonal entry in `matrix` */
     TalusLdl factor;
 } Work;
 
@@ -153,7 +153,7 @@ static double quotient(double square, double by)
     return square > 0.0 && by > 0.0 ? sqrt(square / by) : 0.0;
 }
 
-/* Computes h of w. g(z) in w->g becomes r = g(z) + rho u; t becomes e = z - x. */
+/* Computes h, the next w, by the direct x-step. On entry w->g is g(z); it becomes g(z) + rho u, and w->t e = z - x. */
 static void direct_step(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
@@ -175,7 +175,8 @@ static void direct_step(TalusSolve *s, const Params *p, Run *run)
         quotient(rr - 2.0 * run->rho * ee_re[1] + run->rho * run->rho * ee_re[0], ee_re[0]);
 }
 
-/* Computes h of w and of x. If g(z) is in w->g, tests tau against the curvature between z and x. */
+/* Computes h, the next w and x, by the proximal x-step. If `measured`, g(z) is in w->g, and tau is raised if the
+ * curvature between z and x exceeds it. */
 static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measured)
 {
     Work *w = s->work;

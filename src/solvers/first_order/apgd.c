@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-/* CHECK_UNSEEN: minimum iterations between residuals if these only serve the test of the step length. */
+/* Least number of iterations between residuals where these serve only to test the step length (talus_chunk_check). */
 enum { CHECK_UNSEEN = 10 };
 
 typedef struct Params {
@@ -58,9 +58,10 @@ static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
 
 /* ---- Coulomb's law ---- */
 
-/* The bound on momentum: limits MIN_THETA and MAX_THETA; factor LOWERED when the residual has risen by RISE over its minimum;
- * factor RAISED after CALM iterations without that, in a solve longer than LONG RAISED_LONG after CALM_LONG. At mu 0.5
- * about 20 is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5 to 10; for drift, none. */
+/* The bound on momentum lies between MIN_THETA and MAX_THETA. It is multiplied by LOWERED when the residual exceeds
+ * RISE times its minimum, and by RAISED after CALM iterations without that (in a solve longer than LONG: by RAISED_LONG
+ * after CALM_LONG). At mu 0.5 a bound of about 20 is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5
+ * to 10; impulses that drift need none. */
 enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
 static const double MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.7, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;
@@ -70,12 +71,12 @@ typedef struct Restraint {
     double least; /* minimum residual since the bound was last lowered; < 0: none */
     int calm;     /* iterations since the bound was last changed */
     int done;     /* all iterations, except those that ended in a rise */
-    double mark;  /* residual when it last fell by PROGRESS */
-    int marked;   /* iterations since then */
+    double mark;  /* residual when it last fell below PROGRESS times the mark before */
+    int marked;   /* iterations since `mark` was set */
 } Restraint;
 
-/* Adapts the bound on momentum to the residual. De Saxce's shift makes the iterated map unsymmetric. Momentum drives it
- * into cycles if that part is large against the symmetric one, the more the larger mu. */
+/* Adapts the bound on momentum to the residual. De Saxce's shift adds an unsymmetric part to the iterated map, larger
+ * for larger mu; if it is large against the symmetric part, momentum drives the iteration into cycles. */
 static void restrain(Restraint *r, double residual, int iterations, TalusMomentum *momentum,
                      double *beta)
 {

@@ -1,4 +1,4 @@
-/* solvers/first_order/dense.h - small dense algebra of histories, on the host. */
+/* solvers/first_order/dense.h - small dense least squares over past iterates, on the host. */
 #ifndef TALUS_SOLVERS_FIRST_ORDER_DENSE_H
 #define TALUS_SOLVERS_FIRST_ORDER_DENSE_H
 

@@ -9,7 +9,7 @@
 static const double LARGEST = 1e5;      /* maximum sum of the coefficients' sizes */
 static const double ROUNDING = 0x1p-50; /* rounding of f, relative to h */
 static const double SLACK = 1.0 + 1e-6; /* growth of |f| in a plain step that is rounding */
-static const double DRIFT = 0.9999;     /* share of |f|^2 that no memory explains */
+static const double DRIFT = 0.9999;     /* |f - dF c|^2 / |f|^2 from which f counts as constant */
 static const double LONGEST = 65536.0;  /* maximum stride */
 
 static TalusStatus reserve(TalusSolve *solve, TalusExtrapolated *p, int memory)
@@ -51,7 +51,7 @@ void talus_extrapolate_forget(TalusExtrapolation *e)
     e->last = INFINITY;
 }
 
-/* sums[k] = dF_k'f, or dF_k'dF_slot, over all parts. */
+/* sums[k] = dF_k'f if `with_f`, else dF_k'dF_slot, summed over all parts of y. */
 static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f, int slot,
                      double *sums)
 {
@@ -77,7 +77,8 @@ static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
     return size2;
 }
 
-/* Stores the differences to the last point; f_prev and h_prev are then free. False if f changed only by rounding. */
+/* Stores the differences of f and h to the last point; f_prev and h_prev are then free. Returns false if f changed only
+ * by rounding. */
 static bool remember(TalusExtrapolation *e, TalusSolve *solve)
 {
     double row[TALUS_EXTRAPOLATE_MEMORY];
@@ -98,7 +99,7 @@ static bool remember(TalusExtrapolation *e, TalusSolve *solve)
     return !noise;
 }
 
-/* |f - dF c|^2 */
+/* Returns |f - dF c|^2 from size2 = |f|^2, right = dF'f and the Gram matrix. */
 static double left_over(const TalusExtrapolation *e, double size2, const double *right,
                         const double *c)
 {

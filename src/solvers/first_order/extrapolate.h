@@ -5,8 +5,9 @@
  * The Gram matrix of dF is scaled to a unit diagonal, and `regular` is added to it. Columns of dF that are rounding of
  * h are omitted, and coefficients whose sizes add up to more than 1e5 are not used.
  *
- * stride is 0 while the memory explains f. An iteration that drifts has a constant f that no difference can explain:
- * towards a distant solution, or without end on an infeasible problem. stride is then 1, 2, 4, ..., while it lasts.
+ * stride is 0 while f is nearly a combination of the columns of dF. An iteration that drifts, towards a distant
+ * solution or without end on an infeasible problem, has a constant f, which no combination of differences gives. stride
+ * is then 1, 2, 4, ..., while this lasts.
  *
  * An extrapolation that increases |f| by more than `factor` is rejected: the plain step of the point before follows,
  * with an empty memory.
@@ -19,7 +20,7 @@
 
 enum { TALUS_EXTRAPOLATE_MEMORY = 30, TALUS_EXTRAPOLATE_PARTS = 2 };
 
-/* One part of y. The caller writes h for the given y; talus_extrapolate swaps both. */
+/* One part of y. The caller writes h = h(y) for the given y; talus_extrapolate exchanges the two pointers. */
 typedef struct TalusExtrapolated {
     double *y, *h, *f_prev, *h_prev;
     double *df[TALUS_EXTRAPOLATE_MEMORY], *dh[TALUS_EXTRAPOLATE_MEMORY];

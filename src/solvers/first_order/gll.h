@@ -11,8 +11,8 @@ typedef struct TalusGll {
     double ahead[TALUS_GLL_MAX + 1]; /* ring: f of an iterate minus f of the current one */
 } TalusGll;
 
-/* Returns the largest stored value, at least 0, that of the current iterate. Unused slots hold the value of the first
- * iterate, which is as high as f ever was. */
+/* Returns the largest stored difference: at least 0, that of the current iterate itself. Unused slots hold the value of
+ * the first iterate, which is as high as f ever was. */
 static inline double talus_gll_ceiling(const TalusGll *g)
 {
     double max = 0.0;

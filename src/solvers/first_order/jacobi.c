@@ -18,7 +18,8 @@ static const TalusParam params[] = {
     TALUS_REAL(Params, lambda, 1.0, 1e-6, 1.0, "averaging with the old value"),
 };
 
-/* Iterations between residuals: on backends that come back to the host for each, and if only the last one is used. */
+/* Iterations between residuals: on backends that run many iterations in one call, and where only the last residual is
+ * used. */
 enum { CHECK = 5, CHECK_UNSEEN = 20 };
 
 static TalusStatus solve_jacobi(TalusSolve *s)

@@ -6,7 +6,7 @@
 
 /* Minimum cosine between s and y of a stored pair. */
 static const double CURVATURE = 1e-8;
-/* Minimum length of y over s: below it y is rounding, and steps of the pair could have any length. */
+/* Minimum |y| / |s| of a stored pair: below it y is rounding, and steps along s could have any length. */
 static const double ROUNDING = 1e-12;
 
 void talus_lbfgs_direction(const TalusLbfgs *h, double weight[2 * TALUS_PAIRS + 1])

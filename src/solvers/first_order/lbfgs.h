@@ -12,14 +12,14 @@ typedef struct TalusLbfgs {
     int memory, count; /* maximum and current number of pairs; oldest first */
     double sy[TALUS_PAIRS][TALUS_PAIRS],
         yy[TALUS_PAIRS][TALUS_PAIRS];        /* s_i'y_j and y_i'y_j, i <= j */
-    double sr[TALUS_PAIRS], yr[TALUS_PAIRS]; /* with the current r */
+    double sr[TALUS_PAIRS], yr[TALUS_PAIRS]; /* s_i'r and y_i'r with the current r */
 } TalusLbfgs;
 
-/* Computes the weights of d = -H r for quasi_direction. Without pairs d = -r. */
+/* Writes the weights of r and the pairs in d = -H r, for the backend's quasi_direction; d = -r without pairs. */
 void talus_lbfgs_direction(const TalusLbfgs *h, double weight[2 * TALUS_PAIRS + 1]);
 
-/* Commits a step: r becomes r_next, and q->pair[q->count] the newest pair if it shows positive curvature; if full, the
- * oldest is dropped. Keeps q->count equal to h->count. */
+/* Commits a step, whose inner products are in `sums`: r becomes r_next, and q->pair[q->count] the newest pair if
+ * s'y > 0 there; if the memory is full, the oldest pair is dropped. Keeps q->count equal to h->count. */
 void talus_lbfgs_update(TalusLbfgs *h, TalusQuasi *q, const TalusQuasiSums *sums);
 
 /* Forgets all pairs. */

@@ -35,11 +35,11 @@
 
 #include <math.h>
 
-/* Residual over tolerance at which OGM-G begins: bounds, and factors by which it is learnt. */
+/* Residual over tolerance at which OGM-G begins, State.near: its bounds, and the factors by which it is adapted. */
 static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 2.0;
 
-/* OGM-G is not used for tolerances below TIGHT times the starting residual, or if the last factor APPROACH took fewer
- * products than OGM-G would. */
+/* OGM-G is not used for tolerances below TIGHT times the starting residual, or if the quasi-Newton method's last
+ * reduction of the residual by APPROACH took fewer products than OGM-G would. */
 static const double TIGHT = 3e-4, APPROACH = 4.0;
 
 enum { MIN_FINISH = 8, MAX_FINISH = 400 };
@@ -100,7 +100,7 @@ static const TalusParam params[] = {
               "products without the residual halving after which apgd takes over"),
 };
 
-/* The part that takes over has no history: its state need not be saved. */
+/* apgd, which takes over if R does not halve, starts anew each time: its state need not be saved. */
 enum { APGD };
 static const TalusPart parts[] = {[APGD] = {"apgd", false}, {NULL, false}};
 
@@ -133,7 +133,7 @@ static void estimate_norm(Run *run)
     state->uses++;
 }
 
-/* Power of two for pairs of about this |R|^2. */
+/* Returns the power of two that scales pairs (s, y) to about length 1, for |R|^2 = r2. */
 static double unit_of(double r2)
 {
     int exponent = 0;
@@ -142,7 +142,8 @@ static double unit_of(double r2)
     return ldexp(1.0, -exponent / 2);
 }
 
-/* Computes R of x and its gradient with the current L. Pairs are valid for one R only. */
+/* Computes R(x) anew with the step t of the current L. The pairs belong to the old R and are dropped unless
+ * keep_pairs. */
 static void residual_anew(Run *run, bool keep_pairs, TalusForward *sums)
 {
     TalusQuasi *q = &run->q;
@@ -220,7 +221,7 @@ static int advance(Run *run, double *along)
     for (int k = 0; k < HALVINGS && !stands(run, &sums); k++)
         run->s->backend->step.quasi_step(run->s->op, &run->q, &sums);
     run->q.halve = false;
-    if (!stands(run, &sums)) { /* the plain step T(x) */
+    if (!stands(run, &sums)) { /* no halving helped: the plain step T(x) */
         talus_lbfgs_forget(&run->h, &run->q);
         step(run, &sums);
         products++;
@@ -269,8 +270,8 @@ static double reached(const Run *run, double residual2, double residual_max)
                                                    : sqrt(residual2 / run->s->op->blocks);
 }
 
-/* Ends an iteration at x, whose residual is given. True to go on. If the residual suffices, P(x), which is the result,
- * is measured with a product of its own. Overwrites the next iterate. */
+/* Ends an iteration at x, whose residual is given. Returns true to go on. If the residual suffices, the result P(x) is
+ * measured with one more product. Overwrites q.x_next. */
 static bool judge(Run *run, int products, const double *x, double residual2, double residual_max)
 {
     TalusSolve *s = run->s;
@@ -332,7 +333,7 @@ static void ogm_weights(int length, double *theta)
     theta[0] = 0.5 * (1.0 + sqrt(1.0 + 8.0 * theta[1] * theta[1]));
 }
 
-/* Length for the next time, if this many iterations sufficed. */
+/* Returns the planned length of the next OGM-G, if `needed` iterations sufficed this time. */
 static int64_t shorter(const Run *run, int64_t needed)
 {
     if (needed < MIN_FINISH)

@@ -111,7 +111,7 @@ static double line_search(const Params *p, Run *run, double slope, double curvat
     return lambda;
 }
 
-/* Lines (19)-(23) with s = lambda d, y = lambda N d. */
+/* Returns the next alpha, lines (19)-(23), with s = lambda d, y = lambda N d; dd = d'd, nd2 = |N d|^2. */
 static double spectral_step(const Params *p, const Run *run, int j, double dd, double curvature,
                             double nd2)
 {

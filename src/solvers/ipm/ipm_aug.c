@@ -73,7 +73,8 @@ static int32_t add_yields(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
     return at;
 }
 
-/* fill sets the diagonal, which is last in each row. */
+/* Writes A and 1 of the rows of multipliers from entry `at` on, and their pattern; fill() sets the diagonal -T, which
+ * is last in each row. */
 static void add_constraints(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
 {
     const TalusQp *qp = s->qp;

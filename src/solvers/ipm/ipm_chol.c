@@ -78,7 +78,7 @@ static TalusStatus set_pattern(TalusSparse *lower, const TalusSparse *graph)
     return TALUS_OK;
 }
 
-/* Returns the index of an existing column in a row. Bisection, since a body may have as many contacts as there are. */
+/* Returns the place of an existing column in a row, from 0. By bisection, since one body may touch all others. */
 static int32_t find_slot(const TalusSparse *graph, int row, int column)
 {
     const int32_t *start = &graph->start[row];
@@ -124,7 +124,7 @@ static void set_masses(TalusIpmSystem *s)
     }
 }
 
-/* H of contact i, full. */
+/* Writes H of contact i, both triangles. */
 static void set_block(const TalusIpmSystem *s, int i, double h[3][3])
 {
     const TalusQp *qp = s->qp;
@@ -211,7 +211,7 @@ static void push(TalusIpmSystem *s, int i, const double *y)
                 s->x[3 * c->group[p] + a] += c->d[p][3 * r + a] * impulse[r];
 }
 
-/* y -= G_i'D_i'x. */
+/* y -= G_i'D_i'x, with x in s->x. */
 static void recede(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;

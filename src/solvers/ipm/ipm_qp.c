@@ -119,7 +119,8 @@ static TalusStatus solve(TalusIpm *ipm, double *x)
     return TALUS_OK;
 }
 
-/* Computes the direction that changes products by TARGET and, if `whole`, makes RHO vanish. */
+/* Computes the direction that changes the products lambda_k w_k by TARGET, to first order, and if `whole` makes RHO
+ * vanish. */
 static TalusStatus direction(TalusIpm *ipm, bool whole, double *dl, double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -146,7 +147,7 @@ static TalusStatus factor(TalusIpm *ipm)
 
 typedef struct Reach {
     double length; /* step to the boundary, at most 1 */
-    int block;     /* blocking pair; -1: none */
+    int block;     /* index k of the pair lambda_k, w_k that reaches 0 first; -1: none */
     bool slack;    /* its w blocks, not its lambda */
 } Reach;
 
@@ -169,7 +170,7 @@ static Reach reach(const TalusIpm *ipm, const double *dl, const double *dw)
     return r;
 }
 
-/* Mean product after a step. */
+/* Returns the mean of the products lambda_k w_k after a step of length a. */
 static double mean_after(const TalusIpm *ipm, double a, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -263,8 +264,8 @@ TalusStatus talus_ipm_step(TalusIpm *ipm)
 
 /* ---- starting points ---- */
 
-/* Adds the same amount to all lambda times scale, and one to all w, so that both are positive. Adds half the mean
- * product over their sums as well, which balances the two (Mehrotra 1992). */
+/* Raises all lambda times scale by one amount and all w by another, so that both are positive; then each by half the
+ * sum of products over the sum of the other, which balances the two (Mehrotra 1992). */
 static void move_inside(TalusIpm *ipm)
 {
     double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];

@@ -1,6 +1,6 @@
 /* solvers/ipm/ipm_qp.h - primal-dual interior point method for problem/qp.h.
  *
- * Unknowns lambda > 0 and w > 0, slacks of the constraints, with
+ * Unknowns are the multipliers lambda > 0 and the slacks w > 0 of the constraints, with
  *     P lambda + kappa - w = 0,   lambda_k w_k = mu -> 0.
  * Velocities always follow from lambda, v = v_f + M^-1 A'lambda. The first rows of petra-2009's system (18) therefore
  * hold exactly, and one equation remains to be reduced by the steps. */
@@ -32,7 +32,7 @@ typedef struct TalusIpm {
     TalusQp qp;
     TalusIpmSystem system;
     double *memory, *vector[TALUS_IPM_VECTORS];
-    double *impulse, *velocity; /* of lambda, or of a step during refinement; [rows blocks] */
+    double *impulse, *velocity; /* [rows blocks]: G lambda and (N + E) G lambda, or of a step */
     int correctors;             /* maximum of Gondzio's correctors */
 
     /* u = (N + E) gamma, without offsets */
@@ -52,7 +52,7 @@ TalusStatus talus_ipm_reserve(TalusIpm *ipm);
 TalusStatus talus_ipm_start(TalusIpm *ipm);
 /* Sets a starting point near these multipliers, moved inside. */
 TalusStatus talus_ipm_start_from(TalusIpm *ipm, const double *lambda);
-/* Computes mu and RHO at the iterate, whose (N + E) gamma is in `velocity`. */
+/* Computes mu, RHO and infeasibility at the iterate, whose (N + E) gamma must be in `velocity`. */
 void talus_ipm_evaluate(TalusIpm *ipm);
 /* Takes one step from the evaluated iterate. */
 TalusStatus talus_ipm_step(TalusIpm *ipm);
@@ -87,7 +87,7 @@ extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];
             "ends by the residual asked for, or by OOQP's rule: gap and residual 1e-8 of the data"), \
         TALUS_FLAG(TalusIpmParams, warm, 0, "starts near the impulses given")
 
-/* What tells ipm-chol and ipm-aug apart: systems, and makes of factors in order of preference. */
+/* What differs between ipm-chol and ipm-aug: form of the linear systems; direct solvers in order of preference. */
 typedef struct TalusIpmVariant {
     const TalusIpmForm *form;
     TalusDirectKind kinds[2];

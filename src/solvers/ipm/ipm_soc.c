@@ -33,7 +33,7 @@
 /* Iterations without progress, and short steps in a row, that end the method. */
 enum { PATIENCE = 6, SHORT = 3 };
 
-/* Maximum blocks for a change from form bodies to form contacts. */
+/* Largest number of blocks for a change from the form `bodies` of the linear systems to `contacts`. */
 enum { MAX_CONTACTS = 3000 };
 
 /* REACH: share of the step to the boundary. TINY_STEP: steps below this are short. */
@@ -45,7 +45,8 @@ static const double INEXACT = 1e3;    /* factor on ENOUGH: the step is useless *
 static const double FALLING = 0.9;    /* minimum fall of the residual within PATIENCE iterations */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets vanishing pivots */
-/* Starts: growth to the next, maximum, and distance of z and U, relative to q, above which another is tried. */
+/* Size of the starting impulses: factor from one start to the next, and maximum. APART: distance of z and U, relative
+ * to q, above which another start is tried. */
 static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
 /* Residual, relative to that of zero impulses, below which Newton's method takes over. */
 static const double HANDOVER = 1e-8;
@@ -306,7 +307,7 @@ static TalusStatus factorise(Run *run)
     }
 }
 
-/* RIGHT = l \ (sigma nu e - l o l - dx o dz) - W^-1 rho along W's axes; for the predictor, -l - W^-1 rho. */
+/* RIGHT = y - W^-1 rho along W's axes, with l o y = sigma nu e - l o l - dx o dz; for the predictor y = -l. */
 static void right_side(Run *run, bool corrected, double sigma)
 {
     double **v = run->w->vector;
@@ -445,7 +446,8 @@ static TalusStatus iteration(Run *run)
 
 /* ---- the solve ---- */
 
-/* True if the residual falls or, before z has met U, their distance. */
+/* True to go on: the residual or the distance of z and U has fallen within PATIENCE iterations, fewer than SHORT steps
+ * in a row were short, and HANDOVER is not reached. */
 static bool progresses(Run *run)
 {
     if (run->p->polish && run->sum <= HANDOVER * HANDOVER * run->zero)
@@ -495,7 +497,7 @@ static TalusStatus interior(Run *run, bool *ended)
     return TALUS_OK;
 }
 
-/* Runs prox. Its factor is larger than that of the method, both triangles: if it is refused, gamma stays. */
+/* Runs prox from gamma. Its factor has both triangles and may be refused as too large; gamma then stays. */
 static TalusStatus polish(Run *run, bool resumed)
 {
     TalusStatus status = talus_solve_hand_over(run->s, POLISH, resumed);
@@ -512,7 +514,7 @@ static void admit_start(TalusSolve *s)
         s->backend->block.project(s->op, NULL, s->gamma);
 }
 
-/* True if the given gamma is good enough, which counts as an iteration. */
+/* True if the given gamma is already good enough. Counts its measurement as an iteration. */
 static bool start_is_enough(Run *run)
 {
     TalusSolve *s = run->s;

@@ -1,10 +1,10 @@
 /* solvers/ipm/ipm_soc_cone.h - the algebra of one cone for an interior-point method.
  *
- * Impulses and velocities of a block are in coordinates in which both cones are the standard one,
+ * A block's impulse gamma and velocity s are used in coordinates in which both cones are the standard one,
  *     x = (mu gamma_n, gamma_t),   z = (s_n / mu, s_t),   |x_t| <= x_n,   |z_t| <= z_n,   x'z = gamma's,
  * or, without friction, x = gamma_n and z = s_n: a ray. With x o y = (x'y, x_n y_t + y_n x_t) the points of the central
  * path have x o z = nu e, e = (1, 0, 0). Nesterov and Todd's scaling of a pair (x, z) inside is the symmetric W with W
- * x = W^-1 z = l. Let det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z) and c = sqrt((1 + p'r) / 2). W
+ * x = W^-1 z = l. Let det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z), c = sqrt((1 + p'r) / 2). W
  * follows from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1): with a = w_t / |w_t| its axes and lengths
  * are
  *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
@@ -19,19 +19,19 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* NOTHING: the block's impulse is zero, and no velocity depends on it. */
+/* CONE: a contact with friction; RAY: without; NOTHING: the block's impulse is zero, and no velocity depends on it. */
 typedef enum TalusSocKind { TALUS_SOC_NOTHING, TALUS_SOC_RAY, TALUS_SOC_CONE } TalusSocKind;
 
 typedef struct TalusSocBlock {
     TalusSocKind kind;
     double mu;
-    double scale;     /* d of the natural residual */
+    double scale;     /* d_i, mean diagonal entry of N + E, in the natural residual; 1/kg */
     double axis[2];   /* a; a ray does not use axis and length[1, 2] */
     double length[3]; /* lengths of W's axes */
     double lambda[3]; /* l = W x */
 } TalusSocBlock;
 
-/* Vectors have `rows` entries per block; a ray uses only the first, and the others are zero. */
+/* Number of entries of a block in use: vectors have three (or one) per block, of which a ray uses only the first. */
 static inline int talus_soc_rows(const TalusSocBlock *k)
 {
     return k->kind == TALUS_SOC_CONE ? 3 : k->kind == TALUS_SOC_RAY ? 1 : 0;
@@ -55,7 +55,7 @@ static inline bool talus_soc_inside(const TalusSocBlock *k, const double *x)
     return x[0] > 0.0 && (k->kind == TALUS_SOC_RAY || talus_soc_det(x) > 0.0);
 }
 
-/* Converts between coordinates and those along W's axes; may work in place. */
+/* Writes the components of x along W's axes; talus_soc_from_axes reverses it. Both may work in place. */
 static inline void talus_soc_to_axes(const TalusSocBlock *k, const double *x, double *out)
 {
     if (k->kind == TALUS_SOC_CONE) {
@@ -110,7 +110,7 @@ static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const 
         k->lambda[r] = size * ((c + p[0]) * q[r] + (c + q[0]) * p[r]) / (p[0] + q[0] + 2.0 * c);
 }
 
-/* Computes W and l. False if rounding makes that impossible. */
+/* Computes W and l of a pair (x, z) inside. Returns false if rounding makes that impossible. */
 static inline bool talus_soc_pair(TalusSocBlock *k, const double *x, const double *z)
 {
     if (k->kind == TALUS_SOC_CONE) {
@@ -124,6 +124,7 @@ static inline bool talus_soc_pair(TalusSocBlock *k, const double *x, const doubl
     return isfinite(k->length[0]) && k->length[0] > 0.0 && talus_soc_inside(k, k->lambda);
 }
 
+/* out = x o y; may work in place. */
 static inline void talus_soc_product(const TalusSocBlock *k, const double *x, const double *y,
                                      double *out)
 {
@@ -161,7 +162,7 @@ static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
     return INFINITY;
 }
 
-/* Impulses from x, and z from velocities, of a block of `rows` rows. */
+/* Converts x of a block to its impulse; talus_soc_velocity converts its velocity u to z. Unused rows become 0. */
 static inline void talus_soc_impulse(const TalusSocBlock *k, int rows, const double *x,
                                      double *gamma)
 {

@@ -137,7 +137,7 @@ static void fill_masses(TalusSocSystem *y)
     }
 }
 
-/* Row k of -G_i'D_i', in the columns of the block. */
+/* Writes row k of -G_i'D_i', one entry per column of the block (block_columns). */
 static void fill_coupling(TalusSocSystem *y, int i, int k, double *out)
 {
     const TalusSparse *d = &y->jacobian.transposed;

@@ -33,23 +33,23 @@ typedef struct TalusSocSystem {
     TalusBlockMatrix matrix; /* N + E; form contacts */
     TalusJacobian jacobian;  /* form bodies */
     TalusSparse lower;
-    int8_t *sign;
-    double *g; /* [rows^2 blocks]: G by rows */
-    double *x; /* [head + n] */
+    int8_t *sign; /* signs of the pivots of `lower`; NULL: all 1 */
+    double *g;    /* [rows^2 blocks]: G by rows */
+    double *x;    /* [head + n]: right-hand side, then solution */
     double *memory, *vector[TALUS_SOC_VECTORS];
 } TalusSocSystem;
 
-/* Computes pattern and analysis. May be called again for another problem. */
+/* Computes the pattern of the matrix and analyses it for the factorisation. May be called again for another problem. */
 TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
                                      TalusDirectKind kind, double unit);
 /* Factorises, with `weight` times the block scales added to the diagonal of N + E. */
 TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const TalusSocBlock *block,
                                     double weight);
-/* Computes y, and image = (N + E) G y. Ends when the 2-norm of the residual is below `enough` or stops falling; *left
- * is the residual reached. */
+/* Solves for y: writes it to `out`, and (N + E) G y to `image`. Ends when the 2-norm of the residual is below `enough`
+ * or stops falling; writes the norm reached to *left. */
 TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const double *b, double enough,
                                    double *out, double *image, double *left);
-/* out = G y */
+/* out = G in: the change of gamma that belongs to y = in. */
 void talus_soc_system_expand(const TalusSocSystem *y, const double *in, double *out);
 void talus_soc_system_clear(TalusSocSystem *y);
 

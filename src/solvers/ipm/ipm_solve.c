@@ -12,8 +12,8 @@
 
 static const double OOQP = 1e-8;
 
-/* PATIENCE: iterations without a residual below BETTER times the minimum that end the method. GROWN: multipliers of
- * more than this times the speed of the data over the scale may grow without bound. */
+/* PATIENCE: iterations without a residual below BETTER times the minimum, after which the method ends. GROWN:
+ * multipliers times scale above this multiple of the largest |kappa| may be growing without bound. */
 enum { PATIENCE = 12 };
 static const double BETTER = 0.9, GROWN = 1e3;
 
@@ -81,8 +81,8 @@ static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Ends without progress. Iterations without work use up the budget, as outcome `budget` promises, unless an outer loop
- * can use it for other shifts. */
+/* Ends a solve that no longer progresses, with the best iterate. Counts idle iterations up to the budget, as the
+ * outcome `budget` promises, unless an outer loop can use them for other shifts. */
 static void rest(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* T is at least FLOOR times the diagonal of P, far above the rounding of its sums, and RAISE times more if a factor
- * still breaks down, up to CEILING. This is a proximal term: it slows the multipliers in directions that P does not
- * see, where nothing depends on them, and has no effect on others. On a bed of 1,000 spheres the normal equations with
+ * still breaks down, up to CEILING. This is a proximal term: it slows the multipliers along the null space of P, where
+ * nothing depends on them, and has no effect elsewhere. On a bed of 1,000 spheres the normal equations with
  * 1e-15 stall at a residual of 1e-6 of the start; from 1e-14 on they reach rounding. */
 static const double FLOOR = 1e-13, RAISE = 100.0, CEILING = 1e-6;
 
@@ -47,7 +47,7 @@ const TalusIpmForm talus_ipm_dual = {
 
 /* ---- common ---- */
 
-/* Power of two near the minimum mass that a contact feels. */
+/* Returns a power of two near the least effective mass of a contact, 1 / the largest diagonal entry of P; kg. */
 static double unit_of_mass(const TalusQp *qp)
 {
     double max = 0.0;
@@ -106,8 +106,8 @@ TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x)
     return s->form->solve(s, x);
 }
 
-/* A column of c entries takes about c^2 operations to factorise and 4 c to solve. The mean column represents all, so
- * this is an estimate from below. */
+/* A column of c entries takes about c^2 operations to factorise and 4 c to solve. Taking all columns as long as the
+ * mean one underestimates the ratio. */
 double talus_ipm_system_ratio(const TalusIpmSystem *s)
 {
     double fill = (double)talus_direct_facts(s->direct).fill;

@@ -26,12 +26,13 @@ typedef struct TalusIpmForm {
 
 extern const TalusIpmForm talus_ipm_normal, talus_ipm_augmented, talus_ipm_dual;
 
-/* One contact's columns of D by groups of unknowns (jacobian.h), rising, and the indices in M1 of their pairs. */
+/* Columns of D of one contact, for the normal form: the groups of three velocity unknowns that it acts on, at most four
+ * (velocity and spin of two bodies), rising, and the places in M1 of all pairs of groups. */
 enum { TALUS_IPM_GROUPS = 4, TALUS_IPM_PAIRS = 10 };
 
 typedef struct TalusIpmContact {
     int32_t groups, group[TALUS_IPM_GROUPS];
-    int32_t slot[TALUS_IPM_PAIRS]; /* index of pair (p, q), q <= p, at p (p + 1) / 2 + q */
+    int32_t slot[TALUS_IPM_PAIRS]; /* place in M1 of pair (p, q), q <= p, at p (p + 1) / 2 + q */
     double d[TALUS_IPM_GROUPS][9]; /* `rows` x 3 entries of D' each */
 } TalusIpmContact;
 
@@ -48,7 +49,7 @@ struct TalusIpmSystem {
     double *base;             /* dual: values of P; augmented: scales of the unknowns */
     TalusIpmContact *contact; /* for normal */
     int32_t *yield;           /* augmented: [blocks], row of the contact's s or -1 */
-    double floor;             /* minimum t over the scale of P, raised if a factorisation fails */
+    double floor;             /* least t / qp->scale, raised if a factorisation fails */
     int factorisations;
 };
 
@@ -57,8 +58,10 @@ struct TalusIpmSystem {
 TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form,
                                      TalusDirectKind kind, const TalusQp *qp,
                                      const TalusProblem *problem);
-/* Factorises. Raises entries of T that are too small in double precision. TALUS_ERR_NUMERIC: still singular. */
+/* Factorises for T in `t` [multipliers], of which it raises entries too small for double precision, in place.
+ * TALUS_ERR_NUMERIC: the matrix is singular even so. */
 TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t);
+/* x = (P + T)^-1 x, [multipliers]. */
 TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x);
 void talus_ipm_system_clear(TalusIpmSystem *s);
 /* Returns an estimate of factorisation time over solution time, from the size of the factor. */

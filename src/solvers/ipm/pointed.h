@@ -1,12 +1,12 @@
 /* solvers/ipm/pointed.h - tests if a problem's friction cone is pointed, petra-2009 Section 2.3.
  *
- * The cone of all body impulses A'beta, beta >= 0, that contacts can exert is pointed if A'beta = 0 only for beta = 0.
+ * With A = G'D' of problem/qp.h, whose rows map velocities of bodies to velocities along the edges n + mu d_s of the
+ * cones, the cone of all body impulses A'beta, beta >= 0, is pointed if A'beta = 0 only for beta = 0.
  * Then the multipliers of (10) are bounded (Mangasarian and Fromowitz; Anitescu and Hart 2004). Otherwise contacts can
  * press against each other with any force without moving a body: jamming.
  *
  * The paper's Eq. 14 to 16 have the tangential directions d_s instead of n + mu d_s, the columns of D^ (its Eq. 6).
- * That must be a misprint: the directions of one polygon add up to zero, so their cone is never pointed. A has rows
- * n + mu d_s.
+ * That must be a misprint: the directions of one polygon add up to zero, so their cone is never pointed.
  *
  * By Gordan's theorem the cone is pointed if and only if some velocity has A v > 0: all contacts can open at once, as
  * fast as the relaxation makes sliding ones open. The margin measures this:
@@ -20,7 +20,7 @@
 typedef struct TalusPointed {
     bool pointed;
     double lower, upper; /* bounds of the margin */
-    int bearing;         /* if not pointed: contacts with more than 1e-3 of the largest impulse */
+    int bearing; /* if not pointed: number of contacts with more than 1e-3 of the largest impulse */
 } TalusPointed;
 
 /* Tests a problem of problem/qp.h; for one given as a matrix, N replaces A M^-1 A'. A margin below 1e-6 counts as zero.

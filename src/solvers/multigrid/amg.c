@@ -93,7 +93,7 @@ static TalusStatus prepare_matrix(TalusSolve *s, Work *w)
     return TALUS_OK;
 }
 
-/* A resumed call has the same problem. */
+/* Sets up level 0 from the problem and gamma. A resumed call has the same matrix, which is kept. */
 static TalusStatus prepare(TalusSolve *s, Work *w)
 {
     TalusAmgLevel *l = &w->amg.level[0];
@@ -158,7 +158,7 @@ static TalusStatus refresh(TalusAmg *amg)
 /* True if a plain cycle did not halve the residual. */
 static bool has_stalled(double before, double now)
 {
-    return !(now <= 0.25 * before); /* squares */
+    return !(now <= 0.25 * before); /* both are squares */
 }
 
 static TalusStatus iterate(TalusSolve *s, Work *w)

@@ -13,6 +13,7 @@
 
 enum { TALUS_AMG_LEVELS = 24 };
 
+/* Choices of parameters, which the table in amg.c explains. */
 typedef enum TalusAmgTransfer { AMG_IMPULSE, AMG_VELOCITY } TalusAmgTransfer;
 typedef enum TalusAmgStrength { AMG_NEGATIVE, AMG_ABSOLUTE } TalusAmgStrength;
 typedef enum TalusAmgCorrection { AMG_REJECT, AMG_PROJECT, AMG_SEARCH } TalusAmgCorrection;
@@ -26,7 +27,7 @@ typedef struct TalusAmgParams {
     double theta, refresh;
 } TalusAmgParams;
 
-/* Clusters of rows, no two of which are coupled, with the factors of their matrices. */
+/* Clusters of fine rows (AMG_VELOCITY) with the factors of their matrices A_FF. A does not couple two clusters. */
 typedef struct TalusAmgClusters {
     int count;
     int32_t *start, *row; /* rows by cluster */
@@ -37,7 +38,7 @@ typedef struct TalusAmgClusters {
 
 typedef struct TalusAmgLevel {
     TalusSparse a;    /* matrix; on level 0: N + E */
-    TalusSparse p;    /* from the next level to this one; none on the coarsest */
+    TalusSparse p;    /* interpolation P from the next, coarser level; none on the coarsest */
     int32_t *coarse;  /* [rows]: index on the next level, or -1 */
     uint8_t *kind;    /* [rows]: rows of different kinds do not interpolate each other */
     uint8_t *taken;   /* [rows]: true if it took part in the coarsening */
@@ -60,23 +61,25 @@ typedef struct TalusAmg {
 
 /* ---- amg_coarsen.c: which rows are on the next level; their number goes to *count ---- */
 
-/* Finds strong couplings a_ij of taken rows of one kind: -a_ij (or |a_ij|) at least theta times the row's largest. */
+/* Writes to `out` the strong couplings a_ij between rows with taken[] of one kind: -a_ij (or |a_ij|) at least theta
+ * times the largest of row i. */
 TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, TalusSparse *out);
-/* Ruge and Stueben's splitting, in one pass or two. */
+/* Writes l->coarse by Ruge and Stueben's splitting, in one pass or two. */
 TalusStatus talus_amg_split(TalusAmgLevel *l, const TalusSparse *strong, int passes, int *count);
-/* Forms clusters of at most `size` rows, separated by the rows of the next level. cluster[] has the cluster of each
- * row, -1 for coarse rows. */
+/* Writes l->coarse so that the fine rows form clusters of at most `size` rows, not coupled to each other. cluster[]
+ * gets the cluster of each row; -1: coarse, or not taken. */
 TalusStatus talus_amg_clusters(TalusAmgLevel *l, int size, int32_t *cluster, int *count);
 
 /* ---- amg_interpolate.c ---- */
 
-/* Eq. (22) with the classical weights. */
+/* Writes the interpolation of Eq. (22), with Ruge and Stueben's weights, to p. Adds the multiplications to *work. */
 TalusStatus talus_amg_classical(const TalusAmgLevel *l, const TalusSparse *strong, int count,
                                 TalusSparse *p, double *work);
-/* Interpolation in which the rows of a cluster minimise the energy of its velocities; also fills l->clusters. */
+/* Writes into l->p the interpolation that minimises e'Ae within each cluster: e_F = -A_FF^+ A_FC e_C. Keeps the factors
+ * of A_FF in l->clusters. Adds the multiplications to *work. */
 TalusStatus talus_amg_rigid(TalusAmgLevel *l, const int32_t *cluster, int count, double *work);
 void talus_amg_clusters_clear(TalusAmgClusters *c);
-/* Adds -A_FF^+ g of every cluster to d. Returns the multiplications. */
+/* Adds -A_FF^+ g_F of every cluster to l->d. Returns the number of multiplications. */
 double talus_amg_clusters_solve(TalusAmgLevel *l);
 
 /* ---- amg_galerkin.c ---- */
@@ -90,15 +93,16 @@ TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, Talus
 /* Factorises a symmetric n x n as L D L' in place, rows `n` apart. A pivot below 1e-10 of its diagonal entry belongs to
  * a row that the others determine: it becomes 0, and so does the solution there. */
 void talus_amg_factor(int n, double *a);
+/* x = A^-1 x by the factors of talus_amg_factor. */
 void talus_amg_substitute(int n, const double *factor, double *x);
-/* Minimises x'Ax/2 + q'x over the bounds from x = 0, which is within them, by an active-set method. `factor` needs n^2
- * entries, `work` 3 n. Returns the multiplications. */
+/* Minimises x'Ax/2 + q'x over lower <= x <= upper by an active-set method from x = 0, which must be within the bounds.
+ * Memory: `factor` n^2, `work` 3 n, `state` n entries. Returns the number of multiplications. */
 double talus_amg_box(int n, const double *a, const double *q, const double *lower,
                      const double *upper, double *x, double *factor, double *work, uint8_t *state);
 
 /* ---- amg_setup.c ---- */
 
-/* Builds the levels below level 0 from its rows in taken[]; level 0 must have a, kind and diagonal. */
+/* Builds the coarser levels from the rows of level 0 with taken[]; level 0 must have a, kind and diagonal. */
 TalusStatus talus_amg_build(TalusAmg *amg);
 /* Allocates the vectors of a level whose matrix is known. */
 TalusStatus talus_amg_level_vectors(TalusAmgLevel *l);
@@ -107,6 +111,7 @@ void talus_amg_clear_levels(TalusAmg *amg, int first);
 
 /* ---- amg_cycle.c ---- */
 
+/* One projected Gauss-Seidel sweep on x of a level. */
 void talus_amg_sweep(TalusAmg *amg, int level, bool backward);
 /* g = A x + q of a level. */
 void talus_amg_gradient(TalusAmg *amg, int level);

@@ -51,8 +51,8 @@ TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, Ta
 
 enum { UNDECIDED = -3, FINE = -1, COARSE = 0 };
 
-/* Undecided rows by value: the number of undecided rows that depend on them, plus twice that of fine ones. Rows of
- * equal value form a doubly linked list; -1 ends it. */
+/* Undecided rows, sorted by value: the number of undecided rows that strongly depend on the row, plus twice that of
+ * fine ones. Rows of equal value form a doubly linked list from head[value]; -1 ends it. */
 typedef struct Queue {
     int32_t *head, *next, *previous, *value;
     int32_t top;

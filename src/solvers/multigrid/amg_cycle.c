@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* COARSEST_SWEEPS: sweeps on a coarsest level too large for the dense method. LONGEST: maximum step of a line search,
- * in corrections, since a direction without curvature has no minimum. */
+/* COARSEST_SWEEPS: sweeps on a coarsest level too large for the dense method. LONGEST: largest factor on a correction
+ * in the line search, since a direction without curvature has no minimum. */
 enum { COARSEST_SWEEPS = 20 };
 static const double LONGEST = 8.0;
 
@@ -46,7 +46,8 @@ void talus_amg_gradient(TalusAmg *amg, int level)
 
 /* ---- to the coarse level ---- */
 
-/* Truncation (Kornhuber 1994): false for rows at a bound, which neither send nor receive. */
+/* Truncation (Kornhuber 1994): false for rows at a bound, which pass no gradient to the coarse level and get no
+ * correction from it. */
 static bool passes(const TalusAmg *amg, const TalusAmgLevel *l, int i)
 {
     return !amg->truncate || talus_amg_inside(l, i);
@@ -97,7 +98,7 @@ static void bound(TalusAmgLevel *l, bool reject)
     }
 }
 
-/* Returns the best step along d, within the bounds. d itself is within them. */
+/* Returns the step length along d that minimises the objective within the bounds; x + d itself is within them. */
 static double step_length(TalusAmg *amg, TalusAmgLevel *l)
 {
     double slope = 0.0, curvature = 0.0, longest = LONGEST;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Relative pivot that is rounding. */
+/* A pivot below this share of its diagonal entry is rounding. */
 static const double VANISHED = 1e-10;
 
 void talus_amg_factor(int n, double *a)
@@ -94,7 +94,7 @@ static bool step(Box *b)
     return true;
 }
 
-/* Frees the row that its gradient pulls length from its bound. False if none exceeds `floor`, which is rounding. */
+/* Frees the row at a bound that the gradient pulls inwards most. False if no pull exceeds `floor`, the rounding. */
 static bool release(Box *b, double floor)
 {
     double max = floor;

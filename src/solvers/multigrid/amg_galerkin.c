@@ -20,7 +20,7 @@ static size_t count_product(const TalusSparse *a, const TalusSparse *b, int32_t 
     return entries;
 }
 
-/* Fills the entries; `mark` has the index of each column in this row or in an earlier one. */
+/* Fills the entries of A B. mark[column]: index of its last entry in `out`; below the row's start if of another row. */
 static void fill_product(const TalusSparse *a, const TalusSparse *b, int32_t *mark,
                          TalusSparse *out)
 {
@@ -41,7 +41,7 @@ static void fill_product(const TalusSparse *a, const TalusSparse *b, int32_t *ma
     }
 }
 
-/* A B, columns in any order. */
+/* out = A B, columns in any order. Adds the multiplications to *work. */
 static TalusStatus multiply(const TalusSparse *a, const TalusSparse *b, TalusSparse *out,
                             double *work)
 {

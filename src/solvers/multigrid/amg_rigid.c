@@ -17,14 +17,14 @@
 
 #include <string.h>
 
-/* Work memory for P beside the clusters. */
+/* Work memory for computing P. The fence of a cluster is the set of coarse rows coupled to it. */
 typedef struct Fences {
     TalusAmgLevel *l;
     int32_t *place;   /* [rows]: index of a row in its cluster, of a coarse one in the fence */
     int32_t *fence;   /* [rows]: coarse rows around the current cluster */
     int32_t *seen;    /* [rows]: last cluster that met the row */
     int32_t *length;  /* [rows]: entries in the row of P */
-    double *response; /* response of the cluster, by columns of the fence */
+    double *response; /* -A_FF^+ A_FC of the cluster, one column per row of the fence */
 } Fences;
 
 void talus_amg_clusters_clear(TalusAmgClusters *c)

@@ -104,7 +104,7 @@ static TalusStatus take_all(TalusAmgLevel *l, int rows)
     return TALUS_OK;
 }
 
-/* Computes P of level k; *count 0: coarsening ends. */
+/* Chooses the rows of level k + 1, their number in *count, and computes P of level k. *count 0: coarsening ends. */
 static TalusStatus coarsen(TalusAmg *amg, int k, int *count)
 {
     TalusAmgLevel *l = &amg->level[k];
@@ -162,7 +162,7 @@ TalusStatus talus_amg_build(TalusAmg *amg)
     double before = amg->work;
     bool more = true;
     talus_amg_clear_levels(amg, 1);
-    amg->work = 0.0; /* counted in entries here */
+    amg->work = 0.0; /* counted in multiplications until the end of the setup */
     for (int k = 0; more; k++) {
         TalusStatus status = add_level(amg, k, &more);
         if (status != TALUS_OK) {

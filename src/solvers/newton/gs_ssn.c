@@ -87,8 +87,8 @@ static bool sweep(Run *run)
     return true;
 }
 
-/* Returns the next move. It reuses the factor if no row has changed sides, with twice the last length without
- * progress. */
+/* Returns the next Newton move. If no row has changed sides it reuses the factor, with twice the last length if the
+ * residual did not fall. */
 static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
 {
     TalusSsn *w = &run->w->newton;
@@ -103,7 +103,7 @@ static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
     return move;
 }
 
-/* Runs Newton steps. *go: sweeps must follow. */
+/* Runs Newton steps. Writes to *go whether the solve goes on, with sweeps. */
 static TalusStatus newton(Run *run, bool *go)
 {
     TalusSolve *s = run->s;

@@ -14,10 +14,10 @@
 #include <stdbool.h>
 
 typedef struct TalusNaturalBlock {
-    int rows; /* 1 or 3 */
-    bool exact;
-    double mu, scale;
-    int joint; /* number of rows of a joint, which has 3 rows here; 0: a contact */
+    int rows;         /* 1 or 3 */
+    bool exact;       /* Coulomb's law; else ccp */
+    double mu, scale; /* scale: d */
+    int joint;        /* row bits of a joint, as in TalusSet.sides; 0: a contact */
 } TalusNaturalBlock;
 
 /* Derivatives of f by rows, with respect to the velocity and to the impulse. */
@@ -25,6 +25,7 @@ typedef struct TalusNaturalSlope {
     double velocity[9], impulse[9];
 } TalusNaturalSlope;
 
+/* Write f, and an element of its generalised Jacobian, at impulse x and velocity u, [rows]. */
 void talus_natural_map(const TalusNaturalBlock *block, const double *x, const double *u, double *f);
 void talus_natural_slope(const TalusNaturalBlock *block, const double *x, const double *u,
                          TalusNaturalSlope *slope);

@@ -53,7 +53,7 @@ static const TalusParam params[] = {
 enum { MAX_FULL_STEPS = 12 };
 
 static const double RHO_MIN = 1e-6;
-static const double SOLVED = 1e-8;   /* relative gradient if the last step changed no rows */
+static const double SOLVED = 1e-8;   /* relative gradient below which a round is solved exactly */
 static const double STIFFEN = 100.0; /* factor on rho after a failed factorisation */
 
 /* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient at P; WEIGHT: w. */
@@ -83,7 +83,7 @@ static double pull(const Run *run, size_t i)
     return run->rho * (d > 0.0 ? d : 1.0); /* bodies that cannot move: any value > 0 will do */
 }
 
-/* p of row i at velocity u, before the clamp at 0. */
+/* Returns (R c - u) / w of row i: the impulse p at velocity u before it is clamped at 0. */
 static double multiplier(const Run *run, size_t i, double u)
 {
     return (pull(run, i) * run->w->vector[CENTRE][i] - u) / run->w->vector[WEIGHT][i];
@@ -154,7 +154,7 @@ static double step_length(const Run *run)
     return 0.5 * (low + high);
 }
 
-/* *singular: the factorisation failed, since rho is too small for double precision. */
+/* Takes one Newton step. *singular: the factorisation failed, since rho is too small for double precision. */
 static TalusStatus newton_step(Run *run, bool *singular)
 {
     Work *w = run->w;
@@ -233,7 +233,7 @@ static TalusStatus prepare(Run *run)
     return talus_al_system_begin(&w->system, s, cholmod ? TALUS_DIRECT_CHOLMOD : TALUS_DIRECT_LDL);
 }
 
-/* A resumed call continues with the last rho. */
+/* Solves the problem from s->gamma, in place; a resumed call continues with the last rho. */
 static TalusStatus solve_newton_al(TalusSolve *s)
 {
     Work *w = s->work;

@@ -1,4 +1,5 @@
-/* solvers/newton/newton_al.h - the linear systems of newton-al: (I + A N) dz = -f, A = diag(1/w) on free rows.
+/* solvers/newton/newton_al.h - the linear systems of newton-al: (I + A N) dz = -f, with A = diag(1/w) on the free rows
+ * F, whose impulse p(u) of newton_al.c is positive, and 0 elsewhere.
  *
  *     bodies     (M + D A D') dv = -D f,   dz = -f - A D'dv                  for problems with bodies
  *     contacts   (w + N)_FF s = -(N f)_F,  dz = -f - s on F, -f elsewhere    for matrices
@@ -27,7 +28,7 @@ typedef struct TalusAlSystem {
 
 /* Prepares for the problem; `kind` selects the factorisation. */
 TalusStatus talus_al_system_begin(TalusAlSystem *w, const TalusSolve *solve, TalusDirectKind kind);
-/* Computes dz from f, with w in `weight`. TALUS_ERR_NUMERIC: the matrix is not positive definite, to rounding. */
+/* Writes dz for f, with w in `weight`; all [rows]. TALUS_ERR_NUMERIC: not positive definite, to rounding. */
 TalusStatus talus_al_system_solve(TalusAlSystem *w, TalusSolve *solve, const bool *is_free,
                                   const double *weight, const double *f, double *dz);
 void talus_al_system_clear(TalusAlSystem *w);

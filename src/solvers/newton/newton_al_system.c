@@ -124,7 +124,7 @@ static int place_rows(TalusAlSystem *w, const bool *is_free)
     return count;
 }
 
-/* (w + N)_FF, lower triangle. */
+/* Writes the lower triangle of (w + N)_FF, over the free rows, to w->lower. */
 static void fill_contacts(TalusAlSystem *w, const double *weight)
 {
     const TalusSparse *n = &w->matrix;

@@ -4,7 +4,7 @@
  *     u(x) = (N + E) x + q + rho D (x - c),
  * with D the block scales. N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and x = c solves
  * the problem itself. Newton's method solves each step on the natural map f of all blocks (natural_map.h), whose
- * Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per step, ordered once per solve (problem/fronts.h).
+ * Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per step, ordered once per solve (linalg/fronts.h).
  *
  * The rules. |f| is in m/s; the scale of a block is the diagonal of the proximal problem, d (1 + rho). Newton steps are
  * full at first: across kinks, where blocks change between open, sliding and sticking, |f| may rise a hundredfold for a
@@ -149,7 +149,7 @@ static void multiply(Run *run, const double *x, double *u)
     run->s->info->products++;
 }
 
-/* Returns block i with the diagonal of the proximal problem as its scale, and u + rho D (x - c) of it. */
+/* Returns block i with d (1 + rho), the diagonal of the proximal problem, as its scale; writes u + rho D (x - c). */
 static TalusNaturalBlock proximal_block(const Run *run, int i, double u[3])
 {
     const Work *w = run->w;
@@ -177,7 +177,7 @@ static void evaluate(Run *run)
     run->merit = sqrt(sum);
 }
 
-/* Computes L and M of the Jacobian at X. d/dx has on its diagonal rho D times d/du. */
+/* Computes L and M of the Jacobian of f at X: L is df/du; M is df/dx plus rho D df/du, as u has the term rho D x. */
 static void linearise(Run *run)
 {
     Work *w = run->w;

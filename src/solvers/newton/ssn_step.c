@@ -15,7 +15,7 @@ enum { MAX_ROWS = 3 };
 
 /* ---- the maps, block by block ---- */
 
-/* Term of the regularisation in the gradient of row i at x. */
+/* Returns the regularisation's term of g in row i at x: r diag(N + E) (x - centre). */
 static double pull(const TalusSsn *w, int i, double x)
 {
     return w->regularise * w->vector[TALUS_SSN_DIAGONALS][i] * (x - w->vector[TALUS_SSN_CENTRE][i]);
@@ -131,7 +131,7 @@ static TalusStatus factor_face(TalusSsn *w, int free_rows)
     return talus_ldl_factor(&w->factor, &w->face, NULL, &pivots);
 }
 
-/* Direction for constant bounds. */
+/* Computes the Newton direction D for constant bounds; `again`: with the last factor. */
 static TalusStatus solve_face(TalusSsn *w, const double *x, bool again)
 {
     int free_rows = split_rows(w, x);
@@ -184,7 +184,7 @@ static void linearise_block(TalusSsn *w, int b, double normal)
     }
 }
 
-/* Direction for moving bounds. */
+/* Computes the Newton direction D for moving bounds; `again`: with the last factor. */
 static void solve_blocks(TalusSsn *w, const double *x, bool again)
 {
     for (int b = 0; b < w->blocks; b++)
@@ -221,7 +221,7 @@ static double squares(const double *f, int count)
     return sum;
 }
 
-/* F'F at x + t d. */
+/* Returns F'F at x + t d, from the known (N + E) d. */
 static double minmax_merit(const TalusSsn *w, const double *x, double t)
 {
     double sum = 0.0, to[MAX_ROWS], g[MAX_ROWS], f[MAX_ROWS];
@@ -344,7 +344,8 @@ static void set_bounds(TalusSsn *w, TalusSolve *s)
     }
 }
 
-/* Components inside their bounds keep y = x. At a bound y = x - g / c: beyond it if pressed against it, else inside. */
+/* Components inside their bounds get y = x, those at a bound y = x - g / c: beyond the bound if the gradient presses
+ * against it, else inside. */
 void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *s)
 {
     if (!is_normal(w))

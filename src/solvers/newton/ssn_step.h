@@ -53,7 +53,7 @@ extern const char *const talus_ssn_metrics[], *const talus_ssn_maps[], *const ta
                    "no step is shorter than this share of Newton's")
 
 /* G: g; D, ND: change of x and (N + E) times it; Y, DY: y and its change, map=normal; F: the map; Q: offsets; WEIGHT:
- * c; CENTRE: of the regularisation. */
+ * c; DIAGONALS: diagonal of N + E; CENTRE: of the regularisation; PACKED: work, the free rows of a vector. */
 enum {
     TALUS_SSN_G,
     TALUS_SSN_D,
@@ -73,7 +73,7 @@ typedef struct TalusSsn {
     const TalusSsnParams *p;
     double regularise;        /* starts as the parameter */
     int rows, blocks;         /* rows of a block */
-    bool coulomb, moving;     /* some bounds depend on impulses; so does the Jacobian */
+    bool coulomb, moving;     /* some bounds are mu x_n; they move within a step (bounds=moving) */
     TalusSparse matrix, face; /* N + E; its free rows and columns, with the same capacity */
     TalusLdl factor;
     TalusBlockMatrix by_blocks; /* N + E in blocks, for bounds=moving */
@@ -101,7 +101,7 @@ void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *solve);
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
 /* Evaluates sides and map for the next step, after talus_ssn_measure. Returns the rows that changed sides. */
 int talus_ssn_update_sides(TalusSsn *w, const TalusSolve *solve);
-/* talus_ssn_update_sides with gamma as the new centre of the regularisation. */
+/* Takes gamma as the new centre of the regularisation, then does the same as talus_ssn_update_sides. */
 int talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve);
 
 typedef struct TalusSsnMove {

@@ -111,7 +111,7 @@ static void set_cover(Work *w, bool ones, int attempt)
 
 /* ---- measuring ---- */
 
-/* Counts an iteration that led to vector[IMPULSE]. True if the solve must go on. */
+/* Counts an iteration, measures and reports its impulses vector[IMPULSE]. True if the solve must go on. */
 static bool tell(TalusSolve *s, Work *w)
 {
     TalusResidual r;

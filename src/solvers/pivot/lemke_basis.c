@@ -12,7 +12,8 @@ enum { REFINEMENTS = 3 };
 /* Relative size below which a difference is rounding of 0. Without it ties would be missed. */
 static const double CANCELLED = 1e-14;
 
-/* A kernel pivot below this, relative to its row of entries of about 1, is singular. */
+/* The basis counts as singular if a pivot of the kernel, the p x p part factorised in `lu`, is below this; entries are
+ * about 1. */
 static const double SINGULAR = 1e-13;
 
 TalusStatus talus_basis_begin(TalusBasis *b, const TalusLcp *lcp, const double *cover)
@@ -171,7 +172,7 @@ double talus_basis_error(const TalusBasis *b)
     return worst;
 }
 
-/* Fills the kernel by rows. */
+/* Fills lu with the kernel, by rows (lemke_basis.h). */
 static void fill_kernel(TalusBasis *b)
 {
     const TalusLcp *lcp = b->lcp;
@@ -331,7 +332,7 @@ static void fill_column(TalusBasis *b, int slot)
     }
 }
 
-/* Sets values to 0 that cancel in B^-1 q. */
+/* Sets to 0 the basic variables x = B^-1 q that are only rounding of their terms. */
 static void clean_values(TalusBasis *b)
 {
     const int n = b->lcp->n;

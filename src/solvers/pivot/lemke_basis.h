@@ -34,7 +34,8 @@ typedef struct TalusBasis {
     double *inverse; /* n x p, by columns: B^-1 e_owner */
     double *x;       /* [n]: values of the basic variables, by position */
 
-    /* LU factors, with row exchanges, of the kernel: rows `owner`, columns of basic z and z_0, at `position` */
+    /* LU factors, with row exchanges `order`, of the p x p part of B that is not trivial: rows `owner`, columns of the
+     * basic z and z_0, which are at `position` in the basis */
     double *lu, *unit; /* [p * p], by rows: factors and inverse */
     int32_t *order, *position;
     double *part, *residual; /* [2 n], [n]: work */

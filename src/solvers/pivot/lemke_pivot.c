@@ -10,7 +10,8 @@
 /* Thresholds for data of about 1. Entries of a column below PIVOT times the largest do not bound its step; entries
  * below ZERO are rounding. A pivot below SMALL is taken only from fresh factors. */
 static const double PIVOT = 1e-9, ZERO = 1e-14, SMALL = 1e-6;
-/* TIED: relative difference of tied ratios and entries of the inverse. OVER: share of z_0 that counts as 0. */
+/* TIED: ratios and entries of the inverse count as tied up to this relative difference. OVER: share of z_0 that counts
+ * as 0. */
 static const double TIED = 1e-12, OVER = 1e-14;
 /* Maximum of q - B x, relative to the largest x; beyond it the basis is factorised again. */
 static const double DRIFT = 1e-12;
@@ -45,7 +46,8 @@ static int first_to_vanish(TalusLemke *l)
     return count;
 }
 
-/* Reduces the tied positions to those with the minimum of B^-1 over y in column j. Returns their number. */
+/* Reduces the tied positions i to those with the least (B^-1)_ij / y_i, the lexicographic test in column j. Returns
+ * their number. */
 static int update_min(TalusLemke *l, int count, int j)
 {
     double least = INFINITY, size = 0.0;
@@ -62,7 +64,7 @@ static int update_min(TalusLemke *l, int count, int j)
     return kept;
 }
 
-/* True if z_0 reaches 0 together with the first: a solution is found. */
+/* True if z_0, at `position`, reaches 0 together with the first of the tied variables: a solution is found. */
 static bool is_over(const TalusLemke *l, int position, int count)
 {
     double least = INFINITY;

@@ -32,15 +32,17 @@ typedef struct TalusLemke {
     int32_t *tied;
 } TalusLemke;
 
-/* State: GOING or SOLVED. The caller owns `cover` and the problem. Entries of M and q should be about 1. */
+/* Sets the first basis; *state becomes GOING or SOLVED. The caller owns the problem and `cover`, d > 0, [n], which are
+ * used until talus_lemke_clear. Entries of M and q should be about 1. */
 TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
                               TalusLemkeState *state);
+/* Makes one pivot and writes the state after it. */
 TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state);
 void talus_lemke_clear(TalusLemke *l);
 
-/* Writes the current z, [n], not negative; after the end it is computed from the data. */
+/* Writes the z of the current basis, [n], negative values as 0. At the end the basis was factorised anew for it. */
 void talus_lemke_point(const TalusLemke *l, double *z);
-/* Writes the direction of the ray. */
+/* Writes the direction of the ray, [n], in state RAY. */
 void talus_lemke_ray(const TalusLemke *l, double *z);
 
 #endif

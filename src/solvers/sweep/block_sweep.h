@@ -32,7 +32,7 @@ typedef struct TalusBlockSweepParams {
 enum { TALUS_BLOCK_SWEEP_PARAMS = 4 };
 extern const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS];
 
-/* talus_sweep_until with these parameters and the variant's solver of one contact. */
+/* `solve` of these solvers: talus_sweep_until with the parameters and the TalusOneSolver in the type's `variant`. */
 TalusStatus talus_block_sweep(TalusSolve *solve);
 
 #define TALUS_BLOCK_SWEEP(local)                                                 \

@@ -99,7 +99,7 @@ static double largest_scale(const TalusOperator *op)
     return max;
 }
 
-/* Completes the diagonal: bqpip adds to every entry. */
+/* Inserts missing diagonal entries as zeros: bqpip adds to every diagonal entry. */
 static TalusStatus complete_diagonal(TalusSparse *a)
 {
     size_t entries = (size_t)talus_sparse_entries(a), n = (size_t)a->rows, at = 0;
@@ -171,7 +171,7 @@ static void set_bounds(const TalusOperator *op, TalusTaoWork *w)
         set_boxes(op, w->vector[TALUS_TAO_LOW], w->vector[TALUS_TAO_HIGH]);
 }
 
-/* Outer loops come back with the same problem except for offsets and bounds. */
+/* Sets up unknowns, bounds and matrix. Outer loops call again with the same problem except for offsets and bounds. */
 static TalusStatus prepare(Run *run)
 {
     TalusSolve *s = run->s;
@@ -274,8 +274,8 @@ static bool begins(Run *run)
     return (!done && isfinite(run->rms)) || talus_solve_continue(s, run->rms, run->max);
 }
 
-/* Asks for an infeasibility check. Without a solution, iterates may grow by more than a factor in a step. Only iterates
- * no worse than the start are along a direction that proves it. */
+/* Asks for an infeasibility check when the impulses have doubled: without a solution, iterates may grow by any factor
+ * in a step. Only iterates hardly worse than the start lie along a direction that proves infeasibility. */
 static void check_growth(Run *run)
 {
     TalusSolve *s = run->s;
@@ -304,7 +304,8 @@ static bool goes_on(Run *run, double norm)
     return on && norm / run->w->speed > run->kind->paper;
 }
 
-/* True without progress: gpcg and tron do not detect line searches that have reached rounding. */
+/* True if the residual has had no new minimum for `patience` iterations: gpcg and tron do not notice by themselves that
+ * their line searches have reached rounding. */
 static bool stalls(Run *run)
 {
     run->since = run->rms < run->least ? 0 : run->since + 1;

@@ -7,12 +7,12 @@
 #include "solvers/driver/solver.h"
 #include "solvers/tao/tao_module.h"
 
-/* Problems of cones, as their dual QP. */
+/* Sets and laws that all tao-* solvers take: polygonal cones, solved as the dual QP of problem/qp.h. */
 #define TALUS_TAO_TAKES (TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, POLYGON) | TALUS_TAKES(CCP, SQUARE))
 
 /* When tao-blmvm and tao-tron stop. */
 typedef enum TalusTaoStop {
-    TALUS_TAO_STOP_OURS, /* residual, like all solvers */
+    TALUS_TAO_STOP_OURS, /* on the natural residual, like all solvers */
     TALUS_TAO_STOP_PAPER /* on the norm of the projected gradient, m/s */
 } TalusTaoStop;
 
