@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 
-/* ahead[k]: effect of a byte on the register after k more bytes, so that eight bytes take eight independent lookups.
- * ahead[0] is the remainder of the byte times x^32. Filled once, by the first thread that needs it. */
+/* ahead[k][byte]: what a byte adds to the register k bytes later, so that eight bytes take eight independent lookups.
+ * ahead[0][byte] is the remainder of the byte times x^32. Filled once, by the first thread that needs it. */
 static uint32_t ahead[8][256];
 
 static void fill_ahead(void)

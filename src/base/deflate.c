@@ -14,7 +14,7 @@ bool talus_deflate_available(void)
     return true;
 }
 
-/* zlib's bound for any settings, in size_t rather than long. */
+/* The bound of zlib's deflateBound for unknown settings, rounded up; zlib's function counts in long. */
 size_t talus_deflate_bound(size_t size)
 {
     return size + size / 8 + size / 64 + 64;
@@ -103,7 +103,8 @@ static int inflate_all(z_stream *z, Rest *rest)
     return code;
 }
 
-/* True if the stream ends here: `out` may be full before zlib sees the end, so one more byte is asked for. */
+/* True if the stream ends after the bytes inflated so far. zlib may not have read the end mark when `out` is full, so
+ * one more byte is asked for: none must come. */
 static bool at_end(z_stream *z, Rest *rest)
 {
     unsigned char beyond;
@@ -130,7 +131,7 @@ TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t exp
     size_t made = (size_t)(z.next_out - (out ? (Bytef *)out : &nothing));
     TalusStatus status = TALUS_OK;
     if (code == Z_MEM_ERROR)
-        status = TALUS_ERR_MEMORY; /* the message is the allocation's */
+        status = TALUS_ERR_MEMORY; /* the failed allocation has set the message */
     else if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
         status = talus_fail(TALUS_ERR_FORMAT, "the compressed data are damaged: %s",
                             z.msg ? z.msg : "not a zlib stream");

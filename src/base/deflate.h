@@ -5,16 +5,16 @@
 #include <talus/base.h>
 
 typedef enum TalusDeflateMatch {
-    TALUS_DEFLATE_ANY,    /* matches anywhere */
-    TALUS_DEFLATE_RUNS,   /* only runs of one byte */
-    TALUS_DEFLATE_ENTROPY /* no matches: Huffman codes only */
+    TALUS_DEFLATE_ANY,    /* repeats of any earlier bytes: smallest stream */
+    TALUS_DEFLATE_RUNS,   /* repeats of the previous byte only: faster */
+    TALUS_DEFLATE_ENTROPY /* no repeats, Huffman codes only */
 } TalusDeflateMatch;
 
 /* False in a build without zlib, where the other calls fail. */
 bool talus_deflate_available(void);
-/* Capacity that always suffices for `size` bytes deflated. */
+/* Returns the maximum size in bytes of the stream of `size` bytes. */
 size_t talus_deflate_bound(size_t size);
-/* Compresses; `level` is 1 (fast) to 9 (small). *used is the size of the stream. */
+/* Compresses `size` bytes into `out`; `level` is 1 (fast) to 9 (small). *used is set to the size of the stream. */
 TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes, size_t size,
                           void *out, size_t capacity, size_t *used);
 /* Decompresses a stream, which must hold exactly `expected` bytes; otherwise the error says what it holds. */

@@ -19,7 +19,7 @@ static inline uint64_t talus_hash_mix(uint64_t x)
     return x;
 }
 
-/* Continues `hash` over the bytes, eight at a time, little-endian hosts. */
+/* Returns `hash` continued over the bytes, read as words of eight bytes; for little-endian hosts. */
 static inline uint64_t talus_hash(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *p = (const unsigned char *)bytes;
@@ -29,7 +29,7 @@ static inline uint64_t talus_hash(uint64_t hash, const void *bytes, size_t size)
         hash = talus_hash_mix(hash ^ word) + UINT64_C(0x632be59bd9b4e019);
     }
     word = size;
-    memcpy(&word, p, size); /* at most 7 bytes; the top byte keeps the length apart */
+    memcpy(&word, p, size); /* the last 0 to 7 bytes; their number is mixed into the top byte */
     word ^= (uint64_t)size << 56;
     return talus_hash_mix(hash ^ word);
 }

@@ -1,4 +1,4 @@
-/* base/inject.h - injected failures of talus_fail_allocation_in, for memory outside the heap. */
+/* base/inject.h - lets allocators outside base/memory.c (device memory) fail on request of talus_fail_allocation_in. */
 #ifndef TALUS_BASE_INJECT_H
 #define TALUS_BASE_INJECT_H
 

@@ -15,7 +15,7 @@
 #include <math.h>
 #endif
 
-/* Kernels are inlined into their loops so that constant arguments such as `fixed` fold away. */
+/* Functions on lanes are inlined into their loops, so that branches on constant arguments (`fixed`) disappear. */
 #define KERNEL static inline __attribute__((always_inline))
 
 enum { LANES = 2 };
@@ -43,7 +43,8 @@ KERNEL void lane_store(double *p, Lane a)
     memcpy(p, &a, sizeof a);
 }
 
-/* Writes one lane only. For r[k] = a clang loads and stores both, which loses another thread's write to the other. */
+/* Sets lane k of *r. The assignment r[k] = a will not do: clang stores both lanes, which can undo a write of another
+ * thread to the other lane. */
 KERNEL void lane_set(Lane *r, int k, double a)
 {
     memcpy((char *)r + (size_t)k * sizeof a, &a, sizeof a);
@@ -90,7 +91,7 @@ KERNEL void lane_narrow(float *p, Lane a)
 #endif
 }
 
-/* Lane 0 of both; lane 1 of both. */
+/* Return (a[0], b[0]) and (a[1], b[1]). */
 KERNEL Lane lane_low(Lane a, Lane b)
 {
     return __builtin_shufflevector(a, b, 0, 2);
@@ -101,7 +102,7 @@ KERNEL Lane lane_high(Lane a, Lane b)
     return __builtin_shufflevector(a, b, 1, 3);
 }
 
-/* Two consecutive records of 3 doubles, as three lanes and back. */
+/* Load two consecutive vectors of 3 doubles, p[0..2] and p[3..5], as r[k] = (p[k], p[3 + k]); store them back. */
 KERNEL void lane_load3(const double *p, Lane r[3])
 {
     Lane a = lane_load(p), b = lane_load(p + 2), c = lane_load(p + 4);
@@ -117,7 +118,7 @@ KERNEL void lane_store3(double *p, const Lane r[3])
     lane_store(p + 4, lane_high(r[1], r[2]));
 }
 
-/* Two records of 2 `pairs` doubles at any address, as 2 `pairs` lanes. */
+/* Loads 2 `pairs` doubles from each of two addresses: r[k] = (p[k], q[k]). */
 KERNEL void lane_gather(const double *p, const double *q, int pairs, Lane *r)
 {
     for (int i = 0; i < pairs; i++) {

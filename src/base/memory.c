@@ -56,7 +56,7 @@ void talus_memory_count_external(size_t before, size_t now)
     count_bytes(now);
 }
 
-/* By mmap: with malloc, AddressSanitizer marks every byte of the block. */
+/* Uses mmap: with malloc, AddressSanitizer would write a mark for every byte of the block. */
 TalusStatus talus_memory_probe(size_t bytes, const char *what)
 {
     void *block = talus_inject_failure() ? MAP_FAILED
@@ -78,7 +78,7 @@ bool talus_inject_failure(void)
     return atomic_load(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1;
 }
 
-/* Uninitialised block, or NULL with the message set. */
+/* Returns an uninitialised block, or NULL with the error set. */
 static void *raw_block(size_t count, size_t element, const char *what)
 {
     if (element && count > (SIZE_MAX - 2 * ALIGNMENT) / element) {

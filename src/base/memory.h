@@ -10,7 +10,7 @@
 
 /* Allocates zeroed memory; `what` names it in the error. Size 0 gives a valid pointer. */
 TalusStatus talus_alloc(void **out, size_t count, size_t element, const char *what);
-/* Accepts NULL. */
+/* Frees a block; accepts NULL. talus_release_all frees `count` blocks. */
 void talus_release(void *pointer);
 void talus_release_all(void *const *pointer, size_t count);
 #define TALUS_RELEASE(...)                          \
@@ -19,11 +19,12 @@ void talus_release_all(void *const *pointer, size_t count);
 
 /* Capacity of a block in bytes; 0 for NULL. */
 size_t talus_capacity(const void *block);
-/* The same in elements of an array. */
+/* The same as a number of elements of an array. */
 #define TALUS_CAPACITY(pointer) (talus_capacity(pointer) / sizeof *(pointer))
 
 /* Functions behind TALUS_ALLOC and TALUS_GROW. talus_new returns a zeroed block, or NULL with the error set. talus_grow
- * returns a block for `need` elements; on failure the old one, or NULL if `keep` is 0. talus_check_capacity checks capacity. */
+ * returns a block for `need` elements; on failure the old one, or NULL if `keep` is 0. talus_check_capacity
+ * fails with TALUS_ERR_MEMORY if the block is too small for `need` elements. */
 void *talus_new(size_t count, size_t element, const char *what);
 void *talus_grow(void *block, size_t need, size_t keep, size_t element, const char *what);
 TalusStatus talus_check_capacity(const void *block, size_t need, size_t element);
@@ -56,7 +57,7 @@ size_t talus_memory_now(void);
 size_t talus_memory_peak(void);
 void talus_memory_reset_peak(void);
 
-/* Counts memory that another library holds for this one: it was `before` bytes and is `now` bytes. */
+/* Counts memory that another library holds for this one: `before` bytes were counted so far, `now` are to be. */
 void talus_memory_count_external(size_t before, size_t now);
 
 /* Fails if `bytes` cannot be allocated now: for use before a library that does not handle failed allocations. */

@@ -27,7 +27,7 @@ void talus_params_default(const TalusParam *table, int count, void *values)
         store(&table[i], values, table[i].preset);
 }
 
-/* Edit distance with insertions, deletions and substitutions, of the first MAX_WORD characters. */
+/* Returns the edit distance with insertions, deletions and substitutions, of the first MAX_WORD characters. */
 static int edit_distance(const char *a, const char *b)
 {
     int m = (int)strnlen(a, MAX_WORD), n = (int)strnlen(b, MAX_WORD);
@@ -47,8 +47,8 @@ static int edit_distance(const char *a, const char *b)
     return row[n];
 }
 
-/* The name, nearest in length, of which `word` is an extension or abbreviation ("tol" of "tolerance"). Requires at
- * smallest PREFIX common letters. */
+/* Returns the name that begins with `word`, or that `word` begins with ("tol", "tolerance"); of several, the nearest in
+ * length. The shorter of the two has at least PREFIX letters. NULL if there is none. */
 static const char *nearest_by_prefix(const char *word, const char *const *names, int count)
 {
     enum { PREFIX = 3 };

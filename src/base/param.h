@@ -16,8 +16,8 @@ typedef enum TalusParamType {
 typedef struct TalusParam {
     const char *key;
     TalusParamType type;
-    size_t offset; /* of the field in the parameter struct */
-    double preset; /* the default; index for a choice */
+    size_t offset; /* of the field in the parameter struct, bytes */
+    double preset; /* default value; of a choice, its index in `choices` */
     double min, max;
     const char *const *choices; /* NULL-terminated */
     const char *help;
@@ -31,10 +31,11 @@ void talus_params_default(const TalusParam *table, int count, void *values);
 TalusStatus talus_params_parse(const TalusParam *table, int count, const char *owner,
                                const char *text, void *values);
 
-/* "  key=preset   help (range)", as one line. */
+/* Writes one line of a listing: "  key=preset   help (range)". */
 void talus_param_describe(const TalusParam *param, char *text, size_t size);
 
-/* The entry of names[count] with the smallest edit distance to `word`, or NULL if none is near. */
+/* Returns the entry of names[count] most like `word`: by a common beginning, else by edit distance. NULL if all
+ * are more than a third of its letters plus one edits away. */
 const char *talus_nearest_name(const char *word, const char *const *names, int count);
 
 #endif

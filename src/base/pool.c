@@ -1,9 +1,9 @@
 /* base/pool.c - a fork-join pool.
  *
- * The caller publishes a loop by raising `generation` and returns when all workers have checked out. Each thread has a
- * contiguous share of the chunks, the same in every loop of a size, so that data a thread wrote in one loop is in its
- * cache for the next. A thread that has finished helps the others. Waiting threads spin briefly, because the gaps
- * between loops of one step are microseconds, then sleep on a condition variable. */
+ * The caller starts a loop by raising `generation` and returns when `busy`, the number of workers still in the loop, is
+ * zero. Each thread has a contiguous share of the chunks, the same in every loop of a size, so that data that a thread
+ * wrote in one loop is in its cache for the next. A thread that has finished helps the others. Waiting threads spin
+ * briefly, because the gaps between loops of one step are microseconds, then sleep on a condition variable. */
 #include "base/pool.h"
 
 #include "base/memory.h"
@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* SPINS: about 50 us. ThreadSanitizer makes an atomic load much slower. */
+/* SPINS: polls before a waiting thread sleeps, about 50 us. An atomic load is much slower under ThreadSanitizer. */
 #ifdef __SANITIZE_THREAD__
 enum { SPINS = 200 };
 #else
@@ -45,7 +45,7 @@ struct TalusPool {
     int64_t count, grain;
 
     atomic_uint generation; /* a change announces a new loop */
-    atomic_int busy;        /* workers that have not checked out of the current loop */
+    atomic_int busy;        /* number of workers not yet done with the current loop */
     atomic_bool quit;
     atomic_int sleepers;
     pthread_mutex_t mutex;
@@ -68,7 +68,7 @@ static void run_chunk(const TalusPool *pool, int64_t chunk)
     pool->fn(pool->context, begin, end, chunk);
 }
 
-/* Runs the thread's own share, then what is left of the others'. */
+/* Runs the chunks of the thread's own share, then those left in the shares of the other threads. */
 static void take_chunks(TalusPool *pool, int index)
 {
     for (int k = 0; k < pool->threads; k++) {

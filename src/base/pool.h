@@ -11,9 +11,11 @@
  * the same sum for any number of threads. */
 typedef void TalusLoopFn(void *context, int64_t begin, int64_t end, int64_t chunk);
 
-/* Calls fn on chunks of `grain` consecutive items (> 0) and waits for all. NULL pool: serial. Loops may not nest. */
+/* Calls fn on chunks of `grain` (> 0) consecutive items and returns when all are done. Without a pool (NULL) the
+ * calling thread does all. fn must not start another loop. */
 void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn, void *context);
 
+/* Returns the number of chunks of a loop. */
 static inline int64_t talus_chunks(int64_t count, int64_t grain)
 {
     return (count + grain - 1) / grain;

@@ -8,25 +8,27 @@ typedef struct TalusRng {
     uint64_t state;
 } TalusRng;
 
+/* Returns a generator; equal seeds give equal sequences. */
 static inline TalusRng talus_rng(uint64_t seed)
 {
     TalusRng r = {talus_hash_mix(seed ^ UINT64_C(0x6a09e667f3bcc909))};
     return r;
 }
 
+/* Returns 64 random bits. */
 static inline uint64_t talus_rng_next(TalusRng *rng)
 {
     rng->state += TALUS_HASH_SEED;
     return talus_hash_mix(rng->state);
 }
 
-/* Uniform in [0, 1), 53 bits. */
+/* Returns a number uniform in [0, 1), with 53 random bits. */
 static inline double talus_rng_uniform(TalusRng *rng)
 {
     return (double)(talus_rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* Uniform in 0..n-1; the bias is below n / 2^32 for n up to 2^32. */
+/* Returns an integer uniform in 0..n-1; the bias is below n / 2^32 for n up to 2^32. */
 static inline uint64_t talus_rng_below(TalusRng *rng, uint64_t n)
 {
     uint64_t x = talus_rng_next(rng) >> 32;

@@ -86,7 +86,7 @@ static size_t put_file(TalusLocation at, char *text, size_t size)
     return strlen(text);
 }
 
-/* Noun before a name without a file, which alone would not say what it names. */
+/* Returns the noun to put before the name of a solver or backend; "" if the location has a file, which explains it. */
 static const char *noun_of(TalusLocation at)
 {
     if (at.file)
@@ -104,7 +104,8 @@ size_t talus_location_text(TalusLocation at, char *text, size_t size)
     return strlen(text);
 }
 
-/* Makes `e` (code and key set) the thread's error: the location, then `rest`, whose reason begins at `reason`. */
+/* Completes `e`, whose code and key are set, and makes it the thread's error. Its text is the location followed by
+ * `rest`; the reason begins at offset `reason` of `rest`. */
 static void record(TalusError *e, TalusLocation at, const char *rest, size_t reason)
 {
     char where[sizeof e->file + sizeof e->key + 64];
@@ -158,8 +159,8 @@ TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const c
     return talus_error_key(key, status);
 }
 
-/* Length of the beginning of `names` (the text between file and reason) that the last word of `path` already says:
- * "backend" of "backend cuda: ", "section" of "section: ". */
+/* `names` is the text of an error between file and reason. Returns the length of its first word if that repeats the
+ * last word of the key `path`, as "backend" of "backend cuda: " or "section" of "section: "; else 0. */
 static size_t said_by(const char *path, const char *names, size_t length)
 {
     const char *dot = path ? strrchr(path, '.') : NULL, *word = dot ? dot + 1 : path;

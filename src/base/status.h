@@ -1,7 +1,7 @@
 /* base/status.h - recording of errors and log lines.
  *
  * An error is data (TalusError): code, domain, file, line, column, key, and a text composed of these and a reason.
- * Callers that know more of the location add it to the record; only status.c takes a text apart. */
+ * A caller that knows the location better adds it to the record on the way out (talus_error_at). */
 #ifndef TALUS_BASE_STATUS_H
 #define TALUS_BASE_STATUS_H
 
@@ -13,12 +13,12 @@
 #define TALUS_PRINTF(text, first)
 #endif
 
-/* Domain of the errors that this source reports: that of its folder (CMakeLists.txt). */
+/* Domain of the errors reported by the including file; CMakeLists.txt defines it by folder. */
 #ifndef TALUS_DOMAIN_HERE
 #define TALUS_DOMAIN_HERE TALUS_DOMAIN_PROGRAM
 #endif
 
-/* Location of an error; NULL and 0: unknown. */
+/* Location of an error; NULL or 0: that part is unknown. Lines and columns count from 1. */
 typedef struct TalusLocation {
     TalusDomain domain;
     const char *file;
@@ -26,6 +26,7 @@ typedef struct TalusLocation {
     const char *key;
 } TalusLocation;
 
+/* Makes a location without column. */
 static inline TalusLocation talus_locate(TalusDomain domain, const char *file, long line,
                                          const char *key)
 {
@@ -33,17 +34,17 @@ static inline TalusLocation talus_locate(TalusDomain domain, const char *file, l
     return at;
 }
 
-/* Writes "FILE:LINE:COLUMN: KEY: " without the unknown parts and returns its length. */
+/* Writes "FILE:LINE:COLUMN: KEY: " without the unknown parts. Returns the length of the text. */
 size_t talus_location_text(TalusLocation at, char *text, size_t size);
 
 /* Records the calling thread's error and returns `status`, so that a failure reads
  *     return talus_fail(TALUS_ERR_ARGUMENT, "step: %g is not positive", h);            */
 #define talus_fail(...) talus_fail_in(TALUS_DOMAIN_HERE, __VA_ARGS__)
-/* The same for the most frequent failure, an invalid argument. */
+/* talus_fail with TALUS_ERR_ARGUMENT. */
 #define talus_reject(...) talus_fail(TALUS_ERR_ARGUMENT, __VA_ARGS__)
-/* The same with a file, a line of it, or a key, with which the text then begins:
+/* As talus_fail, with a location (file, file and line, or key) that is put in front of the text:
  *     return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
- * In the domains of solvers and backends a key is a name, preceded by a noun: "solver gs: ". */
+ * In the domains of solvers and backends the key is the name of one, and the text begins "solver gs: ". */
 #define talus_fail_file(file, ...) \
     talus_fail_at(talus_locate(TALUS_DOMAIN_HERE, file, 0, NULL), __VA_ARGS__)
 #define talus_fail_line(file, line, ...) \
@@ -55,22 +56,23 @@ TalusStatus talus_fail_in(TalusDomain domain, TalusStatus status, const char *fo
     TALUS_PRINTF(3, 4);
 TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *format, ...)
     TALUS_PRINTF(3, 4);
-/* As talus_fail, around the error of an inner call: its key stays. */
+/* As talus_fail, after an inner call has failed: replaces the text of its error and keeps the key. */
 #define talus_fail_around(...) talus_fail_around_in(TALUS_DOMAIN_HERE, __VA_ARGS__)
 TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
-/* The next two add to the error of a call that failed with `status` and return it; TALUS_OK passes unchanged. */
+/* The next two change the error of a call that returned `status`, unless that is TALUS_OK, and return `status`. */
 
-/* Adds the caller's location: sets domain and code, and the text begins with the location. A file already named is not
- * repeated, nor a word that the key has ("backend" before "backend cuda: "). A key of the same domain ends the path. */
+/* Puts the caller's location in front of the text, and sets domain and code. A file that the text already names is not
+ * repeated, nor a word that ends the key ("backend" before "backend cuda: "). If the inner error has a key of the same
+ * domain, the key becomes "OUTER.INNER". */
 TalusStatus talus_error_at(TalusLocation at, TalusStatus status);
 #define talus_error_in_file(file, status) \
     talus_error_at(talus_locate(TALUS_DOMAIN_HERE, file, 0, NULL), status)
 /* Sets the key, for a text that already names it. */
 TalusStatus talus_error_key(const char *key, TalusStatus status);
 
-/* Reason of the thread's error: its text without file and key. */
+/* Returns the text of the thread's error without file and key. */
 const char *talus_error_reason(void);
 /* Restores an earlier record as the thread's error, after a clean-up that may have failed too. */
 void talus_error_restore(const TalusError *error);
@@ -81,12 +83,13 @@ typedef struct TalusLog {
     void *user;
 } TalusLog;
 
-/* Log to the function of the calling thread, or to `log` if it has one. */
+/* Write a log line by the log function of the calling thread; talus_log_to by that of `log`, if it has one. `id` is a
+ * fixed word such as "output.gap". */
 void talus_log(TalusLogLevel level, const char *id, const char *format, ...) TALUS_PRINTF(3, 4);
 void talus_log_to(const TalusLog *log, TalusLogLevel level, const char *id, const char *format, ...)
     TALUS_PRINTF(4, 5);
 
-/* Returns the status of a failed call from the function. */
+/* Makes a call; if it fails, the enclosing function returns its status. */
 #define TALUS_TRY(call)                         \
     do {                                        \
         TalusStatus talus_try_status_ = (call); \
@@ -94,7 +97,7 @@ void talus_log_to(const TalusLog *log, TalusLogLevel level, const char *id, cons
             return talus_try_status_;           \
     } while (0)
 
-/* Makes a call unless an earlier one has failed: for functions with one clean-up at their end. */
+/* Makes a call, unless `status` already is a failure, and stores its status: for functions that clean up at the end. */
 #define TALUS_THEN(status, call) ((status) = (status) == TALUS_OK ? (call) : (status))
 
 /* Formats a function's arguments (format, ...) into an array of characters. */

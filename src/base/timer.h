@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+/* Returns seconds since an arbitrary moment; only differences mean anything. */
 static inline double talus_now(void)
 {
     struct timespec t;

@@ -1,4 +1,4 @@
-/* base/turn.c - see turn.h. */
+/* base/turn.c - cosine and sine by reduction to an eighth of a turn and Taylor sums. */
 #include "base/turn.h"
 
 #include <math.h>

@@ -118,7 +118,7 @@ static TalusStatus add_ground(TalusPicture *picture, int row)
                                  &p, TALUS_OPAQUE_FROM_BOTH, NULL);
 }
 
-/* Cuts away the camera's half. */
+/* Sets the cut of `bodies`: removes the side of the plane def->clip_at that the camera is on. */
 static void set_cut(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;
@@ -143,7 +143,7 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
     for (int i = 0; i < s->body_count; i++)
         if (talus_is_drawn_solid(picture, i) && !talus_is_ground(picture, i))
             add_body(picture, i);
-    for (int i = 0; i < s->body_count; i++) /* grounds reserve their own capacity */
+    for (int i = 0; i < s->body_count; i++) /* add_ground reserves capacity */
         if (talus_is_drawn_solid(picture, i) && talus_is_ground(picture, i))
             TALUS_TRY(add_ground(picture, i));
     if (picture->def->clip)
@@ -153,8 +153,8 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
 
 /* ---- chains ---- */
 
-/* Force that contacts of the strong network exceed: the mean over loaded contacts. 0 for a snapshot that holds the
- * chains alone: the other contacts are lost, so all of it counts. */
+/* Returns the force above which a contact is drawn as a chain: the mean over loaded contacts. Returns 0 for a snapshot
+ * that holds chains only, since these have been selected already. */
 static double min_chain_force(const TalusSnapshot *s)
 {
     double sum = 0.0;
@@ -167,7 +167,7 @@ static double min_chain_force(const TalusSnapshot *s)
     return s->fields & TALUS_SNAPSHOT_CONTACTS && loaded ? sum / loaded : 0.0;
 }
 
-/* Counts the chains and sets the upper end of the scale. */
+/* Sets *count to the number of forces above `least`, and the upper end of the colour scale unless it is given. */
 static TalusStatus measure_chains(TalusPicture *picture, double least, int *count)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -184,14 +184,15 @@ static TalusStatus measure_chains(TalusPicture *picture, double least, int *coun
     return TALUS_OK;
 }
 
-/* Rotation that takes z to a unit vector. */
+/* Returns a rotation that takes the z axis to the unit vector n. */
 static TalusQuat rotation_to(TalusVec3 n)
 {
     TalusQuat half = {1.0 + n.z, -n.y, n.x, 0.0}, over = {0.0, 1.0, 0.0, 0.0};
     return half.w > 1e-9 ? talus_quat_normalize(half) : over;
 }
 
-/* Adds a tube with round ends from centre to centre, or to the point on a wall. */
+/* Adds contact k as a tube with round ends between the centres of its bodies. At a fixed body, whose centre may be
+ * anywhere, the tube ends at the contact point. */
 static void add_chain(TalusPicture *picture, int k, double force)
 {
     const TalusSnapshot *s = picture->snapshot;

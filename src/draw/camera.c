@@ -12,7 +12,8 @@ static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
 
 /* ---- extents ---- */
 
-/* Extent of rotated vertices: of walls, which are tail, at the finest level; else at the coarsest, 1 % off. */
+/* Adds to *middle the middle of the rotated figure's box and sets its half extents. Uses the finest level of walls, of
+ * which there are few, and the coarsest level of solids, whose extent is within 1 %. */
 static void figure_extent(const TalusFigure *figure, TalusQuat q, TalusVec3 *middle,
                           TalusVec3 *extent)
 {
@@ -45,7 +46,8 @@ bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, 
 
 enum { SAMPLES = 4096 };
 
-/* Range of nearly all moving bodies along one axis; false if there are so tail that each matters. */
+/* Sets the range of the coordinates of moving bodies along one axis, without the outermost 1 % on either side. Uses at
+ * most SAMPLES bodies. Returns false for fewer than 20, of which none may be left out. */
 static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, double *high)
 {
     double value[SAMPLES];
@@ -64,8 +66,8 @@ static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, do
     return true;
 }
 
-/* Sets the range outside of which bodies are ignored. A body farther from the others than their largest width would
- * make them too small to see. */
+/* Sets the range outside of which moving bodies are ignored: usual_range, enlarged on either side by its largest width.
+ * A body farther away would make the others too small to see. */
 static void set_inlier_range(TalusPicture *picture)
 {
     double *low = picture->inlier_low, *high = picture->inlier_high, reach = 0.0;
@@ -88,7 +90,7 @@ static void include(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
 
 static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* if nothing has an extent */
 
-/* Extent of a body; false if the body is ignored. */
+/* Sets middle and half extents of a body's box; false if the body has none or is outside the inlier range. */
 static bool inlier_extent(const TalusPicture *picture, int row, TalusVec3 *middle,
                           TalusVec3 *extent)
 {
@@ -122,7 +124,8 @@ static void measure(TalusPicture *picture)
 
 /* ---- frame ---- */
 
-/* East is the first axis that is at least 30 degrees from up, projected to the horizontal. */
+/* Sets up (against gravity), east and north. East is the first of the axes x, y, z at least 30 degrees from up,
+ * projected to the horizontal. */
 void talus_picture_set_axes(TalusPicture *picture)
 {
     static const TalusVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -151,12 +154,12 @@ TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, d
 
 /* ---- camera ---- */
 
-/* Fit along one direction of the picture. Every point at `a` to the right (or above) and c towards the camera
- * satisfies |a - at| <= slope (depth - c) with minimum depth; `at` is the middle between the bounds of both sides. A
- * sphere stands for its points. */
+/* Fit of the eye along one direction of the picture, right or up. Let a point have coordinate a in this direction and c
+ * towards the camera, and the eye `at` and `depth`. All points are visible if |a - at| <= slope (depth - c); `left` and
+ * `right` give the smallest such depth, and `at` half way between both sides. */
 typedef struct Span {
     double left, right; /* maximum of c - a / slope and of c + a / slope */
-    double slope;
+    double slope;       /* tangent of half the field of view */
 } Span;
 
 static void widen(Span *span, double a, double c, double radius)
@@ -169,7 +172,7 @@ static void widen(Span *span, double a, double c, double radius)
         span->right = right;
 }
 
-/* Visible range in one direction, as slopes from the axis, by rays from the eye tangent to spheres. */
+/* Range of the picture in one direction that bodies cover, as slopes of the tangent rays from the view axis. */
 typedef struct Seen {
     double low, high;
 } Seen;
@@ -182,7 +185,8 @@ static void cover(Seen *seen, double across, double along, double radius)
     seen->high = fmax(seen->high, (across * along + reach) / below);
 }
 
-/* The first pass finds the eye, the second measures what it sees. */
+/* Fit of the camera in two passes over all bodies: with placed = false, x and y collect the bounds that determine the
+ * eye; with placed = true, wide and high collect the range that the bodies cover. */
 typedef struct Fit {
     TalusVec3 right, above, back;
     Span x, y;
@@ -218,7 +222,7 @@ static TalusVec3 widened(TalusF3 p)
     return talus_vec3(p.x, p.y, p.z);
 }
 
-/* Fits bodies and the drawn container. */
+/* Runs one pass of the fit over bodies, walls and lines. */
 static void fit_all(Fit *fit, const TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -255,7 +259,7 @@ static void place_eye(Fit *fit)
     fit->wide = fit->high = (Seen){INFINITY, -INFINITY};
 }
 
-/* In the direction with spare space, the content is centred by a lens shift. */
+/* In the direction in which the picture has space to spare, bodies are centred by moving cx or cy (a lens shift). */
 void talus_picture_camera(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;

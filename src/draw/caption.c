@@ -47,7 +47,7 @@ static void group_thousands(char *text, size_t size)
     }
 }
 
-/* Prints three or four digits, an integer from a thousand on. */
+/* Writes x with three or four digits; from a thousand on as an integer. */
 static void print_value(char *text, size_t size, double x)
 {
     bool whole = fabs(x) >= 1000.0 && fabs(x) < 1e7;
@@ -66,7 +66,7 @@ static int moving_bodies(const TalusSnapshot *s)
 
 /* ---- the right-hand side ---- */
 
-/* Draws LOW bar HIGH with the label below; returns its left end. */
+/* Draws the colour scale as "LOW bar HIGH", right-aligned at `right`, with the label below. Returns its left end. */
 static double draw_scale(const Caption *c, double right)
 {
     const TalusPicture *p = c->picture;
@@ -88,10 +88,10 @@ static double draw_scale(const Caption *c, double right)
     return left;
 }
 
-/* Categories of the moving bodies, as many as shorten; the last entry counts the others. */
+/* The first ENTRIES materials or tags that occur among the moving bodies. */
 typedef struct Legend {
     int number[ENTRIES];
-    int count, more;
+    int count, more; /* number of entries; 1 if there are other materials or tags */
 } Legend;
 
 static Legend collect(const TalusPicture *p)
@@ -125,7 +125,7 @@ static void entry_name(const TalusPicture *p, int number, char *text)
         snprintf(text, TEXT, "material %d", number);
 }
 
-/* Draws from the right; returns its left end. */
+/* Draws the legend from its last entry to its first, right-aligned at `right`. Returns its left end. */
 static double draw_legend(const Caption *c, double right)
 {
     const TalusPicture *p = c->picture;

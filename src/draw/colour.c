@@ -9,7 +9,7 @@
 
 /* ---- values ---- */
 
-/* Values of a snapshot that bodies are coloured by; both NULL if there are none. */
+/* Array of a snapshot that bodies are coloured by: one of the two; both NULL if the snapshot lacks it. */
 typedef struct Values {
     const double *real;
     const int *whole;
@@ -78,7 +78,7 @@ double talus_percentile(double *value, size_t count)
     return value[(99 * count + 99) / 100 - 1];
 }
 
-/* 99th percentile and maximum over moving bodies; 0 if none moves. */
+/* Sets the 99th percentile and the maximum of the values of moving bodies; 0 if there are none. */
 static TalusStatus high_value(const TalusSnapshot *s, Values values, double *percentile,
                               double *largest)
 {
@@ -98,7 +98,7 @@ static double preset_high(const TalusFramesHead *head, TalusColourBy by, double 
                           double largest)
 {
     switch (by) {
-    case TALUS_COLOUR_SPEED: { /* minimum: sqrt(g d) / 4 with the diameter d */
+    case TALUS_COLOUR_SPEED: { /* the scale reaches at least sqrt(g d) / 4, with the diameter d */
         double least = 0.25 * sqrt(talus_norm(head->gravity) * 2.0 * head->radius);
         double high = fmax(percentile, least);
         return high > 0.0 ? talus_nice(high) : 1.0;

@@ -64,13 +64,14 @@ static void set_ground(TalusPicture *picture, TalusVec3 point, TalusVec3 normal)
 {
     if (picture->ground)
         return;
-    /* a shadow behind a veil of bodies would look as if it were on them */
+    /* not with chains: a shadow behind the veil of bodies would look as if it were on them */
     picture->ground = picture->def->container == TALUS_CONTAINER_GHOST && !picture->def->chains;
     picture->ground_point = talus_f3_of(point);
     picture->ground_normal = talus_f3_of(normal);
 }
 
-/* Ground as a ghost is visible by the shadows on it, and by its outline where walls stand on it. */
+/* Adds plane `which` to walls and lines. A level plane of a ghost container is not drawn: shadows show it. Its outline
+ * is drawn if there are other planes. */
 static TalusStatus add_plane(TalusPicture *picture, const TalusMeshPlane *planes, int count,
                              int which)
 {
@@ -118,7 +119,7 @@ static int triangles_of(const TalusFigure *figure)
         return SPHERE_SEGMENTS * SPHERE_SEGMENTS;
     if (figure->drawn == TALUS_DRAWN_SOLID)
         return talus_figure_level(figure, BODY_MOST)->triangle_count;
-    return 0; /* walls always remain walls */
+    return 0; /* surfaces without an inside are walls in any case */
 }
 
 bool talus_container_is_solid(const TalusPicture *picture)
@@ -133,10 +134,10 @@ bool talus_container_is_solid(const TalusPicture *picture)
     return triangles > GHOST_MOST;
 }
 
-/* A shown vessel omits the faces whose outside is towards the viewer. The winding of a sheet does not tell the
- * outside: the inner face of a thick wall points inward. Normals therefore point away from a point above the box's
- * top, by half its diagonal. Of a bowl or a hopper both faces of the near side are then omitted, and both faces of
- * the far side are visible. */
+/* Returns the point that the normals of a sheet are made to point away from. A container that is shown omits the faces
+ * whose outside is towards the viewer. The winding of a sheet does not tell the outside: the inner face of a thick wall
+ * points inward. Normals therefore point away from a point above the box's top, by half its diagonal. Of a bowl or a
+ * hopper both faces of the near side are then omitted, and both faces of the far side are visible. */
 static TalusVec3 point_above(const TalusFigure *figure, TalusVec3 up)
 {
     TalusAabb b = figure->box;
@@ -180,7 +181,7 @@ static TalusStatus add_fixed(TalusPicture *picture, int row)
                     figure->drawn == TALUS_DRAWN_SHEET ? &from : NULL);
 }
 
-/* Without a ground plane, the ground is at the lowest point of the container. */
+/* Sets a ground for scenes without a ground plane: horizontal, at the lowest point of the bounds. */
 static void assume_ground(TalusPicture *picture)
 {
     TalusVec3 half = talus_scale(0.5, talus_sub(picture->bounds.hi, picture->bounds.lo));

@@ -27,15 +27,17 @@ typedef struct TalusDrawDef {
     double azimuth, elevation; /* of the camera, degrees; docs/how-to/render.md */
     double zoom;               /* 1 fits the whole scene */
     TalusContainerStyle container;
-    int clip_axis; /* 0, 1 or 2: the camera's side of coordinate clip_at is cut away */
-    double clip_at;
-    bool clip; /* enables clip_axis and clip_at */
+    int clip_axis; /* 0, 1 or 2: bodies are cut by the plane where coordinate x, y or z is clip_at */
+    double clip_at; /* m; the part on the camera's side is removed */
+    bool clip;      /* enables clip_axis and clip_at */
+    /* force chains over a veil of bodies; dark theme; opacity channel in place of a background; no caption */
     bool chains, dark, transparent, plain;
 } TalusDrawDef;
 
 TalusDrawDef talus_draw_def_default(void);
 
-/* Fails if the snapshot lacks data that `colour` or `chains` needs. */
+/* Renders the snapshot into `out`; the caller frees it with talus_image_free. Fails if the snapshot lacks data that
+ * `colour` or `chains` needs. */
 TalusStatus talus_draw(const TalusFramesHead *head, const TalusSnapshot *snapshot,
                        const TalusDrawDef *def, TalusPool *pool, TalusImage *out);
 

@@ -26,7 +26,8 @@ static float depth_at(const GhostJob *job, size_t pixel)
 
 /* ---- walls ---- */
 
-/* Dims a pixel by a ghost with normal n on the ray d, the more the more it is seen edge on. */
+/* Multiplies the transmitted light of a pixel by that of a ghost with normal n on the ray d; a ghost is more opaque the
+ * more it is seen edge on. n and d need not be unit vectors. */
 static void dim(const GhostJob *job, size_t pixel, TalusF3 n, TalusF3 d)
 {
     const TalusTheme *theme = job->picture->theme;
@@ -36,10 +37,11 @@ static void dim(const GhostJob *job, size_t pixel, TalusF3 n, TalusF3 d)
     job->transmitted[pixel] *= 1.0f - (theme->ghost_face + rise * slant * slant * slant);
 }
 
-/* A triangle of corners q and their normals n on the rays d = (u, v, 1): it is met at depth offset / dot(plane, d),
- * where its normal is along the sum of (d . q1 x q2) n0 over the cyclic orders, which is linear in d. */
+/* A triangle with corners q0, q1, q2 and corner normals n0, n1, n2, prepared for rays d = (u, v, 1). A ray meets it at
+ * depth offset / dot(plane, d). The interpolated normal there is along (d . q1 x q2) n0 + (d . q2 x q0) n1 +
+ * (d . q0 x q1) n2, which is linear in d. */
 typedef struct Sheet {
-    TalusF3 plane, normal[3]; /* coefficients of u, v and 1 */
+    TalusF3 plane, normal[3]; /* normal: coefficients of u, v and 1 */
     float offset;
 } Sheet;
 
@@ -87,7 +89,7 @@ static void draw_wall(const GhostJob *job, int index, int top, int bottom)
 
 /* ---- lines ---- */
 
-/* First pixel of a range that a line may cover, and the pixel after the last. */
+/* Return the first pixel that a line from coordinate `low` may cover, and the pixel after the last one. */
 static int first_pixel(float low, int least)
 {
     return low - 0.5f > (float)least ? (int)fminf(low - 0.5f, 1e6f) : least;
@@ -98,8 +100,8 @@ static int end_pixel(float high, int most)
     return high + 0.5f < (float)most ? (int)fmaxf(high + 0.5f, 0.0f) : most;
 }
 
-/* Draws pixels within half a width of the line that are not hidden. A factor below zero marks a drawn pixel, so that
- * lines that meet or coincide are as dark as one. */
+/* Draws the visible pixels within half a width of the line, in rows top <= y < bottom. A negative value in
+ * `transmitted` marks a pixel that a line has drawn already, so that lines that meet or coincide are as dark as one. */
 static void draw_line(const GhostJob *job, const TalusLine *line, int top, int bottom)
 {
     const TalusView *view = job->view;
@@ -120,7 +122,7 @@ static void draw_line(const GhostJob *job, const TalusLine *line, int top, int b
             float ox = px - s * dx, oy = py - s * dy;
             if (ox * ox + oy * oy > half * half)
                 continue;
-            /* depth is linear in 1 / z across the picture */
+            /* in perspective 1 / z, not z, is linear across the picture */
             float z =
                 view->perspective ? a.z * b.z / (b.z + s * (a.z - b.z)) : a.z + s * (b.z - a.z);
             size_t pixel = (size_t)y * (size_t)view->width + (size_t)x;

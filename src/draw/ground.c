@@ -31,7 +31,7 @@ void talus_ground_free(TalusGround *ground)
     memset(ground, 0, sizeof *ground);
 }
 
-/* Finds the point where the ray of a pixel meets the ground from above. */
+/* Sets *at to the point where the ray of a pixel meets the ground from above; false if it does not. */
 static bool meets_ground(const TalusPicture *p, int x, int y, TalusF3 *at)
 {
     const TalusView *view = &p->camera;
@@ -43,7 +43,8 @@ static bool meets_ground(const TalusPicture *p, int x, int y, TalusF3 *at)
     return along < 0.0f && t > 0.0f;
 }
 
-/* Lost share of a lamp's light: taps over the width of its angle at the distance of the bodies' middle. */
+/* Returns the share of a lamp's light that a point of the ground loses: that of TAPS x TAPS samples of the depth map
+ * with a solid in front. They cover a square as wide as the lamp's angle at the distance of the bodies. */
 static float lost_share(const TalusGroundLamp *g, TalusF3 point, TalusF3 normal)
 {
     const TalusLamp *lamp = g->lamp;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Half width of the box along a unit vector. */
+/* Returns the half width of a box, with half extents `half`, along a unit vector. */
 static float reach(TalusF3 half, TalusF3 along)
 {
     return fabsf(along.x) * half.x + fabsf(along.y) * half.y + fabsf(along.z) * half.z;

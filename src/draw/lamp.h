@@ -8,8 +8,8 @@ typedef struct TalusLamp {
     TalusF3 direction; /* unit, towards the light */
     TalusView view;
     TalusRaster raster;
-    float texel;  /* width of a pixel of the map */
-    float middle; /* depth of the middle of the lit box */
+    float texel;  /* width of a pixel of the depth map, m */
+    float middle; /* depth of the middle of the lit box in `view`, m */
 } TalusLamp;
 
 /* Draws the depth map of the solids, size x size pixels, over the box `middle` +- `half`, seen along -direction. */
@@ -17,8 +17,9 @@ TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolid
                             TalusF3 middle, TalusF3 half, int size, TalusPool *pool);
 void talus_lamp_clear(TalusLamp *lamp);
 
-/* Share of the light that reaches a point with this unit normal, weighted over four neighbours in the map; 1 outside
- * the map. The point is lifted off its surface by one and a half texels, so that a surface does not shadow itself. */
+/* Returns the share of the light that reaches a point with this unit normal: the mean over the four nearest pixels of
+ * the map, weighted by distance; 1 outside the map. The point is lifted off its surface by one and a half texels, so
+ * that a surface does not shadow itself. */
 static inline float talus_lamp_visibility(const TalusLamp *lamp, TalusF3 point, TalusF3 normal)
 {
     float lift = 1.5f * lamp->texel;

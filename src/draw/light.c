@@ -1,12 +1,13 @@
 /* draw/light.c - exposes a picture pass by pass.
  *
- * Unobstructed light from a point with colour c and normal n towards the eye:
+ * Light from a point with colour c and normal n towards the eye, where nothing obstructs the lamps; l is the direction
+ * to the key light, h half way between l and the direction to the eye:
  *
  *     c (key max(0, n.l) + ground + (sky - ground) (1 + n.up) / 2)  +  gloss (n.h)^40
  *
- * The sky's part belongs to a sky of radiance a + b d.up over directions d: the mean over the sphere of
- * 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. Its equally spread directions are distributed over the passes, each
- * with a depth map. */
+ * The terms of sky and ground are those of a sky with radiance a + b d.up in direction d: the mean over the sphere of
+ * 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. The sky is sampled in equally spread directions, a few in each pass,
+ * each with a depth map. */
 #include "draw/ghost.h"
 #include "draw/ground.h"
 #include "draw/lamp.h"
@@ -22,17 +23,17 @@ enum { MAX_SKY = 4, BAND = 16, MANY = 30000, VERY_MANY = 300000 };
 
 /* Effort for a picture: more bodies, fewer passes. */
 typedef struct Plan {
-    int passes, sky; /* sky: directions of the sky per pass */
-    int key_size, sky_size;
+    int passes, sky;        /* sky: directions of the sky per pass */
+    int key_size, sky_size; /* width of the depth maps of key light and sky, pixels */
 } Plan;
 
 typedef struct Expose {
     const TalusPicture *picture;
     Plan plan;
     TalusView view;
-    TalusRaster seen, chains, walls; /* walls: drawn if the container is shown */
+    TalusRaster seen, chains, walls; /* seen: bodies; walls: if the container is shown */
     TalusLamp key, sky[MAX_SKY];
-    float sky_light[MAX_SKY]; /* 4 (a + b d.up) / directions of this pass */
+    float sky_light[MAX_SKY]; /* of each direction d: 4 (a + b d.up) / directions of the pass */
     float *transmitted;       /* light that ghosts transmit; NULL without ghosts */
     float *light;
     TalusF3 ghost;
@@ -48,7 +49,7 @@ static Plan plan_for(const TalusPicture *picture)
     Plan plan = n <= MANY        ? (Plan){32, 4, 2048, 768}
                 : n <= VERY_MANY ? (Plan){16, 4, 2048, 1024}
                                  : (Plan){12, 2, 3072, 1536};
-    /* Many pixels smooth as well as many passes. */
+    /* Small pixels smooth noise as passes do, so a large picture needs fewer passes. */
     double pixels = (double)picture->def->width * picture->def->height;
     if (pixels > 8e6 && plan.passes > 16)
         plan.passes = 16;
@@ -71,10 +72,10 @@ static TalusF3 linear(const Expose *e, uint32_t rgb)
 /* A point of a surface to be lit. */
 typedef struct SurfacePoint {
     TalusF3 point, normal, view; /* view: unit, towards the eye */
-    bool unobstructed;           /* unobstructed */
+    bool unobstructed;           /* true: no shadows fall on it, as on chains */
 } SurfacePoint;
 
-/* Returns the light on a white surface; *specular is the specular part. */
+/* Returns the diffuse light from a white surface; *specular is the reflection of the key light, to be added. */
 static float light_on(const Expose *e, const SurfacePoint *s, float *specular)
 {
     float facing = talus_f3_dot(s->normal, e->key.direction), sum = TALUS_LEAST_LIGHT;
@@ -114,7 +115,7 @@ static Colour faded(Colour c, float by)
     return (Colour){by * c.r, by * c.g, by * c.b, by * c.a};
 }
 
-/* Colour of a surface at depth t; the normal is in view coordinates. */
+/* Returns the colour of a surface that the ray meets at depth t; the normal is in view coordinates. */
 static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, uint32_t rgb,
                       bool unobstructed)
 {
@@ -128,7 +129,8 @@ static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, ui
     return (Colour){white * c.x + specular, white * c.y + specular, white * c.z + specular, 1.0f};
 }
 
-/* Normal of a polyhedron's facet at a point, in view coordinates, and whether a sharp edge is within `wide`. */
+/* Returns the normal of a polyhedron at point `at` of facet `face` (-1: the face of a cut), all in view coordinates.
+ * Sets *edge if a sharp edge is closer than `wide`. */
 static TalusF3 facet_normal(const Expose *e, const TalusViewedSolid *solid, int face, TalusF3 at,
                             float wide, bool *edge)
 {
@@ -145,7 +147,7 @@ static Colour solid_colour(const Expose *e, const TalusSolids *solids, const Tal
     int index = raster->hit[pixel];
     TalusViewedSolid solid = talus_solid_view(solids, index, &e->view);
     float t = raster->depth[pixel];
-    TalusF3 normal = {0.0f, 0.0f, -1.0f}; /* for a rim missed by rounding */
+    TalusF3 normal = {0.0f, 0.0f, -1.0f}; /* stays if rounding makes the ray miss a rim */
     bool edge = false;
     if (solid.kind == TALUS_FORM_POLYHEDRON)
         normal = facet_normal(e, &solid, raster->face[pixel], talus_f3_madd(ray.o, t, ray.d),
@@ -179,7 +181,8 @@ static Colour opaque_colour(const Expose *e, size_t pixel, TalusRay ray)
     return (Colour){0.0f, 0.0f, 0.0f, 0.0f};
 }
 
-/* With chains, bodies are only a veil: the nearest surface in front of the chains. */
+/* Returns the colour of a pixel of a picture with chains. Bodies are a veil over them: of several bodies in front of a
+ * chain only the nearest surface counts, with a small opacity. */
 static Colour chain_colour(const Expose *e, size_t pixel, TalusRay ray, Colour body)
 {
     bool veiled = sees_body(e, pixel);
@@ -222,14 +225,14 @@ static double fraction(double x)
     return x - floor(x);
 }
 
-/* Point k of a sequence that covers the unit square evenly (powers of the plastic number). */
+/* Sets (u, v) to point k of a sequence that covers the unit square evenly (by powers of the plastic number). */
 static void square_point(int k, double *u, double *v)
 {
     *u = fraction(0.5 + 0.7548776662466927 * k);
     *v = fraction(0.5 + 0.5698402909980532 * k);
 }
 
-/* Direction k of n, equally spread over the sphere about up, from the zenith down. */
+/* Returns direction k of n that are equally spread over the sphere, from the zenith down. */
 static TalusVec3 sky_direction(const TalusPicture *picture, int k, int n)
 {
     double z = 1.0 - (2.0 * k + 1.0) / n, level = sqrt(1.0 - z * z);
@@ -239,14 +242,14 @@ static TalusVec3 sky_direction(const TalusPicture *picture, int k, int n)
     return talus_madd(d, level * sin(turn), picture->north);
 }
 
-/* Direction to a point of the key light's disc. */
+/* Returns the direction from the scene to the point of the key light's disc that this pass uses. */
 static TalusVec3 key_direction(const TalusPicture *picture, int pass, int passes)
 {
     const TalusDrawDef *def = picture->def;
     double azimuth = def->azimuth + TALUS_KEY_AZIMUTH;
     TalusVec3 d = talus_picture_direction(picture, azimuth, TALUS_KEY_ELEVATION);
     TalusVec3 u = talus_picture_direction(picture, azimuth + 90.0, 0.0), v = talus_cross(d, u);
-    /* decorrelates the radius from the pass, which also shifts the camera */
+    /* permutes the passes, so that the radius on the disc does not correlate with the shift of the camera */
     int k = pass * 13 % passes;
     double r = sqrt((k + 0.5) / passes) * tan(TALUS_KEY_SPREAD * TALUS_PI / 180.0);
     double turn = 2.0 * TALUS_PI * fraction(GOLDEN * k);
@@ -275,7 +278,8 @@ static TalusStatus light_lamps(Expose *e, int pass, TalusPool *pool)
     return TALUS_OK;
 }
 
-/* Half angles: the sphere divided among n directions, the disc among the passes. */
+/* Adds the shadows of this pass to the ground. Each lamp gets the half angle of its part: the sphere is divided among
+ * all directions of the sky, the key light's disc among the passes. */
 static void shade_ground(Expose *e, TalusPool *pool)
 {
     int passes = e->plan.passes;

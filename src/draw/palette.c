@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* A path in OKLCh from (0.52, 0.125, 256 deg) by (0.65, 0.185, 352 deg) to (0.91, 0.13, 100 deg), divided into steps
- * of equal length in OKLab. */
+/* A path in OKLCh (lightness, chroma, hue) from (0.52, 0.125, 256 deg) by (0.65, 0.185, 352 deg) to (0.91, 0.13,
+ * 100 deg), divided into steps of equal length in OKLab. */
 static const uint32_t sequential[] = {
     0x3369af, 0x4268ba, 0x5167c3, 0x6065c9, 0x6e62cd, 0x7c60cf, 0x8a5dcf, 0x975acd, 0xa358ca,
     0xaf56c5, 0xba55be, 0xc454b6, 0xce53ae, 0xd754a5, 0xdf559b, 0xe65891, 0xec5b87, 0xf1607e,
@@ -13,7 +13,7 @@ static const uint32_t sequential[] = {
 };
 enum { STEPS = sizeof sequential / sizeof *sequential - 1 };
 
-/* As in apps/look: Okabe and Ito's colours, darker or lighter for contrast with the ground. */
+/* As in apps/look: Okabe and Ito's colours, darker on the light background, lighter on the dark one. */
 static const uint32_t categories[2][7] = {
     {0x0064ad, 0xd04a02, 0x00845f, 0xb24a8c, 0xc08400, 0x3d9fd6, 0x3a3a3a},
     {0x6aa9ff, 0xff8b52, 0x35c79c, 0xe790c4, 0xf0c04a, 0x86d3ff, 0xdcdcdc},

@@ -18,24 +18,24 @@ typedef enum TalusColourBy {
     TALUS_COLOUR_COUNT
 } TalusColourBy;
 
-/* Name such as "speed"; talus_colour_label: text beside a scale, with the unit. */
+/* Return the name as in options ("speed"), and the text below a colour scale, with the unit. */
 const char *talus_colour_name(TalusColourBy by);
 const char *talus_colour_label(TalusColourBy by);
-/* False for id, material and tag. */
+/* True if the colours are a scale of numbers; false for id, material and tag, which have one colour per value. */
 bool talus_colour_has_scale(TalusColourBy by);
 
-/* From dark blue (0) through violet and red to yellow (1), perceptually uniform, with rising lightness, so that
- * the scale reads in grey and for the colour-blind. */
+/* Returns the colour of x on a scale from dark blue (0) through violet and red to yellow (1); x is clamped.
+ * Perceptually uniform, with rising lightness, so that the scale reads in grey and for the colour-blind. */
 uint32_t talus_palette_sequential(double x);
 /* Colour of a material or tag: seven hues, repeated. */
 uint32_t talus_palette_category(int number, bool dark);
-/* One of 32 hues by identity, so that neighbours differ. */
+/* Returns one of 32 hues by a body's id, so that bodies created one after the other differ. */
 uint32_t talus_palette_identity(TalusBodyId id);
 
 typedef struct TalusTheme {
     uint32_t background, ink, muted; /* --ground, --text and --muted of the report page */
     uint32_t fixed, ghost, veil;     /* fixed bodies; ghost containers; bodies behind chains */
-    /* Opacity of a ghost face on, edge on, and of its lines. */
+    /* Opacity of a ghost wall seen face on, seen edge on, and of its lines. */
     float ghost_face, ghost_edge, ghost_line;
 } TalusTheme;
 
@@ -43,9 +43,9 @@ const TalusTheme *talus_theme(bool dark);
 
 /* ---- light ---- */
 
-#define TALUS_KEY_AZIMUTH -40.0 /* of the key light relative to the camera's, degrees */
+#define TALUS_KEY_AZIMUTH -40.0 /* of the key light minus that of the camera, degrees */
 #define TALUS_KEY_ELEVATION 52.0
-#define TALUS_KEY_SPREAD 3.5 /* half angle of its disc, degrees: softness of shadows */
+#define TALUS_KEY_SPREAD 3.5 /* half angle of the light's disc, degrees: softness of shadows */
 #define TALUS_KEY_LIGHT 0.82f
 #define TALUS_SKY_LIGHT 0.50f    /* on an unobstructed face upwards */
 #define TALUS_GROUND_LIGHT 0.32f /* on a face downwards */
@@ -60,12 +60,12 @@ const TalusTheme *talus_theme(bool dark);
 /* ---- containers ---- */
 
 #define TALUS_GHOST_LINE_WIDTH 1.5 /* pixels of a picture 1200 high */
-#define TALUS_BOUNDS_MARGIN 0.04 /* overhang of planes, as a share of the diagonal of the bodies */
+#define TALUS_BOUNDS_MARGIN 0.04   /* planes exceed the bodies' box by this share of its diagonal */
 
 /* ---- chains ---- */
 
 #define TALUS_CHAIN_RADIUS \
-    0.32 /* of the strongest, in typical radii; others by the root of force */
+    0.32 /* radius of the strongest chain's tube, in typical radii of bodies; others are thinner by the root of force */
 #define TALUS_VEIL_OPACITY 0.22f
 
 /* ---- camera ---- */

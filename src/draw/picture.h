@@ -1,4 +1,4 @@
-/* draw/picture.h - what talus_draw draws, prepared from a snapshot and shared by the parts of src/draw.
+/* draw/picture.h - a snapshot prepared for drawing: solids, walls, lines and camera, shared by the files of src/draw.
  * Coordinates are relative to `origin`, the middle of the shown bodies. */
 #ifndef TALUS_DRAW_PICTURE_H
 #define TALUS_DRAW_PICTURE_H
@@ -12,7 +12,7 @@ typedef struct TalusLine {
     TalusF3 from, to;
 } TalusLine;
 
-/* Pose of a mesh, x -> scale R x + position, and its colour. */
+/* Pose of a mesh, x -> scale R x + position with the rotation R of q, and its colour. */
 typedef struct TalusPlacement {
     TalusVec3 position; /* relative to the picture's origin */
     TalusQuat q;
@@ -23,18 +23,18 @@ typedef struct TalusPlacement {
 /* A convex piece of a shape: half extents of its box, and the box's middle in the body's frame. */
 typedef struct TalusPiece {
     TalusVec3 middle, half;
-    int first, levels; /* its polyhedra */
+    int first, levels; /* its polyhedra, coarse to fine: polyhedron[first .. first + levels - 1] */
 } TalusPiece;
 
 /* A shape of the head, prepared for drawing. */
 typedef struct TalusDrawnShape {
     const TalusFigure *figure;
     bool ground;       /* a surface that bodies stand on: drawn opaque */
-    int first, pieces; /* pieces of a solid */
+    int first, pieces; /* of a solid: piece[first .. first + pieces - 1] */
 } TalusDrawnShape;
 
 typedef struct TalusPicture {
-    TalusDrawnShape *shape; /* of each shape */
+    TalusDrawnShape *shape; /* [shapes of the head] */
     TalusPiece *piece;
     TalusPolyhedron *polyhedron;
     int polyhedra;
@@ -44,44 +44,46 @@ typedef struct TalusPicture {
     const TalusDrawDef *def;
     const TalusTheme *theme;
     TalusVec3 up, east, north; /* orthonormal frame; azimuth rotates from east to north */
-    TalusAabb bounds, moving;  /* of all bodies with an extent; of moving ones */
-    double inlier_low[3], inlier_high[3]; /* moving bodies with their middle outside do not count */
+    TalusAabb bounds, moving;  /* boxes around all bodies but planes; around moving bodies */
+    double inlier_low[3], inlier_high[3]; /* moving bodies outside are ignored */
     TalusVec3 origin;
     TalusSolids bodies, chains;
     TalusSolids walls; /* triangles of fixed bodies; they cast no shadow */
-    bool fixed_solid;  /* fixed bodies with an inside are among `bodies`; else among `walls` */
+    bool fixed_solid;  /* true: fixed bodies with an inside are in `bodies`; false: in `walls` */
     double low, high;  /* ends of the colour scale */
-    TalusLine *line;
+    TalusLine *line;   /* edges of the container */
     int line_count;
-    bool ground; /* a plane that receives shadows */
+    bool ground; /* true if the plane below receives shadows */
     TalusF3 ground_point, ground_normal;
     TalusView camera;
 } TalusPicture;
 
-/* Half extents of a body about a middle, both in the world frame; false for planes. */
+/* Sets the middle and the half extents of a body's bounding box, world frame. False for planes and if not finite. */
 bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent);
 
-/* True if fixed bodies with an inside are solids: if they are shown, or too many for glass. */
+/* True if fixed bodies with an inside are opaque solids: if the container is shown, or too large to draw as ghosts. */
 bool talus_container_is_solid(const TalusPicture *picture); /* container.c */
 
+/* Returns the triangles by which the body in row `row` of the snapshot is drawn. */
 static inline const TalusFigure *talus_picture_figure(const TalusPicture *picture, int row)
 {
     return picture->shape[picture->snapshot->shape[row]].figure;
 }
 
+/* True if the body in this row has a figure of kind `drawn`. */
 static inline bool talus_is_drawn(const TalusPicture *picture, int row, TalusDrawn drawn)
 {
     return talus_picture_figure(picture, row)->drawn == drawn;
 }
 
-/* True for surfaces without an inside. */
+/* True if the body is drawn as a surface without an inside: a plane, vessel, sheet or ground. */
 static inline bool talus_is_wall(const TalusPicture *picture, int row)
 {
     return talus_picture_figure(picture, row)->drawn != TALUS_DRAWN_SPHERE &&
            talus_picture_figure(picture, row)->drawn != TALUS_DRAWN_SOLID;
 }
 
-/* Finest level of a figure with at most `most` triangles, else its coarsest level. */
+/* Returns the finest level of a figure with at most `most` triangles, else its coarsest level. */
 static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int most)
 {
     int k = figure->levels - 1;
@@ -90,45 +92,48 @@ static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int
     return &figure->level[k];
 }
 
-/* True if a body is among `bodies`: a solid, or the triangles of a ground. Otherwise it is among `walls`. */
+/* True if a body is in `bodies`, as a solid or as triangles of a ground; false for walls and bodies too far to draw. */
 bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* shapes.c */
+/* True if a body is ground: its figure is of that kind, or a sheet nowhere steeper than 45 degrees. */
 bool talus_is_ground(const TalusPicture *picture, int row);
 
-/* Each function fills its part; call them in this order. */
+/* Each function sets the members of the picture named beside it; call them in this order. */
 void talus_picture_set_axes(TalusPicture *picture);         /* camera.c: up, east, north */
-TalusStatus talus_picture_shapes(TalusPicture *picture);    /* shapes.c */
+TalusStatus talus_picture_shapes(TalusPicture *picture);    /* shapes.c: shape, piece, polyhedron */
 void talus_picture_measure(TalusPicture *picture);          /* camera.c: bounds, origin */
 TalusStatus talus_picture_colours(TalusPicture *picture);   /* colour.c: low and high */
-TalusStatus talus_picture_bodies(TalusPicture *picture);    /* bodies.c: solids */
-TalusStatus talus_picture_chains(TalusPicture *picture);    /* bodies.c */
-TalusStatus talus_picture_container(TalusPicture *picture); /* container.c */
-void talus_picture_camera(TalusPicture *picture);           /* camera.c */
+TalusStatus talus_picture_bodies(TalusPicture *picture);    /* bodies.c: bodies */
+TalusStatus talus_picture_chains(TalusPicture *picture);    /* bodies.c: chains */
+TalusStatus talus_picture_container(TalusPicture *picture); /* container.c: walls, line, ground */
+void talus_picture_camera(TalusPicture *picture);           /* camera.c: camera */
+/* Free all memory of the picture; only that of shape, piece and polyhedron. */
 void talus_picture_clear(TalusPicture *picture);
 void talus_picture_clear_shapes(TalusPicture *picture);
 
-/* Pose of the body in this row, without scale. */
+/* Returns pose and colour of the body in this row of the snapshot, with scale 1. */
 TalusPlacement talus_picture_place(const TalusPicture *picture, int row); /* bodies.c */
-/* Adds the triangles of a mesh. If `from` (mesh frame) is given, normals are turned to point away from it. */
+/* Adds the triangles of a mesh to `solids`. Normals are made to point away from `from` (mesh frame), if not NULL. */
 TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
                                   const TalusPlacement *placement, TalusOpaqueFrom opaque_from,
                                   const TalusVec3 *from);
 
-/* 99th percentile by nearest rank, 0 of none; sorts the values. */
+/* Returns the 99th percentile by nearest rank, 0 if count is 0; sorts the values in place. */
 double talus_percentile(double *value, size_t count);
-/* Smallest of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten that is at least x > 0. */
+/* Returns x > 0 rounded up to the next 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten. */
 double talus_nice(double x);
 
 /* Colour of the body in this row. */
 uint32_t talus_picture_colour(const TalusPicture *picture, int row);
 
-/* Direction from the camera's target to the eye. */
+/* Returns the unit direction from the camera's target to its eye, for angles in degrees. */
 TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, double elevation);
 
-/* Height of the caption, pixels. */
+/* Returns the height of the caption, pixels, 0 for a plain or very small picture; talus_caption_draw draws it below. */
 int talus_caption_height(const TalusDrawDef *def);
 TalusStatus talus_caption_draw(const TalusPicture *picture, TalusImage *image);
 
-/* Computes the mean light of all passes, premultiplied, four floats per pixel (light.c). */
+/* Writes the mean of all passes into `light`: red, green, blue in linear light, premultiplied by the opacity that
+ * follows; four floats per pixel (light.c). */
 TalusStatus talus_picture_expose(const TalusPicture *picture, TalusPool *pool, float *light);
 
 #endif

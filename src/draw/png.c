@@ -21,8 +21,8 @@ static int paeth(int left, int up, int corner)
     return dl <= du && dl <= dc ? left : du <= dc ? up : corner;
 }
 
-/* Filters one row: subtracts from each byte the prediction of filter `kind`; `above` may be NULL. Returns a measure
- * that is small if the row deflates well. */
+/* Filters one row into `out`: subtracts from each byte the prediction of filter `kind`. `above` is the row above, NULL
+ * for the first. Returns a measure that is small if the row deflates well. */
 static long filter_row(int kind, const unsigned char *row, const unsigned char *above, size_t size,
                        size_t step, unsigned char *out)
 {
@@ -41,7 +41,7 @@ static long filter_row(int kind, const unsigned char *row, const unsigned char *
     return sum;
 }
 
-/* Filters all rows, each with its best filter and the filter's number in front. */
+/* Filters all rows into `out`, each preceded by the number of the filter that deflates best. */
 static TalusStatus filter(const TalusImage *image, unsigned char *out)
 {
     size_t step = (size_t)image->channels, size = (size_t)image->width * step;
@@ -90,7 +90,7 @@ static size_t stored_size(size_t size)
     return 2 + size + 5 * (size / STORED_MAX + 1) + 4;
 }
 
-/* Writes uncompressed deflate blocks, which need no zlib. */
+/* Writes a zlib stream of uncompressed blocks, for builds without zlib. Returns its size. */
 static size_t store(const unsigned char *bytes, size_t size, unsigned char *out)
 {
     size_t used = 2;
@@ -124,7 +124,7 @@ static TalusStatus compress(const unsigned char *bytes, size_t size, unsigned ch
 
 /* ---- chunks ---- */
 
-/* Completes a chunk whose data begin at `at` + 8; returns its end. */
+/* Writes length, kind and checksum of a chunk, whose `size` bytes of data begin at `at` + 8. Returns its end. */
 static unsigned char *end_chunk(unsigned char *at, const char *kind, size_t size)
 {
     put_u32(at, (uint32_t)size);

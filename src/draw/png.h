@@ -7,7 +7,7 @@
 /* Encodes a PNG file; the caller releases the bytes. Deflated if the build has zlib, else stored. */
 TalusStatus talus_png_encode(const TalusImage *image, unsigned char **bytes, size_t *size);
 
-/* Encodes and writes; the file appears whole or not at all. */
+/* Encodes the image and writes it to a file, which appears whole or not at all. */
 TalusStatus talus_png_write(const char *path, const TalusImage *image);
 
 #endif

@@ -1,8 +1,8 @@
 /* draw/polyhedron.c - makes facets from triangles.
  *
  * Consecutive coplanar triangles that form a fan are one facet: the face of a box, the lid of a cylinder, the
- * quadrangles of a round shape. A side is sharp if its two facets have separate vertices, which is where their
- * normals differ, and the facets meet at an angle above BLUNT. */
+ * quadrangles of a round shape. A side is sharp if its two facets do not share vertices, as where the shape has
+ * different normals on both sides, and meet at an angle above BLUNT. */
 #include "draw/polyhedron.h"
 
 #include "base/memory.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define BLUNT 0.94f  /* cosine: 20 degrees */
-#define PLANE 2e-6   /* relative to the extent: tolerance of coplanar corners */
+#define PLANE 2e-6   /* corners are coplanar up to this times the extent */
 #define BENT 0.9999f /* cosine: normals that differ by more make a facet curved */
 
 void talus_polyhedron_free(TalusPolyhedron *polyhedron)
@@ -61,7 +61,7 @@ static void begin_facet(TalusPolyhedron *p, Fan *fan, const int *t)
     add_corner(p, fan, t[1]);
 }
 
-/* Skips triangles without area. */
+/* Joins the triangles [from, to) into facets; skips triangles without area. */
 static void fill_facets(TalusPolyhedron *p, Fan *fan, int from, int to)
 {
     fan->apex = -1;
@@ -82,7 +82,8 @@ static const TalusCorner *corner_of(const TalusPolyhedron *p, const TalusFacet *
 
 /* ---- curvature of a facet ---- */
 
-/* Sets middle and flatness; raises `turn` to the largest 1 - cosine between normals of neighbouring corners. */
+/* Sets `middle` and `flat` of a facet. If it is curved, raises *turn to the largest 1 - cos(angle) between the normals
+ * of neighbouring corners. */
 static void measure_facet(const TalusPolyhedron *p, TalusFacet *f, float *turn)
 {
     TalusF3 sum = talus_f3(0.0f, 0.0f, 0.0f), first = corner_of(p, f, 0)->normal;
@@ -101,11 +102,11 @@ static void measure_facet(const TalusPolyhedron *p, TalusFacet *f, float *turn)
 
 /* ---- sharp sides ---- */
 
-/* A side of a facet; its ends are ordered by their coordinates, so that the two facets at a side agree. */
+/* A side of a facet. Its ends are ordered by their coordinates, so that the two facets at a side give the same ends. */
 typedef struct Side {
     TalusF3 low, high;
     int32_t corner, facet;
-    int32_t vertices; /* sum of the vertices at its ends: equal for facets that share them */
+    int32_t vertices; /* sum of the vertex indices of its ends: equal if two facets share them */
 } Side;
 
 static int compare_points(TalusF3 p, TalusF3 q)
@@ -156,7 +157,7 @@ static void mark_sides(TalusPolyhedron *p, const Side *side, int count)
     }
 }
 
-/* Distance of a point of a facet from the line of its side k. */
+/* Returns the distance of a point of a facet from the line of its side k. */
 static float side_distance(const TalusPolyhedron *p, const TalusFacet *f, int k, TalusF3 at)
 {
     TalusF3 a = corner_of(p, f, k)->at, b = corner_of(p, f, k + 1)->at;
@@ -206,7 +207,7 @@ static TalusStatus build(const TalusMesh *mesh, int from, int to, TalusVec3 midd
     float turn = 0.0f;
     for (int f = 0; f < p->facets; f++)
         measure_facet(p, &p->facet[f], &turn);
-    p->deviation = 0.25f * turn; /* 1 - cos(a / 2) is about a quarter of 1 - cos(a) */
+    p->deviation = 0.25f * turn; /* height of an arc: 1 - cos(a / 2), about (1 - cos(a)) / 4 */
     double whole = 4.0 / 3.0 * TALUS_PI * half.x * half.y * half.z;
     p->ellipsoid = whole > 0.0 ? (float)cbrt(volume_of(mesh, from, to, middle) / whole) : 1.0f;
     return find_sharp(p);
@@ -224,7 +225,7 @@ TalusStatus talus_polyhedron_create(const TalusMesh *mesh, int from, int to, Tal
 
 /* ---- evaluation ---- */
 
-/* Barycentric weights of a triangle's corners at a point of its plane. */
+/* Sets w to the barycentric weights of the corners a, b, c at a point of their plane. */
 static void weights(TalusF3 a, TalusF3 b, TalusF3 c, TalusF3 at, float w[3])
 {
     TalusF3 e = talus_f3_sub(b, a), f = talus_f3_sub(c, a), g = talus_f3_sub(at, a);

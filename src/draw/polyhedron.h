@@ -8,17 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Normal of a triangle, as long as twice its area. */
+/* Returns the normal of the triangle of vertices t[0..2]; its length is twice the area. */
 static inline TalusVec3 talus_area_normal(const TalusMesh *mesh, const int *t)
 {
     TalusVec3 a = mesh->vertex[t[0]];
     return talus_cross(talus_sub(mesh->vertex[t[1]], a), talus_sub(mesh->vertex[t[2]], a));
 }
 
-/* A corner of a facet, relative to the middle of the piece. */
+/* A corner of a facet; `at` is relative to the middle of the piece. */
 typedef struct TalusCorner {
     TalusF3 at, normal;
-    int32_t vertex; /* of the mesh */
+    int32_t vertex; /* index in the mesh */
     bool sharp;     /* the side from here to the next corner is sharp */
 } TalusCorner;
 
@@ -27,26 +27,27 @@ typedef struct TalusFacet {
     TalusF3 normal;
     float offset;
     int32_t first, count; /* its corners, anticlockwise seen from outside */
-    bool flat;            /* all corners have one normal */
-    TalusF3 middle;
-    float clearance; /* distance of `middle` from the nearest sharp side; INFINITY: none */
+    bool flat;            /* all corners have the same normal */
+    TalusF3 middle;       /* mean of the corners */
+    float clearance;      /* distance of `middle` from the nearest sharp side; INFINITY: none */
 } TalusFacet;
 
 typedef struct TalusPolyhedron {
     TalusFacet *facet;
     TalusCorner *corner;
     int facets, corners;
-    float deviation; /* from the round shape that it approximates, in bounding radii */
-    float ellipsoid; /* half axes of the ellipsoid of equal volume, in half extents of the box */
+    float deviation; /* distance from the round shape that it stands for, in bounding radii */
+    float ellipsoid; /* half axes of the ellipsoid of equal volume over half extents of the box */
 } TalusPolyhedron;
 
-/* Makes a polyhedron of triangles `from` to `to` of a mesh, relative to `middle`; `half`: half extents of its box. */
+/* Makes a polyhedron of the triangles [from, to) of a mesh. `middle` and `half` are middle and half extents of its box;
+ * coordinates of the polyhedron are relative to `middle`. */
 TalusStatus talus_polyhedron_create(const TalusMesh *mesh, int from, int to, TalusVec3 middle,
                                     TalusVec3 half, TalusPolyhedron *out);
 /* Accepts a zero-initialised polyhedron. */
 void talus_polyhedron_free(TalusPolyhedron *polyhedron);
 
-/* Unit normal at a point of a facet. */
+/* Returns the unit normal at a point of a facet, interpolated between its corners. */
 TalusF3 talus_polyhedron_normal(const TalusPolyhedron *polyhedron, int facet, TalusF3 at);
 /* True if a sharp side of the facet is closer than `within` to the point. */
 bool talus_polyhedron_near_edge(const TalusPolyhedron *polyhedron, int facet, TalusF3 at,

@@ -18,7 +18,8 @@ enum { BUCKETS = 64, GRAIN = 8192, MAX_CHUNKS = 64 };
 
 /* ---- project ---- */
 
-/* Extent of a sphere in one direction across the view, between its tangent rays in the plane of direction and axis. */
+/* Sets the slopes of the two rays that touch a sphere in the plane of the view axis and one direction across it.
+ * `across` and `along` are the coordinates of its centre in this plane. */
 static void sphere_extent(float across, float along, float radius, float *low, float *high)
 {
     float reach = sqrtf(across * across + along * along - radius * radius);
@@ -66,7 +67,7 @@ static Rectangle form_rectangle(const TalusView *view, const TalusViewedSolid *s
     return r;
 }
 
-/* Range of pixels whose middle may lie between the two; slightly enlarged for rounding. */
+/* Sets the range of pixels whose middle may lie between `low` and `high`, slightly enlarged for rounding. */
 static void pixels(float low, float high, int size, int *first, int *end)
 {
     low = talus_clampf(low - 0.51f, -1.0f, (float)size);
@@ -96,7 +97,7 @@ Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view)
 
 /* ---- deal ---- */
 
-/* Loops over the number `tile` of every tile that a splat meets. */
+/* Loops over the tiles that a splat overlaps; `tile` is the number of the tile. */
 #define FOR_TILES(job, splat, tile)                                                               \
     for (int ty_ = (splat)->y0 / TILE; (splat)->x1 > 0 && ty_ <= ((splat)->y1 - 1) / TILE; ty_++) \
         for (int tile = ty_ * (job)->tiles_x + (splat)->x0 / TILE;                                \
@@ -124,7 +125,8 @@ static void bin_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-/* Converts counts to start indices, by tile and then chunk. Returns the sum. */
+/* Replaces the count of each chunk and tile in `start` by the start of its range in `list`, where ranges are ordered by
+ * tile, then by chunk. Returns the total. */
 static int64_t running_sums(const Job *job)
 {
     int64_t sum = 0;
@@ -196,7 +198,7 @@ static void draw_sphere_perspective(const Tile *tile, const Splat *s, int32_t in
     }
 }
 
-/* True if all blocks that the splat meets are nearer; marks the blocks that it may change. */
+/* True if in all blocks that the splat overlaps everything drawn is nearer; marks the other blocks dirty. */
 static bool is_hidden(Tile *tile, const Splat *s)
 {
     int bx0 = (s->x0 - tile->x0) / BLOCK, bx1 = (s->x1 - 1 - tile->x0) / BLOCK;
@@ -252,7 +254,8 @@ static void measure_blocks(Tile *tile)
     }
 }
 
-/* Sorts list[begin, end) into sorted[begin, end) by depth, in buckets; `edge`: start of each bucket, and the end. */
+/* Sorts list[begin, end) into sorted[begin, end) by buckets of depth, unsorted within a bucket. edge[k] is the start of
+ * bucket k, edge[BUCKETS] the end of the last. */
 static void sort_tile(const TalusRaster *raster, int64_t begin, int64_t end,
                       int64_t edge[BUCKETS + 1])
 {
@@ -310,7 +313,7 @@ static void draw_tiles(void *context, int64_t first, int64_t last, int64_t chunk
         begin_tile(job, (int)number, &tile);
         if (!done) /* no solids */
             continue;
-        /* Dealing has advanced every start to its end: this tile ends where its last chunk does. */
+        /* bin_chunk has advanced every start to the end of its range: a tile ends at that of the last chunk. */
         sort_tile(raster, number ? done[number - 1] : 0, done[number], edge);
         for (int b = 0; b < BUCKETS; b++) {
             for (int64_t k = edge[b]; k < edge[b + 1]; k++)

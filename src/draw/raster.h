@@ -12,16 +12,16 @@
 
 typedef struct TalusRaster {
     int width, height;
-    float *depth;  /* INFINITY where nothing is visible */
-    int32_t *hit;  /* index of the solid, -1: none; NULL if only depths are wanted */
-    int32_t *face; /* facet of a visible polyhedron, -1 where it is cut; NULL as `hit` */
+    float *depth;  /* [pixels]: depth along the view axis; INFINITY where nothing is visible */
+    int32_t *hit;  /* [pixels]: index of the solid, -1: none; NULL: only depths are wanted */
+    int32_t *face; /* [pixels]: facet of a polyhedron, -1 where it is cut; NULL if `hit` is */
     /* work space */
     struct TalusSplat *splat;
     uint32_t *list, *sorted;
     int64_t *start;
 } TalusRaster;
 
-/* Accepts a zero-initialised raster. `hits`: fill `hit` and `face`. */
+/* Fills the raster, which may be zero-initialised, for the size of `view`; with `hits` also `hit` and `face`. */
 TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, const TalusView *view,
                               bool hits, TalusPool *pool);
 void talus_raster_clear(TalusRaster *raster);

@@ -9,7 +9,7 @@ typedef struct Linear {
     float u, v, one;
 } Linear;
 
-/* True if the plane faces the eye. */
+/* Sets *out for the plane n.x = offset. Returns true if the plane faces the eye. */
 static bool linear_of(bool perspective, TalusF3 n, float offset, Linear *out)
 {
     float below = perspective ? offset : n.z, one = perspective ? n.z : -offset;
@@ -31,7 +31,7 @@ static void add_row(const Splat *s, Rows *rows, int y)
     rows->high[y - s->y0] = -INFINITY;
 }
 
-/* Initialises rows when an edge first reaches them: most facets have few rows. */
+/* Extends the range of rows to [first, end) and initialises new ones, not all at once: most facets have few rows. */
 static void widen_rows(const Splat *s, Rows *rows, int first, int end)
 {
     if (rows->first >= rows->end)
@@ -42,8 +42,9 @@ static void widen_rows(const Splat *s, Rows *rows, int first, int end)
         add_row(s, rows, rows->end++);
 }
 
-/* Adds an edge to the rows whose middle lies from its upper end to before its lower end. x is computed from the
- * upper end, so that faces with a common edge agree and each pixel is in exactly one of them. */
+/* Extends the intervals of the rows that the edge from a to b crosses: those with their middle at or below its upper
+ * end and above its lower end. x is always computed from the upper end, so that two faces with a common edge agree and
+ * each pixel is in exactly one of them. */
 static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
 {
     if (a.y > b.y || (a.y == b.y && a.x > b.x)) {
@@ -63,10 +64,10 @@ static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
     }
 }
 
-/* How to draw the rows of a triangle, or of a numbered facet of a polyhedron. */
+/* A plane polygon to be drawn: a triangle, or a facet of a polyhedron. */
 typedef struct Paint {
-    int32_t index, face;
-    Linear l;
+    int32_t index, face; /* index of the solid; number of the facet */
+    Linear l;            /* gives the depth at each ray */
 } Paint;
 
 static void fill_row(const Tile *tile, const Paint *paint, int y, int x0, int x1)
@@ -127,7 +128,7 @@ static void draw_triangle(const Tile *tile, const Splat *s, int32_t index,
 
 /* ---- polyhedra ---- */
 
-/* The eye in the axes of a solid; in a parallel view, the direction to the eye. */
+/* Returns the eye in the axes of a solid, relative to its centre; in a parallel view, the direction to the eye. */
 static TalusF3 eye_in_axes(const TalusView *view, const TalusViewedSolid *solid)
 {
     TalusF3 to = view->perspective ? talus_f3_scale(-1.0f, solid->centre) : talus_f3(0, 0, -1.0f);
@@ -155,12 +156,13 @@ static bool may_cover(const Splat *s, const Point *at, int count)
     return x1 >= (float)s->x0 && x0 <= (float)s->x1 && y1 >= (float)s->y0 && y0 <= (float)s->y1;
 }
 
-/* Finds the rows of facet f. A body is drawn tile by tile, so most of its facets are outside the tile. */
+/* Writes the intervals of pixels that facet f covers into `rows`. Facets outside the splat end early: a body is drawn
+ * tile by tile, so most of its facets are outside. */
 static void project_facet(const Tile *tile, const Splat *s, const TalusViewedSolid *solid,
                           const TalusFacet *f, Rows *rows)
 {
     const TalusPolyhedron *p = solid->polyhedron;
-    Point at[BATCH + 1], first = {0.0f, 0.0f}; /* the last of a batch is the first of the next */
+    Point at[BATCH + 1], first = {0.0f, 0.0f}; /* at[0]: last of the batch before */
     rows->first = rows->end = 0;
     for (int k = 0, have = 0; k < f->count; k++) {
         TalusF3 q = talus_viewed_from_axes(solid, p->corner[f->first + k].at);
@@ -208,8 +210,8 @@ static void draw_polyhedron(const Tile *tile, const Splat *s, int32_t index,
 
 /* ---- polyhedra in a depth map ---- */
 
-/* With M = sum of a a' / h^2 over the axes, the surface is x' M x = 1; along the ray at (u, v) from the centre this
- * is M_zz t^2 + 2 b t + c = 0. */
+/* Draws an ellipsoid with half axes `half` into a depth map. With M = sum of a a' / h^2 over its axes a and half axes
+ * h, the surface is x' M x = 1. On the ray at (u, v) relative to the centre this is M_zz t^2 + 2 b t + c = 0. */
 static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusViewedSolid *solid,
                            TalusF3 half)
 {
@@ -238,8 +240,8 @@ static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusViewedSo
     }
 }
 
-/* True if the ellipsoid of equal volume suffices in a depth map: facets of a polyhedron of a few pixels are smaller
- * than the lift of points (lamp.h). Polyhedra of few facets are as fast to draw themselves. */
+/* True if a depth map may show the ellipsoid of equal volume instead: the polyhedron is less than 16 pixels wide, so
+ * the error is below the distance by which lamp.h lifts points. Polyhedra of up to 12 facets are as fast themselves. */
 static bool is_small(const Tile *tile, const TalusViewedSolid *solid)
 {
     return solid->polyhedron->facets > 12 && 2.0f * solid->radius * tile->job->view->scale < 16.0f;
@@ -247,7 +249,7 @@ static bool is_small(const Tile *tile, const TalusViewedSolid *solid)
 
 /* ---- a polyhedron that is cut ---- */
 
-/* Interval of each pixel's ray inside the polyhedron, and the facet through which it enters. */
+/* For each pixel of a tile: the interval in which its ray is inside the polyhedron, and the facet where it enters. */
 typedef struct Intervals {
     float enter[TILE * TILE], leave[TILE * TILE];
     int32_t face[TILE * TILE];

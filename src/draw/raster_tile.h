@@ -6,9 +6,10 @@
 
 enum { TILE = 64, BLOCK = 8, BLOCKS = TILE / BLOCK };
 
+/* Projection of a solid: a lower bound of its depth, and a rectangle of pixels that contains it. */
 typedef struct TalusSplat {
     float near;
-    int x0, x1, y0, y1; /* pixels x0 <= x < x1 */
+    int x0, x1, y0, y1; /* pixels x0 <= x < x1, y0 <= y < y1 */
 } Splat;
 
 typedef struct Job {
@@ -16,19 +17,20 @@ typedef struct Job {
     const TalusSolids *solids;
     const TalusView *view;
     TalusCut cut;
-    int tiles_x, tiles;
-    int64_t grain, chunks;
+    int tiles_x, tiles;    /* number of tiles in a row; in all */
+    int64_t grain, chunks; /* solids per chunk of the parallel loops; number of chunks */
 } Job;
 
 typedef struct Tile {
     const Job *job;
     int x0, x1, y0, y1;
-    float far[BLOCKS * BLOCKS]; /* largest depth in each block */
-    bool dirty[BLOCKS * BLOCKS];
-    float u[TILE]; /* of the rays of each column */
+    float far[BLOCKS * BLOCKS];  /* upper bound of the depths in each block */
+    bool dirty[BLOCKS * BLOCKS]; /* the block may have changed since `far` was computed */
+    float u[TILE];               /* horizontal coordinate of the rays of each column */
 } Tile;
 
-/* `face` is the facet of a polyhedron, -1 where it is cut. */
+/* Writes solid `index` at depth t into a pixel if it is nearer than the solid there, or as near with a smaller index.
+ * `face` is the facet of a polyhedron, -1 on the face of a cut. */
 static inline void keep_nearest(TalusRaster *raster, size_t pixel, float t, int32_t index,
                                 int32_t face)
 {
@@ -40,14 +42,14 @@ static inline void keep_nearest(TalusRaster *raster, size_t pixel, float t, int3
     *depth = fminf(*depth, t);
 }
 
-/* Intervals of pixels that a convex polygon covers, in rows of a splat at most TILE high. */
+/* Interval of x that a convex polygon covers in each pixel row of a splat at most TILE high. */
 typedef struct Rows {
-    int first, end;
-    float low[TILE], high[TILE];
+    int first, end;              /* rows first <= y < end */
+    float low[TILE], high[TILE]; /* ends of the interval in row y at index y - splat.y0, pixels */
 } Rows;
 
-/* First pixel whose middle is not below x. Returns `least` if x is NaN, as for a corner behind the eye: levels of a
- * figure from a file need not lie within one another. */
+/* Returns the first pixel whose middle is not below x, clamped to [least, most]. Returns `least` if x is NaN, as for a
+ * corner behind the eye, which happens if a level of a figure in a file reaches outside the box of the finest one. */
 static inline int pixel_from(float x, int least, int most)
 {
     x -= 0.5f;
@@ -59,17 +61,17 @@ static inline int pixel_from(float x, int least, int most)
     return whole + ((float)whole < x);
 }
 
-/* Loops over the interval of pixels in each row of a convex polygon. */
+/* Loops over the rows y of a convex polygon, with its pixels x0 <= x < x1 in each. */
 #define FOR_ROWS(s, rows, y, x0, x1)                                                          \
     for (int y = (rows)->first, x0, x1;                                                       \
          y < (rows)->end && (x0 = pixel_from((rows)->low[y - (s)->y0], (s)->x0, (s)->x1),     \
                             x1 = pixel_from((rows)->high[y - (s)->y0], (s)->x0, (s)->x1), 1); \
          y++)
 
-/* Rectangle of pixels and nearest depth of a solid; empty if it is not in front of the eye. */
+/* Returns the splat of a solid; empty if the solid is not wholly in front of the eye. */
 Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view); /* raster.c */
 
-/* Rows of a triangle within a splat. */
+/* Writes the intervals of pixels that a triangle covers within a splat. */
 void talus_triangle_rows(const TalusView *view, const Splat *s, const TalusViewedSolid *triangle,
                          Rows *rows);
 

@@ -27,7 +27,8 @@ bool talus_is_ground(const TalusPicture *picture, int row)
            picture->def->container != TALUS_CONTAINER_HIDDEN;
 }
 
-/* For a sheet the orientation decides; usually it has one body, and the first one counts. */
+/* Sets `ground` of each shape. Whether a sheet is level depends on the orientation of its body; usually it has one
+ * body, and the first one counts. */
 static void find_grounds(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -42,7 +43,7 @@ static void find_grounds(TalusPicture *picture)
 
 /* ---- pieces ---- */
 
-/* First triangle of a piece. */
+/* Returns the index of the first triangle of a piece. */
 static int start_of(const TalusMesh *mesh, int piece)
 {
     int start = 0;

@@ -1,7 +1,7 @@
 /* draw/solid.c - intersects rays with spheres, tubes and triangles; chooses levels of polyhedra. */
 #include "draw/solid.h"
 
-/* Interval of a ray, and the normal at its start. */
+/* Interval t0 < t < t1 in which a ray is inside a solid, and the outward normal where it enters. */
 typedef struct Span {
     float t0, t1;
     TalusF3 normal;
@@ -15,7 +15,8 @@ TalusCut talus_cut_in_view(const TalusCut *cut, const TalusView *view)
     return r;
 }
 
-/* Computed from the foot of the perpendicular on the ray, which avoids cancellation at a distance. */
+/* Finds the interval in which a ray is inside a sphere; false if it misses. Starts from the point of the ray nearest to
+ * the centre, which avoids cancellation if the sphere is far away. */
 static bool sphere_span(TalusF3 centre, float radius, TalusRay ray, Span *out)
 {
     TalusF3 c = talus_f3_sub(centre, ray.o);
@@ -32,7 +33,8 @@ static bool sphere_span(TalusF3 centre, float radius, TalusRay ray, Span *out)
     return true;
 }
 
-/* Clips the span to the slab -half <= o + t d <= half of one axis; the ends of a tube lie within spheres. */
+/* Clips the span to the slab -half <= o + t d <= half of one axis; false if nothing remains. The normal stays, since
+ * the flat ends of a tube are hidden in the spheres there. */
 static bool slab(float o, float d, float half, Span *span)
 {
     if (d == 0.0f)
@@ -43,7 +45,8 @@ static bool slab(float o, float d, float half, Span *span)
     return span->t0 < span->t1;
 }
 
-/* A ray in the axes of a form, moved along by `shift` to near the form, which avoids cancellation at a distance. */
+/* A ray in the axes of a form. Its origin is moved along the ray by `shift` to the point nearest to the form, which
+ * avoids cancellation if the form is far away. */
 typedef struct Local {
     TalusF3 o, d;
     float shift;
@@ -59,7 +62,7 @@ static Local local_ray(const TalusViewedSolid *form, TalusRay ray)
     return r;
 }
 
-/* Across its axis a tube is a sphere. */
+/* Finds the interval of a ray inside a tube. Projected along its axis the tube is a disc, as sphere_span intersects. */
 static bool tube_span(const TalusViewedSolid *form, TalusRay ray, Span *out)
 {
     static const TalusF3 axis = {0.0f, 0.0f, 0.0f};
@@ -73,7 +76,8 @@ static bool tube_span(const TalusViewedSolid *form, TalusRay ray, Span *out)
     return true;
 }
 
-/* Both sides are visible. Neighbours overlap slightly, so that rounding leaves no gap. */
+/* Intersects a ray with a triangle from either side; the normal is towards the viewer. Triangles are slightly enlarged,
+ * so that rounding leaves no gap between neighbours. */
 static bool triangle_hit(const TalusViewedSolid *form, TalusRay ray, float *t, TalusF3 *normal)
 {
     const float slack = -1e-4f;
@@ -113,7 +117,8 @@ static bool cut_span(const TalusCut *cut, TalusRay ray, Span *span)
     return span->t0 < span->t1;
 }
 
-/* Maximum error of a level in pixels; the coarsest such level is used, or the finest. Shadows are blurred anyway. */
+/* Maximum deviation of a polyhedron's level in pixels, in pictures and in depth maps (shadows are blurred anyway). The
+ * coarsest level within it is used, else the finest. */
 #define FINE_PICTURE 0.25f
 #define FINE_MAP 1.0f
 

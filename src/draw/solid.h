@@ -1,7 +1,7 @@
 /* draw/solid.h - solids of a picture: spheres, tubes, convex polyhedra, and triangles of a surface.
  *
- * A ray is inside a convex solid from t0 to t1. A cut by a plane therefore shortens this interval, and the face of
- * the cut has the plane's normal. */
+ * A ray o + t d is inside a convex solid for t0 < t < t1. A cut by a plane shortens this interval; where the ray then
+ * enters by the plane, the surface has the normal of the plane. */
 #ifndef TALUS_DRAW_SOLID_H
 #define TALUS_DRAW_SOLID_H
 
@@ -23,14 +23,14 @@ typedef enum TalusOpaqueFrom {
     TALUS_OPAQUE_FROM_BACK
 } TalusOpaqueFrom;
 
-/* Data of a solid other than a sphere, besides its centre, which is that of its box. */
+/* Data of a solid other than a sphere. The centre of the solid is that of its box. */
 typedef struct TalusForm {
     TalusFormKind kind;
     TalusOpaqueFrom opaque_from;
-    int32_t item;    /* polyhedron: its coarsest level; triangle: the first of its three normals */
-    int32_t levels;  /* of a polyhedron, consecutive */
+    int32_t item;    /* polyhedron: index of its coarsest level; triangle: of its first normal */
+    int32_t levels;  /* polyhedron: number of levels, consecutive from `item`, coarse to fine */
     TalusF3 half;    /* half extents of its box along `axis` */
-    TalusF3 axis[3]; /* of the body's frame, in the world; triangle: its corners about the centre */
+    TalusF3 axis[3]; /* of the body, world frame; triangle: its corners relative to the centre */
 } TalusForm;
 
 typedef struct TalusSolid {
@@ -40,9 +40,9 @@ typedef struct TalusSolid {
     uint32_t rgb; /* 0x00rrggbb, sRGB */
 } TalusSolid;
 
-/* The half space that remains: dot(normal, x) <= offset. */
+/* A cut by a plane; the half space dot(normal, x) <= offset remains. */
 typedef struct TalusCut {
-    bool on;
+    bool on; /* false: no cut */
     TalusF3 normal;
     float offset;
 } TalusCut;
@@ -61,18 +61,19 @@ TalusCut talus_cut_in_view(const TalusCut *cut, const TalusView *view);
 
 /* A solid in view coordinates. */
 typedef struct TalusViewedSolid {
-    TalusF3 centre, half, axis[3]; /* half and axis: forms only */
+    TalusF3 centre, half, axis[3]; /* half, axis: as in TalusForm; not set for a sphere */
     float radius;
-    int kind;                          /* of the form; -1: a sphere */
-    const TalusPolyhedron *polyhedron; /* at the level that is fine enough for the view */
+    int kind;                          /* TalusFormKind; -1: a sphere */
+    const TalusPolyhedron *polyhedron; /* coarsest level that is fine enough for the view */
     const TalusF3 *normal;             /* of a triangle's corners, world frame */
     TalusOpaqueFrom opaque_from;       /* triangles */
     const TalusView *view;
 } TalusViewedSolid;
 
+/* Transforms a solid to view coordinates and chooses the level of a polyhedron. */
 TalusViewedSolid talus_solid_view(const TalusSolids *solids, int index, const TalusView *view);
 
-/* Transforms a vector from the form's axes to the view; talus_viewed_to_axes is the inverse. */
+/* Transforms a vector from the axes of the solid to view coordinates; talus_viewed_to_axes is the inverse. */
 static inline TalusF3 talus_viewed_from_axes(const TalusViewedSolid *solid, TalusF3 a)
 {
     TalusF3 r = talus_f3_scale(a.x, solid->axis[0]);
@@ -85,8 +86,8 @@ static inline TalusF3 talus_viewed_to_axes(const TalusViewedSolid *solid, TalusF
                     talus_f3_dot(solid->axis[2], a));
 }
 
-/* Finds the point where the ray enters the solid, not a polyhedron, and the outward normal there. All arguments
- * are in view coordinates, the cut too. Returns false if the ray misses. */
+/* Finds where a ray enters a sphere, tube or triangle (not a polyhedron): sets *t along the ray and the outward normal
+ * there. All arguments are in view coordinates, the cut too. Returns false if the ray misses. */
 bool talus_viewed_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray, float *t,
                       TalusF3 *normal);
 

@@ -40,7 +40,7 @@ void talus_image_lay(TalusImage *image, int x, int y, uint32_t rgb, double opaci
         pixel[3] = (unsigned char)(255.0f * (top + below) + 0.5f);
 }
 
-/* Share of pixel k between the two ends. */
+/* Returns the share of pixel k that lies between `low` and `high`. */
 static double share(int k, double low, double high)
 {
     double part = fmin(high, k + 1.0) - fmax(low, k);
@@ -71,7 +71,7 @@ static void add(Strokes *strokes, Point a, Point b)
         strokes->segment[strokes->count++] = (Segment){a, b};
 }
 
-/* corner + (from - corner) (1 - sin t) + (to - corner) (1 - cos t), t over a quarter turn */
+/* Adds a quarter ellipse as lines: corner + (from - corner) (1 - sin t) + (to - corner) (1 - cos t), 0 <= t <= pi/2. */
 static void add_arc(Strokes *strokes, Point from, Point corner, Point to)
 {
     Point last = from;
@@ -137,7 +137,7 @@ static void draw_glyph(TalusImage *image, const TalusGlyph *glyph, double x, dou
         }
 }
 
-/* Returns the next character; a UTF-8 sequence counts as one '?'. */
+/* Returns the glyph of the next character and moves *text past it; a UTF-8 sequence counts as one '?'. */
 static const TalusGlyph *next_glyph(const char **text)
 {
     unsigned char c = (unsigned char)*(*text)++;

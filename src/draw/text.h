@@ -4,17 +4,18 @@
 
 #include "draw/image.h"
 
-/* One glyph: strokes on a grid where capitals are 28 high, small letters 20, and descenders reach -8. M x y begins a
- * stroke, L x y draws a line, R a b x y draws a quarter of an ellipse towards the corner (a, b) and on to (x, y). */
+/* One glyph: strokes on a grid where capitals are 28 high, small letters 20, and descenders reach -8. `path` has
+ * commands: M x y begins a stroke, L x y draws a line, R a b x y draws a quarter of an ellipse to (x, y) whose tangents
+ * at both ends pass through the corner (a, b). */
 typedef struct TalusGlyph {
-    int advance;
+    int advance; /* width with spacing, grid units */
     const char *path;
 } TalusGlyph;
 
 enum { TALUS_FONT_FIRST = 32, TALUS_FONT_LAST = 126, TALUS_FONT_EM = 40 };
 extern const TalusGlyph talus_font[TALUS_FONT_LAST - TALUS_FONT_FIRST + 1];
 
-/* Width of a line of ASCII text in pixels, with `size` pixels per em; other characters count as '?'. */
+/* Returns the width of a line of ASCII text in pixels, with `size` pixels per em; other characters count as '?'. */
 double talus_text_width(const char *text, double size);
 /* Draws a line of text from (x, baseline) in an sRGB colour. */
 void talus_text_draw(TalusImage *image, double x, double baseline, double size, uint32_t rgb,

@@ -1,7 +1,7 @@
 /* draw/view.h - a camera or a lamp: transformation from the world to pixels.
  *
- * View coordinates are x to the right, y down, z forward from the eye. A pixel's ray is o + t d in them, and t is
- * the depth along z for both projections. */
+ * View coordinates are x to the right, y down, z forward from the eye. The ray of a pixel in these coordinates is
+ * o + t d with d.z = 1, so that t is the depth along z in both projections. */
 #ifndef TALUS_DRAW_VIEW_H
 #define TALUS_DRAW_VIEW_H
 
@@ -12,8 +12,8 @@
 typedef struct TalusView {
     bool perspective; /* false: parallel projection */
     TalusF3 eye, right, down, forward;
-    float scale;  /* pixels per unit of length; perspective: at depth 1 */
-    float cx, cy; /* intersection of the axis with the picture, pixels */
+    float scale;  /* pixels per metre; in perspective, at depth 1 m */
+    float cx, cy; /* where the view axis meets the picture, pixels */
     int width, height;
 } TalusView;
 
@@ -21,7 +21,7 @@ typedef struct TalusRay {
     TalusF3 o, d;
 } TalusRay;
 
-/* Transform a direction, and a point, to view coordinates. */
+/* Transform a direction (talus_view_turn) or a point from the world to view coordinates. */
 static inline TalusF3 talus_view_turn(const TalusView *view, TalusF3 a)
 {
     return talus_f3(talus_f3_dot(view->right, a), talus_f3_dot(view->down, a),
@@ -33,7 +33,7 @@ static inline TalusF3 talus_view_point(const TalusView *view, TalusF3 p)
     return talus_view_turn(view, talus_f3_sub(p, view->eye));
 }
 
-/* Transforms a direction back to the world. */
+/* Transforms a direction from view coordinates to the world. */
 static inline TalusF3 talus_view_turn_back(const TalusView *view, TalusF3 a)
 {
     TalusF3 r = talus_f3_scale(a.x, view->right);
@@ -41,7 +41,7 @@ static inline TalusF3 talus_view_turn_back(const TalusView *view, TalusF3 a)
     return talus_f3_madd(r, a.z, view->forward);
 }
 
-/* Ray through the middle of pixel (x, y). */
+/* Returns the ray through the middle of pixel (x, y), in view coordinates. */
 static inline TalusRay talus_view_ray(const TalusView *view, int x, int y)
 {
     float u = ((float)x + 0.5f - view->cx) / view->scale;
@@ -54,7 +54,7 @@ static inline TalusRay talus_view_ray(const TalusView *view, int x, int y)
     return r;
 }
 
-/* Picture coordinates of a point in view coordinates, which must be in front of the eye. */
+/* Sets *x and *y to the pixel coordinates of a point q in view coordinates, which must be in front of the eye. */
 static inline void talus_view_project(const TalusView *view, TalusF3 q, float *x, float *y)
 {
     float s = view->perspective ? view->scale / q.z : view->scale;

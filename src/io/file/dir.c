@@ -128,7 +128,7 @@ const TalusEntry *talus_dir_unchanged_entry(const TalusDir *dir, const char *nam
     return talus_manifest_find_unchanged(dir->resumed, listed);
 }
 
-/* ---- checks that it still exists ---- */
+/* ---- checks that the directory still exists ---- */
 
 TalusStatus talus_dir_check(const TalusDir *dir)
 {
@@ -160,7 +160,7 @@ TalusStatus talus_dir_check_file(const TalusDir *dir, const char *name, int fd)
                                                     : "renamed");
 }
 
-/* Linux: a link in /proc gives the path. Without /proc the path is "". */
+/* Reads the path from a link in /proc (Linux); "" on systems without /proc. */
 void talus_dir_path_now(const TalusDir *dir, char *path, size_t size)
 {
     char link[64];
@@ -189,11 +189,11 @@ TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name)
 {
     struct stat about;
     if (fstatat(dir->fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(about.st_mode))
-        return TALUS_OK; /* other errors appear when it is opened */
+        return TALUS_OK; /* opening the file will report any other error */
     return refuse(dir, name, about.st_mode);
 }
 
-/* NONBLOCK: a pipe put there after the check is refused too, and not waited for. */
+/* Opens with O_NONBLOCK: a pipe that takes the name after the check is refused too, without waiting for its writer. */
 TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags, int *fd)
 {
     struct stat about = {0};

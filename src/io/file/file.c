@@ -19,12 +19,12 @@ struct TalusFile {
     int fd;
     int error; /* errno of the first failure */
     size_t used;
-    uint64_t size;            /* bytes written, without the buffer */
+    uint64_t size;            /* bytes written to the system, without those in the buffer */
     uint32_t crc;             /* checksum of these bytes; only in a directory with a list */
     TalusDir *dir;            /* NULL: at a user's path */
     int at;                   /* descriptor that the two names are relative to */
     char *path;               /* for messages */
-    char *target, *temporary; /* NULL: written directly */
+    char *target, *temporary; /* final name and name until the commit; NULL: written directly */
     char buffer[BUFFER_BYTES];
 };
 
@@ -40,14 +40,14 @@ static TalusStatus create_failed(const TalusFile *file)
     return talus_fail_file(file->path, TALUS_ERR_IO, "cannot create: %s", strerror(errno));
 }
 
-/* EXCL: never opens an existing file or link beside the target. */
+/* Creates file->temporary; false with errno on failure. O_EXCL: an existing file or link is never opened. */
 static bool create_temporary(TalusFile *file)
 {
     file->fd = openat(file->at, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return file->fd >= 0;
 }
 
-/* Chooses a free name, because other files of the user may be beside the target. */
+/* Creates a temporary file beside the target, under a name that no file of the user has. */
 static TalusStatus open_beside(TalusFile *file)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
@@ -75,7 +75,7 @@ static TalusStatus open_path(TalusFile *file, const char *path)
     return file->target ? open_beside(file) : TALUS_OK;
 }
 
-/* Replaces the temporary file of a killed run: in a run's directory all names belong to the run. */
+/* Creates a temporary file in a run's directory, over one left by a killed run: all names there belong to the run. */
 static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
 {
     file->dir = dir;
@@ -88,7 +88,7 @@ static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
     return create_temporary(file) ? TALUS_OK : create_failed(file);
 }
 
-/* Returns the file in *out or, on failure, frees it. */
+/* Sets *out to the file or, if `status` is a failure, frees it. Returns `status`. */
 static TalusStatus return_or_free(TalusFile *file, TalusStatus status, TalusFile **out)
 {
     if (status == TALUS_OK)
@@ -120,7 +120,7 @@ static void flush(TalusFile *file)
 {
     if (!file->error)
         file->error = talus_write_fully(file->fd, file->buffer, file->used, NULL);
-    if (file->dir && file->dir->files) /* only the list uses it */
+    if (file->dir && file->dir->files) /* only the list of files uses the checksum */
         file->crc = talus_crc32(file->crc, file->buffer, file->used);
     file->size += file->used;
     file->used = 0;
@@ -161,7 +161,7 @@ static void remove_temporary(const TalusFile *file)
         unlinkat(file->at, file->temporary, 0);
 }
 
-/* Called last, because the list must contain existing files only. */
+/* Adds the committed file to the directory's list. Called after the rename: the list has existing files only. */
 static TalusStatus enter(const TalusFile *file)
 {
     TalusEntry entry = {.size = file->size, .crc = file->crc, .kind = TALUS_ENTRY_WHOLE};

@@ -10,23 +10,24 @@
 
 #include <sys/stat.h>
 
-/* The file formats are little-endian and are read and written by plain copies. */
+/* Numbers are copied between memory and files as they are, and the file formats are little-endian. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "Talus files are little-endian; a big-endian host needs byte swaps in src/io"
 #endif
 
 typedef struct TalusFile TalusFile;
 
-/* Creates an output at a user's path; io/file/target.h says which targets are replaced and which written directly. */
+/* Creates an output at a user's path: a regular or missing file is replaced on commit, a device or pipe gets the bytes
+ * directly (io/file/target.h). talus_file_put and talus_file_print append; the commit reports their failures. */
 TalusStatus talus_file_create(const char *path, TalusFile **out);
 void talus_file_put(TalusFile *file, const void *bytes, size_t size);
 void talus_file_print(TalusFile *file, const char *format, ...) TALUS_PRINTF(2, 3);
-/* Syncs and renames. After any failure removes what was written and returns the error. Frees `file`. */
+/* Syncs the file and renames it to its final name; after any failure so far, removes it and fails. Frees `file`. */
 TalusStatus talus_file_commit(TalusFile *file);
 /* Commits without syncing, which is faster for many files. The caller must sync them with talus_dir_sync_file before
  * anything relies on them. */
 TalusStatus talus_file_commit_unsynced(TalusFile *file);
-/* Removes what was written, in place of a commit. Frees `file`. */
+/* Ends a file without commit: removes what was written and frees `file`. */
 void talus_file_abandon(TalusFile *file);
 
 /* ---- read.c ---- */
@@ -35,16 +36,17 @@ void talus_file_abandon(TalusFile *file);
 int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *at);
 /* Syncs a descriptor to the disk. Returns 0 or errno. */
 int talus_sync_descriptor(int fd);
+/* True if both describe the same file: equal device and inode. */
 bool talus_same_file(const struct stat *a, const struct stat *b);
 
-/* Opens a file to read it; negative on failure. NONBLOCK: the caller refuses what is no regular file, so that a named
- * pipe must not wait for its writer. */
+/* Opens a file for reading. Returns its descriptor; negative on failure. Does not wait for the writer of a named pipe,
+ * which the caller refuses as no regular file. */
 int talus_open_to_read(const char *path);
 /* Reads exactly `size` bytes of an open file; `path` is for messages. */
 TalusStatus talus_read_at(int fd, const char *path, uint64_t offset, void *out, size_t size);
-/* Reads up to `size` bytes from the start of a regular file. Returns their number, 0 for anything else. */
+/* Reads up to `size` bytes from the start of a file. Returns their number; 0 if it is no regular file or unreadable. */
 size_t talus_read_start(const char *path, void *bytes, size_t size);
-/* Reads a regular file of at most `limit` bytes and adds a NUL; free with talus_release. */
+/* Reads a regular file of at most `limit` bytes and adds a NUL, which *size does not count; free with talus_release. */
 TalusStatus talus_read_file(const char *path, size_t limit, char **bytes, size_t *size);
 /* The same for a descriptor that the caller has opened; `path` is for messages. */
 TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **bytes,

@@ -95,12 +95,12 @@ TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out)
 
 /* ---- truncation ---- */
 
-/* Computes the checksum of the first `size` bytes, which exist. */
+/* Sets size and checksum to those of the first `size` bytes, which must exist. */
 static TalusStatus sum_up(TalusGrowing *file, uint64_t size)
 {
     file->size = size;
     if (!file->dir || !file->dir->files)
-        return TALUS_OK; /* no list needs it */
+        return TALUS_OK; /* no list needs the checksum */
     const TalusEntry *before = talus_dir_unchanged_entry(file->dir, file->name);
     if (before && before->size == size) {
         file->crc = before->crc;
@@ -129,8 +129,8 @@ TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size)
 
 /* ---- writing ---- */
 
-/* Called before each write: after a truncation by another process the write would leave a hole, and what another
- * process appended would be overwritten. */
+/* Fails if another process changed the length. Called before each write: after a truncation the write would leave a
+ * hole, and after an append it would overwrite foreign bytes. */
 static TalusStatus check_length(const TalusGrowing *file)
 {
     struct stat about;
@@ -160,8 +160,8 @@ TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t s
     return TALUS_OK;
 }
 
-/* Undoes a partial write, as on a full disk. The closing bytes are the same in every call and are written back over
- * space that the file has already. */
+/* Undoes a partial write, as on a full disk: writes the closing bytes back and cuts the rest. They are the same in
+ * every call, and the file has had space for them. */
 static void restore_closing(const TalusGrowing *file, const char *closing)
 {
     if (talus_write_fully(file->fd, closing, file->closing, &file->size) == 0)
@@ -187,7 +187,7 @@ TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size
 void talus_growing_undo(TalusGrowing *file, uint64_t size, uint32_t crc)
 {
     if (ftruncate(file->fd, (off_t)size) != 0)
-        return; /* the appends stay, and size and checksum with them */
+        return; /* the appends are still in the file, so size and checksum stay */
     file->size = size;
     file->crc = crc;
     update_list(file);

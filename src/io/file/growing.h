@@ -14,26 +14,26 @@ typedef struct TalusGrowing {
     char *path; /* for messages */
     bool open;
     int fd;
-    uint64_t size; /* bytes without the closing ones (talus_growing_put) */
-    uint32_t crc;  /* checksum of these `size` bytes */
-    size_t closing;
-    TalusDir *dir; /* NULL if opened by path */
-    char *name;    /* name in `dir` */
-    int entry;     /* index in the list of `dir` */
+    uint64_t size;  /* bytes, without the closing bytes */
+    uint32_t crc;   /* checksum of these `size` bytes; only if `dir` keeps a list of files */
+    size_t closing; /* number of closing bytes after these, which the next put overwrites */
+    TalusDir *dir;  /* NULL if opened by path */
+    char *name;     /* name in `dir` */
+    int entry;      /* index in the list of files of `dir` */
 } TalusGrowing;
 
 /* Creates an empty file. */
 TalusStatus talus_growing_create(TalusDir *dir, const char *name, TalusGrowing *out);
-/* Opens an existing file; talus_growing_truncate must follow. */
+/* Opens an existing file; talus_growing_truncate must follow, which sets size and checksum. */
 TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *out);
 /* Opens a user's path: links are followed. Only regular files are accepted, because the content is read back and
  * truncated. With `create` a missing file is created. */
 TalusStatus talus_growing_open_path(const char *path, bool create, TalusGrowing *out);
 void talus_growing_close(TalusGrowing *file);
-/* Opens a stream over the open file itself, even if its path leads elsewhere now. The caller closes it. */
+/* Opens a stdio stream for reading the open file itself, even if its path leads elsewhere now. The caller closes it. */
 TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out);
 
-/* Truncates to the first `size` bytes. Reads them once for their checksum, unless the checkpoint's list has it. */
+/* Truncates to the first `size` bytes. Reads them for their checksum, unless the resumed checkpoint's list has it. */
 TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size);
 /* Truncates and appends the closing bytes (see talus_growing_put), which a reader always finds at the end. */
 TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing);

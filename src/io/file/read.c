@@ -29,7 +29,7 @@ int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *at
     return 0;
 }
 
-/* Some file systems cannot sync (EINVAL, EROFS); this is no error. */
+/* EINVAL and EROFS are no errors: the file system cannot sync. */
 int talus_sync_descriptor(int fd)
 {
     return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;

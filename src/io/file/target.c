@@ -19,7 +19,7 @@ static TalusStatus refuse(const char *path, const char *why)
 
 /* ---- links ---- */
 
-/* Replaces *path by the target of the link; a relative one starts from the folder of the link. */
+/* Replaces *path, a link, by the path it points to; a relative one starts from the folder of the link. */
 static TalusStatus follow_one(char **path)
 {
     char to[LINK_BYTES], *next;
@@ -53,8 +53,8 @@ static TalusStatus follow_links(const char *path, char **out)
 
 /* ---- kinds of targets ---- */
 
-/* Returns the standard output or error if this is its file, else -1. Replacing that file would separate the output
- * written there from what the program prints. */
+/* Returns the descriptor of standard output or error if that writes to this file, else -1. Replacing the file would
+ * separate the output from what the program prints there. */
 static int standard_stream(const struct stat *about)
 {
     struct stat stream;
@@ -64,7 +64,7 @@ static int standard_stream(const struct stat *about)
     return -1;
 }
 
-/* True if the path itself is that file. Links in /proc may lead to files other than their text names. */
+/* True if the resolved path leads to the file `about`. A link in /proc may lead to a file other than its text says. */
 static bool is_named(const char *path, const struct stat *about)
 {
     struct stat named;

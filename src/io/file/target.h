@@ -12,8 +12,8 @@ typedef struct TalusTarget {
     int fd;     /* descriptor to write to; -1: replace `path` */
 } TalusTarget;
 
-/* Finds the target. Fails on a directory, a circle of links or missing permission. Waits for the reader of a named
- * pipe. The caller frees `path` with talus_release and closes `fd`. */
+/* Finds the target at `path`. Fails on a directory, a circle of links or missing permission. Waits for the reader of a
+ * named pipe. The caller frees out->path with talus_release and closes out->fd. */
 TalusStatus talus_target_find(const char *path, TalusTarget *out);
 
 #endif

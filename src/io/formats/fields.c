@@ -76,7 +76,7 @@ bool talus_field_present(const TalusField *field, const TalusSnapshot *snapshot)
     if (field->contact)
         return (snapshot->fields & TALUS_SNAPSHOT_CONTACTS) != 0;
     if (field->offset == offsetof(TalusSnapshot, speed) && snapshot->velocity)
-        return false; /* redundant with the velocity */
+        return false; /* speed is redundant if there is a velocity */
     return body_array(field, snapshot) != NULL;
 }
 
@@ -128,7 +128,7 @@ static const void *element(const TalusField *field, const TalusSnapshot *snapsho
     return (const char *)body_array(field, snapshot) + (size_t)row * sizes[field->source];
 }
 
-/* Value of a field stored as integer. */
+/* Returns the value of a field that is stored as an integer. */
 static int64_t integer(const TalusField *field, const TalusFramesHead *head,
                        const TalusSnapshot *snapshot, int row)
 {
@@ -141,7 +141,7 @@ static int64_t integer(const TalusField *field, const TalusFramesHead *head,
     }
 }
 
-/* Values of a field stored as reals; returns their number. */
+/* Writes the values of a field that is stored as reals; returns their number. */
 static int reals(const TalusField *field, const TalusSnapshot *snapshot, int row, double out[4])
 {
     const void *at = element(field, snapshot, row);

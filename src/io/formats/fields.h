@@ -7,7 +7,7 @@
 
 #include <talus/frames.h>
 
-/* Type of a value in binary formats; text formats write all of its digits. */
+/* Type of a value in binary formats; text formats print it with all digits. */
 typedef enum TalusFieldType {
     TALUS_FIELD_F64,
     TALUS_FIELD_F32,
@@ -16,7 +16,7 @@ typedef enum TalusFieldType {
     TALUS_FIELD_U8
 } TalusFieldType;
 
-/* Source of a value: an element of one snapshot array, or computed from several. */
+/* How a value is obtained: an element of a snapshot array of this type (ID to FLAG), or computed. */
 typedef enum TalusFieldSource {
     TALUS_SOURCE_ID,
     TALUS_SOURCE_VEC3,
@@ -25,7 +25,7 @@ typedef enum TalusFieldSource {
     TALUS_SOURCE_INT,
     TALUS_SOURCE_FLAG,
     TALUS_SOURCE_SHAPE_KIND, /* kind of the body's shape */
-    TALUS_SOURCE_FORCE,      /* contact impulse over step length */
+    TALUS_SOURCE_FORCE,      /* force vector of a contact: impulse over step length */
     TALUS_SOURCE_NORMAL_FORCE
 } TalusFieldSource;
 
@@ -34,11 +34,11 @@ typedef struct TalusField {
     TalusFieldType type;
     TalusFieldSource source;
     size_t offset; /* of the array pointer in TalusSnapshot; for contacts, of the member */
-    bool contact;
-    bool lasting; /* constant during a body's life */
+    bool contact;  /* a field of contacts; false: of bodies */
+    bool lasting;  /* constant during a body's life */
 } TalusField;
 
-enum { TALUS_FIELD_BYTES = 32, TALUS_FIELD_TEXT = 128 }; /* enough for any tuple */
+enum { TALUS_FIELD_BYTES = 32, TALUS_FIELD_TEXT = 128 }; /* capacities for the values of one row */
 
 typedef struct TalusFieldList {
     const TalusField *field;
@@ -53,36 +53,38 @@ const TalusField *talus_field_named(const TalusFieldList *list, const char *name
 
 /* True if the snapshot holds the field. */
 bool talus_field_present(const TalusField *field, const TalusSnapshot *snapshot);
+/* Returns the number of values per row: 1, 3 for vectors, 4 for quaternions. */
 int talus_field_components(const TalusField *field);
 /* Returns the letters of the components, such as "xyz"; "" for a single component. */
 const char *talus_field_letters(const TalusField *field);
 size_t talus_field_type_size(TalusFieldType type);
 
-/* Writes the tuple of a row (body or contact) in the field's type. Returns its number of bytes. */
+/* Writes the values of one row (body or contact) into `out` in the field's type. Returns the number of bytes. */
 size_t talus_field_put(const TalusField *field, const TalusFramesHead *head,
                        const TalusSnapshot *snapshot, int row, void *out);
-/* Writes the tuple as text, components separated by `separator`. Returns its length. */
+/* Writes the values of one row as text, separated by `separator`. Returns the length. */
 size_t talus_field_print(const TalusField *field, const TalusFramesHead *head,
                          const TalusSnapshot *snapshot, int row, char separator,
                          char out[TALUS_FIELD_TEXT]);
 
+/* Returns the kind of shape of the body in this row of the snapshot. */
 static inline TalusShapeKind talus_frame_body_kind(const TalusFramesHead *head,
                                                    const TalusSnapshot *snapshot, int row)
 {
     return head->shapes[snapshot->shape[row]].kind;
 }
 
-/* Returns the force of a contact in newtons; 0 if the step length is 0. */
+/* Returns the normal force of a contact, N; 0 if the step length is 0. */
 double talus_snapshot_contact_force(const TalusSnapshot *snapshot, int contact);
 
-/* List of rows whose memory is reused from frame to frame. Starts zeroed. */
+/* List of rows (bodies or contacts of a snapshot). Starts zeroed; its memory is reused from frame to frame. */
 typedef struct TalusRows {
     int *row;
     int count;
 } TalusRows;
 
-/* Lists all bodies but planes, which have no extent, and revolved walls, meshes and fields: drawn as balls of their
- * radius these would hide all that they contain. */
+/* Lists the bodies that a viewer may draw as balls of their radius: not planes, which have no extent, and not walls of
+ * revolution, meshes and height fields, which would hide all that they contain. */
 TalusStatus talus_rows_collect_bodies(TalusRows *rows, const TalusFramesHead *head,
                                       const TalusSnapshot *snapshot);
 void talus_rows_free(TalusRows *rows);

@@ -87,7 +87,8 @@ static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
 
 /* ---- the format ---- */
 
-/* The two tables of a frame have the same number; talus_frame_files_truncate counts those that the checkpoint lists. */
+/* Both tables of a frame have the same number. On resume, frames.csv gives the number of frames kept, or the list of
+ * the checkpoint if that is larger (talus_frame_files_truncate). */
 static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time)
 {
     Csv *csv = state;
@@ -99,7 +100,7 @@ static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time
     return TALUS_OK;
 }
 
-/* Prints lo and hi; empty columns for an axis without period. */
+/* Prints the columns lo and hi of the period along each axis, empty for an axis without period. Returns the length. */
 static int print_period(const TalusPeriod *period, char *out, size_t capacity)
 {
     const double *side[2] = {&period->lo.x, &period->hi.x};

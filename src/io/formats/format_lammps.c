@@ -184,7 +184,7 @@ static bool expect(FILE *file, const char *item, char line[LINE_BYTES], int64_t 
     return next_line(file, line, at) && strcmp(line, item) == 0 && next_line(file, line, at);
 }
 
-/* Skips one whole frame in the layout of write_header with a time up to `limit`. */
+/* Skips one frame as write_header lays it out. False if its time is after `limit` or it is incomplete. */
 static bool skip_frame(FILE *file, double limit, int64_t *at)
 {
     char line[LINE_BYTES];
@@ -200,7 +200,7 @@ static bool skip_frame(FILE *file, double limit, int64_t *at)
     return true;
 }
 
-/* Finds the end of the frames up to `time`. */
+/* Sets *keep to the offset of the end of the last frame up to `time`. */
 static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
 {
     FILE *file;

@@ -1,8 +1,8 @@
 /* io/formats/format_vtkhdf.c - frames as one temporal VTKHDF file, DIR/bodies.vtkhdf, for ParaView 5.12 and later.
  *
  * Version 2.0 of the format, type PolyData, one part per frame. The points of all frames are consecutive in
- * extensible datasets, and Steps/... gives the start of each frame. Every part has n + 1 entries in an Offsets
- * dataset; CellOffsets counts cells only, and readers add the index of the part.
+ * extensible datasets, and Steps/... gives the start of each frame. A part of n cells has n + 1 entries in an
+ * Offsets dataset; Steps/CellOffsets counts cells only, and readers add the index of the part.
  *
  * Data are flushed to the file before NSteps counts them, so that a killed run leaves whole frames. A resumed run
  * copies the frames that it keeps into a new file by the same calls that wrote them. Because no times are stored and
@@ -21,14 +21,14 @@
 #include <unistd.h>
 
 #define FILE_NAME "bodies.vtkhdf"
-#define FRESH_NAME FILE_NAME ".tmp" /* written by a resumed run beside the old file */
+#define FRESH_NAME FILE_NAME ".tmp" /* copy that a resumed run writes beside the old file */
 #define ROOT "/VTKHDF"
 
 enum { TOPOLOGIES = 4, ROW_CHUNK = 4096, STEP_CHUNK = 256, PATH_BYTES = 96, FIELDS_MAX = 32 };
 
 static const char *const topologies[TOPOLOGIES] = {"Vertices", "Lines", "Polygons", "Strips"};
 
-/* A frame in the types of the file, from a snapshot or from an older file. */
+/* The values of one frame in the types of the file, from a snapshot or from an older file. */
 typedef struct Frame {
     double time;
     hsize_t count;
@@ -48,7 +48,7 @@ typedef struct Hdf {
     TalusPeriod period;    /* from the first frame's head */
     TalusRows rows;
     Frame frame;
-    int64_t *ids;       /* 0, 1, ...: connectivity and offsets */
+    int64_t *ids;       /* 0, 1, 2, ...: values of Connectivity and Offsets */
     H5E_auto2_t report; /* error output of the process, to be restored */
     void *report_to;
 } Hdf;
@@ -85,7 +85,7 @@ static size_t row_bytes(const TalusField *field)
 
 /* ---- creation ---- */
 
-/* Readers expect the type name with a fixed length, without NUL. */
+/* Writes version and type of the file; readers expect the type as a string of fixed length without NUL. */
 static bool put_head(hid_t file)
 {
     static const char type_name[] = "PolyData";
@@ -99,7 +99,7 @@ static bool put_head(hid_t file)
     return ok;
 }
 
-/* Datasets of each topology, with the rows of their chunks. */
+/* Datasets that each kind of cell has, with the rows of their HDF5 chunks. */
 static const struct {
     const char *name;
     hsize_t chunk;
@@ -158,7 +158,7 @@ static bool make_field(hid_t file, const TalusField *field)
     return talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
 }
 
-/* Stored as attributes, because readers ignore unknown ones. */
+/* Writes the period as attributes of the root, since readers ignore unknown attributes. */
 static bool put_period(hid_t file, const TalusPeriod *period)
 {
     TalusVec3 side[2];
@@ -204,7 +204,7 @@ static TalusStatus fill_ids(Hdf *hdf, size_t count)
     return TALUS_OK;
 }
 
-/* Appends a vertex per point to the first topology, nothing to the others. */
+/* Appends the cells of a frame to topology i: a vertex per point to the first (Vertices), nothing to the others. */
 static bool append_topology(Hdf *hdf, int i)
 {
     char path[PATH_BYTES];
@@ -250,7 +250,7 @@ static bool append_step(Hdf *hdf)
                             offsets);
 }
 
-/* Continues the checksum with the values of a frame. */
+/* Returns `crc` continued over the values of a frame. */
 static uint32_t sum_frame(uint32_t crc, const Frame *frame)
 {
     uint64_t count = frame->count;
@@ -383,7 +383,7 @@ static TalusStatus damaged(const Hdf *hdf)
                            "is not a sound file of frames; remove it to resume");
 }
 
-/* Reads the next frame of the old file, which begins at hdf->steps and hdf->points. */
+/* Reads the next frame of the old file: row hdf->steps, with its points from row hdf->points on. */
 static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
 {
     Frame *frame = &hdf->frame;
@@ -406,7 +406,7 @@ static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
     return TALUS_OK;
 }
 
-/* Counts a frame that was read without writing it. */
+/* Counts a frame that was read and adds it to the checksum, without writing it. */
 static TalusStatus skip_frame(Hdf *hdf)
 {
     hdf->crc = sum_frame(hdf->crc, &hdf->frame);
@@ -415,13 +415,13 @@ static TalusStatus skip_frame(Hdf *hdf)
     return TALUS_OK;
 }
 
-/* Reads each frame up to `limit`, at most `limit_frames`, and calls `take` (append_frame or skip_frame), which counts it. */
+/* Reads the frames up to time `limit`, at most `limit_frames`, and calls `take` (append_frame, skip_frame) for each. */
 static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t limit_frames,
                               TalusStatus (*take)(Hdf *))
 {
     int64_t steps;
     if (H5Lexists(old, ROOT, H5P_DEFAULT) <= 0)
-        return TALUS_OK; /* stopped before its first frame */
+        return TALUS_OK; /* the run stopped before its first frame */
     if (!read_steps(old, &steps))
         return damaged(hdf);
     find_fields(old, &hdf->frame);
@@ -447,7 +447,7 @@ static TalusStatus open_old(const Hdf *hdf, hid_t *old)
     return *old >= 0 ? TALUS_OK : damaged(hdf);
 }
 
-/* Renames the new file over the old one while it is open; HDF5 continues writing to it. */
+/* Copies the frames up to `time` to a new file and renames that over the old one; HDF5 goes on writing to the new. */
 static TalusStatus continue_file(Hdf *hdf, double time)
 {
     hid_t old;
@@ -472,8 +472,8 @@ static void silence(Hdf *hdf)
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-/* HDF5 opens files by path only. So the path is checked before and after: it must lead to the open directory, and to
- * a regular file in it. */
+/* HDF5 opens files by path only, so the path is checked before and after: it must lead to the open directory `dir`, and
+ * to a regular file in it. */
 static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time)
 {
     Hdf *hdf = state;

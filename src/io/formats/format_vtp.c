@@ -22,10 +22,10 @@ extern const char talus_paraview_script[]; /* the text of src/io/formats/show_in
 
 /* Lines through the contacts that transmit force. */
 typedef struct Chains {
-    TalusRows contact; /* contact of each line */
+    TalusRows contact; /* contact of each line, its row in the snapshot */
     TalusVec3 *point;
-    float *force;    /* of each point, because filters such as Tube scale by point data */
-    int32_t *offset; /* end of each line's points */
+    float *force;    /* N, for each point, because filters such as Tube scale by point data */
+    int32_t *offset; /* [line]: index after its last point */
     int points;
 } Chains;
 
@@ -35,7 +35,7 @@ typedef struct Vtp {
     TalusVtpSurface shape_surface, wall_surface;
     TalusRows rows;
     Chains chain;
-    uint64_t shapes_key, walls_key; /* keys of the last files; 0: none yet, or do not repeat */
+    uint64_t shapes_key, walls_key; /* keys of the last files; 0: none, or not to be repeated */
 } Vtp;
 
 static const char *const series_names[] = {"bodies", "contacts", "chains", "shapes", "walls"};
@@ -78,7 +78,7 @@ static TalusStatus write_points(TalusFile *file, const char *scalars, const Talu
     return talus_file_commit_unsynced(file);
 }
 
-/* Writes the next file of a series with `call`, which commits `file`, and adds its frame. */
+/* Creates `file`, the next of a series, makes `call`, which writes and commits it, and adds its frame to the series. */
 #define WRITE_NEXT(series, snapshot, call)                       \
     do {                                                         \
         TalusFile *file;                                         \
@@ -192,7 +192,7 @@ static void free_chains(Chains *chain)
 
 /* ---- surfaces ---- */
 
-enum { EMPTY_KEY = 1 };
+enum { EMPTY_KEY = 1 }; /* key of a file without surfaces, which may be repeated */
 
 static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, uint64_t key,
                                bool lasting, const TalusFramesHead *head,
@@ -227,7 +227,7 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
 
 /* ---- the format ---- */
 
-/* The script is the same in every run, so that a lost one can be written again. */
+/* Writes the script, unless a resumed run still has it. It is the same in every run. */
 static TalusStatus write_script(TalusDir *dir)
 {
     TalusFile *file;

@@ -12,7 +12,7 @@ static const TalusFormat *const table[] = {&talus_format_vtp, &talus_format_vtkh
 struct TalusFormatWriter {
     const TalusFormat *format;
     void *state;
-    TalusDir own; /* directory of a writer opened by path */
+    TalusDir own; /* directory that the writer itself opened, by path */
 };
 
 int talus_format_count(void)
@@ -74,7 +74,7 @@ static TalusStatus open_state(TalusFormatWriter *writer, TalusDir *dir, bool res
     TALUS_TRY(talus_alloc(&writer->state, 1, format->state_size, "writer of frames"));
     TalusStatus status = format->open(writer->state, dir, resume, time);
     if (status != TALUS_OK)
-        (void)format->close(writer->state); /* the first failure is reported */
+        (void)format->close(writer->state); /* the failure of open is reported, not that of close */
     return status;
 }
 

@@ -15,23 +15,23 @@
  * called once after every `open`, even a failed one, and frees everything. */
 typedef struct TalusFormat {
     const char *name;
-    const char *missing; /* what this build lacks: nothing below is called; else NULL */
+    const char *missing; /* library that this build lacks: nothing below is called; NULL: none */
     unsigned fields;     /* TalusSnapshotField bits that snapshots should hold */
     size_t state_size;
-    /* `dir` outlives the writer; dir->resumed lists the files of the resumed checkpoint. */
+    /* Starts the files in `dir`, or with `resume` drops frames after `time`. `dir` outlives the writer. */
     TalusStatus (*open)(void *state, TalusDir *dir, bool resume, double time);
     TalusStatus (*add)(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot);
     TalusStatus (*sync)(void *state);
     TalusStatus (*close)(void *state);
     TalusStatus (*remove)(TalusDir *dir);
-    /* For formats that enter TALUS_ENTRY_FRAMES: computes the checksum of the first `entry->size` frames, to compare
-     * with entry->crc. Fails if the file has fewer sound frames. */
+    /* For formats that list their file as TALUS_ENTRY_FRAMES: sets *crc to the checksum of the first entry->size
+     * frames, to compare with entry->crc. Fails if the file has fewer valid frames. NULL for other formats. */
     TalusStatus (*checksum)(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 } TalusFormat;
 
 int talus_format_count(void);
 const char *talus_format_name(int index);
-/* Returns what this build lacks, such as "HDF5 (Debian: libhdf5-dev)", or NULL. */
+/* Returns the library that the format needs and this build lacks, such as "HDF5 (Debian: libhdf5-dev)"; NULL: none. */
 const char *talus_format_missing(int index);
 /* Returns the index of the format of that name, or -1. */
 int talus_format_find(const char *name);
@@ -51,20 +51,20 @@ TalusStatus talus_format_add(TalusFormatWriter *writer, const TalusFramesHead *h
                              const TalusSnapshot *snapshot);
 /* Syncs all frames added so far to the disk; call it before writing a checkpoint. */
 TalusStatus talus_format_sync(TalusFormatWriter *writer);
-/* Frees the writer even on failure; accepts NULL. */
+/* Closes the files and frees the writer, even on failure; accepts NULL. */
 TalusStatus talus_format_close(TalusFormatWriter *writer);
 
 /* Removes the files of earlier runs from `dir`, for every format, also those that this build lacks. */
 TalusStatus talus_format_remove_all(TalusDir *dir);
-/* Calls `checksum` of the format that wrote the entry. */
+/* Calls `checksum` of the format that wrote the file of an entry. */
 TalusStatus talus_format_checksum(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 
 /* The rows of the table, each defined in its own file. */
 extern const TalusFormat talus_format_vtp, talus_format_vtkhdf, talus_format_lammps,
     talus_format_csv;
 
-/* Keeps HDF5 from cleaning up when the program exits; a program calls it before anything else. All files are closed by
- * then, except one that a full disk kept from being flushed, on which HDF5 1.10 would crash. */
+/* Keeps HDF5 from cleaning up when the program exits; call it before anything else. A file that could not be flushed to
+ * a full disk is still open then, and HDF5 1.10 would crash on it; all others are closed. */
 void talus_hdf5_skip_exit(void);
 
 #endif

@@ -58,7 +58,7 @@ static int number_of(const char *file, const char *name, const char *extension)
     return *end == '.' && strcmp(end + 1, extension) == 0 ? (int)number : -1;
 }
 
-/* Enters a file of an earlier part of the run; reads it only if the checkpoint does not list it. */
+/* Adds a file of an earlier part of the run to the list. Reads it only if the checkpoint does not list it. */
 static TalusStatus enter(TalusDir *frames, const char *file)
 {
     int fd;
@@ -116,7 +116,7 @@ TalusStatus talus_frame_files_truncate(TalusDir *frames, const char *name, const
             close(fd);
         return status;
     }
-    rewinddir(listing); /* the descriptors share one offset */
+    rewinddir(listing); /* the copy shares its offset with frames->fd, which may have been read */
     TalusStatus status = cut_listed(listing, frames, name, extension, *count);
     closedir(listing);
     return status;
@@ -150,8 +150,9 @@ static int entry_file(const char *series, const char *entry)
     return number_of(file, series, "vtp");
 }
 
-/* Counts the frames of a collection up to `limit`; *bytes is where their list ends. An incomplete last entry, from a
- * system crash, is ignored. Fails at the entry of a foreign file: which files the series has is not known then. */
+/* Counts the frames and files of a collection up to the time `limit`; *bytes is the offset of the end of their entries.
+ * Ignores an incomplete last entry, from a system crash. Fails at an entry that is no file of the series: its number of
+ * files is not known then. */
 static TalusStatus count_entries(TalusSeries *series, const char *text, double limit, size_t *bytes)
 {
     const char *line = strstr(text, PVD_MARK);
@@ -184,7 +185,7 @@ static TalusStatus shorten(TalusSeries *series, const char *name, size_t bytes)
     return talus_growing_truncate_closed(&series->list, bytes, PVD_TAIL);
 }
 
-/* A series without frames has no collection. */
+/* Truncates the collection to the frames up to `time`, or removes it if none is left. */
 static TalusStatus cut(TalusSeries *series, double time)
 {
     char name[TALUS_FRAME_NAME_BYTES], *text;

@@ -11,16 +11,16 @@
 #define TALUS_FRAMES_FOLDER "frames"
 enum { TALUS_FRAME_NAME_BYTES = 64 };
 
-/* Writes the name of a file in DIR/frames. */
+/* Writes the name "NAME-000042.EXT" of a file in DIR/frames. */
 void talus_frame_file_name(char out[TALUS_FRAME_NAME_BYTES], const char *name, int number,
                            const char *extension);
-/* Syncs the files of that name with numbers in [first, end), and the entries of DIR/frames. Files are synced here and
- * not when written, because a frame of a small scene takes less time than a disk. All must exist. */
+/* Syncs the files of that name with numbers in [first, end), which must exist, and the names in DIR/frames. Files are
+ * not synced when written, because computing a frame of a small scene takes less time than a sync. */
 TalusStatus talus_frame_files_sync(const TalusDir *frames, const char *name, const char *extension,
                                    int first, int end);
 /* Removes the files of that name from number *count on. If the resumed checkpoint lists more than *count files, all
- * that it lists are kept, because the index that gave *count was lost then. Sets *count to the number of the next file
- * and enters the remaining files in the directory's list. */
+ * that it lists are kept: the table from which the caller has *count was lost then. Sets *count to the number of the
+ * next file and adds the remaining files to the directory's list. */
 TalusStatus talus_frame_files_truncate(TalusDir *frames, const char *name, const char *extension,
                                        int *count);
 
@@ -32,7 +32,7 @@ typedef struct TalusSeries {
     const char *name;
     TalusDir *dir, *frames;
     TalusGrowing list; /* the collection; closed before the first frame */
-    int count, files;  /* numbers of frames and of files */
+    int count, files;  /* number of frames; number of files, fewer if frames share a file */
     int synced;        /* number of files synced to the disk */
 } TalusSeries;
 
@@ -40,12 +40,12 @@ typedef struct TalusSeries {
  * frames up to `time` are kept, else none. */
 TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *frames,
                               const char *name, bool resume, double time);
-/* Creates the next file; after its commit, talus_series_add enters its frame. */
+/* Creates the next file. After its commit, talus_series_add adds the file to the collection as the frame at `time`. */
 TalusStatus talus_series_create(const TalusSeries *series, TalusFile **file);
 TalusStatus talus_series_add(TalusSeries *series, double time);
-/* Enters a frame that refers to the last file again. */
+/* Adds a frame to the collection that shows the last file again. */
 TalusStatus talus_series_repeat(TalusSeries *series, double time);
-/* Reads the key (io/formats/vtp_xml.h) of the last file; 0 if there is none. */
+/* Reads the key of the last file, a hash of its content (io/formats/vtp_xml.h); 0 if there is none. */
 TalusStatus talus_series_key(const TalusSeries *series, uint64_t *key);
 /* Syncs the collection and its files to the disk. */
 TalusStatus talus_series_sync(TalusSeries *series);

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-enum { SHAPE_SEGMENTS = 32 };      /* of a moving cylinder, since there may be many */
-static const double margin = 0.25; /* of the widest extent, around the bounds that clip planes */
+enum { SHAPE_SEGMENTS = 32 }; /* around a moving cylinder: few, since there may be many bodies */
+static const double margin = 0.25; /* around the bounds that clip planes, times the widest extent */
 
 /* ---- parts ---- */
 
@@ -83,7 +83,7 @@ static TalusVec3 cube(double half)
     return talus_vec3(half, half, half);
 }
 
-/* Bounds of all bodies, planes by their given point, plus the margin. */
+/* Returns the bounds of all bodies plus the margin; of a plane its position counts. */
 static TalusAabb bounds_of(const TalusSnapshot *snapshot)
 {
     TalusAabb bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -98,7 +98,7 @@ static TalusAabb bounds_of(const TalusSnapshot *snapshot)
 
 typedef struct Planes {
     TalusMeshPlane *plane;
-    int count, next; /* next: index of the plane of the next plane body */
+    int count, next; /* next: index of the plane that the next body of that kind gets */
     TalusAabb bounds;
 } Planes;
 
@@ -227,7 +227,7 @@ static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int
     talus_file_print(file, "</Polys>\n");
 }
 
-/* Position, orientation and radius are omitted, because the surface shows them. */
+/* True if a field is written with surfaces. Position, orientation and radius are not: the surface shows them. */
 static bool is_wanted(const TalusField *field, const TalusSnapshot *snapshot, bool lasting)
 {
     size_t at = field->offset;

@@ -8,11 +8,11 @@
 
 /* A mesh and the body that it belongs to. */
 typedef struct TalusSurfacePart {
-    int mesh, row; /* row of the body in the snapshot */
-    bool placed;   /* true if the mesh is in the world frame already */
+    int mesh, row; /* index of the mesh; row of the body in the snapshot */
+    bool placed;   /* true: the mesh is in the world frame; false: in that of the body */
 } TalusSurfacePart;
 
-/* Memory is reused from frame to frame. Starts zeroed. */
+/* Surfaces collected for one file. Starts zeroed; its memory is reused from frame to frame. */
 typedef struct TalusVtpSurface {
     TalusMesh *mesh;
     int mesh_count;

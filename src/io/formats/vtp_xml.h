@@ -10,32 +10,32 @@
 #include "io/formats/fields.h"
 #include "io/text/base64.h"
 
-/* Counts of a file; its sections follow in the order PointData, CellData, Points, cells. */
+/* Numbers of points and cells of a file. Its sections are written in the order PointData, CellData, Points, cells. */
 typedef struct TalusVtpCounts {
     int points, verts, lines, polys;
 } TalusVtpCounts;
 
-/* Begins a file. `key` is stored as the field data "key"; 0: none. The period of `head` is stored as "period_lo" and
- * "period_hi", which are equal along an axis without period. */
+/* Writes the start of a file. `key`, a hash to recognise the content, is stored as field data "key"; 0: none. The
+ * period of `head` is stored as "period_lo" and "period_hi", which are equal along an axis without period. */
 void talus_vtp_begin(TalusFile *file, const TalusFramesHead *head, double time, uint64_t key,
                      TalusVtpCounts counts);
 void talus_vtp_end(TalusFile *file);
 /* Reads the key of a file written by talus_vtp_begin; 0 if it has none. */
 TalusStatus talus_vtp_key(const TalusDir *dir, const char *name, uint64_t *key);
 
-/* Begins an array; the caller puts its bytes into the stream and ends it. */
+/* Begins an array. The caller puts its bytes into the stream returned, then calls talus_vtp_array_end. */
 TalusBase64 talus_vtp_array(TalusFile *file, TalusFieldType type, const char *name, int components,
                             size_t tuples);
 void talus_vtp_array_end(TalusBase64 *stream);
 
-/* Writes a field under `name` (NULL: its own) for the given rows (NULL: 0, 1, ...). */
+/* Writes a field of the bodies or contacts rows[count] (NULL: 0, 1, ...) as an array `name` (NULL: the field's). */
 void talus_vtp_field(TalusFile *file, const TalusField *field, const char *name,
                      const TalusFramesHead *head, const TalusSnapshot *snapshot, const int *rows,
                      int count);
 /* Writes an array of numbers as stored in memory. */
 void talus_vtp_values(TalusFile *file, TalusFieldType type, const char *name, int components,
                       const void *values, size_t tuples);
-/* Writes first, first + stride, first + 2 stride, ... */
+/* Writes an array of the `count` integers first, first + stride, first + 2 stride, ... */
 void talus_vtp_sequence(TalusFile *file, const char *name, int first, int stride, int count);
 
 #endif

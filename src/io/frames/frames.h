@@ -1,5 +1,5 @@
-/* io/frames/frames.h - the parts of a frames file (docs/reference/frames.md): chunks, arrays, frames as integers,
- * heads. frames_write.c and frames_read.c combine them. */
+/* io/frames/frames.h - the parts of a frames file (docs/reference/frames.md): chunks, arrays of numbers, quantised
+ * frames, and heads (HEAD chunks: shapes and materials). frames_write.c and frames_read.c combine them. */
 #ifndef TALUS_IO_FRAMES_FRAMES_H
 #define TALUS_IO_FRAMES_FRAMES_H
 
@@ -17,19 +17,19 @@
 #define TALUS_FRAMES_END "TALUSEND"
 
 enum {
-    TALUS_FRAMES_VERSION = 3, /* 1: no figures in heads; 1 and 2: slots and generations for ids */
-    TALUS_FRAMES_KEY_EVERY = 16,
-    TALUS_FRAMES_PER_BYTE = 8,            /* maximum of bodies and chains per byte of a payload */
+    TALUS_FRAMES_VERSION = 3,    /* version 1 has no figures in heads; 1 and 2 have slots for ids */
+    TALUS_FRAMES_KEY_EVERY = 16, /* a key frame at least every so many frames */
+    TALUS_FRAMES_PER_BYTE = 8,   /* a reader refuses more bodies and chains per byte of payload */
     TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */
     TALUS_FRAMES_HEAD_MAX = 1 << 28,      /* maximum bytes of a HEAD */
-    TALUS_FIGURE_PER_BYTE = 8, /* maximum of vertices, triangles and edges per byte of a HEAD */
+    TALUS_FIGURE_PER_BYTE = 8, /* as above, for vertices, triangles and edges of a HEAD */
     TALUS_FRAMES_COUNT_MAX =
-        INT32_MAX / 4 /* maximum of bodies or chains: an int counts four numbers of each */
+        INT32_MAX / 4 /* maximum of bodies or chains: an int must count 4 numbers per body */
 };
 
 /* ---- chunks ---- */
 
-/* Four letters in the order of their bytes in the file. */
+/* Integer whose bytes in the file are these four letters. */
 #define TALUS_CHUNK_WORD(a, b, c, d) \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 #define TALUS_CHUNK_MAGIC TALUS_CHUNK_WORD('T', 'C', 'H', 'K')
@@ -37,7 +37,7 @@ enum {
 #define TALUS_CHUNK_FRAME TALUS_CHUNK_WORD('F', 'R', 'A', 'M')
 #define TALUS_CHUNK_INDEX TALUS_CHUNK_WORD('I', 'N', 'D', 'X')
 
-enum { TALUS_CHUNK_KEY = 1 }; /* flag of a frame */
+enum { TALUS_CHUNK_KEY = 1 }; /* flag of a key frame, stored without reference to another */
 
 /* Start of the file. */
 typedef struct TalusFileHead {
@@ -48,10 +48,10 @@ typedef struct TalusFileHead {
 /* Header of a chunk: a HEAD, a frame or the index. */
 typedef struct TalusChunk {
     uint32_t magic, kind;
-    uint64_t size;
+    uint64_t size; /* bytes of the payload, without padding */
     double time;
     int64_t step;
-    uint32_t flags, crc;
+    uint32_t flags, crc; /* crc: talus_chunk_crc */
 } TalusChunk;
 
 /* Start of a frame's payload. */
@@ -64,13 +64,13 @@ typedef struct TalusIndexRow {
     uint64_t offset;
     double time;
     int64_t step;
-    uint64_t size;
+    uint64_t size; /* bytes in the file, with header and padding */
     uint32_t flags, bodies;
 } TalusIndexRow;
 
-/* End of a complete file: the location of the index. */
+/* End of a complete file. */
 typedef struct TalusFileEnd {
-    uint64_t index;
+    uint64_t index; /* offset of the index chunk */
     char magic[8];
 } TalusFileEnd;
 
@@ -85,13 +85,13 @@ static inline uint64_t talus_chunk_bytes(const TalusChunk *chunk)
     return sizeof *chunk + (chunk->size + 7) / 8 * 8;
 }
 
-/* Returns the checksum of a chunk's header, without its last field, and payload. */
+/* Returns the checksum of a chunk: of its header without the field crc, then of its payload. */
 uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
 
 /* ---- arrays: frames_pack.c, frames_unpack.c ---- */
 
-/* Numbers of the arrays from 1, with their names for messages. Those from POINT to PIECE are figures in a HEAD.
- * NUMBER has the body numbers; versions 1 and 2 have INDEX and GENERATION instead. */
+/* Kinds of arrays, numbered from 1 in this order, with their names for messages. POINT to PIECE are figures in a HEAD,
+ * the others are in frames. NUMBER has the ids of bodies; versions 1 and 2 have INDEX (slot) and GENERATION instead. */
 #define TALUS_ARRAY_TABLE(ROW)      \
     ROW(INDEX, "index")             \
     ROW(GENERATION, "generation")   \
@@ -124,13 +124,13 @@ enum { TALUS_TYPE_INTEGER = 1, TALUS_TYPE_BF16, TALUS_TYPE_F32 };
 enum { TALUS_CODING_STORED, TALUS_CODING_ZLIB };
 
 typedef enum TalusPrediction {
-    TALUS_PREDICT_NONE,
-    TALUS_PREDICT_TUPLE, /* previous tuple */
-    TALUS_PREDICT_BODY,  /* same body in the previous frame */
+    TALUS_PREDICT_NONE,  /* values themselves are stored */
+    TALUS_PREDICT_TUPLE, /* differences from the previous tuple */
+    TALUS_PREDICT_BODY,  /* differences from the same body in the previous frame */
     TALUS_PREDICT_BEST   /* NONE or TUPLE, whichever deflates better; never in a file */
 } TalusPrediction;
 
-/* Start of an array. */
+/* Start of an array. name: TALUS_ARRAY_*; width: bytes per number; bytes: size of the data in the file. */
 typedef struct TalusArrayHead {
     uint8_t name, type, components, prediction, width, coding;
     uint16_t zero;
@@ -139,15 +139,14 @@ typedef struct TalusArrayHead {
 
 _Static_assert(sizeof(TalusArrayHead) == 16, "this is written as it lies in memory");
 
-/* Returns the name of an array for messages; "unknown" for another number. */
+/* Returns the name of an array kind for messages; "unknown" for any other number. */
 const char *talus_array_name(int name);
 
 /* An array split into byte planes, to be appended to a chunk. */
 typedef struct TalusPacked {
     TalusArrayHead head;
-    bool
-        alternative; /* the previous entry with another prediction: the shorter of the two is used */
-    bool thorough;   /* copy of the packer's */
+    bool alternative; /* same values as the entry before, other prediction: the shorter is used */
+    bool thorough;    /* copy of the packer's */
     unsigned char *plane; /* [size] */
     unsigned char *data;  /* [used], deflated */
     size_t size, used;
@@ -172,8 +171,8 @@ void talus_packer_clear(TalusPacker *packer);
 TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size);
 /* Deflates the arrays added since the last call and appends them in order. */
 TalusStatus talus_pack_arrays(TalusPacker *packer);
-/* Add an array and copy its values. Arrays without tuples are omitted. `guess` has the values that TALUS_PREDICT_BODY
- * predicts. */
+/* Add an array with a copy of its values; one without tuples is omitted. `guess` has the values that TALUS_PREDICT_BODY
+ * subtracts; NULL for other predictions. */
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
                                 TalusPrediction prediction, const int32_t *value,
                                 const int32_t *guess);
@@ -188,7 +187,7 @@ typedef struct TalusArrayView {
     const unsigned char *data;
 } TalusArrayView;
 
-/* A payload under examination. */
+/* A payload being read: its head and its arrays by name. */
 typedef struct TalusUnpacker {
     TalusFrameHead head;
     TalusArrayView array[TALUS_ARRAYS];
@@ -201,7 +200,7 @@ void talus_unpacker_clear(TalusUnpacker *unpacker);
 TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *payload, size_t size);
 /* Locates consecutive arrays up to the end or up to zeros. */
 TalusStatus talus_unpack_views(TalusUnpacker *unpacker, const unsigned char *bytes, size_t size);
-/* Each fails unless the array has exactly this number of tuples; 0 tuples always succeed. */
+/* Read an array into `value`. Fail unless it has exactly `tuples` tuples; 0 always succeeds. `guess` as for packing. */
 TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int components, int tuples,
                                   const int32_t *guess, int32_t *value);
 TalusStatus talus_unpack_bfloat16(TalusUnpacker *unpacker, int name, int components, int tuples,
@@ -213,56 +212,57 @@ TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int component
 uint16_t talus_to_bfloat16(double value, int drop);
 double talus_from_bfloat16(uint16_t half);
 
-enum { TALUS_BFLOAT16_DROPPED_LEAN = 4 }; /* bits dropped in lean frames; 3 remain */
+enum { TALUS_BFLOAT16_DROPPED_LEAN = 4 }; /* mantissa bits dropped in lean frames; 3 remain */
 
 /* ---- snapshots: snapshot.c ---- */
 
-/* Sets fields, counts and pointers; does not fill the arrays. */
+/* Allocates the arrays of these fields for so many bodies and contacts; their values are not set. */
 TalusStatus talus_snapshot_resize(TalusSnapshot *snapshot, unsigned fields, int bodies,
                                   int contacts);
 
-/* ---- frames as integers, from which the next frame is predicted: frames_state.c ---- */
+/* ---- quantised frames: frames_state.c ---- */
 
+/* A frame in the integers of the file; the next frame stores differences from it. */
 typedef struct TalusFrameState {
-    int count;
+    int count; /* bodies */
     TalusBodyId *id;
-    int32_t (*position)[3];
-    int16_t (*orientation)[4]; /* of bodies other than spheres */
+    int32_t (*position)[3];    /* in steps of the grid of the head */
+    int16_t (*orientation)[4]; /* quaternion; not set for spheres */
     float *radius;
     int32_t *shape, *material, *tag;
     uint8_t *fixed, *layer;
-    char *memory;
+    char *memory; /* block that all arrays are in */
 } TalusFrameState;
 
 /* Sets the number of bodies; the arrays are not filled. */
 TalusStatus talus_frame_state_resize(TalusFrameState *state, int count);
 void talus_frame_state_clear(TalusFrameState *state);
-/* Returns the largest body number. Bodies keep their order from frame to frame, and new bodies have larger numbers. */
+/* Returns the largest number of a body's id; bodies of later frames with larger numbers are new. */
 uint64_t talus_frame_largest_number(const TalusFrameState *state);
-/* Finds a body in the previous frame: *match is its row, -1 for a new body. The search starts at *row, which moves
- * past the body found. False if the body is not new and not found. */
+/* Finds body `id` in the previous frame: *match is its row, -1 if its number is above `newest`, so that it is new.
+ * Bodies keep their order, so the search starts at *row, which moves past the body found. False if it is not found. */
 bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyId id, int *row,
                       int32_t *match);
-/* Returns the number that the number of body i is stored relative to: that of `row` in the previous frame (NULL for a
- * key frame); past its end, that of body i - 1. */
+/* Returns the prediction of the number of body i, from which the file stores the difference: the number of the body in
+ * `row` of the previous frame; past its end, or in a key frame (before NULL), that of body i - 1. */
 uint64_t talus_frame_predict_number(const TalusFrameState *before, int row, const TalusBodyId *id,
                                     int i);
 
-/* Returns the point of the grid of a head. */
+/* Returns the position, m, of the point q of the head's grid. */
 static inline TalusVec3 talus_head_grid_point(const TalusFramesHead *head, const int32_t q[3])
 {
     return talus_vec3(head->origin.x + head->quantum * q[0], head->origin.y + head->quantum * q[1],
                       head->origin.z + head->quantum * q[2]);
 }
 
-/* Returns the fields that frames store of a snapshot. */
+/* Returns the TalusSnapshotField bits that frames store; lean frames have speeds only and no chains. */
 static inline unsigned talus_frame_fields(bool lean)
 {
     return TALUS_SNAPSHOT_FORCE |
            (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
 }
 
-/* Files store no orientation of spheres. */
+/* True for spheres, whose orientation files do not store. */
 static inline bool talus_head_shape_is_sphere(const TalusFramesHead *head, int shape)
 {
     return head->shapes[shape].kind == TALUS_SHAPE_SPHERE;
@@ -274,11 +274,11 @@ static inline bool talus_head_shape_is_sphere(const TalusFramesHead *head, int s
 typedef struct TalusHeadStore {
     TalusFramesHead head;
     TalusArena arena;
-    TalusFigure *figure; /* [head.shape_count], or NULL */
+    TalusFigure *figure; /* [head.shape_count]: triangles to draw each shape by; NULL: none */
 } TalusHeadStore;
 
 /* Fills a head from a world: shapes, materials, gravity, periods, step. `def` (may be NULL) gives title and scene.
- * `first` (may be NULL) gives radius and floor. Quantum is 0. */
+ * `first`, the first frame (may be NULL), gives radius and floor. Quantum is 0: positions are not on a grid. */
 TalusStatus talus_frames_head_of_world(const TalusWorld *world, const TalusFramesDef *def,
                                        const TalusSnapshot *first, TalusHeadStore *out);
 void talus_frames_head_clear(TalusHeadStore *store);
@@ -286,27 +286,27 @@ void talus_frames_head_clear(TalusHeadStore *store);
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out);
 /* True if two heads have equal shapes, materials, gravity, periods and step. */
 bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b);
-/* Computes radius, quantum, origin and floor from the bodies. */
+/* Sets the typical radius, the grid (quantum and origin) and the floor from the bodies of the first frame. */
 TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot *first);
 /* Returns the direction against gravity; +z without gravity. */
 TalusVec3 talus_frames_up_direction(const TalusFramesHead *head);
 
-/* Append the HEAD chunk for a file of this version; read a head from its payload. `source` is for messages. In version
- * 1 the payload is JSON only. Since version 2 at least one zero follows, up to a multiple of 8 bytes, and then the
- * arrays of the figures. */
+/* Append a HEAD chunk of this file version; read a head from the payload of a chunk. `source` is for messages. The
+ * payload is JSON; since version 2, 1 to 8 zeros, up to a multiple of 8 bytes, and the arrays of the figures follow. */
 TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *head, int version);
 TalusStatus talus_frames_head_read(const char *payload, size_t size, const char *source,
                                    TalusHeadStore *out);
 
 /* ---- figures of a head: frames_figure.c ---- */
 
-/* Makes the figures of all shapes; free with talus_head_free_figures. */
+/* Makes the figures (triangles for drawing) of all shapes of a head; free with talus_head_free_figures. */
 TalusStatus talus_head_make_figures(const TalusFramesHead *head, TalusFigure **out);
 void talus_head_free_figures(TalusFigure **figure, int count);
 
 /* Adds the arrays of the figures to a chunk. */
 TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figure, int count);
-/* Returns the number of zeros that must follow a payload of `size` bytes, so that a reader accepts so many numbers. */
+/* Returns the number of zeros to append to a payload of `size` bytes, so that the numbers of these figures are within
+ * the limit TALUS_FIGURE_PER_BYTE of readers. */
 size_t talus_head_padding(const TalusFigure *figure, int count, size_t size);
 
 /* Payload of a HEAD: JSON, then arrays from `arrays_at` on. */
@@ -316,13 +316,13 @@ typedef struct TalusHeadPayload {
     size_t size, arrays_at;
 } TalusHeadPayload;
 
-/* Reads the figures of the shapes of a head's JSON from the arrays behind it. */
+/* Reads the figures of all shapes: kinds and sizes from the JSON, numbers from the arrays of the payload. */
 TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload payload,
                                     TalusFigure **out);
 
 /* ---- shapes of a head: frames_shape.c ---- */
 
-/* Append a vector, a shape, a figure as JSON. The object of a shape stays open, so that its figure may follow. */
+/* Append JSON: a member "key": [x, y, z]; the object of a shape without its closing brace; the member of its figure. */
 void talus_head_print_vector(TalusText *text, const char *key, TalusVec3 v);
 void talus_head_print_shape(TalusText *text, const TalusShapeDef *shape);
 void talus_head_print_figure(TalusText *text, const TalusFigure *figure);
@@ -333,17 +333,17 @@ void talus_head_print_figure(TalusText *text, const TalusFigure *figure);
 /* Finds a member of an object; fails if it is missing or of another kind. */
 TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJsonKind kind,
                               const TalusJson **out);
-/* Read a number, a list of `count` numbers, a vector. */
+/* Read a member that is a number; a node that is a list of `count` numbers; a member that is a vector. */
 TalusStatus talus_head_read_number(const TalusJson *object, const char *key, double *out);
 TalusStatus talus_head_read_list(const TalusJson *node, int count, double *out);
 TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, TalusVec3 *out);
-/* Fails if a world would refuse the shape. */
+/* Reads a shape; its arrays are in `arena`. Fails if a world would refuse the shape. */
 TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, TalusShapeDef *out);
 
-/* Makes a deep copy, with the parts of compounds. */
+/* Copies a shape with its arrays and the parts of compounds into `arena`. */
 TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
                                   TalusShapeDef *out);
-/* True if two definitions make the same shape. */
+/* True if two definitions agree in all that their kind uses. */
 bool talus_head_shapes_equal(const TalusShapeDef *a, const TalusShapeDef *b);
 
 /* ---- frames: frames_encode.c, frames_decode.c ---- */
@@ -351,23 +351,23 @@ bool talus_head_shapes_equal(const TalusShapeDef *a, const TalusShapeDef *b);
 /* State of a writer of frames. */
 typedef struct TalusFrameEncoder {
     TalusPacker packer;
-    TalusFrameState before, now;
-    int clamped;            /* number of bodies of the last frame outside the grid */
-    int32_t *match;         /* [bodies]: row in the previous frame, -1 for a new body */
+    TalusFrameState before, now; /* previous frame; the one being encoded */
+    int clamped;    /* number of bodies of the last frame outside the grid, moved to its edge */
+    int32_t *match; /* [bodies]: row in the previous frame, -1 for a new body */
     int32_t *value, *guess; /* integers of an array, and those predicted for them */
     uint16_t *half;         /* bfloat16 numbers of an array */
-    float *radius;
-    int *chain; /* indices of contacts */
+    float *radius;          /* radii of new bodies */
+    int *chain;             /* indices of the contacts that are chains */
 } TalusFrameEncoder;
 
 void talus_frame_encoder_clear(TalusFrameEncoder *encoder);
-/* Makes the FRAM chunk in `packer` and stores the frame in `now`; talus_frame_encoder_commit makes it the one that the
- * next frame is predicted from. If the order of bodies has changed, the frame becomes a key frame. */
+/* Makes the FRAM chunk in `packer` and stores the frame in `now`. Call talus_frame_encoder_commit once the chunk is in
+ * the file: `now` becomes `before`. *key asks for a key frame; it is set if the order of bodies forces one. */
 TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot, bool *key);
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
 
-/* Memory of a reader of frames; members as in the encoder. */
+/* Work space of a reader of frames; members as in the encoder. */
 typedef struct TalusFrameDecoder {
     TalusUnpacker unpacker;
     int32_t *match, *value, *guess;
@@ -383,16 +383,16 @@ TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead
                                const TalusFrameState *before, TalusFrameState *now,
                                TalusSnapshot *snapshot);
 
-/* Returns the head of the last frame added, also after a resume; NULL before the first frame. */
+/* Returns the head of the last frame in the file; NULL before the first frame. */
 const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer);
 
-/* As talus_frames_create and talus_frames_resume, in an open directory that outlives the writer; NULL: `name` is a
- * path. */
+/* As talus_frames_create and talus_frames_resume, in an open directory, which must outlive the writer. If `dir` is
+ * NULL, `name` is a path. */
 TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusFramesDef *def,
                                    TalusFramesWriter **out);
 TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
                                    TalusFramesWriter **out);
-/* Sync the frames to the disk, or check the file; fail as talus_growing_sync and talus_growing_check do. */
+/* Sync the frames to the disk; check the file. Both fail if it was removed or replaced, syncing also if changed. */
 TalusStatus talus_frames_sync(const TalusFramesWriter *writer);
 TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 
@@ -412,31 +412,31 @@ struct TalusFrames {
     int fd;
     uint32_t version; /* format version of the file */
     TalusFrameInfo *frame;
-    int *frame_head; /* index of each frame's head, -1 if none */
+    int *frame_head; /* [count]: index in `head` of each frame's head, -1: none */
     TalusHeadLocation *head;
-    int count, heads;
-    uint64_t end; /* end of the last complete chunk before the index */
-    bool complete;
-    uint64_t torn;     /* offset of a last chunk dropped for lack of its bytes; 0: none */
+    int count, heads;  /* numbers of frames and of heads */
+    uint64_t end;      /* end of the last complete chunk before the index */
+    bool complete;     /* the file has its index: the writer has finished */
+    uint64_t torn;     /* offset of a damaged last chunk that was left out; 0: none */
     uint64_t warned;   /* offset of damage already reported; 0: none */
     uint32_t marks[2]; /* checksums of the last frame and its head, which identify the file */
-    uint64_t replaced; /* how often frames found before were no longer in the file */
+    uint64_t replaced; /* how often a scan found the file truncated or rewritten */
 
     TalusHeadStore loaded;
-    int loaded_head; /* -1: none */
+    int loaded_head; /* index of `loaded` in `head`; -1: none */
     TalusFrameDecoder decoder;
     TalusFrameState state[2]; /* state[newest] is frame `decoded`; the other is the frame before */
     int newest, decoded;      /* -1: none */
-    bool before_valid;
-    unsigned char *payload;
+    bool before_valid;        /* the other state is frame decoded - 1 */
+    unsigned char *payload;   /* of the last chunk read */
 };
 
-/* Opens frames (*frames NULL) or finds those written since, in a file that the caller has opened and hands over. `path`
- * is for messages. On failure closes *frames and sets it to NULL. */
+/* If *frames is NULL, opens the frames of the file `fd`; else finds the frames that `fd` has gained since. Takes over
+ * `fd`; `path` is for messages. On failure closes *frames and sets it to NULL. */
 TalusStatus talus_frames_follow(TalusFrames **frames, int fd, const char *path);
 /* Finds the chunks from `frames->end` on, or all if the file was replaced. */
 TalusStatus talus_frames_scan(TalusFrames *frames);
-/* Discards everything read from the file. */
+/* Empties the lists of frames and heads and all that was decoded. */
 void talus_frames_forget(TalusFrames *frames);
 /* Reads exactly `size` bytes of the file. */
 TalusStatus talus_frames_read_bytes(const TalusFrames *frames, uint64_t offset, void *out,
@@ -444,9 +444,9 @@ TalusStatus talus_frames_read_bytes(const TalusFrames *frames, uint64_t offset, 
 /* Reads a chunk into `payload` and checks its kind and checksum. */
 TalusStatus talus_frames_read_chunk(TalusFrames *frames, uint64_t offset, uint32_t kind,
                                     TalusChunk *chunk);
-/* Loads the head of a frame into `loaded`. */
+/* Loads the head of frame `index` into `loaded`, unless it is there. */
 TalusStatus talus_frames_load_head(TalusFrames *frames, int index);
-/* Decodes a frame into state[newest]; `snapshot` may be NULL. */
+/* Decodes frame `index`, and before it those from its key frame on, into state[newest] and `snapshot` (may be NULL). */
 TalusStatus talus_frames_decode(TalusFrames *frames, int index, TalusSnapshot *snapshot);
 
 #endif

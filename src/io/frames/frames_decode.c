@@ -20,9 +20,9 @@ static TalusStatus reserve_values(TalusFrameDecoder *d, size_t count)
     return TALUS_GROW(d->guess, count, 0, "frame");
 }
 
-/* ---- the frame as integers ---- */
+/* ---- the quantised frame ---- */
 
-/* `before` is NULL for a key frame, in which all bodies are new. */
+/* Reads the ids of the bodies into now->id and sets d->match. `before` is NULL for a key frame: all bodies are new. */
 static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *before,
                                   TalusFrameState *now)
 {
@@ -49,7 +49,7 @@ static uint32_t slot_of(TalusBodyId id)
     return (uint32_t)(id.number - 1);
 }
 
-/* The same for versions 1 and 2, where slots ascend. */
+/* The same for files of versions 1 and 2, which store slots, in ascending order, and generations. */
 static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *before,
                                 TalusFrameState *now)
 {
@@ -80,12 +80,12 @@ static TalusStatus unpack_positions(TalusFrameDecoder *d, const TalusFrameState 
                                  key ? NULL : d->guess, &now->position[0][0]);
 }
 
-/* A constant property of bodies: taken from the previous frame or, for new bodies, from this one. */
+/* A property that does not change during a body's life. A frame stores it for new bodies only. */
 typedef struct Constant {
-    int name;
-    int32_t limit;
-    size_t pointer;
-    bool bytes; /* true for an array of bytes */
+    int name;       /* TALUS_ARRAY_* */
+    int32_t limit;  /* largest valid value */
+    size_t pointer; /* offset of the array pointer in TalusFrameState */
+    bool bytes;     /* true: array of uint8_t; false: of int32_t */
 } Constant;
 
 static TalusStatus unpack_constant(TalusFrameDecoder *d, const Constant *constant, int count,
@@ -268,7 +268,8 @@ static TalusStatus fill_rows(TalusFrameDecoder *d, TalusSnapshot *s)
     return TALUS_OK;
 }
 
-/* Returns the arm from the centre of a to the contact point. */
+/* Returns the arm from the centre of body a to the contact point of chain i. At a fixed body it is stored: *point moves
+ * past it. Otherwise the point divides the line of centres by the radii. */
 static TalusVec3 arm_of(const TalusSnapshot *s, int i, const TalusFramesHead *head,
                         const int32_t **point)
 {
@@ -312,7 +313,7 @@ static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head
     return TALUS_OK;
 }
 
-/* Chains count towards the limit per byte of payload, as bodies do. */
+/* Sets *count to the number of chains. Fails if bodies and chains exceed TALUS_FRAMES_PER_BYTE per byte of payload. */
 static TalusStatus count_chains(const TalusFrameDecoder *d, uint64_t payload, int *count)
 {
     uint64_t chains = d->unpacker.array[TALUS_ARRAY_CHAIN_A].head.tuples;

@@ -27,7 +27,7 @@ void talus_frame_encoder_commit(TalusFrameEncoder *e)
 
 /* ---- quantisation ---- */
 
-/* Rounds to nearest and clamps to 32 bits. */
+/* Rounds to the nearest 32-bit integer; sets *clamped if x is out of range. */
 static int32_t to_integer(double x, bool *clamped)
 {
     double nearest = floor(x + 0.5);
@@ -46,7 +46,8 @@ static bool to_grid(const TalusFramesHead *head, TalusVec3 x, int32_t out[3])
     return clamped;
 }
 
-/* q and -q are the same rotation; the sign nearer to the previous frame gives small differences. */
+/* Quantises an orientation. q and -q are the same rotation: takes the sign nearer to `before`, the previous frame's
+ * (may be NULL), so that differences are small. */
 static void to_orientation(TalusQuat q, const int16_t *before, int16_t out[4])
 {
     const double v[4] = {q.w, q.x, q.y, q.z};
@@ -61,7 +62,7 @@ static void to_orientation(TalusQuat q, const int16_t *before, int16_t out[4])
     }
 }
 
-/* Lean frames keep 6 mantissa bits: as fine as the grid, and a third of the bytes. */
+/* Returns the radius as stored. Lean frames keep 6 mantissa bits: as fine as the grid, and a third of the bytes. */
 static float to_radius(double radius, bool lean)
 {
     enum { DROP = 23 - 6 };
@@ -74,7 +75,7 @@ static float to_radius(double radius, bool lean)
     return single;
 }
 
-/* Returns the layer in which a new body starts; 0 without a floor, when nothing moves yet. */
+/* Returns the layer of a new body: its height over the floor in typical diameters, at most 255; 0 without a floor. */
 static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
 {
     double above =
@@ -84,7 +85,7 @@ static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
     return (uint8_t)fmin(floor(above), 255.0);
 }
 
-/* True if the body is outside the grid. */
+/* Quantises body i of the snapshot into `now`. True if it is outside the grid, where its position is clamped. */
 static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const TalusSnapshot *s,
                       int i)
 {
@@ -145,7 +146,7 @@ static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *
     return TALUS_OK;
 }
 
-/* False if the order of bodies has changed; bodies from that point on count as new. */
+/* Sets e->match to the rows of the bodies in the previous frame. False if their order has changed. */
 static bool match_bodies(TalusFrameEncoder *e, const TalusSnapshot *s)
 {
     uint64_t newest = talus_frame_largest_number(&e->before);
@@ -289,7 +290,7 @@ static double normal_impulse(const TalusContactState *c)
     return talus_dot(c->impulse, c->normal);
 }
 
-/* Returns the normal impulse above which a contact is a chain; if the snapshot has only chains, all are. */
+/* Returns the normal impulse above which a contact is a chain: the mean of loaded ones; -INFINITY if all are chains. */
 static double chain_threshold(const TalusSnapshot *s)
 {
     double sum = 0.0;
@@ -306,7 +307,7 @@ static double chain_threshold(const TalusSnapshot *s)
     return loaded ? sum / loaded : 0.0;
 }
 
-/* Sorts the contacts of chains by the row of their first body; equal rows keep their order. */
+/* Lists the *count contacts that are chains in e->chain, ordered by the row of their first body (stable). */
 static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int *count)
 {
     double threshold = chain_threshold(s);
@@ -325,7 +326,8 @@ static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int
     return TALUS_OK;
 }
 
-/* Packs contact points on fixed bodies, whose centre may be anywhere. */
+/* Packs the contact points of chains that end at a fixed body, relative to the other body: the centre of a fixed body
+ * may be anywhere. */
 static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head,
                                const TalusSnapshot *s, int count)
 {

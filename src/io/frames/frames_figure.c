@@ -1,5 +1,5 @@
-/* io/frames/frames_figure.c - figures of the shapes of a HEAD. The JSON has a word and the sizes of each level;
- * arrays behind it have the vertices, triangles, edges and pieces of all figures in order.
+/* io/frames/frames_figure.c - figures (triangles for drawing) of the shapes of a HEAD. The JSON has the kind of
+ * a figure and the sizes of each level; arrays behind it have the vertices, triangles, edges and pieces of all figures.
  *
  * A reader checks every number before using it: the arrays must have exactly the tuples that the levels add up to,
  * at most TALUS_FIGURE_PER_BYTE per byte of the payload. */
@@ -75,7 +75,7 @@ void talus_head_print_figure(TalusText *text, const TalusFigure *figure)
     talus_text_print(text, "]");
 }
 
-/* Columns of integers: array in the file, components, elements and prediction. */
+/* Integer columns of the figures: kind of array, components per tuple, which of Sizes counts the tuples, prediction. */
 enum { NORMAL, TRIANGLE, EDGE, PIECE, COLUMNS };
 static const struct {
     int name, components, size;
@@ -87,7 +87,7 @@ static const struct {
     [PIECE] = {TALUS_ARRAY_PIECE, 1, PIECES, TALUS_PREDICT_NONE},
 };
 
-/* All numbers of a kind, in the order of shapes and levels. */
+/* The numbers of all figures, by kind; within a column in the order of shapes, then levels. */
 typedef struct Columns {
     float *point;              /* 3 per vertex */
     int32_t *integer[COLUMNS]; /* normals are quantised */
@@ -112,7 +112,7 @@ static TalusStatus columns_create(Sizes all, Columns *c)
     return status;
 }
 
-/* Returns the part of a column that begins at the level `at`. */
+/* Returns the part of column k that begins with a level; `at` has the sizes of all levels before it. */
 static int32_t *column_at(const Columns *c, int k, Sizes at)
 {
     return c->integer[k] + columns[k].components * at.of[columns[k].size];
@@ -168,7 +168,6 @@ TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figu
     return status;
 }
 
-/* Returns the zeros that must follow a payload of `size` bytes. */
 size_t talus_head_padding(const TalusFigure *figure, int count, size_t size)
 {
     size_t needed = ((size_t)total(sizes_of_all(figure, count)) + TALUS_FIGURE_PER_BYTE - 1) /
@@ -249,7 +248,8 @@ static TalusStatus take_corners(int *out, int count, const int32_t *from, int ve
     return TALUS_OK;
 }
 
-/* The pieces of a solid cover all of it; other figures have none. */
+/* Takes the sizes of the pieces of one level; fails unless the pieces of a solid add up to all of its triangles. Other
+ * figures have no pieces. */
 static TalusStatus take_pieces(TalusMesh *mesh, const int32_t *from, bool solid)
 {
     int64_t covered = 0;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Minimum grid steps per radius. Lean frames have so many bodies that each is a few pixels wide. */
+/* Minimum number of grid steps per radius. Lean frames have so many bodies that each is only a few pixels wide. */
 enum { QUANTA = 128, QUANTA_LEAN = 48 };
 
-/* If one body in FEW is MUCH_SMALLER times smaller than the median, the grid is fitted to the small ones. */
+/* If at least one body in FEW has a radius MUCH_SMALLER times below the median, the grid is fitted to these bodies. */
 enum { FEW = 100, MUCH_SMALLER = 8 };
 
 void talus_frames_head_clear(TalusHeadStore *store)
@@ -21,8 +21,8 @@ void talus_frames_head_clear(TalusHeadStore *store)
 
 /* ---- copies ---- */
 
-/* Replaces bytes that are not UTF-8 by '?', as JSON requires. This is done here and not when writing, so that a name
- * equals itself when read back. */
+/* Copies text into the arena and replaces bytes that are not UTF-8, which JSON forbids, by '?'. This is done here and
+ * not when writing, so that heads compare equal after reading back. */
 static TalusStatus copy_text(TalusArena *arena, const char *text, const char **out)
 {
     char *copy;
@@ -129,7 +129,7 @@ static bool same_material(const TalusFramesMaterial *a, const TalusFramesMateria
     return a->friction == b->friction && a->density == b->density && strcmp(a->name, b->name) == 0;
 }
 
-/* lo and hi along other axes are ignored. */
+/* True if both are periodic along the same axes, with equal lo and hi there. */
 static bool same_period(const TalusPeriod *a, const TalusPeriod *b)
 {
     const double *a_lo = &a->lo.x, *a_hi = &a->hi.x, *b_lo = &b->lo.x, *b_hi = &b->hi.x;
@@ -166,7 +166,7 @@ typedef struct Sizes {
     double median, small; /* small: radius that one body in FEW is below */
 } Sizes;
 
-/* Measures the radii of the moving bodies, else of all with an extent; 1 if there are none. */
+/* Measures the radii of moving bodies or, with `moving` false, of all bodies with an extent; 1 if there are none. */
 static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out)
 {
     double *radius;

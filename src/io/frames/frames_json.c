@@ -71,7 +71,7 @@ static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *fi
     return out.status;
 }
 
-/* Zeros end the text, and pad the payload to the reader's limit per byte. */
+/* Packs JSON, zeros and the arrays of the figures, then zeros up to the readers' limit of numbers per byte. */
 static TalusStatus pack_payload(TalusPacker *p, const TalusText *text, const TalusFigure *figure,
                                 int shapes)
 {
@@ -160,7 +160,7 @@ static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, Talu
     return TALUS_OK;
 }
 
-/* Reads a length or time that can be a divisor. */
+/* Reads a positive length or time, neither so small nor so large that quotients overflow. */
 static TalusStatus read_scale(const TalusJson *root, const char *key, double *out)
 {
     TALUS_TRY(talus_head_read_number(root, key, out));

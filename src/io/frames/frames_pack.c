@@ -1,4 +1,5 @@
-/* io/frames/frames_pack.c - arrays into a chunk: prediction, zigzag, byte planes, deflate.
+/* io/frames/frames_pack.c - packs arrays into a chunk: differences from predictions, zigzag (small codes for small
+ * numbers of either sign), byte planes (the lowest bytes of all codes, then the next), deflate.
  *
  * Prediction and planes are parallel over values, deflate is parallel over arrays, because splitting a stream would
  * change its bytes. */
@@ -10,9 +11,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Planes are noise or runs, so that a search for other repeats takes time and gains nothing: for a million bodies
- * runs alone gave smaller frames than any other setting up to level 6, and the fastest (bench/frames.c). Arrays
- * below LEAST_DEFLATED bytes are stored. */
+/* LEVEL, THOROUGH: levels of deflate. Byte planes are noise or runs of one byte, so that a search for other repeats
+ * gains nothing: for a million bodies runs alone gave smaller frames than any other setting up to level 6, and the
+ * fastest (bench/frames.c). Arrays below LEAST_DEFLATED bytes are stored. */
 enum { LEVEL = 1, THOROUGH = 6, LEAST_DEFLATED = 64, GRAIN = 16384 };
 
 const char *talus_array_name(int name)
@@ -120,7 +121,7 @@ static size_t padded(size_t size)
 TalusStatus talus_pack_arrays(TalusPacker *p)
 {
     talus_parallel(p->pool, p->packed_count, 1, deflate_arrays, p->packed);
-    for (int i = 0; i < p->packed_count; i++) /* error messages are per thread */
+    for (int i = 0; i < p->packed_count; i++) /* workers set the error of their own thread only */
         if (p->packed[i].status != TALUS_OK)
             return talus_fail(p->packed[i].status, "frames: %s: out of memory for deflating",
                               talus_array_name(p->packed[i].head.name));
@@ -138,7 +139,7 @@ TalusStatus talus_pack_arrays(TalusPacker *p)
 
 /* ---- arrays: added ---- */
 
-/* Gathers byte `shift / 8` of component `c` of each value. */
+/* Writes byte `shift / 8` of component `c` of the tuples [begin, end) into their plane. */
 static void fill_plane(unsigned char *plane, const uint32_t *code, size_t components, size_t begin,
                        size_t end, size_t c, int shift)
 {
@@ -163,7 +164,7 @@ static void fill_planes(void *context, int64_t begin, int64_t end, int64_t chunk
                        8 * byte);
 }
 
-/* Splits `code` into planes. */
+/* Splits p->code into the planes of a new entry of p->packed. */
 static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool alternative)
 {
     TalusPacked *a = &p->packed[p->packed_count];
@@ -250,7 +251,7 @@ TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, i
     bool best = prediction == TALUS_PREDICT_BEST;
     TALUS_TRY(pack_predicted(packer, name, components, tuples,
                              best ? TALUS_PREDICT_NONE : prediction, value, guess, false));
-    /* Only deflate tells which of two predictions is shorter: twice the work, in key frames only. */
+    /* The shorter prediction is known only after deflate, so both are packed: twice the work, only in key frames. */
     return best ? pack_predicted(packer, name, components, tuples, TALUS_PREDICT_TUPLE, value, NULL,
                                  true)
                 : TALUS_OK;

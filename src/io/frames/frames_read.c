@@ -64,7 +64,7 @@ void talus_frames_close(TalusFrames *frames)
     talus_release(frames);
 }
 
-/* A new run removes the file and creates another of that name; until then the old one stays open. */
+/* Opens the file again if its path now leads to another one: a new run removes the file and creates another. */
 static void follow_name(TalusFrames *f)
 {
     struct stat named, held;
@@ -157,7 +157,8 @@ const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index)
 
 /* ---- frames ---- */
 
-/* Decodes frame `index`; state[newest] must be the frame before, unless it is a key frame. */
+/* Decodes frame `index` into the other state, which becomes state[newest]. Unless it is a key frame, state[newest] must
+ * be the frame before it. */
 static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapshot)
 {
     TalusChunk chunk;
@@ -185,7 +186,7 @@ static TalusStatus decode_named(TalusFrames *f, int index, TalusSnapshot *snapsh
                           decode_next(f, index, snapshot));
 }
 
-/* Finds the first frame to decode in order to reach `index`. */
+/* Sets *start to the first frame to decode in order to reach `index`: a key frame, or the one after `decoded`. */
 static TalusStatus find_start(TalusFrames *f, int index, int *start)
 {
     int key = index;
@@ -197,7 +198,7 @@ static TalusStatus find_start(TalusFrames *f, int index, int *start)
     *start = key;
     if (f->decoded >= key && f->decoded < index)
         *start = f->decoded + 1;
-    if (f->decoded == index && f->before_valid) { /* decode again, from the frame before */
+    if (f->decoded == index && f->before_valid) { /* decode it again */
         f->newest = !f->newest;
         *start = index;
     }

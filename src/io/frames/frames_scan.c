@@ -1,7 +1,7 @@
 /* io/frames/frames_scan.c - locations of the chunks of a frames file.
  *
- * The index of a finished file gives them; without one the headers of the chunks are walked. Both give offsets and
- * times only: the reader of a chunk verifies its checksum. */
+ * A finished file has an index of them; in others the headers are read chunk by chunk. Both give offsets and times
+ * only: talus_frames_read_chunk verifies the checksum when a chunk is needed. */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/frames/frames.h"
@@ -28,7 +28,7 @@ static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
     return TALUS_OK;
 }
 
-/* Checks sizes, then allocates, then verifies the checksum. */
+/* The size in the header is compared with the file before memory is allocated for it. */
 TalusStatus talus_frames_read_chunk(TalusFrames *f, uint64_t offset, uint32_t kind,
                                     TalusChunk *chunk)
 {
@@ -52,7 +52,7 @@ TalusStatus talus_frames_read_chunk(TalusFrames *f, uint64_t offset, uint32_t ki
     return TALUS_OK;
 }
 
-/* A file just created may not have its first bytes yet. */
+/* Checks magic and version, as far as they are there: a file just created may not have its first bytes yet. */
 static TalusStatus check_start(TalusFrames *f, uint64_t size)
 {
     TalusFileHead head = {0}, found = {0};
@@ -105,7 +105,7 @@ static TalusStatus add_head(TalusFrames *f, uint64_t offset, uint64_t size)
     return TALUS_OK;
 }
 
-/* ---- the walk ---- */
+/* ---- without index: chunk by chunk ---- */
 
 /* Reads a chunk's header; *whole is true if the chunk ends by `limit`. */
 static TalusStatus peek_chunk(const TalusFrames *f, uint64_t offset, uint64_t limit,
@@ -139,7 +139,8 @@ static TalusStatus take_chunk(TalusFrames *f, uint64_t offset, const TalusChunk 
     return add_frame(f, &row);
 }
 
-/* Bytes that are no chunk but long enough for one are damage and not a truncation. */
+/* Warns, once per offset, if the bytes at `offset` are no chunk although there are enough for a header: that is damage,
+ * whereas fewer bytes are a chunk still being written. */
 static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const TalusChunk *chunk)
 {
     if (size - offset < sizeof *chunk || chunk->magic == TALUS_CHUNK_MAGIC || f->warned == offset)
@@ -151,7 +152,8 @@ static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const Ta
               f->path, offset, f->count);
 }
 
-/* Walks chunks from `offset`; stops at the index, at `limit` or at an incomplete chunk. */
+/* Lists frames and heads from *offset on; stops at the index, at `limit` or at an incomplete chunk. Moves *offset
+ * there; *last is the header found there. */
 static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusChunk *last)
 {
     for (;;) {
@@ -176,7 +178,8 @@ static bool has_end(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
            end->index <= size - sizeof *end - sizeof(TalusChunk);
 }
 
-/* Between two frames there are only heads and chunks of unknown kinds. */
+/* Adds the frame of an index row, and the heads between it and the frame before. *plausible is false if the row
+ * contradicts the file. */
 static TalusStatus take_row(TalusFrames *f, const TalusIndexRow *row, uint64_t limit,
                             bool *plausible)
 {
@@ -221,7 +224,8 @@ static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
 
 /* ---- opening and refreshing ---- */
 
-/* A power failure may leave the last chunk of a file without index with its length but not its bytes; it is dropped. */
+/* Sets *torn if the frame at `offset` fails its checksum. A power failure may leave the last chunk of an unfinished
+ * file with its length but without its bytes; it is left out then. */
 static TalusStatus check_torn(TalusFrames *f, uint64_t offset, bool *torn)
 {
     TalusChunk chunk;

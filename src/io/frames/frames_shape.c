@@ -1,7 +1,7 @@
 /* io/frames/frames_shape.c - the shapes of a HEAD: JSON writer and reader, copy, comparison.
  *
- * Points, heights and triangles may be many. They are base64 of their bytes in memory, little-endian doubles and
- * 32-bit integers, and are thus exact. */
+ * Points, heights and triangles may be many: their little-endian doubles and 32-bit integers are stored as base64,
+ * which is short and exact. */
 #include "base/memory.h"
 #include "geometry/kinds.h"
 #include "io/frames/frames.h"
@@ -60,7 +60,8 @@ static void print_heights(TalusText *text, const TalusShapeDef *shape)
                 (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
 }
 
-/* Returns which members define a shape. Spheres have the radius of their bodies, except in a compound. */
+/* Returns the TALUS_USES_* bits of the members that define a shape. A sphere has the radius of its body, except as a
+ * part of a compound. */
 static int used(const TalusShapeDef *shape, bool part)
 {
     int uses = talus_shape_ops(shape->kind)->uses;
@@ -147,7 +148,7 @@ TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, Tal
     return TALUS_OK;
 }
 
-/* Copies elements of `size` bytes each into the arena. */
+/* Decodes base64 into elements of `size` bytes each, in the arena; sets *count to their number. */
 static TalusStatus read_bytes(TalusArena *arena, const TalusJson *object, const char *key,
                               size_t size, const void **out, int *count)
 {
@@ -324,7 +325,7 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
 
 /* ---- copies and comparison ---- */
 
-/* Arrays of a shape and their sizes in bytes, in the order of ARRAYS. */
+/* Arrays of a shape, as arrays_of lists them with their sizes in bytes. */
 enum { PROFILE, VERTEX, TRIANGLE, HEIGHT, ARRAYS };
 
 static void arrays_of(const TalusShapeDef *shape, const void *array[ARRAYS], size_t bytes[ARRAYS])

@@ -1,4 +1,4 @@
-/* io/frames/frames_state.c - a frame as integers in one block of memory, and search for its bodies in the next. */
+/* io/frames/frames_state.c - a quantised frame in one block of memory, and search for a body of the next frame. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 

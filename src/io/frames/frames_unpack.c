@@ -1,5 +1,5 @@
-/* io/frames/frames_unpack.c - arrays from a chunk. Input is not trusted: every size is compared with the bytes that
- * exist before memory is allocated. */
+/* io/frames/frames_unpack.c - reads the arrays of a chunk. Input is not trusted: every size is compared with the bytes
+ * that exist before memory is allocated. */
 #include "base/deflate.h"
 #include "base/memory.h"
 #include "io/frames/frames.h"
@@ -54,7 +54,7 @@ static TalusStatus check_array(const TalusArrayHead *a)
     return TALUS_OK;
 }
 
-/* Locates one array; skips names of later versions. */
+/* Locates the array at *offset and moves *offset past it; skips arrays that only later versions know. */
 static TalusStatus take_array(TalusUnpacker *u, const unsigned char *payload, size_t size,
                               size_t *offset)
 {
@@ -121,7 +121,7 @@ static TalusStatus check_expected(const TalusArrayHead *head, int name, int type
     return TALUS_OK;
 }
 
-/* Joins the planes of an array into `code`; nothing if it is to have no tuples. */
+/* Inflates an array and joins its byte planes into u->code; does nothing if `tuples` is 0. */
 static TalusStatus unpack_code(TalusUnpacker *u, int name, int type, int components, int tuples)
 {
     const TalusArrayView *view = &u->array[name];

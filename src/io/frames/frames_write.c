@@ -1,7 +1,7 @@
 /* io/frames/frames_write.c - writer of a frames file.
  *
  * A chunk is appended by one write, and a failed write is undone. The state that predicts the next frame changes
- * only after a frame is in the file. So the file is valid at all times. */
+ * only after a frame is in the file. The file is thus valid at all times. */
 #include "base/memory.h"
 #include "io/file/growing.h"
 #include "io/frames/frames.h"
@@ -15,7 +15,7 @@ struct TalusFramesWriter {
     TalusGrowing file;
     int version; /* of the file; a resume keeps it */
     TalusDetail detail;
-    TalusHeadStore named; /* title and scene only */
+    TalusHeadStore named; /* only its title and scene are used, for new heads */
     TalusHeadStore head;  /* last head written */
     bool has_head, warned_clamped;
     TalusIndexRow *frame;
@@ -78,7 +78,7 @@ static TalusStatus create(TalusFramesWriter *w, TalusDir *dir, const char *name,
     return start_file(w);
 }
 
-/* Returns the writer in *out or, on failure, frees it. */
+/* Sets *out to the writer or, if `status` is a failure, frees it. Returns `status`. */
 static TalusStatus return_or_free(TalusFramesWriter *w, TalusStatus status, TalusFramesWriter **out)
 {
     if (status == TALUS_OK)
@@ -188,7 +188,8 @@ static bool anything_moves(const TalusSnapshot *s)
     return false;
 }
 
-/* The first head decides; `source` is true if the frames come from a lean file. */
+/* True if frames are written lean: as the first head of the file says, else by w->detail; with AUTO if the source of
+ * the frames is a lean file or there are many bodies. */
 static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
 {
     if (w->has_head)
@@ -198,8 +199,8 @@ static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
     return w->detail == TALUS_DETAIL_LEAN;
 }
 
-/* True if the last head is valid for this frame. The grid of `head` must match if it has one; the head of a world
- * has none. */
+/* True if the last head written is valid for a frame of `head` and needs no successor. If `head` has a grid, as from a
+ * file, the grids must be equal; the head of a world has none. */
 static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
                        const TalusSnapshot *s)
 {
@@ -212,7 +213,8 @@ static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
     return !isnan(now->floor) || !anything_moves(s);
 }
 
-/* Makes the head of a frame for which the last one is not valid. */
+/* Makes a new head for a frame of `head`, for which the last one written is not valid; keeps the old grid if it was
+ * measured with moving bodies. */
 static TalusStatus next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
                              const TalusSnapshot *s, TalusHeadStore *out)
 {
@@ -299,7 +301,7 @@ static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fres
     return status;
 }
 
-/* `fresh` is a new head to write before the frame, or empty. */
+/* Appends a frame. `fresh` is a new head to write before it; empty: the last head holds. */
 static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const TalusSnapshot *s)
 {
     bool renewed = fresh->arena.blocks != NULL;
@@ -379,7 +381,7 @@ static TalusStatus pack_index(const TalusFramesWriter *w, TalusPacker *p)
     return talus_pack_bytes(p, &end, sizeof end);
 }
 
-/* A network file system may report a full disk only on close. */
+/* Closes the file and reports a failure of that: a network file system may report a full disk only on close. */
 static TalusStatus close_file(TalusFramesWriter *w)
 {
     w->file.open = false;

@@ -16,7 +16,7 @@ struct TalusH5 {
     const char *name;
     const void *bytes;
     size_t size;
-    uint64_t budget; /* bytes that may still be read */
+    uint64_t budget; /* bytes that reads may still return, against files that claim too much */
     hid_t file;
     H5E_auto2_t report; /* error output of the process, to be restored */
     void *report_to;
@@ -120,7 +120,7 @@ static const char *next_part(const char *path, char *part)
 
 typedef enum Found { FOUND, MISSING, LINKED, DAMAGED } Found;
 
-/* Finds what kind of link a group has under a name. */
+/* Tells whether a group has a hard link under a name, another kind of link, or none. */
 static Found look_up(hid_t group, const char *name)
 {
     H5L_info_t link;
@@ -164,7 +164,7 @@ bool talus_h5_is_written(const TalusH5 *h5, const char *path)
 {
     hid_t id;
     if (open_object(h5, path, &id) != FOUND)
-        return true; /* the reader will report the error */
+        return true; /* reading it will report the error */
     bool written = true;
     if (H5Iget_type(id) == H5I_DATASET && H5Dget_storage_size(id) == 0) {
         hid_t space = H5Dget_space(id);
@@ -271,7 +271,7 @@ static TalusStatus check_extent(const TalusH5 *h5, const char *path, Set *set)
     return TALUS_OK;
 }
 
-/* Accepts only filters whose largest expansion is known. */
+/* Sets *ratio to the largest expansion by the filters of a dataset. Fails on filters for which it is not known. */
 static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Set *set,
                                  uint64_t *ratio)
 {
@@ -293,7 +293,7 @@ static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Set 
     return TALUS_OK;
 }
 
-/* The bytes that a dataset claims must be in the file or be possible to unpack from it. */
+/* Fails if a dataset claims more bytes than its storage in the file can unpack to. */
 static TalusStatus check_storage(TalusH5 *h5, const char *path, const Set *set)
 {
     uint64_t bytes = set->count * H5Tget_size(set->type), ratio, chunk = 0;
@@ -453,7 +453,7 @@ TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path)
     return talus_hdf_make_group(h5->file, path) ? TALUS_OK : fail_write(h5, path);
 }
 
-/* Stores no times, so that equal data gives equal bytes. */
+/* Writes a dataset, without time stamps, so that equal data gives equal bytes. */
 static TalusStatus put(TalusH5 *h5, const char *path, hid_t space, hid_t stored, hid_t type,
                        const void *x)
 {

@@ -17,9 +17,9 @@
 
 typedef struct TalusH5 TalusH5;
 
-/* Opens a file in memory. `bytes` and `name` (for messages) must outlive it. */
+/* Opens a file that is in memory for reading. `bytes` and `name` (for messages) must outlive *out. */
 TalusStatus talus_h5_open(const char *name, const void *bytes, size_t size, TalusH5 **out);
-/* Creates an empty file in memory. */
+/* Creates an empty file in memory for writing. */
 TalusStatus talus_h5_create(const char *name, TalusH5 **out);
 void talus_h5_close(TalusH5 *h5);
 
@@ -31,7 +31,7 @@ bool talus_h5_has(const TalusH5 *h5, const char *path);
 bool talus_h5_is_written(const TalusH5 *h5, const char *path);
 /* Fails unless the path is a group. */
 TalusStatus talus_h5_expect_group(const TalusH5 *h5, const char *path);
-/* Reads one integer, a scalar or a list of one. */
+/* Reads one integer, stored as a scalar or as a list of one. */
 TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out);
 /* Read whole lists; free with talus_release. Integers out of range are clamped. */
 TalusStatus talus_h5_read_ints(TalusH5 *h5, const char *path, int32_t **out, size_t *count);
@@ -41,6 +41,7 @@ TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out);
 
 /* ---- writing ---- */
 
+/* Create a group, or a dataset with these values. */
 TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path);
 TalusStatus talus_h5_put_ints(TalusH5 *h5, const char *path, const int32_t *x, size_t count);
 TalusStatus talus_h5_put_reals(TalusH5 *h5, const char *path, const double *x, size_t count);

@@ -17,7 +17,7 @@ typedef struct MemoryFile {
     H5FD_t head; /* HDF5's part; must be first */
     const char *bytes;
     size_t size;
-    haddr_t end; /* of what the library has allocated, as it reports */
+    haddr_t end; /* end of the address range that libhdf5 has allocated */
 } MemoryFile;
 
 typedef struct Offer { /* passed by the access list to open_file */
@@ -111,8 +111,8 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* Registered once per process, because HDF5 1.10 calls a file's driver after dropping the open file's reference to
- * it. HDF5 releases it at exit. */
+/* Returns the driver, registered once per process and released at exit by HDF5: HDF5 1.10 calls the driver of a file
+ * after it has dropped the reference of that file. */
 static hid_t memory_driver(void)
 {
     static hid_t id = -1;
@@ -157,7 +157,8 @@ typedef struct HeapObject {
 
 _Static_assert(sizeof(HeapObject) == 16, "heap objects are read as they lie in the file");
 
-/* Walks the objects of the collection at `heap` to the one of that index; index 0 ends the list. */
+/* Finds the object with this index in the heap collection at address `heap`: sets address and length of its data. Index
+ * 0 ends the list of objects. */
 static bool find_object(const char *bytes, size_t size, uint64_t heap, uint32_t index,
                         uint64_t *data, uint64_t *length)
 {

@@ -9,9 +9,9 @@
 /* Opens the bytes, which must outlive the file. *out is negative if HDF5 rejects them. */
 TalusStatus talus_h5_open_memory(const void *bytes, size_t size, hid_t *out);
 
-/* Finds text of variable length. The scalar at `offset` gives a length and an object of a heap in the file. HDF5 1.10
- * trusts the object's own length and writes past its buffer if the two differ, so this function reads the heap itself.
- * False if anything is inconsistent; *text has no NUL. Addresses and lengths in the file have eight bytes. */
+/* Finds a string of variable length in a file in memory: the dataset's value at `offset` has its length, and address
+ * and index of an object in a heap of the file. HDF5 1.10 trusts the object's own length and writes past its buffer if
+ * the two differ, so this function reads the heap itself. False if anything is inconsistent; *text has no NUL. */
 bool talus_h5_variable_text(const void *bytes, size_t size, uint64_t offset, const char **text,
                             size_t *length);
 

@@ -1,4 +1,4 @@
-/* io/hdf5/hdf5_rows.c - see hdf5_rows.h. */
+/* io/hdf5/hdf5_rows.c - groups, attributes and growing datasets by calls of libhdf5. */
 #include "io/hdf5/hdf5_rows.h"
 
 bool talus_hdf_make_rows(hid_t file, const char *path, hid_t type, int columns, hsize_t chunk_rows)

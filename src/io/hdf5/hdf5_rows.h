@@ -16,7 +16,7 @@ bool talus_hdf_make_group(hid_t file, const char *path);
 /* Writes an attribute of the object at `path`, created if missing; count 0: a scalar. */
 bool talus_hdf_put_attribute(hid_t file, const char *path, const char *name, hid_t type,
                              hsize_t count, const void *value);
-/* Creates an empty dataset; columns 0: one-dimensional. */
+/* Creates an empty dataset that grows by rows; columns 0: one-dimensional. */
 bool talus_hdf_make_rows(hid_t file, const char *path, hid_t type, int columns, hsize_t chunk_rows);
 /* Appends rows; `rows` 0 changes nothing. */
 bool talus_hdf_append(hid_t file, const char *path, hid_t type, hsize_t rows, const void *values);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A pivot of S below this times its diagonal means that a joint row depends on others. */
+/* A joint row depends on the others if its pivot of S is below this times the diagonal entry. */
 static const double joint_pivot = 1e-10;
 
 void talus_condenser_close(TalusCondenser *c)
@@ -23,7 +23,7 @@ void talus_condenser_close(TalusCondenser *c)
     talus_ldl_clear(&c->joint);
 }
 
-/* Factors `a`; stores its transpose in `transposed` unless it is symmetric. */
+/* Factors the matrix `a`. Sets `transposed` to its transpose; leaves it empty if `a` is symmetric. */
 static TalusStatus factor(TalusLdl *ldl, const TalusSparse *a, TalusSparse *transposed,
                           double relative)
 {

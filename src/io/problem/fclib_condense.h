@@ -1,15 +1,16 @@
-/* io/problem/fclib_condense.h - elimination of the bodies and joints of a global problem. */
+/* io/problem/fclib_condense.h - elimination of the body velocities v and joint impulses l of a global FCLIB problem,
+ * which leaves u = W r + q in the contact impulses r (equations in fclib_condense.c). */
 #ifndef TALUS_IO_PROBLEM_FCLIB_CONDENSE_H
 #define TALUS_IO_PROBLEM_FCLIB_CONDENSE_H
 
 #include "io/problem/fclib.h"
 #include "linalg/ldl.h"
 
-/* Factors of M and, with joints, of S = G' M^-1 G. */
+/* M: mass matrix; H, G: maps of contact and joint impulses to bodies; S = G' M^-1 G, with joints only. */
 typedef struct TalusCondenser {
     const TalusFclib *fclib;
-    TalusLdl mass, joint;
-    TalusSparse mass_transposed;           /* absent when M is symmetric */
+    TalusLdl mass, joint;                  /* factors of M and of S */
+    TalusSparse mass_transposed;           /* M'; empty if M is symmetric */
     TalusSparse form;                      /* [H G]' M^-1 [H G] */
     TalusSparse across, across_back;       /* H'M^-1 G; (G'M^-1 H)' if M is not symmetric */
     TalusSparse square, square_transposed; /* S; S' if M is not symmetric */
@@ -19,9 +20,9 @@ typedef struct TalusCondenser {
 TalusStatus talus_condenser_open(const TalusFclib *fclib, TalusCondenser *c);
 void talus_condenser_close(TalusCondenser *c);
 
-/* Computes W of u = W r + q. */
+/* Computes the matrix W. */
 TalusStatus talus_condenser_matrix(TalusCondenser *c, TalusSparse *W);
-/* Computes v, l and u for the impulses r (NULL: zero, so that u is q). l may be NULL without joints. */
+/* Computes v, l (may be NULL without joints) and the contact velocities u for the impulses r; NULL: zero, so u is q. */
 TalusStatus talus_condenser_velocities(TalusCondenser *c, const double *r, double *v, double *l,
                                        double *u);
 

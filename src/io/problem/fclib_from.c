@@ -51,7 +51,8 @@ static TalusStatus to_sparse(const Entries *e, int rows, int columns, const char
 
 /* ---- bodies ---- */
 
-/* First degree of freedom of each body's translation and rotation; -1 if it cannot move. */
+/* Numbering of degrees of freedom: first[body][0] is the first of three of its translation, first[body][1] of its
+ * rotation; -1 if that cannot move. */
 typedef struct Freedom {
     int32_t (*first)[2];
     int count;
@@ -132,7 +133,7 @@ static TalusStatus make_mass(const TalusProblemDef *def, const Freedom *freedom,
     return status;
 }
 
-/* Copies body velocities, six numbers each, to degrees of freedom. */
+/* Copies velocities, six numbers per body, to the vector v over degrees of freedom. */
 static void pick(const TalusProblemDef *def, const Freedom *freedom, const double *body, double *v)
 {
     for (int i = 0; i < def->body_count; i++)
@@ -144,14 +145,15 @@ static void pick(const TalusProblemDef *def, const Freedom *freedom, const doubl
 
 /* ---- contacts ---- */
 
-/* Drops rounding: an arm along the direction has no moment. */
+/* Returns arm x direction; exactly zero if that is no more than rounding, so that H has no such entries. */
 static TalusVec3 moment(TalusVec3 arm, TalusVec3 direction)
 {
     TalusVec3 m = talus_cross(arm, direction);
     return talus_norm(m) > 4.0 * DBL_EPSILON * talus_norm(arm) ? m : talus_vec3(0.0, 0.0, 0.0);
 }
 
-/* Adds one side of one contact row: entries of H, and the velocity of immovable freedoms to w. */
+/* Adds one body's part of a contact row: entries of H for its degrees of freedom; where it cannot be moved, its given
+ * velocity is added to w[row]. */
 static void add_side(const TalusProblemDef *def, const Freedom *freedom, int body, double sign,
                      TalusVec3 direction, TalusVec3 arm, int row, Entries *e, double *w)
 {
@@ -188,7 +190,7 @@ static void add_contact(const TalusProblemDef *def, const Freedom *freedom, int 
 
 /* ---- friction ---- */
 
-/* FCLIB stores coefficients of circular cones, but not the law. */
+/* Sets mu of contact i. Fails for joints and for friction other than circular cones; FCLIB stores no law. */
 static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel model)
 {
     bool none = model.section == TALUS_SECTION_NONE;

@@ -51,7 +51,7 @@ static TalusStatus open_local(const TalusFclib *f, Local *local)
 
 /* ---- asymmetry ---- */
 
-/* Scales by the largest entry, so that no square overflows. */
+/* Returns |a - t| / |a| (Frobenius norms) for the transpose t of a. Scaled by the largest entry against overflow. */
 static double asymmetry_of(const TalusSparse *a, const TalusSparse *t)
 {
     double largest = 0.0, apart2 = 0.0, all2 = 0.0;
@@ -89,10 +89,10 @@ typedef struct Blocks {
     int dimension, rows; /* rows per contact in the file; in the problem */
     bool symmetric;      /* true: N = (W + W')/2; false: N = W */
     double (*sum)[9];    /* [contacts]: blocks of W + W', or of W, in one block row */
-    bool *full;          /* [contacts]: block of W or W' is nonzero; N stores both, for symmetry */
+    bool *full;          /* [contacts]: its block in W or in W' is nonzero, so that N stores both */
     int32_t *mark;       /* [contacts]: last block row that has the contact */
-    int32_t *column_of;  /* [contacts]: columns of the current block row */
-    int32_t *start, *column;
+    int32_t *column_of;  /* [contacts]: block columns of the current block row */
+    int32_t *start, *column; /* N by rows, with `value` */
     double *value;
 } Blocks;
 
@@ -112,7 +112,8 @@ static int add_block(Blocks *b, int contact, int other, int count)
     return count + 1;
 }
 
-/* Collects the blocks in a contact's rows of W or W'; with `add` adds their values. */
+/* Lists the blocks that a contact's rows of `a`, W or W', have, after the `count` listed so far; with `add` adds their
+ * values to `sum`. Returns the new count. */
 static int gather(Blocks *b, const TalusSparse *a, int contact, int count, bool add)
 {
     int d = b->dimension;
@@ -135,7 +136,7 @@ static int compare_ints(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Keeps the nonzero blocks, sorted, and always the one on the diagonal. */
+/* Keeps the nonzero blocks of the list, and always the one on the diagonal, sorted by column. Returns their number. */
 static int keep_blocks(Blocks *b, int contact, int count)
 {
     int kept = 0;
@@ -204,7 +205,7 @@ static int rows_per_contact(const TalusFclib *f)
     return 1;
 }
 
-/* Convert contact rows of the file to those of the problem, and back. */
+/* Convert a vector from the rows per contact of the file to those of the problem, and back; missing rows are 0. */
 static void widen(const TalusFclib *f, int rows, const double *file, double *out)
 {
     for (int i = 0; i < f->contacts; i++)
@@ -219,7 +220,7 @@ static void narrow(const TalusFclib *f, int rows, const double *problem, double 
             out[i * f->dimension + r] = r < rows ? problem[i * rows + r] : 0.0;
 }
 
-/* Finite numbers of a file may overflow when W and q are condensed. */
+/* Fails if q is not finite: finite numbers of a file may overflow when W and q are condensed. */
 static TalusStatus check_offset(const TalusFclib *f, const double *q)
 {
     for (int i = 0; i < talus_fclib_rows(f); i++)
@@ -249,7 +250,8 @@ static TalusStatus create(const TalusFclib *f, const Local *local, Blocks *b, Ta
     return status;
 }
 
-/* Coulomb's law has no potential and needs no symmetric matrix; published solutions are those of W as stored. */
+/* Under Coulomb's law N is W as stored, even if not symmetric: the law has no potential, and published solutions are
+ * those of W. Other laws use the symmetric part. */
 TalusStatus talus_fclib_problem(const TalusFclib *f, const TalusFrictionModel *model,
                                 TalusPool *pool, TalusProblem **out)
 {

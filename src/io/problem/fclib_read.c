@@ -1,6 +1,6 @@
-/* io/problem/fclib_read.c - reader of FCLIB files. Input is not trusted: vectors are read first, since stored bytes
- * back their lengths; the dimensions of matrices are checked against them, every index against the dimensions, and
- * every number must be finite. */
+/* io/problem/fclib_read.c - reader of FCLIB files. Input is not trusted. Vectors are read first, since their lengths
+ * are backed by bytes of the file; dimensions of matrices are checked against these lengths, every index against the
+ * dimensions, and every number must be finite. */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/hdf5/hdf5.h"
@@ -27,7 +27,7 @@ static const char *at(Reader *r, const char *first, const char *second)
     return r->path;
 }
 
-/* Fails with the path used last. */
+/* Fails with r->path, the path used last, as location. */
 static TalusStatus fail_at(const Reader *r, const char *format, ...) TALUS_PRINTF(2, 3);
 
 static TalusStatus fail_at(const Reader *r, const char *format, ...)
@@ -48,7 +48,8 @@ static TalusStatus check_finite(const Reader *r, const double *x, size_t count)
     return TALUS_OK;
 }
 
-/* Reads finite reals; if `expected` is negative, any length, stored in `count`. */
+/* Reads a vector of `expected` finite reals; if `expected` is negative, of any length, which *count receives. `why`
+ * tells in messages what the length follows from. */
 static TalusStatus read_vector(Reader *r, const char *group, const char *name, int64_t expected,
                                const char *why, double **out, size_t *count)
 {
@@ -164,7 +165,7 @@ static TalusStatus check_indices(Reader *r, const char *matrix, const char *name
     return TALUS_OK;
 }
 
-/* Finds the row or column of each entry of a compressed matrix. */
+/* Expands the starts of a compressed matrix: *out has the row or column of each of its `used` entries. */
 static TalusStatus expand(const Stored *s, size_t used, int32_t **out)
 {
     size_t lines = s->p_count - 1;
@@ -198,7 +199,7 @@ static TalusStatus from_compressed(Reader *r, const char *matrix, const Stored *
     return status;
 }
 
-/* CSparse's order, as in published files: i is the row, p the column. */
+/* Makes a matrix from triplets. As in CSparse and in published files, i is the row and p the column. */
 static TalusStatus from_triplets(Reader *r, const char *matrix, const Stored *s, TalusSparse *out)
 {
     size_t used = (size_t)s->nz;
@@ -296,7 +297,7 @@ static TalusStatus read_texts(Reader *r, TalusFclib *f)
 
 /* ---- solutions and guesses ---- */
 
-/* Missing vectors, and those created but never written (older tools did so with r), stay NULL. */
+/* Reads the vectors of a solution or guess; missing ones, and r if an older tool made but never wrote it, stay NULL. */
 static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
                               TalusFclibPoint *out)
 {

@@ -34,7 +34,7 @@ static TalusStatus put_reals(Writer *w, const char *group, const char *name, con
 
 static TalusStatus put_columns(Writer *w, const char *group, const TalusSparse *a)
 {
-    TalusSparse t; /* its rows are the columns of a */
+    TalusSparse t; /* transpose of a: its rows are the columns to write */
     TALUS_TRY(talus_sparse_transpose(a, &t));
     size_t entries = (size_t)talus_sparse_entries(&t);
     TalusStatus status =

@@ -31,7 +31,7 @@ static TalusStatus check_numbers(const char *path, const char *name, const doubl
     return TALUS_OK;
 }
 
-/* True if the bounds of a block may be infinite, as for rows of joints. */
+/* True if block i is of a joint, whose bounds may be infinite. */
 static bool may_be_infinite(const TalusProblemContent *content, uint64_t i)
 {
     return content->models && content->models[i].section == TALUS_SECTION_JOINT;
@@ -64,7 +64,7 @@ static TalusStatus check_contact(const char *path, const TalusProblemContent *co
     return TALUS_OK;
 }
 
-/* Checks each number alone; talus_problem_create checks their combination. */
+/* Checks that every number of the friction models is valid; talus_problem_create checks their combination. */
 static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
                                 const TalusProblemContent *content)
 {

@@ -29,7 +29,7 @@ static uint64_t header_hash(const TalusProblemHeader *header)
 enum { MAX_ARRAYS = 12 };
 
 typedef struct Array {
-    void *field; /* address of a pointer of any type in the content */
+    void *field; /* address of the pointer to the array in the content, of any type */
     uint64_t bytes;
 } Array;
 
@@ -156,7 +156,7 @@ static TalusProblemHeader describe(TalusProblem *problem, const TalusProblemDef 
     return h;
 }
 
-/* Arrays stored in another form than in the def. */
+/* Arrays whose form in the file differs from that in TalusProblemDef, converted for writing. */
 typedef struct Packed {
     TalusStoredContact *contacts;
     TalusStoredModel *models;
@@ -164,7 +164,8 @@ typedef struct Packed {
     double *gamma, *certificate;
 } Packed;
 
-/* Expands a vector: a matrix whose blocks have no section is stored whole, but the problem has its normal rows only. */
+/* Expands *vector from one row per block to h->rows, other rows zero. For a matrix whose blocks have no section: the
+ * file stores it whole, but the problem has its normal rows only. */
 static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector, double **packed)
 {
     size_t rows = (size_t)h->rows, blocks = (size_t)h->blocks;
@@ -309,7 +310,7 @@ static TalusStatus check_payload(const char *path, const TalusProblemHeader *h,
     return TALUS_OK;
 }
 
-/* Points the content into the file's bytes; the buffer and every array in it are aligned. */
+/* Sets the pointers of the content to the arrays in the bytes of the file, where all are aligned. */
 static void point_into(const Layout *layout, const char *bytes)
 {
     for (int i = 0; i < layout->count; i++) {
@@ -320,7 +321,7 @@ static void point_into(const Layout *layout, const char *bytes)
 
 /* ---- reading: content ---- */
 
-/* Structs of the library in place of the file's. */
+/* Contacts and models converted from the structs of the file to those of the library. */
 typedef struct Unpacked {
     TalusContactDef *contacts;
     TalusFrictionModel *models;
@@ -366,7 +367,7 @@ static TalusStatus unpack(const TalusProblemHeader *h, TalusProblemContent *cont
     return TALUS_OK;
 }
 
-/* Copies a vector of the file into the rows of the problem. */
+/* Copies a vector of the file, h->rows rows per block, into one of the problem: the first `rows` rows of each block. */
 static void take_rows(const TalusProblemHeader *h, int rows, const double *stored, double *out)
 {
     for (uint64_t i = 0; i < h->blocks; i++)

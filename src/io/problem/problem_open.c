@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Copies impulses to a problem with other rows; missing rows are zero. */
+/* Copies impulses of `from_rows` rows per block to a problem with another number of rows; missing rows are zero. */
 static void copy_impulses(const double *from, int from_rows, TalusProblem *to)
 {
     int rows = talus_problem_rows(to), both = rows < from_rows ? rows : from_rows;

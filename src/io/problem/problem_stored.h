@@ -6,15 +6,16 @@
 
 #include <talus/problem.h>
 
-/* Form of the problem after the header. */
+/* Form in which the file gives the problem: bodies and contacts, or a sparse matrix. */
 enum { FORM_BODIES = 1, FORM_MATRIX = 2 };
 
-/* Flags of the optional arrays in the file. HAS_RADIUS is of version 1, HAS_CERTIFICATE of 3, others of 2. */
+/* Optional arrays that the file has. HAS_RADIUS exists since version 1, HAS_CERTIFICATE since 3, the others since 2;
+ * HAS_TURNING: coefficients of moments. */
 enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_TURNING = 4, HAS_ESTIMATE = 8, HAS_CERTIFICATE = 16 };
 
 typedef struct TalusProblemHeader {
     char magic[8];
-    uint32_t version, form, rows, flags;
+    uint32_t version, form, rows, flags; /* rows: per block */
     uint64_t bodies, blocks, nonzeros;
     uint64_t payload_size, payload_hash, header_hash;
 } TalusProblemHeader;
@@ -40,9 +41,9 @@ _Static_assert(sizeof(TalusStoredModel) == 12, "models are written as they lie i
 _Static_assert(sizeof(TalusStoredMoments) == 24, "moments are written as they lie in memory");
 _Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in memory");
 
-/* A problem as its file stores it. */
+/* Content of a problem file; pointers of absent arrays are NULL. */
 typedef struct TalusProblemContent {
-    TalusProblemDef def; /* without contacts and models, which follow */
+    TalusProblemDef def; /* contacts and models are in the members below */
     const TalusStoredContact *contacts;
     const TalusStoredModel *models;
     const TalusStoredMoments *moments;

@@ -38,14 +38,14 @@ static uint64_t header_hash(const Header *header)
 
 /* ---- reading ---- */
 
-/* A file in memory. The header is checked first, because it gives every size. */
+/* A checkpoint file in memory. */
 typedef struct Image {
     char *bytes;
     size_t size;
     Header header;
 } Image;
 
-/* Checked before the checksum, whose location depends on the version. */
+/* Fails on other files and older versions. Comes before the checksum, whose place depends on the version. */
 static TalusStatus check_version(const Header *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_CHECKPOINT_MAGIC, sizeof h->magic) != 0)
@@ -95,7 +95,7 @@ static TalusStatus check_payload(const Image *image)
 {
     const Header *h = &image->header;
     uint64_t size = image->size - sizeof *h;
-    /* Subtractions only, so that no sum can overflow. */
+    /* The sizes must add up to the payload; only subtractions, since sums of sizes in the file may overflow. */
     if (h->note_size > size || h->files_size > size - h->note_size ||
         h->world_size != size - h->note_size - h->files_size)
         return talus_fail(TALUS_ERR_FORMAT,
@@ -161,7 +161,7 @@ typedef struct Pair {
     int newest;
 } Pair;
 
-/* Reads only the header, to order the two files; 0 if it is missing or invalid. */
+/* Returns the sequence number in the header, which orders the two files; 0 if the file is missing or invalid. */
 static uint64_t sequence_of(const TalusDir *dir, const char *name)
 {
     Header header;
@@ -222,7 +222,7 @@ static TalusStatus verify(const Pair *pair, int index)
     return TALUS_OK;
 }
 
-/* Loads the newer valid file and verifies the other, so that damage is known before that one is needed. */
+/* Loads the world of the newer valid file; verifies the other one too, to report damage before that one is needed. */
 static TalusStatus read_pair(const Pair *pair, Choice choice, TalusWorld **world, char **note)
 {
     char reason[2][REASON_BYTES] = {"", ""};
@@ -270,7 +270,7 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
 
 /* ---- the list of files ---- */
 
-/* Skips a damaged file: reading its world reports the damage. */
+/* Reads the list of one file if its world is at `time`. Skips a damaged file: reading its world reports the damage. */
 static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *found,
                                 TalusManifest *out)
 {
@@ -313,7 +313,7 @@ static TalusStatus write_image(const Pair *pair, int index, const Header *header
     return talus_file_commit(file);
 }
 
-/* Sizes must be set already. */
+/* Fills the rest of a header whose sizes are set: time, steps and hashes. */
 static void complete_header(Header *header, const TalusWorld *world, const Payload *payload)
 {
     memcpy(header->magic, TALUS_CHECKPOINT_MAGIC, sizeof header->magic);
@@ -353,7 +353,7 @@ TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *wor
     Pair pair = find_pair(dir);
     TalusStatus status = write_next(&pair, world, note ? note : "", listed, size);
     talus_release(listed);
-    return status == TALUS_OK ? talus_dir_sync(dir) : status; /* sync its name */
+    return status == TALUS_OK ? talus_dir_sync(dir) : status; /* so that the rename is on disk */
 }
 
 TalusStatus talus_checkpoint_write(const char *path, const TalusWorld *world, const char *note)

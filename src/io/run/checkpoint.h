@@ -14,17 +14,17 @@ typedef struct TalusCheckpointInfo {
     uint64_t sequence; /* number of the checkpoint in its run, from 1 */
     int64_t steps;
     double time;
-    size_t note_size, files_size, world_size;
-    char *note; /* free with talus_free */
+    size_t note_size, files_size, world_size; /* bytes of each part of the file */
+    char *note;                               /* free with talus_free */
 } TalusCheckpointInfo;
 
-/* Verifies the whole file with its checksums, without building the world. */
+/* Reads the header data of a checkpoint file and verifies all checksums, without building the world. */
 TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info);
 
 /* As talus_checkpoint_write, into an open directory; `files` (may be NULL) lists the files the run has written. */
 TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
                                       const char *note, const TalusManifest *files);
-/* Reads the file list of the newest valid checkpoint at that time; *found is false if there is none. */
+/* Reads the list of files of the newest valid checkpoint of the world at `time`; *found is false if there is none. */
 TalusStatus talus_checkpoint_files(const TalusDir *dir, double time, bool *found,
                                    TalusManifest *out);
 

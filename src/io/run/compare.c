@@ -11,7 +11,7 @@
 
 enum { NAMED_MAX = 8, TEXT_BYTES = 600 };
 
-/* Text about missing and changed files; names the first ones. */
+/* Message about missing and changed files, which names the first ones. */
 typedef struct Report {
     char text[TEXT_BYTES];
     size_t used;
@@ -28,7 +28,7 @@ static void report_file(Report *report, const char *name, const char *what)
     }
 }
 
-/* Compares the bytes of an entry. */
+/* Compares size and checksum of a file with its entry; adds a difference to the report. */
 static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     struct stat about;
@@ -52,7 +52,7 @@ static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report 
     return TALUS_OK;
 }
 
-/* A file that cannot be read counts as changed. */
+/* The same for a file of kind FRAMES, by the checksum of its format. One that cannot be read counts as changed. */
 static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     uint32_t crc;

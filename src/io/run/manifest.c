@@ -58,7 +58,7 @@ const TalusEntry *talus_manifest_find_unchanged(const TalusManifest *manifest, c
 
 /* ---- encoding ---- */
 
-/* Sorted by name, so that the bytes do not depend on the order in which files were opened. */
+/* Entries are sorted by name, so that the bytes do not depend on the order in which files were opened. */
 TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, size_t *size)
 {
     TalusEntry *order;
@@ -85,7 +85,7 @@ TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, siz
     return status;
 }
 
-/* Rejects names of a damaged list that lead outside the run's directory. */
+/* False for a name, as in a damaged list, that leads outside the run's directory. */
 static bool is_name(const char *name)
 {
     return name[0] && name[0] != '/' && !strstr(name, "..");

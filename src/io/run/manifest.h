@@ -15,11 +15,11 @@ typedef enum TalusEntryKind {
 } TalusEntryKind;
 
 typedef struct TalusEntry {
-    char *name; /* relative to the run's directory: "frames/bodies-000000.vtp" */
-    uint64_t size;
-    uint32_t crc; /* by talus_crc32 */
+    char *name;    /* relative to the run's directory: "frames/bodies-000000.vtp" */
+    uint64_t size; /* bytes; of kind FRAMES the number of frames */
+    uint32_t crc;  /* by talus_crc32 */
     TalusEntryKind kind;
-    bool unchanged; /* in a list that was read: the file is as the list says */
+    bool unchanged; /* set by talus_compare_files: the file still has this size and checksum */
 } TalusEntry;
 
 /* A zeroed struct is an empty list. */
@@ -30,14 +30,14 @@ typedef struct TalusManifest {
 } TalusManifest;
 
 void talus_manifest_clear(TalusManifest *manifest);
-/* Adds an entry; *index (may be NULL) is its permanent index. */
+/* Adds a copy of the entry; *index (may be NULL) is set to its index, which does not change later. */
 TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry, int *index);
 /* Returns the entry of that name in a list that was read, or NULL; `manifest` may be NULL. */
 const TalusEntry *talus_manifest_find(const TalusManifest *manifest, const char *name);
-/* The same, but NULL unless the entry is `unchanged`. */
+/* As talus_manifest_find, but NULL unless the entry is `unchanged`. */
 const TalusEntry *talus_manifest_find_unchanged(const TalusManifest *manifest, const char *name);
 
-/* Convert to bytes and back; free `bytes` with talus_release. */
+/* Convert a list to bytes and back; free `bytes` with talus_release, `out` with talus_manifest_clear. */
 TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, size_t *size);
 TalusStatus talus_manifest_unpack(const char *bytes, size_t size, TalusManifest *out);
 

@@ -50,13 +50,13 @@ struct TalusOutput {
     TalusManifest files;   /* files written so far */
     TalusManifest resumed; /* list of the resumed checkpoint */
     char *title, *scene;
-    TalusFramesDef about; /* with both */
+    TalusFramesDef about; /* title and scene, for heads */
     TalusGrowing table[TABLES];
-    TalusFramesWriter *view;
+    TalusFramesWriter *view;    /* writer of frames.talus, for the viewer */
     TalusFormatWriter **format; /* one per format */
     int format_count;
-    unsigned fields;        /* snapshot fields that all formats need */
-    TalusJointState *joint; /* of the last step */
+    unsigned fields;        /* TalusSnapshotField bits that any of the formats needs */
+    TalusJointState *joint; /* states of all joints, work space of the table joints.csv */
     TalusSnapshot snapshot; /* of the last frame; memory is reused */
 };
 
@@ -66,7 +66,7 @@ enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */
 
-/* Called before anything is removed or truncated. */
+/* Fails if a name of the run is taken by a link, pipe or folder. Called before anything is removed or truncated. */
 static TalusStatus check_names(const TalusDir *dir)
 {
     for (int i = 0; i < OWN_NAMES; i++)
@@ -74,7 +74,7 @@ static TalusStatus check_names(const TalusDir *dir)
     return TALUS_OK;
 }
 
-/* A new run removes old checkpoints, because another run's could be resumed. */
+/* Removes the files of an earlier run, also its checkpoints: otherwise a resume could continue that run. */
 static TalusStatus remove_old_run(TalusDir *dir)
 {
     for (int i = 0; i < OWN_NAMES; i++)
@@ -101,8 +101,8 @@ static TalusStatus open_tables(TalusOutput *output, bool resume, double time)
     return TALUS_OK;
 }
 
-/* True if the file is unchanged since its checkpoint and has no frame: the run had lost its frames and ended before
- * the next one was due. */
+/* True if frames.talus is as the resumed checkpoint lists it and has no frame: that run had lost its frames, started a
+ * new file and ended before a frame was due. */
 static bool has_no_frame_yet(const TalusOutput *output)
 {
     TalusFrames *frames;
@@ -119,7 +119,7 @@ static bool has_no_frame_yet(const TalusOutput *output)
     return empty;
 }
 
-/* A run that lost its frames continues with new ones, as with its tables. */
+/* Opens frames.talus. If a resumed run has lost the file, a new one is started with a warning, as for tables. */
 static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
 {
     TalusDir *dir = &output->dir;
@@ -148,7 +148,7 @@ static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
     return TALUS_OK;
 }
 
-/* Compares the files with the checkpoint's list before anything is truncated. */
+/* Compares the files with the list of the checkpoint that is resumed. Called before anything is truncated. */
 static TalusStatus compare(TalusOutput *output, const TalusOutputDef *def)
 {
     bool found;
@@ -253,7 +253,7 @@ static TalusStatus sync_files(TalusOutput *output)
     TALUS_TRY(talus_frames_sync(output->view));
     for (int i = 0; i < TABLES; i++)
         TALUS_TRY(talus_growing_sync(&output->table[i]));
-    return talus_dir_sync(&output->dir); /* sync the names */
+    return talus_dir_sync(&output->dir); /* the names of the files */
 }
 
 TalusStatus talus_output_check(const TalusOutput *output)
@@ -284,13 +284,13 @@ TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, co
     if (!path[0])
         return talus_fail_file(output->dir.path, TALUS_ERR_IO,
                                "nothing leads to the directory any more");
-    (void)sync_files(output); /* a resume reports what is missing */
+    (void)sync_files(output); /* a failure is ignored: the next resume reports what is missing */
     return world ? talus_checkpoint_write_in(&output->dir, world, note, &output->files) : TALUS_OK;
 }
 
 /* ---- frames ---- */
 
-/* Returns the fields that frames.talus needs. Full contacts, if a format needs them, include the chains. */
+/* Returns the TalusSnapshotField bits that frames.talus needs. */
 static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
 {
     const TalusFramesHead *head = talus_frames_writer_head(output->view);
@@ -298,7 +298,7 @@ static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
     return talus_frame_fields(lean);
 }
 
-/* Formats receive the head of frames.talus, which a resume does not change, but marked as having exact positions. */
+/* Adds the snapshot to all formats, with the head of frames.talus, which a resume keeps; quantum 0: exact positions. */
 static TalusStatus add_to_formats(TalusOutput *output)
 {
     TalusFramesHead head = *talus_frames_writer_head(output->view);
@@ -324,7 +324,7 @@ TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 static TalusStatus write_row(TalusOutput *output, int table, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
-/* The first row creates the table. */
+/* Appends a row to a table, which the first row creates. */
 static TalusStatus write_row(TalusOutput *output, int table, const char *format, ...)
 {
     TalusGrowing *file = &output->table[table];

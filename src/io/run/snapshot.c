@@ -1,5 +1,5 @@
-/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays: one block for bodies and one for
- * contacts, because the selection of contacts may depend on the forces on bodies. */
+/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays. Bodies and contacts have a block of memory
+ * each, because the number of contacts is known only after the forces have been summed. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 #include "world/contacts.h"
@@ -171,7 +171,7 @@ TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world
     if (fields & ~(unsigned)TALUS_SNAPSHOT_ALL)
         return talus_fail(TALUS_ERR_ARGUMENT, "snapshot: fields %#x; a world has those of %#x",
                           fields, (unsigned)TALUS_SNAPSHOT_ALL);
-    /* Speeds are computed from velocities, even if these are not requested. */
+    /* Speeds are computed from velocities; these are hidden afterwards if they were not requested. */
     bool hide = fields & TALUS_SNAPSHOT_SPEED && !(fields & TALUS_SNAPSHOT_VELOCITY);
     TalusStatus status = take(snapshot, world, hide ? fields | TALUS_SNAPSHOT_VELOCITY : fields);
     if (status != TALUS_OK) {

@@ -25,7 +25,7 @@ static TalusStatus read_text(TalusScene *scene, const char *text, size_t length,
     return talus_scene_check(scene);
 }
 
-/* Paths of files in a scene are relative to its folder. */
+/* Stores the folder of the scene file, to which paths in the scene are relative. */
 static TalusStatus set_folder(TalusScene *scene, const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -33,11 +33,11 @@ typedef struct SceneType SceneType;
 typedef struct SceneField {
     const char *key;
     const SceneType *type;
-    size_t offset;
-    const char *preset; /* default as JSON; NULL: none, the field stays zero */
+    size_t offset;      /* of the member in the struct of the object, bytes */
+    const char *preset; /* default as JSON; NULL: none, the member keeps the value of init */
     bool required;
-    unsigned only;     /* bits of the selector's choices that allow the key; 0: all */
-    unsigned needed;   /* bits of the selector's choices that require the key */
+    unsigned only;     /* choices of the object's selector that allow the key, as bits; 0: all */
+    unsigned needed;   /* choices of the object's selector that require the key, as bits */
     const char *group; /* exactly one key of a group is given; at most one if it begins with '?' */
     const char *needs; /* another key that this one requires */
     const char *help;
@@ -47,30 +47,31 @@ struct SceneType {
     SceneKind kind;
     const char *name;           /* name of an object type: "body" */
     double min, max;            /* bounds of a number; both 0: none */
-    bool above;                 /* min itself is excluded */
+    bool above;                 /* a number must exceed min; false: min is allowed */
     bool whole;                 /* REALS: integers only */
     bool narrow;                /* INT: stored as int */
     bool or_one;                /* REALS: one number for all; LIST: one item without brackets */
-    int length;                 /* REALS */
+    int length;                 /* REALS: how many numbers */
     int min_count, max_count;   /* LIST: number of items; max_count 0: any */
     const char *const *choices; /* NULL-terminated */
-    const SceneType *item;      /* LIST, MAP */
-    const SceneField *fields;   /* OBJECT */
+    const SceneType *item;      /* LIST, MAP: type of an item */
+    const SceneField *fields;   /* OBJECT: its keys */
     int field_count;
     size_t size;
     void (*init)(void *structure); /* OBJECT: sets defaults; NULL: zeros */
-    const char *selector;          /* OBJECT: key of the choice that `only` and `needed` refer to */
-    const char *shorthand;         /* OBJECT: key that a bare value stands for */
-    const char *word;              /* OBJECT: key of a flag that its name as a bare string sets */
+    const char *selector;          /* OBJECT: the CHOICE key that `only` and `needed` refer to */
+    const char *shorthand;         /* OBJECT: a value V without braces means {"shorthand": V} */
+    const char *word;              /* OBJECT: flag key; the string "word" means {"word": true} */
 };
 
-/* Bounds of numbers from this on are named only in messages about a number that breaks them. */
+/* A bound of at least this size is named only in a message about a number that breaks it. */
 #define TALUS_SCENE_LARGEST 2147483647.0
 
-extern const SceneType talus_scene_type;
+extern const SceneType talus_scene_type; /* type of a whole scene */
 
+/* Returns the key of that name in an object type, or NULL. */
 const SceneField *talus_scene_field(const SceneType *object, const char *key);
-/* Writes "; did you mean 'radius'?" or "". */
+/* Writes "; did you mean 'radius'?" for an unknown key, or "" if no key is similar. Returns `text`. */
 const char *talus_scene_suggest(const SceneType *object, const char *key, char *text, size_t size);
 static inline TalusVec3 scene_vec3(const double *v)
 {
@@ -81,6 +82,10 @@ static inline TalusVec3 scene_vec3(const double *v)
 void talus_scene_describe_type(const SceneType *type, char *text, size_t size);
 
 /* ---- content of a scene ---- */
+
+/* The table reads each object of the file into one of these structs. Members are named as their keys and have SI units
+ * (docs/reference/scenes.md); `json` is the object in the file, for the location of errors. A pointer is NULL, and a
+ * list empty, if the key is not given. */
 
 typedef struct SceneList {
     void *items;
@@ -110,7 +115,7 @@ typedef struct ScenePair {
 
 typedef struct SceneShape {
     const TalusJson *json;
-    const char *name; /* of a named shape; all else is zero then */
+    const char *name; /* reference to a named shape, then all else is zero; NULL: defined here */
     int kind;
     double half[3], radius, half_height;
     SceneList profile; /* double[2] */
@@ -132,7 +137,7 @@ typedef struct SceneSize {
 
 typedef struct SceneOrientation {
     const TalusJson *json;
-    double quaternion[4], axis[3], degrees; /* axis 0: quaternion given */
+    double quaternion[4], axis[3], degrees; /* either quaternion, or axis and degrees */
     bool random;
 } SceneOrientation;
 
@@ -160,7 +165,7 @@ typedef struct SceneFill {
     double lo[3], hi[3], bottom[3], radius, height;
 } SceneFill;
 
-/* lo and hi along each axis; the JSON tells which are given. */
+/* lo and hi along each axis, m; an axis is periodic if `json` has its key. */
 typedef struct ScenePeriod {
     const TalusJson *json;
     double x[2], y[2], z[2];
@@ -231,7 +236,7 @@ struct TalusScene {
     SceneList params; /* double; the scope has their names */
     const char *schema, *title, *description;
     double until, every, max_overlap;
-    TalusWorldDef def; /* without the members below */
+    TalusWorldDef def; /* except what the members below define */
     int law;
     const char *section;
     SceneSolver *solver;
@@ -239,10 +244,10 @@ struct TalusScene {
     SceneSleep *sleep;
     SceneList apart;
     SceneList materials, friction, shapes, bodies, joints, emitters, sinks, probes;
-    /* the rest is not in the table */
+    /* members that are no keys of the file */
     TalusArena arena;
-    TalusExprScope scope;
-    const char *folder; /* folder of the scene file, with '/'; "": current folder */
+    TalusExprScope scope; /* names and values of the parameters */
+    const char *folder;   /* folder of the scene file, with '/'; "": current folder */
 };
 
 /* ---- from text to world ---- */
@@ -256,41 +261,43 @@ TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root);
 /* Checks what the table cannot express: that names exist and sizes are consistent. */
 TalusStatus talus_scene_check(const TalusScene *scene);
 
-/* Finds the index of a material; -1, the world's default, if the scene has none. */
+/* Sets *index to the material of that name; -1, the world's default, if the scene has none. `json` locates errors. */
 TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json, const char *name,
                                  int *index);
-/* Make the friction model of all pairs, and that of one pair, which defaults to the former. Both fail on an unknown
- * section. */
+/* Make the friction model of the scene, and that of one pair, which takes from the scene what it does not give. Both
+ * fail on an unknown section. */
 TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model);
 TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pair,
                                    TalusFrictionModel *model);
-/* Finds the number of a group: 0 without a name, else from 1 in the order of the scene. Fails on a name that no entry
- * has and on too many groups. */
+/* Sets *group to the number of a collision group: 0 if name is NULL, else from 1 in the order of the scene. Fails on a
+ * name that no entry has and on too many groups. */
 TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
                               int *group);
-/* Returns the first entry of `bodies` with this name, or -1. */
+/* Returns the index of the first entry of `bodies` with this name, or -1. */
 int talus_scene_entry(const TalusScene *scene, const char *name);
 /* Finds the definition of a shape, which is given inline or by name. */
 TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
                               const SceneShape **shape);
-/* Return the number of shapes of an entry, and the definition of the k-th. */
+/* Return the number of shapes that an entry of `bodies` draws from, and the definition of the k-th. */
 int talus_scene_shape_count(const SceneBody *body);
 TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
                                    const SceneShape **shape);
 /* True for shapes that only fixed bodies can have. */
 bool talus_scene_is_wall(const SceneShape *shape);
-/* Returns the path of a key's file: from the scene's folder, or as typed after --set. Free with talus_release. */
+/* Sets *path to the path of a file named in the scene: relative to the folder of the scene, or to the current folder if
+ * it was given by --set. Free with talus_release. */
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path);
-/* Scales a direction so that its squared length neither overflows nor underflows. */
+/* Returns v, scaled by a power of 2 if its squared length would overflow or underflow. */
 TalusVec3 talus_scene_direction(TalusVec3 v);
 /* Returns the rotation of an orientation that is not random. */
 TalusQuat talus_scene_rotation(const SceneOrientation *orientation);
-/* Returns the range of sizes; for a sphere without `radius` the radius of its shape. */
+/* Sets the range of radii: of `size`; if that is NULL, of the shape (NULL: 0). */
 void talus_scene_size_range(const SceneSize *size, const SceneShape *shape, double *min,
                             double *max);
 
-/* Adds a shape to the world, or each of its forms with consecutive indices from *first. `radius` is for spheres. */
+/* Adds a shape to the world; *first is its index. A rock has several random forms, added with consecutive indices;
+ * talus_scene_form_count is their number, 1 for other shapes. `radius` is for spheres. */
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
                                   TalusWorld *world, int *first);
 int talus_scene_form_count(const SceneShape *shape);
@@ -298,7 +305,7 @@ int talus_scene_form_count(const SceneShape *shape);
 /* Extents of the bodies of one entry, for placing them. */
 typedef struct SceneForms {
     int count;
-    double *bound;  /* [count]: bounding radius about the centre of mass; 0: sphere */
+    double *bound;  /* [count]: bounding radius of each form about its centre of mass; 0: wall */
     TalusVec3 half; /* half extents of the largest body in its orientation */
     double across;  /* largest half width seen from above, for any rotation about z */
 } SceneForms;
@@ -308,10 +315,11 @@ typedef struct ScenePlacement {
     int count;
     TalusVec3 *position;
     double *radius; /* NULL for shapes other than spheres */
-    int *form;      /* NULL if there is only one */
+    int *form;      /* [count]: form of each body; NULL if there is only one */
 } ScenePlacement;
 
-/* Places the bodies of an entry. `forms` may be NULL for spheres, whose sizes come from the body or the shape. */
+/* Writes positions and sizes of the bodies of an entry into `out`. `forms` has the extents of bodies other than
+ * spheres; NULL for spheres, whose radii come from the body or the shape. */
 TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
                               const SceneShape *shape, const SceneForms *forms,
                               ScenePlacement *out);

@@ -13,10 +13,10 @@
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
-    int *material, *shape; /* world indices of the scene's; shape: 1 + index, 0 if not added yet */
+    int *material, *shape; /* indices in the world; of shapes plus 1, and 0 if not added yet */
     TalusBodyId *id;       /* [entries]: the body of an entry that has one */
     int *count;            /* [entries]: number of bodies */
-    int *slot, *pending;   /* [entries + 1]: first body; first delayed batch */
+    int *slot, *pending;   /* [entries + 1]: slot of the first body; first delayed batch */
 } Builder;
 
 /* ---- world and materials ---- */
@@ -32,7 +32,8 @@ static TalusPeriod period_of(const ScenePeriod *p)
     return period;
 }
 
-/* Adds the location in the scene to the error of a world, unless the caller's choice caused it. */
+/* Adds a location in the scene to the error of making a world, unless an option of the caller caused it (backend,
+ * threads or solver in `choice`). */
 static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *choice,
                                 TalusStatus status)
 {
@@ -106,7 +107,7 @@ static TalusStatus find_material(const Builder *b, const TalusJson *json, const 
     return TALUS_OK;
 }
 
-/* Materials and scene give what a pair leaves out. */
+/* Makes the definition of a pair; what the pair leaves out comes from its materials and the scene. */
 static TalusStatus pair_def(const TalusScene *scene, const ScenePair *pair, TalusPairDef *def)
 {
     *def = pair->def;
@@ -132,10 +133,10 @@ static TalusStatus add_pairs(Builder *b)
 
 /* ---- bodies ---- */
 
-/* The shapes of one entry in the world, with their extents. */
+/* The forms (shapes in the world) that bodies of one entry may have, with their extents. */
 typedef struct Forms {
     int *shape;        /* [extents.count]: index in the world */
-    TalusVec3 *centre; /* [extents.count]: centre of mass in the scene's coordinates */
+    TalusVec3 *centre; /* [extents.count]: centre of mass in the shape's own coordinates */
     SceneForms extents;
 } Forms;
 
@@ -144,7 +145,7 @@ static void forms_clear(Forms *forms)
     TALUS_RELEASE(forms->shape, forms->centre, forms->extents.bound);
 }
 
-/* Returns the index of a shape's first form; a named shape is added once. */
+/* Adds a shape to the world, a named one only once; *first is the index of its first form. */
 static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape *shape, int *first)
 {
     const SceneShape *named = (const SceneShape *)b->scene->shapes.items;
@@ -162,7 +163,8 @@ static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape
     return TALUS_OK;
 }
 
-/* Measures the extents about the centre of mass for any rotation about z (across) and for any rotation (bound). */
+/* Sets the radii about the centre of mass that the body stays within: seen from above for any rotation about z
+ * (across), and for any rotation (bound). */
 static void measure_form(const TalusShape *shape, TalusVec3 half, double *across, double *bound)
 {
     TalusShapeKind kind = shape->def.kind;
@@ -221,7 +223,7 @@ static bool is_turned(const SceneBody *body)
     return body->orientation || talus_json_get(body->json, "normal");
 }
 
-/* Uniform over rotations, by rejection from the four-dimensional cube. */
+/* Returns a rotation, uniform over all, by rejection from the four-dimensional cube. */
 static TalusQuat random_turn(TalusRng *rng)
 {
     for (;;) {
@@ -236,7 +238,7 @@ static TalusQuat random_turn(TalusRng *rng)
     }
 }
 
-/* Makes `count` copies of one value; NULL if it is the world's default. */
+/* Sets *out to `count` copies of one vector; NULL if it is zero, the world's default. */
 static TalusStatus repeat_vector(const double *value, int count, TalusVec3 **out)
 {
     if (value[0] == 0.0 && value[1] == 0.0 && value[2] == 0.0)
@@ -303,7 +305,7 @@ static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const Sce
     return find_material(b, body->json, body->material, &batch->material);
 }
 
-/* The bodies of one entry. */
+/* States of the bodies of one entry. */
 typedef struct Group {
     ScenePlacement places;
     TalusVec3 *velocity, *spin;
@@ -316,7 +318,7 @@ static void group_clear(Group *g)
     talus_scene_placement_clear(&g->places);
 }
 
-/* Positions given by hand are of the shape's origin; the world needs the centre of mass. */
+/* Moves positions given by hand, which are of the shape's origin, to the centre of mass, as the world needs. */
 static void move_to_centres(const Forms *f, Group *g)
 {
     for (int i = 0; i < g->places.count; i++) {
@@ -329,7 +331,7 @@ static void move_to_centres(const Forms *f, Group *g)
     }
 }
 
-/* Adds the bodies of one form; `only` NULL: all bodies. */
+/* Adds the bodies of one form: those with the indices only[count]; only NULL: all. */
 static TalusStatus add_form_bodies(Builder *b, const SceneBody *body, TalusBodyBatch *batch,
                                    Group *g, const int *only, int count, int entry)
 {
@@ -359,7 +361,7 @@ static TalusStatus add_form_bodies(Builder *b, const SceneBody *body, TalusBodyB
     return status;
 }
 
-/* Adds one batch for each form that occurs. */
+/* Adds the bodies of an entry, one batch for each form that occurs. */
 static TalusStatus add_group(Builder *b, const SceneBody *body, const Forms *f,
                              TalusBodyBatch *batch, Group *g, int entry)
 {
@@ -440,7 +442,7 @@ static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
         def.lo = scene_vec3(probe->region->lo);
         def.hi = scene_vec3(probe->region->hi);
     } else {
-        int entry = talus_scene_entry(b->scene, probe->body); /* the check has found it */
+        int entry = talus_scene_entry(b->scene, probe->body); /* exists: it was checked */
         if (b->count[entry] != 1)
             return talus_json_fail(talus_json_get(probe->json, "body"), 0,
                                    "bodies[%d] has %d bodies, expected one", entry,

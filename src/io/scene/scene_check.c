@@ -110,7 +110,7 @@ static TalusStatus check_shapes(const TalusScene *scene)
     return TALUS_OK;
 }
 
-/* Reads the section at `json` into the model; NULL: unchanged. */
+/* Parses a section such as "disc" into the model; section NULL: no change. `json` locates errors. */
 static TalusStatus read_section(const TalusJson *json, const char *section,
                                 TalusFrictionModel *model)
 {
@@ -184,7 +184,7 @@ static TalusStatus check_fixed(const SceneBody *body, const SceneShape *shape)
     return TALUS_OK;
 }
 
-/* Driven bodies must exist from the start and be fixed. */
+/* Fails unless a driven entry exists from the start and is fixed. */
 static TalusStatus check_drive(const SceneBody *body)
 {
     const TalusJson *fixed = talus_json_get(body->json, "fixed");
@@ -252,7 +252,7 @@ static TalusStatus check_name(const TalusScene *scene, int index)
     return TALUS_OK;
 }
 
-/* Several shapes must not include a wall, and a sphere among them needs its radius. */
+/* Fails if an entry with several shapes includes a wall, or a sphere without radius. */
 static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *body)
 {
     const TalusJson *json = talus_json_get(body->json, "shapes");
@@ -296,7 +296,7 @@ static TalusStatus check_bodies(const TalusScene *scene)
     return TALUS_OK;
 }
 
-/* Returns the k-th group name of the scene, bodies before emitters; NULL if the entry has none. */
+/* Returns the group name of the k-th entry, where bodies are counted before emitters; NULL if it has none. */
 static const char *group_given(const TalusScene *scene, int k)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
@@ -426,7 +426,7 @@ static const SceneShape *other_than_sphere(const TalusScene *scene, const SceneB
     return NULL;
 }
 
-/* A revolve collides with spheres only: any other body near it would stop the run. */
+/* Fails if entry `other` may meet the revolve `wall`, where a body other than a sphere would stop the run. */
 static TalusStatus check_meeting(const TalusScene *scene, int wall, int other)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items, *body = &bodies[other];

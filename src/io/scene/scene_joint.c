@@ -8,7 +8,7 @@
 
 static const SceneType names = {.kind = SCENE_LIST, .item = &text, .min_count = 1, .max_count = 2};
 
-/* In the order of the enums; a motor of a scene always has a kind. */
+/* Names in the order of the enums TalusJointKind and TalusMotorKind, the latter without "none". */
 static const char *const joint_types[] = {"ball",        "revolute",  "prismatic",
                                           "cylindrical", "universal", "fixed",
                                           "distance",    "spring",    NULL};
@@ -110,7 +110,7 @@ static TalusStatus body_of(const TalusScene *scene, const SceneJoint *j, int k,
                            const TalusBodyId *id, const int *count, TalusBodyId *out)
 {
     if (k >= j->bodies.count)
-        return TALUS_OK; /* the fixed world */
+        return TALUS_OK; /* no second name: the fixed world */
     int entry = talus_scene_joint_entry(scene, j, k);
     if (count[entry] != 1)
         return talus_json_fail(talus_json_get(j->json, "bodies"), 0,

@@ -8,7 +8,7 @@
 
 typedef struct SceneMotor {
     const TalusJson *json;
-    int type;          /* TalusMotorKind - 1 */
+    int type;          /* TalusMotorKind - 1: there is no key for "none" */
     TalusMotorDef def; /* without kind */
 } SceneMotor;
 
@@ -23,10 +23,11 @@ typedef struct SceneJoint {
 /* The type of the scene's key `joints`. */
 extern const SceneType talus_scene_joints;
 
+/* Checks that the bodies of all joints exist from the start. */
 TalusStatus talus_scene_check_joints(const TalusScene *scene);
-/* Returns the index in `bodies` of the k-th body of a joint. */
+/* Returns the index in `bodies` of the entry that the k-th body name of a joint refers to. */
 int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
-/* Adds the joints to the world. id[i] is the only body of entry i of `bodies`, count[i] its number of bodies. */
+/* Adds the joints to the world. count[i] is the number of bodies of entry i of `bodies`, id[i] the body if it is 1. */
 TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
                                    const TalusBodyId *id, const int *count);
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Finds the index of the child of `map` with this key; a failure at `json` suggests the nearest name. */
+/* Sets *index to the position of `name` among the keys of the scene's object `map`; fails at `json` if missing. */
 static TalusStatus find_name(const TalusJson *scene, const char *map, const char *what,
                              const TalusJson *json, const char *name, int *index)
 {
@@ -94,8 +94,8 @@ TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, con
     return talus_path(path, "%s%s", folder, file);
 }
 
-/* Returns s such that the squares of s s v neither overflow nor vanish: 1 except for extreme numbers. It is a power
- * of 2, so that nothing is rounded. */
+/* Returns s such that the square of s s v neither overflows nor underflows. s is 1 except for extreme numbers, and a
+ * power of 2, so that nothing is rounded. */
 static double safe_scale(const double *v, int n)
 {
     double largest = 0.0;

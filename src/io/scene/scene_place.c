@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative tolerance of sizes, for rounding. */
+/* Relative tolerance for rounding where sizes are compared. */
 #define SLACK 1e-12
 
 typedef struct Placing {
@@ -22,7 +22,7 @@ typedef struct Placing {
     double min, max;         /* radii of spheres */
     const SceneForms *forms; /* extents of other shapes */
     TalusVec3 half;          /* half extents of the largest body */
-    double across;           /* largest half width seen from above, for the rotations allowed */
+    double across; /* largest half width seen from above, whatever the rotations of the entry */
     ScenePlacement *out;
 } Placing;
 
@@ -39,7 +39,7 @@ static void set_extents(Placing *p)
     p->across = ball ? bound : p->forms->across;
 }
 
-/* Returns the distance that the scene gives, or 1.1 sizes; fails if it is less than the size. */
+/* Sets *out to the spacing: `given` if the scene has the key, else 1.1 sizes. Fails if it is less than a size. */
 static TalusStatus spacing_of(const TalusJson *owner, const char *key, double given, double size,
                               double *out)
 {
@@ -64,7 +64,8 @@ static TalusStatus reserve(const Placing *p, int64_t count)
     return TALUS_OK;
 }
 
-/* Allocates, and draws sizes or forms from separate random streams, so that jitter does not change them. */
+/* Allocates the arrays of `count` bodies and draws their radii or forms. These have random streams of their own, so
+ * that jitter does not change them. */
 static TalusStatus start_placing(const Placing *p, int64_t count)
 {
     TALUS_TRY(reserve(p, count));
@@ -172,7 +173,7 @@ static int larger_bound_first(const void *a, const void *b)
     return (x->form > y->form) - (x->form < y->form);
 }
 
-/* Draws the bounding radii of bodies other than spheres, largest first; forms are sorted alike. */
+/* Sets the bounding radii of bodies other than spheres, largest first, and sorts their forms in the same order. */
 static TalusStatus ball_radii(const Placing *p, double *radius)
 {
     ScenePlacement *out = p->out;
@@ -192,7 +193,8 @@ static TalusStatus ball_radii(const Placing *p, double *radius)
     return TALUS_OK;
 }
 
-/* Places balls that bound the bodies in any orientation. */
+/* Fills the region with the bounding balls of the bodies, largest first, so that any orientation is free of overlap.
+ * *placed is the number that found a place. */
 static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
 {
     ScenePlacement *out = p->out;

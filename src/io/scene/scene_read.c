@@ -28,7 +28,7 @@ static TalusStatus fail_type(const SceneType *type, const TalusJson *json)
                            talus_json_kind_name(json->kind));
 }
 
-/* Evaluates a JSON number or an expression. `type` is for the message about a wrong kind. */
+/* Sets *value to a JSON number or the value of an expression. `type` is for the message about other values. */
 static TalusStatus number_of(const SceneReader *r, const SceneType *type, const TalusJson *json,
                              double *value)
 {
@@ -51,7 +51,7 @@ static bool in_range(const SceneType *type, double x)
     return (type->above ? x > type->min : x >= type->min) && x <= type->max;
 }
 
-/* Writes " and at most 1e+300": the bound that is broken, if talus_scene_describe_type omits it. */
+/* Writes the bound that x breaks (" and at most 1e+300") if talus_scene_describe_type omits it as too large, or "". */
 static void far_bound(const SceneType *type, double x, char *out, size_t size)
 {
     bool has_min = type->min > -TALUS_SCENE_LARGEST;
@@ -71,7 +71,7 @@ static TalusStatus read_number(const SceneReader *r, const SceneType *type, cons
     bool whole = type->kind == SCENE_INT || type->whole;
     if (in_range(type, *value) && (!whole || *value == floor(*value)))
         return TALUS_OK;
-    SceneType one = *type; /* the message about an array element describes a number */
+    SceneType one = *type; /* of an array element: the message must describe a number */
     one.kind = whole ? SCENE_INT : SCENE_REAL;
     char expected[160], far[48];
     talus_scene_describe_type(&one, expected, sizeof expected);
@@ -156,7 +156,7 @@ static TalusStatus read_item(SceneReader *r, const SceneType *item, const TalusJ
                                       : read_value(r, item, json, field);
 }
 
-/* Reads the children of an array or object. */
+/* Reads the children of an array or object, each of type `item`, into a list. */
 static TalusStatus read_items(SceneReader *r, const SceneType *item, const TalusJson *json,
                               SceneList *list)
 {
@@ -190,7 +190,7 @@ static TalusStatus read_map(SceneReader *r, const SceneType *type, const TalusJs
                                            : fail_type(type, json);
 }
 
-/* Parameters enter the scope one by one, so that each can use those before it. */
+/* Evaluates the parameters in order and adds each to the scope, so that the next can use it. */
 static TalusStatus read_params(SceneReader *r, const SceneType *type, const TalusJson *json,
                                SceneList *list)
 {
@@ -213,7 +213,7 @@ static TalusStatus read_params(SceneReader *r, const SceneType *type, const Talu
 
 /* ---- objects ---- */
 
-/* Returns the bit of the selector's choice, 0 if it is not given. */
+/* Sets *bit to 1 << the choice of the object's selector, 0 if it is not given. */
 static TalusStatus selected(const SceneType *type, const TalusJson *json, unsigned *bit)
 {
     const TalusJson *selector = type->selector ? talus_json_get(json, type->selector) : NULL;
@@ -304,20 +304,21 @@ static TalusStatus check_keys(const SceneType *type, const TalusJson *json)
     return TALUS_OK;
 }
 
-/* Makes a node of the default at the key's location, so that messages have a path. */
+/* Makes a JSON node of the default value of a key, located at its object, so that messages have a path. */
 static TalusStatus preset_value(SceneReader *r, const SceneField *field, const TalusJson *owner,
                                 TalusJson **out)
 {
     TALUS_TRY(talus_json_parse_in(owner->domain, r->arena, field->preset, strlen(field->preset),
                                   owner->source, false, out));
     (*out)->key = field->key;
-    (*out)->parent = (TalusJson *)owner; /* read only */
+    (*out)->parent = (TalusJson *)owner; /* cast: the node only reads its parent */
     (*out)->line = owner->line;
     (*out)->column = owner->column;
     return TALUS_OK;
 }
 
-/* `json` is the object, or the bare value of the field `shorthand`. */
+/* Reads the value of one key, or its default, into the struct. `json` is the object, or a bare value that stands for
+ * the key `shorthand`. */
 static TalusStatus read_field(SceneReader *r, const SceneField *field, const char *shorthand,
                               const TalusJson *json, void *structure)
 {
@@ -331,7 +332,7 @@ static TalusStatus read_field(SceneReader *r, const SceneField *field, const cha
     return value ? read_value(r, field->type, value, (char *)structure + field->offset) : TALUS_OK;
 }
 
-/* True if a value can be a shorthand of this type; else the message describes both forms. */
+/* True if a bare value of this JSON kind can be read as `type`, so that it may stand for the object. */
 static bool fits(const SceneType *type, TalusJsonKind kind)
 {
     return (type->kind == SCENE_REALS && kind == TALUS_JSON_ARRAY) ||
@@ -384,7 +385,7 @@ static TalusStatus read_value(SceneReader *r, const SceneType *type, const Talus
     void *object = talus_arena_new(r->arena, type->size);
     if (!object)
         return TALUS_ERR_MEMORY;
-    memcpy(field, &object, sizeof object); /* a pointer to a struct of any type */
+    memcpy(field, &object, sizeof object); /* memcpy: the pointer may be to a struct of any type */
     return read_object(r, type, json, object);
 }
 

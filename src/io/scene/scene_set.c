@@ -15,7 +15,7 @@ typedef struct Walk {
     TalusArena *arena;
     const char *source;    /* "--set target=value" */
     const SceneType *type; /* type of the node; NULL for an element of an array of numbers */
-    TalusJson *node;
+    TalusJson *node;       /* node reached so far */
 } Walk;
 
 enum { MAX_WORD = 128, MAX_NAMES = 256, FEW_NAMES = 10 /* maximum number listed in a message */ };
@@ -27,7 +27,7 @@ static TalusLocation at(const Walk *w)
     return talus_locate(TALUS_DOMAIN_OVERRIDE, w->source, 0, NULL);
 }
 
-/* `what` begins the sentence: "no parameter". */
+/* Fails with "WHAT 'WORD'" (what: "no parameter") and the nearest of `names`, or all if they are few. */
 static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
                              const char *const *names, int count)
 {
@@ -49,7 +49,7 @@ static int child_names(const TalusJson *node, const char **names, int count)
     return count;
 }
 
-/* A target at the root may be a parameter, a key, or a key of an object one level down. */
+/* Fails for an unknown first word of a target. Suggests names of parameters, keys, and keys one level down. */
 static TalusStatus fail_top(const Walk *w, const char *word)
 {
     const char *names[MAX_NAMES];
@@ -110,7 +110,7 @@ static TalusStatus parse(const Walk *w, const char *text, TalusJson **out)
                                false, out);
 }
 
-/* Removes the keys that exclude the one being set. */
+/* Removes keys of the same group from the object, since only one of a group may be given. */
 static void drop_rivals(TalusJson *object, const SceneType *type, const SceneField *field)
 {
     for (TalusJson *c = object->first, *next; field->group && c; c = next) {

@@ -17,7 +17,7 @@ typedef struct Draft {
     TalusVec3 *point;
     double *height;
     TalusSurface surface;
-    struct Draft *own; /* of parts */
+    struct Draft *own; /* drafts of the parts of a compound */
     TalusShapePart *part;
 } Draft;
 
@@ -90,7 +90,7 @@ static TalusStatus take_heights(const SceneShape *shape, Draft *d)
     return TALUS_OK;
 }
 
-/* Reads a row of the grid from each line. */
+/* Reads the heights of a field: each line is a row of the grid. */
 static TalusStatus read_grid(TalusNumberLines *in, Draft *d)
 {
     size_t count = 0;
@@ -137,7 +137,7 @@ static TalusStatus read_heights(const TalusScene *scene, const SceneShape *shape
 
 /* ---- rocks ---- */
 
-/* Uniform on the unit sphere, by rejection. */
+/* Returns a direction, uniform on the unit sphere, by rejection from the cube. */
 static TalusVec3 random_direction(TalusRng *rng)
 {
     for (;;) {
@@ -149,7 +149,8 @@ static TalusVec3 random_direction(TalusRng *rng)
     }
 }
 
-/* Returns the candidate farthest from the existing corners, so that no side of a rock is cut off. */
+/* Returns the next corner of a rock: of some random directions the one farthest from the corners so far, so that
+ * corners are spread over all sides. */
 static TalusVec3 next_corner(TalusRng *rng, const TalusVec3 *corner, int count)
 {
     enum { CANDIDATES = 4 };

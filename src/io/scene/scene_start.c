@@ -11,7 +11,7 @@
 
 static const double
     overlap_warning = 0.1, /* of the smaller size; generators and stacks by hand stay below 1e-9 */
-    step_warning = 0.5,    /* of sqrt(d/g): in such a step a body falls an eighth of its width */
+    step_warning = 0.5,    /* step over sqrt(d/g): then a body falls an eighth of its width d */
     ratio_warning = 200.0, /* ratio of radii: 50 m for 50 mm is 1000 */
     mass_warning = 1e8,    /* ratio of masses */
     width_warning = 30.0,  /* m: radius of a body under gravity like the Earth's */
@@ -20,7 +20,7 @@ static const double
     density_light = 25,      /* kg/m3: foam; sand in g/cm3 has 2.6 */
     mesh_warning = 2000.0,   /* widths of the largest body; a file in mm makes 2 widths into 2000 */
     arm_warning = 20.0,      /* radii: distance of a body from its joint */
-    speed_warning = 20.0;    /* widths per step: speed of a body */
+    speed_warning = 20.0;    /* speed of a body, in its widths per step */
 
 enum { TEXT = 160, PLACE = 1024, EMITTER_TRIES = 64 };
 
@@ -51,7 +51,7 @@ static int number_of(const SceneStart *s, TalusWho who)
     return number;
 }
 
-/* Writes `sphere "grains" 17`. */
+/* Writes shape, name and number of a body: `sphere "grains" 17`. */
 static void name_body(const SceneStart *s, TalusWho who, char text[TEXT])
 {
     TalusSurveyBody body = talus_survey_body(s->world, who);
@@ -88,7 +88,7 @@ typedef struct Overlap {
     int pairs;
 } Overlap;
 
-/* Returns the name of the size that an overlap is relative to. */
+/* Returns the words for the size that an overlap is relative to, such as "radius". */
 static const char *size_words(const SceneStart *s, const Overlap *o)
 {
     TalusSurveyBody a = talus_survey_body(s->world, o->a), b = talus_survey_body(s->world, o->b);
@@ -137,7 +137,7 @@ static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
     return TALUS_OK;
 }
 
-/* Adds a location to the error of a failed detection, which names slots and periods only. */
+/* Adds a location in the scene to the error of a detection, which has none: that of the period if there is one. */
 static TalusStatus at_start(const SceneStart *s, TalusStatus status)
 {
     return talus_json_error_at(s->scene->period ? s->scene->period->json : s->scene->json, status);
@@ -225,13 +225,13 @@ static void check_masses(const SceneStart *s, const TalusSurvey *v)
         heavy, v->heaviest.mass, ratio, light, entry_of(s, v->lightest.who), v->lightest.mass);
 }
 
-/* Densities up to 1 are accepted, since 1 is common where units do not matter. */
+/* True if a density is improbable. Densities up to 1 are accepted, since 1 is common where units do not matter. */
 static bool odd_density(double density)
 {
     return density > density_heavy || (density > 1.0 && density < density_light);
 }
 
-/* Checks densities given in the scene only; masses may have any value. */
+/* Warns about improbable densities given in the scene; masses may have any value. */
 static void check_densities(const SceneStart *s)
 {
     const SceneMaterial *m = (const SceneMaterial *)s->scene->materials.items;
@@ -327,7 +327,7 @@ static TalusStatus check_emitter(const SceneStart *s, int i)
     return TALUS_OK;
 }
 
-/* Warns if the body that a joint holds at `at` is far from there. */
+/* Warns if the k-th body of a joint is far from the point `at` where the joint holds it. */
 static void check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3 at)
 {
     char name[TEXT];

@@ -9,14 +9,14 @@
 typedef struct SceneStart {
     const TalusScene *scene;
     TalusWorld *world;
-    const int *slot;    /* [entries + 1]: first body of each entry */
+    const int *slot;    /* [entries + 1]: slot of the first body of each entry */
     const int *pending; /* [entries + 1]: first delayed batch of each entry */
     const int *count;   /* [entries]: number of bodies */
     bool allow_overlap; /* overlaps give a warning, not an error */
 } SceneStart;
 
-/* Fails, with the position of the worse body, if bodies overlap by more than the scene allows. Logs one warning for
- * each kind of unusual value: "scene.overlap", "scene.step" and so on. */
+/* Fails, with the location of the entry in the scene, if bodies overlap by more than the scene allows. Logs at most one
+ * warning for each kind of unusual value: "scene.overlap", "scene.step" and so on. */
 TalusStatus talus_scene_check_start(const SceneStart *start);
 
 #endif

@@ -45,7 +45,7 @@ static const SceneType form_count = {.kind = SCENE_INT, .min = 1, .max = 10000};
 static const SceneType two_names = {
     .kind = SCENE_LIST, .item = &text, .min_count = 2, .max_count = 2};
 
-/* In the order of the enums; names of shapes come from the table of shapes, plus those of scenes only. */
+/* Words in the order of their enums. Names of shapes come from the table of shapes; "rock" exists in scenes only. */
 #define SHAPE_NAME(argument, kind, file, name, traits) name,
 static const char *const shape_kinds[] = {TALUS_SHAPE_TABLE(SHAPE_NAME, 0) "rock", NULL};
 static const char *const norms[] = {"rms", "max", NULL};

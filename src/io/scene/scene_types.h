@@ -12,9 +12,9 @@ static const SceneType text = {.kind = SCENE_TEXT};
 static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-/* Offset of a field in STRUCT, which is defined around each table. */
+/* Offset of a member of STRUCT, a macro that each table of keys defines as the type of its object. */
 #define AT(member) .offset = offsetof(STRUCT, member)
-/* Type of an object whose keys are in variable_fields. */
+/* Defines `variable`, the type of an object whose keys are in the table variable_fields. */
 #define OBJECT(variable, title, ...)                                            \
     static const SceneType variable = {.kind = SCENE_OBJECT,                    \
                                        .name = title,                           \
@@ -22,7 +22,7 @@ static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
                                        .field_count = COUNT(variable##_fields), \
                                        .size = sizeof(STRUCT),                  \
                                        __VA_ARGS__}
-/* Function that sets the library's defaults for keys that are not given. */
+/* Defines a function for SceneType.init, which sets the member `def` to the library's defaults. */
 #define INIT(name, type, ...)                     \
     static void name(void *structure)             \
     {                                             \

@@ -42,7 +42,7 @@ static TalusStatus read_soup(TalusSoup *soup, const void *bytes, size_t size)
 
 /* ---- messages ---- */
 
-/* Summary of the changes in one line, truncated if too long. */
+/* One-line summary of what was changed in the surface, truncated if too long. */
 typedef struct Line {
     char text[400];
     size_t used;

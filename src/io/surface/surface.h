@@ -10,19 +10,21 @@
 
 #include <talus/io.h>
 
-/* Maximum number of triangles: the three sides of each are numbered by 32 bits. */
+/* Maximum number of triangles: three sides of each must be numbered by an int32_t. */
 enum { TALUS_SURFACE_TRIANGLES = 1 << 28 };
 
 typedef struct TalusSoup {
     const char *name; /* of the file; for messages */
     TalusVec3 *vertex;
     int vertices;
-    int32_t *triangle;
+    int32_t *triangle; /* [3 triangles]: vertices */
     int triangles;
 } TalusSoup;
 
+/* Frees the arrays of a soup. */
 void talus_soup_clear(TalusSoup *soup);
-/* Coordinates are not checked here: the caller, who knows the line, calls talus_soup_accepts. */
+/* Append a vertex, a triangle. Coordinates are not checked: the caller, who knows the line, calls
+ * talus_soup_accepts. */
 TalusStatus talus_soup_add_vertex(TalusSoup *soup, TalusVec3 x);
 TalusStatus talus_soup_add_triangle(TalusSoup *soup, int32_t a, int32_t b, int32_t c);
 /* True if a coordinate is finite and small enough for bounds in single precision. */
@@ -34,16 +36,18 @@ bool talus_stl_is_binary(const unsigned char *bytes, size_t size);
 /* True if the text begins like an STL file. */
 bool talus_stl_is_text(const char *text, size_t size);
 
+/* Add the vertices and triangles of a file to the soup. Errors name the line or the triangle. */
 TalusStatus talus_stl_read_binary(TalusSoup *soup, const unsigned char *bytes, size_t size);
 TalusStatus talus_stl_read_text(TalusSoup *soup, const char *text, size_t size);
 TalusStatus talus_obj_read(TalusSoup *soup, const char *text, size_t size);
 
-/* Cuts a polygon (vertices of the soup) into triangles. *cut is false if it has too many corners and is not a fan. */
+/* Adds the triangles of a polygon, given by vertices of the soup. *cut is false, and nothing added, if it has too many
+ * corners and is not star-shaped from its first one. */
 TalusStatus talus_polygon_triangulate(TalusSoup *soup, const int32_t *corner, int count, bool *cut);
 
-/* Merges corners and drops triangles; stores the counts in `out`. */
+/* Merges nearly equal corners, drops degenerate and duplicate triangles; stores bounds and counts in `out`. */
 TalusStatus talus_surface_weld(TalusSoup *soup, TalusSurface *out);
-/* Reverses triangles; stores counts, open edges and volume in `out`. */
+/* Reverses triangles so that neighbours agree; stores counts, open edges and volume in `out`. */
 TalusStatus talus_surface_orient(TalusSoup *soup, TalusSurface *out);
 
 #endif

@@ -13,22 +13,23 @@
 
 typedef struct Windings {
     TalusSoup *soup;
-    int32_t *across; /* [sides]: next side on the same edge */
+    int32_t *across; /* [sides]: next side on the same edge; -1: none */
     int32_t *part;   /* [triangles]: first triangle of its part, -1 if not reached */
-    int32_t *queue;
-    uint8_t *turn; /* [triangles]: 1 if to be reversed */
+    int32_t *queue;  /* [triangles]: in the order in which they are reached */
+    uint8_t *turn;   /* [triangles]: 1 if to be reversed */
     TalusVec3 origin;
     TalusSurface *out;
 } Windings;
 
 /* A connected part of the surface. */
 typedef struct Part {
-    int first, count, turned; /* triangles queue[first .. first + count - 1] */
-    bool closed, twisted;
-    double volume; /* six times the enclosed volume */
+    int first, count, turned; /* queue[first .. first + count - 1]; number to be reversed */
+    bool closed, twisted;     /* has no open edges; is not orientable */
+    double volume;            /* six times the enclosed volume */
 } Part;
 
-/* True if an edge has exactly two sides; *agree is true if they run in opposite directions. */
+/* Sets *other to the side on the same edge; false unless the edge has exactly two sides. *agree is true if the two run
+ * in opposite directions. */
 static bool pair_of(const Windings *w, int32_t side, int32_t *other, bool *agree)
 {
     *other = w->across[side];
@@ -116,8 +117,8 @@ static void settle(Windings *w, Part *part)
     w->out->volume += part->volume / 6.0;
 }
 
-/* The sides of an edge form a ring that ascends except at its last side, so that an edge of more than two is counted
- * once. */
+/* Counts open edges and edges of more than two sides. `across` links the sides of an edge to a ring that ascends except
+ * at its last side, by which the edge is counted once. */
 static void count_edges(const Windings *w)
 {
     for (int32_t side = 0; side < 3 * w->soup->triangles; side++) {

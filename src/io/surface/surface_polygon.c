@@ -10,8 +10,8 @@ enum { MAX_EARS = 256 }; /* maximum corners of a polygon that is no fan; the cos
 typedef struct Flat {
     const TalusSoup *soup;
     const int32_t *corner;
-    int left_out; /* axis of the projection */
-    double turn;  /* -1 if the projection mirrors */
+    int left_out; /* coordinate dropped by the projection: 0, 1 or 2 */
+    double turn;  /* -1 if the polygon runs clockwise in the projection, else 1 */
 } Flat;
 
 static TalusVec3 newell(const TalusSoup *soup, const int32_t *corner, int count)
@@ -38,7 +38,7 @@ static Flat flatten(const TalusSoup *soup, const int32_t *corner, int count)
     return flat;
 }
 
-/* Returns twice the area of the corners i, j, k in the plane, positive if they turn as the polygon does. */
+/* Returns twice the projected area of the corners i, j, k; positive if they run in the sense of the polygon. */
 static double area(const Flat *flat, int i, int j, int k)
 {
     const TalusVec3 *vertex = flat->soup->vertex;
@@ -57,7 +57,7 @@ static bool is_fan(const Flat *flat, int count)
     return true;
 }
 
-/* True if the middle one of three corners is convex and no other corner lies in its triangle. */
+/* True if corner left[at] is an ear: convex, and no other corner lies in its triangle with its two neighbours. */
 static bool is_ear(const Flat *flat, const int *left, int count, int at)
 {
     int before = left[(at + count - 1) % count], here = left[at], after = left[(at + 1) % count];
@@ -74,7 +74,7 @@ static bool is_ear(const Flat *flat, const int *left, int count, int at)
     return true;
 }
 
-/* If no ear is left, as in self-intersecting polygons, cuts off the next corner. */
+/* Cuts off ears until a triangle is left; without an ear, as in a self-intersecting polygon, the next corner. */
 static TalusStatus cut_ears(TalusSoup *soup, const Flat *flat, int count)
 {
     int left[MAX_EARS];

@@ -1,4 +1,4 @@
-/* io/surface/surface_text.c - see surface_text.h. */
+/* io/surface/surface_text.c - splits a text into words, with continued lines. */
 #include "io/surface/surface_text.h"
 
 #include "io/text/json.h"
@@ -12,7 +12,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* A backslash before the end of a line continues it. */
+/* Skips a backslash at the end of a line, which continues the line; false if there is none. */
 static bool skip_continuation(TalusWords *w)
 {
     const char *p = w->at;

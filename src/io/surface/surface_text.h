@@ -5,12 +5,12 @@
 #include "base/status.h"
 
 typedef struct TalusWords {
-    const char *name; /* of the file */
-    const char *at, *end;
-    long line;          /* line of `word`, from 1 */
-    const char *word;   /* not terminated */
-    size_t length;      /* 0: no word left */
-    bool stop_at_lines; /* true if talus_words_next stops at the end of the line */
+    const char *name;     /* of the file */
+    const char *at, *end; /* rest of the text */
+    long line;            /* line of `word`, from 1 */
+    const char *word;     /* not terminated */
+    size_t length;        /* 0: no word left */
+    bool stop_at_lines;   /* true if talus_words_next stops at the end of the line */
 } TalusWords;
 
 /* Moves to the next word. False at the end of the text or, with stop_at_lines, of the line. */

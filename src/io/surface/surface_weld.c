@@ -17,12 +17,12 @@
 #define FLAT 0x1p-20
 
 typedef struct Cells {
-    int32_t *first; /* [hash]: a vertex, or -1 */
-    int32_t *next;  /* [vertex]: next vertex of the same hash */
-    uint32_t mask;
-    double per_edge;
+    int32_t *first;  /* [hash]: a vertex, or -1 */
+    int32_t *next;   /* [vertex]: next vertex of the same hash */
+    uint32_t mask;   /* number of hash values less 1 */
+    double per_edge; /* 1 / edge of a cell, 1/m */
     TalusVec3 lo;
-    double near2;
+    double near2; /* near squared, m2 */
 } Cells;
 
 static void measure(TalusSoup *soup, TalusSurface *out)
@@ -56,7 +56,7 @@ static uint32_t hash_cell(const Cells *cells, int64_t x, int64_t y, int64_t z)
     return (uint32_t)(h >> 32) & cells->mask;
 }
 
-/* Returns the cell of a coordinate; *side is the direction of its nearer neighbour, -1 or 1. */
+/* Returns the cell of a coordinate along one axis; *side is -1 or 1 towards the neighbour cell that is nearer. */
 static int64_t cell_of(double from_lo, double per_edge, int64_t *side)
 {
     double c = from_lo * per_edge, whole = floor(c);
@@ -89,7 +89,7 @@ static int32_t find_or_enter(Cells *cells, const TalusVec3 *vertex, int32_t v)
     return v;
 }
 
-/* Maps each vertex that triangles use to the first one near it; others to -1. */
+/* Sets joined[v] to the first vertex near v for each vertex v that triangles use; -1 for the others. */
 static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32_t *joined)
 {
     double near = near_distance(out);
@@ -102,7 +102,7 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
     uint32_t buckets = 16;
     while (buckets < (uint32_t)soup->vertices && buckets < 1u << 30)
         buckets *= 2;
-    /* cells of 2 near: all vertices near a point are in its cell or the nearer neighbours */
+    /* cells have edges of 2 near: all vertices near a point are in its cell and the 7 nearer neighbours */
     Cells cells = {
         .mask = buckets - 1, .per_edge = 0.5 / near, .lo = out->lo, .near2 = near * near};
     TalusStatus status = TALUS_ALLOC(cells.first, buckets, "cells of vertices");
@@ -120,7 +120,7 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
     return status;
 }
 
-/* Twice the area is the longest edge times the height over it. */
+/* True if the height over the longest edge is too small; twice the area is the longest edge times this height. */
 static bool is_degenerate(const TalusVec3 *vertex, const int32_t *t)
 {
     if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])
@@ -146,7 +146,7 @@ static void drop_degenerate(TalusSoup *soup, const int32_t *joined, TalusSurface
     soup->triangles = kept;
 }
 
-/* Renumbers the remaining vertices in order. */
+/* Removes vertices that no triangle uses and renumbers the others in order. */
 static void number_vertices(TalusSoup *soup, int32_t *number, TalusSurface *out)
 {
     int kept = 0, used = 0;
@@ -169,7 +169,7 @@ static void number_vertices(TalusSoup *soup, int32_t *number, TalusSurface *out)
 
 /* ---- duplicates ---- */
 
-/* Sorts into smallest, middle and largest vertex. */
+/* Writes the vertices of a triangle into `out` in ascending order. */
 static void sorted(const int32_t *t, uint32_t out[3])
 {
     uint32_t a = (uint32_t)t[0], b = (uint32_t)t[1], c = (uint32_t)t[2];
@@ -180,7 +180,7 @@ static void sorted(const int32_t *t, uint32_t out[3])
 }
 
 /* Marks all but the first of triangles with the same vertices in any winding: a sheet given from both sides is one
- * sheet. Sorted by the larger two vertices, then by the smallest, so that equal ones are adjacent. */
+ * sheet. Sorts by the larger two vertices, then the smallest, so that equal ones are adjacent. Returns the number. */
 static int mark_duplicates(const TalusSoup *soup, TalusKeyed *item, bool *duplicate)
 {
     size_t count = (size_t)soup->triangles;

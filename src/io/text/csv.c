@@ -17,7 +17,7 @@ TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header
     return status;
 }
 
-/* Reads the rows up to `time`; *bytes is where they end, 0 if the header does not match. */
+/* Counts the rows up to `time` into `rows`; *bytes is the offset of their end, 0 if the header does not match. */
 static void scan_rows(FILE *file, const char *header, double time, TalusCsvRows *rows,
                       uint64_t *bytes)
 {
@@ -38,7 +38,7 @@ static void scan_rows(FILE *file, const char *header, double time, TalusCsvRows 
     }
 }
 
-/* An unchanged table may still be of another version of the program. */
+/* True if the table begins with `header`. Another version of the program may have written another one. */
 static bool has_header(const TalusGrowing *table, const char *header)
 {
     char line[LINE_BYTES];

@@ -10,15 +10,14 @@ TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header
 
 /* What talus_csv_truncate keeps of a table. */
 typedef struct TalusCsvRows {
-    bool
-        listed; /* true if the table was cut to the length that the checkpoint lists; `count` and `last` are not set */
-    int count;
-    double last; /* time of the last row; -1 without rows */
+    bool listed; /* cut to the length that the checkpoint lists; the rest is not set */
+    int count;   /* rows kept */
+    double last; /* time of the last row kept; -1 without rows */
 } TalusCsvRows;
 
-/* Cuts an open table to the length that the checkpoint lists. If that lists none, or the table has changed: drops rows
- * after `time` and an incomplete last row; writes the header of an empty table. Fails on the header of another version
- * and leaves that table unchanged. */
+/* Cuts an open table to the length that the resumed checkpoint lists. If the checkpoint does not list the table, or the
+ * table has changed since: drops rows after `time` and an incomplete last row, and gives an empty table its header.
+ * Fails, without a change, if the header is that of another version. */
 TalusStatus talus_csv_truncate(TalusGrowing *table, const char *header, double time,
                                TalusCsvRows *kept);
 

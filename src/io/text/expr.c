@@ -86,16 +86,16 @@ double talus_cbrt(double x)
     if (x == 0.0 || !isfinite(x))
         return x;
     int exponent;
-    double m = frexp(fabs(x), &exponent); /* exact; m in [0.5, 1) */
+    double m = frexp(fabs(x), &exponent); /* exact: |x| = m 2^exponent, m in [0.5, 1) */
     int third = exponent / 3, rest = exponent - 3 * third;
     m = ldexp(m, rest); /* in [1/8, 4) */
     double y = 0.5 + 0.5 * m;
-    for (int i = 0; i < 12; i++) /* quadratic; the farthest start needs 7 */
+    for (int i = 0; i < 12; i++) /* converges quadratically; 7 suffice from any start */
         y = y - (y - m / (y * y)) / 3.0;
     y = ldexp(y, third);
     double whole = floor(y + 0.5);
     if (whole * whole * whole == fabs(x))
-        y = whole; /* so that ceil(cbrt(27)) is 3 */
+        y = whole; /* exact for cubes, so that ceil(cbrt(27)) is 3 */
     return x < 0.0 ? -y : y;
 }
 

@@ -23,7 +23,7 @@ const char *talus_json_printable(const char *text, char shown[TALUS_JSON_PRINTAB
     size_t n = strlen(text), cut = n;
     if (n > ROOM)
         for (cut = ROOM; cut > 0 && ((unsigned char)text[cut] & 0xC0) == 0x80; cut--) {
-        } /* not inside a UTF-8 character */
+        } /* does not cut inside a UTF-8 character */
     for (size_t i = 0; i < cut; i++)
         shown[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
     strcpy(shown + cut, cut < n ? "..." : "");
@@ -146,7 +146,7 @@ bool talus_number_value(const char *text, size_t length, double *value)
 
 /* ---- characters ---- */
 
-/* Unicode table 3-7. */
+/* Well-formed byte sequences by table 3-7 of the Unicode standard. */
 size_t talus_utf8_length(const char *text, size_t length)
 {
     const unsigned char *p = (const unsigned char *)text;

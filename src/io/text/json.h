@@ -26,12 +26,12 @@ typedef enum TalusJsonKind {
 typedef struct TalusJson TalusJson;
 struct TalusJson {
     TalusJsonKind kind;
-    TalusDomain domain;             /* of its errors */
+    TalusDomain domain;             /* domain of errors about this value */
     const char *source;             /* file name, or the whole "--set name=value" */
     int line, column;               /* of the value, from 1; line 0: the source has no lines */
     int key_line, key_column;       /* of the key, in an object */
     const char *key;                /* in an object, else NULL */
-    int index;                      /* in the parent */
+    int index;                      /* position among the children of the parent, from 0 */
     TalusJson *parent;              /* NULL at the root */
     TalusJson *first, *last, *next; /* children in file order, next sibling */
     int count;                      /* children */
@@ -39,8 +39,8 @@ struct TalusJson {
     const char *text; /* of a string, NUL-terminated UTF-8 */
 };
 
-/* Parses a text. `source` must outlive the tree. Without `positions` values and messages have no line. Errors have the
- * domain io. */
+/* Parses a text into a tree in `arena`. `source`, for messages, must outlive the tree. With `positions` false, values
+ * and messages have no line. Errors have the domain io. */
 TalusStatus talus_json_parse(TalusArena *arena, const char *text, size_t length, const char *source,
                              bool positions, TalusJson **out);
 /* The same with errors of another domain. */
@@ -49,17 +49,18 @@ TalusStatus talus_json_parse_in(TalusDomain domain, TalusArena *arena, const cha
 
 /* Returns the member `key` of an object, or NULL. */
 TalusJson *talus_json_get(const TalusJson *object, const char *key);
-/* Returns the value of a key if given, else the object, as the location of an error. */
+/* Returns the member `key` if the object has it, else the object itself: the node to which an error refers. */
 const TalusJson *talus_json_get_or_self(const TalusJson *object, const char *key);
 /* Appends `child` as the last member (with its key set) or element of `parent`. */
 void talus_json_append(TalusJson *parent, TalusJson *child);
+/* Unlinks `child`, whose memory stays in the arena. */
 void talus_json_remove(TalusJson *parent, TalusJson *child);
-/* Replaces content and source of `node`, which keeps its key, by those of `value`. */
+/* Gives `node` the content and source of `value`; its key and place in the tree stay. */
 void talus_json_replace(TalusJson *node, const TalusJson *value);
 
 /* Writes the path of a node: "bodies[1].radius"; "" for the root. */
 void talus_json_path(const TalusJson *node, char *text, size_t size);
-/* Writes "FILE:LINE:COLUMN: key.path: ", the start of messages. */
+/* Writes "FILE:LINE:COLUMN: key.path: ", with which messages about the node begin. */
 void talus_json_location(const TalusJson *node, char *text, size_t size);
 /* Returns "a number", "an object" and so on, for messages. */
 const char *talus_json_kind_name(TalusJsonKind kind);
@@ -69,7 +70,7 @@ const char *talus_json_printable(const char *text, char shown[TALUS_JSON_PRINTAB
 /* Fails with TALUS_ERR_FORMAT: "FILE:LINE:COLUMN: key.path: ...", `shift` columns after the start of the value. */
 TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)
     TALUS_PRINTF(3, 4);
-/* The same at the key. */
+/* As talus_json_fail, with the location of the key in place of the value. */
 TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...) TALUS_PRINTF(2, 3);
 /* Adds the location of the value to the error of a call that failed with `status`, and returns `status`. Out-of-memory
  * errors are not changed, since the value is not their cause. */
@@ -79,7 +80,7 @@ TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status);
 size_t talus_utf8_length(const char *text, size_t length);
 /* Returns the length of the JSON number at the start of the text, 0 if there is none. */
 size_t talus_number_scan(const char *text, size_t length);
-/* Converts such a number, in any locale; false if it is too long or overflows. */
+/* Converts a JSON number of `length` characters, whatever the locale; false if it is too long or overflows. */
 bool talus_number_value(const char *text, size_t length, double *value);
 
 #endif

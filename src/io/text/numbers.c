@@ -1,4 +1,4 @@
-/* io/text/numbers.c - see numbers.h. */
+/* io/text/numbers.c - splits a text into lines and their numbers. */
 #include "io/text/numbers.h"
 
 #include "base/memory.h"

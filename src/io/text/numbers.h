@@ -11,7 +11,7 @@ typedef struct TalusNumberLines {
     const char *expected;   /* what a line has, for messages */
     size_t limit;           /* maximum numbers of a line; 0: any */
     int line;               /* number of the last line read, from 1 */
-    double *value;          /* its numbers; the caller frees them with talus_release */
+    double *value;          /* numbers of that line; the caller frees them with talus_release */
     size_t count;
 } TalusNumberLines;
 

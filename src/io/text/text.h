@@ -11,11 +11,12 @@ typedef struct TalusText {
     TalusStatus status; /* of the first failure */
 } TalusText;
 
+/* Append bytes, and formatted text. */
 void talus_text_put(TalusText *text, const char *bytes, size_t size);
 void talus_text_print(TalusText *text, const char *format, ...) TALUS_PRINTF(2, 3);
 /* Appends a string in JSON quotes. */
 void talus_text_quote(TalusText *text, const char *string);
-/* Reserves `size` more bytes, which the caller fills; NULL on failure. */
+/* Appends `size` bytes for the caller to fill. Returns their address; NULL on failure. */
 char *talus_text_reserve(TalusText *text, size_t size);
 
 #endif
