@@ -92,8 +92,8 @@ typedef struct TalusJoints {
     int count;         /* includes joints whose bodies were removed since the last step */
     uint64_t created;  /* number of joints created so far: the last id number */
 
-    /* Blocks of the step's problem: first `kept` limits and motors of bounded effort, on which the solver iterates, then
-     * `free` blocks without bounds, which may be eliminated. */
+    /* Blocks of the step's problem: first `kept` limits and motors of bounded effort, on which the solver iterates,
+     * then `free` blocks without bounds, which may be eliminated. */
     TalusJointBlock *block;
     int kept, free;
     bool any_compliance, any_push; /* some block is soft; some joint has a torque motor */

@@ -74,7 +74,8 @@ typedef struct TalusProjection {
 /* ---- joint_machines.c ---- */
 /* Sets touched and machine from the rows. */
 void talus_machines_find(TalusProjection *p);
-/* After the bodies have moved: initialises all machines (lengths, errors, contacts). Returns false if all are closed. */
+/* After the bodies have moved: initialises all machines (lengths, errors, contacts). Returns false if all are closed.
+ *  */
 bool talus_machines_open(const TalusWorld *world, TalusProjection *p);
 /* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
 bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last);

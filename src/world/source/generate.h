@@ -55,7 +55,7 @@ typedef struct TalusFill {
 } TalusFill;
 
 extern const int talus_fill_tries; /* random positions that are tried for one sphere */
-/* Places spheres of the given radii, which must descend, one by one without overlap. Writes their centres to `out`.
+/* Places spheres of the given radii (the largest first) one by one, without overlap. Writes their centres to `out`.
  * *placed: number placed; below `count` if a sphere found no free position. */
 TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const double *radius,
                                 TalusVec3 *out, int64_t *placed);

@@ -4,7 +4,7 @@
 
 #include "world/state.h"
 
-/* Depth over size above which an overlap is reported as a mistake of the scene. */
+/* Depth over size above which the overlap of an arriving body is reported. */
 #define TALUS_DEEP_OVERLAP 0.5
 
 /* The overlap that is deepest over size, of a set of bodies; body a moves. */

@@ -43,7 +43,8 @@ typedef struct TalusSources {
     int sinks;
 } TalusSources;
 
-/* At the start of a step: adds due batches and emitted spheres, removes bodies below sinks, and records all of it in the journal. */
+/* At the start of a step: adds due batches and emitted spheres, removes bodies below sinks, and records all of it in
+ * the journal. */
 TalusStatus talus_sources_apply(TalusWorld *world);
 /* After a step that succeeded: drops the batches that it added. */
 void talus_sources_commit(TalusWorld *world);
