@@ -1,5 +1,4 @@
-/* collide/contact_arms.h - arms of a contact of any run: computed for the two sphere runs, stored for the general one.
- *  */
+/* collide/contact_arms.h - arms of a contact of any run: computed in the two sphere runs, stored in the general one. */
 #ifndef TALUS_COLLIDE_CONTACT_ARMS_H
 #define TALUS_COLLIDE_CONTACT_ARMS_H
 

@@ -37,8 +37,7 @@ TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, do
         talus_convex_manifold(a, b, &p, &near, reach, sink);
 }
 
-/* A convex body a against the plane b: adds the corners of a's facing part, and a's lowest point if no corner is as
- * low. */
+/* A convex body a against the plane b: adds the corners of a's facing part, and the lowest point if none is as low. */
 TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, double reach,
                                      TALUS_MANIFOLD_SINK *sink)
 {

@@ -121,8 +121,7 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
 
 /* ---- other runs ------------------------------------------------------------------------------ */
 
-/* Sink for the manifold points of a pair: counts those within the envelope, and writes them as far as capacity allows.
- *  */
+/* Sink for the manifold points of a pair: counts those within the envelope, and writes them while capacity allows. */
 typedef struct Writer {
     const TalusDetector *d;
     uint32_t a, b;
@@ -315,7 +314,7 @@ static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Reserves memory for the new list beside the part of the old one still in use, and for old keys. */
+/* Reserves memory for the new list, which keeps the old one, and for the keys of the larger of both. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
 {
     int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;

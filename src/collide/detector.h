@@ -14,11 +14,10 @@ typedef struct TalusMissed {
 
 struct TalusDetector {
     TalusContactList list;
-    TalusVec3 *spare;  /* impulses of the new list while it is made */
-    TalusKey *old_key; /* keys of the second and third run of the old list */
-    int64_t *chunk;    /* by chunk of pairs: number of contacts, later index of the first */
-    TalusContact
-        *draft; /* contacts found while counting the third run: DRAFT (detect.c) per chunk */
+    TalusVec3 *spare;    /* impulses of the new list while it is made */
+    TalusKey *old_key;   /* keys of the second and third run of the old list */
+    int64_t *chunk;      /* by chunk of pairs: number of contacts, later index of the first */
+    TalusContact *draft; /* contacts found while the third run is counted: DRAFT per chunk */
     TalusArms *draft_arms;
     uint8_t *dropped; /* by body: the impulses of its contacts are to be zeroed */
     bool any_dropped;

@@ -100,8 +100,7 @@ TALUS_INLINE void talus_facing_cylinder(double radius, double h, TalusVec3 d, Ta
     talus_facing_line(talus_vec3(x, y, -h), talus_vec3(x, y, h), f);
 }
 
-/* Normal of the cone's side: 2 h away from the axis and `radius` along it, over the square root of their squares' sum.
- *  */
+/* The normal of the cone's side has the direction (2 h, radius): away from the axis, along it. */
 TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusFacing *f)
 {
     double rho = sqrt(d.x * d.x + d.y * d.y);

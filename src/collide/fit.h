@@ -23,7 +23,7 @@ typedef struct TalusFit {
     double limit;   /* upper bound of fat radii with which bodies meet nearest images only */
     int clipped;    /* bodies and walls that move farther within the step than one image allows */
     /* If something is too large even without speeds: what and along which axis; for a wall, its body and kind; length
-     * of the period and the half length that would be needed. */
+     * of the period, and the radius at rest of the body or the distance that the wall with a body beside it takes. */
     TalusFitResult result;
     int axis;
     uint32_t body;

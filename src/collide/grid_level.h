@@ -1,5 +1,4 @@
-/* collide/grid_level.h - parts of the hierarchical grid (grid.h) for host and device: fat radii, size classes, cells.
- *  */
+/* collide/grid_level.h - parts of the grid (grid.h) for host and device: fat radii, size classes, cells. */
 #ifndef TALUS_COLLIDE_GRID_LEVEL_H
 #define TALUS_COLLIDE_GRID_LEVEL_H
 
@@ -37,8 +36,7 @@ TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
     TalusVec3 x = v->position[i], u = v->velocity[i];
     double sum =
         fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
-    if (talus_body_kind(v, (uint32_t)i) !=
-        TALUS_SHAPE_SPHERE) { /* a sphere's orientation is never read */
+    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* of a sphere it is not read */
         TalusQuat q = v->orientation[i];
         sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
     }

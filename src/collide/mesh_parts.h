@@ -3,10 +3,10 @@
  *
  *   1. A body above the facet's plane, or at most TALUS_FACET_HAIR below it, has face contacts where it projects into
  *      the facet. If its lowest point does, these are all.
- *   2. Otherwise the nearest points of body and facet (convex.h) decide. If the facet's is on an edge or at a vertex and
- *      the direction from there to the body is inside its normal cone (facets.h), that edge or vertex has the contact.
- *      If the direction is the facet's normal, or the surface continues in the facet's plane beyond that point, the
- *      face has contacts. Else a neighbour is nearer, and the facet has none.
+ *   2. Otherwise the nearest points of body and facet (convex.h) decide. If the point on the facet is on an edge or at
+ *      a vertex whose normal cone (facets.h) contains the direction from there to the body, that edge or vertex has
+ *      the contact. If the direction is the facet's normal, or the surface continues in the facet's plane beyond that
+ *      point, the face has contacts. Else a neighbour is nearer, and the facet has none.
  *
  * Face contacts are the corners of the body's facing part, clipped to the facet. Corners cut at edges across which the
  * surface continues in the same plane are dropped, because they are no corners of the whole. */

@@ -62,7 +62,7 @@ static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3
 }
 
 /* Stores a manifold point that is not in the list and whose bodies would overlap there within h by more than h times
- * the tolerance. */
+ * the tolerance. Points of the first run have feature 0. */
 static void check_point(void *context, const TalusManifoldPoint *touch)
 {
     const Looker *l = context;

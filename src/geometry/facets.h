@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-enum { TALUS_FACETS = 1 << 23 }; /* maximum per shape: features of contacts have 23 bits for it */
+enum { TALUS_FACETS = 1 << 23 }; /* maximum per shape: features have 23 bits for the index */
 
 /* Largest coordinate: bounds are in single precision. */
 #define TALUS_FACET_REACH 1e30
@@ -102,7 +102,7 @@ TALUS_INLINE int32_t talus_facet_across(const TalusShape *s, int32_t side)
 }
 
 /* True if t is the first of the facets that share the edge of its side k; talus_facet_has_corner: the vertex at its
- * corner k. So that each edge and vertex is handled by one facet. */
+ * corner k. Each edge and vertex is handled by one facet. */
 TALUS_INLINE bool talus_facet_has_edge(const TalusShape *s, int32_t t, int k)
 {
     if (s->def.kind == TALUS_SHAPE_MESH)
@@ -184,7 +184,7 @@ TALUS_INLINE TalusClosest talus_closest_at_corner(const TalusFacet *f, int k, Ta
     return closest;
 }
 
-/* Finds the nearest point by the signs of p's coordinates along the sides and of the areas that p's projection cuts
+/* Finds the nearest point by the signs of p's coordinates along the sides and of the areas that its projection cuts
  * off. */
 TALUS_INLINE TalusClosest talus_facet_closest(const TalusFacet *f, TalusVec3 p)
 {
@@ -244,7 +244,7 @@ TALUS_INLINE bool talus_in_edge_normal_cone(const TalusShape *s, int32_t side, T
 
 /* Relation of a direction d to the normal cone of a vertex, the directions along which no edge at the vertex rises. */
 typedef struct TalusVertexCone {
-    double slack;  /* tolerance: rise over length of an edge, times |d| */
+    double slack;  /* tolerance of edge.d / |edge| */
     bool contains; /* no edge rises along d by more than the slack */
     int level;     /* number of edges that neither rise nor fall by more */
 } TalusVertexCone;

@@ -57,8 +57,7 @@ typedef struct TalusRim {
 /* Adds a ring of vertices. Returns the first. */
 int talus_mesh_ring(TalusMesh *mesh, TalusCircle circle, TalusRim rim);
 /* Adds the band between two rings of n vertices, from vertices `low` and `high` on. Its front is to the right of the
- * direction from low to high; with `flip`, to the left. low_point, high_point: the ring is on the axis, the band a fan.
- *  */
+ * direction from low to high; with `flip`, to the left. low_point, high_point: the ring is a point of the axis. */
 void talus_mesh_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
                      bool flip);
 void talus_mesh_circle_edges(TalusMesh *mesh, int n, int ring);

@@ -32,7 +32,7 @@ TalusWorldDef talus_world_def_default(void)
     return def;
 }
 
-/* Of a def whose member `key` cannot be. */
+/* Sets the error message about member `key` of the def; returns the error. */
 #define REFUSE(key, ...) talus_error_key(key, talus_reject("world: " __VA_ARGS__))
 
 static TalusStatus check_number(const char *key, double value, double min, const char *want)

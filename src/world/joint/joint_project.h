@@ -13,7 +13,7 @@
 typedef struct RowPlace {
     int joint;
     TalusVec3 axis,
-        offset;        /* direction of the row; its point on the mover less the joint's point */
+        offset;        /* direction of the row; from the joint's point on the mover to its own */
     TalusVec3 in_base; /* the axis in the frame of the base */
 } RowPlace;
 
@@ -46,11 +46,10 @@ typedef enum MachineState {
 
 typedef struct Machine {
     MachineState state;
-    bool loaded; /* contacts push it */
-    double before,
-        after;    /* largest error of a row over its joint's length, before and after a round */
-    double least; /* smallest joint length, m */
-    double far;   /* largest motion of a body in a round, m */
+    bool loaded;          /* contacts push it */
+    double before, after; /* largest error over its joint's length, before and after a round */
+    double least;         /* smallest joint length, m */
+    double far;           /* largest motion of a body in a round, m */
 } Machine;
 
 typedef struct TalusProjection {
@@ -74,8 +73,7 @@ typedef struct TalusProjection {
 /* ---- joint_machines.c ---- */
 /* Sets touched and machine from the rows. */
 void talus_machines_find(TalusProjection *p);
-/* After the bodies have moved: initialises all machines (lengths, errors, contacts). Returns false if all are closed.
- *  */
+/* After the bodies have moved: initialises all machines (lengths, errors, contacts). False if all are closed. */
 bool talus_machines_open(const TalusWorld *world, TalusProjection *p);
 /* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
 bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last);

@@ -15,8 +15,7 @@ typedef struct TalusJournal {
     TalusJournalEntry *entry;
     int count;
     TalusBodyCounts counts_before;
-    double kinetic_before,
-        potential_before; /* exchange_kinetic, exchange_potential before the step */
+    double kinetic_before, potential_before; /* TalusWorld.exchange_* before the step, J */
 } TalusJournal;
 
 /* Reserves memory for `entries` more changes, so that talus_journal_note cannot fail. Both do nothing while the journal
