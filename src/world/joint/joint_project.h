@@ -12,9 +12,8 @@
 /* What a row of the elimination stands for: one scalar constraint of a joint. */
 typedef struct RowPlace {
     int joint;
-    TalusVec3 axis,
-        offset;        /* direction of the row; from the joint's point on the mover to its own */
-    TalusVec3 in_base; /* the axis in the frame of the base */
+    TalusVec3 axis, offset; /* direction of the row; from the mover's joint point to the row's */
+    TalusVec3 in_base;      /* the axis in the frame of the base */
 } RowPlace;
 
 /* Correction of one body in a round: shift (m) and turn (rad) of its pose; impulse and moment times h. */
