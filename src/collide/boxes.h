@@ -21,9 +21,9 @@ enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 
 
 /* Tolerances are relative to the smallest half extent. */
 #define TALUS_BOX_BIAS 0x1p-8          /* preference of faces over nearly equal axes */
-#define TALUS_BOX_CLIP 0x1p-10         /* corners this far outside of a parallel face are over it */
+#define TALUS_BOX_CLIP 0x1p-10         /* corners up to this far outside of a parallel face stay */
 #define TALUS_BOX_TINY 0x1p-21         /* the same for other faces, and for edges */
-#define TALUS_BOX_HAIR (1.0 - 0x1p-23) /* cosine of 2^-11, the angle of nearly equal axes */
+#define TALUS_BOX_HAIR (1.0 - 0x1p-23) /* cosine above which axes are nearly equal: 2^-11 rad */
 #define TALUS_BOX_LEAN 0.875           /* cosine above which a face adds to an edge contact */
 /* sin^2 of the angle below which two edges count as parallel: their product adds nothing to the face normals. */
 #define TALUS_BOX_PARALLEL 0x1p-20
@@ -51,25 +51,25 @@ TALUS_INLINE void talus_box_at(const TalusPose *pose, TalusVec3 centre, TalusBox
 /* Two boxes, with the quantities that the tests of axes share. */
 typedef struct TalusBoxes {
     TalusBoxAt a, b;
-    double cosine[3][3], size[3][3]; /* cosine of axes i of a and j of b; its absolute value */
+    double cosine[3][3], size[3][3]; /* a.axis[i] . b.axis[j], and its absolute value */
     double from_a[3], from_b[3];     /* centre of b relative to a, along the axes of each */
 } TalusBoxes;
 
-/* Best axis so far. The normal points from the first box to the second. */
+/* Best separating axis so far. The normal points from the first box to the second. */
 typedef struct TalusSeparation {
-    double distance;
+    double distance; /* m: free space along the normal; negative if the boxes overlap */
     TalusVec3 normal;
-    int first_axis, second_axis; /* -1: not involved */
+    int first_axis, second_axis; /* axis of each box that makes the normal; -1: none of this box */
 } TalusSeparation;
 
-/* Returns by how much another axis must separate better than the best so far: `bias` if the two are nearly equal and
- * the boxes do not overlap deeply, so that the squared angle remains small beside their size. */
+/* Returns by how much the distance along another axis must exceed the best so far: `bias` if the two axes are nearly
+ * equal and the boxes do not overlap deeply (then the error, depth times the squared angle, stays small); else 0. */
 TALUS_INLINE double talus_box_bias(double cosine, double distance, double bias)
 {
     return cosine > TALUS_BOX_HAIR && distance > -64.0 * bias ? bias : 0.0;
 }
 
-/* Separation along face normal i of the first box. Sets from_a[i], cosine[i] and size[i]. */
+/* Distance of the boxes along face normal i of the first box. Sets from_a[i], cosine[i] and size[i]. */
 TALUS_INLINE double talus_box_along_first(TalusBoxes *p, int i)
 {
     double shadow = p->a.half[i];
@@ -134,7 +134,7 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
             double between = p->from_a[i2] * x - p->from_a[i1] * y;
             double over = fabs(between) - (of_a[i1] * p->size[i2][j] + of_a[i2] * p->size[i1][j]) -
                           (of_b[j1] * p->size[i][j2] + of_b[j2] * p->size[i][j1]);
-            /* over > least sine, without a square root */
+            /* beyond: over > least * sine, without a square root */
             bool beyond = over < 0.0 ? least < 0.0 && over * over < least * least * sine2
                                      : least < 0.0 || over * over > least * least * sine2;
             if (!(sine2 > TALUS_BOX_PARALLEL && beyond))
@@ -190,7 +190,8 @@ typedef struct TalusFaceContact {
     double reach;
 } TalusFaceContact;
 
-/* Returns the axis of the side of the other box that faces the normal most. */
+/* Returns the axis of the side of `box` that faces the normal most. *positive: the side is at +axis; *parallel: it is
+ * parallel to the face. */
 TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, bool *positive,
                                        bool *parallel)
 {

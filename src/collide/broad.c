@@ -15,10 +15,10 @@ enum { GRAIN = 512, BUFFER = 128, HITS = 256, BATCH = 128, MAX_RANGES = 19 };
 typedef struct Search {
     TalusBroad *broad;
     const TalusGrid *grid;
-    double envelope, rest; /* rest: h times 2 reference speed, in units */
+    double envelope, rest; /* options->envelope; 2 h times the reference speed, in units */
     TalusPair buffer[TALUS_RUNS][BUFFER];
     int buffered[TALUS_RUNS];
-    uint32_t hit[HITS]; /* bodies that overlap the one in question */
+    uint32_t hit[HITS]; /* entries whose fat spheres overlap that of the current one */
 } Search;
 
 /* Contiguous entries of the grid. */
@@ -26,7 +26,7 @@ typedef struct Range {
     uint32_t begin, end;
 } Range;
 
-/* Removes pairs that do not meet from a buffer. */
+/* Removes pairs that the filter excludes from a buffer. */
 static void filter_buffer(Search *s, int run)
 {
     const TalusFilter *f = s->grid->bodies->filter;
@@ -61,7 +61,7 @@ static inline void add(Search *s, int run, uint32_t a, uint32_t b)
     s->buffer[run][s->buffered[run]++] = pair;
 }
 
-/* A pair that is not two moving spheres. */
+/* Adds a pair that is not two moving spheres, with a moving body first; none if both are fixed or driven. */
 static void add_other(Search *s, uint32_t a, uint32_t b)
 {
     const TalusBodyView *v = s->grid->bodies;
@@ -96,7 +96,8 @@ static inline void meet(Search *s, uint32_t i, uint32_t j)
         add(s, TALUS_RUN_SPHERES, a < b ? a : b, a < b ? b : a);
 }
 
-/* As meet, in periodic space. Of the entries of one pair in one relative position, all but one share a shifted axis. */
+/* As meet, in periodic space. Images repeat a pair at the same relative position; it is taken once, where no axis is
+ * shifted in both entries. */
 static void meet_image(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
@@ -121,8 +122,8 @@ static inline void meet_hits(Search *s, uint32_t i, int hits)
         meet(s, i, s->hit[k]);
 }
 
-/* Finds the bodies in the ranges that overlap body i. No branch depends on the outcome, which is not predictable; hits
- * are evaluated after all ranges. */
+/* Tests entry i against all entries of the ranges: pairs with overlapping fat spheres go to meet. The inner loop has no
+ * branch on the outcome of a test, which cannot be predicted; it collects hits, evaluated afterwards. */
 static void scan(Search *s, uint32_t i, const Range *range, int ranges)
 {
     const TalusGridBody *body = s->grid->body;
@@ -154,7 +155,8 @@ static int add_range(Range *range, int ranges, uint32_t begin, uint32_t end)
     return ranges + (begin < end);
 }
 
-/* Adds the bodies in the cells x_low .. x_high (folded, x_low may exceed x_high) of row (y, z). */
+/* Appends the entries of the cells x_low .. x_high of row (y, z) as one range, or as two if x_low > x_high, where the
+ * row folds. Returns the number of ranges. */
 static int add_row(const TalusGrid *grid, const TalusLevel *level, int64_t y, int64_t z,
                    int64_t x_low, int64_t x_high, Range *range, int ranges)
 {
@@ -171,8 +173,9 @@ static int64_t folded(int64_t k, int64_t cells)
     return k < 0 ? k + cells : k < cells ? k : k - cells;
 }
 
-/* Finds the cells around a cell: all, or the half after it, which is the next one in the row, the next row, and three
- * rows of the next layer. The first range of a half is the cell itself, mostly with the next one. */
+/* Writes the ranges of entries in the 3x3x3 cells around `cell`; with `half`, only the cell itself and the 13
+ * neighbours that follow it, so that each pair is seen once. The first range of a half starts with the cell itself.
+ * Returns the number of ranges. */
 static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t cell, bool half,
                       Range range[MAX_RANGES])
 {
@@ -187,7 +190,8 @@ static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t c
     return ranges;
 }
 
-/* A partner's centre is at most fat + edge / 2 away: two or three cells in each direction. */
+/* Tests entry i against a coarser level. A partner's fat radius is at most edge / 2, so its centre is at most fat +
+ * edge / 2 away: two or three cells in each direction. */
 static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
 {
     const TalusGridBody *me = &s->grid->body[i];
@@ -209,9 +213,9 @@ static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
     scan(s, i, range, ranges);
 }
 
-/* Adds the walls near body i; in periodic space, near its image that is nearest to the wall. The smaller size is the
- * body's, as a wall has none, so the body's margin counts twice: fat contains half of envelope times size, and size <=
- * fat. */
+/* Adds the walls near body i; in periodic space, near its image that is nearest to the wall. The envelope
+ * contains envelope * size of the body, as a wall has no size, but fat contains only half of that. The other half is at
+ * most envelope * fat / 2, because size <= fat. */
 static void search_walls(Search *s, uint32_t i)
 {
     const TalusGrid *grid = s->grid;
@@ -273,8 +277,8 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         flush(&s, run);
 }
 
-/* Bodies of the subset search all cells of their level. Others search only for larger ones, which search none
- * smaller. */
+/* Bodies of the subset search all cells of their level, and walls. All bodies search the coarser levels, because larger
+ * bodies of the subset do not search for smaller ones. */
 static void search_around_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;

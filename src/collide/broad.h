@@ -11,23 +11,25 @@
 
 #include "collide/grid.h"
 
+/* The three runs of contact.h. */
 enum { TALUS_RUN_SPHERES, TALUS_RUN_SPHERE_FIXED, TALUS_RUN_GENERAL, TALUS_RUNS };
 
 typedef struct TalusPairList {
     TalusPair *pair;
     int64_t count;
-    atomic_llong found; /* during the search; may exceed the capacity */
+    atomic_llong found; /* pairs found so far in a search; may exceed the capacity of `pair` */
 } TalusPairList;
 
 typedef struct TalusBroad {
-    /* The result, sorted by (a, b), which are as in TalusContact. All pairs of the first run are contacts. The narrow
-     * phase decides about the others. */
+    /* The result, sorted by (a, b); a and b are ordered as in TalusContact. Every pair of the first run is a contact;
+     * the narrow phase decides about the others. */
     TalusPairList run[TALUS_RUNS];
-    const uint8_t *around; /* subset to search around, by body; NULL: all bodies */
+    const uint8_t *around; /* by body: nonzero for the subset to search around; NULL: all bodies */
     TalusGrid grid;
     TalusScratch scratch;
 } TalusBroad;
 
+/* Finds all pairs that may be contacts and writes them to broad->run. */
 TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                              const TalusDetectOptions *options);
 

@@ -1,8 +1,9 @@
 /* collide/capsules.h - capsules against spheres, planes and each other, by closed forms; for host and device. Part of
  * pair_table.h, which includes it.
  *
- * A capsule is the set of points within its radius of a line segment. The feature is the end of the segment (0: low, 1:
- * high) at which the contact is, 2 between the ends. */
+ * A capsule is the set of points within its radius of a line segment. Features: 0 against a sphere; the end of the
+ * segment (0: low, 1: high) against a plane; of two capsules the end of the common part of parallel segments, or 2 for
+ * the nearest points. */
 #ifndef TALUS_COLLIDE_CAPSULES_H
 #define TALUS_COLLIDE_CAPSULES_H
 
@@ -12,7 +13,7 @@
 /* sin^2 of the angle below which capsules count as parallel and touch in two points */
 #define TALUS_CAPSULE_PARALLEL 0x1p-10
 
-/* Half of the segment, world frame. */
+/* Vector from the capsule's centre to the high end of its segment, world frame. */
 TALUS_INLINE TalusVec3 talus_capsule_line(const TalusPose *pose)
 {
     return talus_rotate(pose->orientation, talus_vec3(0.0, 0.0, pose->shape->def.half_height));
@@ -76,8 +77,8 @@ TALUS_INLINE void talus_lines_nearest(TalusVec3 p, TalusVec3 q, TalusVec3 d, dou
 /* Two capsules: their segments, and the position of the second. */
 typedef struct TalusCapsules {
     const TalusPose *a, *b;
-    TalusVec3 p, q, d; /* points of the segments: s p and d + t q */
-    TalusVec3 apart;   /* normal if the segments intersect */
+    TalusVec3 p, q, d; /* points of the segments: s p and d + t q, s and t in -1 .. 1 */
+    TalusVec3 apart;   /* normal to use if the segments intersect */
     double reach;
     TALUS_MANIFOLD_SINK *sink;
 } TalusCapsules;

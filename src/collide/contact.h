@@ -37,6 +37,7 @@ TALUS_INLINE bool talus_is_excluded(const TalusFilter *f, uint32_t a, uint32_t b
     return false;
 }
 
+/* True if the filter lets bodies a and b collide. */
 TALUS_INLINE bool talus_may_meet(const TalusFilter *f, uint32_t a, uint32_t b)
 {
     return (f->meets[f->group[a]] >> f->group[b] & 1) && !talus_is_excluded(f, a, b);
@@ -70,9 +71,9 @@ TALUS_INLINE bool talus_is_free(const TalusBodyView *bodies, int64_t slot)
 typedef struct TalusContact {
     uint32_t a, b;
     uint32_t feature; /* distinguishes the contacts of a pair; stable from step to step */
-    uint32_t general; /* index into arms for run 3 */
+    uint32_t general; /* run 3: index into TalusContactList.arms */
     TalusVec3 normal;
-    double gap; /* signed distance phi along the normal */
+    double gap; /* m: signed distance phi along the normal */
 } TalusContact;
 
 /* Key by which impulses are transferred to the next step; the canonical order is that of keys. */
@@ -106,14 +107,14 @@ typedef struct TalusContactList {
     int count;                                /* their sum */
     TalusContact *contact;                    /* [count] */
     TalusArms *arms;                          /* [general] */
-    TalusVec3 *impulse; /* [count]: on b, world frame; warm start, then the result of the solve */
+    TalusVec3 *impulse; /* [count], N s: on b, world frame; warm start, then result of the solve */
 } TalusContactList;
 
 typedef struct TalusDetectOptions {
-    double h;
+    double h;               /* s */
     double envelope;        /* fraction of the smaller size */
-    double reference_speed; /* max(g h, the speed given by the scene) */
-    double friction;        /* largest friction coefficient of all pairs */
+    double reference_speed; /* m/s: max(g h, the speed given by the scene) */
+    double friction;        /* largest friction coefficient of all pairs, at most 1 */
 } TalusDetectOptions;
 
 typedef struct TalusDetector TalusDetector;
@@ -125,7 +126,7 @@ void talus_detector_destroy(TalusDetector *detector);
  *     envelope * min(size) + h * (closing speed along the contact's normal, now or if one body is stopped,
  *                                 + surface speeds by spin of non-spheres + friction * sliding speed
  *                                 + 2 reference_speed)
- * where sizes of 0 (plane, revolve) do not count. Transfers the impulses of contacts with the same key (a, b, feature)
+ * where sizes of 0 (walls) do not count. Transfers the impulses of contacts with the same key (a, b, feature)
  * from the list of the previous call. The detector owns the list, which is valid until the next call. Allocates nothing
  * once capacities suffice.
  *
@@ -157,8 +158,8 @@ void talus_detector_take_missed(TalusDetector *detector);
 /* Returns the list of the last talus_detect (count 0 before the first), dropped impulses set to zero. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 
-/* Drops the impulses of a body's contacts, because another body may use its slot next. Takes effect with the next of
- * these calls, in one pass over the list for any number of bodies. */
+/* Zeroes the impulses of a body's contacts, because another body may use its slot next. Done at the next call that
+ * uses the list, in one pass for any number of bodies. */
 void talus_detector_drop_impulses(TalusDetector *detector, uint32_t body);
 
 /* For restart: copies a list as if the last talus_detect had made it. */

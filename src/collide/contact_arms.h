@@ -1,10 +1,11 @@
-/* collide/contact_arms.h - arms of a contact of any run: computed for the two sphere runs, stored for the general one. */
+/* collide/contact_arms.h - arms of a contact of any run: computed in the two sphere runs, stored in the general one. */
 #ifndef TALUS_COLLIDE_CONTACT_ARMS_H
 #define TALUS_COLLIDE_CONTACT_ARMS_H
 
 #include "collide/contact.h"
 #include "collide/period.h"
 
+/* Returns the arms of contact i from the positions and radii of all bodies. */
 static inline TalusArms talus_contact_arms(const TalusContactList *list, int i,
                                            const TalusVec3 *position, const double *radius,
                                            const TalusPeriod *period)

@@ -6,8 +6,8 @@
  *   1. GJK (gjk.h). It suffices if the bodies are apart by more than a tiny part of their size.
  *   2. The polytope (epa.h) finds the direction of that translation, roughly for curved bodies.
  *   3. b is moved in that direction until it is clear of a by `clearance`, and GJK finds the nearest points of the two:
- *      its n' has s(n') >= s(n), as the distance so found is s(n') + t.n' for a translation t of length t.n, and is
- *      not below s(n) + t.n. Repeated while s grows; each time an error of the direction shrinks by
+ *      the direction n' between them has s(n') >= s(n). (b moved by t = |t| n; the distance found is s(n') + t.n', at
+ *      least s(n) + |t|, and t.n' <= |t|.) Repeated while s grows; each time an error of the direction shrinks by
  *      (depth + clearance) / (radius of curvature of C + clearance).
  * Bodies that barely touch are therefore evaluated while apart, so their normal is as accurate as that of any others:
  * it is never the direction of a vector of length zero. */
@@ -17,7 +17,7 @@
 #include "collide/epa.h"
 #include "collide/narrow.h"
 
-/* Relative to the smaller size. */
+/* Lengths relative to the smaller size of the two bodies. */
 #define TALUS_CONVEX_TOUCHING 0x1p-22  /* distance of cores below which they count as touching */
 #define TALUS_CONVEX_CLEARANCE 0x1p-10 /* clearance of step 3 */
 
@@ -30,14 +30,15 @@ typedef struct TalusNearest {
     TalusVec3 on_a, on_b;
 } TalusNearest;
 
-/* s(n) */
+/* s(n), the free space between the bodies along n. */
 TALUS_INLINE double talus_separation_along(const TalusConvexPair *p, TalusVec3 n)
 {
     return -talus_dot(n, talus_epa_support(p, n));
 }
 
-/* Extrapolates the rotation of a direction, in doubling steps, while s grows: for a body in the middle of another,
- * where (depth + clearance) / (radius + clearance) is nearly 1. Returns s of the new *turned. */
+/* A round of step 3 has rotated the direction `from` to *turned, with s = `space`. Rotates *turned farther, in doubling
+ * steps, while s grows; returns its s. Speeds up step 3 for a body in the middle of another, where an error shrinks by
+ * little in a round. */
 TALUS_INLINE double talus_convex_overshoot(const TalusConvexPair *p, TalusVec3 from,
                                            TalusVec3 *turned, double space)
 {
@@ -54,7 +55,7 @@ TALUS_INLINE double talus_convex_overshoot(const TalusConvexPair *p, TalusVec3 f
     return space;
 }
 
-/* Step 3. */
+/* Step 3: refines the direction `normal`, along which b is `depth` deep in a, and finds the nearest points. */
 TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 normal, double depth,
                                        TalusNearest *out)
 {
@@ -75,7 +76,7 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
             out->normal = n;
             out->gap = found;
         }
-        /* the midpoint of both points favours neither */
+        /* along the normal, the midpoint of the two points stays that of GJK's */
         double off = talus_dot(out->normal, talus_sub(on_b, on_a)) - out->gap;
         out->on_a = talus_madd(on_a, 0.5 * off, out->normal);
         if (!better)
@@ -84,7 +85,8 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
     out->on_b = talus_madd(out->on_a, out->gap, out->normal);
 }
 
-/* Steps 2 and 3. The polytope is rough, so another direction may lead to a shorter translation. */
+/* Steps 2 and 3, from the simplex of GJK. The polytope is rough, so step 3 is tried with up to TALUS_EPA_RIVALS of its
+ * faces, and the shortest translation is kept. */
 TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g, TalusNearest *out)
 {
     TalusEpa e;

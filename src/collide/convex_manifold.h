@@ -37,7 +37,7 @@ TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, do
         talus_convex_manifold(a, b, &p, &near, reach, sink);
 }
 
-/* Adds the corners of a's part that faces the plane, and the lowest point if it is not among them. */
+/* A convex body a against the plane b: adds the corners of a's facing part, and the lowest point if none is as low. */
 TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, double reach,
                                      TALUS_MANIFOLD_SINK *sink)
 {

@@ -121,7 +121,7 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
 
 /* ---- other runs ------------------------------------------------------------------------------ */
 
-/* Counts the manifold points of a pair within the envelope, and writes them as far as capacity allows. */
+/* Sink for the manifold points of a pair: counts those within the envelope, and writes them while capacity allows. */
 typedef struct Writer {
     const TalusDetector *d;
     uint32_t a, b;
@@ -265,7 +265,7 @@ static void select_run(TalusDetector *d, int run)
     d->run_chunk = d->chunk + (run == TALUS_RUN_GENERAL ? before : 0);
 }
 
-/* Counts a run's contacts and finds the index of each chunk's first. */
+/* Sets *count to the number of contacts of a run, and run_chunk[] to the index of each chunk's first. */
 static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t *count)
 {
     const TalusPairList *pairs = &d->broad.run[run];
@@ -285,7 +285,7 @@ static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t
     return TALUS_OK;
 }
 
-/* Matches contacts begin .. end - 1 of the run with the old keys of that run. */
+/* Gives contacts begin .. end - 1 of the run the impulses of old contacts with the same key; 0 to new ones. */
 static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -314,7 +314,7 @@ static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Reserves the new list in addition to the part of the old one still in use, and the keys of both. */
+/* Reserves memory for the new list, which keeps the old one, and for the keys of the larger of both. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
 {
     int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;
@@ -355,7 +355,7 @@ static void write_run(TalusDetector *d, TalusPool *pool, int run, int64_t contac
     talus_parallel(pool, contacts, CONTACT_GRAIN, match_keys, d);
 }
 
-/* From here on nothing can fail. */
+/* Steps 3 and 4. Nothing can fail here. */
 static void replace_list(TalusDetector *d, TalusPool *pool, int64_t fixed, int64_t general)
 {
     int64_t spheres = d->broad.run[TALUS_RUN_SPHERES].count;

@@ -14,12 +14,12 @@ typedef struct TalusMissed {
 
 struct TalusDetector {
     TalusContactList list;
-    TalusVec3 *spare;    /* impulses of the next list */
-    TalusKey *old_key;   /* keys of the old list without its first run */
-    int64_t *chunk;      /* contacts of each chunk of pairs, then the index of its first contact */
-    TalusContact *draft; /* [DRAFT] for each chunk of the third run */
+    TalusVec3 *spare;    /* impulses of the new list while it is made */
+    TalusKey *old_key;   /* keys of the second and third run of the old list */
+    int64_t *chunk;      /* by chunk of pairs: number of contacts, later index of the first */
+    TalusContact *draft; /* contacts found while the third run is counted: DRAFT per chunk */
     TalusArms *draft_arms;
-    uint8_t *dropped; /* by body: its impulses will be dropped */
+    uint8_t *dropped; /* by body: the impulses of its contacts are to be zeroed */
     bool any_dropped;
     TalusMissed *missed; /* found by redetection */
     int64_t missed_count;
@@ -29,7 +29,7 @@ struct TalusDetector {
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
     TalusContactList old;     /* lengths of the old runs */
-    atomic_llong unsupported; /* index of the first pair of the run without a contact function */
+    atomic_llong unsupported; /* lowest index of a pair of the run without a contact function */
     int run;                  /* run that is counted or written */
     int64_t *run_chunk;       /* part of chunk for this run */
     int64_t drafts;           /* number of chunks of the third run with a draft */

@@ -62,7 +62,7 @@ TALUS_INLINE double talus_smaller_size(double a, double b)
     return a > 0.0 && (a < b || !(b > 0.0)) ? a : b;
 }
 
-/* Closing speed from the velocities of a and b along the normal. */
+/* Closing speed (file head) from the velocities of a and b along the normal. */
 TALUS_INLINE double talus_closing_speed(double a, double b)
 {
     return fmax(fmax(a - b, 0.0), fmax(a, -b));
@@ -85,7 +85,8 @@ TALUS_INLINE double talus_envelope_base(const TalusBodyView *bodies,
                              talus_sliding_speed(bodies, a, b));
 }
 
-/* Envelope with the largest closing speed along any normal, rounded up. */
+/* Upper bound of the envelope over all normals: `rest`, the envelope without the closing speed, plus h times the
+ * largest of |va - vb|, |va|, |vb|. */
 TALUS_INLINE double talus_envelope_reach(double rest, double h, TalusVec3 va, TalusVec3 vb)
 {
     TalusVec3 u = talus_sub(va, vb);
@@ -127,6 +128,7 @@ TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
     return distance - radii < rest + options->h * closing;
 }
 
+/* The same in space without a period. */
 TALUS_INLINE bool talus_spheres_meet(const TalusBodyView *bodies, const TalusDetectOptions *options,
                                      uint32_t a, uint32_t b)
 {

@@ -23,8 +23,8 @@ enum {
 
 typedef struct TalusEpaFace {
     TalusVec3 normal; /* outward, length 1 */
-    double height;    /* height of its plane over the origin; infinite for a needle */
-    uint8_t at[3];
+    double height;    /* distance of its plane from the origin; infinite for a face without area */
+    uint8_t at[3];    /* indices of its corners in TalusEpa.w */
 } TalusEpaFace;
 
 typedef struct TalusEpa {
@@ -34,7 +34,7 @@ typedef struct TalusEpa {
     TalusEpaFace face[TALUS_EPA_FACES];
     double extent; /* distance of the farthest point from the origin */
     TalusVec3 normal;
-    double depth; /* depth along the normal; the smallest so far */
+    double depth; /* smallest depth found so far, along `normal` */
 } TalusEpa;
 
 /* Point of C farthest along d. */
@@ -62,7 +62,7 @@ TALUS_INLINE void talus_epa_add_face(TalusEpa *e, int i, int j, int k)
 
 /* ---- the first tetrahedron ------------------------------------------------------------------- */
 
-/* Squared measure of w's distance from the simplex: length from a point, area with a line, volume with a triangle. */
+/* Squared measure of how far w is off the simplex of 1, 2 or 3 points: length, area or volume that it would add. */
 TALUS_INLINE double talus_epa_off_line(const TalusEpa *e, TalusVec3 w)
 {
     TalusVec3 d = talus_sub(w, e->w[0]);
@@ -150,7 +150,8 @@ TALUS_INLINE int talus_epa_nearest_face(const TalusEpa *e)
     return best;
 }
 
-/* Adds an edge to the rim of the hole, or removes it if its other face is in the hole. False if there are too many. */
+/* Adds an edge of a removed face to the rim of the hole; if the rim has it in the other direction already, both faces
+ * at it are removed, and the edge is dropped from the rim. False if there are too many. */
 TALUS_INLINE bool talus_epa_rim(uint8_t edge[][2], int *count, uint8_t from, uint8_t to)
 {
     for (int k = 0; k < *count; k++) {
@@ -233,7 +234,7 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
     }
 }
 
-/* Directions already refined. */
+/* Directions from which step 3 of convex.h has started or at which it has ended. */
 typedef struct TalusTriedDirections {
     int count;
     TalusVec3 direction[2 * TALUS_EPA_RIVALS];

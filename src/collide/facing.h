@@ -12,13 +12,13 @@
 
 enum { TALUS_FACING_MOST = 8 };
 
-/* A face (count >= 3, anticlockwise seen from outside; eight points of a disc's rim, eight corners of a face that has
- * more), a line (2) or a point (1). */
+/* The facing part: a face (count >= 3, anticlockwise seen from outside), a line (2) or a point (1). A disc is given by
+ * eight points of its rim; of a face with more corners, eight are kept. */
 typedef struct TalusFacing {
     int count;
     TalusVec3 point[TALUS_FACING_MOST + 1]; /* capacity for one more */
     TalusVec3 normal;                       /* of a face, outward */
-    uint32_t id;                            /* distinguishes the parts of a body */
+    uint32_t id;                            /* tells the faces and lines of one body apart */
 } TalusFacing;
 
 /* Sine of the tilt below which the points of a disc are fixed to the body instead of starting at the lowest. */
@@ -100,7 +100,7 @@ TALUS_INLINE void talus_facing_cylinder(double radius, double h, TalusVec3 d, Ta
     talus_facing_line(talus_vec3(x, y, -h), talus_vec3(x, y, h), f);
 }
 
-/* The side's normal has the components 2 h and radius away from the axis and along it. */
+/* The normal of the cone's side has the direction (2 h, radius): away from the axis, along it. */
 TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusFacing *f)
 {
     double rho = sqrt(d.x * d.x + d.y * d.y);

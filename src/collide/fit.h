@@ -1,10 +1,10 @@
 /* collide/fit.h - limits of fat radii in periodic space; for host and device. Lengths are in metres.
  *
- * Two bodies meet as nearest images only, so two fat radii must stay below half of every period, and so must a wall
- * with its margin and the body beside it. Radii and resting envelopes that violate this are refused. The share of
- * speeds is clipped, and bodies that may miss a contact for that reason are counted: the step is then halved
- * (world/step/step.c). A clipped share of sliding is not counted: it only keeps contacts from appearing and
- * disappearing, and closes no gap. */
+ * A fat radius is a body's radius plus a margin (grid.h) that grows with its speed. Two bodies meet as nearest images
+ * only, so two fat radii must stay below half of every period, and so must a wall with its margin and the body beside
+ * it. Bodies too large for this even at rest are refused. A margin that is too large because of speeds is clipped, and
+ * bodies that may miss a contact for that reason are counted: the step is then halved (world/step/step.c). A clipped
+ * share of sliding is not counted: it only keeps contacts from appearing and disappearing, and closes no gap. */
 #ifndef TALUS_COLLIDE_FIT_H
 #define TALUS_COLLIDE_FIT_H
 
@@ -22,7 +22,8 @@ typedef struct TalusFit {
     double at_rest; /* largest talus_radius_at_rest of the bodies in the grid */
     double limit;   /* upper bound of fat radii with which bodies meet nearest images only */
     int clipped;    /* bodies and walls that move farther within the step than one image allows */
-    /* Body or wall that is too large even without speeds, and the axis. */
+    /* If something is too large even without speeds: what and along which axis; for a wall, its body and kind; length
+     * of the period, and the radius at rest of the body or the distance that the wall with a body beside it takes. */
     TalusFitResult result;
     int axis;
     uint32_t body;
@@ -30,6 +31,7 @@ typedef struct TalusFit {
     double length, reach;
 } TalusFit;
 
+/* Margin of body i without its speeds, and its fat radius with that margin. */
 TALUS_INLINE double talus_resting_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                          uint32_t i)
 {
@@ -42,7 +44,7 @@ TALUS_INLINE double talus_radius_at_rest(const TalusBodyView *v, const TalusDete
     return (v->radius[i] + talus_resting_margin(v, o, i)) * TALUS_GRID_SLACK;
 }
 
-/* Margin without its share of sliding (grid_level.h): how far the body may move within the step. */
+/* Margin (talus_body_margin) without the share of sliding: what the body needs to miss no contact. */
 TALUS_INLINE double talus_closing_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                          TalusVec3 drift, uint32_t i)
 {
@@ -122,13 +124,13 @@ TALUS_INLINE bool talus_fit_clips(const TalusFit *fit)
     return !(fit->largest < fit->limit) || fit->clipped > 0;
 }
 
-/* Clipped fat radius, strictly below the limit after rounding. */
+/* Fat radius of a clipped body: the limit, lowered so that rounding keeps it strictly below. */
 TALUS_INLINE double talus_clipped_fat(const TalusFit *fit)
 {
     return fit->limit * (2.0 - TALUS_GRID_SLACK);
 }
 
-/* True if the clipped body may miss a contact. */
+/* True if body i, whose fat radius is clipped, moves so far within the step that it may miss a contact. */
 TALUS_INLINE bool talus_clipped_may_miss(const TalusFit *fit, const TalusBodyView *v,
                                          const TalusDetectOptions *o, TalusVec3 drift, uint32_t i)
 {

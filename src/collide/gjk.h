@@ -24,12 +24,13 @@
 /* Two convex bodies; the second may be a triangle. */
 typedef struct TalusConvexPair {
     const TalusShape *a, *b; /* b NULL: b is the triangle `corner` */
-    TalusVec3 axis[3];       /* of b */
-    TalusVec3 centre;        /* of b */
-    TalusVec3 corner[3];
-    double size; /* size of the smaller body, the scale of tolerances */
+    TalusVec3 axis[3];       /* axes of b in the frame of a */
+    TalusVec3 centre;        /* position of b in the frame of a */
+    TalusVec3 corner[3];     /* in the frame of a */
+    double size;             /* size of the smaller body, the scale of tolerances */
 } TalusConvexPair;
 
+/* Rotates a direction of a's frame into the frame of b. */
 TALUS_INLINE TalusVec3 talus_pair_into_b(const TalusConvexPair *p, TalusVec3 d)
 {
     return talus_vec3(talus_dot(p->axis[0], d), talus_dot(p->axis[1], d), talus_dot(p->axis[2], d));
@@ -156,7 +157,7 @@ typedef enum TalusGjkResult {
 
 typedef struct TalusGjk {
     TalusGjkResult result;
-    int count; /* number of points of C */
+    int count; /* number of points of the simplex, all of C */
     TalusVec3 w[4], on_a[4];
     double weight[4]; /* weights of v; unset if the origin is inside the tetrahedron */
     TalusVec3 v;

@@ -99,11 +99,12 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
     grid->per_unit = 1.0 / grid->unit;
     grid->large = sum < INFINITY ? TALUS_GRID_LARGE * sum / count : INFINITY;
     grid->phase = choose_phase(histogram);
-    if (grid->bodies->period) /* a wall may be larger than a moving body (fit.h) */
+    if (grid->bodies->period) /* fit.h would refuse or clip a larger body in the grid */
         grid->large = fmin(grid->large, 0.25 * talus_shortest_period(grid->bodies->period));
 }
 
-/* Mean -+ four mean deviations, cut at the outermost bodies: all of a uniform bed, hardly more if some bodies left. */
+/* Sets the box along one axis to mean -+ four mean deviations of the sample, cut at its outermost bodies: all of a
+ * uniform bed, and hardly more if some bodies are far away. */
 static void choose_range(const TalusGrid *grid, const uint32_t *sample, int count, int axis,
                          double *low, double *high)
 {
@@ -288,7 +289,7 @@ static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     const TalusGrid *grid = context;
     double per_phase = 1.0 / grid->phase;
     for (int64_t i = begin; i < end; i++) {
-        uint32_t cell = grid->cells; /* the one after all others */
+        uint32_t cell = grid->cells; /* the cell after all others, for what is not in the grid */
         if (grid->fat[i] != 0.0f) {
             int class = talus_size_class(fabs((double)grid->fat[i]), per_phase);
             cell =
@@ -309,7 +310,7 @@ static uint32_t note_image(const TalusGrid *grid, int64_t k, uint32_t i)
     return i;
 }
 
-/* Copies the data of the search in the order of cells. */
+/* Copies positions and radii in the order of cells, so that the search reads contiguous memory. */
 static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;

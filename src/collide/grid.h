@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-/* Bit of TalusGrid.entry[].b that is set for every body but moving spheres, the plain bodies. */
+/* Bit of TalusGrid.entry[].b, set for every body that is not plain, that is, not a moving sphere. */
 #define TALUS_NOT_PLAIN UINT32_C(0x80000000)
 
 /* A body in units of TalusGrid.unit, a power of two, so that positions are exact. */
@@ -36,8 +36,8 @@ typedef struct TalusGrid {
     /* Valid during a call. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
-    int moving; /* moving bodies in the sample; 0: nothing can touch */
-    TalusVec3 drift;
+    int moving;              /* moving bodies in the sample; 0: nothing can touch */
+    TalusVec3 drift;         /* mean velocity of the sample, m/s */
     double unit;             /* a power of two near the typical fat radius */
     double per_unit;         /* 1 / unit */
     double phase;            /* cell edges are phase times a power of two, in units */
@@ -67,8 +67,8 @@ typedef struct TalusGrid {
     TalusFit fit;
     TalusGridImage *images;
     int image_count;
-    uint8_t *image; /* [members]: bits of the shifted axes; NULL: not periodic */
-    uint8_t *image_room;
+    uint8_t *image;      /* [members]: bits of the shifted axes; NULL: not periodic */
+    uint8_t *image_room; /* memory of image */
 } TalusGrid;
 
 /* Memory shared by consecutive stages. */
@@ -85,7 +85,8 @@ void talus_grid_clear(TalusGrid *grid);
 /* ---- grid_images.c ---- */
 /* Computes the limit of fat radii (fit.h). Fails if a body or wall at rest is large enough to meet two images. */
 TalusStatus talus_grid_fit(TalusGrid *grid);
-/* Clips fat radii to the limit, counts the bodies that move farther, then makes all images and counts their sizes. */
+/* Clips fat radii to the limit and counts the bodies that may miss a contact by it (fit.clipped); then makes all images
+ * and counts them in size_class. */
 TalusStatus talus_grid_images(TalusGrid *grid);
 
 #endif

@@ -1,4 +1,4 @@
-/* collide/grid_level.h - parts of the hierarchical grid (grid.h) for host and device: fat radii, size classes, cells. */
+/* collide/grid_level.h - parts of the grid (grid.h) for host and device: fat radii, size classes, cells. */
 #ifndef TALUS_COLLIDE_GRID_LEVEL_H
 #define TALUS_COLLIDE_GRID_LEVEL_H
 
@@ -25,7 +25,7 @@ typedef struct TalusLevel {
     double per_edge;   /* 1 / edge */
     int64_t origin[3]; /* cell coordinates of the box's first cell */
     int64_t cells[3];  /* size of the box; at least 3 each, so that all neighbours differ */
-    uint32_t first;    /* index of its first cell; x runs fastest, then y, then z */
+    uint32_t first;    /* index of the level's first cell; x runs fastest, then y, then z */
     uint32_t bodies;
 } TalusLevel;
 
@@ -36,7 +36,7 @@ TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
     TalusVec3 x = v->position[i], u = v->velocity[i];
     double sum =
         fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
-    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* a sphere's is never read */
+    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* of a sphere it is not read */
         TalusQuat q = v->orientation[i];
         sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
     }
@@ -45,8 +45,8 @@ TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
     return sum < INFINITY;
 }
 
-/* Difference of fat radius and radius. Two margins cover any closing speed (envelope.h): with the drift d, |v_a - v_b|
- * and |v_a| are at most |v_a - d| + |v_b - d| + |d|. */
+/* Margin: fat radius less radius, m. The margins of two bodies cover any closing speed (envelope.h): with the drift d,
+ * |v_a - v_b| and |v_a| are at most |v_a - d| + |v_b - d| + |d|. */
 TALUS_INLINE double talus_body_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                       TalusVec3 drift, uint32_t i)
 {
@@ -74,13 +74,14 @@ TALUS_INLINE int talus_size_class(double fat, double per_phase)
     return size_class < 1 || size_class >= TALUS_SIZE_CLASSES ? 1 : size_class;
 }
 
-/* Cost of phase candidate k: the number of bodies tested in the search grows as the cube of edge / (2 fat). The
- * histogram counts bodies by the fraction of their fat radius within an octave. */
+/* Candidate k for the phase, the factor in cell edge = phase 2^i: above 1, at most 2. */
 TALUS_INLINE double talus_phase_edge(int k)
 {
     return 1.0 + (k + 1.0) / TALUS_PHASES;
 }
 
+/* Cost of the search with candidate k: the number of bodies tested grows as the cube of edge / (2 fat). The histogram
+ * counts sampled bodies by fat radius within an octave. */
 TALUS_INLINE double talus_phase_cost(const int histogram[TALUS_PHASES], int k)
 {
     double edge = talus_phase_edge(k), cost = 0.0;

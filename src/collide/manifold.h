@@ -11,8 +11,8 @@
 #include "collide/facing.h"
 
 /* Tolerances are relative to the smaller size. */
-#define TALUS_MANIFOLD_CLIP 0x1p-10    /* corners this far outside of the other part are over it */
-#define TALUS_MANIFOLD_NEAREST 0x1p-22 /* nearest points nearer by this than corners count */
+#define TALUS_MANIFOLD_CLIP 0x1p-10    /* corners up to this far outside count as inside */
+#define TALUS_MANIFOLD_NEAREST 0x1p-22 /* difference of gaps below which points are equally near */
 /* sin^2 of the angle below which two lines count as parallel */
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
 /* Factor by which a candidate must spread farther than an earlier one, so that rounding does not choose. */
@@ -27,8 +27,9 @@ enum {
     TALUS_FEATURE_BITS = 9
 };
 
-/* u, v across the normal, height along it. `id`: a corner, or the intersection of an edge and a border. `edge`: the one
- * that leaves the corner (0 .. 7: its own, 8 .. 15: along a border). */
+/* Candidate for a manifold point: u, v across the normal, height along it. `id` tells which corner of the clipped part
+ * it is, or the intersection of which edge with which border. `edge`: the edge that leads from it to the next candidate
+ * (0 .. 7: of the clipped part, 8 .. 15: along a border). */
 typedef struct TalusCandidate {
     double u, v, height, gap;
     uint32_t id, edge;
@@ -46,9 +47,9 @@ typedef struct TalusClipRegion {
     TalusVec3 n, e, f;
     int count;
     double u[TALUS_FACING_MOST], v[TALUS_FACING_MOST];
-    double turn;               /* 1: corners run anticlockwise */
+    double turn;               /* 1: corners run anticlockwise; -1: clockwise */
     double base, per_u, per_v; /* height of the part over (u, v) */
-    double tolerance;
+    double tolerance;          /* m: corners up to this far outside stay */
 } TalusClipRegion;
 
 TALUS_INLINE void talus_clip_axes(TalusClipRegion *s, TalusVec3 n)
@@ -58,7 +59,7 @@ TALUS_INLINE void talus_clip_axes(TalusClipRegion *s, TalusVec3 n)
     s->f = talus_cross(n, s->e);
 }
 
-/* Sets the corners and the plane of the clipping part. False if it is inclined too much. */
+/* Makes a face the clipping part: sets its corners and plane. False if its normal is more than 75 degrees off n. */
 TALUS_INLINE bool talus_clip_region_of_face(TalusClipRegion *s, const TalusFacing *part)
 {
     double cosine = talus_dot(part->normal, s->n);
@@ -76,7 +77,7 @@ TALUS_INLINE bool talus_clip_region_of_face(TalusClipRegion *s, const TalusFacin
     return true;
 }
 
-/* The same for a line: two borders, across it at its ends. False if `other` is not parallel to it. */
+/* Makes a line the clipping part: its two borders cross it at its ends. False if the line `other` is not parallel. */
 TALUS_INLINE bool talus_clip_region_of_line(TalusClipRegion *s, const TalusFacing *part,
                                             const TalusFacing *other)
 {
@@ -141,8 +142,9 @@ TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusC
     return c;
 }
 
-/* Keeps what lies inside of a border. A corner outside by less than the tolerance stays, and the edge beyond it is not
- * cut. A line counts as two equal edges, of which only the first is cut. */
+/* Clips a polygon or line to one border; writes the candidates that remain to `out` and returns their number. A corner
+ * outside by less than the tolerance stays, and the edge beyond it is not cut. A line counts as two equal edges, of
+ * which only the first is cut. */
 TALUS_INLINE int talus_clip(const TalusClipRegion *s, int border, const TalusCandidate *in,
                             int count, bool line, TalusCandidate *out)
 {
@@ -161,7 +163,8 @@ TALUS_INLINE int talus_clip(const TalusClipRegion *s, int border, const TalusCan
     return kept;
 }
 
-/* Clips the subject to all borders. Returns the number of candidates with a gap below `limit`. */
+/* Clips the subject, the facing part of b or else of a, to all borders. Writes the candidates with a gap below `limit`;
+ * returns their number. */
 TALUS_INLINE int talus_clip_all(const TalusClipRegion *s, const TalusFacing *subject,
                                 bool subject_is_b, double limit, TalusCandidate *out)
 {
@@ -197,7 +200,7 @@ TALUS_INLINE double talus_signed_area(const TalusCandidate *p, const TalusCandid
     return (q->u - p->u) * (x->v - p->v) - (q->v - p->v) * (x->u - p->u);
 }
 
-/* Of a candidate from (u, v). */
+/* Squared distance of a candidate from (u, v). */
 TALUS_INLINE double talus_squared_distance(const TalusCandidate *p, double u, double v)
 {
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
@@ -288,7 +291,8 @@ TALUS_INLINE void talus_keep_nearest(TalusCandidate *c, int count, const TalusCa
     c[closest] = *nearest;
 }
 
-/* Drops candidates nearer than `least`, the nearest points: such a corner lies barely outside of an inclined part. */
+/* Drops candidates with a gap below `least`, that of the nearest points. No point can be nearer: such a corner lies
+ * barely outside of an inclined part. */
 TALUS_INLINE int talus_drop_below(TalusCandidate *c, int count, double least)
 {
     int kept = 0;
@@ -318,7 +322,7 @@ TALUS_INLINE int talus_reduce_candidates(TalusCandidate *c, int count, double to
     return count;
 }
 
-/* Point of a candidate. */
+/* Position of a candidate, in the frame of a. */
 TALUS_INLINE TalusVec3 talus_candidate_point(const TalusClipRegion *s, const TalusCandidate *c)
 {
     return talus_madd(talus_madd(talus_scale(c->height, s->n), c->u, s->e), c->v, s->f);
@@ -367,6 +371,7 @@ TALUS_INLINE int talus_manifold_clip(const TalusConvexPair *p, TalusClipRegion *
     return fine ? talus_clip_all(s, subject, subject_is_b, limit, c) : 0;
 }
 
+/* Feature of a candidate: its id with the ids of both facing parts; of the nearest points: their id alone. */
 TALUS_INLINE uint32_t talus_manifold_feature(const TalusFacing *a, const TalusFacing *b,
                                              uint32_t id)
 {

@@ -23,17 +23,16 @@ typedef struct TalusClearedBody {
     const TalusShape *surface; /* mesh or field */
     TalusPose pose;            /* clear pose, in the frame of the surface */
     TalusVec3 translation;     /* from the original position to the clear one */
-    double reach;              /* limit of gaps of the body */
-    double
-        clear_reach; /* limit of gaps at the clear pose: reach plus the length of the translation */
-    double margin, size;
+    double reach;              /* largest gap of a contact, at the original position */
+    double clear_reach;        /* the same at the clear pose: reach + |translation| */
+    double margin, size;       /* core margin (geometry/support.h) and size of the body */
 } TalusClearedBody;
 
-/* One facet, its corners relative to the body's position. */
+/* One facet, its corners relative to the body's clear position. */
 typedef struct TalusLocalFacet {
-    int32_t t;
+    int32_t t; /* index of the facet */
     TalusFacet f;
-    bool solid;
+    bool solid;   /* the facet bounds a solid */
     TalusVec3 up; /* normal on the side of the body's original position */
 } TalusLocalFacet;
 
@@ -80,8 +79,8 @@ TALUS_INLINE bool talus_projects_onto_facet(const TalusLocalFacet *g, TalusVec3 
     return true;
 }
 
-/* Finds the body's lowest point and its gap to the facet's plane. False if the plane is out of reach, or the whole body
- * is behind the plane of a solid. */
+/* Finds the body's lowest point, the farthest along -g->up, and its gap to the facet's plane. False if the plane is out
+ * of reach, or the whole body is behind the plane of a solid. */
 TALUS_INLINE bool talus_lowest_point(const TalusClearedBody *q, const TalusLocalFacet *g,
                                      TalusVec3 *lowest, double *gap)
 {
@@ -97,9 +96,8 @@ TALUS_INLINE bool talus_lowest_point(const TalusClearedBody *q, const TalusLocal
 /* Translation out of one facet. */
 typedef struct TalusPushOut {
     TalusVec3 direction; /* normal of the facet */
-    double depth;        /* depth of the body's lowest point below a facet's plane */
-    bool
-        off_facet; /* that point does not project into the facet: another direction may be shorter */
+    double depth;        /* of the body's lowest point below the facet's plane */
+    bool off_facet;      /* that point is not over the facet: another direction may be shorter */
 } TalusPushOut;
 
 /* Finds the translation through the facet above a body that lies below a field and barely intersects it, if at all. */

@@ -2,8 +2,8 @@
  * which includes it.
  *
  * Works facet by facet in the frame of the mesh, relative to the body's position. The touched parts of a facet
- * (mesh_parts.h) are defined for bodies that are apart from the surface, so a body that overlaps it is first translation
- * clear (mesh_clear.h). Its gaps are then reduced by that translation along each contact's normal.
+ * (mesh_parts.h) are defined for bodies that are apart from the surface, so a body that overlaps it is first moved
+ * clear of it (mesh_clear.h). Its gaps are then reduced by that translation along each contact's normal.
  *
  * Several facets find the same edge or vertex; the first of them counts. The face contacts of a flat patch are
  * collected and reduced to four, so that a tessellated plane touches as a plane. Short lists hold the edges, vertices
@@ -14,13 +14,14 @@
 #include "collide/mesh_manifold.h"
 #include "collide/mesh_parts.h"
 
-/* Half width of the search box at the end of a side, relative to its length: cells of a field end there. */
+/* Half width of a box around the end of a side, relative to the side's length, that meets all facets at that vertex:
+ * not 0, because the cells of a field end there. */
 #define TALUS_FACET_END 0x1p-16
 
 enum {
-    TALUS_FACET_PATCHES = 3, /* in the list */
+    TALUS_FACET_PATCHES = 3, /* capacities of the lists of patches, of edges and vertices */
     TALUS_FACET_EDGES = 16,
-    TALUS_FACET_ON_EDGE = 200 /* features of contacts of side k: 8 each */
+    TALUS_FACET_ON_EDGE = 200 /* first feature of side 0; each side has 8 */
 };
 
 /* Candidates of one flat patch. */
@@ -34,11 +35,11 @@ typedef struct TalusPatchPoints {
 /* A convex body against a mesh or field, and what its facets have given so far. */
 typedef struct TalusMeshQuery {
     TalusClearedBody at;
-    const TalusPose *b;
+    const TalusPose *b; /* the mesh or field */
     TALUS_MANIFOLD_SINK *sink;
     TalusPatchPoints patch[TALUS_FACET_PATCHES];
     int patches;
-    uint32_t edge[TALUS_FACET_EDGES];
+    uint32_t edge[TALUS_FACET_EDGES]; /* features of the edges and vertices found */
     int edges;
 } TalusMeshQuery;
 
@@ -94,8 +95,8 @@ TALUS_OUTLINE void talus_patch_emit(const TalusMeshQuery *q, TalusPatchPoints *p
                               talus_candidate_point(&s, &p->c[k]), p->c[k].gap);
 }
 
-/* Adds a candidate once: two facets of a patch both find a corner over their common edge. A cut corner whose number is
- * taken by another facet's gets the next one. */
+/* Adds a candidate, unless it is a corner of the body that another facet of the patch has found (both find a corner
+ * over their common edge). An intersection whose id another facet has used gets the next free id. */
 TALUS_INLINE void talus_patch_add(TalusPatchPoints *p, TalusCandidate c)
 {
     bool cut = c.id >= TALUS_FACING_MOST && c.id != TALUS_FACET_LOWEST;
@@ -118,7 +119,8 @@ TALUS_INLINE void talus_patch_add_all(TalusPatchPoints *p, const TalusFacePoints
         talus_patch_add(p, face->c[k]);
 }
 
-/* Handles a patch that is not in the list: the first of its facets with candidates collects those of all. */
+/* Adds the contacts of a patch for which the list has no capacity. They are collected from all its facets when t is the
+ * first of these with candidates; for later facets nothing is done. */
 TALUS_OUTLINE void talus_patch_collect(const TalusMeshQuery *q, int32_t t, TalusPatchPoints *p)
 {
     TalusFacetWalk walk = talus_facets_near_body(&q->at);
@@ -172,7 +174,7 @@ TALUS_INLINE int32_t talus_first_side(const TalusShape *s, int32_t side)
     return first;
 }
 
-/* Feature of a side's edge, followed by seven reserved numbers, or of a corner's vertex. */
+/* Feature of the edge at a side (the next seven numbers are reserved for it) or of the vertex at a corner. */
 TALUS_INLINE uint32_t talus_rim_feature(const TalusShape *s, int32_t t, int where)
 {
     if (where >= TALUS_ON_CORNER)
@@ -213,7 +215,7 @@ TALUS_OUTLINE bool talus_found_by_earlier_facet(const TalusMeshQuery *q, const T
     return false;
 }
 
-/* Records the feature of an edge or a vertex; false if an earlier facet has given its contact. */
+/* Records the feature of an edge or a vertex; false if an earlier facet has added its contacts. */
 TALUS_INLINE bool talus_claim_feature(TalusMeshQuery *q, const TalusLocalFacet *g, int k,
                                       uint32_t feature)
 {

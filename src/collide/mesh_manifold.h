@@ -15,15 +15,15 @@
 #include "collide/simple_manifold.h"
 #include "geometry/facets.h"
 
-/* Features: a facet and, in 8 bits, its part. A vertex of the surface has its own number with the highest bit set. */
+/* Features: index of a facet times 2^8 plus a number for its part; at a vertex its index with the highest bit set. */
 enum {
     TALUS_FACET_BITS = 8,
-    TALUS_FACET_BALL = 190, /* plus TalusClosest.where, faces and sides only */
-    TALUS_FACET_UNDER = 199 /* the facet of a field above the centre */
+    TALUS_FACET_BALL = 190, /* a ball on face or side: plus TalusClosest.where */
+    TALUS_FACET_UNDER = 199 /* a ball under a field, at the facet above its centre */
 };
 #define TALUS_FACET_VERTEX UINT32_C(0x80000000)
 
-/* Distance of a ball's centre from the surface, relative to its radius, below which the surface defines the normal. */
+/* Distance of a ball's centre from an edge or vertex, over its radius, below which the pseudonormal is the normal. */
 #define TALUS_FACET_CLOSE 0x1p-30
 
 typedef struct TalusBallQuery {
@@ -85,8 +85,8 @@ TALUS_OUTLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVe
     return best;
 }
 
-/* True if the distance to the ball's centre has a local minimum at the closest point of the facet. Of the facets that
- * share an edge or a vertex one counts. */
+/* True if the surface's distance to the ball's centre has a local minimum at the closest point of facet t. At an edge
+ * or vertex only true for the first of the facets that share it. */
 TALUS_OUTLINE bool talus_closest_is_contact(const TalusShape *s, int32_t t, const TalusFacet *f,
                                             const TalusClosest *closest)
 {

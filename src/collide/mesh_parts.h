@@ -3,10 +3,10 @@
  *
  *   1. A body above the facet's plane, or at most TALUS_FACET_HAIR below it, has face contacts where it projects into
  *      the facet. If its lowest point does, these are all.
- *   2. Otherwise the nearest points of body and facet (convex.h) decide. If the facet's is on an edge or at a vertex and
- *      the direction from there to the body is inside its normal cone (facets.h), that edge or vertex has the contact.
- *      If the direction is the facet's normal, or the surface continues in the facet's plane beyond that point, the
- *      face has contacts. Else a neighbour is nearer, and the facet has none.
+ *   2. Otherwise the nearest points of body and facet (convex.h) decide. If the point on the facet is on an edge or at
+ *      a vertex whose normal cone (facets.h) contains the direction from there to the body, that edge or vertex has
+ *      the contact. If the direction is the facet's normal, or the surface continues in the facet's plane beyond that
+ *      point, the face has contacts. Else a neighbour is nearer, and the facet has none.
  *
  * Face contacts are the corners of the body's facing part, clipped to the facet. Corners cut at edges across which the
  * surface continues in the same plane are dropped, because they are no corners of the whole. */
@@ -17,10 +17,10 @@
 #include "collide/mesh_clear.h"
 
 /* Tolerances of lengths are relative to the body's size. */
-#define TALUS_FACET_CLIP 0x1p-40   /* corners this far outside of a facet are over it */
-#define TALUS_FACET_BESIDE 0x1p-21 /* a nearest point nearer by this than corners counts */
+#define TALUS_FACET_CLIP 0x1p-40   /* corners up to this far outside of a facet are over it */
+#define TALUS_FACET_BESIDE 0x1p-21 /* difference of gaps below which points are equally near */
 #define TALUS_FACET_NORMAL 0x1p-21 /* 1 - cosine up to which a direction is the facet's normal */
-#define TALUS_FACET_LEAN 0x1p-14   /* tolerance of a normal cone */
+#define TALUS_FACET_LEAN 0x1p-14   /* sine up to which a direction outside a normal cone is in it */
 /* Barycentric coordinate below which a point lies on a side. */
 #define TALUS_FACET_SIDE 0x1p-16
 
@@ -28,8 +28,8 @@ enum { TALUS_FACET_LOWEST = 180 }; /* id of the lowest point if that is no corne
 
 /* Candidates over one facet. All facets of a flat patch have the same `up`. */
 typedef struct TalusFacePoints {
-    TalusVec3 up;
-    double least; /* smallest gap */
+    TalusVec3 up; /* normal of the patch on the body's side */
+    double least; /* smallest gap of the candidates; INFINITY: none */
     int count;
     TalusCandidate c[TALUS_CANDIDATES + 1];
 } TalusFacePoints;
@@ -57,8 +57,8 @@ TALUS_INLINE TalusVec3 talus_patch_normal(const TalusClearedBody *q, const Talus
     return talus_dot(n, g->up) < 0.0 ? talus_neg(n) : n;
 }
 
-/* True if the surface continues in its plane at a candidate: one cut by side k, or made by two such sides. Bit k of
- * `flat`: the surface continues across side k. */
+/* True if the candidate `id` was made by clipping to one side, or to two, across all of which the surface continues in
+ * the facet's plane (bit k of `flat`: across side k). It is no corner of the whole contact area then. */
 TALUS_INLINE bool talus_cut_is_interior(uint32_t id, uint32_t flat)
 {
     if (id < TALUS_FACING_MOST)
@@ -74,7 +74,8 @@ TALUS_INLINE void talus_face_add(TalusFacePoints *face, TalusCandidate c)
     face->c[face->count++] = c;
 }
 
-/* Adds the body's lowest point if no corner of its part is as low: of a round body, or a face with omitted corners. */
+/* Adds the body's lowest point if it is over the facet and no corner of `part` is as low: for round bodies, and faces
+ * with omitted corners. */
 TALUS_INLINE void talus_face_add_lowest(const TalusClearedBody *q, const TalusClipRegion *s,
                                         const TalusFacing *part, TalusVec3 lowest,
                                         TalusFacePoints *face)
@@ -137,7 +138,7 @@ TALUS_INLINE int talus_locate_on_facet(const TalusFacet *f, TalusVec3 x)
     return near[0] ? TALUS_ON_SIDE : near[1] ? TALUS_ON_SIDE + 1 : near[2] ? TALUS_ON_SIDE + 2 : 0;
 }
 
-/* Side of a direction relative to the normal cone of an edge or a vertex. */
+/* Where a direction lies relative to the normal cone of an edge or a vertex. */
 enum {
     TALUS_NORMAL_CONE_OUTSIDE,  /* the surface is nearer elsewhere */
     TALUS_NORMAL_CONE_BOUNDARY, /* normal of a facet around, which has face contacts */
@@ -157,7 +158,7 @@ TALUS_INLINE int talus_edge_cone_side(const TalusShape *s, int32_t side, TalusVe
     return TALUS_NORMAL_CONE_INSIDE;
 }
 
-/* On the back of a solid no direction is inside. */
+/* Where `up` lies relative to the normal cone of the edge or vertex `where` of g; outside for the back of a solid. */
 TALUS_OUTLINE int talus_normal_cone_side(const TalusClearedBody *q, const TalusLocalFacet *g,
                                          int where, TalusVec3 up)
 {
@@ -176,7 +177,7 @@ TALUS_OUTLINE int talus_normal_cone_side(const TalusClearedBody *q, const TalusL
     return back ? TALUS_NORMAL_CONE_OUTSIDE : is;
 }
 
-/* True if the surface continues in the facet's plane beyond this edge or vertex of it: the body is lower there. */
+/* True if the surface continues in the facet's plane beyond its edge or vertex `where`. */
 TALUS_INLINE bool talus_continues_flat(const TalusClearedBody *q, const TalusLocalFacet *g,
                                        int where)
 {

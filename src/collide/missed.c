@@ -61,7 +61,8 @@ static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3
     return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
 }
 
-/* Stores a manifold point whose gap closes and that is not in the list. Points of the first run have no features. */
+/* Stores a manifold point that is not in the list and whose bodies would overlap there within h by more than h times
+ * the tolerance. Points of the first run have feature 0. */
 static void check_point(void *context, const TalusManifoldPoint *touch)
 {
     const Looker *l = context;

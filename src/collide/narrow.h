@@ -36,12 +36,12 @@ typedef struct TalusManifoldPoint {
     TalusVec3 arm_a, arm_b;
 } TalusManifoldPoint;
 
-/* Transformation of manifold points on their way to the sink: bodies swapped, or parts of compounds. */
+/* Changes of a manifold point before the sink gets it: bodies are swapped, parts of compounds become bodies. */
 typedef struct TalusManifoldRoute {
-    bool swapped;
-    bool parts;    /* the point is of two parts, with origins at arms of_a, of_b */
-    uint32_t part; /* distinguishes the pair of parts */
-    TalusVec3 of_a, of_b;
+    bool swapped;         /* the contact function was called with (b, a) */
+    bool parts;           /* the point is one of two parts of compounds */
+    uint32_t part;        /* distinguishes the pair of parts */
+    TalusVec3 of_a, of_b; /* origins of the parts less the positions of the bodies */
 } TalusManifoldRoute;
 
 /* Receives manifold points one at a time, so that a pair may have any number. */

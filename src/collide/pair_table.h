@@ -61,6 +61,7 @@ TALUS_INLINE bool talus_manifold_ordered(const TalusPose *a, const TalusPose *b,
     return true;
 }
 
+/* True if the bounding sphere of a body is within `reach` of a revolve. */
 TALUS_INLINE bool talus_revolve_within(const TalusPose *body, const TalusPose *wall, double reach)
 {
     const TalusShapeDef *def = &wall->shape->def;
@@ -96,6 +97,7 @@ TALUS_INLINE bool talus_table_swaps(TalusShapeKind a, TalusShapeKind b)
     return talus_shape_has(a, TALUS_TRAIT_WALL) || (!talus_shape_has(b, TALUS_TRAIT_WALL) && a > b);
 }
 
+/* Passes the manifold points of two shapes, neither a compound, to the sink; returns as talus_narrow (narrow.h). */
 TALUS_INLINE bool talus_manifold_simple(const TalusPose *a, const TalusPose *b, double reach,
                                         TALUS_MANIFOLD_SINK *sink)
 {
@@ -126,7 +128,7 @@ TALUS_INLINE TalusPose talus_pose_part(const TalusPose *pose, int k)
     return part;
 }
 
-/* Tests every part of one against every part of the other. */
+/* The same for compounds: every part of one against every part of the other. */
 TALUS_INLINE bool talus_manifold_parts(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
 {

@@ -21,7 +21,7 @@ TALUS_INLINE void talus_period_sides(const TalusPeriod *p, TalusVec3 side[2])
         talus_vec3(p->on[0] ? p->hi.x : 0.0, p->on[1] ? p->hi.y : 0.0, p->on[2] ? p->hi.z : 0.0);
 }
 
-/* Infinite if no axis is periodic. */
+/* Length of the shortest period; infinite if no axis is periodic. */
 TALUS_INLINE double talus_shortest_period(const TalusPeriod *p)
 {
     double x = p->on[0] ? p->hi.x - p->lo.x : INFINITY;
@@ -35,7 +35,7 @@ TALUS_INLINE double talus_nearest_image(double d, double length)
     return d - length * floor(d / length + 0.5);
 }
 
-/* Shortest vector from one body to the images of another, d being that to the body itself. */
+/* Vector from one body to the nearest image of another, from the vector d to the other itself. */
 TALUS_INLINE TalusVec3 talus_image(const TalusPeriod *p, TalusVec3 d)
 {
     if (p->on[0])
@@ -47,7 +47,7 @@ TALUS_INLINE TalusVec3 talus_image(const TalusPeriod *p, TalusVec3 d)
     return d;
 }
 
-/* Bits of the axes along which x is within `reach` of the lower side. */
+/* Bits (1 << axis) of the periodic axes along which x is within `reach` of lo; talus_near_upper: of hi. */
 TALUS_INLINE unsigned talus_near_lower(const TalusPeriod *p, TalusVec3 x, double reach)
 {
     unsigned sides = 0;
@@ -66,7 +66,7 @@ TALUS_INLINE unsigned talus_near_upper(const TalusPeriod *p, TalusVec3 x, double
     return sides;
 }
 
-/* Image of x, shifted by `way` periods along the axes whose bits are set. */
+/* Image of x, shifted by `way` (1 or -1) periods along the axes whose bits are set in `shift`. */
 TALUS_INLINE TalusVec3 talus_shifted(const TalusPeriod *p, TalusVec3 x, unsigned shift, double way)
 {
     if (shift & 1)
@@ -83,7 +83,7 @@ TALUS_INLINE double talus_wrap_one(double x, double lo, double hi)
     if (x >= lo && x < hi)
         return x; /* exactly unchanged */
     x -= (hi - lo) * floor((x - lo) / (hi - lo));
-    return x >= lo && x < hi ? x : lo; /* rounding may end on either side */
+    return x >= lo && x < hi ? x : lo; /* rounding may give hi, or less than lo */
 }
 
 /* Image of x between lo and hi. */
@@ -98,7 +98,7 @@ TALUS_INLINE TalusVec3 talus_wrap(const TalusPeriod *p, TalusVec3 x)
     return x;
 }
 
-/* Moves a body back between lo and hi. Returns the change of its potential energy. */
+/* Moves a body back between lo and hi. Returns the change of its potential energy, J. */
 TALUS_INLINE double talus_wrap_body(const TalusPeriod *p, double mass, TalusVec3 gravity,
                                     TalusVec3 *position)
 {

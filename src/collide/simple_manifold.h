@@ -10,8 +10,9 @@
 #error "define TALUS_MANIFOLD_SINK and TALUS_MANIFOLD_TAKE before including collide/pair_table.h"
 #endif
 
-/* Passes a point to the sink. Points of (b, a) become points of (a, b), points of parts become points of the bodies. An
- * odd multiplier keeps features of one pair of parts distinct; those of two pairs collide with probability 2^-32. */
+/* Passes a point to the sink, changed as sink->route says: points of (b, a) become points of (a, b), points of parts
+ * become points of the bodies. An odd multiplier keeps features of one pair of parts distinct; features of two pairs of
+ * parts are equal with probability 2^-32. */
 TALUS_INLINE void talus_manifold_add(TALUS_MANIFOLD_SINK *sink, const TalusManifoldPoint *touch)
 {
     const TalusManifoldRoute *r = &sink->route;
@@ -35,8 +36,8 @@ TALUS_INLINE void talus_manifold_add(TALUS_MANIFOLD_SINK *sink, const TalusManif
 
 /* ---- sphere ---------------------------------------------------------------------------------- */
 
-/* The sphere a against a surface whose outward normal at the nearest point is `out` (world frame),
- * `distance` from the sphere's centre. */
+/* Adds the contact of the sphere a with a surface at signed `distance` from its centre, where the surface's outward
+ * normal is `out` (world frame). */
 TALUS_INLINE void talus_manifold_ball(const TalusPose *a, const TalusPose *b, uint32_t feature,
                                       TalusVec3 out, double distance, double reach,
                                       TALUS_MANIFOLD_SINK *sink)
@@ -119,7 +120,7 @@ TALUS_INLINE void talus_sphere_revolve(const TalusPose *a, const TalusPose *b, d
 
 /* ---- plane ----------------------------------------------------------------------------------- */
 
-/* A point of body a, given by its arm, against the plane b. */
+/* Adds the contact of a point of body a, given by its arm, with the plane b of normal `up`. */
 TALUS_INLINE void talus_manifold_plane(const TalusPose *a, const TalusPose *b, uint32_t feature,
                                        TalusVec3 up, TalusVec3 arm, double reach,
                                        TALUS_MANIFOLD_SINK *sink)

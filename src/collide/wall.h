@@ -14,9 +14,10 @@ typedef struct TalusWall {
     TalusAabb bounds;
     TalusVec3 normal; /* of a plane: solid where normal . x < offset */
     double offset;
-    double margin; /* share of the wall in the envelope of a pair */
+    double margin; /* the wall's part of the envelope of a pair (talus_body_margin) */
 } TalusWall;
 
+/* Makes the wall of body i, in units: per_unit is 1 / unit. */
 TALUS_INLINE TalusWall talus_make_wall(const TalusBodyView *v, const TalusDetectOptions *o,
                                        TalusVec3 drift, uint32_t i, double per_unit)
 {
@@ -33,7 +34,7 @@ TALUS_INLINE TalusWall talus_make_wall(const TalusBodyView *v, const TalusDetect
     return wall;
 }
 
-/* True if x may be within `reach` of the wall. `facets`: some wall is a mesh or a field. */
+/* True if x may be within `reach` of the wall, both in units. `facets` may be false if no wall is a mesh or a field. */
 TALUS_INLINE bool talus_near_wall(const TalusBodyView *v, const TalusWall *wall, TalusVec3 x,
                                   double reach, double unit, bool facets)
 {

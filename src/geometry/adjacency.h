@@ -27,9 +27,9 @@ static inline int32_t talus_side_to(const int32_t *triangle, int32_t side)
  * than two triangles share an edge, their sides form a ring in ascending order. */
 TalusStatus talus_mesh_adjacency(const int32_t *triangle, int triangles, int32_t *across);
 
-/* True if equally many triangles traverse the edge of a side in either direction, as on every edge of a closed surface;
- * false for more than TALUS_CROWD triangles. */
 enum { TALUS_CROWD = 16 };
+/* True if equally many triangles traverse the edge of a side in either direction, as on every edge of a closed surface;
+ * false if more than TALUS_CROWD triangles share it. */
 bool talus_side_balanced(const int32_t *triangle, const int32_t *across, int32_t side);
 
 /* A value with its sort key. */

@@ -27,6 +27,7 @@ TALUS_INLINE TalusAabb talus_aabb_add(TalusAabb box, TalusVec3 point)
     return talus_aabb_join(box, r);
 }
 
+/* Half extents along the world axes of a rotated box with half extents h. */
 TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
 {
     TalusVec3 x = talus_rotate(orientation, talus_vec3(h.x, 0.0, 0.0));
@@ -36,7 +37,8 @@ TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
                       fabs(x.z) + fabs(y.z) + fabs(z.z));
 }
 
-/* Along a world axis whose component on the shape's axis is u, the circle (r, z) spans u z -+ r sqrt(1 - u^2). */
+/* Sets *lo, *hi to the extent of a revolved profile along a world axis, u being that axis times the shape's axis: a
+ * circle (r, z) spans u z -+ r sqrt(1 - u^2). */
 TALUS_INLINE void talus_profile_span(const double *profile, int points, double u, double *lo,
                                      double *hi)
 {
@@ -80,7 +82,7 @@ TALUS_INLINE TalusVec3 talus_ellipsoid_extent(TalusVec3 half, TalusQuat orientat
                       sqrt(x.z * x.z + y.z * y.z + z.z * z.z));
 }
 
-/* Bounds of a box given in the body's frame; not tight if the body is rotated. */
+/* Bounds in the world frame of a box given in the body's frame. */
 TALUS_INLINE TalusAabb talus_turned_box(TalusAabb box, TalusVec3 position, TalusQuat orientation)
 {
     TalusVec3 middle = talus_scale(0.5, talus_add(box.lo, box.hi));

@@ -12,6 +12,7 @@
 
 /* ---- box ---- */
 
+/* Distance, not positive, of a point inside the box. */
 TALUS_INLINE double talus_box_leave(TalusVec3 half, TalusVec3 p, TalusVec3 *normal)
 {
     double depth_x = half.x - fabs(p.x), depth_y = half.y - fabs(p.y), depth_z = half.z - fabs(p.z);
@@ -66,7 +67,7 @@ TALUS_INLINE double talus_cylinder_distance(double radius, double half_height, T
 
 /* ---- revolve ---- */
 
-/* A point of the half plane through p and the axis: distance from the axis, height. */
+/* A point of a half plane that starts at the axis: distance from the axis, height. */
 typedef struct TalusProfilePoint {
     double r, z;
 } TalusProfilePoint;

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-enum { TALUS_FACETS = 1 << 23 }; /* maximum per shape: features of contacts have 23 bits for it */
+enum { TALUS_FACETS = 1 << 23 }; /* maximum per shape: features have 23 bits for the index */
 
 /* Largest coordinate: bounds are in single precision. */
 #define TALUS_FACET_REACH 1e30
@@ -38,6 +38,7 @@ TALUS_INLINE void talus_field_corner(const TalusShapeDef *def, int32_t t, int k,
     *j = cell / (def->columns - 1) + (k == 2 || (k == 1 && upper));
 }
 
+/* Side of the neighbouring facet on the edge of side k of facet t; -1 at the border of the field. */
 TALUS_INLINE int32_t talus_field_across(const TalusShapeDef *def, int32_t t, int k)
 {
     int width = def->columns - 1, i = t / 2 % width, j = t / 2 / width;
@@ -55,7 +56,7 @@ TALUS_INLINE int32_t talus_field_across(const TalusShapeDef *def, int32_t t, int
     return 3 * (t + 1);
 }
 
-/* The first facet at a vertex, and its corner there. */
+/* Lowest index of the facets at vertex (i, j). */
 TALUS_INLINE int32_t talus_field_first(const TalusShapeDef *def, int i, int j)
 {
     int32_t cell = (j > 0 ? j - 1 : 0) * (def->columns - 1) + (i > 0 ? i - 1 : 0);
@@ -100,7 +101,8 @@ TALUS_INLINE int32_t talus_facet_across(const TalusShape *s, int32_t side)
                                            : talus_field_across(&s->def, side / 3, side % 3);
 }
 
-/* True if the facet represents the edge of its side k, or (talus_facet_has_corner) the vertex at its corner k. */
+/* True if t is the first of the facets that share the edge of its side k; talus_facet_has_corner: the vertex at its
+ * corner k. Each edge and vertex is handled by one facet. */
 TALUS_INLINE bool talus_facet_has_edge(const TalusShape *s, int32_t t, int k)
 {
     if (s->def.kind == TALUS_SHAPE_MESH)
@@ -118,6 +120,7 @@ TALUS_INLINE bool talus_facet_has_corner(const TalusShape *s, int32_t t, int k)
     return talus_field_first(&s->def, i, j) == t;
 }
 
+/* True if the facet bounds a solid; false for a thin wall. */
 TALUS_INLINE bool talus_facet_solid(const TalusShape *s, int32_t t)
 {
     return s->def.kind == TALUS_SHAPE_FIELD || (s->mesh.mark[t] & TALUS_MARK_SOLID);
@@ -163,7 +166,7 @@ enum { TALUS_ON_FACE = 0, TALUS_ON_SIDE = 1, TALUS_ON_CORNER = 4 };
 /* Point of a facet nearest to a point p. */
 typedef struct TalusClosest {
     TalusVec3 from; /* from the facet's nearest point to p */
-    int where;
+    int where;      /* TALUS_ON_*: part of the facet with the nearest point */
 } TalusClosest;
 
 TALUS_INLINE TalusClosest talus_closest_on_side(const TalusFacet *f, int k, TalusVec3 p,
@@ -181,7 +184,8 @@ TALUS_INLINE TalusClosest talus_closest_at_corner(const TalusFacet *f, int k, Ta
     return closest;
 }
 
-/* Decides by the signs of p's coordinates along the sides and of the areas that p's projection cuts off. */
+/* Finds the nearest point by the signs of p's coordinates along the sides and of the areas that its projection cuts
+ * off. */
 TALUS_INLINE TalusClosest talus_facet_closest(const TalusFacet *f, TalusVec3 p)
 {
     TalusVec3 ab = talus_sub(f->corner[1], f->corner[0]),
@@ -238,9 +242,9 @@ TALUS_INLINE bool talus_in_edge_normal_cone(const TalusShape *s, int32_t side, T
     return true;
 }
 
-/* Relation of a direction d to the normal cone of a vertex: the directions along which no edge at the vertex rises. */
+/* Relation of a direction d to the normal cone of a vertex, the directions along which no edge at the vertex rises. */
 typedef struct TalusVertexCone {
-    double slack;
+    double slack;  /* tolerance of edge.d / |edge| */
     bool contains; /* no edge rises along d by more than the slack */
     int level;     /* number of edges that neither rise nor fall by more */
 } TalusVertexCone;
@@ -276,7 +280,7 @@ TALUS_INLINE TalusVertexCone talus_vertex_normal_cone(const TalusShape *s, int32
     return cone;
 }
 
-/* Sum of the normals at an edge. */
+/* Sum of the normals of the facets at the edge of a side. */
 TALUS_INLINE TalusVec3 talus_edge_normal(const TalusShape *s, int32_t side)
 {
     TalusVec3 sum = {0.0, 0.0, 0.0};
@@ -307,9 +311,9 @@ TALUS_INLINE TalusVec3 talus_pseudonormal(const TalusShape *s, int32_t t, const 
 typedef struct TalusFacetWalk {
     const TalusShape *shape;
     TalusAabb box;
-    int32_t at;                      /* mesh: node */
-    int i_low, i_high, j_high, i, j; /* field: cells; -1: none */
-    bool upper;
+    int32_t at;                      /* mesh: next node of the tree */
+    int i_low, i_high, j_high, i, j; /* field: range of cells, and the next one; j_high -1: none */
+    bool upper;                      /* field: the next facet is the cell's second */
 } TalusFacetWalk;
 
 /* Finds the cells from .. to that meet lo .. hi along one axis of a field; false if there are none. */
@@ -376,7 +380,7 @@ TALUS_INLINE bool talus_field_rises(const TalusFacetWalk *w)
     return fmax(fmax(low[0], high[1]), other) >= w->box.lo.z;
 }
 
-/* The next facet, or -1. */
+/* Returns the next facet; -1: no more. */
 TALUS_INLINE int32_t talus_facet_next(TalusFacetWalk *w)
 {
     if (w->shape->def.kind == TALUS_SHAPE_MESH)

@@ -33,10 +33,10 @@ TalusStatus talus_figure_of_shape(const TalusShapeDef *shape, TalusFigure *out);
 
 enum { TALUS_NORMAL_STEPS = 32767 };
 
-/* Bounds of triangles `from` to `to` of a mesh. */
+/* Bounds of triangles `from` to `to` - 1 of a mesh. */
 TalusAabb talus_figure_bounds(const TalusMesh *mesh, int from, int to);
 
-/* Sets `box`. */
+/* Sets `box` from the finest level. */
 void talus_figure_measure(TalusFigure *figure);
 
 /* Accepts a zeroed figure. */

@@ -179,8 +179,8 @@ static TalusStatus find_surface(Draft *d, const TalusShapeDef *def)
                             &d->faces, d->keep);
 }
 
-/* Repeats until all points are vertices and their centre of mass is the origin. Points are only ever dropped, so this
- * ends; the centre takes one round, two far from the origin. */
+/* Finds the hull again until all points are vertices and the centre of mass is the origin. Points are only ever
+ * dropped, so this ends; the centre takes one round, two far from the origin. */
 static TalusStatus settle(Draft *d, const TalusShapeDef *def)
 {
     for (;;) {

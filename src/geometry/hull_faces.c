@@ -30,7 +30,7 @@ typedef struct Work {
     TalusVec3 *normal; /* normals of triangles */
     Seed *seed;
     int32_t *stack;    /* triangles of the current face */
-    int32_t *visit;    /* [count]: last face with the point on its rim; later its degree */
+    int32_t *visit;    /* [count]: last face with the point on its rim; later its face edges */
     int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start there */
     int32_t *rim;      /* corners of the current rim */
     TalusFaces *out;

@@ -14,7 +14,7 @@ typedef struct TalusMeshSizes {
 
 /* Allocates these capacities; the counts are 0. */
 TalusStatus talus_mesh_allocate(TalusMesh *mesh, TalusMeshSizes most);
-/* Adds the capacity for another mesh. */
+/* Extends the capacities so that the contents of `by` fit in addition. */
 TalusStatus talus_mesh_grow(TalusMesh *mesh, const TalusMesh *by);
 
 static inline int talus_mesh_vertex(TalusMesh *mesh, TalusVec3 at, TalusVec3 normal)
@@ -56,8 +56,8 @@ typedef struct TalusRim {
 
 /* Adds a ring of vertices. Returns the first. */
 int talus_mesh_ring(TalusMesh *mesh, TalusCircle circle, TalusRim rim);
-/* Adds the band between two rings; its normals are to the right of the direction from `low` to `high`. A ring on the
- * axis is a point, and its band a fan. */
+/* Adds the band between two rings of n vertices, from vertices `low` and `high` on. Its front is to the right of the
+ * direction from low to high; with `flip`, to the left. low_point, high_point: the ring is a point of the axis. */
 void talus_mesh_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
                      bool flip);
 void talus_mesh_circle_edges(TalusMesh *mesh, int n, int ring);
@@ -67,11 +67,11 @@ void talus_mesh_bottom(TalusMesh *mesh, TalusCircle circle, double radius, doubl
 /* Parameters of a mesh besides the shape. */
 typedef struct TalusMeshing {
     TalusCircle circle;
-    double radius; /* of a sphere */
-    double extent; /* of a plane */
+    double radius; /* of a sphere, m */
+    double extent; /* half width of the square that stands for a plane, m */
 } TalusMeshing;
 
-/* Makes the mesh of a checked shape by the function of its kind, with the pieces of a solid. */
+/* Makes the mesh of a checked shape by the function of its kind, and its list of convex pieces. */
 TalusStatus talus_mesh_of_checked(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
 
 /* By kind, in mesh.c and mesh_kinds.c: member `mesh` of TalusShapeOps. */

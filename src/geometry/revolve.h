@@ -28,11 +28,12 @@ typedef struct TalusRingQuery {
     TalusProfilePoint c; /* p projected into the half plane */
     double off_plane2;   /* squared distance of p from the half plane */
     TalusVec3 radial;    /* direction of the half plane */
-    uint32_t turn;       /* 0: p lies in the half plane */
+    uint32_t turn;       /* 0: p lies in the half plane; 1, 2: it is 120, 240 degrees from p */
     double reach;
     TALUS_RING_SINK *sink;
 } TalusRingQuery;
 
+/* Passes the point of the face from profile point k to k + 1 that is nearest to p, if in reach. */
 TALUS_INLINE void talus_ring_face(const TalusRingQuery *q, int k)
 {
     TalusProfilePoint start = talus_profile_point(q->profile, k);
@@ -55,6 +56,7 @@ TALUS_INLINE void talus_ring_face(const TalusRingQuery *q, int k)
     TALUS_RING_TAKE(q->sink, 2 * (uint32_t)k + 1 + (q->turn << 30), normal, fabs(off) / length);
 }
 
+/* Passes the point of the circle of profile point k in this half plane, if in reach of p. */
 TALUS_INLINE void talus_ring_circle(const TalusRingQuery *q, int k, TalusVec3 p)
 {
     TalusProfilePoint v = talus_profile_point(q->profile, k);
@@ -76,6 +78,7 @@ TALUS_INLINE bool talus_ring_straight(TalusProfilePoint a, TalusProfilePoint b)
            talus_profile_dot(a, b) > 0.0;
 }
 
+/* Passes all contacts of the ball at p with the profile in this half plane (file head). */
 TALUS_INLINE void talus_ring_half_plane(const TalusRingQuery *q, TalusVec3 p)
 {
     int last = q->points - 2;

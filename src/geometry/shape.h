@@ -15,7 +15,8 @@ typedef struct TalusHull {
     const int32_t *loop;       /* vertices of each face in order */
     /* [edges]: two vertices and the two faces that share them; the first face has the vertices in this order. */
     const int32_t (*edge)[4];
-    /* [vertices + 1] into neighbour: vertices along edges and across faces of more than three corners, for climbing. */
+    /* [vertices + 1] into neighbour: the vertices joined to each one by an edge or by a diagonal of a triangulated
+     * face; the support function climbs along them. */
     const int32_t *neighbour_start;
     const int32_t *neighbour;
 } TalusHull;
@@ -23,8 +24,8 @@ typedef struct TalusHull {
 /* Bounding boxes of triangles or cells as a binary tree in depth-first order. */
 typedef struct TalusTreeNode {
     float lo[3], hi[3]; /* rounded outwards */
-    int32_t skip;       /* next node if this one is not met; otherwise its children follow */
-    int32_t item;       /* leaf: its triangle; inner node: -1 */
+    int32_t skip; /* index of the next node if this one is not met; if met, node + 1 is next */
+    int32_t item; /* leaf: its triangle; inner node: -1 */
 } TalusTreeNode;
 
 typedef struct TalusTree {

@@ -62,7 +62,7 @@ TALUS_INLINE int talus_hull_climb(const TalusShape *shape, TalusVec3 direction, 
     }
 }
 
-/* Index of a vertex of a hull that is farthest along. */
+/* Index of the vertex of a hull that is farthest along a direction. */
 TALUS_INLINE int talus_hull_support(const TalusShape *shape, TalusVec3 direction)
 {
     return shape->def.vertex_count <= TALUS_HULL_SEARCH
@@ -105,7 +105,8 @@ TALUS_INLINE TalusVec3 talus_ellipsoid_support(TalusVec3 half, TalusVec3 d)
 
 /* ---- all of them ---- */
 
-/* A sphere or a capsule is all within this distance of its core, a point or a line. Other shapes are their own core. */
+/* Distance of the surface from the core: the radius for a sphere (its core is a point) or capsule (a segment); 0 for
+ * other shapes, which are their own core. */
 TALUS_INLINE double talus_core_margin(const TalusShape *shape, double radius)
 {
     return shape->def.kind == TALUS_SHAPE_SPHERE    ? radius
@@ -128,7 +129,7 @@ TALUS_INLINE TalusVec3 talus_support_core(const TalusShape *shape, TalusVec3 dir
     }
 }
 
-/* `radius` is that of the body, for a sphere. */
+/* Support point of the whole shape. `radius`: that of the body, used for spheres only. */
 TALUS_INLINE TalusVec3 talus_support(const TalusShape *shape, double radius, TalusVec3 direction)
 {
     double margin = talus_core_margin(shape, radius);

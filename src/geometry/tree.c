@@ -106,7 +106,7 @@ static void bound_children(const Builder *b, TalusTreeNode *node)
     }
 }
 
-/* The recursion depth is the logarithm of the number of triangles. */
+/* Writes the subtree of items begin .. end - 1. The depth of recursion is the logarithm of their number. */
 static void build(Builder *b, int begin, int end)
 {
     TalusTreeNode *node = &b->node[b->nodes++];

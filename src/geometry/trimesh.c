@@ -84,7 +84,7 @@ static void mark_first_sides(const Arrays *a, int triangles)
     }
 }
 
-/* Uses ring_start to mark visited vertices. */
+/* Marks corners whose vertex no earlier corner has. Uses ring_start as scratch. */
 static void mark_first_corners(const Arrays *a, int triangles, int vertices)
 {
     memset(a->ring_start, 0, ((size_t)vertices + 1) * sizeof *a->ring_start);
@@ -108,7 +108,7 @@ static void list_rings(const Arrays *a, int triangles, int vertices)
             if (pass == 0) {
                 start[v]++;
                 start[w]++;
-            } else { /* filled backwards, so that starts end up correct */
+            } else { /* fills each range from its end, so that start[] ends at its first index */
                 a->ring[--start[v]] = w;
                 a->ring[--start[w]] = v;
             }
@@ -128,8 +128,8 @@ static TalusVec3 unit_normal(const Arrays *a, int32_t t)
     return talus_normalize(n, talus_vec3(0.0, 0.0, 1.0));
 }
 
-/* Marks solids: parts connected by edges, of any number of triangles each, of which every edge is balanced. Uses
- * `patch` to mark visited triangles. */
+/* Marks the triangles of solids: connected parts of the surface of which every edge is balanced (talus_side_balanced).
+ * Uses `patch` as scratch. */
 static void mark_solids(const Arrays *a, int triangles, int32_t *queue)
 {
     memset(a->patch, 0, (size_t)triangles * sizeof *a->patch);
@@ -153,7 +153,7 @@ static void mark_solids(const Arrays *a, int triangles, int32_t *queue)
     }
 }
 
-/* Grows patches from each triangle across edges of two triangles while normals agree with that of the first. */
+/* Grows flat patches: from a triangle across edges that two triangles share, while the normals agree. */
 static void find_patches(const Arrays *a, int triangles, int32_t *queue)
 {
     memset(a->patch, 0xff, (size_t)triangles * sizeof *a->patch);

@@ -224,7 +224,7 @@ double talus_slot_kinetic(const TalusWorld *world, int slot)
     return b->mass[slot] * (0.5 * talus_dot(v, v) + rotation);
 }
 
-/* sign: +1 for an added body, -1 for a removed one */
+/* Adds the energies of an added body (sign 1) or a removed one (sign -1) to the exchange with the outside. */
 static void count_exchange(TalusWorld *world, int slot, double sign)
 {
     const TalusBodies *b = &world->bodies;
@@ -252,14 +252,14 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
     if (batch->count > 0)
         TALUS_TRY(talus_world_mark_dirty(world));
     if (batch->fixed)
-        talus_wake_all(world); /* detection skips pairs of sleeping and fixed bodies */
+        talus_wake_all(world); /* a sleeping body is not tested against fixed ones */
     for (int i = 0; i < batch->count; i++) {
         int slot = take_slot(bodies);
         talus_slot_clear_drive(world, slot);
         if (slot < world->sleep.slots)
             world->sleep.calm[slot] = 0;
         talus_slot_clear_exclusions(world, slot);
-        (void)talus_slot_apply_force(world, slot, batch->force, batch->torque); /* reserved */
+        (void)talus_slot_apply_force(world, slot, batch->force, batch->torque); /* has capacity */
         (void)batch_mass(world, batch, i, &mass); /* checked before, cannot fail */
         fill_slot(world, slot, batch, i, mass);
         talus_journal_note(world, slot, -1);

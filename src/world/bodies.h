@@ -14,11 +14,11 @@ typedef struct TalusBodyCounts {
     int slots;        /* used so far, including dead ones */
     int living;       /* bodies, including fixed ones */
     int general;      /* living moving bodies that are not spheres */
-    int first_free;   /* lower bound of the dead slots */
+    int first_free;   /* no slot below this index is dead */
     uint64_t created; /* number of bodies created so far: the last id number */
 } TalusBodyCounts;
 
-/* A body whose slot is not its number - 1 (ids.c). */
+/* Slot of a body whose id number is not its slot + 1, because it reuses a slot (ids.c). */
 typedef struct TalusDisplaced {
     uint64_t number;
     int32_t slot;
@@ -30,16 +30,17 @@ typedef struct TalusBodies {
     int displaced_count;
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
-    double *mass;   /* 0 for fixed bodies */
-    double *radius; /* radius of a sphere; bounding radius of other shapes; 0 if unbounded */
-    double *size;   /* radius of a sphere; smallest half extent; 0 for plane and revolve */
+    double *mass;   /* kg; 0 for fixed bodies */
+    double *radius; /* m: radius of a sphere, else bounding radius; 0 if unbounded */
+    double *size;   /* m: radius of a sphere, else smallest half extent; 0 for walls */
     int32_t *shape; /* -1 for a dead slot */
     int32_t *material, *tag;
     uint64_t *id;      /* id number of the body; in a dead slot that of its last body */
     uint8_t *mobility; /* TALUS_MOBILITY_* */
-    uint8_t *group;
+    uint8_t *group;    /* collision group (filter.h) */
 } TalusBodies;
 
+/* True if the slot has a free body: not fixed, driven or asleep. */
 static inline bool talus_slot_moves(const TalusBodies *bodies, int slot)
 {
     return bodies->shape[slot] >= 0 && bodies->mobility[slot] == TALUS_MOBILITY_FREE;
@@ -84,21 +85,26 @@ static inline TalusBodyId talus_slot_id(const TalusBodies *bodies, uint32_t slot
 /* The arrays of TalusBodies as a table, for loops that grow, copy and save them. */
 typedef struct TalusBodyField {
     const char *name;
-    size_t offset, element;
+    size_t offset, element; /* bytes: offset of the pointer in TalusBodies, size of an element */
 } TalusBodyField;
 
 enum { TALUS_BODY_FIELDS = 13 };
 extern const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS];
+/* Returns the array that talus_body_fields[field] describes. */
 void *talus_body_array(const TalusBodies *bodies, int field);
 
+/* Ensures a capacity of `slots` in every array; the counts do not change. */
 TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots);
 void talus_bodies_clear(TalusBodies *bodies);
 /* Checks whether the batch can be added to this world; the message names the fault. */
 TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch);
-/* Marks the slot dead but leaves its data, so that a journal can restore it. */
+/* Marks the slot dead (shape -1), notes that in the journal and in the exchanged energies. The other arrays keep their
+ * values, so that a rollback can restore the body. */
 void talus_slot_remove(TalusWorld *world, int slot);
+/* Returns the kinetic energy of a body, J. */
 double talus_slot_kinetic(const TalusWorld *world, int slot);
-/* Copies the states of `count` bodies between the arrays and a list, with the slots of the list. */
+/* Copies position, velocity, spin and orientation of `count` bodies: gather writes state[k] from slot[k] of the arrays,
+ * scatter writes slot[k] from state[k]. */
 static inline void talus_bodies_gather(const TalusBodies *b, const int32_t *slot, int count,
                                        TalusMotion *state)
 {
@@ -119,8 +125,8 @@ static inline void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int
     }
 }
 
-/* Returns bodies, those of the world or others with its shapes, for a detector that looks for overlaps: without
- * spins. `filter` may be NULL. */
+/* Returns a view of `bodies`, of the world itself or of another set with the world's shapes, for a detector that looks
+ * for overlaps: without spins. The view points into the arrays. `filter` NULL: all pairs collide. */
 TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
                                 const TalusFilter *filter);
 

@@ -91,7 +91,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_mark_dirty(world));
     talus_wake_all(world);
-    talus_world_drop_impulses(world, slot); /* their contacts move to another run */
+    talus_world_drop_impulses(world, slot); /* the body's contacts change their run */
     talus_slot_clear_drive(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->mobility[slot] = TALUS_MOBILITY_FIXED;
@@ -101,7 +101,8 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
                         .slot = slot,
                         .position = b->position[slot],
                         .orientation = b->orientation[slot]};
-    TalusVec3 arm = talus_sub(drive.position, def->point); /* to the point's nearest image */
+    TalusVec3 arm = talus_sub(drive.position, def->point);
+    /* in periodic space the axis passes through the point's image nearest to the body */
     TalusVec3 nearer = talus_sub(arm, talus_image(&world->def.period, arm));
     drive.def.point = def->own_axis ? talus_add(def->point, nearer) : drive.position;
     TALUS_TRY(append_drive(world, &drive));

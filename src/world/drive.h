@@ -9,23 +9,24 @@ typedef struct TalusDrive {
     int slot;
     TalusVec3 position; /* pose at the start of the motion */
     TalusQuat orientation;
-    TalusVec3 next_position; /* at the end of the current part of a step */
+    TalusVec3 next_position; /* pose at the end of the current part of a step */
     TalusQuat next_orientation;
-    TalusVec3 velocity_before, spin_before; /* for a rollback */
+    TalusVec3 velocity_before, spin_before; /* at the start of the step, for a rollback */
 } TalusDrive;
 
-/* Computes the poses at the end of a part of length h from part_time on, and sets the velocities that lead there. */
+/* For the part of the step from world->part_time to part_time + h: computes the poses of driven bodies at its end
+ * (next_position, next_orientation) and sets the velocities that lead there in h. */
 void talus_drives_set_targets(TalusWorld *world, double h);
-/* Moves the bodies to these poses. */
+/* Moves driven bodies to next_position and next_orientation. */
 void talus_drives_reach_targets(TalusWorld *world);
 /* Store the velocities of driven bodies at the start of a step; restore them after a failed one. */
 void talus_drives_snapshot(TalusWorld *world);
 void talus_drives_rollback(TalusWorld *world);
-/* Removes the drive of a slot that is reused. */
+/* Removes the drive of a slot, if it has one; for a slot that is reused. */
 void talus_slot_clear_drive(TalusWorld *world, int slot);
-/* Adds the work of driven bodies through joints to the ledger. */
+/* Adds the work that driven bodies do through joints to the ledger, J. */
 void talus_ledger_driven_joints(TalusWorld *world);
-/* Adds a loaded drive. */
+/* Checks and adds a drive that was read from a saved state. */
 TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive);
 
 #endif

@@ -8,20 +8,22 @@
 
 /* Pairs that do not collide (filter.c). */
 typedef struct TalusFilters {
-    uint32_t meets[TALUS_GROUPS];
-    bool apart;              /* some groups do not collide */
-    uint32_t (*excluded)[2]; /* sorted pairs of slots, smaller slot first */
-    int *times;              /* number of exclusions of each pair */
-    int count;
-    TalusFilter view; /* argument of the detector */
+    uint32_t meets[TALUS_GROUPS]; /* bit g: bodies of this group collide with those of group g */
+    bool apart;                   /* some groups do not collide */
+    uint32_t (*excluded)[2];      /* sorted pairs of slots, smaller slot first */
+    int *times;       /* exclusions of each pair; it collides again once all are undone */
+    int count;        /* of pairs */
+    TalusFilter view; /* the same as the detector takes it (talus_filter_view) */
 } TalusFilters;
 
+/* Lets all groups collide. */
 void talus_filters_init(TalusFilters *filters);
+/* Exclude two bodies from collision, once more; undo one such exclusion. Both wake all bodies. */
 TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b);
 void talus_pair_include(TalusWorld *world, int slot_a, int slot_b);
 /* Removes all exclusions of a slot that is reused. */
 void talus_slot_clear_exclusions(TalusWorld *world, int slot);
-/* Returns NULL if all bodies collide. */
+/* Returns the filter for a detector, which points into the world's arrays; NULL if all bodies collide. */
 const TalusFilter *talus_filter_view(TalusWorld *world);
 void talus_filters_clear(TalusFilters *filters);
 

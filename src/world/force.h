@@ -6,11 +6,13 @@
 
 /* Applied forces (force.c) of the first `count` slots; other slots have none. */
 typedef struct TalusForces {
-    TalusVec3 *force, *torque;
+    TalusVec3 *force, *torque; /* N, N m; world frame */
     int count;
 } TalusForces;
 
+/* Ensures a capacity, so that talus_slot_apply_force cannot fail for lower slots. */
 TalusStatus talus_forces_reserve(TalusWorld *world, size_t slots);
+/* Replaces the force and torque that act on a body in every step. */
 TalusStatus talus_slot_apply_force(TalusWorld *world, int slot, TalusVec3 force, TalusVec3 torque);
 void talus_forces_clear(TalusWorld *world);
 

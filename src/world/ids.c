@@ -52,7 +52,7 @@ static void drop_gone(TalusBodies *b)
     b->displaced_count = left;
 }
 
-/* Half of the list is free after entries are dropped, so that this is rare. */
+/* A full list drops the entries of removed bodies and grows to twice the rest, so that this is rare. */
 TalusStatus talus_ids_reserve(TalusBodies *b, int count)
 {
     const TalusBodyCounts *n = &b->counts;

@@ -16,16 +16,16 @@ static inline uint64_t talus_id_of_slot(uint32_t slot, uint32_t generation)
 
 /* ---- ids.c ---- */
 struct TalusBodies;
-/* Returns the slot of a living body, or -1. */
+/* Returns the slot of a living body; -1: there is none. */
 int talus_slot_of(const TalusWorld *world, TalusBodyId id);
 /* Finds the slot of a living body; fails if there is none. */
 TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot);
 /* Reserves memory for the ids of `count` more bodies; talus_slot_number then assigns the next number to a slot. */
 TalusStatus talus_ids_reserve(struct TalusBodies *bodies, int count);
 void talus_slot_number(struct TalusBodies *bodies, int slot);
-/* Drops numbers above counts.created, assigned in a failed step. */
+/* After a failed step has reset counts.created: drops the list entries of numbers above it. */
 void talus_ids_rollback(struct TalusBodies *bodies);
-/* Builds the index of loaded ids; fails if two bodies have the same. */
+/* After loading: builds the list of displaced bodies from the ids; fails if two bodies have the same id. */
 TalusStatus talus_ids_index_loaded(struct TalusBodies *bodies);
 
 #endif

@@ -11,13 +11,14 @@ typedef struct TalusMaterials {
     TalusMaterialDef *def; /* [count]; owns the names */
     TalusLaw *law;         /* [count * count], symmetric */
     TalusPairDef *pair;    /* [count * count]: properties set for pairs */
-    double max_friction;
+    double max_friction;   /* of all pairs */
+    /* some pair has the property */
     bool any_compliance, any_models, any_restitution, any_moments, any_cohesion;
 } TalusMaterials;
 
 void talus_materials_clear(TalusMaterials *materials);
 void talus_shapes_clear(TalusWorld *world);
-/* Finds the sphere shape, or adds it. */
+/* Sets *index to the world's first sphere shape; adds one with this default radius if there is none. */
 TalusStatus talus_sphere_shape(TalusWorld *world, double radius, int *index);
 
 #endif

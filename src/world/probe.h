@@ -9,24 +9,28 @@
 typedef struct TalusProbe {
     char *name;
     TalusProbeDef def;
-    TalusProbeValue value;
-    TalusProbeValue next; /* of the current step; force and torque as impulses, N s and N m s */
+    TalusProbeValue value; /* of the last step */
+    TalusProbeValue next;  /* of the current step; force and torque as impulses, N s and N m s */
 } TalusProbe;
 
 /* Probes for the engine, and their results. Probes of removed bodies are left out. */
 typedef struct TalusProbeStaging {
     TalusEngineProbe *probe;
     TalusProbeSums *sums;
-    int *index; /* [count]: index of the probe in the world */
+    int *index; /* [count]: index into TalusWorld.probe */
     int count;
 } TalusProbeStaging;
 
+/* Starts a step: zeroes `next` of all probes. */
 void talus_probes_begin(TalusWorld *world);
-/* Request the sums before the bodies move; download them after. */
+/* Before the bodies move: tells the engine which sums to compute. */
 TalusStatus talus_probes_start_sums(TalusWorld *world);
+/* After they have moved: downloads the sums and adds them to `next`. */
 TalusStatus talus_probes_collect(TalusWorld *world);
+/* Ends a step of length h: sets `value` from `next`, with impulses divided by h. */
 void talus_probes_close(TalusWorld *world, double h);
 void talus_probes_clear(TalusWorld *world);
+/* Adds a probe without checking its def. *index is set unless `index` is NULL. */
 TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index);
 
 #endif

@@ -24,21 +24,22 @@ enum { TALUS_GRAIN = 1024 };
 
 /* The engine's snapshot of the state at the start of the step. */
 typedef struct TalusStepSnapshot {
-    bool taken; /* the engine has a snapshot */
-    double impulse_step;
+    bool taken;          /* the engine has a snapshot */
+    double impulse_step; /* TalusWorld.impulse_step at that time */
 } TalusStepSnapshot;
 
 struct TalusWorld {
     TalusWorldDef def;
     char *solver_spec, *backend_name; /* memory of the strings in def */
     const TalusBackend *backend;
-    TalusContext *context; /* of the backend; NULL on the host */
-    TalusLog log;          /* without a function: the thread's log */
-    TalusEngineHandle engine,
-        host; /* engine: takes the steps; host: the same engine, or a mirror */
+    TalusContext *context; /* of the backend; NULL if that is the host */
+    TalusLog log;          /* messages go to the thread's log if it has no function */
+    /* engine takes the steps; host is the CPU engine that holds the contacts for queries. They are the same unless a
+     * device takes the steps. */
+    TalusEngineHandle engine, host;
     TalusMirror mirror;
-    double gravity_norm;
-    double reference_speed;
+    double gravity_norm;    /* m/s2 */
+    double reference_speed; /* m/s, scale of tolerances: max(|gravity| step, def.reference_speed) */
     int64_t steps;
     /* Time and step count at the start of the current run of whole steps: 0, or the end of the last shortened step. */
     double base_time;
@@ -46,8 +47,8 @@ struct TalusWorld {
     int64_t missed_steps;
     int clipped;         /* bodies clipped in the last detection: TalusEngineCounts */
     bool start_reported; /* contacts and penetration at the start of the step are reported */
-    bool said_missed, said_infeasible;
-    /* not saved: a resumed run may repeat these messages */
+    bool said_missed, said_infeasible; /* said_*: this warning has been logged */
+    /* not saved: a resumed run may repeat these warnings */
     bool said_fallback, said_overlap, said_jammed, said_clipped;
 
     TalusPool *pool;
@@ -56,7 +57,7 @@ struct TalusWorld {
 
     TalusBodies bodies;
     TalusShape *shape;
-    TalusGyration *gyration;
+    TalusGyration *gyration; /* [shapes]: inertia per unit mass */
     int shapes;
     TalusMaterials materials;
     TalusSources sources;
@@ -77,13 +78,13 @@ struct TalusWorld {
 
     /* the current step */
     double part_time;        /* start of its current part; s */
-    bool velocities_changed; /* by the solve: detection may have missed a contact */
-    double min_size;         /* smallest size of a moving body */
+    bool velocities_changed; /* so much by the solve that detection may have missed a contact */
+    double min_size;         /* m: smallest size of a moving body */
     int contact_count;
     TalusBuildOptions built; /* options of the step's problem */
     double impulse_step; /* length of the step that gave the contacts' impulses; 0: no impulses */
     double penetration_mean, penetration_max; /* over size; overlapping contacts only */
-    double *partial;                          /* sums by chunk */
+    double *partial;                          /* sums by chunk of a parallel loop */
     TalusStepSnapshot snapshot;
     unsigned char *solver_state; /* at the start of the step */
     size_t solver_state_size;
@@ -95,7 +96,7 @@ static inline bool talus_finite3(TalusVec3 a)
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 
-/* A product, because a sum of steps would drift. */
+/* Returns the time, s: a product, because a sum of steps would accumulate rounding. */
 static inline double talus_time(const TalusWorld *world)
 {
     return world->base_time + (double)(world->steps - world->base_steps) * world->def.step;
@@ -106,7 +107,7 @@ static inline bool talus_slot_is_sphere(const TalusWorld *world, int slot)
     return world->shape[world->bodies.shape[slot]].def.kind == TALUS_SHAPE_SPHERE;
 }
 
-/* Returns NULL for a sphere. */
+/* Returns the inertia per unit mass of a body's shape; NULL for a sphere. */
 static inline const TalusGyration *talus_slot_gyration(const TalusWorld *world, int slot)
 {
     return talus_slot_is_sphere(world, slot) ? NULL : &world->gyration[world->bodies.shape[slot]];

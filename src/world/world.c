@@ -19,9 +19,9 @@ TalusWorldDef talus_world_def_default(void)
         .solver = "auto",
         .on_miss = TALUS_MISS_CONTINUE,
         .envelope = 0.02,
-        /* a body pushed out at this speed rises by 0.02 of its size */
+        /* in sqrt(g size): a body pushed out at this speed rises by 0.02 of its size */
         .recovery = 0.2,
-        /* gravity closes a resting contact by g h in a step */
+        /* in g h, the closing speed that gravity gives a resting contact in a step */
         .restitution_threshold = 2.0,
         .cohesion_range = 0.01,
         .sleep_steps = 100,
@@ -32,7 +32,7 @@ TalusWorldDef talus_world_def_default(void)
     return def;
 }
 
-/* Of a def whose member `key` cannot be. */
+/* Sets the error message about member `key` of the def; returns the error. */
 #define REFUSE(key, ...) talus_error_key(key, talus_reject("world: " __VA_ARGS__))
 
 static TalusStatus check_number(const char *key, double value, double min, const char *want)

@@ -206,7 +206,7 @@ static void attach(const TalusWorld *world, TalusJoint *joint)
     bool line = talus_joint_is_line(def->kind), cross = def->kind == TALUS_JOINT_UNIVERSAL;
     TalusVec3 mover = talus_normalize(def->axis, z);
     TalusVec3 base = cross ? talus_normalize(def->axis_b, z) : mover;
-    if (cross) /* exactly normal */
+    if (cross) /* makes the two axes exactly perpendicular */
         base = talus_normalize(talus_madd(base, -talus_dot(base, mover), mover), z);
     TalusVec3 axis[2] = {base, mover}, side = talus_unit_normal(base);
     TalusVec3 point[2] = {line ? def->point_b : def->point, def->point};
@@ -232,7 +232,7 @@ static double offset_length(const TalusWorld *world, const TalusJointDef *def)
     return fmin(a, b);
 }
 
-/* True if its two bodies do not collide. */
+/* True if the joint excludes its two bodies from collision. */
 static bool keeps_apart(const TalusJointDef *def)
 {
     return !def->collide && def->a.number != 0 && def->b.number != 0;

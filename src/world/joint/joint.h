@@ -28,13 +28,13 @@ enum {
     TALUS_JOINT_PARTS
 };
 
-/* State that is transferred to the next step. */
+/* State of a joint that the next step starts from. */
 typedef struct TalusJointCarry {
-    double angle;                         /* REVOLUTE: the last coordinate, for counting turns */
+    double angle; /* REVOLUTE: the last coordinate, rad, for counting turns */
     TalusVec3 impulse[TALUS_JOINT_PARTS]; /* on the mover, world frame, N s */
 } TalusJointCarry;
 
-/* Impulses of the current step, N s and N m s. */
+/* Sums of impulses on the mover in the current step, N s and N m s; `effort`: along the coordinate. */
 typedef struct TalusJointSums {
     TalusVec3 force, torque;
     double effort;
@@ -43,58 +43,62 @@ typedef struct TalusJointSums {
 typedef struct TalusJoint {
     TalusJointDef def; /* owns its name */
     uint64_t number;   /* of its id */
-    double since;      /* time at which the motor was set */
-    double length;     /* m: distance of offset points; near the size of the smaller moving body */
-    TalusVec3 anchor[2], axis[2], side[2]; /* of base and mover, each in its own frame */
+    double since;      /* s: time at which the motor was set */
+    double length;     /* m: distance of offset points; radius of the smaller moving body */
+    /* point, axis and unit vector normal to the axis, of base and mover, each in its own frame */
+    TalusVec3 anchor[2], axis[2], side[2];
     TalusJointCarry carry;
-    TalusJointSums sums, shown; /* sums: of the current step; shown: forces of the last one */
+    TalusJointSums sums, shown; /* shown: sums over h of the last step, N and N m */
 } TalusJoint;
 
 /* Geometry of a joint at the current poses. */
 typedef struct TalusJointPose {
     int slot[2];                        /* -1: the fixed world */
-    TalusVec3 arm[2], axis[2], side[2]; /* arms from the centres; world frame */
+    TalusVec3 arm[2], axis[2], side[2]; /* as in TalusJoint, in world axes */
     TalusVec3 apart;                    /* from the base's point to the mover's */
-    double coordinate;
+    double coordinate;                  /* rad or m; 0 for kinds without one */
     TalusVec3 along; /* unit vector of the coordinate: axis, or line between the points */
 } TalusJointPose;
 
+/* One block of a joint: rows 0 (normal), 1 and 2 (tangents) of the relative velocity of two points. */
 typedef struct TalusJointBlock {
-    int joint, part;
-    int slot[2];
-    TalusVec3 arm[2]; /* of base and mover */
-    TalusVec3 offset; /* of the mover's point from the joint's */
-    TalusVec3 normal; /* velocities are of the mover relative to the base */
-    TalusVec3 error;  /* displacement of the points, in the rows of `mask` */
-    int mask;         /* set of rows; 0: a limit */
+    int joint, part;  /* index into TalusJoints.joint, TALUS_PART_* */
+    int slot[2];      /* of base and mover; -1: the fixed world */
+    TalusVec3 arm[2]; /* of the two points from the centres of base and mover */
+    TalusVec3 offset; /* from the joint's point on the mover to the block's */
+    TalusVec3 normal; /* direction of row 0; rows measure the mover's velocity minus the base's */
+    TalusVec3 error;  /* m: from the base's point to the mover's; only rows of `mask` count */
+    int mask;         /* bit k: row k is constrained; 0: a limit */
+    /* m/s, 1/kg, and the largest impulse of a row in N s (INFINITY: no bound) */
     double bias, compliance, max_effort;
-    double lever; /* effort over impulse, for a motor that rotates; else 1 */
+    double lever; /* m: effort over impulse where the coordinate is an angle; else 1 */
 } TalusJointBlock;
 
 struct TalusProjection;
 
 /* Transfers between joints, which the host computes, and the engine (joint_transfer.c). */
 typedef struct TalusJointExchange {
-    struct TalusProblem *problem; /* of the joints' blocks alone, three rows each */
-    int32_t *slot;                /* [bodies] with joints: moving ones, then driven ones */
-    TalusMotion *motion;
-    double (*record)[8];
-    int moving, bodies;
-    TalusEngineJoint *block;
-    TalusEnginePush *push;
+    struct TalusProblem *problem; /* contains the joints' blocks alone, three rows each */
+    int32_t *slot;                /* [bodies]: slots of bodies with joints, moving ones first */
+    TalusMotion *motion;          /* [bodies]: staging of their states */
+    double (*record)[8];          /* [bodies]: staging of their records (backend/operator.h) */
+    int moving, bodies;           /* moving bodies with joints; these and driven ones */
+    TalusEngineJoint *block;      /* staging of all blocks */
+    TalusEnginePush *push;        /* staging of the velocity changes by torque motors */
 } TalusJointExchange;
 
 typedef struct TalusJoints {
     TalusJoint *joint; /* ascending by number */
-    int count;         /* with joints whose bodies were removed since the last step */
+    int count;         /* includes joints whose bodies were removed since the last step */
     uint64_t created;  /* number of joints created so far: the last id number */
 
-    /* of the step's problem: first the blocks kept in the iteration, then the free ones */
+    /* Blocks of the step's problem: first `kept` limits and motors of bounded effort, on which the solver iterates,
+     * then `free` blocks without bounds, which may be eliminated. */
     TalusJointBlock *block;
     int kept, free;
-    bool any_compliance, any_push;
+    bool any_compliance, any_push; /* some block is soft; some joint has a torque motor */
 
-    TalusJointCarry *backup;
+    TalusJointCarry *backup; /* [count]: carry at the snapshot */
     struct TalusProjection *projection;
 
     TalusJointExchange exchange;
@@ -109,65 +113,75 @@ static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *
 }
 
 /* ---- joint.c ---- */
-/* Checks a loaded joint. */
+/* Checks a joint that was read from a saved state. */
 TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
-/* Save and restore the joints' state, for a halved step. */
+/* Copy the carry of all joints to `backup`, and back. */
 TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
 /* Starts a step: drops joints of removed bodies, zeroes sums. */
 void talus_joints_begin(TalusWorld *world);
 /* Ends a step of length h: forces are the sums of impulses over h. */
 void talus_joints_close(TalusWorld *world, double h);
-/* Writes the slots of live joints, -1 for the fixed world; returns the number of live joints. */
+/* Writes the slots of bodies a and b of the first `limit` live joints, -1 for the fixed world. `pairs` may be NULL.
+ * Returns the number of all live joints. */
 int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
 
 /* ---- joint_pose.c ---- */
+/* Computes the geometry of a joint from the poses of its bodies. */
 TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint);
-/* Writes the constraint blocks between the bodies, at most three; returns their number. */
+/* Writes the blocks (at most three) of what the joint kind holds fixed, without motor, limits and spring; returns
+ * their number. */
 int talus_joint_holds(const TalusJoint *joint, const TalusJointPose *pose, TalusJointBlock *out);
-/* Returns the number of their rows. */
+/* Returns the number of constrained rows of these blocks, 0 to 6. */
 int talus_joint_hold_rows(const TalusJointDef *def);
-/* Returns the rod along the coordinate. */
+/* Returns a one-row block whose velocity is the coordinate's rate times `lever`; for motor, limits and spring. */
 TalusJointBlock talus_joint_drive(const TalusJoint *joint, const TalusJointPose *pose);
+/* Returns the rate of the coordinate, rad/s or m/s; 0 for kinds without one. */
 double talus_joint_speed(const TalusWorld *world, const TalusJoint *joint,
                          const TalusJointPose *pose);
+/* Returns the largest distance by which points that the joint holds together are apart, m. */
 double talus_joint_error(const TalusJoint *joint, const TalusJointPose *pose);
 bool talus_joint_has_coordinate(TalusJointKind kind);
 bool talus_joint_is_line(TalusJointKind kind); /* DISTANCE and SPRING */
-/* Returns a unit vector normal to a unit vector. */
+/* Returns a unit vector perpendicular to `axis`, which has length 1. */
 TalusVec3 talus_unit_normal(TalusVec3 axis);
-/* Returns the angle in (-pi, pi] of a sine and a cosine, by square roots and a series. */
+/* Returns the angle, in (-pi, pi], whose sine and cosine are proportional to the arguments; by square roots and a
+ * series, without libm. */
 double talus_angle(double sine, double cosine);
 
 /* ---- joint_build.c: the blocks of a step ---- */
-/* Makes the list of blocks for a part of the step, of length h. */
+/* Fills TalusJoints.block for a part of the step, of length h. */
 TalusStatus talus_joints_prepare(TalusWorld *world, double h);
-/* Writes the blocks into the problem of the exchange, with the transferred impulses times `warm`. */
+/* Writes the blocks into exchange.problem. Initial impulses are those of the last step times `warm`. */
 void talus_joints_fill(TalusWorld *world, double warm);
-/* Writes the changes of the problem's free velocities by torque motors, at most two per joint; returns their number. */
+/* Writes the changes of free velocities that torque motors cause within h, at most two per joint; returns their
+ * number. */
 int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out);
-/* Stores the impulses of the blocks in the joints. */
+/* Copies the solved impulses of all blocks to the joints' carry. */
 void talus_joints_store(TalusWorld *world);
-/* Also sums forces; returns the work. The problem's bodies must hold the mean of free and solved velocities. */
+/* As talus_joints_store; also adds the impulses to the joints' sums. Returns the work of blocks and torque motors, J.
+ * The body records of exchange.problem must hold the mean of free and solved velocities. */
 double talus_joints_work(TalusWorld *world, double h);
-/* Counts turns; call after the bodies have moved. */
+/* After the bodies have moved: stores the angles of REVOLUTE joints, from which turns are counted. */
 void talus_joints_moved(TalusWorld *world);
 
 /* ---- joint_project.c ---- */
-/* Factors the constraint rows at the start of a step, before the bodies move. */
+/* Before the bodies move: factors the matrix D' M^-1 D of the constraint rows. */
 TalusStatus talus_joints_prepare_projection(TalusWorld *world);
-/* Projects the moved bodies onto their joints. Adds the changes of energy to the ledger. */
+/* After the bodies have moved by h: corrects poses and velocities so that the joints are closed. Adds the changes of
+ * energy to the ledger. */
 TalusStatus talus_joints_project(TalusWorld *world, double h);
 void talus_projection_destroy(struct TalusProjection *projection);
 
 /* ---- joint_transfer.c ---- */
 /* Downloads the states of jointed bodies alone into the host's arrays. */
 TalusStatus talus_exchange_fetch(TalusWorld *world);
-/* Uploads the joints of a part of length h; downloads their impulses; completes the part after the bodies have
- * moved. */
+/* Before a solve: makes the blocks of a part of length h and passes them to the engine. */
 TalusStatus talus_exchange_send(TalusWorld *world, double h);
+/* After a solve that another one follows: downloads the impulses of the blocks to the joints. */
 TalusStatus talus_exchange_store(TalusWorld *world);
+/* After the bodies have moved by h: downloads impulses, adds forces and work, projects the bodies. */
 TalusStatus talus_exchange_close(TalusWorld *world, double h);
 void talus_exchange_clear(TalusJointExchange *exchange);
 

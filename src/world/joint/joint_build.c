@@ -24,7 +24,7 @@ typedef struct Cursor {
     const TalusJoint *joint;
     int index;
     double h;
-    int kept, free; /* next index of each kind */
+    int kept, free; /* index of the next block of each kind (TalusJoints) */
 } Cursor;
 
 static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointPose *pose)
@@ -46,7 +46,7 @@ static void soften(TalusJointBlock *block, double h, double k, double c, double 
     block->bias = (k * (y - target) - c * rate) / (h * k + c);
 }
 
-/* A motor's target is 0 until its start. */
+/* Returns the motor's target at a time; 0 until its start. */
 static double motor_target(const TalusJoint *joint, double time)
 {
     const TalusMotorDef *motor = &joint->def.motor;
@@ -78,7 +78,7 @@ static void append_motor(Cursor *c, const TalusJointPose *pose)
     append(c, block, TALUS_PART_MOTOR, pose);
 }
 
-/* `way`: 1 for the lower limit, -1 for the upper. An overrun is undone no faster than an overlap. */
+/* Adds the lower limit (way 1) or the upper one (way -1). An overrun is undone no faster than an overlap. */
 static void append_limit(Cursor *c, const TalusJointPose *pose, double limit, double way, int part)
 {
     if (!isfinite(limit))
@@ -272,7 +272,7 @@ int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out)
     return count;
 }
 
-/* Uses the velocities in the problem's bodies. */
+/* Returns the work of a push, J, at the velocities in the body records of exchange.problem. */
 static double push_work(TalusWorld *world, const Push *push)
 {
     if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
@@ -316,7 +316,7 @@ static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, in
     return impulse;
 }
 
-/* Zeroes the impulses of parts that the joint did not have in this step. */
+/* Zeroes the stored impulses of all parts; store_block then sets those of parts that have a block. */
 static void forget(TalusWorld *world)
 {
     for (int i = 0; i < world->joints.count; i++) {

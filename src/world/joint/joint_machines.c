@@ -10,8 +10,8 @@
 const double talus_joint_closed = 1e-9;
 /* fraction of the error that a round may leave, in a machine without contacts and in one with */
 static const double trusted[2] = {0.8, 0.1};
-static const double rounding = 1e-7; /* over joint length: rounds that stall below met rounding */
-static const double pushed = 1e-6;   /* over all impulses on a body: threshold for contacts */
+static const double rounding = 1e-7; /* over joint length: what stalls below counts as closed */
+static const double pushed = 1e-6;   /* over all impulses on a body: contact impulse that counts */
 
 /* ---- search ---- */
 

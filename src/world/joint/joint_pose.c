@@ -118,7 +118,7 @@ static TalusJointBlock shifted(TalusJointBlock block, TalusVec3 base, TalusVec3 
     return block;
 }
 
-/* The mover's point, moved by `further` along its axis, is on the axis of the base. */
+/* Holds the mover's point, moved by `further` along its axis, on the axis of the base. */
 static TalusJointBlock axle_of(const TalusJointPose *p, double further)
 {
     TalusJointBlock block = block_of(p, AXLE, p->axis[0]);

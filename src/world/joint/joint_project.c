@@ -66,7 +66,8 @@ static void axes_of(const TalusWorld *world, const TalusJointBlock *block, Talus
     axis[0] = block->normal;
 }
 
-/* Fills one side of a row: the derivative along `axis` at `arm`, and the motion by a unit impulse there. */
+/* Fills one side of a row: derivative of the error (sign * axis at `arm`) with respect to the body's pose (row->arm),
+ * and change of the pose by a unit impulse there (row->push). Body -1 if it does not move freely. */
 static void fill_side(const TalusWorld *world, int slot, TalusVec3 arm, TalusVec3 axis, double sign,
                       TalusJointRow *row, int side)
 {
@@ -172,7 +173,7 @@ static TalusVec3 less(TalusVec3 a, double s, const double b[3])
     return talus_madd(a, -s, talus_vec3(b[0], b[1], b[2]));
 }
 
-/* -M^-1 D x and -D x */
+/* Sets the delta of all touched bodies: -M^-1 D x for poses, -D x for momenta times h. */
 static void find_delta(TalusProjection *p)
 {
     for (int i = 0; i < p->touched_count; i++)
@@ -267,7 +268,7 @@ static void push_body(TalusWorld *world, int slot, const Delta *d, double h, Cha
     change->kinetic += talus_slot_kinetic(world, slot) - before;
 }
 
-/* Adds these impulses to the forces of the joints. */
+/* Adds the impulses of all rounds to the sums of the joints. */
 static void add_forces(TalusWorld *world, const TalusProjection *p, double h)
 {
     for (int r = 0; r < p->rows; r++) {
@@ -369,8 +370,8 @@ static void close_machines(TalusWorld *world, TalusProjection *p, double h)
 
 /* ---- poses alone ---- */
 
-/* Newton's step, shortened until the sum of squares decreases enough; it decreases along the step at first. The slack
- * of a taut chain goes into a zigzag with the square root of it as height, which full steps miss. */
+/* A step of Newton's method on the poses of machines that fell back, shortened until the sum of squared errors
+ * decreases enough. Full steps fail for a taut chain: its slack s must become a zigzag of height of order sqrt(s). */
 static void search_line(TalusWorld *world, TalusProjection *p)
 {
     TalusBodies *b = &world->bodies;

@@ -1,7 +1,7 @@
 /* world/joint/joint_project.h - projection of joints: rows, bodies and machines.
  *
- * A machine is a set of bodies connected by joints, represented by one of its bodies. Machines are closed one by one,
- * so that the result of one does not depend on another. */
+ * A machine is a set of bodies connected by joints, named by the slot of one of them. To close a machine is to move its
+ * bodies until its joints have no error. Each machine is closed by itself, so no result depends on another machine. */
 #ifndef TALUS_WORLD_JOINT_JOINT_PROJECT_H
 #define TALUS_WORLD_JOINT_JOINT_PROJECT_H
 
@@ -9,31 +9,32 @@
 
 #include "linalg/eliminate.h"
 
-/* Origin of a row of the elimination. */
+/* What a row of the elimination stands for: one scalar constraint of a joint. */
 typedef struct RowPlace {
     int joint;
-    TalusVec3 axis, offset; /* axis of the row; offset of its point from the joint's on the mover */
+    TalusVec3 axis, offset; /* direction of the row; from the mover's joint point to the row's */
     TalusVec3 in_base;      /* the axis in the frame of the base */
 } RowPlace;
 
-/* Change of one body. */
+/* Correction of one body in a round: shift (m) and turn (rad) of its pose; impulse and moment times h. */
 typedef struct Delta {
     TalusVec3 shift, turn, impulse, moment;
 } Delta;
 
+/* State of a body to return to in a line search. */
 typedef struct Kept {
     TalusVec3 position, spin;
     TalusQuat orientation;
 } Kept;
 
-/* Impulse on a body in this step, N s. */
+/* Impulse on a body in this step, N s, to find out whether contacts push it. */
 typedef struct Load {
-    TalusVec3 rest; /* without the impulses of joints */
-    double size;    /* of the total impulse */
+    TalusVec3 rest; /* total impulse less those of joints */
+    double size;    /* norm of the total impulse plus those of the joints' impulses */
 } Load;
 
 typedef struct Momenta {
-    TalusVec3 velocity, angular; /* angular: per unit mass */
+    TalusVec3 velocity, angular; /* m/s; angular momentum per unit mass, m2/s */
 } Momenta;
 
 typedef enum MachineState {
@@ -45,7 +46,7 @@ typedef enum MachineState {
 typedef struct Machine {
     MachineState state;
     bool loaded;          /* contacts push it */
-    double before, after; /* largest error over length, before and after a round */
+    double before, after; /* largest error over its joint's length, before and after a round */
     double least;         /* smallest joint length, m */
     double far;           /* largest motion of a body in a round, m */
 } Machine;
@@ -55,23 +56,23 @@ typedef struct TalusProjection {
     TalusJointRow *row; /* owned by the elimination */
     int rows;
     RowPlace *place; /* [rows] */
-    double *error;   /* [rows] */
-    double *x;       /* [rows]: solution of the last round */
-    double *sum;     /* [rows]: sum over all rounds */
-    Delta *delta;    /* [slots], of touched bodies */
-    int *touched;    /* slots of bodies in rows, in the order of joints */
+    double *error;   /* [rows], m */
+    double *x;       /* [rows]: impulses times h of the last round */
+    double *sum;     /* [rows]: sum of x over all rounds */
+    Delta *delta;    /* [slots], set for touched bodies */
+    int *touched;    /* slots of the bodies that rows move, in the order of joints */
     int touched_count;
-    int32_t *machine; /* [slots], of touched bodies: the body that represents their machine */
-    Machine *facts;   /* [slots], of representing bodies */
-    Load *load;       /* [slots], of bodies in blocks */
-    Kept *kept;       /* [touched]: start of a line search */
-    Momenta *momenta; /* [touched]: after the solve */
+    int32_t *machine; /* [slots], set for touched bodies: the slot that names their machine */
+    Machine *facts;   /* [slots], set for the slots that name machines */
+    Load *load;       /* [slots], set for bodies in blocks */
+    Kept *kept;       /* [touched_count]: start of a line search */
+    Momenta *momenta; /* [touched_count]: after the solve, before the projection */
 } TalusProjection;
 
 /* ---- joint_machines.c ---- */
-/* Finds the bodies that rows move, and the machines they form. */
+/* Sets touched and machine from the rows. */
 void talus_machines_find(TalusProjection *p);
-/* Initialises all machines after the bodies have moved: lengths, errors, contacts. Returns false if all are closed. */
+/* After the bodies have moved: initialises all machines (lengths, errors, contacts). False if all are closed. */
 bool talus_machines_open(const TalusWorld *world, TalusProjection *p);
 /* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
 bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last);

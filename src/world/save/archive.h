@@ -37,34 +37,36 @@ void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t 
     talus_archive_f64s((archive), TALUS_ADDRESSES(double, __VA_ARGS__))
 #define TALUS_ARCHIVE_VEC3(archive, ...) \
     talus_archive_vec3s((archive), TALUS_ADDRESSES(TalusVec3, __VA_ARGS__))
-/* Transfers a value of an enumeration, which the caller checks. */
+/* Transfers a value of an enumeration as u32; the caller checks the range of a loaded one. */
 #define TALUS_ARCHIVE_ENUM(archive, value)     \
     do {                                       \
         uint32_t number = (uint32_t)(value);   \
         talus_archive_u32((archive), &number); \
         (value) = number;                      \
     } while (0)
-/* Calls a function with loaded values, unless an error is recorded, and records its status. */
+/* Evaluates `call`, a call that returns a status, unless an error is recorded; records a failure. */
 #define TALUS_ARCHIVE_CALL(archive, call)          \
     do {                                           \
         if ((archive)->status == TALUS_OK)         \
             talus_archive_take((archive), (call)); \
     } while (0)
-void talus_archive_id(TalusArchive *archive, uint64_t *number); /* of a body; 0: none */
+void talus_archive_id(TalusArchive *archive, uint64_t *number); /* id of a body; 0: none */
 
-/* Transfers a number of items of at least `element` bytes each; refused if the rest is too short. */
+/* Transfers the count of a list whose items have at least `element` bytes each. Loading refuses a count that the
+ * remaining bytes cannot hold and sets *count to 0. */
 void talus_archive_count(TalusArchive *archive, int *count, size_t element);
 
-/* Transfers an array after a flag for its presence, and returns it. Loading allocates it (talus_release), or returns
- * NULL. */
+/* Transfers a flag and, if `array` is not NULL, its elements. Saving returns `array`; loading returns an allocated
+ * copy, which the caller releases (talus_release), or NULL. */
 void *talus_archive_array(TalusArchive *archive, const void *array, int count, size_t element);
 
-/* Transfers text; loading allocates it. */
+/* Transfers text; loading allocates it, and the caller releases it. */
 void talus_archive_text(TalusArchive *archive, char **text);
 
 /* Records TALUS_ERR_FORMAT with the offset, unless an error is recorded already. */
 void talus_archive_refuse(TalusArchive *archive, const char *why);
-/* Records the status of a call with loaded arguments: a bad argument is a bad format. The key stays. */
+/* Records the failure of a call with loaded arguments as TALUS_ERR_FORMAT with the offset, because its arguments came
+ * from the bytes. TALUS_ERR_MEMORY and the error's key (talus_error_key) stay. */
 void talus_archive_take(TalusArchive *archive, TalusStatus status);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <talus/world.h>
 
+/* Transfers item `index` of a list of the world. */
 typedef void TalusTransferFn(TalusArchive *archive, TalusWorld *world, int index);
 
 /* Transfers a number of items of at least `least` bytes each, then the items. */
@@ -17,7 +18,7 @@ static inline void talus_archive_list(TalusArchive *a, TalusWorld *world, int co
         transfer(a, world, i);
 }
 
-/* Transfers groups, exclusions, applied forces and drives. */
+/* Transfers groups, exclusions, applied forces, drives and sleep. */
 void talus_archive_motion(TalusArchive *archive, TalusWorld *world);
 void talus_archive_contacts(TalusArchive *archive, TalusWorld *world);
 /* Transfers shape `index`; loading adds it. */

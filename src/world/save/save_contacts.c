@@ -13,7 +13,7 @@ static int contact_run(const TalusContactList *list, int i)
     return i < list->sphere_sphere ? 0 : i < list->sphere_sphere + list->sphere_fixed ? 1 : 2;
 }
 
-/* A body may have become fixed, driven or asleep since. */
+/* True if the bodies still fit the contact's run: one may have become fixed, driven or asleep since. */
 static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 {
     uint8_t other = world->bodies.mobility[c->b];

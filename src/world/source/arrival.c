@@ -15,7 +15,7 @@
 
 /* ---- bodies for a detector ---- */
 
-/* Bodies with their origin. */
+/* A set of bodies, and where each of them comes from. */
 typedef struct Crowd {
     TalusBodies bodies;
     TalusWho *who; /* by slot */
@@ -185,7 +185,8 @@ static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter
     }
 }
 
-/* Candidates do not collide with each other, and an emitter has no group. */
+/* Sets *free to the number of candidates, from slot `first` on, that overlap no fixed body. Fixed bodies are in group
+ * 0, candidates in 1, so that these do not collide with each other; other groups are ignored. */
 static TalusStatus count_free(TalusWorld *world, Crowd *c, int first, int *free)
 {
     static const uint32_t meets[TALUS_GROUPS] = {[0] = 3, [1] = 1};

@@ -138,7 +138,7 @@ static TalusStatus find_overlaps(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Turns free candidates into bodies of the neighbourhood; the radii of the others keep waiting. */
+/* Accepts free candidates: lists them as placed and adds them to the near bodies. The others' radii keep waiting. */
 static void settle(TalusEmitCandidates *n, TalusEmitter *e)
 {
     int first = n->near, waiting = 0;
@@ -174,7 +174,7 @@ static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;
     for (int i = 0; i < n->placed; i++)
-        n->bodies.velocity[i] = e->def.velocity; /* capacity: placed bodies were candidates */
+        n->bodies.velocity[i] = e->def.velocity; /* has capacity: placed bodies were candidates */
     TalusBodyBatch batch = talus_body_batch_default();
     batch.count = n->placed;
     batch.shape = e->shape;

@@ -9,14 +9,15 @@
 /* Bodies near an emitter and the spheres it tries to place (emit.c). */
 typedef struct TalusEmitCandidates {
     TalusDetector *detector;
-    TalusBodies bodies; /* first `near` existing ones, as fixed bodies, then candidates */
+    TalusBodies bodies; /* first `near` existing bodies, as fixed ones, then candidates */
     int near;
-    uint8_t *taken; /* by slot: overlaps another body */
-    int placed;
+    uint8_t *taken; /* by slot of `bodies`: the candidate overlaps another body */
+    int placed;     /* candidates accepted so far, in the next two arrays */
     TalusVec3 *placed_position;
     double *placed_radius;
 } TalusEmitCandidates;
 
+/* Draws the radii that are due, places as many of these spheres as find a free position, and adds them as bodies. */
 TalusStatus talus_emit(TalusWorld *world, TalusEmitter *emitter);
 /* Returns a random position in the emitter's box. */
 TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng);

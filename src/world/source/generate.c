@@ -202,7 +202,7 @@ static int64_t cell_of(double x, double lo, double width, int64_t n)
     return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* Chooses at most about as many cells as bodies, however small they are in their region. */
+/* Widens the cells until there are at most 4 per body and 64 more, however small the bodies are in their region. */
 static void size_grid(FillGrid *grid, const TalusFill *fill, TalusVec3 size, int64_t count,
                       double largest)
 {

@@ -35,26 +35,28 @@ void talus_generate_lattice(const TalusLattice *lattice, int64_t count, TalusVec
 typedef struct TalusLayers {
     TalusVec3 bottom;
     double radius, half[2];
-    double spacing, rise;
-    double size, height; /* half extents of the largest body, horizontal and vertical */
-    double jitter;
+    double spacing, rise; /* m: distance of neighbours in a layer, and of layers */
+    double size, height;  /* half extents of the largest body, horizontal and vertical */
+    double jitter;        /* 0 to 1: share of half the gap by which a body is shifted at most */
     uint64_t seed;
 } TalusLayers;
 
 /* Returns the number of positions in `repeat` layers; 0 if the region is narrower than a body. */
 int64_t talus_layers_places(const TalusLayers *layers, int64_t repeat);
+/* Writes `count` positions, layer by layer from the bottom; a layer must hold at least one body. */
 void talus_generate_layers(const TalusLayers *layers, int64_t count, TalusVec3 *out);
 
-/* Random positions for spheres of the given radii, largest first in `radius`. If `radius` > 0, a cylinder: lo.z to
- * hi.z about the axis through lo.x, lo.y; else the box [lo, hi]. */
+/* Region for random positions of spheres. If `radius` > 0, a cylinder from lo.z to hi.z about the vertical axis through
+ * lo.x, lo.y; else the box [lo, hi]. */
 typedef struct TalusFill {
     TalusVec3 lo, hi;
     double radius;
     uint64_t seed;
 } TalusFill;
 
-/* `placed` is below `count` if a body found no free position in talus_fill_tries tries. */
-extern const int talus_fill_tries;
+extern const int talus_fill_tries; /* random positions that are tried for one sphere */
+/* Places spheres of the given radii (the largest first) one by one, without overlap. Writes their centres to `out`.
+ * *placed: number placed; below `count` if a sphere found no free position. */
 TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const double *radius,
                                 TalusVec3 *out, int64_t *placed);
 

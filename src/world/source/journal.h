@@ -4,24 +4,27 @@
 
 #include "world/bodies.h"
 
-/* One change of a slot by arrivals or sinks. */
+/* A body that an arrival added to a slot, or that a sink removed from it. */
 typedef struct TalusJournalEntry {
     int32_t slot;
-    int32_t shape; /* before the change; -1: the body was added */
+    int32_t shape; /* shape of the slot before the change; -1: it was dead, and a body was added */
 } TalusJournalEntry;
 
 typedef struct TalusJournal {
-    bool recording;
+    bool recording; /* true within a step that has sources */
     TalusJournalEntry *entry;
     int count;
     TalusBodyCounts counts_before;
-    double kinetic_before, potential_before; /* values of the exchange before the step, J */
+    double kinetic_before, potential_before; /* TalusWorld.exchange_* before the step, J */
 } TalusJournal;
 
-/* No effect outside of a step. Reserve before anything changes. */
+/* Reserves memory for `entries` more changes, so that talus_journal_note cannot fail. Both do nothing while the journal
+ * does not record. */
 TalusStatus talus_journal_reserve(TalusWorld *world, int entries);
 void talus_journal_note(TalusWorld *world, int slot, int shape_before);
+/* Starts recording, with the present counts and energies. */
 void talus_journal_begin(TalusWorld *world);
+/* Undoes all recorded changes and stops recording. */
 void talus_journal_undo(TalusWorld *world);
 
 #endif

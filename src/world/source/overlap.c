@@ -1,6 +1,6 @@
 /* world/source/overlap.c - overlaps of bodies, queried outside of a step.
  *
- * A separate detector finds the contacts within no time and without an envelope, which are the overlaps. The
+ * A separate detector finds the contacts for h = 0 and without an envelope, which are the overlaps. The
  * world's own list and its impulses stay unchanged, so a query does not affect a run. It costs at most as much as the
  * detection of a step.
  *
@@ -47,8 +47,8 @@ static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
 
 /* ---- inside solid meshes ---- */
 
-/* True if the line along z through p crosses the triangle. Of triangles that share an edge exactly one has it, because
- * the edge is cut by the same arithmetic from either side. */
+/* True if the line along z through p crosses the triangle. Of two triangles with a common edge a line through it
+ * crosses one, because the edge is cut by the same arithmetic from either side. */
 static bool over(const TalusFacet *f, TalusVec3 p)
 {
     bool odd = false;

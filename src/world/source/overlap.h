@@ -4,18 +4,18 @@
 
 #include "world/state.h"
 
-/* Overlap over size above which a start is unfit for a step. */
+/* Depth over size above which the overlap of an arriving body is reported. */
 #define TALUS_DEEP_OVERLAP 0.5
 
-/* The deepest overlap of a view; a moves. */
+/* The overlap that is deepest over size, of a set of bodies; body a moves. */
 typedef struct TalusOverlapPair {
     int a, b;     /* slots; -1: no overlap */
     double depth; /* m */
-    double size;  /* m: smaller size of the two bodies, of those that move */
+    double size;  /* m: size of a, or the smaller of both sizes if b moves too */
     int pairs;    /* number of overlapping pairs */
 } TalusOverlapPair;
 
-/* Finds the pair of the largest depth over size. */
+/* Finds the pair with the largest depth over size. */
 TalusStatus talus_view_overlap(TalusPool *pool, const TalusBodyView *view, TalusOverlapPair *worst);
 
 #endif

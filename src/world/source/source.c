@@ -225,7 +225,8 @@ static void count_below(void *context, int64_t begin, int64_t end, int64_t chunk
     world->partial[chunk] = number;
 }
 
-/* True if some body may be below a sink. An engine with memory of its own counts without a download. */
+/* *any: some body may be below a sink. If the host's copy is old, the engine counts, and bodies are downloaded only if
+ * there are any. */
 static TalusStatus any_below(TalusWorld *world, bool *any)
 {
     const TalusSources *s = &world->sources;

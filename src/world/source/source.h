@@ -23,14 +23,15 @@ typedef struct TalusEmitter {
 
 /* A delayed batch, with copies of its arrays. */
 typedef struct TalusPending {
-    double time;
+    double time; /* s: the batch is added in the first step that starts then or later */
     TalusBodyBatch batch;
-    bool added; /* in the current step; dropped when that step succeeds */
+    bool added; /* its bodies were added in the current step; dropped when that step succeeds */
 } TalusPending;
 
+/* Removes moving bodies whose position along an axis is below a value. */
 typedef struct TalusSink {
-    int axis;
-    double below;
+    int axis;     /* 0, 1 or 2 */
+    double below; /* m */
 } TalusSink;
 
 typedef struct TalusSources {
@@ -42,13 +43,15 @@ typedef struct TalusSources {
     int sinks;
 } TalusSources;
 
-/* At the start of a step: adds due batches and emitted spheres, removes bodies below sinks, and records all of it. */
+/* At the start of a step: adds due batches and emitted spheres, removes bodies below sinks, and records all of it in
+ * the journal. */
 TalusStatus talus_sources_apply(TalusWorld *world);
 /* After a step that succeeded: drops the batches that it added. */
 void talus_sources_commit(TalusWorld *world);
 /* After a step that failed: restores bodies, batches and emitters. */
 void talus_sources_rollback(TalusWorld *world);
 void talus_sources_clear(TalusWorld *world);
+/* Releases the arrays of a delayed batch. */
 void talus_pending_clear(TalusPending *pending);
 
 /* ---- arrival.c ---- */

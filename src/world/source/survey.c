@@ -147,7 +147,7 @@ double talus_survey_fill(const TalusSurvey *s)
 /* Fixed bodies, in axes with z upwards. */
 typedef struct Ground {
     TalusVec3 up;
-    TalusQuat upright; /* from the world's axes to these */
+    TalusQuat upright; /* rotates world coordinates into these axes */
     bool endless;      /* a plane supports everything that falls */
     TalusAabb box;
     const uint8_t *jointed; /* by slot */
@@ -189,7 +189,7 @@ static void find_stray(void *context, const TalusSurveyBody *b)
         g->strays->first = *b;
 }
 
-/* Returns false if nothing falls. */
+/* Finds the upward direction and the bounds of fixed bodies; false without gravity or in periodic space. */
 static bool survey_ground(const TalusWorld *world, Ground *g)
 {
     *g = (Ground){.box = nothing};

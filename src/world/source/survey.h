@@ -5,7 +5,7 @@
 
 #include "world/state.h"
 
-/* A body: a slot, or one of a delayed batch. */
+/* Name of a body that exists or of one in a delayed batch. */
 typedef struct TalusWho {
     int pending; /* index of the batch; -1: the body exists */
     int index;   /* slot, or index in the batch */
@@ -23,8 +23,10 @@ typedef struct TalusSurveyBody {
     double mass, volume;
 } TalusSurveyBody;
 
+/* Returns the data of the body that `who` names. */
 TalusSurveyBody talus_survey_body(const TalusWorld *world, TalusWho who);
 
+/* Calls fn for each living body in the order of slots, then for each body of the delayed batches. */
 typedef void TalusSurveyFn(void *context, const TalusSurveyBody *body);
 void talus_survey_each(const TalusWorld *world, TalusSurveyFn *fn, void *context);
 
@@ -54,11 +56,12 @@ typedef struct TalusStrays {
 } TalusStrays;
 
 TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out);
-/* True if a box, such as an emitter's, is beyond the bounds in the same sense. */
+/* True if what starts in the box [lo, hi], such as an emitter's, is beyond the bounds of all fixed bodies with nothing
+ * below it; false if a plane supports everything. */
 bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi);
 
 /* The deepest overlap of arriving batches with fixed bodies or with simultaneous arrivals; `a` is of a batch. depth 0:
- * none. */
+ * no overlap. Lengths in m, time of the arrival in s. */
 typedef struct TalusArrivalOverlap {
     TalusWho a, b;
     double depth, size, time;
@@ -66,7 +69,8 @@ typedef struct TalusArrivalOverlap {
 
 TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *out);
 
-/* Counts how many of `tries` random positions in the emitter's box fixed bodies leave free. */
+/* Sets *free to the number of positions, of `tries` random ones in the emitter's box, at which a sphere of its smallest
+ * radius overlaps no fixed body. */
 TalusStatus talus_emitter_room(TalusWorld *world, const TalusEmitter *emitter, int tries,
                                int *free);
 

@@ -121,7 +121,7 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world)
     TALUS_TRY(w->engine.ops->get_contacts(w->engine.self, &m->list));
     TALUS_TRY(w->host.ops->put_contacts(w->host.self, &m->list));
     for (size_t i = 0; m->any_dropped && i < TALUS_CAPACITY(m->dropped); i++)
-        if (m->dropped[i]) /* after the engine computed them */
+        if (m->dropped[i]) /* since the engine computed the contacts */
             w->host.ops->forget(w->host.self, (int)i);
     m->contacts_stale = false;
     return TALUS_OK;
@@ -196,7 +196,7 @@ static TalusStatus send_bodies(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Includes the groups of all bodies, unless all collide. */
+/* Sends the filter, with the groups of all bodies; NULL if all collide. */
 static TalusStatus send_filter(TalusWorld *world)
 {
     int slots = body_arrays(world).slots;
@@ -209,7 +209,7 @@ static TalusStatus send_forces(TalusWorld *world)
     return world->engine.ops->put_forces(world->engine.self, f->force, f->torque, f->count);
 }
 
-/* Passes the arrays themselves, which may have moved. */
+/* For a shared engine: passes pointers to all arrays, which may have been reallocated. */
 static TalusStatus share(TalusWorld *world)
 {
     TalusBodyArrays arrays = body_arrays(world);

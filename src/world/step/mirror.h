@@ -14,12 +14,12 @@ typedef struct TalusMirror {
     bool bodies_dirty, contacts_dirty; /* the host has changes to upload */
     bool tables_dirty;                 /* shapes or materials have changes to upload */
     bool forces_dirty, filters_dirty;  /* applied forces or filters have changes to upload */
-    int slots_sent;
-    bool any_dropped;
-    uint8_t *dropped;      /* by slot: contacts lose their impulses at the next upload of bodies */
+    int slots_sent;                    /* slots of the engine since the last upload of bodies */
+    bool any_dropped;                  /* some entry of `dropped` is set */
+    uint8_t *dropped; /* by slot: its contacts lose their impulses at the next upload of bodies */
     TalusContactList list; /* staging for the host's engine */
     int32_t *driven;       /* staging: slots of driven bodies */
-    TalusMotion *motion;   /* staging: their states */
+    TalusMotion *motion;   /* staging: states of driven bodies */
 } TalusMirror;
 
 /* Download bodies or contacts if stale. Functions that are const for their callers call these too, since the content
@@ -37,9 +37,10 @@ TalusStatus talus_mirror_upload(TalusWorld *world);
 /* Upload the states of driven bodies, which the host determines; download them in a rollback. */
 TalusStatus talus_mirror_upload_driven(TalusWorld *world);
 TalusStatus talus_mirror_download_driven(TalusWorld *world);
+/* The engine has changed bodies or contacts: the host's copy is old. No effect with a shared engine. */
 void talus_mirror_mark_bodies_stale(TalusWorld *world);
 void talus_mirror_mark_contacts_stale(TalusWorld *world);
-/* Returns the contacts of the last download. */
+/* Returns the contacts of the host's engine: those of the last download, or of a shared engine. */
 TalusContactList *talus_world_contacts(const TalusWorld *world);
 void talus_mirror_clear(TalusMirror *mirror);
 

@@ -107,7 +107,7 @@ TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken)
 
 /* ---- falling asleep ---- */
 
-/* The smaller slot represents both. */
+/* Joins the islands of two bodies; the lowest slot represents an island. */
 static void join(int32_t *island, int a, int b)
 {
     a = talus_slot_root(island, a);
@@ -121,7 +121,8 @@ static bool is_loaded(const TalusContactList *list, int i)
     return p.x != 0.0 || p.y != 0.0 || p.z != 0.0;
 }
 
-/* Finds the islands of awake bodies. `restless` is by body until the body has a loaded contact, then by island. */
+/* Finds the islands of awake bodies. Sets restless[root] of an island that must stay awake: some body has no loaded
+ * contact, has a joint, has not been calm for long enough or is near a driven body. */
 static void find_islands(TalusWorld *world)
 {
     TalusSleep *s = &world->sleep;

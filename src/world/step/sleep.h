@@ -7,19 +7,21 @@
 /* Sleep (sleep.c); unused if def.sleep_speed is 0. */
 typedef struct TalusSleep {
     int slots;         /* size of the arrays */
-    int32_t *calm;     /* number of steps that a body has been slow */
-    int32_t *island;   /* of sleeping bodies; an island falls asleep and wakes as a whole */
-    uint8_t *restless; /* scratch */
-    int (*jointed)[2]; /* scratch */
-    int asleep;
+    int32_t *calm;     /* by slot: steps for which the body has been slow without a break */
+    int32_t *island;   /* by slot: lowest slot of the island with which the body fell asleep */
+    uint8_t *restless; /* scratch, by body or island: must not sleep */
+    int (*jointed)[2]; /* scratch: the two slots of each joint */
+    int asleep;        /* number of sleeping bodies */
 } TalusSleep;
 
 /* Extends the arrays to all slots; new bodies are not calm. No effect if sleep is off. */
 TalusStatus talus_sleep_reserve(TalusWorld *world);
-/* After a detection: wakes islands touched by bodies that are not calm. *woken: true if there were any. */
+/* After a detection: wakes islands that a fast body touches or a moving driven body may reach. *woken: true if there
+ * were any. */
 TalusStatus talus_sleep_disturb(TalusWorld *world, bool *woken);
 /* At the end of a step: counts calm steps and puts calm islands to sleep. */
 void talus_sleep_update(TalusWorld *world);
+/* Returns the potential energy of sleeping bodies, J. */
 double talus_sleep_potential(const TalusWorld *world);
 void talus_sleep_clear(TalusWorld *world);
 

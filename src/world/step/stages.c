@@ -14,10 +14,10 @@ static const double softening = 1e-3; /* compliance for infeasible steps, over N
 
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
 {
-    /* beyond 1 a sliding contact may open unnoticed; a wider envelope would include every pair */
     bool attract = world->materials.any_cohesion;
     double envelope =
         attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
+    /* friction above 1 counts as 1, or envelopes would include every pair; a sliding contact may open unnoticed */
     TalusDetectOptions options = {h, envelope, world->reference_speed,
                                   fmin(world->materials.max_friction, 1.0)};
     return options;
@@ -206,7 +206,8 @@ TalusStatus talus_stage_snapshot(TalusWorld *world)
     return talus_joints_snapshot(world);
 }
 
-/* If an engine fails here, either its impulses are lost, which scaling by 0 expresses, or every later call fails. */
+/* If the engine fails here, its impulses are lost, and impulse_step 0 makes the next build ignore them; or every later
+ * call fails too. */
 void talus_stage_rollback(TalusWorld *world)
 {
     TalusStatus status = world->engine.ops->rollback(world->engine.self);

@@ -1,4 +1,5 @@
-/* world/step/stages.h - the stages of a step. */
+/* world/step/stages.h - the stages of a step. A part is the whole step or, after halving, a fraction of it; h is its
+ * length, s. */
 #ifndef TALUS_WORLD_STEP_STAGES_H
 #define TALUS_WORLD_STEP_STAGES_H
 
@@ -6,22 +7,23 @@
 
 #include <talus/world.h>
 
-/* Detects the contacts of a part of a step, of length h. */
+/* Uploads changes, sets the velocities of driven bodies and detects the contacts of a part. */
 TalusStatus talus_stage_detect(TalusWorld *world, double h);
-/* Builds the problem of these contacts; `soften` adds normal compliance to every contact. */
+/* Builds world->problem from contacts and joints; `soften` adds normal compliance to every contact. */
 TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften);
-/* Computes the solved velocities. */
+/* Computes the velocities from the solved impulses; sets world->velocities_changed. */
 TalusStatus talus_stage_solved(TalusWorld *world, double h);
-/* *missed: true if the solve changed some velocity so much that detection missed a contact. */
+/* *missed: true if bodies would meet within h, at the solved velocities, where they have no contact. */
 TalusStatus talus_stage_missed(TalusWorld *world, double h, bool *missed);
-/* Detects again with the solved velocities; transfers impulses. */
+/* Stores the solved impulses, then detects again with the solved velocities. */
 TalusStatus talus_stage_redetect(TalusWorld *world, double h);
 /* Checks the velocities, then moves the world by h. A failure changes nothing, except with joints (step.c). */
 TalusStatus talus_stage_integrate(TalusWorld *world, double h);
+/* Copy the state of engine and joints, and return to the copy. */
 TalusStatus talus_stage_snapshot(TalusWorld *world);
 void talus_stage_rollback(TalusWorld *world);
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
-/* Returns the change of velocity above which contacts may be missing, m/s. */
+/* Returns the change of a body's velocity, m/s, up to which detection has found all contacts. */
 double talus_change_limit(const TalusWorld *world, double h);
 
 #endif

@@ -143,7 +143,7 @@ static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *pa
                       world->def.tolerance * world->reference_speed);
 }
 
-/* Reports the first part that is solved: the whole step, unless bodies move too far in it. */
+/* Reports contacts and penetration of the first solved part: the whole step, unless bodies move too far in it. */
 static void report_start(TalusWorld *world)
 {
     if (world->start_reported)
@@ -278,7 +278,7 @@ static void warn_fallback(TalusWorld *world)
 static void close_ledger(TalusWorld *world)
 {
     TalusLedger *l = &world->info.ledger;
-    /* before arrivals: their energy would hide the rounding */
+    /* before the energy of added bodies counts: it would hide the rounding */
     l->imbalance = l->kinetic_change + l->potential_change -
                    (l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error +
                     l->spin + l->joints + l->driven + l->applied + l->projection + l->exchange);
@@ -288,7 +288,7 @@ static void close_ledger(TalusWorld *world)
     world->exchange_kinetic = world->exchange_potential = 0.0;
 }
 
-/* `end`: end of a shortened step, from which whole ones start again; NAN: the step was whole. */
+/* Completes a successful step. `end`: time at the end of a shortened step; NAN: the step was whole. */
 static void report_step(TalusWorld *world, double end)
 {
     TalusStepInfo *info = &world->info;
