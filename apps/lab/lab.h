@@ -1,8 +1,8 @@
 /* lab/lab.h - the solver laboratory behind `talus solve` and `talus bench`.
  *
- * A job is one solver on one problem. Its result is measured by talus_problem_measure, never by the solver.
- * Results are stored in DIR/results.json as jobs end, each with a key: a hash of problem, solver and limits. By the keys
- * a second call reuses the results of the first. docs/how-to/laboratory.md is the user's page. */
+ * A job is one solver on one problem. Its result is measured by talus_problem_measure, never by the solver. Results are
+ * stored in DIR/results.json as jobs end, each with a key: a hash of problem, solver and limits. By the keys a second
+ * call reuses the results of the first. docs/how-to/laboratory.md is the user's page. */
 #ifndef TALUS_CLI_LAB_H
 #define TALUS_CLI_LAB_H
 
@@ -40,8 +40,8 @@ TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionM
 /* Writes the names of law and section of the contacts with friction, "mixed" if contacts differ; without friction, law
  * "ccp" and section "none". */
 void lab_friction_text(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD]);
-/* Parses --outer, the loop that updates shifts or bounds around a convex solver: "shift", "tresca" or "auto", optionally
- * followed by ":every=N,share=X,refresh=N". */
+/* Parses --outer, the loop that updates shifts or bounds around a convex solver: "shift", "tresca" or "auto",
+ * optionally followed by ":every=N,share=X,refresh=N". */
 TalusStatus lab_outer_parse(const char *text, TalusOuter *out);
 /* Writes the outer loop as text; "" for the default. */
 void lab_outer_text(const TalusOuter *outer, char text[LAB_TEXT]);
@@ -62,8 +62,8 @@ typedef struct LabProblem {
     double *start;          /* impulses stored in the file; NULL: none */
     double *reference;      /* reference contact velocities; NULL: none */
     double *velocity;       /* work space for contact velocities */
-    double offset_norm;     /* |q|, by which errors of velocities are divided */
-    double natural_at_zero; /* natural residual (rms) at zero impulses, m/s, scale of tolerances */
+    /* |q|, by which errors of velocities are divided; natural residual (rms) at zero impulses, m/s. */
+    double offset_norm, natural_at_zero;
 } LabProblem;
 
 /* Opens a problem. All contacts with friction get `model`; NULL: the models of the file. */
@@ -167,10 +167,8 @@ typedef struct LabResult {
     LabOutcome outcome;
     bool interrupted; /* by a signal */
     char reason[512]; /* reason of the outcome; "" if obvious */
-    int iterations;
-    int applies; /* products with the operator N */
-    int updates; /* of the outer loop */
-    int factorisations;
+    /* Counts; applies: products with the operator N; updates: of the outer loop. */
+    int iterations, applies, updates, factorisations;
     double seconds, objective;
     double residual[LAB_RESIDUALS];
     double memory_bytes;         /* of the solver, maximum */
@@ -206,8 +204,8 @@ typedef struct LabJob {
     TalusOuter outer;
     int max_iterations;
     double max_seconds; /* 0: no limit */
-    bool warm;          /* start from the impulses stored in the file; false: from zero */
-    bool trace;         /* record a row per iterate */
+    /* warm: start from the impulses stored in the file, not from zero. trace: record a row per iterate. */
+    bool warm, trace;
 } LabJob;
 
 /* Writes the key of a job's result, 16 hexadecimal digits: hash of problem, reference, job, threads and version. The
@@ -275,9 +273,9 @@ void lab_figure_clear(LabFigure *figure);
 enum { LAB_TABLES = 24, LAB_NOTES = 32, LAB_FIGURES = 16 };
 
 typedef struct LabSet {
-    const char *title, *kind; /* kind: "solve" or "bench" */
-    const char *dir;          /* directory of results.json; NULL: nothing is stored */
-    const char *experiment;   /* name of the experiment; NULL: none */
+    /* kind: "solve" or "bench". dir: directory of results.json; NULL: nothing is stored. */
+    const char *title, *kind, *dir;
+    const char *experiment; /* name of the experiment; NULL: none */
     int threads;
     LabProblem *problems;
     int problem_count;
@@ -306,7 +304,7 @@ TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet,
  * to the set. */
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);
-/* lab_store_write: writes set->dir/results.json, which later calls read. lab_page_write: writes set->dir/report.html. */
+/* lab_store_write writes set->dir/results.json, which later calls read; lab_page_write, set->dir/report.html. */
 #define LAB_STORE_NAME "results.json"
 TalusStatus lab_store_write(const LabSet *set);
 TalusStatus lab_page_write(const LabSet *set);

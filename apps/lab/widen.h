@@ -1,7 +1,7 @@
 /* lab/widen.h - the problem of a world's next step with more contacts than the world would detect.
  *
- * The problems of the paper petra-2009 contain every pair up to a distance epsilon. The paper does not give epsilon, but
- * it gives the number of contacts, from which epsilon follows. */
+ * The problems of the paper petra-2009 contain every pair up to a distance epsilon. The paper does not give epsilon,
+ * but it gives the number of contacts, from which epsilon follows. */
 #ifndef TALUS_CLI_WIDEN_H
 #define TALUS_CLI_WIDEN_H
 

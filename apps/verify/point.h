@@ -11,7 +11,7 @@ VerifyPoint verify_new_point(int blocks, int rows);
 
 /* True if the block belongs to a joint. */
 bool verify_is_joint(const VerifySet *set);
-/* Largest magnitude of impulse k of a joint's block: 0 if the joint leaves row k free, else mu, which may be infinite. */
+/* Largest magnitude of impulse k of a joint's block: 0 if the joint leaves row k free, else mu, possibly infinite. */
 double verify_joint_max_effort(const VerifySet *set, int k);
 
 /* Factor by which the sections of the set (the tangential impulses allowed per unit of normal impulse) are scaled at x:

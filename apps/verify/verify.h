@@ -15,8 +15,8 @@
 enum { VERIFY_SIDES = 64, VERIFY_ROWS = 6 };
 
 /* Admissible impulses of one block. Of a contact: a cone, whose tangential impulses are bounded by mu times, and whose
- * moments by `spinning` and `rolling` times, the normal impulse; under TALUS_LAW_FIXED a prism, with `estimate` in place
- * of the normal impulse. Of a joint: a box. */
+ * moments by `spinning` and `rolling` times, the normal impulse; under TALUS_LAW_FIXED a prism, with `estimate` in
+ * place of the normal impulse. Of a joint: a box. */
 typedef struct VerifySet {
     int rows; /* 1, 3 or 6 */
     TalusFrictionModel model;
@@ -26,7 +26,7 @@ typedef struct VerifySet {
 /* Projects `block` (set->rows impulses) onto the set, in place; Euclidean norm. */
 void verify_set_project(const VerifySet *set, double *block);
 
-/* Projects one block onto the half line (rows 1) or the circular cone of slope mu (rows 3), in place; Euclidean norm. */
+/* Projects one block onto the half line (rows 1) or the circular cone of slope mu (rows 3), in place. */
 void verify_project(int rows, double mu, double *block);
 
 /* ---- any problem: its data at one gamma ---- */
@@ -58,10 +58,10 @@ typedef struct VerifyCertificate {
     bool proof; /* outside and balance are at most rounding, and the gain is far above rounding */
 } VerifyCertificate;
 
-/* Checks the direction point->gamma. The caller scales it by verify_certificate_scale, so that g - q equals (N + E) gamma
- * up to rounding. */
+/* Checks the direction point->gamma. The caller scales it by verify_certificate_scale, so that g - q equals (N + E)
+ * gamma up to rounding. */
 VerifyCertificate verify_certificate(const VerifyPoint *point);
-/* Returns a power of two by which to multiply the direction point->gamma, so that the terms of (N + E) gamma far exceed q. */
+/* Returns a power of two, the factor of the direction point->gamma at which the terms of (N + E) gamma far exceed q. */
 double verify_certificate_scale(const VerifyPoint *point);
 
 /* Evaluates the problem described by `def` at impulses gamma; release with verify_free. */
@@ -71,8 +71,8 @@ void verify_set_estimate(VerifyPoint *point, const double *estimate);
 
 /* Evaluates an FCLIB problem at impulses r, in the rows of the file, under one friction model. N is (W + W')/2, or W as
  * stored under TALUS_LAW_COULOMB; W is H' M^-1 H in a global problem. If no contact has friction, the point has the
- * normal rows alone. `as_stored` (may be NULL) receives u with W as stored, in all rows of the file. Returns false with a
- * reason if M cannot be inverted here. */
+ * normal rows alone. `as_stored` (may be NULL) receives u with W as stored, in all rows of the file. Returns false with
+ * a reason if M cannot be inverted here. */
 bool verify_fclib_point(const TalusFclib *problem, TalusFrictionModel model, const double *r,
                         VerifyPoint *out, double *as_stored, const char **reason);
 
@@ -92,8 +92,8 @@ void verify_frame(TalusVec3 normal, double axis[3][3]);
 /* Writes velocities and angular velocities of bodies, v = v_f + M^-1 D gamma, [6 bodies]; only for a problem given by
  * contacts. gamma NULL is zero. */
 void verify_body_velocity(const TalusProblemDef *def, const double *gamma, double *v);
-/* Writes the contact velocity, [size]: u = D'v + b of a problem given by contacts, N gamma + q of one given by a matrix.
- * gamma NULL gives q. */
+/* Writes the contact velocity, [size]: u = D'v + b of a problem given by contacts, N gamma + q of one given by a
+ * matrix. gamma NULL gives q. */
 void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u);
 /* Writes the gradient u + E gamma, [size]. */
 void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gradient);

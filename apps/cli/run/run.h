@@ -23,10 +23,9 @@ typedef struct RunSettings {
 
 /* Totals over all steps, including those before a --resume, and figures of the last step. */
 typedef struct RunTally {
-    int64_t iterations;
-    int64_t missed;      /* steps that did not reach the tolerance */
-    int64_t fallbacks;   /* failed projections of joints */
-    double residual_max; /* maximum over steps of the root mean square residual, m/s */
+    int64_t iterations, missed; /* missed: steps that did not reach the tolerance */
+    int64_t fallbacks;          /* failed projections of joints */
+    double residual_max;        /* maximum over steps of the root mean square residual, m/s */
     /* Last step: residual in m/s, penetration over the size of the smaller body, kinetic energy in J. */
     int contacts;
     double residual, penetration_mean, penetration_max, kinetic;
@@ -86,8 +85,8 @@ typedef struct Control {
     bool pause, stop;        /* requested by command words */
     double polled, reported; /* wall clock of the last read of `control`, last write of run.json */
     int64_t reported_step;   /* steps at the last write of run.json */
-    double reported_active;  /* seconds without setup and pauses at the last write */
-    double rate;             /* steps per second between the last two writes */
+    /* Seconds without setup and pauses at the last write; steps per second between the last two writes. */
+    double reported_active, rate;
 } Control;
 
 /* Creates `dir` if needed, locks it, and drops an old command word. Returns the exit code. */
@@ -128,7 +127,7 @@ void run_scene_name(const char *scene, char *name, size_t size);
 void run_default_dir(const char *scene, char *dir, size_t size);
 /* Writes the file `path` with a line "x y z" per moving body, m. */
 TalusStatus run_write_positions(const char *path, const TalusWorld *world);
-/* Print the final report (seconds by stage, steps, residuals, hash): as text to `out`, or as JSON to standard output. */
+/* Print the final report (seconds by stage, steps, residuals, hash): as text to `out`, as JSON to standard output. */
 void run_report(const Run *run, FILE *out);
 void run_report_json(const Run *run);
 

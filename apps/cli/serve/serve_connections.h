@@ -23,8 +23,8 @@ TalusStatus connections_start(Connections **out);
 void connections_set_port(Connections *all, int port);
 void connections_stop(Connections *all);
 
-/* Registers a connection that has got a thread, before its request is read. Returns NULL if SERVE_THREADS are registered
- * already; the other calls accept NULL and do nothing. */
+/* Registers a connection that has got a thread, before its request is read. Returns NULL if SERVE_THREADS are
+ * registered already; the other calls accept NULL and do nothing. */
 Connection *connections_add(Connections *all);
 /* Notes that the request is complete and is being answered. `peer` is the client's port. */
 void connection_answering(Connection *connection, int peer);

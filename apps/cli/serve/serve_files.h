@@ -48,7 +48,7 @@ TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chu
 TalusStatus serve_files_status(ServeFiles *files, JsonOut *json);
 TalusStatus serve_files_index(ServeFiles *files, int64_t from, JsonOut *json);
 TalusStatus serve_files_steps(ServeFiles *files, int64_t from, int64_t stride, JsonOut *json);
-/* Writes the JSON value about the run that is inserted into the viewer's page. `token` authorises pausing and stopping. */
+/* Writes the JSON value about the run that is inserted into the viewer's page; `token` authorises pause and stop. */
 TalusStatus serve_files_run(ServeFiles *files, const char *token, JsonOut *json);
 
 /* Sends the run a command word of dir.h. Fails if no process executes the run. */

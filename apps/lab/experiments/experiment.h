@@ -10,8 +10,8 @@
 
 enum { BENCH_SETS = 6 };
 
-/* Contact problem of the step after `at` simulated seconds of a scene. With --quick, a field quick_X is used in place of
- * the field X. */
+/* Contact problem of the step after `at` simulated seconds of a scene. With --quick, a field quick_X is used in place
+ * of the field X. */
 typedef struct BenchCase {
     const char *name, *quick_name, *scene;
     double at, quick_at;
@@ -75,8 +75,8 @@ double experiment_best(const LabSet *set, int problem);
 
 /* Adds an empty table for statements of the paper and what is found here. */
 LabTable *experiment_claims(LabSet *set);
-/* Adds a row to that table: the statement, about the case or model `subject` ("": none); whether it holds, a word such as
- * "in part"; the formatted finding. experiment_claim and experiment_claim_of take true or false for `holds`. */
+/* Adds a row to that table: the statement, about the case or model `subject` ("": none); whether it holds, a word such
+ * as "in part"; the formatted finding. experiment_claim and experiment_claim_of take true or false for `holds`. */
 void experiment_verdict(LabTable *claims, const char *subject, const char *statement,
                         const char *holds, const char *format, ...) CLI_PRINTF(5, 6);
 #define experiment_claim_of(claims, subject, statement, holds, ...) \

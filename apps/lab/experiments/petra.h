@@ -50,8 +50,8 @@ typedef struct Petra {
     Worlds *w;
     PetraRun run[PETRA_RUNS];
     int runs;
-    /* The step with the paper's number of contacts, by every method; its pebbles, contacts, the largest gap of a contact
-     * over a body's size, and its time, s. */
+    /* The step with the paper's number of contacts, by every method; its pebbles, contacts, the largest gap of a
+     * contact over a body's size, and its time, s. */
     PetraSolve wide[PETRA_RUNS];
     int wide_count, wide_pebbles, wide_contacts;
     double wide_envelope, wide_time;

@@ -28,8 +28,8 @@ extern const double preclik_marks[PRECLIK_MARKS];
 
 /* Returns the solver's result for a model in a state; NULL: none. */
 const LabResult *preclik_result(const LabSet *set, int model, int state, const char *solver);
-/* Iterations until the residual, in the maximum norm, falls to `mark` times that of zero impulses. INFINITY: never; NAN:
- * r is NULL. */
+/* Iterations until the residual, in the maximum norm, falls to `mark` times that of zero impulses. INFINITY: never;
+ * NAN: r is NULL. */
 double preclik_iterations(const LabResult *r, double mark);
 /* Gauss-Seidel sweeps of gs-ssn: iterations without a factorisation. */
 int preclik_sweeps(const LabResult *r);

@@ -41,8 +41,8 @@ typedef struct Worlds {
 
 typedef struct WorldsRow {
     const char *name, *summary, *source;
-    /* Time of the row in `talus bench gpu`, of WORLDS_SECONDS in all; unused time goes to later rows. 0: the row runs by
-     * its own name only. */
+    /* Time of the row in `talus bench gpu`, of WORLDS_SECONDS in all; unused time goes to later rows. 0: the row runs
+     * by its own name only. */
     double share;
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
@@ -125,7 +125,7 @@ double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius);
  * in. The formatted text names the figure. */
 Verdict *worlds_judge(Worlds *w, double measured, double target, const char *unit,
                       const WorldsStep *step, const char *format, ...) CLI_PRINTF(6, 7);
-/* If fewer steps were done than the figure needs, because the row's time was over, records that the target is missed. */
+/* Records that the target is missed if, when the row's time was over, fewer than the needed `steps` were done. */
 void worlds_need_steps(Verdict *verdict, int done, int steps);
 /* Records that the benchmark `row` failed with talus_error(). */
 void worlds_judge_failure(Worlds *w, const char *row);
