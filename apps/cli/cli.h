@@ -66,8 +66,7 @@ void cli_print_option(const char *name, char letter, const char *value, const ch
 
 /* Prints "talus: MESSAGE" to standard error and returns CLI_FAILED. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
-/* Returns "; did you mean 'NAME'?" with the name nearest to `word` (valid until the next call), or `otherwise` if no
- * name is near. */
+/* Returns "; did you mean 'NAME'?" with the name nearest to `word`, or `otherwise` if none is near. */
 const char *cli_hint(const char *word, const char *const *names, int count, const char *otherwise);
 /* As cli_fail, for wrong usage of `command`: refers to its help and returns CLI_USAGE. */
 int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);

@@ -10,8 +10,7 @@
 static atomic_int stop_signal;
 static atomic_llong stop_time; /* time of the first signal, ns */
 
-/* Handler. Ignores a second signal within a second: timeout(1) signals a process and then its group, which is one
- * request seen twice within microseconds. */
+/* Handler. Ignores a second signal within a second: timeout(1) signals a process and then its group at once. */
 static void request_stop(int number)
 {
     long long now = (long long)(1e9 * talus_now()), none = 0;

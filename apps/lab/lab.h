@@ -217,8 +217,7 @@ void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char
  * function. `quiet`: no progress display. */
 TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
 
-/* Writes the terms of a result, such as "to 1e-6 of the residual at zero impulses, at most 10000 iterations, from zero,
- * 2 threads". */
+/* Writes the terms of a result: "to 1e-6 of the residual at zero impulses, at most 100 iterations, from zero, ...". */
 void lab_terms_text(const LabResult *result, char text[LAB_TERMS]);
 /* Writes tolerance, maximum iterations and maximum seconds of a result for a table cell: "1e-6, 10000, 60 s". */
 void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);
@@ -300,8 +299,7 @@ TalusStatus lab_set_open(LabSet *set, bool fresh);
  * written a moment ago. *out points into the set and is valid until the next call. */
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
                         bool *reused);
-/* Add an empty table, whose headings tabs separate, or a figure without curves, whose axes x and y label; both belong
- * to the set. */
+/* Add to the set an empty table, whose headings tabs separate, or a figure without curves; x and y label the axes. */
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);
 /* lab_store_write writes set->dir/results.json, which later calls read; lab_page_write, set->dir/report.html. */

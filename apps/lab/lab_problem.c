@@ -107,9 +107,8 @@ TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, 
 {
     *out = (LabProblem){.path = path};
     name_after(path, out->name);
-    TALUS_TRY(talus_problem_open(
-        path, model, pool, &out->problem,
-        &out->fclib)); /* refuses /dev/zero, which hash_file would read forever */
+    /* refuses /dev/zero, which hash_file would read forever */
+    TALUS_TRY(talus_problem_open(path, model, pool, &out->problem, &out->fclib));
     TALUS_TRY(hash_file(path, &out->hash));
     note_friction(out, model != NULL);
     out->bodies = count_bodies(out);

@@ -35,8 +35,7 @@ static bool take_stored(LabSet *set, const char *key, LabResult *out)
     return false;
 }
 
-/* Writes results.json if enough time has passed since the last write: writing the growing file after each result would
- * take longer than solving. */
+/* Writes results.json if it is due: writing the growing file after each result would take longer than solving. */
 static TalusStatus write_now_and_then(LabSet *set)
 {
     double now = talus_now();

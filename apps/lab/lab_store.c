@@ -138,8 +138,7 @@ static bool read_run(const TalusJson *run, LabResult *out)
            read_impulses(run, out) && read_trace(run, &out->trace);
 }
 
-/* Appends results to set->stored; skips interrupted ones and those that this version cannot read, so that their jobs
- * run again. */
+/* Appends results to set->stored; skips interrupted and unreadable ones, so that their jobs run again. */
 static void read_array(LabSet *set, const TalusJson *runs)
 {
     for (const TalusJson *run = runs ? runs->first : NULL; run; run = run->next) {

@@ -108,8 +108,7 @@ typedef struct FirstError {
 
 static FirstError first_error;
 
-/* Error handler in place of PETSc's, which prints. Every function on the way up reports an error again; records the
- * first report. */
+/* Error handler in place of PETSc's, which prints. Records the first of the reports of an error on its way up. */
 static PetscErrorCode record_error(MPI_Comm comm, int line, const char *function, const char *file,
                                    PetscErrorCode code, PetscErrorType type, const char *message,
                                    void *user)
@@ -293,8 +292,7 @@ static PetscErrorCode make_hessian(Run *run)
     return TaoSetHessian(run->tao, run->hessian, run->hessian, leave_hessian, run);
 }
 
-/* Chooses CHOLMOD's Cholesky factorisation where PETSc has it: on dual matrices of beds of spheres PETSc's own takes
- * ten times as long. */
+/* Chooses CHOLMOD for Cholesky factors where it is present: on duals of beds PETSc's own takes ten times as long. */
 static PetscErrorCode set_factor(PC pc)
 {
     PetscBool cholesky, found;

@@ -55,8 +55,7 @@ void verify_set_estimate(VerifyPoint *p, const double *estimate)
         p->set[i].estimate = estimate[i];
 }
 
-/* Data of one block, with zeros in rows that the problem does not have (a plane contact has no second tangent); d: mean
- * diagonal entry of N + E. */
+/* Data of one block, with zeros in rows that the problem does not have; d: mean diagonal entry of N + E. */
 typedef struct Block {
     double gamma[VERIFY_ROWS], q[VERIFY_ROWS], u[VERIFY_ROWS], g[VERIFY_ROWS], d;
     VerifySet set;

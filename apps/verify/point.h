@@ -17,8 +17,7 @@ double verify_joint_max_effort(const VerifySet *set, int k);
 /* Factor by which the sections of the set (the tangential impulses allowed per unit of normal impulse) are scaled at x:
  * the normal impulse x[0], or under TALUS_LAW_FIXED the estimate. */
 double verify_set_size(const VerifySet *set, const double *x);
-/* Support function of the sections: maximum of v . t over rows 1 and up, for t in the sections scaled by 1. v[0] is not
- * read. */
+/* Support function of the sections scaled by 1: maximum of v . t over rows 1 and up; v[0] is not read. */
 double verify_set_support(const VerifySet *set, const double *v);
 /* True if the tangential impulses or moments of x are on or beyond the boundary of their section; of a joint, if an
  * impulse is at its finite bound. */

@@ -178,8 +178,7 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     return status;
 }
 
-/* Sets the path of the case's problem file. *shared becomes true if an earlier case, which differs in its friction
- * model alone, has the same file. */
+/* Sets the path of the case's file. *shared: an earlier case, of another friction model alone, has the same file. */
 static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
 {
     char ending[32];

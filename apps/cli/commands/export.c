@@ -106,8 +106,7 @@ static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const 
     return status;
 }
 
-/* Writes a frames file with every n-th chosen frame. *bytes receives its size; if that exceeds `limit`, the file is
- * incomplete. */
+/* Writes a frames file with every n-th chosen frame and its size; beyond `limit` bytes the file is incomplete. */
 static TalusStatus write_thinned(const Export *x, const char *path, int n, uint64_t limit,
                                  uint64_t *bytes, int *added)
 {

@@ -6,8 +6,7 @@
 
 /* Prints "  name             text". */
 void info_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
-/* As info_fact with the first nonempty line of `text`, without control characters; prints nothing if `text` has no such
- * line or is NULL. */
+/* As info_fact with the first nonempty line of `text`, without control characters; prints nothing without one. */
 void info_line(const char *name, const char *text);
 
 /* Describes a checkpoint. Returns the exit code, as do info_frames and info_surface. */

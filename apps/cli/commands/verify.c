@@ -83,8 +83,7 @@ static double error_as_stored(const VerifyPoint *point, double *u)
     return metrics.siconos;
 }
 
-/* Evaluates the problem at impulses in the rows of its file. `as_stored` (may be NULL) receives u with W as stored, of
- * an FCLIB problem. */
+/* Evaluates the problem at impulses in its file's rows. `as_stored` (may be NULL): as in verify_fclib_point. */
 static bool evaluate(const Source *source, TalusFrictionModel model, const double *impulses,
                      VerifyPoint *point, double *as_stored, const char **reason)
 {

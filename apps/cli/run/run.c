@@ -6,8 +6,7 @@
  *
  * A run whose end is not a multiple of the step ends with one or two shortened steps (talus_world_step_to), which a run
  * to a later end does not have. The last checkpoint is therefore written before the shortened steps. A resume to a
- * later end continues from it and removes the rows and frames of shortened steps, like any others after a checkpoint.
- * */
+ * later end continues from it and removes the rows and frames of shortened steps, like all others after it. */
 #include "run.h"
 
 #include "base/timer.h"

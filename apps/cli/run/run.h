@@ -1,5 +1,4 @@
-/* cli/run/run.h - parts of `talus run`: settings, totals, times of frames and table lines, progress, control from
- * outside, and report. */
+/* cli/run/run.h - parts of `talus run`: settings, totals, schedule of frames, progress, control and report. */
 #ifndef TALUS_CLI_RUN_H
 #define TALUS_CLI_RUN_H
 
@@ -71,8 +70,7 @@ typedef struct FrameKinds {
     int count;
 } FrameKinds;
 
-/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", the kind that is always written. Returns false if the
- * list is too long for `kinds`. */
+/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Returns false if it is too long. */
 bool frame_kinds_split(const char *list, FrameKinds *kinds);
 /* Returns CLI_OK, or prints a message about --frames and returns the exit code. */
 int frame_kinds_check(const CliCommand *command, const char *list);

@@ -271,8 +271,7 @@ static int answer_head(const Exchange *x)
     return status;
 }
 
-/* Reads the body byte by byte, because a read of many bytes waits for all, in which a slow client would never finish.
- * */
+/* Reads the body byte by byte: a read of many bytes waits for all, and a slow client would never finish. */
 static bool read_body(const Exchange *x, char *body)
 {
     for (int n = 0; n < x->verdict.body; n++)

@@ -60,8 +60,7 @@ struct Connections {
 
 /* ---- sockets ---- */
 
-/* Writes the remote port of the socket `fd`, 0 if it listens; returns false if fd is no socket with local port `port`.
- * */
+/* Writes the remote port of socket `fd`, 0 if it listens; returns false if it has another local port than `port`. */
 static bool find_ends(int fd, int port, int *peer)
 {
     struct sockaddr_in own, other;

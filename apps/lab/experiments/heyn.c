@@ -207,8 +207,7 @@ static void add_course(LabTable *t, const LabResult *r, double best, int divisor
     lab_table_row(t, "%d\t%.3f", r->applies, r->seconds);
 }
 
-/* Adds a table over iterations, for every solver with a trace: objective above the optimum; residual of the paper's
- * equation (24), the projected gradient. */
+/* Adds a table over iterations: objective above the optimum, and the paper's residual (24), the projected gradient. */
 static void table_course(LabSet *set, int problem, const char *figure, int divisor)
 {
     char title[LAB_TEXT * 2];

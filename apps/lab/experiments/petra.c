@@ -2,8 +2,7 @@
  * 1,000 pebbles, 800 at the bottom of the vessel and 200 falling, 3.3 s after release, by every solver.
  *
  * The paper's problems have 62,826 and 62,760 dual unknowns, three per contact: 21 contacts per pebble. They contain
- * all pairs up to some distance, which the paper does not give. Here the distance is chosen to give the same numbers.
- * */
+ * all pairs up to some distance, which the paper does not give. Here it is chosen to give the same numbers. */
 #include "experiment.h"
 
 #include "problem/qp.h"
@@ -88,8 +87,7 @@ static void add_paper(LabTable *t, const PaperRow *row, int c)
 
 /* ---- Tables 4 and 5 ---- */
 
-/* Data of a case: largest magnitude in the quadratic program, by which OOQP divides the duality gap; numbers of primal
- * and dual unknowns. */
+/* Data of a case: its largest magnitude, by which OOQP divides the gap; numbers of primal and dual unknowns. */
 typedef struct Scale {
     double datum;
     int primal, dual;

@@ -244,8 +244,7 @@ static void table_energy(const Petra *p)
 
 /* ---- figures ---- */
 
-/* Adds a curve of a run's figure y over its figure x; with `relative`, of the relative difference of its kinetic energy
- * from the reference over x. */
+/* Adds a curve of a run's figure y over x; with `relative`, of its energy's relative difference from the reference. */
 static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure x, Figure y,
                       bool relative)
 {
@@ -303,8 +302,7 @@ static void add_figures(const Petra *p)
 
 enum { AVERAGE = -1 }; /* value of `figure` below: mean of SECONDS over the steps, not a maximum */
 
-/* Least-squares exponent with which a figure's maximum over the steps grows with the number of pebbles; *points
- * receives the number of runs. */
+/* Least-squares exponent of growth with the number of pebbles of a figure's maximum; *points: number of runs. */
 static double exponent(const Petra *p, const char *label, int figure, int *points)
 {
     double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;

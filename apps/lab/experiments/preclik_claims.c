@@ -157,8 +157,7 @@ static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b
 
 /* ---- the paper's statements ---- */
 
-/* Adds a statement about ratios. It holds if all are in [low, high], does not if the median is below `low`, and else
- * holds in part. */
+/* Adds a statement: it holds if all ratios are in [low, high], not if the median is below `low`, else in part. */
 static void claim_ratio(LabTable *claims, const char *statement, const Ratios *r, double low,
                         double high)
 {

@@ -135,8 +135,7 @@ static double fit_at(const Rate *rate, double k, double *c, double *c_error)
     return chi2;
 }
 
-/* Finds the k of least chi^2 by golden section between 0 and 2.9 grain diameters; the error of k is the change at which
- * chi^2 rises by 1. */
+/* Finds the k of least chi^2 by golden section in [0, 2.9]; its error is the change at which chi^2 rises by 1. */
 static Fit fit(const Rate *rate)
 {
     static const double golden = 0.6180339887498949, width = 1e-3;

@@ -16,8 +16,7 @@
 #include <string.h>
 
 static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 3 / (4 pi) */
-/* Tolerances of the rms residual over g h. PRECISE: what interior point methods reach. EVEN: leaves about the
- * infeasibility of the paper's BLMVM. */
+/* Tolerances of the rms residual over g h. PRECISE: of interior points. EVEN: as infeasible as the paper's BLMVM. */
 #define PRECISE 1e-8
 #define EVEN 1e-5
 /* Limits of processor time per run, s. LONG: methods that are to bring every vessel to rest. SHORT: the others, with a
@@ -125,8 +124,7 @@ static double limit_of(const PetraRun *run)
     return part ? 0.25 * run->method->seconds : run->method->seconds;
 }
 
-/* Steps the world and records its steps in `run`, until rest or a limit. `before`: bytes in use before the world was
- * made. */
+/* Records steps of the world in `run`, until rest or a limit. `before`: bytes in use before the world was made. */
 static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before, PetraRun *run)
 {
     int steps = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 30);
