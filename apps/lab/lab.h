@@ -50,10 +50,9 @@ void lab_outer_text(const TalusOuter *outer, char text[LAB_TEXT]);
 
 typedef struct LabProblem {
     const char *path;
-    char name[LAB_TEXT]; /* the file's name without folder and suffix */
-    uint64_t hash;       /* hash of the file's bytes */
-    uint64_t
-        reference_hash; /* hash of the reference's file or of its velocities; 0: no reference */
+    char name[LAB_TEXT];     /* the file's name without folder and suffix */
+    uint64_t hash;           /* hash of the file's bytes */
+    uint64_t reference_hash; /* hash of the reference's file or velocities; 0: no reference */
     TalusProblem *problem;
     TalusFclib *fclib;      /* NULL: the file is not FCLIB */
     bool exact;             /* Coulomb's law for all contacts with friction */

@@ -21,8 +21,8 @@ typedef struct Observer {
     LabProblem *problem;
     LabResult *result;
     const char *name;
-    unsigned char *
-        state; /* of each block (open, sliding, sticking) at the trace's last row; NULL: no trace */
+    unsigned char
+        *state; /* open, sliding or sticking, per block, at the last row; NULL: no trace */
     TalusStatus status;
     bool draw, drawn;
     double begun, last_draw;

@@ -28,10 +28,9 @@ typedef struct Run {
     Mat hessian; /* NULL for blmvm */
     PetscErrorCode (*multiply)(Mat, Vec, Vec);
     Tao tao;
-    void *
-        default_test; /* data of PETSc's stopping rule for conjugate gradients, KSPConvergedDefault */
-    bool ended;       /* the callback `iterated` returned false: end the solve */
-    bool stop;        /* the callback `multiplied` returned false: end the conjugate gradients */
+    void *default_test; /* data of KSPConvergedDefault, PETSc's rule for conjugate gradients */
+    bool ended;         /* the callback `iterated` returned false: end the solve */
+    bool stop;          /* the callback `multiplied` returned false: end the conjugate gradients */
     /* True if conjugate gradients multiply by H itself, so that multiply_counted counts their products. Otherwise they
      * multiply by a part of H, and test_inner_convergence counts. */
     bool counted;
@@ -43,8 +42,8 @@ static Run *current; /* the innermost solve: a callback may start another */
 
 typedef struct Memory {
     size_t now, peak, limit;
-    size_t
-        refused; /* bytes of a failed allocation, noted because PETSc does not always return its error; 0: none */
+    /* Bytes of a failed allocation, noted because PETSc does not always return its error; 0: none. */
+    size_t refused;
 } Memory;
 
 static Memory memory;

@@ -3,8 +3,9 @@
  * A section is the set of tangential impulses (or moments) that a unit normal impulse allows, a disc or a polygon given
  * by its corners; the nearest point of a polygon is found by a search along all its sides. In the cone over several
  * sections that share the normal impulse n, the squared distance of x = (x_n, t) from the elements with normal impulse
- * n is convex in n. Half its derivative is n - x_n - sum over sections of sigma(t - p), p the nearest point of the
- * section of size n to t, with sigma the support function of the section of size 1. Its root is found by bisection. */
+ * n is convex in n. Half its derivative is
+ *     n - x_n - sum over sections of sigma(t - p),   p the point of the section scaled by n that is nearest to t,
+ * with sigma the support function of the unscaled section. Its root is found by bisection. */
 #include "point.h"
 
 #include <math.h>

@@ -36,8 +36,7 @@ typedef struct Session {
     TalusPool *pool;
 } Session;
 
-static const double others_seconds =
-    20.0; /* limit for a solver that the experiment does not name */
+static const double others_seconds = 20.0; /* limit of solvers that the experiment does not name */
 
 /* ---- the problems ---- */
 

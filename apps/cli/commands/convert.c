@@ -146,8 +146,7 @@ int export_convert(const CliCommand *command, const RunLocation *location, const
     if (status == TALUS_OK)
         status = talus_format_close(c.writer);
     else
-        (void)talus_format_close(
-            c.writer); /* its status is ignored: the first failure is reported */
+        (void)talus_format_close(c.writer); /* status ignored: the first failure is reported */
     talus_frames_close(c.frames);
     talus_snapshot_free(&c.snapshot);
     TALUS_RELEASE(c.path, c.chosen);

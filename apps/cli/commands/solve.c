@@ -376,8 +376,7 @@ static int finish(Session *session)
                 o->report ? "; the same command goes on" : "");
         return 128 + cli_stop_signal();
     }
-    if (!session
-             ->taken) /* outer loop or backend refused: check_support checks only sets of blocks */
+    if (!session->taken) /* outer loop or backend refused: check_support checks only sets */
         return cli_fail("no solver named takes any of the problems; %s: %s", set->results[0].solver,
                         set->results[0].reason);
     return session->failed ? CLI_FAILED : CLI_OK;

@@ -35,8 +35,7 @@ typedef struct Session {
     Options options;
     Run run;
     TalusScene *scene;
-    char *
-        note; /* text of the checkpoint, into which the settings of a resumed run point; else NULL */
+    char *note; /* of the checkpoint: the settings of a resumed run point into it; else NULL */
     TalusOutput *output;
     Progress progress;
     Control control;

@@ -31,9 +31,8 @@
 enum {
     PIECE_BYTES = 1 << 16,
     DRAIN_BYTES = 1 << 21, /* maximum of a body that no route expects; a longer one is aborted */
-    REQUEST_BYTES =
-        16384,          /* civetweb's buffer: twice the allowed size, to refuse with the reason */
-    MIN_RATE = 1 << 18, /* minimum bytes per second of a client, after the first seconds */
+    REQUEST_BYTES = 16384, /* civetweb's limit: twice ours, so that the refusal can give a reason */
+    MIN_RATE = 1 << 18,    /* minimum bytes per second of a client, after the first seconds */
     HEADERS_MAX = MG_MAX_HEADERS
 };
 

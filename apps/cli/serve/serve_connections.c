@@ -43,9 +43,8 @@ struct Connection {
 
 /* A connection as observed through its descriptor. */
 typedef struct Observed {
-    int peer; /* the client's port */
-    double first,
-        whole; /* clock readings: first seen; last seen with a complete request, 0: never */
+    int peer;            /* the client's port */
+    double first, whole; /* times: first seen; last seen with a complete request, 0: never */
 } Observed;
 
 struct Connections {

@@ -32,8 +32,7 @@ struct ServeFiles {
     pthread_mutex_t lock;
     TalusFrames *frames; /* NULL: none, or none that can be read */
     Steps steps;
-    int64_t
-        identity; /* changes when frames or steps are replaced, so that the page loads them anew */
+    int64_t identity; /* changes when frames or steps are replaced: the page loads them anew */
 };
 
 /* ---- locations ---- */
