@@ -13,6 +13,7 @@
 #define CLI_PRINTF(text, first)
 #endif
 
+/* Exit codes; CLI_USAGE: wrong arguments. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 enum { CLI_LIST_MAX = 256, CLI_PATH_MAX = 4096 };
 
@@ -63,24 +64,24 @@ void cli_print_help(const CliCommand *command);
 /* Prints an option's line of a help text; letter 0 and value NULL: none. */
 void cli_print_option(const char *name, char letter, const char *value, const char *help);
 
-/* Prints "talus: MESSAGE" to standard error and returns the exit code. */
+/* Prints "talus: MESSAGE" to standard error and returns CLI_FAILED. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 /* Returns "; did you mean 'NAME'?" with the name nearest to `word`, or `otherwise` if none is near. */
 const char *cli_hint(const char *word, const char *const *names, int count, const char *otherwise);
-/* As cli_fail, for wrong usage of `command`; refers to its help. */
+/* As cli_fail, for wrong usage of `command`: refers to its help and returns CLI_USAGE. */
 int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
-/* Prints talus_error() and returns the exit code. */
+/* Prints talus_error() and returns CLI_FAILED. */
 int cli_fail_library(void);
-/* As cli_fail_library, but an error in a choice of the command line, such as a solver parameter or --set, is wrong
- * usage. An error in a scene file is not. */
+/* Prints talus_error(). Returns CLI_USAGE if the error is in a choice of the command line, such as a solver parameter
+ * or --set, and CLI_FAILED otherwise, as for an error in a scene file. */
 int cli_fail_choice(const CliCommand *command);
 /* Returns the pointer; ends the program with a message if it is NULL (out of memory). */
 void *cli_check_memory(void *memory);
-/* Prints the library's warnings to standard error, each kind once. */
+/* From now on, prints the library's warnings to standard error, each kind once. */
 void cli_print_warnings(void);
 
-/* Finds the file of a scene, given as a path or as the name of a shipped scene. Returns false with a message if
- * there is none; the message suggests the nearest name. */
+/* Writes the path of a scene's file; `name` is a path or the name of a shipped scene. Returns false if there is no such
+ * file, after a message that suggests the nearest name. */
 bool cli_find_scene(const char *name, char *path, size_t size);
 /* As cli_find_scene, without a message. */
 bool cli_has_scene(const char *name, char *path, size_t size);
@@ -89,7 +90,7 @@ bool cli_same_dir(const char *a, const char *b);
 /* Calls `fn` for every shipped scene, in order of name. */
 void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
 
-/* Creates an output whose path is the formatted text (page.c). */
+/* Creates an output file whose path is the formatted text (page.c). */
 struct TalusFile;
 TalusStatus cli_create_file(struct TalusFile **out, const char *format, ...) CLI_PRINTF(2, 3);
 
@@ -98,11 +99,12 @@ bool cli_ends_with(const char *text, const char *end);
 bool cli_is_surface(const char *path);
 /* True if the file begins with `magic`, at most 8 characters. */
 bool cli_starts_with(const char *path, const char *magic);
-/* True if a file of this name is to be written as FCLIB. */
+/* True if a file of this name is to be written as FCLIB: it ends with ".hdf5" or ".h5". */
 bool cli_is_fclib_name(const char *path);
 /* True if the file is a contact problem, as a problem file or as FCLIB. */
 bool cli_is_problem(const char *path);
-/* True, with a message, if a contact problem is given instead of a scene, or a scene instead of a problem. */
+/* cli_refuse_problem: true, after a message, if the file is a contact problem where a scene is expected.
+ * cli_refuse_scene: true, after a message, if the name is a scene where a contact problem is expected. */
 bool cli_refuse_problem(const char *path);
 bool cli_refuse_scene(const char *name);
 
@@ -115,22 +117,25 @@ TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *p
 int cli_check_solver(const CliCommand *command, const char *spec);
 /* True if the solver supports the problem; else talus_error() says why not. */
 bool cli_supports(const char *spec, const TalusProblem *problem);
-/* Prints talus_error(), the reason why a solver does not support the problem, and names the solvers that do. */
+/* After cli_supports has returned false: prints the reason, talus_error(), and the names of solvers that do support
+ * the problem. Returns CLI_FAILED. */
 int cli_fail_unsupported(const TalusProblem *problem);
 
 /* Returns CLI_OK if `name` is NULL or a backend usable here; otherwise prints a message and returns the exit code. */
 int cli_check_backend(const CliCommand *command, const char *name);
 
-/* Converts --threads (-1: not given, 0: one per processor) to the convention of TalusSceneChoice. */
+/* Converts --threads (-1: not given, 0: one per processor) to the convention of TalusSceneChoice (0: the scene's
+ * number, -1: one per processor). */
 int cli_threads(int option);
 
-/* Makes SIGINT and SIGTERM requests to stop. cli_stop_signal returns the signal's number, 0 before. A second
- * signal, at least a second later, ends the program at once. */
+/* Makes SIGINT and SIGTERM requests to stop; a second signal, more than a second later, ends the program at once.
+ * cli_stop_signal returns the number of the received signal, 0 before one, and cli_stop_name its name. */
 void cli_catch_signals(void);
 int cli_stop_signal(void);
 const char *cli_stop_name(void);
 
-/* Number of steps from the start to `time`, a multiple of the step up to rounding or not; the last may be short. */
+/* Number of steps of length `step` until `time`: time / step rounded up, where a quotient that exceeds an integer by
+ * rounding alone counts as that integer. */
 int64_t cli_steps_until(double time, double step);
 
 #endif

@@ -1,10 +1,10 @@
 /* json_out.h - streaming JSON writer for --json and for the report page.
  *
- * Every value takes its key in the object; the key is NULL in an array and for the outermost value. The writer
+ * `key` is the name of a value in its object; it is NULL in an array and for the outermost value. The writer
  * keeps track of commas and nesting. Doubles are written so that reading restores the same bits; NaN and infinity,
  * absent from JSON, become null. In texts '<' is escaped, so that the output may stand in an HTML script element,
  * and bytes that are not UTF-8 become U+FFFD, so that any file name gives valid JSON. Writing never fails: the
- * sink records its own failures. */
+ * sink, which receives the bytes, records its own failures. */
 #ifndef TALUS_CLI_JSON_OUT_H
 #define TALUS_CLI_JSON_OUT_H
 
@@ -14,14 +14,15 @@
 
 enum { JSON_OUT_DEPTH = 16, JSON_OUT_BUFFER = 4096 };
 
+/* Receives the next bytes of the output. */
 typedef void JsonSink(void *user, const char *bytes, size_t size);
 
 typedef struct JsonOut {
     JsonSink *sink;
     void *user;
     int depth;
-    bool filled[JSON_OUT_DEPTH + 1]; /* true if the level has a value */
-    size_t used;
+    bool filled[JSON_OUT_DEPTH + 1]; /* true if the level has a value: the next one needs a comma */
+    size_t used;                     /* bytes in `buffer` that the sink has not received yet */
     char buffer[JSON_OUT_BUFFER];
 } JsonOut;
 
@@ -36,7 +37,7 @@ void json_close_object(JsonOut *json);
 void json_open_array(JsonOut *json, const char *key);
 void json_close_array(JsonOut *json);
 
-void json_text(JsonOut *json, const char *key, const char *text); /* NULL: null */
+void json_text(JsonOut *json, const char *key, const char *text); /* text NULL: writes null */
 void json_real(JsonOut *json, const char *key, double value);
 void json_int(JsonOut *json, const char *key, int64_t value);
 void json_bool(JsonOut *json, const char *key, bool value);

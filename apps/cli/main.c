@@ -87,7 +87,7 @@ static int dispatch(int argc, char **argv)
     return CLI_USAGE;
 }
 
-/* Must run before any thread starts: keeps OpenBLAS, if present, from starting its own (linalg/package.h). */
+/* setenv comes first, before any thread: it keeps OpenBLAS, if present, from starting threads (linalg/package.h). */
 int main(int argc, char **argv)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);

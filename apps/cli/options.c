@@ -178,7 +178,7 @@ int cli_run_command(const CliCommand *command, int argc, char **argv)
 {
     static CliList operands;
     Parser parser = {.command = command, .argc = argc, .next = 1, .argv = argv};
-    bool options = true; /* false after "--" */
+    bool options = true; /* false after "--", which makes all that follows operands */
     int code = CLI_OK;
     while (parser.next < argc && code == CLI_OK) {
         const char *word = argv[parser.next++];

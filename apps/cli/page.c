@@ -10,7 +10,7 @@
 
 TalusStatus cli_create_file(TalusFile **out, const char *format, ...)
 {
-    char path[CLI_PATH_MAX + 64]; /* a longer one does not exist */
+    char path[CLI_PATH_MAX + 64]; /* enough: the system opens no longer path */
     TALUS_FORMAT(path, format);
     return talus_file_create(path, out);
 }

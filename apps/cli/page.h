@@ -1,7 +1,7 @@
 /* page.h - self-contained HTML pages with data, program and licences.
  *
- * A page is a built template with values inserted. docs/reference/report.md describes the value of the report,
- * docs/how-to/viewer.md those of the viewer. */
+ * A page is a template, made by the build, into which JSON values are inserted. docs/reference/report.md describes the
+ * value of the report, docs/how-to/viewer.md those of the viewer. */
 #ifndef TALUS_CLI_PAGE_H
 #define TALUS_CLI_PAGE_H
 
@@ -9,7 +9,7 @@
 
 #include <talus/base.h>
 
-/* Piece of a template before, between or after inserted values; made by cmake/embed_page.cmake. */
+/* Piece of a template between two insertions, or before the first or after the last; made by cmake/embed_page.cmake. */
 typedef struct PagePiece {
     const unsigned char *bytes;
     size_t size;
@@ -17,10 +17,11 @@ typedef struct PagePiece {
 
 extern const PagePiece page_report[2], page_viewer[3];
 
-/* Writes the single value of the report. */
+/* Writes the JSON value that is inserted into the report's template. */
 typedef void PageData(void *user, JsonOut *json);
 
-/* Writes DIR/report.html and creates DIR if needed. The file appears whole or not at all; data is streamed. */
+/* Writes DIR/report.html with the value that `data` writes; creates DIR if needed. The file appears whole or not at
+ * all; the value is streamed, so its size does not matter. */
 TalusStatus page_write(const char *dir, PageData *data, void *user);
 
 #endif

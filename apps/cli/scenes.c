@@ -16,7 +16,7 @@ enum { SCENE_DIRS = 2, MAX_SCENES = 256, NAME_BYTES = 64, DIR_BYTES = CLI_PATH_M
 
 /* ---- directories ---- */
 
-/* Returns the folder of this program; false if the system does not tell. */
+/* Writes the folder of this program; returns false if the system does not tell. */
 static bool program_dir(char *dir, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", dir, size - 1);
@@ -33,8 +33,8 @@ bool cli_same_dir(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && talus_same_file(&x, &y);
 }
 
-/* Finds the program's own scenes: those of the source tree if it runs from the build tree, else the installed
- * ones, relative to the program, so that both may be moved together. */
+/* Writes the folder of the shipped scenes: of the source tree if the program runs from a build tree, else the installed
+ * one, found relative to the program, so that program and scenes may be moved together. */
 static void find_own_dir(char *own, size_t size)
 {
     char dir[DIR_BYTES - 256];
@@ -46,7 +46,7 @@ static void find_own_dir(char *own, size_t size)
         snprintf(own, size, "%s/%s", dir, TALUS_SCENES_FROM_PROGRAM);
 }
 
-/* Search order: the program's own folder, then the current one. */
+/* Returns folder `index` in the order of the search: 0 the shipped scenes, then `scenes` in the current folder. */
 static const char *scene_dir(int index)
 {
     static char own[DIR_BYTES];
@@ -77,7 +77,7 @@ static bool known(const Names *names, const char *name)
     return false;
 }
 
-/* Every NAME.json is a scene, except the schema. */
+/* Adds the name of the scene NAME.json; ignores other files and the schema. */
 static void add_name(Names *names, const char *file, int dir)
 {
     size_t length = strlen(file);
@@ -209,7 +209,7 @@ static void print_warning(void *user, TalusLogLevel level, const char *id, const
             return;
     if (count < MAX_KINDS)
         snprintf(shown[count++], NAME_BYTES, "%s", id);
-    /* Clears a progress bar on the line. */
+    /* On a terminal, first erases a progress bar that may be on the line. */
     fprintf(stderr, "%stalus: warning: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
 }
 

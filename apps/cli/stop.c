@@ -10,7 +10,7 @@
 static atomic_int stop_signal;
 static atomic_llong stop_time; /* time of the first signal, ns */
 
-/* timeout(1) signals a process and then its group: the same request twice within microseconds. */
+/* Handler. Ignores a second signal within a second: timeout(1) signals a process and then its group at once. */
 static void request_stop(int number)
 {
     long long now = (long long)(1e9 * talus_now()), none = 0;

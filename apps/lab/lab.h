@@ -1,8 +1,8 @@
 /* lab/lab.h - the solver laboratory behind `talus solve` and `talus bench`.
  *
- * A job is one solver on one problem. Its result is measured by talus_problem_measure, never by the solver.
- * Results are stored in DIR/results.json as they come. A key of all that defines a result lets a second call reuse
- * what the first one finished. docs/how-to/laboratory.md is the user's page. */
+ * A job is one solver on one problem. Its result is measured by talus_problem_measure, never by the solver. Results are
+ * stored in DIR/results.json as jobs end, each with a key: a hash of problem, solver and limits. By the keys a second
+ * call reuses the results of the first. docs/how-to/laboratory.md is the user's page. */
 #ifndef TALUS_CLI_LAB_H
 #define TALUS_CLI_LAB_H
 
@@ -20,14 +20,14 @@ enum { LAB_TEXT = 256, LAB_WORD = 16, LAB_TERMS = 512, LAB_SOLVERS = 256 };
 /* ---- solvers named on the command line ---- */
 
 typedef struct LabList {
-    char *text; /* memory of items that are not in the table of solvers */
+    char *text; /* memory of the items, except of those that point into the table of solvers */
     const char *item[LAB_SOLVERS];
     int count;
     const char *twice; /* a solver named twice; NULL: none */
 } LabList;
 
-/* Parses "NAME[:key=value,...][,NAME...]"; "all" stands for every algorithm of the table. A comma starts another
- * solver unless a key=value follows it. A solver named twice is listed once. */
+/* Parses "NAME[:key=value,...][,NAME...]"; "all" stands for every solver of this build but "auto". A comma starts
+ * another solver unless a key=value follows it. A solver named twice is listed once. */
 TalusStatus lab_list_parse(const char *text, LabList *out);
 void lab_list_clear(LabList *list);
 /* True if this build has the solver NAME[:key=value,...]. */
@@ -37,9 +37,11 @@ bool lab_has_solver(const char *spec);
 
 /* Parses --law and --section; NULL means ccp and disc. */
 TalusStatus lab_model_parse(const char *law, const char *section, TalusFrictionModel *out);
-/* Writes law and section of contacts with friction: "mixed" for several; ccp and none without friction. */
+/* Writes the names of law and section of the contacts with friction, "mixed" if contacts differ; without friction, law
+ * "ccp" and section "none". */
 void lab_friction_text(const TalusProblem *problem, char law[LAB_WORD], char section[LAB_WORD]);
-/* Parses "shift", "tresca" or "auto", optionally followed by ":every=N,share=X,refresh=N". */
+/* Parses --outer, the loop that updates shifts or bounds around a convex solver: "shift", "tresca" or "auto",
+ * optionally followed by ":every=N,share=X,refresh=N". */
 TalusStatus lab_outer_parse(const char *text, TalusOuter *out);
 /* Writes the outer loop as text; "" for the default. */
 void lab_outer_text(const TalusOuter *outer, char text[LAB_TEXT]);
@@ -48,9 +50,9 @@ void lab_outer_text(const TalusOuter *outer, char text[LAB_TEXT]);
 
 typedef struct LabProblem {
     const char *path;
-    char name[LAB_TEXT]; /* the file's name without folder and suffix */
-    uint64_t hash;       /* hash of the file's bytes */
-    uint64_t reference_hash;
+    char name[LAB_TEXT];     /* the file's name without folder and suffix */
+    uint64_t hash;           /* hash of the file's bytes */
+    uint64_t reference_hash; /* hash of the reference's file or velocities; 0: no reference */
     TalusProblem *problem;
     TalusFclib *fclib;      /* NULL: the file is not FCLIB */
     bool exact;             /* Coulomb's law for all contacts with friction */
@@ -58,31 +60,35 @@ typedef struct LabProblem {
     int bodies;             /* 0: unknown */
     double *start;          /* impulses stored in the file; NULL: none */
     double *reference;      /* reference contact velocities; NULL: none */
-    double *velocity;       /* work space of the same size */
+    double *velocity;       /* work space for contact velocities */
+    /* |q|, by which errors of velocities are divided; natural residual (rms) at zero impulses, m/s. */
     double offset_norm, natural_at_zero;
 } LabProblem;
 
-/* Opens a problem. `model` is that of all contacts with friction; NULL: the file's. */
+/* Opens a problem. All contacts with friction get `model`; NULL: the models of the file. */
 TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, TalusPool *pool,
                              LabProblem *out);
-/* Uses the path, or its end, as the problem's name. */
+/* Uses the path as the problem's name; of a path that is too long, its end. */
 void lab_problem_name_by_path(LabProblem *problem);
-/* Reads the reference from FCLIB: /solution under Coulomb's law; else /ccp_solution or, without one, /solution. */
+/* Reads the reference velocities from the FCLIB file `path`: group /solution under Coulomb's law; otherwise
+ * /ccp_solution or, if the file has none, /solution. */
 TalusStatus lab_problem_reference(LabProblem *problem, const char *path);
-/* Solves the problem to full accuracy for a reference; NULL: prox under Coulomb's law, else an interior point. */
+/* Solves the problem to full accuracy and takes the velocities as reference. `solver` NULL: prox under Coulomb's law,
+ * else an interior point method. Fails if the solver does not converge. */
 TalusStatus lab_problem_exact(LabProblem *problem, const char *solver);
-/* |u - u_ref| / |q|; NAN without a reference. */
+/* Returns the error of the velocities at gamma, |u - u_ref| / |q|; NAN without a reference. */
 double lab_velocity_error(LabProblem *problem, const double *gamma);
-/* Saves the problem with these impulses: as FCLIB with u and r if the file name asks for it, else as a problem file. */
+/* Saves the problem with impulses gamma: as FCLIB with velocities u and impulses r if `path` ends with .hdf5 or .h5,
+ * else as a problem file. */
 TalusStatus lab_problem_save(LabProblem *problem, const double *gamma, const char *path);
 void lab_problem_close(LabProblem *problem);
 
 /* ---- results ---- */
 
-/* Columns of a trace, which has one row per reported iterate; names as in the report. */
+/* Columns of a trace, the history of a solve with one row per iterate that the solver reports. */
 typedef enum LabColumn {
     LAB_ITERATION,
-    LAB_APPLIES,
+    LAB_APPLIES, /* products with the operator N so far */
     LAB_SECONDS,
     LAB_OBJECTIVE,
     LAB_NATURAL,
@@ -91,22 +97,22 @@ typedef enum LabColumn {
     LAB_PROJECTED_GRADIENT,
     LAB_COMPLEMENTARITY_MAX,
     LAB_PRIMAL_INFEASIBILITY,
-    LAB_ACTIVE,
-    LAB_ACTIVE_CHANGES,
-    LAB_VELOCITY_ERROR,
+    LAB_ACTIVE,         /* number of open contacts */
+    LAB_ACTIVE_CHANGES, /* blocks whose state (open, sliding, sticking) differs from the row before */
+    LAB_VELOCITY_ERROR, /* as lab_velocity_error */
     LAB_COLUMNS
 } LabColumn;
 
-/* Name of a figure, and the offset of its field in TalusMetrics. */
+/* A figure: its name in the report, and the offset of its field in TalusMetrics. */
 typedef struct LabMetric {
     const char *name;
-    size_t offset; /* LAB_NO_METRIC: it is of no such field */
+    size_t offset; /* LAB_NO_METRIC: the figure is no field of TalusMetrics */
 } LabMetric;
 
 enum { LAB_NO_METRIC = sizeof(TalusMetrics) };
 
 extern const LabMetric lab_columns[LAB_COLUMNS];
-/* Sets the figures of `table` that are fields of the metrics, and leaves the others. */
+/* Writes out[i] for each figure i of `table` that is a field of the metrics; leaves the others unchanged. */
 void lab_take_metrics(const LabMetric *table, int count, const TalusMetrics *metrics, double *out);
 
 typedef struct LabTrace {
@@ -125,9 +131,10 @@ typedef enum LabOutcome {
 } LabOutcome;
 
 const char *lab_outcome_name(LabOutcome outcome);
-/* True if the result has measured figures. */
+/* True if a result with this outcome has measured figures; false for LAB_UNSUPPORTED and LAB_FAILED. */
 bool lab_outcome_measured(LabOutcome outcome);
 
+/* Final figures of a result (docs/reference/metrics.md). */
 typedef enum LabResidual {
     LAB_R_PROJECTED_GRADIENT,
     LAB_R_NATURAL,
@@ -154,16 +161,17 @@ enum { LAB_IMPULSES = 501 }; /* points of the curve of sorted impulses */
 typedef struct LabResult {
     int problem;           /* index in the set */
     char solver[LAB_TEXT]; /* as the user named it, or the label of an experiment */
-    char ran[32];          /* choice of "auto"; "" for other solvers */
-    char key[17];
+    char ran[32];          /* solver that "auto" chose; "" for other solvers */
+    char key[17];          /* as written by lab_job_key */
     LabOutcome outcome;
-    bool interrupted;
+    bool interrupted; /* by a signal */
     char reason[512]; /* reason of the outcome; "" if obvious */
+    /* Counts; applies: products with the operator N; updates: of the outer loop. */
     int iterations, applies, updates, factorisations;
     double seconds, objective;
     double residual[LAB_RESIDUALS];
-    double memory_bytes;
-    int open, sliding, sticking;
+    double memory_bytes;         /* of the solver, maximum */
+    int open, sliding, sticking; /* numbers of contacts */
     /* Terms of the job, as in LabJob; max_iterations 0: the file is older than these fields. */
     double tolerance, max_seconds;
     int max_iterations, threads;
@@ -173,7 +181,8 @@ typedef struct LabResult {
     char outer[LAB_TEXT];  /* "": default */
     bool siconos;          /* the tolerance is in Siconos's measure */
     bool warm;
-    int impulse_count; /* size of the sample of sorted normal impulses */
+    /* Sample of the normal impulses in ascending order: its size; ranks, 1 for the smallest; values, N s. */
+    int impulse_count;
     int impulse_rank[LAB_IMPULSES];
     double impulse[LAB_IMPULSES];
     LabTrace trace;
@@ -187,26 +196,29 @@ typedef struct LabJob {
     const char *solver; /* NAME[:key=value,...] */
     const char *label;  /* name of the result; NULL: the solver's */
     const char *backend;
-    /* Tolerance of the natural residual relative to gamma = 0, or with `siconos` in its measure; 0: none. */
+    /* Tolerance of the natural residual, relative to that of zero impulses; with `siconos`, tolerance of the error
+     * measure of the Siconos library; 0: none. */
     double tolerance;
     bool siconos;
     TalusOuter outer;
     int max_iterations;
     double max_seconds; /* 0: no limit */
+    /* warm: start from the impulses stored in the file, not from zero. trace: record a row per iterate. */
     bool warm, trace;
 } LabJob;
 
-/* Writes the key of a result: hash of problem, reference, job, threads, version, the backend unless cpu, and law,
- * section, outer loop and measure where given. */
+/* Writes the key of a job's result, 16 hexadecimal digits: hash of problem, reference, job, threads and version. The
+ * backend enters unless it is cpu, law and section if they differ from the file's, outer loop and measure if they are
+ * not the default. */
 void lab_job_key(const LabProblem *problem, const LabJob *job, int threads, char key[17]);
 
-/* Runs a job and leaves the impulses in the problem. Fails only if the laboratory itself fails; a failed solve is
- * a result. `quiet`: no progress display. */
+/* Runs a job and leaves the impulses in the problem. A failed solve is a result (LAB_FAILED), not a failure of this
+ * function. `quiet`: no progress display. */
 TalusStatus lab_run(LabProblem *problem, const LabJob *job, bool quiet, LabResult *out);
 
-/* Writes the terms: "to 1e-6 of the residual at zero impulses, at most 10000 iterations, from zero, 2 threads". */
+/* Writes the terms of a result: "to 1e-6 of the residual at zero impulses, at most 100 iterations, from zero, ...". */
 void lab_terms_text(const LabResult *result, char text[LAB_TERMS]);
-/* Writes the limits of a run, short enough for a table cell. */
+/* Writes tolerance, maximum iterations and maximum seconds of a result for a table cell: "1e-6, 10000, 60 s". */
 void lab_limits_text(const LabResult *result, char text[LAB_TEXT]);
 /* True if the backend was cpu. */
 bool lab_on_host(const LabResult *result);
@@ -223,13 +235,13 @@ typedef struct LabTable {
     char **cell; /* [cells] by rows; the first row has the headings */
 } LabTable;
 
-/* Begins a table. Tabs separate headings, and cells in the text of a row. */
+/* Begins a table; tabs separate the headings. */
 void lab_table_begin(LabTable *table, const char *title, const char *headings);
-/* Adds columns; call before the first row. */
+/* Adds columns, whose headings tabs separate; call before the first row. */
 void lab_table_head(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
-/* Fills the next cells, row by row; nan is shown as "-". */
+/* Fills the next cells, row by row, with the formatted text, in which tabs separate cells; nan is shown as "-". */
 void lab_table_row(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
-/* Fills the next cell with arbitrary text. */
+/* Fills the next single cell with text that may contain tabs or "nan". */
 void lab_table_add(LabTable *table, const char *format, ...) CLI_PRINTF(2, 3);
 void lab_table_print(const LabTable *table, FILE *out);
 void lab_table_clear(LabTable *table);
@@ -259,8 +271,9 @@ void lab_figure_clear(LabFigure *figure);
 enum { LAB_TABLES = 24, LAB_NOTES = 32, LAB_FIGURES = 16 };
 
 typedef struct LabSet {
-    const char *title, *kind, *dir; /* dir NULL: nothing is stored */
-    const char *experiment;         /* name of the experiment; NULL: none */
+    /* kind: "solve" or "bench". dir: directory of results.json; NULL: nothing is stored. */
+    const char *title, *kind, *dir;
+    const char *experiment; /* name of the experiment; NULL: none */
     int threads;
     LabProblem *problems;
     int problem_count;
@@ -275,24 +288,24 @@ typedef struct LabSet {
     LabResult *stored; /* results of an earlier call, read from dir */
     int stored_count;
     char stored_title[LAB_TEXT]; /* title of that call; "": none */
-    bool complete;               /* all jobs are done: stored results not asked for may go */
+    bool complete;               /* all jobs are done: stored results that no job reused may go */
     double next_write;           /* earliest wall-clock time of the next results.json */
 } LabSet;
 
 /* Reads the results of an earlier call from set->dir, if any; reads none if `fresh`. */
 TalusStatus lab_set_open(LabSet *set, bool fresh);
-/* Takes the job's result from the earlier call, or runs the job and writes results.json unless it was written a
- * moment ago. `out` points into the set and is valid until the next call; *reused: the result is an earlier one. */
+/* Takes the job's result from the earlier call (*reused: true), or runs the job and writes results.json unless that was
+ * written a moment ago. *out points into the set and is valid until the next call. */
 TalusStatus lab_set_run(LabSet *set, int problem, const LabJob *job, bool quiet, LabResult **out,
                         bool *reused);
-/* Add an empty table, with tabs between its headings, or a figure without curves; x and y label the axes. */
+/* Add to the set an empty table, whose headings tabs separate, or a figure without curves; x and y label the axes. */
 LabTable *lab_set_table(LabSet *set, const char *title, const char *headings);
 LabFigure *lab_set_figure(LabSet *set, const char *title, const char *x, const char *y);
-/* Write DIR/results.json, for later calls and for reading, and DIR/report.html. */
+/* lab_store_write writes set->dir/results.json, which later calls read; lab_page_write, set->dir/report.html. */
 #define LAB_STORE_NAME "results.json"
 TalusStatus lab_store_write(const LabSet *set);
 TalusStatus lab_page_write(const LabSet *set);
-/* Reads the runs of DIR/results.json into set->stored, none if the file is missing. */
+/* Reads the results in set->dir/results.json into set->stored; none if the file is missing. */
 TalusStatus lab_store_read(LabSet *set);
 /* Adds a table with a row per solver: outcomes and cost over all problems. */
 const LabTable *lab_set_summary(LabSet *set);
@@ -301,7 +314,7 @@ void lab_set_note(LabSet *set, const char *format, ...) CLI_PRINTF(2, 3);
 void lab_note_missing(LabSet *set, const char *solver);
 /* Writes results.json, trace.csv and report.html in set->dir. */
 TalusStatus lab_set_write(LabSet *set);
-/* Writes the traces of all results. */
+/* Writes the traces of all results as one table. */
 TalusStatus lab_write_csv(const LabSet *set, const char *path);
 /* Writes table-1.csv and so on in set->dir. */
 TalusStatus lab_set_write_tables(const LabSet *set);
@@ -309,11 +322,11 @@ void lab_set_clear(LabSet *set);
 
 /* Prints the results of a problem as a table, best first. */
 void lab_print_results(const LabSet *set, int problem, FILE *out);
-/* Compares by outcome, then seconds: the order of that table. */
+/* Compares by outcome, then by seconds, as lab_print_results sorts; negative if a is better. */
 int lab_compare(const LabResult *a, const LabResult *b);
-/* Prints the answer to --json: an object, or an array of objects for several problems. */
+/* Prints the output of `talus solve --json`: an object, or an array of objects for several problems. */
 void lab_print_json(const LabSet *set);
-/* As lab_print_json, for an experiment with its tables and notes. */
+/* Prints the output of `talus bench --json`: an experiment with its tables and notes. */
 void lab_print_bench_json(const LabSet *set);
 
 #endif

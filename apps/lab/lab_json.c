@@ -1,5 +1,5 @@
-/* lab/lab_json.c - results as JSON: the answer to --json, results.json and the page's data are the same value.
- * docs/how-to/laboratory.md and docs/reference/report.md describe it. */
+/* lab/lab_json.c - results as JSON: the output of --json, and the value that is both results.json and the data of the
+ * report page. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
 #include "lab.h"
 
 #include "cli/page.h"
@@ -186,7 +186,7 @@ static void put_curves(JsonOut *json, const LabFigure *figure)
     json_close_object(json);
 }
 
-/* Omitted if there are none, as in all results of problems. */
+/* Writes the curves of all figures; omits the key if there are no figures. */
 static void put_all_curves(JsonOut *json, const LabSet *set)
 {
     if (set->figure_count == 0)
@@ -197,7 +197,7 @@ static void put_all_curves(JsonOut *json, const LabSet *set)
     json_close_array(json);
 }
 
-/* ---- the answer to --json ---- */
+/* ---- the output of --json ---- */
 
 static void put_answer(JsonOut *json, const LabSet *set, int problem)
 {
@@ -255,7 +255,7 @@ static void put_machine(JsonOut *json, int threads)
         return;
     int used = snprintf(text, sizeof text, "%s %s, %ld processors", about.sysname, about.machine,
                         sysconf(_SC_NPROCESSORS_ONLN));
-    if (threads > 0) /* worlds have their own threads */
+    if (threads > 0) /* 0 for benchmarks that run worlds, which have threads of their own */
         snprintf(text + used, sizeof text - (size_t)used, ", %d thread%s", threads,
                  threads == 1 ? "" : "s");
     json_text(json, "machine", text);
@@ -270,7 +270,7 @@ static void put_date(JsonOut *json)
         json_text(json, "date", text);
 }
 
-/* Writes results of an earlier call that this call has not reached yet. */
+/* Writes stored results of an earlier call that no job of this call has reused yet. */
 static void put_earlier(JsonOut *json, const LabSet *set)
 {
     json_open_array(json, "earlier");

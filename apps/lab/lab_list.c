@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* True if the text up to the next comma is a parameter "key=value" of the solver before. */
+/* True if the text up to the next comma is "key=value", a parameter of the solver named before it. */
 static bool is_parameter(const char *text)
 {
     size_t length = strcspn(text, ",");

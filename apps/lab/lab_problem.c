@@ -48,8 +48,8 @@ static double norm_of(const double *x, size_t n)
 
 /* ---- opening ---- */
 
-/* Returns the impulses of an FCLIB file to start from: its solution, so that one solver can continue where another
- * stopped, else its initial guess, else NULL. */
+/* Returns the group of an FCLIB file whose impulses are the warm start: the solution, so that one solver can continue
+ * where another stopped, else the initial guess, else NULL. */
 static const TalusFclibPoint *stored_point(const TalusFclib *fclib)
 {
     if (fclib->solution.r)
@@ -57,7 +57,7 @@ static const TalusFclibPoint *stored_point(const TalusFclib *fclib)
     return fclib->guess_count > 0 && fclib->guesses[0].r ? &fclib->guesses[0] : NULL;
 }
 
-/* Reads the start from the file: from FCLIB as above, or the impulses that `talus extract` wrote. */
+/* Sets p->start: from FCLIB the impulses of stored_point, from a problem file those that `talus extract` wrote. */
 static TalusStatus read_start(LabProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p->problem);
@@ -78,7 +78,7 @@ static int count_bodies(const LabProblem *p)
     return talus_fclib_dofs(p->fclib) / (p->fclib->dimension == 3 ? 6 : 3);
 }
 
-/* Computes the scales of relative figures. */
+/* Sets the scales of relative figures: |q|, and the residual at zero impulses. */
 static TalusStatus measure_scales(LabProblem *p)
 {
     size_t n = (size_t)talus_problem_size(p->problem);
@@ -107,8 +107,8 @@ TalusStatus lab_problem_open(const char *path, const TalusFrictionModel *model, 
 {
     *out = (LabProblem){.path = path};
     name_after(path, out->name);
-    TALUS_TRY(
-        talus_problem_open(path, model, pool, &out->problem, &out->fclib)); /* refuses /dev/zero */
+    /* refuses /dev/zero, which hash_file would read forever */
+    TALUS_TRY(talus_problem_open(path, model, pool, &out->problem, &out->fclib));
     TALUS_TRY(hash_file(path, &out->hash));
     note_friction(out, model != NULL);
     out->bodies = count_bodies(out);
@@ -126,7 +126,7 @@ void lab_problem_close(LabProblem *p)
 
 /* ---- reference and solution ---- */
 
-/* Converts a problem file to FCLIB's layout when first needed. */
+/* Makes p->fclib, the problem in FCLIB's layout, if the file was a problem file and this is the first need. */
 static TalusStatus need_fclib(LabProblem *p)
 {
     return p->fclib ? TALUS_OK : talus_fclib_from_problem(p->problem, p->name, &p->fclib);
@@ -140,7 +140,7 @@ TalusStatus lab_problem_reference(LabProblem *p, const char *path)
     TalusStatus status =
         point.u ? TALUS_ALLOC(p->reference, (size_t)talus_problem_size(p->problem), "reference")
                 : talus_fail_file(path, TALUS_ERR_FORMAT, "its solution has no velocities u");
-    /* Velocities have the same rows as impulses. */
+    /* talus_fclib_impulses converts velocities as well, because they have the same rows as impulses. */
     TalusFclibPoint velocities = {.r = point.u};
     TALUS_THEN(status, talus_fclib_impulses(p->fclib, p->problem, &velocities, p->reference));
     TALUS_THEN(status, hash_file(path, &p->reference_hash));
@@ -162,7 +162,7 @@ static bool goes_on(void *user, int iteration, int products, double residual)
 
 TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
 {
-    static const double to = 1e-11; /* relative to the residual of zero impulses */
+    static const double to = 1e-11; /* tolerance, relative to the residual of zero impulses */
     const char *name = solver ? solver : p->exact ? "prox" : interior_point(p->problem);
     TalusSolveOptions options = talus_solve_options_default();
     size_t n = (size_t)talus_problem_size(p->problem);
@@ -186,7 +186,7 @@ TalusStatus lab_problem_exact(LabProblem *p, const char *solver)
     talus_problem_velocity(p->problem, gamma, p->reference);
     p->reference_hash = talus_hash(TALUS_HASH_SEED, p->reference, n * sizeof *p->reference);
     memset(gamma, 0, n * sizeof *gamma);
-    /* bounds of law fixed change the residual of zero impulses */
+    /* measured again, because the solve has set the bounds of law fixed, which change this residual */
     talus_problem_residual(p->problem, gamma, &zero);
     p->natural_at_zero = zero.rms;
     return TALUS_OK;

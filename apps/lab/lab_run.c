@@ -16,12 +16,13 @@
 
 static const double draw_interval = 0.2; /* seconds between redraws */
 
-/* Observer of a solve. Its memory is allocated outside the library, because the library's memory is measured. */
+/* Observer of a solve. The trace is allocated outside the library, because the library's memory is measured. */
 typedef struct Observer {
     LabProblem *problem;
     LabResult *result;
     const char *name;
-    unsigned char *state; /* of each block at the last row; NULL: no trace */
+    unsigned char
+        *state; /* open, sliding or sticking, per block, at the last row; NULL: no trace */
     TalusStatus status;
     bool draw, drawn;
     double begun, last_draw;
@@ -114,7 +115,7 @@ static bool on_iterate(void *user, const TalusObservation *seen)
 
 /* ---- the result ---- */
 
-/* heyn-2012 Fig. 5: normal impulses in ascending order, thinned, with both ends. */
+/* Writes a sample of the normal impulses in ascending order, with smallest and largest, as in heyn-2012 Fig. 5. */
 static TalusStatus sort_impulses(const TalusProblem *problem, const double *gamma, LabResult *out)
 {
     int blocks = talus_problem_blocks(problem), rows = talus_problem_rows(problem);
@@ -173,7 +174,7 @@ static void set_unmeasured(LabResult *out, LabOutcome outcome)
     out->objective = out->seconds = out->memory_bytes = NAN;
     for (int i = 0; i < LAB_RESIDUALS; i++)
         out->residual[i] = NAN;
-    /* The solver's name is shown beside every reason already. */
+    /* An error of a solver: without the solver's name, which tables show beside the reason anyway. */
     bool named = talus_error_record()->domain == TALUS_DOMAIN_SOLVER;
     snprintf(out->reason, sizeof out->reason, "%s", named ? talus_error_reason() : talus_error());
 }
@@ -184,7 +185,7 @@ static TalusSolveOptions options_for(const LabProblem *p, const LabJob *job, Obs
     o.norm = job->siconos ? TALUS_NORM_SICONOS : TALUS_NORM_RMS;
     o.tolerance = job->siconos ? job->tolerance : job->tolerance * p->natural_at_zero;
     o.outer = job->outer;
-    /* Zero impulses are a solution: the tolerance must be positive, because 0 means none. */
+    /* Zero impulses solve the problem, so the scale is 0; a tolerance of 0 would mean none. */
     if (job->tolerance > 0.0 && !(o.tolerance > 0.0))
         o.tolerance = DBL_MIN;
     o.max_iterations = job->max_iterations;

@@ -20,7 +20,7 @@ TalusStatus lab_set_open(LabSet *set, bool fresh)
     return fresh ? TALUS_OK : lab_store_read(set);
 }
 
-/* Moves the stored result with this key to `out`. */
+/* Moves the stored result with this key to `out`; returns false if there is none. */
 static bool take_stored(LabSet *set, const char *key, LabResult *out)
 {
     for (int i = 0; i < set->stored_count; i++) {
@@ -35,7 +35,7 @@ static bool take_stored(LabSet *set, const char *key, LabResult *out)
     return false;
 }
 
-/* Writes results.json at intervals: writing the growing file after each result would take longer than solving. */
+/* Writes results.json if it is due: writing the growing file after each result would take longer than solving. */
 static TalusStatus write_now_and_then(LabSet *set)
 {
     double now = talus_now();
@@ -46,7 +46,8 @@ static TalusStatus write_now_and_then(LabSet *set)
     return status;
 }
 
-/* Also for a stored result: its key guarantees equal terms. */
+/* Copies the terms of the job (tolerance, limits, start, threads, backend, friction) to its result. Right for a stored
+ * result, too, since equal keys mean equal terms. */
 static void store_terms(const LabProblem *p, const LabJob *job, int threads, LabResult *out)
 {
     out->tolerance = job->tolerance;

@@ -12,7 +12,7 @@
 
 enum { STORE_LIMIT = 1 << 30 };
 
-/* JSON null stands for NaN. */
+/* Returns the number at `key`; NAN for null, as which NaN is written, and for a missing key. */
 static double real_of(const TalusJson *object, const char *key)
 {
     const TalusJson *value = object ? talus_json_get(object, key) : NULL;
@@ -101,7 +101,7 @@ static void read_terms(const TalusJson *run, LabResult *out)
     text_of(run, "measure", measure, sizeof measure);
     out->tolerance = real_of(run, "tolerance");
     out->max_iterations = int_of(run, "max_iterations");
-    out->max_seconds = real_of(run, "max_seconds"); /* null: NAN, no limit either */
+    out->max_seconds = real_of(run, "max_seconds"); /* NAN, for null, means no limit as 0 does */
     out->threads = int_of(run, "threads");
     out->warm = strcmp(start, "stored") == 0;
     text_of(run, "backend", out->backend, sizeof out->backend);
@@ -138,7 +138,7 @@ static bool read_run(const TalusJson *run, LabResult *out)
            read_impulses(run, out) && read_trace(run, &out->trace);
 }
 
-/* Skips runs that were interrupted or that this version does not understand; they run again. */
+/* Appends results to set->stored; skips interrupted and unreadable ones, so that their jobs run again. */
 static void read_array(LabSet *set, const TalusJson *runs)
 {
     for (const TalusJson *run = runs ? runs->first : NULL; run; run = run->next) {

@@ -9,7 +9,7 @@ typedef struct Total {
     double applies, seconds, worst_error;
 } Total;
 
-/* True if no other solver converged on that problem with fewer products. */
+/* True if r converged and no other solver converged on the same problem with fewer products. */
 static bool is_cheapest(const LabSet *set, const LabResult *r)
 {
     for (int i = 0; i < set->result_count; i++) {

@@ -97,7 +97,7 @@ void lab_table_print(const LabTable *table, FILE *out)
 
 /* ---- the terms of a run ---- */
 
-/* Formats as "1e-4" and "2.5e-6", where printf gives "0.0001" and "2.5e-06". */
+/* Formats a tolerance as "1e-4" or "2.5e-6", where printf gives "0.0001" and "2.5e-06". */
 static void tolerance_text(double tolerance, char text[32])
 {
     char digits[32];
@@ -119,7 +119,7 @@ bool lab_on_host(const LabResult *r)
     return !r->backend[0] || strcmp(r->backend, "cpu") == 0;
 }
 
-/* Omits the default, the relaxation over circular cones or half lines. */
+/* Writes ", law LAW on SECTION, outer loop OUTER", without parts that are the default (ccp on disc or none). */
 static void friction_text(const LabResult *r, char text[LAB_TEXT])
 {
     bool law = r->law[0] && strcmp(r->law, "ccp") != 0;
@@ -188,7 +188,8 @@ static int by_rank(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Columns that a table has only if they are informative. */
+/* Columns that a table has only if they are informative: velocity errors; limits of each run; updates of the outer
+ * loop; Siconos's error; mismatch of bounds. */
 typedef struct Extra {
     bool error, limits;
     bool updates; /* some result is under another law than ccp */
@@ -243,7 +244,7 @@ static void add_row(LabTable *table, const LabResult *r, Extra extra)
         lab_table_add(table, "%s", limits);
 }
 
-/* Prints the problem and, if all runs share them, the terms. */
+/* Prints the problem's name and sizes and, if not NULL, the terms of result `one`, which all results share. */
 static void print_head(const LabProblem *p, const LabResult *one, FILE *out)
 {
     char terms[LAB_TERMS];

@@ -22,7 +22,7 @@ static TalusStatus add_body(TalusWorld *world, const TalusSnapshot *s, int i)
 
 /* ---- the world ---- */
 
-/* Adds materials and shapes; the default material exists already. */
+/* Adds the materials and shapes of `world` to the copy; every world has the default material already. */
 static TalusStatus add_kinds(TalusWorld *copy, const TalusWorld *world)
 {
     int index;
@@ -70,7 +70,7 @@ static TalusStatus count_contacts(const TalusWorld *world, const TalusSnapshot *
     return status;
 }
 
-/* Bisection: the number of contacts rises with the envelope, in steps. */
+/* Finds by bisection an envelope (gap up to which pairs are contacts) that gives `contacts` or the most below. */
 static TalusStatus search(const TalusWorld *world, const TalusSnapshot *bodies, int contacts,
                           double *envelope)
 {

@@ -1,8 +1,8 @@
 /* plugins/tao.c - the module talus_tao.so: bound constrained quadratic programs by PETSc's TAO.
  *
- * Everything is on PETSC_COMM_SELF, so MPI is started as a process of its own, without network and without
- * daemons, and never asked for anything. PETSc may not print, abort, catch signals, or read options files:
- * its errors become texts. Its memory is counted. One thread at a time. */
+ * PETSc requires MPI. All objects are on PETSC_COMM_SELF, so MPI runs as a single process, without network and daemons.
+ * PETSc is kept from printing, aborting, catching signals and reading options files; its errors become texts in the
+ * result. Its memory is counted. Only one thread may use the module at a time. */
 #include "solvers/tao/tao_module.h"
 
 #include <malloc.h>
@@ -21,17 +21,18 @@ _Static_assert(sizeof(PetscScalar) == sizeof(double), "the module shares arrays 
 
 static const char *const types[] = {TAOBLMVM, TAOTRON, TAOGPCG, TAOBQPIP};
 
-/* One solve: what PETSc's callbacks need. */
+/* One solve, with the data that PETSc's callbacks need. */
 typedef struct Run {
     const TalusTaoProblem *problem;
     Vec x, lower, upper;
     Mat hessian; /* NULL for blmvm */
     PetscErrorCode (*multiply)(Mat, Vec, Vec);
     Tao tao;
-    void *default_test; /* of KSPConvergedDefault */
-    bool ended;         /* the problem's `iterated` asked for the end */
-    bool stop;          /* its `multiplied` did */
-    /* Products of conjugate gradients are counted by `multiply`, because they are with H itself. */
+    void *default_test; /* data of KSPConvergedDefault, PETSc's rule for conjugate gradients */
+    bool ended;         /* the callback `iterated` returned false: end the solve */
+    bool stop;          /* the callback `multiplied` returned false: end the conjugate gradients */
+    /* True if conjugate gradients multiply by H itself, so that multiply_counted counts their products. Otherwise they
+     * multiply by a part of H, and test_inner_convergence counts. */
     bool counted;
 } Run;
 
@@ -41,8 +42,8 @@ static Run *current; /* the innermost solve: a callback may start another */
 
 typedef struct Memory {
     size_t now, peak, limit;
-    size_t
-        refused; /* bytes of the allocation that failed; PETSc does not always return its error */
+    /* Bytes of a failed allocation, noted because PETSc does not always return its error; 0: none. */
+    size_t refused;
 } Memory;
 
 static Memory memory;
@@ -106,7 +107,7 @@ typedef struct FirstError {
 
 static FirstError first_error;
 
-/* In place of PETSc's handler, which prints: keeps the first message of a cascade. */
+/* Error handler in place of PETSc's, which prints. Records the first of the reports of an error on its way up. */
 static PetscErrorCode record_error(MPI_Comm comm, int line, const char *function, const char *file,
                                    PetscErrorCode code, PetscErrorType type, const char *message,
                                    void *user)
@@ -141,11 +142,11 @@ static void report_error(PetscErrorCode code, TalusTaoResult *result)
 
 /* ---- start and end ---- */
 
-/* A process by itself, in memory of its own; no daemon, no network, no signal handlers. What the user has
- * set stays. */
+/* Environment variables by which MPI runs as a single process, without daemon, network and signal handlers. Variables
+ * that the user has set keep their values. */
 static const char *const mpi_settings[][2] = {
     {"OMPI_MCA_ess_singleton_isolated", "1"},
-    {"OMPI_MCA_orte_create_session_dirs", "0"}, /* MPI ends the process where it cannot make any */
+    {"OMPI_MCA_orte_create_session_dirs", "0"}, /* if MPI cannot make them, it ends the process */
     {"OMPI_MCA_pml", "ob1"},
     {"OMPI_MCA_btl", "self"},
     {"OMPI_MCA_osc", "^ucx"},
@@ -159,7 +160,7 @@ static pid_t opened_by;
 
 static void finish(void)
 {
-    if (getpid() == opened_by) /* not the child of a fork */
+    if (getpid() == opened_by) /* not in a forked child, which runs atexit handlers, too */
         PetscFinalize();
 }
 
@@ -181,11 +182,11 @@ static PetscErrorCode start_petsc(void)
         error = PetscInitializeNoArguments();
     for (int i = 0; i < SETTINGS; i++)
         if (set[i])
-            unsetenv(mpi_settings[i][0]); /* programs started from here do not inherit it */
+            unsetenv(mpi_settings[i][0]); /* so that programs started later do not inherit it */
     return error;
 }
 
-/* Threads of BLAS change the order of sums. Not every BLAS has it. */
+/* Called to have one thread, because threads of BLAS change the order of sums. NULL if the BLAS is not OpenBLAS. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 static bool open_petsc(TalusTaoResult *result)
@@ -247,7 +248,7 @@ static PetscErrorCode multiply_counted(Mat hessian, Vec x, Vec y)
     return current->multiply(hessian, x, y);
 }
 
-/* In place of TAO's rules for stopping. */
+/* Stopping rule in place of TAO's: stops when the callback `iterated` says so. */
 static PetscErrorCode test_convergence(Tao tao, void *user)
 {
     Run *run = user;
@@ -263,7 +264,7 @@ static PetscErrorCode test_convergence(Tao tao, void *user)
     return TaoSetConvergedReason(tao, run->ended ? TAO_CONVERGED_USER : TAO_CONTINUE_ITERATING);
 }
 
-/* Conjugate gradients: PETSc's own rule, unless they are to end. */
+/* Stopping rule of conjugate gradients: PETSc's own, and the callback `multiplied` may stop them earlier. */
 static PetscErrorCode test_inner_convergence(KSP ksp, PetscInt number, PetscReal norm,
                                              KSPConvergedReason *reason, void *user)
 {
@@ -290,7 +291,7 @@ static PetscErrorCode make_hessian(Run *run)
     return TaoSetHessian(run->tao, run->hessian, run->hessian, leave_hessian, run);
 }
 
-/* PETSc's own Cholesky factorisation takes ten times as long as CHOLMOD's on duals of beds. */
+/* Chooses CHOLMOD for Cholesky factors where it is present: on duals of beds PETSc's own takes ten times as long. */
 static PetscErrorCode set_factor(PC pc)
 {
     PetscBool cholesky, found;
@@ -349,8 +350,8 @@ static PetscErrorCode solve_set_up(Run *run, TalusTaoResult *result)
     return 0;
 }
 
-/* Whatever is there, also after a failure; not after one of memory, whose objects may be half made: taking
- * them apart has been seen to crash. */
+/* Releases the objects that exist, also after a failure. Not called after a failure of memory, which may leave
+ * incomplete objects: releasing those has been seen to crash. */
 static void clear(Run *run)
 {
     TaoDestroy(&run->tao);

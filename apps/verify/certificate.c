@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ROUNDING: what counts as rounding. BOUND: minimum ratio of gain and balance. */
+/* ROUNDING: relative error up to which a figure counts as zero. BOUND: minimum of gain / balance for a proof. */
 static const double ROUNDING = 64.0 * DBL_EPSILON, BOUND = 1e12;
 
-/* Projects x onto the directions along which impulses of a block may grow without bound. Under laws fixed and
- * coulomb these have no friction; those of a joint are its unbounded rows. */
+/* Projects the block x onto the directions along which its impulses may grow without bound. Under laws fixed and
+ * coulomb only the normal impulse may; of a joint, the rows without bounds. */
 static void nearest_unbounded(const VerifySet *set, double *x)
 {
     bool bounded = set->model.law == TALUS_LAW_FIXED || set->model.law == TALUS_LAW_COULOMB;
@@ -25,6 +25,7 @@ static void nearest_unbounded(const VerifySet *set, double *x)
     }
 }
 
+/* Sums over blocks: squares of the figures of VerifyCertificate and of their scales; along: q'delta. */
 typedef struct Sums {
     double outside2, balance2, terms2, q2, hidden2, delta2, along;
 } Sums;

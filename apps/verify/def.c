@@ -20,7 +20,7 @@ static TalusFrictionModel model_of(const TalusProblemDef *def, int block)
     return def->model ? def->model[block] : plain;
 }
 
-/* An explicit problem in which no block has a section consists of its normal rows. */
+/* Rows per block of an explicit problem (given by a matrix): 1, the normal row, if no block has friction. */
 static int explicit_rows(const TalusProblemDef *def)
 {
     for (int i = 0; i < def->block_count; i++)
@@ -59,8 +59,8 @@ double verify_mu(const TalusProblemDef *def, int block)
     return def->rows == 3 ? def->mu[block] : 0.0;
 }
 
-/* Returns the block's set. A block without friction is a cone of zero width under every law. `rows` is the
- * problem's, passed in because it takes a pass over all contacts. */
+/* Returns the set of a block's impulses. A block without friction has a cone of zero width under every law. `rows` is
+ * verify_rows(def), passed in because that takes a pass over all contacts. */
 static VerifySet set_of(const TalusProblemDef *def, int rows, int block)
 {
     VerifySet set = {.rows = rows, .mu = verify_mu(def, block)};
@@ -125,7 +125,8 @@ void verify_frame(TalusVec3 normal, double axis[3][3])
 
 /* ---- columns of D ---- */
 
-/* Column of one contact for axis k on one side: (e_k, arm x e_k), negative on body a. */
+/* Part of a column of D, on one of the two bodies of a contact: force and torque of a unit impulse along an axis e of
+ * the contact frame, (e, arm x e), negative on body a. */
 typedef struct Column {
     int body; /* -1: the fixed world */
     double force[3], torque[3];
@@ -146,7 +147,7 @@ static double length_of(const TalusContactDef *c)
     return first + second > 0.0 ? first + second : 1.0;
 }
 
-/* Rows 3 to 5 are moments about the axes. */
+/* Returns the column for row k of a contact: impulses along the axes for rows 0 to 2, moments about them for 3 to 5. */
 static Column column_of(const TalusContactDef *c, int k, int side)
 {
     Column column = {.body = side ? c->b : c->a};
@@ -162,7 +163,7 @@ static Column column_of(const TalusContactDef *c, int k, int side)
     return column;
 }
 
-/* v += M^-1 column times g */
+/* v += M^-1 column g, with g the impulse in the column's row */
 static void add_impulse(const TalusProblemDef *def, const Column *column, double g, double *v)
 {
     double turn[3], *body = v + 6 * (size_t)column->body;
@@ -215,7 +216,7 @@ void verify_body_velocity(const TalusProblemDef *def, const double *gamma, doubl
         add_impulses(def, gamma, v);
 }
 
-/* Rows of the matrix per row of the explicit problem. */
+/* Distance between rows of the matrix that the problem uses: 1, or def->rows if it consists of normal rows alone. */
 static int stride_of(const TalusProblemDef *def)
 {
     return def->rows / verify_rows(def);
@@ -269,11 +270,12 @@ void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gr
 
 /* ---- the diagonal ---- */
 
+/* Returns the diagonal entry of N in row k of a block. */
 static double entry_of(const TalusProblemDef *def, int block, int k)
 {
     double sum = 0.0;
     if (!def->contacts) {
-        int row = block * def->rows + k; /* with normal rows alone k is 0 */
+        int row = block * def->rows + k; /* right for normal rows alone, too: then k is 0 */
         for (int e = def->row_start[row]; e < def->row_start[row + 1]; e++)
             sum += def->column[e] == row ? def->values[e] : 0.0;
         return sum;
@@ -289,9 +291,9 @@ static double entry_of(const TalusProblemDef *def, int block, int k)
     return sum;
 }
 
-/* ---- the terms of gradients ---- */
+/* ---- magnitudes of the terms of gradients, for estimates of rounding ---- */
 
-/* v += |M^-1| |D gamma|, contact by contact and component by component */
+/* v += |M^-1| |D gamma|, with magnitudes taken of each contact's impulse and of each component */
 static void add_impulse_sizes(const TalusProblemDef *def, int rows, const double *gamma, double *v)
 {
     for (int i = 0; i < 2 * def->contact_count; i++) {
@@ -329,7 +331,8 @@ static double norm(const double *x)
     return sqrt(dot(x, x));
 }
 
-/* Length that multiplies a spin: arm; with one row its part across the normal; with six plus the contact's length. */
+/* Length by which a body's angular velocity contributes to the contact velocity: the arm; with one row, the part of the
+ * arm across the normal; with six rows, plus the contact's length. */
 static double arm_of(const TalusContactDef *c, int rows, int side)
 {
     double arm[3], normal[3], across[3];
@@ -350,7 +353,7 @@ static double contact_terms(const TalusContactDef *c, int rows, const double *v)
     return sum;
 }
 
-/* Fills the terms of every block at gamma; gamma NULL is zero. */
+/* Writes for every contact the magnitude of the terms of its gradient at gamma; gamma NULL is zero. */
 static void fill_contact_terms(const TalusProblemDef *def, int rows, const double *gamma,
                                double *terms)
 {
@@ -387,7 +390,7 @@ static void fill_terms(const TalusProblemDef *def, int rows, const double *gamma
         fill_matrix_terms(def, rows, gamma, terms);
 }
 
-/* ---- all at one gamma ---- */
+/* ---- the point ---- */
 
 VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma)
 {

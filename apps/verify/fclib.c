@@ -15,13 +15,13 @@ enum { LARGEST_GROUP = 3000 };
 
 typedef struct Group {
     int size;
-    int *member;     /* index < dofs: velocity; otherwise impulse of a joint */
+    int *member;     /* unknowns, [size]; below dofs: velocity; otherwise impulse of a joint */
     double *inverse; /* [size * size] */
 } Group;
 
 typedef struct System {
     int dofs, joints, count;
-    int *group_of, *index_in_group; /* [dofs + joints] */
+    int *group_of, *index_in_group; /* of each unknown, [dofs + joints] */
     Group *group;
 } System;
 
@@ -90,14 +90,14 @@ static void swap_rows(double *a, size_t n, size_t r, size_t s)
     }
 }
 
-/* Row operation of one pivot on one of the two matrices. */
+/* Subtracts `factor` times the pivot row from another row; done alike on the matrix and on its inverse. */
 static void eliminate(double *a, size_t n, size_t pivot_row, size_t row, double factor)
 {
     for (size_t k = 0; k < n; k++)
         a[row * n + k] -= factor * a[pivot_row * n + k];
 }
 
-/* Gauss-Jordan with row pivoting; `a` becomes the identity. Returns false if singular. */
+/* Writes the inverse of `a`, by Gauss-Jordan with row pivoting; `a` becomes the identity. Returns false if singular. */
 static bool invert(double *a, double *inverse, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -127,7 +127,7 @@ static bool invert(double *a, double *inverse, size_t n)
     return true;
 }
 
-/* Fills the group's part of M, -G and G'. */
+/* Fills `a` with the rows and columns of group g of [M -G; G' 0]. */
 static void fill_group(const TalusFclib *f, const System *s, int g, double *a)
 {
     const Group *group = &s->group[g];
@@ -169,7 +169,7 @@ static bool invert_groups(const TalusFclib *f, System *s, const char **reason)
     return true;
 }
 
-/* Entry (i, j) of the inverse. */
+/* Entry (i, j) of the inverse of the whole matrix; 0 between groups. */
 static double inverse_entry(const System *s, int i, int j)
 {
     if (s->group_of[i] != s->group_of[j])
@@ -179,7 +179,7 @@ static double inverse_entry(const System *s, int i, int j)
                           (size_t)s->index_in_group[j]];
 }
 
-/* x = inverse times y, or its transpose times y */
+/* x = inverse of the whole matrix times y, or with `transposed` its transpose times y */
 static void solve(const System *s, const double *y, bool transposed, double *x)
 {
     for (int g = 0; g < s->count; g++) {
@@ -197,7 +197,7 @@ static void solve(const System *s, const double *y, bool transposed, double *x)
 
 /* ---- contact velocities ---- */
 
-/* out += factor H' times the velocities of `force` */
+/* out += factor H' v, with v the velocities that the generalised impulses `force` cause */
 static void add_response(const TalusFclib *f, const System *s, const double *force, bool transposed,
                          double factor, double *out)
 {
@@ -221,8 +221,8 @@ static void global_offset(const TalusFclib *f, const System *s, double *q)
     free(force);
 }
 
-/* u = q + W r, or q + (W + W')/2 r. With joints the upper left block of the inverse maps forces to velocities; its
- * transpose is that block of the transposed inverse. */
+/* u = q + W r, or with `symmetric` q + (W + W')/2 r. With joints the upper left block of the inverse maps forces to
+ * velocities; the transpose of this block is the upper left block of the transposed inverse. */
 static void global_velocity(const TalusFclib *f, const System *s, const double *q, const double *r,
                             bool symmetric, double *u)
 {
@@ -237,7 +237,7 @@ static void global_velocity(const TalusFclib *f, const System *s, const double *
     free(force);
 }
 
-/* Diagonal of H' M^-1 H: every pair of entries in a column of H. */
+/* Writes the diagonal of W = H' M^-1 H; entry c is a sum over all pairs of entries in column c of H. */
 static void global_diagonal(const TalusFclib *f, const System *s, double *diagonal)
 {
     int columns = f->H.columns, entries = f->H.start[f->H.rows];
@@ -296,7 +296,7 @@ static void local_terms(const TalusFclib *f, const double *r, double *terms)
     }
 }
 
-/* u = (W + W')/2 r + q, or W r + q. */
+/* u = W r + q, or with `symmetric` (W + W')/2 r + q. */
 static void local_velocity(const TalusFclib *f, const double *r, bool symmetric, double *u)
 {
     memcpy(u, f->q, (size_t)f->W.rows * sizeof *u);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Error of an evaluation of N gamma + q, relative to its terms. */
+/* Rounding error of N gamma + q as evaluated here, relative to the magnitude of its terms. */
 static const double ROUNDING = DBL_EPSILON;
 
 double *verify_zeros(size_t count)
@@ -55,7 +55,7 @@ void verify_set_estimate(VerifyPoint *p, const double *estimate)
         p->set[i].estimate = estimate[i];
 }
 
-/* One block; a plane contact has no second tangent. */
+/* Data of one block, with zeros in rows that the problem does not have; d: mean diagonal entry of N + E. */
 typedef struct Block {
     double gamma[VERIFY_ROWS], q[VERIFY_ROWS], u[VERIFY_ROWS], g[VERIFY_ROWS], d;
     VerifySet set;
@@ -102,7 +102,7 @@ static void nearest(const VerifySet *set, const double *from, double *to)
         verify_set_project(set, to);
 }
 
-/* |gamma - P(gamma - step w)| */
+/* Returns |gamma - P(gamma - step w)|, with P the projection onto the set. */
 static double displacement(const VerifySet *set, const double *gamma, double step, const double *w)
 {
     double y[VERIFY_ROWS], z[VERIFY_ROWS];
@@ -114,7 +114,7 @@ static double displacement(const VerifySet *set, const double *gamma, double ste
     return length(z);
 }
 
-/* De Saxce's shift: the support function of the sections at -u. */
+/* De Saxce's shift: the support function of the sections at -u, which is mu |u_t| for a circular cone. */
 static double shift_of(const VerifySet *set, const double *u)
 {
     double minus[VERIFY_ROWS];
@@ -123,7 +123,8 @@ static double shift_of(const VerifySet *set, const double *u)
     return verify_set_support(set, minus);
 }
 
-/* Vector complementary to gamma. */
+/* Writes the vector that is complementary to gamma at a solution: g, under TALUS_LAW_COULOMB with De Saxce's shift in
+ * the normal row. */
 static void complement_of(const VerifySet *set, const double *g, double *out)
 {
     memcpy(out, g, VERIFY_ROWS * sizeof *out);
@@ -191,7 +192,8 @@ static void add_law(const Block *b, Totals *t)
     }
 }
 
-/* Exact Coulomb under every law. Siconos's matrix contains the compliance, so its velocities are g. */
+/* Residual of a block as the Siconos library defines it: of exact Coulomb friction, whatever the law of the block.
+ * Siconos's matrix contains the compliance, so g takes the place of velocities. */
 static double siconos_of(const Block *b)
 {
     VerifySet cone = b->set;
@@ -246,7 +248,7 @@ void verify_measure(const VerifyPoint *p, TalusMetrics *out)
         return;
     out->natural = (TalusResidual){sqrt(t.natural2 / p->blocks), t.natural_max};
     bool nothing =
-        t.natural_max == 0.0 && t.gamma2 == 0.0; /* solved whatever the last digits of q */
+        t.natural_max == 0.0 && t.gamma2 == 0.0; /* zero impulses solve it, however q is rounded */
     double hidden = nothing ? 0.0 : ROUNDING * sqrt(t.terms2);
     out->rounding =
         (TalusResidual){hidden / sqrt(p->blocks), nothing ? 0.0 : 2.0 * ROUNDING * t.terms_max};

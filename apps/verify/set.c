@@ -1,10 +1,11 @@
-/* set.c - sets of blocks, from the corners of their sections.
+/* set.c - sets of blocks and projections onto them.
  *
- * A section is given by its corners, or is a disc; the nearest point of a polygon is found by a search along all its
- * sides. For the cone over several sections that share the normal impulse n, the squared distance from the members
- * with that n is convex in n. Half its derivative is
- *     n - x_n - sum over sections of sigma(t - p),   p the nearest point of the section of size n to t,
- * with sigma the support function of the section of size 1. Its root is found by bisection. */
+ * A section is the set of tangential impulses (or moments) that a unit normal impulse allows, a disc or a polygon given
+ * by its corners; the nearest point of a polygon is found by a search along all its sides. In the cone over several
+ * sections that share the normal impulse n, the squared distance of x = (x_n, t) from the elements with normal impulse
+ * n is convex in n. Half its derivative is
+ *     n - x_n - sum over sections of sigma(t - p),   p the point of the section scaled by n that is nearest to t,
+ * with sigma the support function of the unscaled section. Its root is found by bisection. */
 #include "point.h"
 
 #include <math.h>
@@ -14,9 +15,9 @@
 
 /* ---- sections ---- */
 
-/* Part of a block: rows `row` to row + width - 1 lie in a section of radius mu n. */
+/* Part of a block that has one section: rows `row` to row + width - 1 are in a section of radius mu n. */
 typedef struct Part {
-    int row, width, corners; /* 0 corners: a disc, or an interval */
+    int row, width, corners; /* 0 corners: a disc (width 2) or an interval (width 1) */
     double mu, corner[VERIFY_SIDES][2];
 } Part;
 
@@ -44,7 +45,7 @@ double verify_joint_max_effort(const VerifySet *set, int k)
     return k < 3 && set->model.sides & bit[k] ? set->mu : 0.0;
 }
 
-/* Clamps every row to [-max, max]. */
+/* Projects the block of a joint: clamps every row to [-max, max]. */
 static void nearest_in_joint(const VerifySet *set, double *x)
 {
     for (int k = 0; k < set->rows; k++) {
@@ -54,7 +55,7 @@ static void nearest_in_joint(const VerifySet *set, double *x)
     }
 }
 
-/* A joint has no sections. */
+/* Writes the parts of a block (friction; spinning; rolling) and returns their number; 0 for a joint. */
 static int parts_of(const VerifySet *set, Part part[3])
 {
     if (set->rows == 1 || verify_is_joint(set))
@@ -78,7 +79,7 @@ static void give(const Part *part, const double t[2], double *x)
     memcpy(x + part->row, t, (size_t)part->width * sizeof *x);
 }
 
-/* Maximum of v . t over the part of size 1. */
+/* Support function of a part: maximum of v . t over t in the section of radius mu. */
 static double support(const Part *part, const double v[2])
 {
     double max = part->corners ? -INFINITY : hypot(v[0], v[1]);
@@ -87,7 +88,7 @@ static double support(const Part *part, const double v[2])
     return part->mu * max;
 }
 
-/* Side k of the section of radius 1, from one corner to the next. */
+/* Writes side k of the section of radius 1: its first corner, and the vector from there to the next corner. */
 static void side_of(const Part *part, int k, double from[2], double along[2])
 {
     const double *next = part->corner[(k + 1) % part->corners];
@@ -97,14 +98,15 @@ static void side_of(const Part *part, int k, double from[2], double along[2])
     }
 }
 
-/* Signed distance of t beyond the line of a side, whose normal points outwards; `from` is at the section's scale. */
+/* Returns the distance of t from the line through `from` along `along`, positive outside the section; `from` is the
+ * corner at the section's radius. */
 static double beyond(const double t[2], const double from[2], const double along[2])
 {
     double x = t[0] - from[0], y = t[1] - from[1];
     return (x * along[1] - y * along[0]) / hypot(along[0], along[1]);
 }
 
-/* Projects t onto the part of size n, in place. */
+/* Projects t onto the section of radius mu n, in place. */
 static void nearest_of(const Part *part, double n, double t[2])
 {
     double r = part->mu * n, best = INFINITY, found[2] = {0.0, 0.0};
@@ -157,7 +159,7 @@ double verify_set_support(const VerifySet *set, const double *v)
     return sum;
 }
 
-/* Half the derivative of the squared distance from the members with normal impulse n. */
+/* Half the derivative by n of the squared distance of x from the elements of the cone with normal impulse n. */
 static double slope_at(int parts, const Part *part, const double *x, double n)
 {
     double slope = n - x[0];
@@ -212,7 +214,7 @@ void verify_set_project(const VerifySet *set, double *x)
     x[0] = n;
 }
 
-/* True if x is on or beyond a bound of a part with friction, or of a row of a joint. */
+/* The factor 1 - 1e-12 counts impulses as on the boundary that are inside by rounding alone. */
 bool verify_set_slides(const VerifySet *set, const double *x)
 {
     Part part[3];

@@ -1,4 +1,4 @@
-/* verify.h - the independent verifier: recomputes from raw data all that a solver reports.
+/* verify.h - the independent verifier: recomputes from raw data all figures that a solver reports.
  *
  * The verifier shares no code with src/, only the public structs that hold the data. Bodies keep their physical
  * units, every contact applies its six-row columns of D one by one, M is inverted by Gauss-Jordan, and projections
@@ -14,82 +14,90 @@
 
 enum { VERIFY_SIDES = 64, VERIFY_ROWS = 6 };
 
-/* Set of one block: cone over its sections; under TALUS_LAW_FIXED the prism of size `estimate`; of a joint, a box. */
+/* Admissible impulses of one block. Of a contact: a cone, whose tangential impulses are bounded by mu times, and whose
+ * moments by `spinning` and `rolling` times, the normal impulse; under TALUS_LAW_FIXED a prism, with `estimate` in
+ * place of the normal impulse. Of a joint: a box. */
 typedef struct VerifySet {
     int rows; /* 1, 3 or 6 */
     TalusFrictionModel model;
     double mu, spinning, rolling, estimate;
 } VerifySet;
 
-/* Euclidean projection, in place. */
+/* Projects `block` (set->rows impulses) onto the set, in place; Euclidean norm. */
 void verify_set_project(const VerifySet *set, double *block);
 
-/* Euclidean projection of one block of 1 or 3 rows onto the half line or the circular cone, in place. */
+/* Projects one block onto the half line (rows 1) or the circular cone of slope mu (rows 3), in place. */
 void verify_project(int rows, double mu, double *block);
 
 /* ---- any problem: its data at one gamma ---- */
 
+/* The problem evaluated at impulses gamma; owns its arrays. */
 typedef struct VerifyPoint {
-    int blocks, rows;     /* rows per block: 1, 2 (plane contacts), 3 or 6 */
-    VerifySet *set;       /* [blocks]; plane contacts have sets of three rows */
-    double *normal;       /* [blocks]: (N + E)_nn */
-    double *tangential;   /* [blocks]: mean of the other diagonal entries of N */
-    double *gamma, *q;    /* [rows * blocks] */
-    double *u, *g;        /* contact velocity N gamma + q, gradient u + E gamma */
-    double *terms;        /* [blocks]: |N| |gamma| + |q| + E |gamma|, magnitude of the terms of g */
-    double *offset_terms; /* [blocks]: magnitude of the terms of q */
+    int blocks, rows;   /* rows per block: 1, 2 (plane contacts), 3 or 6 */
+    VerifySet *set;     /* [blocks]; plane contacts have sets of three rows */
+    double *normal;     /* [blocks]: (N + E)_nn */
+    double *tangential; /* [blocks]: mean of the other diagonal entries of N */
+    double *gamma, *q;  /* [rows * blocks] */
+    double *u, *g;      /* [rows * blocks]: contact velocity N gamma + q, gradient u + E gamma */
+    double *terms;      /* [blocks]: |N| |gamma| + |q| + E |gamma|, by which g's rounding scales */
+    double *offset_terms; /* [blocks]: the same at gamma = 0, by which q's rounding scales */
 } VerifyPoint;
 
 void verify_free(VerifyPoint *point);
 
-/* Computes every figure of TalusMetrics. */
+/* Computes every figure of TalusMetrics (docs/reference/metrics.md) at the point. */
 void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 
-/* Check of a direction delta as proof that there is no solution. The point is at gamma = delta times a large
- * number, so that g - q equals (N + E) gamma up to rounding. */
+/* Check of a direction delta as proof that the problem has no solution: impulses can grow along delta without bound,
+ * cause no velocity, (N + E) delta = 0, and lower the objective, q'delta < 0. */
 typedef struct VerifyCertificate {
     double outside;  /* distance from the unbounded directions of K, relative to delta */
     double balance;  /* |(N + E) delta|, relative to its terms */
     double gain;     /* -q'delta / (|q| |delta|), over the blocks where delta is not 0 */
-    double rounding; /* share of the gain that rounding of q may hide */
-    bool proof;      /* outside and balance are rounding; the gain is far above */
+    double rounding; /* part of the gain that may be rounding of q */
+    bool proof; /* outside and balance are at most rounding, and the gain is far above rounding */
 } VerifyCertificate;
 
+/* Checks the direction point->gamma. The caller scales it by verify_certificate_scale, so that g - q equals (N + E)
+ * gamma up to rounding. */
 VerifyCertificate verify_certificate(const VerifyPoint *point);
-/* Returns a sufficiently large power of two for gamma, from the point at the direction itself. */
+/* Returns a power of two, the factor of the direction point->gamma at which the terms of (N + E) gamma far exceed q. */
 double verify_certificate_scale(const VerifyPoint *point);
 
-/* Evaluates a problem's def at impulses gamma; release with verify_free. */
+/* Evaluates the problem described by `def` at impulses gamma; release with verify_free. */
 VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma);
-/* Sets bounds of blocks under TALUS_LAW_FIXED, [blocks]; by default they follow from gamma's own normal impulses. */
+/* Sets the normal impulses, [blocks], from which bounds under TALUS_LAW_FIXED are formed; by default those of gamma. */
 void verify_set_estimate(VerifyPoint *point, const double *estimate);
 
-/* Evaluates an FCLIB problem at impulses r (rows of the file) under one friction model. Uses (W + W')/2 for W
- * (H' M^-1 H of a global problem), or W as stored under TALUS_LAW_COULOMB; only the normal rows if no contact has
- * friction. `as_stored` (may be NULL) receives u with W as stored, all rows of the file. Returns false with a
- * reason if M cannot be inverted here. */
+/* Evaluates an FCLIB problem at impulses r, in the rows of the file, under one friction model. N is (W + W')/2, or W as
+ * stored under TALUS_LAW_COULOMB; W is H' M^-1 H in a global problem. If no contact has friction, the point has the
+ * normal rows alone. `as_stored` (may be NULL) receives u with W as stored, in all rows of the file. Returns false with
+ * a reason if M cannot be inverted here. */
 bool verify_fclib_point(const TalusFclib *problem, TalusFrictionModel model, const double *r,
                         VerifyPoint *out, double *as_stored, const char **reason);
 
 /* ---- a problem's def ---- */
 
-/* Number of blocks, rows per block (1, 3 or 6: the maximum over contacts), and of all rows. */
+/* Numbers of the problem: verify_blocks of blocks, verify_rows of rows per block (1, 3 or 6: the maximum over
+ * contacts), verify_size of all rows. */
 int verify_blocks(const TalusProblemDef *def);
 int verify_rows(const TalusProblemDef *def);
 int verify_size(const TalusProblemDef *def);
-double verify_mu(const TalusProblemDef *def, int block); /* 0 without a section */
+double verify_mu(const TalusProblemDef *def, int block); /* 0 for a block without friction */
 
-/* The contact frame as three rows (normal, tangent 1, tangent 2): n = -s H e_x, t1 = H e_y,
+/* Writes the contact frame as three rows (normal, tangent 1, tangent 2): n = -s H e_x, t1 = H e_y,
  * t2 = s H e_z with H the reflection along w = n + s e_x, s = sign(n_x), s(0) = 1. */
 void verify_frame(TalusVec3 normal, double axis[3][3]);
 
-/* v = v_f + M^-1 D gamma, [6 bodies]; contacts only. gamma NULL is zero. */
+/* Writes velocities and angular velocities of bodies, v = v_f + M^-1 D gamma, [6 bodies]; only for a problem given by
+ * contacts. gamma NULL is zero. */
 void verify_body_velocity(const TalusProblemDef *def, const double *gamma, double *v);
-/* u = D'v + b, or N gamma + q: the contact velocity, [size]. gamma NULL gives q. */
+/* Writes the contact velocity, [size]: u = D'v + b of a problem given by contacts, N gamma + q of one given by a
+ * matrix. gamma NULL gives q. */
 void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u);
-/* u + E gamma. */
+/* Writes the gradient u + E gamma, [size]. */
 void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gradient);
-/* N x alone. */
+/* Writes N x, [size]. */
 void verify_product(const TalusProblemDef *def, const double *x, double *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* cli/commands/bench.c - talus bench: runs an experiment from its scenes to its tables.
  *
- * An experiment solves problems (experiment.h) or runs worlds (worlds.h). The settled problems of the former are
- * stored in DIR beside the results. Their file names contain a hash of all that defines them, so that a stopped
- * experiment can continue. */
+ * An experiment solves problems (experiment.h) or runs worlds (worlds.h). If it solves problems, their files are stored
+ * in DIR beside the results. The file names contain a hash of all that defines a problem, so that a stopped experiment
+ * can continue without simulating its scenes again. */
 #include "lab/experiments/experiment.h"
 #include "lab/experiments/worlds.h"
 
@@ -30,13 +30,13 @@ typedef struct Session {
     Options options;
     const Experiment *experiment;
     char dir[CLI_PATH_MAX], title[LAB_TEXT];
-    int divisor; /* divides all iterations */
+    int divisor; /* of all iterations: 1, or 10 with --quick */
     LabSet set;
-    char **path; /* files of the problems */
+    char **path; /* paths of the problem files, one per case */
     TalusPool *pool;
 } Session;
 
-static const double others_seconds = 20.0; /* limit for a solver that the paper does not name */
+static const double others_seconds = 20.0; /* limit of solvers that the experiment does not name */
 
 /* ---- the problems ---- */
 
@@ -98,7 +98,7 @@ static TalusStatus advance(const Session *session, TalusWorld *world, const Benc
     return TALUS_OK;
 }
 
-/* Copies the problem with another mass of the heaviest body. */
+/* Creates a copy of the problem in which the heaviest body has the given mass, kg. */
 static TalusStatus change_mass(TalusProblem *problem, double mass, TalusProblem **out)
 {
     TalusProblemDef def;
@@ -139,7 +139,7 @@ static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, cons
     return status;
 }
 
-/* Extracts the problem of the next step, with the case's number of contacts. */
+/* Writes the problem of the world's next step to `path`, with the number of contacts and the mass of the case. */
 static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorld *world,
                            const char *path)
 {
@@ -177,7 +177,7 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     return status;
 }
 
-/* Names the file of the case. *shared: an earlier case that differs in its friction model alone has this file. */
+/* Sets the path of the case's file. *shared: an earlier case, of another friction model alone, has the same file. */
 static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
 {
     char ending[32];
@@ -295,7 +295,7 @@ static int report_stop(const Session *session)
     return 128 + cli_stop_signal();
 }
 
-/* Prints tables, notes and their location, or JSON. */
+/* Prints tables, notes and the directory of the results or, with --json, JSON. */
 static void print_set(const Session *session)
 {
     const Options *o = &session->options;
@@ -346,7 +346,8 @@ static void open_set(Session *session, const char *name, const char *experiment)
 
 /* ---- experiments that run worlds ---- */
 
-/* Chooses all rows without names. Returns false with a message if a name is not a row. */
+/* Lists the benchmarks to run: those that the operands name, or all of the group `gpu` if no name follows it. Returns
+ * false with a message if a name is unknown. */
 static bool choose_rows(const CliList *operands, const WorldsRow **rows, int *count)
 {
     bool all = strcmp(operands->item[0], "gpu") == 0;
@@ -366,7 +367,7 @@ static bool choose_rows(const CliList *operands, const WorldsRow **rows, int *co
     return true;
 }
 
-/* Removes tables of an earlier call that had more of them. */
+/* Removes files table-N.csv that remain from an earlier call with more tables. */
 static void remove_old_tables(const LabSet *set)
 {
     for (int i = set->table_count; i < LAB_TABLES; i++) {

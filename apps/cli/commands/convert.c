@@ -26,7 +26,7 @@ typedef struct Conversion {
     int *chosen; /* indices of the frames in the range */
     int count;
     double quantum;
-    unsigned fields; /* of the last frame */
+    unsigned fields; /* which data the last frame has, TALUS_SNAPSHOT_... */
     bool bar, lean;
     double last_bar;
 } Conversion;
@@ -51,7 +51,7 @@ static void erase_bar(const Conversion *c)
     }
 }
 
-/* docs/reference/frames.md gives the precision of a frames file; this prints it in the units of this file. */
+/* Prints how precise the values of this frames file are, in its units (docs/reference/frames.md). */
 static void report(const Conversion *c)
 {
     printf("%s: %d frame%s as %s\n", c->out, c->count, c->count == 1 ? "" : "s", c->kind);
@@ -76,10 +76,10 @@ TalusStatus export_choose(const TalusFrames *frames, const char *path, const Fra
     *count = 0;
     for (int i = 0; i < total; i++) {
         double time = talus_frames_info(frames, i).time;
-        if (time < range->from || time > range->until || time < next) /* false with NAN */
+        if (time < range->from || time > range->until || time < next) /* NAN, no limit: false */
             continue;
         (*chosen)[(*count)++] = i;
-        /* Tolerance: times are sums of steps and may be early by rounding. */
+        /* The factor admits a frame that is early by rounding: times are sums of steps. */
         next = range->every > 0.0 ? time + range->every * (1.0 - 1e-9) : -INFINITY;
     }
     if (total == 0)
@@ -113,7 +113,7 @@ static TalusStatus convert_frames(Conversion *c)
     return TALUS_OK;
 }
 
-/* Refuses the run's directory, which may hold exact frames of the same kind. */
+/* Fails if the output is the run's directory `dir`, which may hold frames of the same kind with all digits. */
 static TalusStatus refuse_own_directory(const Conversion *c, const char *dir)
 {
     if (cli_same_dir(dir, c->out))
@@ -146,7 +146,7 @@ int export_convert(const CliCommand *command, const RunLocation *location, const
     if (status == TALUS_OK)
         status = talus_format_close(c.writer);
     else
-        (void)talus_format_close(c.writer); /* report the first failure */
+        (void)talus_format_close(c.writer); /* status ignored: the first failure is reported */
     talus_frames_close(c.frames);
     talus_snapshot_free(&c.snapshot);
     TALUS_RELEASE(c.path, c.chosen);

@@ -8,17 +8,18 @@
 /* Continues the help of --to: "write another program's files instead of a page:". */
 #define CONVERT_KINDS "vtp or vtkhdf (ParaView), lammps (OVITO), csv"
 
-/* Selection of frames, simulated seconds; NAN: no limit. */
+/* Frames from time `from` to `until`, at least `every` apart; simulated seconds, NAN: no limit. */
 typedef struct FrameRange {
     double every, from, until;
 } FrameRange;
 
-/* Lists the frames in the range; release *chosen also on failure, which is that there are none. `path` is for
- * messages. */
+/* Writes the indices of the frames in the range to *chosen, which the caller releases, also on failure. Fails if no
+ * frame is in the range; `path` is for the message. */
 TalusStatus export_choose(const TalusFrames *frames, const char *path, const FrameRange *range,
                           int **chosen, int *count);
 
-/* Writes the frames of `location` into the directory `out` and prints their precision. Returns the exit code. */
+/* Writes the frames of the run at `location` into the directory `out`, as files of `kind` (one of CONVERT_KINDS), and
+ * prints the precision of the values. Returns the exit code. */
 int export_convert(const CliCommand *command, const RunLocation *location, const char *kind,
                    const char *out, const FrameRange *range);
 

@@ -45,7 +45,7 @@ static const CliOption option_table[] = {
      "write another program's files instead of a page:\n" CONVERT_KINDS},
 };
 
-/* Content of the page. */
+/* State of one export to a page. */
 typedef struct Export {
     const Options *options;
     char *path; /* frames file */
@@ -57,7 +57,7 @@ typedef struct Export {
     int steps_fd;
     char note[NOTE_MAX];
     ViewerRun page;
-    uint64_t base_bytes; /* of the page without frames */
+    uint64_t base_bytes; /* bytes of the JSON value about the run, with a reserve for the note */
 } Export;
 
 static uint64_t limit_bytes(const Export *x)
@@ -83,7 +83,8 @@ static TalusStatus file_bytes(const char *path, uint64_t *bytes)
     return TALUS_OK;
 }
 
-/* Adds every n-th chosen frame and the last until the file exceeds `limit`; *added: chosen frames considered. */
+/* Adds every n-th chosen frame, and the last one, until the file exceeds `limit` bytes; *added receives the number of
+ * chosen frames up to there, skipped ones included. */
 static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const char *path, int n,
                               uint64_t limit, int *added)
 {
@@ -105,7 +106,7 @@ static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const 
     return status;
 }
 
-/* Writes every n-th frame to `path`. *bytes is the file's size; the file is incomplete if *bytes > limit. */
+/* Writes a frames file with every n-th chosen frame and its size; beyond `limit` bytes the file is incomplete. */
 static TalusStatus write_thinned(const Export *x, const char *path, int n, uint64_t limit,
                                  uint64_t *bytes, int *added)
 {
@@ -142,7 +143,8 @@ static TalusStatus too_large(const Export *x, const char *path)
         needed);
 }
 
-/* Searches the smallest n that fits, approximately: frame sizes differ, so n is estimated from its predecessor. */
+/* Writes a frames file with every n-th frame, for approximately the smallest n that fits into the limit. Frame sizes
+ * differ, so each n is estimated from the size reached with the one before. */
 static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int *every)
 {
     uint64_t page = limit_bytes(x), empty = viewer_page_size(x->base_bytes, 0);
@@ -194,7 +196,7 @@ static void note_choice(Export *x)
         add_note(x, "frames %g s apart", range->every);
 }
 
-/* Takes title, scene and state from run.json, or from the frames. */
+/* Sets title, scene and state of the page from run.json or, without one, from the frames file. */
 static void describe_run(Export *x, const RunLocation *location)
 {
     bool known = !location->alone && run_state_read(AT_FDCWD, location->dir, &x->run);
@@ -233,7 +235,7 @@ static void count_bytes(void *user, const char *bytes, size_t size)
     *count += size;
 }
 
-/* Measures the page; the note follows once the number of frames is known. */
+/* Sets base_bytes; reserves 2 NOTE_MAX for the note, whose text is known only with the number of frames. */
 static TalusStatus measure(Export *x)
 {
     JsonOut json;
@@ -246,7 +248,7 @@ static TalusStatus measure(Export *x)
 
 /* ---- the page ---- */
 
-/* Omits the size if the output is a pipe or a device. */
+/* Prints what was written; omits the size if the output is a pipe or a device. */
 static void report(const Export *x, int written)
 {
     struct stat about;
@@ -300,7 +302,7 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     describe_run(x, location);
     note_choice(x);
     TALUS_TRY(measure(x));
-    /* The page needs figures, which files of version 1 lack. */
+    /* Files of version 1 are written anew, because they lack the triangles by which the page draws shapes. */
     if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
         viewer_page_size(x->base_bytes, whole_bytes(x)) > limit_bytes(x))
         return write_thinned_page(x);
@@ -323,7 +325,7 @@ static int export_page(const RunLocation *location, const Options *o)
 
 /* ---- the command ---- */
 
-/* The name of a page is checked, so that no file of the run is overwritten by mistake. */
+/* Checks, among other options, that the output is named like a page, so that no file of the run is overwritten. */
 static int check_options(const Options *o)
 {
     if (!o->output)

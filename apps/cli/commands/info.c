@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* CONE_BLOCKS: the cone of a problem is examined up to this size, which takes seconds. CONE_SIDES: the polygon
- * that replaces a disc; at most 2 % smaller. */
+/* CONE_BLOCKS: print_cone examines problems up to this number of blocks, which takes seconds. CONE_SIDES: sides of the
+ * polygon that replaces a disc there; it is at most 2 % inside. TEXT_LIMIT: maximum bytes of a read file. */
 enum { TEXT_LIMIT = 1 << 30, CONE_BLOCKS = 20000, CONE_SIDES = 16 };
 
 /* ---- scenes ---- */
@@ -87,8 +87,8 @@ static void print_joints(const TalusProblem *problem)
         info_fact("joints", "%d of the blocks, %d of them with bounds", joints, bounded);
 }
 
-/* Prints whether contacts can press against each other without moving a body, with a polygon instead of a disc.
- * Changes the problem's friction accordingly. */
+/* Prints whether contacts can press against each other without moving a body (the friction cone is not pointed). A disc
+ * is replaced by a polygon, in the problem's friction, too. */
 static void print_cone(TalusProblem *problem)
 {
     TalusFrictionModel model = {.section = TALUS_SECTION_NONE};
@@ -208,7 +208,7 @@ static void print_report(const char *dir, const TalusJson *root)
     info_fact("runs", "%d; open %s/report.html", runs ? runs->count : 0, dir);
 }
 
-/* Returns false if the directory has no results. */
+/* Describes a directory with results.json and writes the exit code. Returns false if there is no such file. */
 static bool info_report(const char *dir, int *code)
 {
     TalusArena arena = {0};

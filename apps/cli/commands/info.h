@@ -6,15 +6,17 @@
 
 /* Prints "  name             text". */
 void info_fact(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
-/* Prints the first nonempty line of `text`, if any (NULL: none), without control characters. */
+/* As info_fact with the first nonempty line of `text`, without control characters; prints nothing without one. */
 void info_line(const char *name, const char *text);
 
+/* Describes a checkpoint. Returns the exit code, as do info_frames and info_surface. */
 int info_checkpoint(const char *path);
-/* Describes a frames file, with its name and title if it is `alone` and not part of a run. */
+/* Describes a frames file; `alone`: it is not part of a run, so its name and title are printed, too. */
 int info_frames(const char *path, bool alone);
-/* Describes a run's directory. Returns false, without output, if `dir` is not one. */
+/* Describes a run's directory and writes the exit code. Returns false, without output, if `dir` is not one. */
 bool info_run(const char *dir, int *code);
 
+/* Describes an STL or OBJ file. */
 int info_surface(const char *path);
 
 /* Prints bounds, sizes, masses and overlaps of a world before its first step (info_scene.c). */

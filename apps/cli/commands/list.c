@@ -95,7 +95,7 @@ static void list_shapes(void)
         print_row(talus_shape_name((TalusShapeKind)i), talus_shape_summary((TalusShapeKind)i));
 }
 
-/* Lists rows of `talus bench gpu`, or those run by their own name only. */
+/* Lists the benchmarks that run worlds: those of `talus bench gpu`, or those that run by their own name only. */
 static void print_worlds(bool gpu)
 {
     for (int i = 0; worlds_row(i); i++)

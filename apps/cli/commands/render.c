@@ -35,7 +35,7 @@ static const struct {
 
 enum { VIEWS = sizeof views / sizeof *views, CONTAINERS = 3, NAMES_MAX = 16 };
 
-/* Returns the index of a name, or -1 after a message with the nearest name and all names. */
+/* Returns the index of `word` in `names`, or -1 after a message with the nearest name and all names. */
 static int choose(const char *option, const char *word, const char *const *names, int count)
 {
     char all[256] = "";
@@ -184,7 +184,8 @@ static void free_source(PictureSource *source)
     talus_frames_head_clear(&source->store);
 }
 
-/* Finds the frame at a time. A time beyond the last frame by at most one frame distance selects the last frame. */
+/* Writes the index of the frame at `time`, of the last one for NAN or for a time after it by at most the time between
+ * two frames. Returns false with a message for other times outside the frames. */
 static bool find_frame(const char *path, const TalusFrames *frames, double time, int *index)
 {
     int count = talus_frames_count(frames);

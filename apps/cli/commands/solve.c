@@ -30,12 +30,12 @@ typedef struct Session {
     LabSet set;
     TalusPool *pool;
     double *best;        /* impulses of the best result so far, for --save */
-    double *bounds;      /* bounds under law fixed of that result; NULL: none */
+    double *bounds;      /* normal impulses that bound friction under law fixed there; NULL: none */
     double *certificate; /* proof that the problem has no solution; NULL: none found */
     double best_residual;
     char best_solver[LAB_TEXT], title[LAB_TEXT];
     bool failed;
-    bool taken; /* some solver supported some problem */
+    bool taken; /* at least one solver has supported and run a problem */
 } Session;
 
 /* ---- checks and opening ---- */
@@ -112,7 +112,8 @@ static int find_references(LabSet *set)
     return CLI_OK;
 }
 
-/* Opens references: the file itself, or NAME.ref.hdf5 in a folder, where a problem may have none. */
+/* Reads the reference velocities of each problem. `path` is one file for all, or a folder with a file NAME.ref.hdf5 for
+ * each problem; in a folder some may be missing. */
 static int open_references(LabSet *set, const char *path, bool quiet)
 {
     bool folder = is_folder(path);
@@ -131,7 +132,7 @@ static int open_references(LabSet *set, const char *path, bool quiet)
     return CLI_OK;
 }
 
-/* Names problems by path if their file names are equal. */
+/* Gives problems whose file names are equal their paths as names. */
 static void name_uniquely(LabSet *set)
 {
     for (int i = 0; i < set->problem_count; i++) {
@@ -156,7 +157,8 @@ static bool has_bounds(const LabProblem *p)
     return false;
 }
 
-/* True if a problem of law `words` is partly or wholly under `law`; without friction, if `asked` is `law`. */
+/* True if contacts are under `law`. `words` and `section` are those of lab_friction_text; a mixed problem counts as
+ * under each law. Without friction, true if `asked`, the value of --law, is `law`. */
 static bool is_under(const char *law, const char *words, const char *section, const char *asked)
 {
     bool smooth = strcmp(section, "none") == 0;
@@ -219,7 +221,7 @@ static int open_problems(Session *session, const CliList *operands)
     if (asks_exact(o) && find_references(set) != CLI_OK)
         return CLI_FAILED;
     if (o->reference && !asks_exact(o) && open_references(set, o->reference, o->quiet) != CLI_OK)
-        return CLI_FAILED; /* earlier than name_uniquely: references use file names */
+        return CLI_FAILED; /* before name_uniquely, because references are found by file names */
     name_uniquely(set);
     return CLI_OK;
 }
@@ -235,7 +237,7 @@ static int check_support(const Session *session)
     return cli_fail_unsupported(set->problems[0].problem);
 }
 
-/* Opens the set. A stored result has no impulses, so with --save every solver runs. */
+/* Opens the set of results. With --save, results of an earlier call are not reused, because they have no impulses. */
 static int open_set(Session *session)
 {
     const Options *o = &session->options;
@@ -374,7 +376,7 @@ static int finish(Session *session)
                 o->report ? "; the same command goes on" : "");
         return 128 + cli_stop_signal();
     }
-    if (!session->taken) /* rejected by the outer loop or backend: check_support checks sets only */
+    if (!session->taken) /* outer loop or backend refused: check_support checks only sets */
         return cli_fail("no solver named takes any of the problems; %s: %s", set->results[0].solver,
                         set->results[0].reason);
     return session->failed ? CLI_FAILED : CLI_OK;

@@ -27,11 +27,11 @@ static Options options = {.tol = NAN};
 typedef struct Findings {
     TalusMetrics metrics;
     int contacts, rows;
-    double stored_u;         /* |u - u of the solution's file| / |q|; NAN without */
+    double stored_u;         /* |u - u of the solution's file| / |q|; NAN: the file has no u */
     double velocity_error;   /* |u - u of the reference| / |q|; NAN without a reference */
     double as_stored;        /* Siconos's error with W as stored; NAN unless W is unsymmetric */
     const double *direction; /* stored proof that there is no solution; NULL: none */
-    VerifyCertificate certificate; /* NAN without a direction */
+    VerifyCertificate certificate; /* check of that proof; figures NAN without a direction */
 } Findings;
 
 /* A problem, of an FCLIB file or a problem file. */
@@ -39,14 +39,14 @@ typedef struct Source {
     TalusFclib *fclib;     /* NULL: a problem file */
     TalusProblem *problem; /* NULL: an FCLIB file */
     TalusProblemDef def;   /* of `problem` */
-    int contacts, rows;    /* rows: per contact, of the file */
+    int contacts, rows;    /* rows per contact in the file */
 } Source;
 
 /* A solution, of an FCLIB file or a problem file. */
 typedef struct Solution {
     TalusProblem *problem; /* NULL: an FCLIB file */
-    TalusFclib *fclib;     /* the whole file, where PROBLEM is a problem file */
-    TalusFclibPoint point; /* of an FCLIB file */
+    TalusFclib *fclib;     /* the solution's file, read as a whole if PROBLEM is a problem file */
+    TalusFclibPoint point; /* impulses and velocities of an FCLIB file */
     const double *impulses;
     int contacts, rows;
 } Solution;
@@ -72,7 +72,8 @@ static double norm_of_difference(const double *a, const double *b, int n)
     return sqrt(sum);
 }
 
-/* Siconos's error with W as stored: another u, which is also g, because an FCLIB file has no compliance. */
+/* Returns Siconos's error at the point with other velocities u, those with W as stored. Since an FCLIB file has no
+ * compliance, u is the gradient g, too. */
 static double error_as_stored(const VerifyPoint *point, double *u)
 {
     VerifyPoint other = *point;
@@ -82,7 +83,7 @@ static double error_as_stored(const VerifyPoint *point, double *u)
     return metrics.siconos;
 }
 
-/* Evaluates the problem at impulses in its rows. `as_stored` (may be NULL) is as in verify_fclib_point. */
+/* Evaluates the problem at impulses in its file's rows. `as_stored` (may be NULL): as in verify_fclib_point. */
 static bool evaluate(const Source *source, TalusFrictionModel model, const double *impulses,
                      VerifyPoint *point, double *as_stored, const char **reason)
 {
@@ -92,7 +93,8 @@ static bool evaluate(const Source *source, TalusFrictionModel model, const doubl
     return true;
 }
 
-/* Checks the certificate at the direction itself, then at a large multiple. */
+/* Checks the stored direction as proof of infeasibility: evaluates the problem at the direction to find a large factor,
+ * then at the direction times this factor. */
 static void certify(const Source *source, TalusFrictionModel model, const Solution *solution,
                     Findings *found)
 {
@@ -162,7 +164,8 @@ static int measure(const Source *source, TalusFrictionModel model, const Solutio
 
 /* ---- reading ---- */
 
-/* Chooses --group, else /solution, else /ccp_solution. Prints the choice if the file has /ccp_solution. */
+/* Returns the FCLIB group of the solution: --group, else /solution, else /ccp_solution. Prints the choice if the file
+ * has /ccp_solution. */
 static const char *choose_group(const char *path, const char *given)
 {
     if (given)
@@ -218,8 +221,8 @@ static TalusStatus open_solution(const char *path, const char *group, const Sour
     return TALUS_OK;
 }
 
-/* Checks that the solution is of this problem. Between FCLIB, which is in space, and problem files rows may differ: a
- * problem file without friction has the normal ones alone. */
+/* Checks that numbers of contacts and rows agree. Rows may differ between an FCLIB file, which has three per contact in
+ * space, and a problem file, which without friction has the normal rows alone. */
 static int check_rows(const char *path, const char *group, const Source *source,
                       const Solution *solution)
 {
@@ -320,7 +323,7 @@ static void print_json(const Findings *f)
     putchar('\n');
 }
 
-/* Judges --tol and the stored certificate. */
+/* Returns the exit code: failure if a residual exceeds --tol or the stored certificate is no proof. */
 static int judge(const Findings *found, const char *solution, double tol)
 {
     const TalusMetrics *m = &found->metrics;

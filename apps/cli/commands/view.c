@@ -20,8 +20,8 @@ static const CliOption option_table[] = {
     {"open", 0, CLI_FLAG, &options.open, NULL, "open a browser there (xdg-open)"},
 };
 
-/* Starts the browser with the signal mask that this program inherited; its output goes to standard error. Returns its
- * process, or -1 after a message. */
+/* Starts the browser, with its output to standard error and with the signal mask `mask`, which this program inherited.
+ * Returns the process number, or -1 after a message. */
 static pid_t open_browser(const char *address, const sigset_t *mask)
 {
     extern char **environ;
@@ -50,7 +50,7 @@ static pid_t open_browser(const char *address, const sigset_t *mask)
     return process;
 }
 
-/* Waits for a signal of `stop`. When the browser's process ends meanwhile, reaps it and reports a failure. */
+/* Waits for a signal of `stop`. If the browser's process ends meanwhile, collects its status and reports a failure. */
 static void wait_for_stop(const sigset_t *stop, pid_t browser, const char *address)
 {
     int number, status;
@@ -80,7 +80,7 @@ static int serve(ServeFiles *files, const char *operand)
         sigaddset(&stop, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &stop, &before);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* some parents leave it ignored */
+    signal(SIGCHLD, SIG_DFL); /* ignored, as some parents leave it, it would not be received here */
     if (serve_start(files, options.port, &server) != TALUS_OK)
         return cli_fail_library();
     snprintf(address, sizeof address, "http://127.0.0.1:%d/", serve_port(server));

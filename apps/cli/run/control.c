@@ -1,8 +1,8 @@
 /* cli/run/control.c - interface of a run to other processes: holds the lock of its directory, reports progress in
  * run.json, and reads command words between steps.
  *
- * Both follow the wall clock: even at a thousand steps per second the run checks for words ten times and writes
- * twice per second. Nothing here affects the results. */
+ * Reports and reads follow the wall clock: whatever the speed of steps, the run reads command words ten times and
+ * writes run.json twice per second. Nothing here affects the results. */
 #include "run.h"
 
 #include "base/timer.h"
@@ -13,7 +13,7 @@
 
 static const double poll_interval = 0.1, report_interval = 0.5; /* seconds */
 
-/* Refuses links, pipes and other special files in place of the run's files. */
+/* Creates and opens the directory; fails if a link, a pipe or another special file is in place of one of its files. */
 static TalusStatus open_dir(Control *control, const char *dir)
 {
     static const char *const names[] = {"run.lock", "run.json", "run.json.tmp", "control",
@@ -41,7 +41,7 @@ int control_open(Control *control, const char *dir)
         break;
     case RUN_LOCKED: break;
     }
-    run_control_take(control->held.fd, word, sizeof word); /* a word meant for an earlier run */
+    run_control_take(control->held.fd, word, sizeof word); /* drops a word for an earlier run */
     return CLI_OK;
 }
 
@@ -51,7 +51,7 @@ void control_begin(Control *control, const Run *run)
     control_report(control, run, "running", "");
 }
 
-/* Seconds spent on steps and their output. */
+/* Wall-clock seconds so far without setup and pauses: those of steps and their output. */
 static double active_seconds(const Run *run)
 {
     return talus_now() - run->clock.start - run->clock.setup - run->clock.paused;

@@ -22,7 +22,7 @@
 
 enum { VERSION = 1, STATE_LIMIT = 1 << 16, LOCK_TRIES = 20 };
 
-/* Never follow a link or block on a named pipe. */
+/* Flags of open() that neither follow a link nor block on a named pipe. */
 #define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 
 static const char *const states[] = {"running", "paused", "finished", "stopped", "failed"};
@@ -34,7 +34,7 @@ static void join(char path[CLI_PATH_MAX], const char *dir, const char *name)
 
 /* ---- the lock ---- */
 
-/* Retries, because a reader that checks the lock holds it briefly. */
+/* Tries several times, because a reader that checks whether the run is alive holds the lock for a moment. */
 RunLock run_lock_take(int dir, int *fd)
 {
     *fd = openat(dir, "run.lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -54,7 +54,8 @@ RunLock run_lock_take(int dir, int *fd)
     return error == EWOULDBLOCK || error == EINTR ? RUN_LOCK_HELD : RUN_LOCK_ABSENT;
 }
 
-/* Without working locks a run that says "running" counts as alive. Readers share the lock and do not see each other. */
+/* True if a run holds the lock, or if the file system has no locks: then a run that says "running" counts as alive. The
+ * lock taken to find out is a shared one, so that readers do not take each other for a run. */
 static bool lock_held(int at, const char *dir)
 {
     char path[CLI_PATH_MAX];
@@ -94,7 +95,7 @@ static double take_number(const TalusJson *root, const char *key, double otherwi
     return value && value->kind == TALUS_JSON_NUMBER ? value->number : otherwise;
 }
 
-/* Numbers of a damaged file that are out of range read as 0, so that the conversion is defined. */
+/* Returns the integer at `key`; 0 if it is missing or out of range, as in a damaged file. */
 static int64_t take_count(const TalusJson *root, const char *key, double limit)
 {
     double value = take_number(root, key, 0.0);
@@ -222,8 +223,8 @@ bool run_control_write(int dir, const char *word)
     return replace(dir, "control", line, (size_t)size);
 }
 
-/* Renames the file before reading: a word written meanwhile is another file. Leaves an empty file, which is still
- * being written by hand, for the next call. */
+/* Renames the file before reading it, so that a word written meanwhile makes a new file and is not lost. Leaves an
+ * empty file, which somebody is still writing by hand, for the next call. */
 bool run_control_take(int dir, char *word, int size)
 {
     struct stat about;

@@ -17,10 +17,10 @@ typedef struct RunState {
     /* "running", "paused", "finished", "stopped", "failed"; "died": run.json says running or paused, but no
      * process holds the lock; "unknown": no valid run.json, reason in `message`. */
     const char *state;
-    bool alive; /* a process executes the run and reads `control` */
+    bool alive; /* a process executes the run and obeys the command words of the file `control` */
     char scene[RUN_TEXT_MAX], title[RUN_TEXT_MAX], message[RUN_TEXT_MAX];
     int64_t step;
-    double time, until, every; /* simulated seconds */
+    double time, until, every; /* simulated seconds: present, at the end, between frames */
     double steps_per_second;
     int bodies;
 } RunState;
@@ -28,8 +28,8 @@ typedef struct RunState {
 /* Reads the state of the run in `dir`, relative to the open directory `at` as for openat(); follows no link to a file.
  * Returns false if the state is "unknown". */
 bool run_state_read(int at, const char *dir, RunState *state);
-/* Writes a temporary file and renames it, so that readers never see a partial run.json. Does not sync to disk:
- * after a crash of the machine no run is alive anyway. */
+/* Writes run.json in the open directory `dir`, under a temporary name that is then changed, so that readers never see a
+ * partial file. Does not sync to disk: after a crash of the machine no run is alive anyway. */
 bool run_state_write(int dir, const RunState *state);
 
 /* Command words in `control`. */
@@ -37,12 +37,12 @@ bool run_state_write(int dir, const RunState *state);
 #define RUN_CONTINUE "run"
 #define RUN_STOP "stop"
 
-/* Writes a command word for the run and replaces one not yet taken. Returns false with errno. */
+/* Writes a command word for the run; replaces a word that the run has not taken yet. False: failed, see errno. */
 bool run_control_write(int dir, const char *word);
-/* Removes the command word and copies it; returns false if there is none. */
+/* Moves the command word from the file `control` to `word`; returns false if there is none. */
 bool run_control_take(int dir, char *word, int size);
 
-/* Number of rows below the header of one of the run's tables; -1 without the table. Follows no links. */
+/* Number of rows below the header of a table of the run, such as "steps.csv"; -1: no such file. Follows no links. */
 int64_t run_table_rows(const char *dir, const char *name);
 
 /* Result of locking a directory for writing. */
@@ -53,7 +53,7 @@ typedef enum RunLock {
     RUN_LOCK_FAILED  /* the file cannot be created: errno */
 } RunLock;
 
-/* Keep *fd open during the run; it is -1 unless RUN_LOCKED. */
+/* Locks run.lock in the open directory `dir`. The lock lasts while *fd is open; *fd is -1 unless RUN_LOCKED. */
 RunLock run_lock_take(int dir, int *fd);
 
 #endif

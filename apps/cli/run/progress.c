@@ -10,7 +10,7 @@
 enum { BAR_WIDTH = 30 };
 static const double bar_interval = 0.2; /* seconds between redraws */
 
-/* Formats as "1:05" or "2:03:10"; "-" if unknown. */
+/* Formats seconds as "1:05" or "2:03:10"; "-" if they are NAN, negative or very large. */
 static void format_duration(double seconds, char *text, size_t size)
 {
     if (!(seconds >= 0.0 && seconds < 1e8)) {
@@ -24,7 +24,7 @@ static void format_duration(double seconds, char *text, size_t size)
         snprintf(text, size, "%ld:%02ld", s / 60, s % 60);
 }
 
-/* Estimates from the mean speed of this process, which is steadier than the recent speed. */
+/* Estimates the seconds until the end from the mean speed of this process, steadier than the recent speed. */
 static double seconds_left(const Progress *progress, const Run *run, double now)
 {
     double done = (double)(talus_world_steps(run->world) - run->first_step);
@@ -40,7 +40,7 @@ static void erase_bar(const Progress *progress)
     }
 }
 
-/* Shows `word`, if any, instead of the remaining time. */
+/* Redraws the bar; shows `word`, unless it is NULL, instead of the remaining time. */
 static void draw_bar(Progress *progress, const Run *run, double now, const char *word)
 {
     char left[32];
@@ -63,7 +63,7 @@ static void begin_interval(Progress *progress, double now)
     progress->residual = progress->penetration = 0.0;
 }
 
-/* Formats as "coulomb on disc, "; "" for the default. */
+/* Formats law and section as "coulomb on disc, "; "" for the default, ccp on disc. */
 static void friction_text(TalusFrictionModel model, char text[64])
 {
     char section[32];

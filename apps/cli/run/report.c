@@ -17,7 +17,7 @@ static double cpu_seconds(const struct rusage *use)
            1e-6 * (double)(use->ru_utime.tv_usec + use->ru_stime.tv_usec);
 }
 
-/* ru_maxrss is in kibibytes on Linux. */
+/* Peak resident memory of the process, bytes; ru_maxrss is in kibibytes on Linux. */
 static double peak_bytes(const struct rusage *use)
 {
     return 1024.0 * (double)use->ru_maxrss;
@@ -49,7 +49,7 @@ void run_scene_name(const char *scene, char *name, size_t size)
         name[length - 5] = '\0';
 }
 
-/* Prefixes a name that would lead out of the folder or be hidden. */
+/* Puts a prefix before a scene's name that would lead out of the folder out/ or be hidden there. */
 void run_default_dir(const char *scene, char *dir, size_t size)
 {
     char name[256];

@@ -4,9 +4,9 @@
  * data that is not on disk, and a resumed run starts with the next step. Frames are due by step number, so that
  * stopping does not move them.
  *
- * A run whose end is not a multiple of the step ends with one or two shortened steps (talus_world_step_to), where a run
- * to a later end has whole steps. The last checkpoint is therefore that before the shortened steps. A resume to a later
- * end continues from it and cuts back rows and frames of shortened steps like any others after a checkpoint. */
+ * A run whose end is not a multiple of the step ends with one or two shortened steps (talus_world_step_to), which a run
+ * to a later end does not have. The last checkpoint is therefore written before the shortened steps. A resume to a
+ * later end continues from it and removes the rows and frames of shortened steps, like all others after it. */
 #include "run.h"
 
 #include "base/timer.h"
@@ -35,7 +35,7 @@ typedef struct Session {
     Options options;
     Run run;
     TalusScene *scene;
-    char *note; /* the settings of a resumed run point into it */
+    char *note; /* of the checkpoint: the settings of a resumed run point into it; else NULL */
     TalusOutput *output;
     Progress progress;
     Control control;
@@ -104,8 +104,8 @@ static int check_options(const Options *o, const CliList *operands)
     return code == CLI_OK ? cli_check_solver(&cli_run, o->solver) : code;
 }
 
-/* Reports a solver that does not support the first step's problem before anything is written. Building the problem
- * twice costs time, so only solvers that do not support every problem are checked. */
+/* Fails, before anything is written, if the solver does not support the problem of the first step. Skips solvers that
+ * support every problem, because the problem is built for this check and again for the step. */
 static int check_support(TalusWorld *world, const char *spec)
 {
     TalusProblem *problem;
@@ -117,7 +117,7 @@ static int check_support(TalusWorld *world, const char *spec)
     return cli_supports(spec, problem) ? CLI_OK : cli_fail_unsupported(problem);
 }
 
-/* Takes over the directory: replaces its content or, with `resume`, cuts it back. */
+/* Opens the directory for output: replaces its content or, with `resume`, removes output after the checkpoint. */
 static int open_output(Session *session, bool resume)
 {
     const Run *run = &session->run;
@@ -133,7 +133,7 @@ static int open_output(Session *session, bool resume)
                           .resume = resume,
                           .time = talus_world_time(run->world),
                           .accept_changes = session->options.accept_changed_files};
-    /* run.json changes only after this: a failed resume leaves the state of the earlier run. */
+    /* run.json is rewritten after talus_output_open, so that a failed resume leaves the state of the earlier run. */
     TalusStatus status = talus_output_open(run->dir, &def, &session->output);
     if (status == TALUS_OK || !resume)
         control_begin(&session->control, run);
@@ -142,7 +142,7 @@ static int open_output(Session *session, bool resume)
     return status == TALUS_OK ? CLI_OK : fail(session);
 }
 
-/* Announces a default directory before it is used. */
+/* Returns the directory of the run: --out, NULL with --no-out, else the default, announced unless --quiet. */
 static const char *choose_dir(Session *session, const char *scene)
 {
     const Options *o = &session->options;
@@ -155,7 +155,7 @@ static const char *choose_dir(Session *session, const char *scene)
     return session->default_dir;
 }
 
-/* Reports the replacement of a run even with --quiet, because the old data is lost. */
+/* Opens the output of a new run. Says that it replaces an earlier run even with --quiet, because that data is lost. */
 static int open_new_output(Session *session)
 {
     const char *dir = session->run.dir;
@@ -214,7 +214,8 @@ static int load(Session *session, int threads)
     return CLI_OK;
 }
 
-/* Locks before reading the checkpoint, which an active run would replace. Creates no lock where there is no run. */
+/* Locks the directory of the run to resume, before its checkpoint is read, which an active run would replace. Creates
+ * no run.lock in a directory without a run. */
 static int lock_resumed(Session *session, const char *dir)
 {
     static const char *const names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, "run.lock"};
@@ -227,7 +228,7 @@ static int lock_resumed(Session *session, const char *dir)
     return found ? control_open(&session->control, dir) : CLI_OK;
 }
 
-/* Returns false if the run stays on the backend on which it was saved. */
+/* Notes the backend on which a resumed run continues. Returns true, after a message, if it was saved on another one. */
 static bool move_to_backend(Session *session)
 {
     RunSettings *s = &session->run.settings;
@@ -249,7 +250,7 @@ static int open_resumed(Session *session)
     int code = lock_resumed(session, o->resume);
     if (code == CLI_OK)
         code = load(session, o->threads >= 0 ? o->threads : 1);
-    /* The run's number of threads is known only now. */
+    /* Loads again with the run's number of threads, which is known only from the checkpoint. */
     if (code == CLI_OK && o->threads < 0 && run->settings.threads != 1)
         code = load(session, run->settings.threads);
     if (code != CLI_OK)
@@ -262,7 +263,7 @@ static int open_resumed(Session *session)
         run->settings.until = o->until;
     run->dir = o->resume;
     session->saved_time = talus_world_time(run->world);
-    /* Resuming would discard output after the checkpoint for nothing. */
+    /* Resuming a run whose end is before its checkpoint would discard output and compute nothing. */
     if (session->saved_time > run->settings.until + 1e-6 * talus_world_step_length(run->world))
         return cli_fail(
             "%s: its checkpoint is at t = %g s, past the end at t = %g s; --until moves "
@@ -312,8 +313,8 @@ static int check_directory(Session *session)
     return talus_output_check(session->output) == TALUS_OK ? CLI_OK : fail(session);
 }
 
-/* If the directory was moved, saves the state there and ends the run, because nobody would look for it there.
- * Returns false if the directory is in its place. */
+/* If the run's directory was moved or renamed, saves the state in it and ends the run, because users would not look for
+ * results under the new name. Returns false if the directory still has its name. */
 static bool save_elsewhere(Session *session)
 {
     Run *run = &session->run;
@@ -321,7 +322,8 @@ static bool save_elsewhere(Session *session)
     if (!session->output || talus_output_check(session->output) == TALUS_OK)
         return false;
     char *note = cli_check_memory(run_note_write(&run->settings, &run->tally));
-    TalusWorld *world = run->shortened ? NULL : run->world; /* saved before its shortened steps */
+    /* After shortened steps the world is not saved: the last checkpoint is from before them. */
+    TalusWorld *world = run->shortened ? NULL : run->world;
     if (talus_output_rescue(session->output, world, note, path, sizeof path) == TALUS_OK)
         cli_fail("the state at t = %g s was saved: talus run --resume %s",
                  world ? talus_world_time(world) : session->saved_time, path);
@@ -342,7 +344,7 @@ static void report_last_checkpoint(Session *session)
         cli_fail("there was no checkpoint yet");
 }
 
-/* Writes the index of frames after the last checkpoint, which refers to the frames alone. */
+/* Closes the output. The index of frames is written after the last checkpoint, which refers to the frames alone. */
 static int close_output(Session *session)
 {
     Run *run = &session->run;
@@ -363,7 +365,7 @@ static int close_output(Session *session)
     return code;
 }
 
-/* Saves the state before the failed step, and all frames. */
+/* After a step that failed: saves the state before it, and all frames. */
 static int step_failed(Session *session)
 {
     Run *run = &session->run;
@@ -376,7 +378,7 @@ static int step_failed(Session *session)
     return CLI_FAILED;
 }
 
-/* Writes the last checkpoint of a run that ends with shortened steps. */
+/* Before the first shortened step: writes the last checkpoint of the run. */
 static int save_before_short(Session *session)
 {
     Run *run = &session->run;
@@ -533,7 +535,7 @@ static int run_session(Session *session, const CliList *operands)
     code = session->options.resume ? open_resumed(session) : open_scene(session, operands->item[0]);
     if (code == CLI_OK)
         code = loop(session);
-    talus_output_abandon(session->output); /* of a failed run */
+    talus_output_abandon(session->output); /* still open only after a failure */
     write_final_state(session, code);
     return code == CLI_OK ? finish(session) : code;
 }

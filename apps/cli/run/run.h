@@ -1,4 +1,4 @@
-/* cli/run/run.h - parts of `talus run`: settings, tally, schedule, progress, control and report. */
+/* cli/run/run.h - parts of `talus run`: settings, totals, schedule of frames, progress, control and report. */
 #ifndef TALUS_CLI_RUN_H
 #define TALUS_CLI_RUN_H
 
@@ -13,18 +13,19 @@
 typedef struct RunSettings {
     const char *scene, *title;
     const char *solver;  /* NULL: the scene's */
-    const char *backend; /* NULL: the note is older than this field */
+    const char *backend; /* NULL: the checkpoint is older than this field */
     const char *frames;  /* additional kinds of frames, "vtp,csv"; NULL: none */
-    CliList set;
-    int threads; /* 0: one per processor, or the scene's number */
-    double until, every;
+    CliList set;         /* assignments NAME=VALUE of --set */
+    int threads;         /* 0: one per processor, or the scene's number */
+    double until, every; /* simulated seconds: end of the run; time between frames */
 } RunSettings;
 
 /* Totals over all steps, including those before a --resume, and figures of the last step. */
 typedef struct RunTally {
-    int64_t iterations, missed;
-    int64_t fallbacks;   /* failed projections of joints */
-    double residual_max; /* maximum over steps of the root mean square residual, m/s */
+    int64_t iterations, missed; /* missed: steps that did not reach the tolerance */
+    int64_t fallbacks;          /* failed projections of joints */
+    double residual_max;        /* maximum over steps of the root mean square residual, m/s */
+    /* Last step: residual in m/s, penetration over the size of the smaller body, kinetic energy in J. */
     int contacts;
     double residual, penetration_mean, penetration_max, kinetic;
 } RunTally;
@@ -32,7 +33,7 @@ typedef struct RunTally {
 /* Wall-clock seconds of this process by stage. */
 typedef struct RunClock {
     double setup, detect, build, solve, integrate, output, paused;
-    double start, wall; /* time of the start; total duration */
+    double start, wall; /* clock reading at the start; seconds since then at the end */
 } RunClock;
 
 typedef struct Run {
@@ -49,13 +50,13 @@ typedef struct Run {
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
 /* ---- schedule.c ---- */
-/* Length of the next step; 0 at the end of the run. */
+/* Length of the next step, s; 0 at the end of the run. */
 double run_next_length(const Run *run);
-/* True if the last step has a frame, or a table line. */
+/* True if the step just taken, described by `info`, is to have a frame or a line of the progress table. */
 bool run_frame_due(const Run *run, const TalusStepInfo *info);
 bool run_line_due(const Run *run, const TalusStepInfo *info);
 
-/* Returns settings and tally as text for the checkpoint's note; release with free(). NULL: out of memory. */
+/* Returns settings and totals as text, stored in a checkpoint as its note; release with free(). NULL: out of memory. */
 char *run_note_write(const RunSettings *settings, const RunTally *tally);
 /* Parses a note; modifies its text, and the settings point into it. Returns false if the text is not such a note. */
 bool run_note_read(char *note, RunSettings *settings, RunTally *tally);
@@ -69,7 +70,7 @@ typedef struct FrameKinds {
     int count;
 } FrameKinds;
 
-/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Returns false beyond the capacity. */
+/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Returns false if it is too long. */
 bool frame_kinds_split(const char *list, FrameKinds *kinds);
 /* Returns CLI_OK, or prints a message about --frames and returns the exit code. */
 int frame_kinds_check(const CliCommand *command, const char *list);
@@ -78,11 +79,12 @@ int frame_kinds_check(const CliCommand *command, const char *list);
 typedef struct Control {
     const char *dir;         /* NULL: not begun, other calls do nothing */
     TalusDir held;           /* the open directory, valid even if renamed */
-    int lock;                /* file descriptor; -1: none */
-    bool pause, stop;        /* last requests */
+    int lock;                /* descriptor of run.lock; -1: none */
+    bool pause, stop;        /* requested by command words */
     double polled, reported; /* wall clock of the last read of `control`, last write of run.json */
-    int64_t reported_step;
-    double reported_active, rate; /* active seconds at reported_step; steps per second */
+    int64_t reported_step;   /* steps at the last write of run.json */
+    /* Seconds without setup and pauses at the last write; steps per second between the last two writes. */
+    double reported_active, rate;
 } Control;
 
 /* Creates `dir` if needed, locks it, and drops an old command word. Returns the exit code. */
@@ -91,7 +93,8 @@ int control_open(Control *control, const char *dir);
 void control_begin(Control *control, const Run *run);
 /* Rewrites run.json. */
 void control_report(Control *control, const Run *run, const char *state, const char *message);
-/* Rewrites run.json and reads `control` when due. Call after each step and repeatedly during a pause. */
+/* Reads the file `control` and rewrites run.json, each only if enough time has passed since the last time. Call after
+ * each step and repeatedly during a pause. */
 void control_poll(Control *control, const Run *run);
 void control_close(Control *control);
 
@@ -99,16 +102,16 @@ void control_close(Control *control);
 typedef struct Progress {
     FILE *table; /* NULL: quiet */
     bool bar;
-    double begun, last_bar; /* wall clock */
-    /* since the last line */
+    double begun, last_bar; /* wall clock at the start and at the last redraw of the bar */
+    /* Of the interval since the last line: its start by the wall clock, sums, maxima. */
     double interval_begun;
     int64_t steps, iterations;
     double residual, penetration;
 } Progress;
 
-/* Prints the table's head; to standard error with `json`, nothing with `quiet`. */
+/* Prints the table's head to standard output, or with `json` to standard error; with `quiet`, prints nothing ever. */
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json);
-/* Call after each step; `line` ends an interval. */
+/* Call after each step. `line`: the step ends an interval, so a table line is printed. */
 void progress_step(Progress *progress, const Run *run, const TalusStepInfo *info, bool line);
 /* Report the beginning and the end of a pause; its `seconds` do not count in speeds. */
 void progress_pause(Progress *progress, const Run *run);
@@ -118,10 +121,11 @@ void progress_end(Progress *progress);
 /* ---- the end of a run ---- */
 /* Writes the name of a scene: its path without folders and ".json". */
 void run_scene_name(const char *scene, char *name, size_t size);
-/* Writes the default directory of a run, out/NAME. */
+/* Writes the default directory of a run, out/NAME with the name of the scene. */
 void run_default_dir(const char *scene, char *dir, size_t size);
-/* Writes a line "x y z" per moving body. */
+/* Writes the file `path` with a line "x y z" per moving body, m. */
 TalusStatus run_write_positions(const char *path, const TalusWorld *world);
+/* Print the final report (seconds by stage, steps, residuals, hash): as text to `out`, as JSON to standard output. */
 void run_report(const Run *run, FILE *out);
 void run_report_json(const Run *run);
 

@@ -10,7 +10,7 @@ double run_next_length(const Run *run)
     return talus_world_next_length(run->world, run->settings.until);
 }
 
-/* True if the last step is the first at or after a multiple of `every`. */
+/* True if a multiple of `every` is after the start of the step `info` and not after its end, up to rounding. */
 static bool interval_ends(const Run *run, const TalusStepInfo *info, double every)
 {
     double h = talus_world_step_length(run->world), step = (double)info->step;
@@ -26,7 +26,7 @@ bool run_frame_due(const Run *run, const TalusStepInfo *info)
     return interval_ends(run, info, run->settings.every);
 }
 
-/* A table line accompanies a frame, but the table is thinned to fit on a screen or two. */
+/* Lines are due with frames, or with every n-th one if there would be more than TABLE_LINES, and at the end. */
 bool run_line_due(const Run *run, const TalusStepInfo *info)
 {
     double every = run->settings.every, lines = run->settings.until / every;

@@ -43,7 +43,8 @@ static void lines_start(Lines *lines, int fd, uint64_t at)
     lines->error = 0;
 }
 
-/* Moves the rest to the front and reads on; false at the end, on an error, or after STEPS_LINE_MAX bytes. */
+/* Moves unread bytes to the front of the buffer and reads more after them. Returns false at the end of the file, on an
+ * error, or if STEPS_LINE_MAX bytes hold no line end. */
 static bool lines_fill(Lines *lines)
 {
     size_t rest = lines->used - lines->next;
@@ -84,7 +85,7 @@ static bool lines_next(Lines *lines)
 
 /* ---- fields ---- */
 
-/* Returns the next field without quotes; false after the last. */
+/* Writes the next field of a CSV line, without quotes, and advances the line; returns false after the last field. */
 static bool next_field(const char **line, size_t *left, const char **field, size_t *length)
 {
     if (!*line)
@@ -128,7 +129,7 @@ static void read_header(Steps *steps, const Lines *lines)
                 steps->position[c] = at;
 }
 
-/* Reads one row into values[column * capacity]. */
+/* Reads the current line; writes its value of column c to values[c * capacity], NAN if the table lacks the column. */
 static void read_row(const Steps *steps, const Lines *lines, double *values, int capacity)
 {
     const char *line = lines->line, *field;
@@ -149,7 +150,8 @@ void steps_clear(Steps *steps)
     *steps = (Steps){0};
 }
 
-/* True if the rows read earlier are still in the file. One row identifies its run, because it has measured seconds. */
+/* True if the file still begins with the rows read earlier: the last of them is unchanged. One row is enough, because
+ * it contains measured seconds, which differ from run to run. */
 static bool same_file(const Steps *steps, int fd, const struct stat *about, Lines *lines)
 {
     if (steps->end == 0)

@@ -17,8 +17,8 @@ typedef struct Steps {
     int64_t rows;                /* complete rows so far */
     int position[STEPS_COLUMNS]; /* index of each column in a row; -1: none */
     uint64_t end;                /* file offset after the last complete row */
-    uint64_t device, inode;      /* identity of the file */
-    uint64_t last_start, check;  /* file offset of the last row, and its hash */
+    uint64_t device, inode;      /* identity of the file, to recognise a replaced one */
+    uint64_t last_start, check;  /* file offset and hash of the last row, to recognise rewriting */
     uint64_t *mark;              /* file offsets of rows 0, STEPS_MARK, 2 STEPS_MARK, ... */
 } Steps;
 
@@ -28,8 +28,8 @@ TalusStatus steps_refresh(Steps *steps, int fd, bool *anew);
 /* Releases the index. */
 void steps_clear(Steps *steps);
 
-/* Writes members of an open object: "rows", the number of rows written (every `stride`-th from row `first`, at
- * most STEPS_ROWS_MAX), "first", "stride", "total" in the file, and an array per column. */
+/* Writes every `stride`-th row from row `first` on, at most STEPS_ROWS_MAX rows, as members of an open JSON object:
+ * "rows" (number written), "first", "stride", "total" (rows in the file), and an array per column. */
 TalusStatus steps_json(const Steps *steps, int fd, int64_t first, int64_t stride, JsonOut *json);
 
 #endif

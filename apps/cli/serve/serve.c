@@ -1,8 +1,8 @@
 /* cli/serve/serve.c - civetweb around serve_request.h and serve_files.h.
  *
  * civetweb parses requests and owns sockets and threads. It has no document root and never searches for a file:
- * begin_request answers every request. Every request has a connection and, while it lasts, a thread, held no
- * longer than the limits below. While nearly all threads are in use, serve_connections.h keeps slow clients from
+ * begin_request answers every request. Every connection has a thread while its request lasts, at most as long as the
+ * limits below allow. While nearly all threads are in use, serve_connections.h keeps slow clients from
  * blocking others. The behaviour of civetweb 1.15 and the necessary additions were found by experiment;
  * tests/cli_view.sh checks them. */
 #include "serve.h"
@@ -30,8 +30,8 @@
 
 enum {
     PIECE_BYTES = 1 << 16,
-    DRAIN_BYTES = 1 << 21, /* limit of a body nobody asked for */
-    REQUEST_BYTES = 16384, /* twice the allowed size, so that the refusal can give the reason */
+    DRAIN_BYTES = 1 << 21, /* maximum of a body that no route expects; a longer one is aborted */
+    REQUEST_BYTES = 16384, /* civetweb's limit: twice ours, so that the refusal can give a reason */
     MIN_RATE = 1 << 18,    /* minimum bytes per second of a client, after the first seconds */
     HEADERS_MAX = MG_MAX_HEADERS
 };
@@ -42,7 +42,7 @@ struct Server {
     struct mg_context *context;
     ServeFiles *files;
     Connections *connections;
-    atomic_int port; /* a free port is known only after the first threads have started */
+    atomic_int port; /* atomic: a free port is known only after the first threads have started */
     char token[SERVE_TOKEN_LENGTH + 1];
 };
 
@@ -89,7 +89,7 @@ static void send_head(const Exchange *x, int status, const char *type, uint64_t 
     mg_write(x->conn, head, (size_t)n);
 }
 
-/* Returns false if the client is gone or reads too slowly. */
+/* Sends part of an answer; *sent counts the bytes so far. Returns false if the client is gone or reads too slowly. */
 static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64_t *sent)
 {
     const char *from = bytes;
@@ -216,7 +216,7 @@ static int answer_page(const Exchange *x)
     return status;
 }
 
-/* A file that is truncated meanwhile ends the answer before its announced end. */
+/* Sends `count` bytes of the file from `first` on; fewer than announced if the file is truncated meanwhile. */
 static void send_file(const Exchange *x, int fd, uint64_t first, uint64_t count)
 {
     char *buffer;
@@ -270,7 +270,7 @@ static int answer_head(const Exchange *x)
     return status;
 }
 
-/* Reads byte by byte: civetweb waits for all requested bytes, and a slow client would never finish. */
+/* Reads the body byte by byte: a read of many bytes waits for all, and a slow client would never finish. */
 static bool read_body(const Exchange *x, char *body)
 {
     for (int n = 0; n < x->verdict.body; n++)
@@ -341,7 +341,7 @@ static Exchange exchange_of(struct mg_connection *conn)
                       .started = talus_now()};
 }
 
-/* Returns the status of the answer, never 0: civetweb then does nothing more with the request. */
+/* Answers a request. Returns the status of the answer, never 0, by which civetweb knows that the request is done. */
 static int begin_request(struct mg_connection *conn)
 {
     Exchange x = exchange_of(conn);
@@ -362,8 +362,8 @@ static int answer_target(Exchange *x)
     return answer(x);
 }
 
-/* Answers requests that civetweb refuses itself. civetweb rejects an address without a path as no request, and
- * reports a Content-Length that is no number as missing. */
+/* Answers requests that civetweb refuses itself. Two refusals are corrected here: civetweb takes an address without a
+ * path for no request, and reports a Content-Length that is no number as missing. */
 static int http_error(struct mg_connection *conn, int status, const char *message)
 {
     Exchange x = exchange_of(conn);

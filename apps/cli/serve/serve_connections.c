@@ -1,8 +1,8 @@
 /* cli/serve/serve_connections.c - see serve_connections.h.
  *
  * civetweb does not expose its sockets, so they are found among the process's descriptors by the ports of both
- * ends. Connections that wait for a thread are among them: whether their request is complete is read from the
- * socket's buffer. For connections with a thread, the thread tells (connection_answering). */
+ * ends. Some of these connections still wait for a thread: whether their request is complete is read from the socket's
+ * buffer. Connections with a thread report their state by themselves (connection_answering and others). */
 #include "serve_connections.h"
 
 #include "base/memory.h"
@@ -22,8 +22,10 @@ enum {
     PEEK_BYTES = 16384  /* more than the maximum size of a request */
 };
 
-static const double request_grace = 0.1; /* s, for a request or a body, while they are */
-static const double answer_grace = 1.0;  /* s without reading any of an answer */
+/* Seconds after which a connection is aborted while nearly all threads are in use. request_grace: without a complete
+ * request, or with further input after the answer. answer_grace: without reading any of the answer. */
+static const double request_grace = 0.1;
+static const double answer_grace = 1.0;
 
 typedef enum ConnectionState {
     CONNECTION_NONE,
@@ -35,14 +37,14 @@ typedef enum ConnectionState {
 struct Connection {
     Connections *all;
     ConnectionState state;
-    int peer;     /* 0: unknown */
-    double since; /* time of the last progress */
+    int peer;     /* the client's port; 0: unknown */
+    double since; /* clock reading at the last change of state or progress, s */
 };
 
 /* A connection as observed through its descriptor. */
 typedef struct Observed {
-    int peer;
-    double first, whole; /* first seen; last seen with a complete request, 0: never */
+    int peer;            /* the client's port */
+    double first, whole; /* times: first seen; last seen with a complete request, 0: never */
 } Observed;
 
 struct Connections {
@@ -52,12 +54,12 @@ struct Connections {
     bool stop;
     int port, count;
     Connection connection[SERVE_THREADS];
-    Observed seen[DESCRIPTORS]; /* used by the watcher alone */
+    Observed seen[DESCRIPTORS]; /* by descriptor; used only by the thread that aborts connections */
 };
 
 /* ---- sockets ---- */
 
-/* Returns the remote port of a connection, or 0 of a listening socket; false if the local port differs. */
+/* Writes the remote port of socket `fd`, 0 if it listens; returns false if it has another local port than `port`. */
 static bool find_ends(int fd, int port, int *peer)
 {
     struct sockaddr_in own, other;
@@ -98,7 +100,7 @@ static ssize_t peek(int fd, void *bytes, size_t size)
 #endif
 }
 
-/* True if the socket holds the end of a request's headers. */
+/* True if the socket's buffer holds the end of a request's headers. */
 static bool holds_request(int fd)
 {
     static const char *const ends[] = {"\r\n\r\n", "\n\n", "\n\r\n"};
@@ -111,7 +113,7 @@ static bool holds_request(int fd)
     return false;
 }
 
-/* ---- the watcher ---- */
+/* ---- the thread that aborts stalled connections ---- */
 
 static const Connection *find_connection(const Connection *copy, int peer)
 {
@@ -121,7 +123,9 @@ static const Connection *find_connection(const Connection *copy, int peer)
     return NULL;
 }
 
-/* True if the connection should be aborted. A request last seen complete may be with a thread already. */
+/* True if the connection should be aborted; `connection` is NULL while no thread answers it. A request that was
+ * complete a moment ago and is gone from the buffer is being read by a thread, so it counts as complete for
+ * answer_grace. */
 static bool is_stalled(Observed *seen, int fd, int peer, const Connection *connection, double now)
 {
     if (seen->peer != peer)
@@ -218,7 +222,7 @@ void connections_stop(Connections *all)
     connections_free(all);
 }
 
-/* ---- copy ---- */
+/* ---- connections with a thread ---- */
 
 Connection *connections_add(Connections *all)
 {
@@ -255,7 +259,7 @@ void connection_answering(Connection *connection, int peer)
 bool connection_is_answered(const Connection *connection)
 {
     return connection &&
-           connection->state != CONNECTION_READING; /* only its own thread writes this */
+           connection->state != CONNECTION_READING; /* no lock: only the calling thread writes it */
 }
 
 void connection_progress(Connection *connection)

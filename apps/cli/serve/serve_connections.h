@@ -11,7 +11,7 @@
 
 enum {
     SERVE_THREADS = 64,     /* connections served at a time */
-    SERVE_THREADS_BUSY = 60 /* from this number on connections are aborted */
+    SERVE_THREADS_BUSY = 60 /* with this number in use, stalled connections are aborted */
 };
 
 typedef struct Connections Connections;
@@ -19,19 +19,20 @@ typedef struct Connection Connection; /* a connection that has a thread */
 
 /* Starts the thread that aborts stalled connections. */
 TalusStatus connections_start(Connections **out);
-/* Sets the server's port, by which its connections are found. Nothing is aborted before. */
+/* Sets the server's port, by which its connections are found; nothing is aborted before this call. */
 void connections_set_port(Connections *all, int port);
 void connections_stop(Connections *all);
 
-/* Registers a connection with a thread, before its request; NULL beyond SERVE_THREADS. Other calls accept NULL. */
+/* Registers a connection that has got a thread, before its request is read. Returns NULL if SERVE_THREADS are
+ * registered already; the other calls accept NULL and do nothing. */
 Connection *connections_add(Connections *all);
 /* Notes that the request is complete and is being answered. `peer` is the client's port. */
 void connection_answering(Connection *connection, int peer);
-/* True once the request is being answered. */
+/* True from connection_answering on. */
 bool connection_is_answered(const Connection *connection);
 /* Notes that the client has read part of the answer. */
 void connection_progress(Connection *connection);
-/* Notes that the answer is sent; further input is discarded. */
+/* Notes that the answer is sent and that the rest of the client's input is being read and discarded. */
 void connection_draining(Connection *connection);
 void connection_remove(Connection *connection);
 

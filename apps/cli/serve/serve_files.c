@@ -1,4 +1,4 @@
-/* cli/serve/serve_files.c - access to a run's directory under one lock. */
+/* cli/serve/serve_files.c - access to a run's directory, one thread at a time under a lock. */
 #include "serve_files.h"
 
 #include "cli/run/dir.h"
@@ -20,9 +20,9 @@
 /* State of the directory at one time. */
 typedef struct View {
     RunState run;
-    const char *state; /* as the page names it */
+    const char *state; /* state of the run as the page names it */
     const char *title, *scene;
-    char frames_error[RUN_TEXT_MAX]; /* why frames are missing; "": they are not */
+    char frames_error[RUN_TEXT_MAX]; /* why frames are missing; "": there are frames */
 } View;
 
 struct ServeFiles {
@@ -32,7 +32,7 @@ struct ServeFiles {
     pthread_mutex_t lock;
     TalusFrames *frames; /* NULL: none, or none that can be read */
     Steps steps;
-    int64_t identity; /* version of frames and steps, changed when they restart */
+    int64_t identity; /* changes when frames or steps are replaced: the page loads them anew */
 };
 
 /* ---- locations ---- */
@@ -106,7 +106,7 @@ static uint64_t frame_bytes(const ServeFiles *files)
     return (uint64_t)about.st_size;
 }
 
-/* Reopens the directory by name: one removed and created again is another directory. */
+/* If the open directory was removed, opens the one that has its name now, if any. */
 static void reopen_directory(ServeFiles *files)
 {
     struct stat about;
@@ -119,7 +119,8 @@ static void reopen_directory(ServeFiles *files)
     }
 }
 
-/* Opens the file here, so that it can be no other than the one in the directory. */
+/* Reads new frames; *anew becomes true if the file was replaced. The file is opened here, by its name in the directory,
+ * so that no link can lead elsewhere. */
 static TalusStatus refresh_frames(ServeFiles *files, bool *anew)
 {
     uint64_t replaced = files->frames ? files->frames->replaced : 0;
@@ -163,8 +164,8 @@ static bool read_state(ServeFiles *files, RunState *run)
     return !files->location.alone && run_state_read(files->dir, ".", run);
 }
 
-/* Reads the state first, so that all output of a run that says it has finished is seen. Without run.json title and
- * scene are those of the first frame's head. */
+/* Reads all files into `view`: run.json first, so that after "finished" all output of the run is seen. Without
+ * run.json, title and scene come from the frames file. */
 static void refresh(ServeFiles *files, View *view)
 {
     bool anew = false;
@@ -260,7 +261,8 @@ int serve_files_frames(ServeFiles *files, uint64_t *size)
     return fd;
 }
 
-/* Packs a head in the present version. A head of version 1 has no figures, and its text is not zero-terminated. */
+/* Packs a HEAD chunk (shapes and materials) in the present version. One of version 1 lacks the triangles of shapes, and
+ * its text is not zero-terminated. */
 static TalusStatus pack_head(TalusFrames *frames, TalusHeadLocation location, TalusPacker *out)
 {
     TalusHeadStore head = {0};

@@ -13,17 +13,17 @@
 #include <talus/base.h>
 
 enum {
-    SERVE_INDEX_ROWS = 10000,  /* maximum number of frames in one answer */
-    SERVE_FRAMES_MAX = 1000000 /* maximum number of frames, and of heads, of a file */
+    SERVE_INDEX_ROWS = 10000,  /* maximum number of frames in one answer to /api/index */
+    SERVE_FRAMES_MAX = 1000000 /* maximum number of frames, and of HEAD chunks, of a file */
 };
 
 #define SERVE_FRAMES_NAME "frames.talus"
 
-/* Location of the frames that a command was given: DIR, DIR/frames.talus, or a frames file alone. */
+/* Location of the frames that an operand names: DIR, DIR/frames.talus, or a frames file alone. */
 typedef struct RunLocation {
     char *dir;  /* the run's directory, or that of the file */
     char *name; /* name of the frames file in `dir` */
-    bool alone; /* no run is known: the file has another name */
+    bool alone; /* the file has another name than frames.talus, so it belongs to no run */
 } RunLocation;
 
 /* Fails if the operand is neither a directory nor a file. Does not check that frames exist. */
@@ -37,18 +37,18 @@ TalusStatus serve_files_open(const RunLocation *location, ServeFiles **out);
 /* Accepts NULL. */
 void serve_files_close(ServeFiles *files);
 
-/* Returns a descriptor of the frames file, owned by the caller, or -1. */
+/* Returns a descriptor of the frames file, owned by the caller, or -1; writes the file's size in bytes. */
 int serve_files_frames(ServeFiles *files, uint64_t *size);
 
-/* Appends HEAD chunk `number` in the present version. A chunk of an earlier version gets its figures here, so that
- * the page needs to know only one version. */
+/* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`, in the present version. To a chunk
+ * of an earlier version this adds the triangles by which shapes are drawn, so that the page knows one version only. */
 TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chunk);
 
-/* Write whole answers as described in docs/reference/server.md. */
+/* Write the answers to /api/status, /api/index and /api/steps (docs/reference/server.md). */
 TalusStatus serve_files_status(ServeFiles *files, JsonOut *json);
 TalusStatus serve_files_index(ServeFiles *files, int64_t from, JsonOut *json);
 TalusStatus serve_files_steps(ServeFiles *files, int64_t from, int64_t stride, JsonOut *json);
-/* Writes the run's value that is inserted into the page. */
+/* Writes the JSON value about the run that is inserted into the viewer's page; `token` authorises pause and stop. */
 TalusStatus serve_files_run(ServeFiles *files, const char *token, JsonOut *json);
 
 /* Sends the run a command word of dir.h. Fails if no process executes the run. */

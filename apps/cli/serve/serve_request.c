@@ -52,8 +52,8 @@ static bool too_large(const ServeRequest *request)
     return request->header_count > SERVE_HEADERS_MAX || bytes > SERVE_HEAD_BYTES;
 }
 
-/* True if `text` is `prefix` and one of this server's names. A foreign page whose host name resolves to 127.0.0.1
- * (DNS rebinding) comes with its own name and fails. Browsers omit the default port of http. */
+/* True if `text` is `prefix` followed by one of this server's names and its port. A request of a foreign page whose
+ * host name resolves to 127.0.0.1 (DNS rebinding) has that name and fails. Browsers omit the port if it is 80. */
 static bool is_own_name(const char *text, const char *prefix, int port)
 {
     static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]"};
@@ -77,7 +77,7 @@ static bool names_match(const ServeRequest *request, int port)
            (origins == 0 || (origins == 1 && is_own_name(origin, "http://", port)));
 }
 
-/* Compares in constant time. */
+/* True if the request has the token; compares in constant time, so that response times reveal nothing about it. */
 static bool token_matches(const ServeRequest *request, const char *token)
 {
     const char *given = "";
@@ -110,7 +110,7 @@ static bool whole_number(const char *text, const char *end, int64_t *value)
     return true;
 }
 
-/* Parses "from=N&stride=N", either one, in any order; ignores the query of the page. */
+/* Parses "from=N&stride=N", both optional, in any order; for the route SERVE_PAGE, ignores any query. */
 static bool read_query(const char *query, ServeVerdict *verdict)
 {
     if (!query || verdict->route == SERVE_PAGE)

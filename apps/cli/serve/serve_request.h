@@ -14,15 +14,15 @@ enum {
     SERVE_HEAD_BYTES = 8192, /* maximum size of the request line and all headers */
     SERVE_BODY_BYTES = 256,  /* maximum size of the body */
     SERVE_TOKEN_LENGTH = 32, /* hexadecimal digits */
-    SERVE_QUERY_DIGITS = 15  /* of a number in a query; a double holds as many exactly */
+    SERVE_QUERY_DIGITS = 15  /* maximum digits of a number in a query; a double holds 15 exactly */
 };
 
 typedef struct ServeHeader {
     const char *name, *value;
 } ServeHeader;
 
-/* A request as received, without decoding; the path excludes '?' and the query. The path may follow this server's
- * own address: "http://127.0.0.1:8080/api/status". */
+/* A request as received, without decoding. `path` excludes '?' and the query; it may begin with this server's own
+ * address, as in "http://127.0.0.1:8080/api/status". */
 typedef struct ServeRequest {
     const char *method, *path;
     const char *query; /* NULL: none */
@@ -41,6 +41,7 @@ typedef enum ServeRoute {
     SERVE_ROUTES
 } ServeRoute;
 
+/* Decision about a request. */
 typedef struct ServeVerdict {
     int status;          /* 200: the other fields are valid; otherwise the code of the refusal */
     const char *message; /* of a refusal */
@@ -62,7 +63,8 @@ ServeVerdict serve_judge(const ServeRequest *request, int port, const char *toke
  * from `first`; 416: send nothing, for several ranges, a malformed range or one beyond the end. */
 int serve_range(const char *range, uint64_t size, uint64_t *first, uint64_t *count);
 
-/* Returns the word of {"action": WORD} as a command word of dir.h; NULL for any other body. */
+/* Parses the body {"action": WORD} of /api/control. Returns the command word "pause", "run" or "stop"; NULL for any
+ * other body. */
 const char *serve_action(const char *body, size_t size);
 
 #endif

@@ -11,21 +11,22 @@
 
 typedef struct ViewerRun {
     const char *title, *scene;
-    const char *state;  /* as in types.ts: "running" ... */
-    const char *note;   /* text for the reader of the page; may be "" */
-    const char *token;  /* token of the serving server; NULL: page without a server */
-    double until;       /* NAN: unknown */
-    const Steps *steps; /* rows of `steps_fd`, thinned to STEPS_ROWS_MAX; NULL: none */
-    int steps_fd;
+    const char *state; /* state of the run as the page names it (types.ts), such as "running" */
+    const char *note;  /* text for the reader of the page; may be "" */
+    const char *token; /* token that the server demands for control; NULL: page without a server */
+    double until;      /* end of the run, simulated seconds; NAN: unknown */
+    const Steps
+        *steps;   /* index of steps.csv; at most STEPS_ROWS_MAX rows are written; NULL: none */
+    int steps_fd; /* descriptor of steps.csv */
 } ViewerRun;
 
-/* Writes the value of the element "talus-run". */
+/* Writes the JSON value of the page's element "talus-run". */
 TalusStatus viewer_run_json(const ViewerRun *run, JsonOut *json);
 
-/* Bytes of a page whose run value has `run_bytes` and whose frames file has `frame_bytes`. */
+/* Bytes of a page: template, JSON value of `run_bytes`, and frames file of `frame_bytes` in base64. */
 uint64_t viewer_page_size(uint64_t run_bytes, uint64_t frame_bytes);
 
-/* Writes the page with the first `bytes` of the frames file `frames`. The page appears whole or not at all; frames
+/* Writes the page with the first `bytes` of the file at path `frames`. The page appears whole or not at all; frames
  * pass through a small buffer, whatever their size. */
 TalusStatus viewer_page_write(const char *path, const ViewerRun *run, const char *frames,
                               uint64_t bytes);

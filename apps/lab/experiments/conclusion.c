@@ -1,4 +1,4 @@
-/* lab/experiments/conclusion.c - evaluation of results and statements, shared by the experiments. */
+/* lab/experiments/conclusion.c - finds results and rows of traces, and tabulates statements, for all experiments. */
 #include "experiment.h"
 
 #include "base/status.h"

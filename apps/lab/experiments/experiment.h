@@ -1,8 +1,8 @@
-/* lab/experiments/experiment.h - the experiments of `talus bench`: problems, solvers and conclusions.
+/* lab/experiments/experiment.h - the experiments of `talus bench` that repeat published comparisons of solvers.
  *
  * An experiment has cases (contact problems taken from a scene) and runs (solvers with a budget). Every run is
- * done on each of its cases. `conclude` derives the paper's figures from the results. A new experiment is a new
- * row of the table in experiment.c. */
+ * done on each of its cases. `conclude` derives from the results the figures that the paper gives. A new experiment is
+ * a new row of the table in experiment.c. */
 #ifndef TALUS_CLI_EXPERIMENT_H
 #define TALUS_CLI_EXPERIMENT_H
 
@@ -10,25 +10,26 @@
 
 enum { BENCH_SETS = 6 };
 
-/* Contact problem of the step after `at` seconds of a scene; quick_... fields replace theirs with --quick. */
+/* Contact problem of the step after `at` simulated seconds of a scene. With --quick, a field quick_X is used in place
+ * of the field X. */
 typedef struct BenchCase {
     const char *name, *quick_name, *scene;
     double at, quick_at;
     const char *set[BENCH_SETS]; /* NAME=VALUE, as for --set */
     const char *quick_set[BENCH_SETS];
-    double heaviest;                 /* > 0: new mass of the heaviest body, kg */
-    int contacts, quick_contacts;    /* > 0: the envelope is widened to give this number */
+    double heaviest;              /* > 0: new mass of the heaviest body, kg */
+    int contacts, quick_contacts; /* > 0: pairs are contacts up to the gap that gives this number */
     const TalusFrictionModel *model; /* for all contacts with friction; NULL: the scene's */
-    /* Solver that is run first, to full accuracy; NULL: none. Its velocities are the reference of errors, and its
-     * impulses give the bounds of law `fixed`. */
+    /* Solver that is run first, to full accuracy; NULL: none. Its velocities are the reference for the errors of other
+     * solvers, and its impulses give the bounds of law `fixed`. */
     const char *exact;
 } BenchCase;
 
 typedef struct BenchRun {
     const char *solver; /* NAME[:key=value,...] */
     int iterations;     /* maximum; a tenth of it with --quick */
-    double tolerance;   /* relative; 0: all iterations */
-    bool counted;       /* the label contains the iterations */
+    double tolerance;   /* relative to the residual of zero impulses; 0: all iterations are done */
+    bool counted;       /* the label in the results is solver and iterations; false: the solver */
     uint32_t cases;     /* bit i: run on case i; 0: run on all */
 } BenchRun;
 
@@ -38,10 +39,10 @@ typedef struct Experiment {
     int case_count;
     const BenchRun *runs;
     int run_count;
-    double seconds; /* limit of a named run; 0: none */
-    int others;     /* iterations of each solver that the runs do not name; 0: not run */
-    /* `divisor` divides all iterations: 10 with --quick. Then the problems differ from the paper's, so the paper's
-     * figures and statements are omitted. */
+    double seconds; /* limit of each run of the table; 0: none */
+    int others;     /* iterations of each solver that `runs` does not name; 0: not run */
+    /* Adds tables and statements to the set. `divisor`, by which all iterations were divided, is 1, or 10 with --quick.
+     * With --quick the problems differ from the paper's, so the paper's figures and statements are omitted. */
     void (*conclude)(LabSet *set, int divisor);
 } Experiment;
 
@@ -50,10 +51,10 @@ typedef struct Experiment {
     .cases = (case_table), .case_count = sizeof(case_table) / sizeof *(case_table), \
     .runs = (run_table), .run_count = sizeof(run_table) / sizeof *(run_table)
 
-/* The table of experiments that solve problems. */
+/* Number of experiments in the table, and experiment `index` of it. */
 int experiment_count(void);
 const Experiment *experiment_row(int index);
-/* Returns NULL if there is none, with a usage message that suggests the nearest name. */
+/* Returns the experiment of this name; NULL, after a usage message that suggests the nearest name, if there is none. */
 const Experiment *experiment_find(const CliCommand *command, const char *name);
 
 /* Writes the label of a run in the results. */
@@ -65,17 +66,17 @@ void experiment_label(const BenchRun *run, int divisor, char label[LAB_TEXT]);
 const LabResult *experiment_any_result(const LabSet *set, int problem, const char *label);
 /* As experiment_any_result, but NULL also for a result without measured figures. */
 const LabResult *experiment_result(const LabSet *set, int problem, const char *label);
-/* Last row of the trace at or before this iteration. */
+/* Returns the last row of the trace at or before this iteration, [LAB_COLUMNS]. */
 const double *experiment_row_at(const LabResult *result, int iteration);
-/* First row whose column is at most `value`; NULL: none. */
+/* Returns the first row of the trace whose entry in `column` is at most `value`; NULL: none. */
 const double *experiment_row_below(const LabResult *result, LabColumn column, double value);
 /* Smallest objective that any solver reached on the problem. */
 double experiment_best(const LabSet *set, int problem);
 
-/* Adds a table of the paper's statements and the findings here. */
+/* Adds an empty table for statements of the paper and what is found here. */
 LabTable *experiment_claims(LabSet *set);
-/* Adds a statement about a case or model, "" for none. `holds` is a word such as "in part"; experiment_claim and
- * experiment_claim_of take true or false. */
+/* Adds a row to that table: the statement, about the case or model `subject` ("": none); whether it holds, a word such
+ * as "in part"; the formatted finding. experiment_claim and experiment_claim_of take true or false for `holds`. */
 void experiment_verdict(LabTable *claims, const char *subject, const char *statement,
                         const char *holds, const char *format, ...) CLI_PRINTF(5, 6);
 #define experiment_claim_of(claims, subject, statement, holds, ...) \

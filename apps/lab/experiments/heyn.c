@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Relative distance from the optimum, which is the smallest objective of the case. */
+/* Objective at an iteration above the optimum, relative to the optimum `best`, the smallest objective of the case. */
 static double gap_at(const LabResult *r, int iteration, double best)
 {
     return (experiment_row_at(r, iteration)[LAB_OBJECTIVE] - best) / fabs(best);
@@ -18,7 +18,7 @@ static const char *name_of(const LabSet *set, int problem)
     return set->problems[problem].name;
 }
 
-/* Returns INFINITY if the gap is never reached. */
+/* Iterations until the objective is within `gap`, relative, of the optimum `best`; INFINITY if it never is. */
 static double iterations_to(const LabResult *r, double best, double gap)
 {
     const double *row = experiment_row_below(r, LAB_OBJECTIVE, best + gap * fabs(best));
@@ -28,7 +28,7 @@ static double iterations_to(const LabResult *r, double best, double gap)
 static const double gaps[] = {1e-2, 1e-4, 1e-6};
 static const double judged_gap = 1e-4; /* gap at which solvers are ranked */
 
-/* Adds a table by solver, so that the growth from case to case is visible. */
+/* Adds a table of iterations, sorted by solver, so that the growth from case to case is visible. */
 static void table_iterations(LabSet *set, const char *const *labels, int count)
 {
     LabTable *t = lab_set_table(set, "Ranking: iterations until the objective is near the optimum",
@@ -67,7 +67,7 @@ static const BenchRun runs_1[] = {
     {"jacobi", 100000, 0.0, true, 0},  {"apgd", 30000, 1e-10, false, 0}, /* for the optimum */
 };
 
-/* Table I: objective, largest impulse, seconds. The smallest objective is -2.9045. */
+/* The paper's Table I: final objective, largest impulse, seconds. Row 1 has the smallest objective. */
 static const struct {
     double objective, largest, seconds;
 } paper_1[] = {
@@ -76,7 +76,7 @@ static const struct {
     {-2.9043, 8.0619, 231.7},
 };
 
-/* Adds a row; row -1: without the paper's figures. */
+/* Adds a result to the table; `row` is its row in the paper's Table I, -1: none. */
 static void add_table_1_row(LabTable *t, const LabResult *r, double best, int row)
 {
     double paper_best = paper_1[1].objective;
@@ -110,7 +110,7 @@ static void table_1(LabSet *set, int divisor, double best)
     }
 }
 
-/* States when a solver reaches the final objective of jacobi. */
+/* Adds a statement: when the solver reaches the final objective of jacobi. */
 static void claim_overtakes(LabTable *claims, const LabResult *solver, const LabResult *jacobi)
 {
     const double *row = experiment_row_below(solver, LAB_OBJECTIVE, jacobi->objective);
@@ -180,7 +180,7 @@ enum { COMPARED = 4, JACOBI = 0, GPMINRES = 1, SPG = 2, KUCERA = 3, ITERATIONS =
 
 static const int marks[] = {10, 30, 100, 300, ITERATIONS};
 
-/* Finds the four results of a case; returns false if one is missing. */
+/* Writes the results of the four compared solvers for a case; returns false if one is missing. */
 static bool compared(const LabSet *set, int problem, const LabResult *out[COMPARED])
 {
     bool all = true;
@@ -207,7 +207,7 @@ static void add_course(LabTable *t, const LabResult *r, double best, int divisor
     lab_table_row(t, "%d\t%.3f", r->applies, r->seconds);
 }
 
-/* Adds a table of objective above the optimum and residual (24) over iterations, for every solver with a trace. */
+/* Adds a table over iterations: objective above the optimum, and the paper's residual (24), the projected gradient. */
 static void table_course(LabSet *set, int problem, const char *figure, int divisor)
 {
     char title[LAB_TEXT * 2];
@@ -251,7 +251,7 @@ static void table_contacts(LabSet *set)
                       talus_problem_blocks(set->problems[p].problem), paper_contacts_2[p]);
 }
 
-/* Figs. 9 and 10. */
+/* Adds the figures of the paper's Fig. 9. */
 static void table_complementarity(LabSet *set)
 {
     LabTable *t = lab_set_table(set, "Fig. 9: complementarity at the end, first case",
@@ -266,7 +266,7 @@ static void table_complementarity(LabSet *set)
     snprintf(t->note, sizeof t->note, "f_i = |gamma_i g_i|, J; zero where solved");
 }
 
-/* Maximum change of the active set's size between rows, from iteration 10 on. */
+/* Maximum change of the number of open contacts between rows of the trace, after iteration 10. */
 static double largest_jump(const LabResult *r)
 {
     double jump = 0.0;
@@ -386,7 +386,7 @@ const Experiment heyn_2 = {.name = "heyn-2",
 
 /* ---- heyn-3 ---- */
 
-/* One state for the three masses, as in the paper, which gives one number of contacts. */
+/* The three masses have the same positions of bodies, as in the paper, which gives one number of contacts for all. */
 #define HEAVY(kilograms)                                                                 \
     {                                                                                    \
         .name = #kilograms " kg", .quick_name = #kilograms " kg, quick",                 \
@@ -430,7 +430,7 @@ static void claim_first(LabTable *claims, const LabSet *set, int p,
                         reached ? compared_solvers[first] : "none", judged_gap, leaders);
 }
 
-/* Ratio of a solver's iterations between the heaviest and the lightest mass. */
+/* Iterations of a solver to the judged gap at the heaviest mass, over those at the lightest. */
 static double degradation(const LabSet *set, int solver)
 {
     int last = set->problem_count - 1;
@@ -440,7 +440,7 @@ static double degradation(const LabSet *set, int solver)
            iterations_to(light, experiment_best(set, 0), judged_gap);
 }
 
-/* Jacobi approaches the optimum for no mass and therefore has no ratio. */
+/* Leaves out jacobi, which reaches the judged gap for no mass. */
 static void claim_degradation(LabTable *claims, const LabSet *set)
 {
     double gpminres = degradation(set, GPMINRES), spg = degradation(set, SPG);

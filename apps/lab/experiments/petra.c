@@ -1,8 +1,8 @@
 /* lab/experiments/petra.c - the optimisation experiment of petra-2009, section 4.4.2: one quadratic program of
  * 1,000 pebbles, 800 at the bottom of the vessel and 200 falling, 3.3 s after release, by every solver.
  *
- * The paper's problems have 62,826 and 62,760 dual unknowns, 21 contacts per pebble: they contain all pairs up to
- * some distance, which the paper does not give. Here the distance is chosen to give the same numbers. */
+ * The paper's problems have 62,826 and 62,760 dual unknowns, three per contact: 21 contacts per pebble. They contain
+ * all pairs up to some distance, which the paper does not give. Here it is chosen to give the same numbers. */
 #include "experiment.h"
 
 #include "problem/qp.h"
@@ -42,7 +42,7 @@ static const BenchCase cases[CASES] = {
 #define BLMVM "tao-blmvm:stop=paper"
 #define TRON "tao-tron:stop=paper"
 
-/* Omits tao-bqpip, which factorises the whole dual matrix: an iteration takes minutes. */
+/* The paper's solver tao-bqpip is omitted: it factorises the whole dual matrix, so an iteration takes minutes. */
 static const BenchRun runs[] = {
     {CHOL, 1000, 0.0, false, 0},           {AUGMENTED, 1000, 0.0, false, 0},
     {BLMVM, 100000, 0.0, false, 0},        {TRON, 100000, 0.0, false, 0},
@@ -87,7 +87,7 @@ static void add_paper(LabTable *t, const PaperRow *row, int c)
 
 /* ---- Tables 4 and 5 ---- */
 
-/* OOQP's scale, and the numbers of unknowns, primal and dual. */
+/* Data of a case: its largest magnitude, by which OOQP divides the gap; numbers of primal and dual unknowns. */
 typedef struct Scale {
     double datum;
     int primal, dual;
@@ -103,7 +103,8 @@ static Scale scale_of(const LabSet *set, int c)
     return scale;
 }
 
-/* True if the solve ended by its own rule, which has the same outcome as giving up. */
+/* True if the solver stopped by its own rule, without tolerance and within its limits. The outcome is then LAB_BUDGET,
+ * as for a solver that gives up. */
 static bool by_its_rule(const LabResult *r)
 {
     return r->outcome == LAB_BUDGET && r->tolerance == 0.0 && r->iterations < r->max_iterations &&
@@ -203,7 +204,7 @@ static const char *outcome_of(const LabSet *set, int c, const char *solver)
     return r ? lab_outcome_name(r->outcome) : "not in this build";
 }
 
-/* In the paper TRON and, on a larger problem, MOSEK ran out of memory. */
+/* Judges the statement about memory: in the paper TRON and, on a larger problem, MOSEK ran out of it. */
 static void claim_crash(LabTable *claims, const LabSet *set)
 {
     int failed = 0, all = 0;

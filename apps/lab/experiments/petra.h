@@ -10,40 +10,39 @@ enum { PETRA_SIZES = 3, PETRA_RUNS = 48, PETRA_STEPS = 1200 };
 /* Contacts per pebble in the paper: its problems have 20,942 and 20,920 contacts among 1,000 pebbles. */
 #define PETRA_DENSITY 20.942
 
-/* A solver with its tolerance relative to g h; 0: the solver's own rule. */
 typedef struct PetraMethod {
-    const char *label, *spec;
-    double tolerance;
-    double seconds; /* processor time limit of a run */
+    const char *label, *spec; /* name in tables; solver as NAME[:key=value,...] */
+    double tolerance; /* of the residual, relative to g h; 0: the solver's own stopping rule */
+    double seconds;   /* processor time limit of a run */
 } PetraMethod;
 
 typedef struct PetraStep {
-    double time, kinetic;
-    double seconds; /* processor time of the whole step */
-    double memory;  /* peak memory of world and solver, bytes */
-    double residual;
+    double time, kinetic; /* simulated time, s; kinetic energy, J */
+    double seconds;       /* processor time of the whole step */
+    double memory;        /* peak memory of world and solver, bytes */
+    double residual;      /* rms, m/s */
     int contacts, iterations;
 } PetraStep;
 
-/* Run of a vessel until rest. */
+/* Simulation of a vessel until the pebbles rest. */
 typedef struct PetraRun {
     const PetraMethod *method;
-    bool nudged; /* the pebbles start 1e-9 higher */
+    bool nudged; /* perturbed: the pebbles start 1e-9 higher */
     int pebbles;
-    double threshold; /* kinetic energy below which the run is at rest */
-    PetraStep *step;
+    double threshold;     /* kinetic energy below which the run is at rest, J */
+    PetraStep *step;      /* [count] */
     int count, missed;    /* steps; steps that missed their tolerance */
-    bool rested;          /* false: the time was over */
-    double infeasibility; /* of the step after the last, m/s; NAN: not solved */
+    bool rested;          /* false: ended by the limit of steps or processor time */
+    double infeasibility; /* metric primal_infeasibility of the step after the last, m/s */
 } PetraRun;
 
-/* One step at the paper's number of contacts. */
+/* Solution of one step with the paper's number of contacts. */
 typedef struct PetraSolve {
     const PetraMethod *method;
     TalusOutcome outcome;
     int iterations;
-    double seconds, memory, infeasibility, residual;
-    bool failed; /* the solve ended with the error `why` */
+    double seconds, memory, infeasibility, residual; /* units as in PetraRun and PetraStep */
+    bool failed;                                     /* the solve ended with the error `why` */
     char why[LAB_TEXT];
 } PetraSolve;
 
@@ -51,17 +50,19 @@ typedef struct Petra {
     Worlds *w;
     PetraRun run[PETRA_RUNS];
     int runs;
+    /* The step with the paper's number of contacts, by every method; its pebbles, contacts, the largest gap of a
+     * contact over a body's size, and its time, s. */
     PetraSolve wide[PETRA_RUNS];
     int wide_count, wide_pebbles, wide_contacts;
     double wide_envelope, wide_time;
 } Petra;
 
-/* Returns NULL if there is none. */
+/* Returns the run of the method `label` with this number of pebbles that is not nudged; NULL: none. */
 const PetraRun *petra_find(const Petra *p, const char *label, int pebbles);
-/* Mean and maximum of the seconds of a step. */
+/* Mean and maximum over the run's steps of the processor time of a step, s. */
 double petra_mean(const PetraRun *run);
 double petra_longest(const PetraRun *run);
-/* Returns the run to rest, not nudged, of the lowest cost; NULL: none. */
+/* Returns the run of lowest cost among those of this size that reached rest and are not nudged; NULL: none. */
 const PetraRun *petra_quickest(const Petra *p, int pebbles, double (*cost)(const PetraRun *run));
 
 /* Writes tables, figures and verdicts of all runs (petra_tables.c). */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double max_difference = 0.015; /* relative to the energy: the paper's figure */
+static const double max_difference = 0.015; /* of kinetic energies, relative; the paper's figure */
 
 /* ---- evaluation of runs ---- */
 
@@ -31,7 +31,7 @@ double petra_mean(const PetraRun *run)
     return run->count ? total(run) / run->count : NAN;
 }
 
-/* Figures of a step. */
+/* Figures of a step; UNKNOWNS: dual unknowns, three per contact. */
 typedef enum Figure { TIME, ENERGY, UNKNOWNS, SECONDS, MEGABYTES } Figure;
 
 static double figure_at(const PetraRun *run, Figure figure, int k)
@@ -166,8 +166,8 @@ static void add_tables(const Petra *p)
 
 /* ---- Fig. 3: energies and their differences ---- */
 
-/* Returns the reference of differences: the first and most accurate run with this number of pebbles; of a nudged run,
- * that of the same solver. */
+/* Returns the run with which `run` is compared: the first and most accurate one with the same number of pebbles; for a
+ * nudged run, the run of the same solver that is not nudged. */
 static const PetraRun *reference_of(const Petra *p, const PetraRun *run)
 {
     if (run->nudged)
@@ -183,11 +183,12 @@ static double difference(const PetraRun *a, const PetraRun *b, int k)
     return fabs(a->step[k].kinetic - b->step[k].kinetic) / b->step[k].kinetic;
 }
 
+/* Relative difference of the kinetic energies of run a and its reference b. */
 typedef struct Divergence {
-    double largest[3]; /* while b's energy exceeds shares[i] of its maximum */
-    double to_rest;
-    double of_peak; /* maximum difference until rest over b's maximum energy */
-    /* Time at which the difference first exceeds `max_difference`, and the energy then over its maximum; NAN: never. */
+    double largest[3]; /* maximum while b's energy exceeds shares[i] of its peak */
+    double to_rest;    /* maximum until rest */
+    double of_peak; /* maximum until rest of the difference over b's peak, not its present energy */
+    /* Time at which the difference first exceeds `max_difference`, s, and b's energy then over its peak; NAN: never. */
     double time, share;
 } Divergence;
 
@@ -200,7 +201,7 @@ static Divergence compare_energies(const PetraRun *a, const PetraRun *b)
     bool past[3] = {false, false, false}, landed = false;
     for (int k = 0; k < a->count && k < b->count; k++) {
         double d = difference(a, b, k), share = b->step[k].kinetic / peak;
-        landed = landed || share >= 1.0; /* the energy is small while falling, too */
+        landed = landed || share >= 1.0; /* before its peak the energy is small, too: ignore that */
         for (int s = 0; s < 3; s++) {
             past[s] = past[s] || (landed && share < shares[s]);
             if (!past[s])
@@ -243,7 +244,7 @@ static void table_energy(const Petra *p)
 
 /* ---- figures ---- */
 
-/* Adds a curve of figure y over x; with `relative`, of the relative difference of energies. */
+/* Adds a curve of a run's figure y over x; with `relative`, of its energy's relative difference from the reference. */
 static void add_curve(const Petra *p, LabFigure *f, const PetraRun *run, Figure x, Figure y,
                       bool relative)
 {
@@ -299,9 +300,9 @@ static void add_figures(const Petra *p)
 
 /* ---- growth ---- */
 
-enum { AVERAGE = -1 }; /* the mean of SECONDS instead of a maximum */
+enum { AVERAGE = -1 }; /* value of `figure` below: mean of SECONDS over the steps, not a maximum */
 
-/* Least-squares exponent of a power law in the number of pebbles. */
+/* Least-squares exponent of growth with the number of pebbles of a figure's maximum; *points: number of runs. */
 static double exponent(const Petra *p, const char *label, int figure, int *points)
 {
     double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
@@ -365,7 +366,8 @@ static void table_wide(const Petra *p)
 
 /* ---- verdicts ---- */
 
-/* End of the comparison over all runs: index of a share of the peak; REST: until rest; PEAK: relative to the peak. */
+/* Values of `until` below: an index of `shares`, until the energy falls to that share of its peak; REST: until rest;
+ * PEAK: until rest, relative to the peak. The function returns the maximum over all runs. */
 enum { REST = -1, PEAK = -2 };
 
 static double worst_to(const Petra *p, int until)

@@ -1,10 +1,10 @@
 /* lab/experiments/preclik.c - the experiments of preclik-2009, section 4: spheres settling in a box at mu = 0.8,
- * solved under every friction model of the paper and, as its conclusion proposes, under the convex cones.
+ * solved under every friction model of the paper and, as the paper's conclusion proposes, under the convex cones.
  *
  * The paper gives 1,702 contacts, but neither the number of spheres nor the time. Here 726 spheres have fallen for
- * 0.6 s, about 1,700 contacts, in three states that differ in the lattice's jitter. All solvers start from zero
- * impulses. The bounds of the box come from one frictionless solution for all solvers. Residuals are in the
- * maximum norm, as in the paper, relative to that of zero impulses. */
+ * 0.6 s and have about 1,700 contacts, in three states from different random offsets of the initial lattice. All
+ * solvers start from zero impulses. The friction bounds of the model `box` come from one frictionless solution for all
+ * solvers. Residuals are in the maximum norm, as in the paper, relative to the residual of zero impulses. */
 #include "preclik.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static const BenchCase cases[] = {STATE("1"), STATE("2"), STATE("3"),
                                   CASE("pyramid at mu 3", "3", "1", PYRAMID, NULL),
                                   CASE("circular cone at mu 3", "3", "1", CONE, NULL)};
 
-/* Cases of this model, all states. */
+/* Bits of the cases of this model in all three states. */
 #define ON(model) (1u << (model) | 1u << ((model) + MODELS) | 1u << ((model) + 2 * MODELS))
 #define BOUNDS (ON(FRICTIONLESS) | ON(BOX))
 #define PYRAMIDS (ON(PYRAMID) | 1u << STRONG_PYRAMID)
@@ -149,7 +149,7 @@ static void table_fig_3(LabSet *set)
 
 /* ---- Fig. 4: changes of the active set on the box ---- */
 
-/* Changes per iteration for from <= iteration < to; NAN: the solver had ended. */
+/* Mean changes of the active set per iteration for from <= iteration < to; NAN: the solver had ended before `from`. */
 static double changes_between(const LabResult *r, int from, int to)
 {
     double changes = 0.0, last = from - 1, at = NAN;

@@ -4,10 +4,12 @@
 
 #include "experiment.h"
 
+/* Friction models; number of states of the settling spheres from which problems are taken. */
 enum { FRICTIONLESS, BOX, PYRAMID, CONE, CONVEX_PYRAMID, CONVEX_CONE, MODELS, STATES = 3 };
-/* Cases with strong friction, in one state. */
+/* Further cases, with strong friction, in one state. */
 enum { STRONG_PYRAMID = MODELS * STATES, STRONG_CONE };
 
+/* Index of a case in the experiment. */
 static inline int preclik_case(int model, int state)
 {
     return state * MODELS + model;
@@ -18,43 +20,46 @@ static inline int preclik_case(int model, int state)
 
 extern const char *const preclik_models[MODELS];
 
+/* Residuals at which iterations of solvers are compared, relative to the residual of zero impulses. */
 enum { PRECLIK_MARKS = 3 };
-extern const double preclik_marks[PRECLIK_MARKS]; /* relative to the residual of zero impulses */
+extern const double preclik_marks[PRECLIK_MARKS];
 
 /* ---- preclik_claims.c: evaluation of results ---- */
 
-/* Returns NULL if there is none. */
+/* Returns the solver's result for a model in a state; NULL: none. */
 const LabResult *preclik_result(const LabSet *set, int model, int state, const char *solver);
-/* Iterations until the maximum norm falls to `mark`. INFINITY: never; NAN: no result. */
+/* Iterations until the residual, in the maximum norm, falls to `mark` times that of zero impulses. INFINITY: never;
+ * NAN: r is NULL. */
 double preclik_iterations(const LabResult *r, double mark);
-/* Iterations of gs-ssn without a factorisation. */
+/* Gauss-Seidel sweeps of gs-ssn: iterations without a factorisation. */
 int preclik_sweeps(const LabResult *r);
-/* Final maximum norm, relative to that of zero impulses. */
+/* Final residual in the maximum norm, relative to that of zero impulses. */
 double preclik_end(const LabResult *r);
 
 /* The solvers of Figs. 3 and 4. */
 enum { PGS, CPG, SSN, PLAIN, COMPARED };
 extern const char *const preclik_compared[COMPARED];
 
-/* Fig. 3: relation of velocity error and residual. */
+/* Fig. 3: relation of velocity error and residual over the iterates of a solve. */
 typedef struct Coupling {
-    double levels;  /* correlation of their logarithms */
-    double changes; /* correlation of the changes of their logarithms between rows */
+    double levels;  /* correlation of the logarithms of error and residual */
+    double changes; /* correlation of the changes of these logarithms from iterate to iterate */
     double spread;  /* largest over smallest ratio of error and residual */
 } Coupling;
 
-/* Evaluates the trace of a result with a reference. */
+/* Evaluates the trace of a result whose problem has a reference, without which there is no velocity error. */
 Coupling preclik_couple(const LabResult *r);
 
-/* Fig. 4: decay of the changes of the active set. */
+/* Fig. 4: how the changes of the active set per iteration decay. */
 typedef struct Decay {
-    double exponential, linear; /* squared correlation with log(changes + 1/2); with changes */
+    /* Squared correlation of the iteration with log(changes + 1/2), and with the changes. */
+    double exponential, linear;
 } Decay;
 
 /* Evaluates the trace of a result. */
 Decay preclik_decay(const LabResult *r);
 
-/* Adds the paper's statements and the findings here. */
+/* Adds a table of the paper's statements and of what is found here. */
 void preclik_claims(LabSet *set);
 
 #endif

@@ -38,7 +38,7 @@ double preclik_end(const LabResult *r)
 
 const char *const preclik_compared[] = {"pgs", "cpg", "ssn", SSN_PLAIN};
 
-/* True for rows with finite logarithms, before the solution is practically found. */
+/* True if row k of the trace has finite logarithms and a residual above 1e-6 of that of zero impulses. */
 static bool counts_in_fig_3(const LabResult *r, int k)
 {
     static const double enough = 1e-6;
@@ -89,7 +89,7 @@ Coupling preclik_couple(const LabResult *r)
     return (Coupling){correlation(&levels), correlation(&changes), max / min};
 }
 
-/* Fits the changes over iterations 3 to 50, where each iteration has its row. */
+/* Fits the changes over iterations 3 to 50, in which the trace has a row for each iteration. */
 Decay preclik_decay(const LabResult *r)
 {
     enum { FIRST = 3, LAST = 50 };
@@ -107,7 +107,7 @@ Decay preclik_decay(const LabResult *r)
 
 /* ---- ratios of iterations ---- */
 
-/* Minimum, median and maximum of ratios of iterations; `lost` counts ratios without a finite value. */
+/* Ratios in ascending order, [count]; `lost` counts those that are infinite or 0, as when a solver does not arrive. */
 typedef struct Ratios {
     double value[STATES * PRECLIK_MARKS];
     int count, lost;
@@ -142,7 +142,7 @@ static double max_of(const Ratios *r)
     return r->count ? r->value[r->count - 1] : NAN;
 }
 
-/* Iterations of a over those of b, for all states and marks. */
+/* Ratios of the iterations of solver a to those of solver b, for all states and marks. */
 static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b, const char *b)
 {
     Ratios ratios = {0};
@@ -157,7 +157,7 @@ static Ratios compare(const LabSet *set, int model_a, const char *a, int model_b
 
 /* ---- the paper's statements ---- */
 
-/* yes: all ratios are in [low, high]; no: the median is below `low`; otherwise in part. */
+/* Adds a statement: it holds if all ratios are in [low, high], not if the median is below `low`, else in part. */
 static void claim_ratio(LabTable *claims, const char *statement, const Ratios *r, double low,
                         double high)
 {
@@ -209,7 +209,7 @@ static void claim_pyramid(LabTable *claims, const LabSet *set)
                      products_per_iteration(set, BOX));
 }
 
-/* Judges the paper's "in the beginning". */
+/* Judges the paper's statement about errors "in the beginning", taken as the first three iterations. */
 static void claim_beginning(LabTable *claims, const LabSet *set)
 {
     enum { BEGINNING = 3 };
@@ -228,7 +228,7 @@ static void claim_beginning(LabTable *claims, const LabSet *set)
                      BEGINNING, faster, states);
 }
 
-/* Median over the states of the correlations of levels and of changes. */
+/* Medians over the states of the figures of Coupling. */
 static Coupling median_coupling(const LabSet *set, const char *solver)
 {
     Ratios levels = {0}, changes = {0}, spread = {0};
@@ -242,7 +242,8 @@ static Coupling median_coupling(const LabSet *set, const char *solver)
     return (Coupling){median_of(&levels), median_of(&changes), median_of(&spread)};
 }
 
-/* Judges "only loosely related" by the correlation of levels and by Newton's figures being worse than both others'. */
+/* Judges the statement that Newton's error and residual are "only loosely related": their correlation must be below
+ * 0.7, and correlation and spread must be worse than those of PGS and CPG. */
 static void claim_error(LabTable *claims, const LabSet *set, int newton, const char *statement)
 {
     Coupling n = median_coupling(set, preclik_compared[newton]), p = median_coupling(set, "pgs");
@@ -279,7 +280,7 @@ static double worst_end(const LabSet *set, int model, const char *solver)
     return worst;
 }
 
-/* A factor of two either way is a draw, because the machine is shared. */
+/* Judges times; within a factor of two the statement holds "in part", because other load may disturb the times. */
 static void claim_newton(LabTable *claims, const LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= BOX; model++) {
@@ -298,7 +299,7 @@ static void claim_newton(LabTable *claims, const LabSet *set)
                      "worst end: Newton %.0e after 200 iterations, PGS %.0e after 5,000", ssn, pgs);
 }
 
-/* Compares factorisations per state, but times over all states, because the machine is shared. */
+/* Compares factorisations state by state, but times as sums over the states, because other load may disturb them. */
 static void claim_hybrid(LabTable *claims, const LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= PYRAMID; model++) {
@@ -325,7 +326,8 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
     }
 }
 
-/* Counts the states with the decay that the paper describes. */
+/* Counts for each solver the states in which the decay that the paper states fits better: linear for Newton,
+ * exponential for PGS and CPG. */
 static void claim_active(LabTable *claims, const LabSet *set)
 {
     int as_stated[COMPARED] = {0}, states = 0;

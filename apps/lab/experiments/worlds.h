@@ -1,7 +1,7 @@
 /* lab/experiments/worlds.h - benchmarks of `talus bench` that run worlds, by name or as the group `gpu`.
  *
- * A row steps one or more worlds, writes tables and notes into the set, and gives a verdict for every figure with
- * a target. With --quick the worlds are small, for tests, and targets are not judged. */
+ * A row is one benchmark. It steps one or more worlds, writes tables and notes into the set of results, and gives a
+ * verdict for every figure with a target. With --quick the worlds are small, for tests, and targets are not judged. */
 #ifndef TALUS_CLI_WORLDS_H
 #define TALUS_CLI_WORLDS_H
 
@@ -18,7 +18,7 @@ enum {
 /* A measured figure and its target. */
 typedef struct Verdict {
     char what[LAB_TEXT];
-    char found[LAB_TEXT];    /* text instead of "held" or "missed" */
+    char found[LAB_TEXT];    /* text that is shown instead of "held" or "missed"; "": none */
     double target, measured; /* in `unit`; the target is an upper bound */
     const char *unit;
     double rms, relative; /* residual in m/s, and relative to g h; NAN: none */
@@ -26,10 +26,10 @@ typedef struct Verdict {
 } Verdict;
 
 typedef struct Worlds {
-    const char *backend[WORLDS_BACKENDS]; /* the first one is judged */
+    const char *backend[WORLDS_BACKENDS]; /* figures of the first one are judged by targets */
     int backends;
     int threads, repeat; /* repeat: measured steps per figure; 0: the row's default */
-    int steps;           /* of hourglass and pospisil; 0: all */
+    int steps;           /* maximum steps of the rows that simulate a whole run; 0: all */
     double limit;        /* seconds for all rows together; 0: none */
     double deadline;     /* talus_now() at which the row should end; infinite without a limit */
     bool quick, quiet;
@@ -41,7 +41,8 @@ typedef struct Worlds {
 
 typedef struct WorldsRow {
     const char *name, *summary, *source;
-    /* Share of the limit, in seconds of WORLDS_SECONDS; unused time goes to later rows. 0: run by name only. */
+    /* Time of the row in `talus bench gpu`, of WORLDS_SECONDS in all; unused time goes to later rows. 0: the row runs
+     * by its own name only. */
     double share;
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
@@ -68,7 +69,7 @@ typedef struct WorldsSets {
     int count;
 } WorldsSets;
 
-/* Adds an assignment, as formatted. */
+/* Adds the formatted text, an assignment NAME=VALUE. */
 void worlds_set(WorldsSets *sets, const char *format, ...) CLI_PRINTF(2, 3);
 
 typedef struct WorldsCase {
@@ -80,13 +81,13 @@ typedef struct WorldsCase {
 TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out);
 /* Returns a copy of the next step's problem with its warm start; the copy outlives the world. */
 TalusStatus worlds_copy_problem(TalusWorld *world, TalusProblem **out);
-/* |gravity| h */
+/* Returns |gravity| h, the speed that gravity adds in one step, m/s. */
 double worlds_reference_speed(const TalusWorld *world);
 /* Processor time of this program, s, which other load does not affect. */
 double worlds_processor_time(void);
 /* Prints a line to standard error unless --quiet. */
 void worlds_print(const Worlds *w, const char *format, ...) CLI_PRINTF(2, 3);
-/* True if the row's time is over. Rows that have a result without their last steps then end early. */
+/* True if the row's time is over. A row whose figures do not need all its steps then ends early. */
 bool worlds_time_is_over(const Worlds *w);
 /* Fails with TALUS_ERR_CANCELLED once a signal requests a stop or the row's time is over. */
 TalusStatus worlds_check_stop(const Worlds *w);
@@ -98,8 +99,9 @@ typedef struct WorldsStep {
     double rms, relative; /* residual in m/s, and relative to the reference speed */
 } WorldsStep;
 
-/* Takes `steps` steps. `median` and `max`, where not NULL, receive the median and the maximum of each column. If
- * `done` is not NULL, a row whose time is over ends without an error after *done steps. */
+/* Takes `steps` steps. `median` and `max` (may be NULL) receive the median and the maximum over the steps of each field
+ * of WorldsStep. *done receives the number of steps taken: if the row's time is over, the function then ends early
+ * without an error. With `done` NULL, that is an error. `label` is for progress messages. */
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
                            WorldsStep *median, WorldsStep *max, int *done);
 
@@ -119,12 +121,13 @@ double worlds_core_volume(const WorldsCore *core);
 /* Volume of the part of a ball inside the core. */
 double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius);
 
-/* Records a figure that should be at most `target`; `step` (may be NULL) has its residual. The text names it. */
+/* Records a figure that should be at most `target`; `step` (may be NULL) has the residual of the steps it was measured
+ * in. The formatted text names the figure. */
 Verdict *worlds_judge(Worlds *w, double measured, double target, const char *unit,
                       const WorldsStep *step, const char *format, ...) CLI_PRINTF(6, 7);
-/* Records that the figure is missed if only `done` of its steps were taken within the row's time. */
+/* Records that the target is missed if, when the row's time was over, fewer than the needed `steps` were done. */
 void worlds_need_steps(Verdict *verdict, int done, int steps);
-/* Records that the row ended with talus_error(). */
+/* Records that the benchmark `row` failed with talus_error(). */
 void worlds_judge_failure(Worlds *w, const char *row);
 
 /* Returns `quick` with --quick, else `full`. */

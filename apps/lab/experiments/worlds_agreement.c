@@ -51,13 +51,13 @@ static TalusStatus solve(TalusProblem *problem, const char *backend, const char 
     if (status == TALUS_OK && !out->velocity)
         status = TALUS_ALLOC(out->velocity, 6 * bodies, "velocities");
     TALUS_THEN(status, talus_problem_body_velocity(problem, gamma, out->velocity));
-    /* the residual computed by the cpu, for every backend */
+    /* replaces the backend's own residual by one that the cpu computes */
     if (status == TALUS_OK)
         talus_problem_residual(problem, gamma, &out->info.residual);
     return status;
 }
 
-/* Maximum difference of a body's linear velocity, m/s. */
+/* Maximum over the bodies of the difference of linear velocities, m/s. */
 static double difference(const Solution *a, const Solution *b, int bodies)
 {
     double largest = 0.0;
@@ -140,17 +140,18 @@ static const char *const quantity_names[QUANTITIES] = {"mean height, m", "packin
 /* Values of scenes/settle-box.json. */
 static const double radius = 0.1, spacing = 0.22;
 
-/* By quantity and seed; maximum residuals. */
+/* Results of one backend: quantities of each bed; maximum residuals over all steps. */
 typedef struct Beds {
     double found[QUANTITIES][SEEDS];
     WorldsStep worst;
 } Beds;
 
-/* The box without a margin at walls and floor, up to the height at packing fraction 0.58 minus the margin. */
+/* The region of the bed at least `margin` away from walls, floor and surface; the surface is where it would be at a
+ * packing fraction of 0.58. */
 static WorldsCore core_of(int side, double margin)
 {
     static const double volume = 4.0 / 3.0 * 3.14159265358979323846, typical = 0.58;
-    double solid = side * volume * radius * radius * radius / (spacing * spacing); /* height */
+    double solid = side * volume * radius * radius * radius / (spacing * spacing); /* height at 1 */
     return (WorldsCore){
         .half = 0.5 * side * spacing - margin, .low = margin, .high = solid / typical - margin};
 }

@@ -12,15 +12,15 @@ enum { NECKS = 7, SEEDS = 2, WINDOWS = 200 };
 
 static const double diameter = 0.2, bulb_per_root = 0.16; /* values of scenes/hourglass.json */
 
-/* In grain diameters. */
+/* Diameters of necks, in grain diameters. */
 static const double necks[NECKS] = {5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0};
 static const double quick_necks[NECKS] = {3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0};
 
 typedef struct Flow {
     int bodies;
-    double bulb, waist;        /* radius of the bulbs, height of the neck */
+    double bulb, waist;        /* radius of the bulbs, height of the neck; m */
     double begin, window, end; /* s: start of steady flow, length of a window, last time */
-    double min_above;          /* share of the grains that must still be above */
+    double min_above; /* counting ends when a smaller share of the grains is above the neck */
 } Flow;
 
 typedef struct Rate {
@@ -44,7 +44,7 @@ static TalusStatus count_below(const TalusWorld *world, double height, int *belo
     return TALUS_OK;
 }
 
-/* Steps until `time` and notes the maximum residual. */
+/* Takes steps until `time`, s, and updates the maximum residual, rate->worst. */
 static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, Rate *rate)
 {
     int64_t last = cli_steps_until(time, talus_world_step_length(world));
@@ -59,7 +59,7 @@ static TalusStatus step_until(const Worlds *w, TalusWorld *world, double time, R
     return TALUS_OK;
 }
 
-/* Adds the windows of one world. */
+/* Steps the world to its end and adds the rates of its windows, grains per second, to `rate`. */
 static TalusStatus measure(const Worlds *w, TalusWorld *world, const Flow *f, Rate *rate)
 {
     int before, now;
@@ -117,7 +117,7 @@ static double law(double neck, double k)
     return x * x * sqrt(x);
 }
 
-/* chi^2 of the best C for this k. */
+/* Writes the best C for this k and its standard error; returns chi^2 there. */
 static double fit_at(const Rate *rate, double k, double *c, double *c_error)
 {
     double xx = 0.0, xy = 0.0, chi2 = 0.0;
@@ -135,7 +135,7 @@ static double fit_at(const Rate *rate, double k, double *c, double *c_error)
     return chi2;
 }
 
-/* Finds k by golden section between 0 and 2.9 diameters; its error is the change at which chi^2 rises by 1. */
+/* Finds the k of least chi^2 by golden section in [0, 2.9]; its error is the change at which chi^2 rises by 1. */
 static Fit fit(const Rate *rate)
 {
     static const double golden = 0.6180339887498949, width = 1e-3;

@@ -20,20 +20,22 @@ static const double radius = 0.1, mass = 6.28, mu = 0.5,
                     step = 0.005; /* values of scenes/silo.json */
 
 typedef struct Silo {
-    int batch, batches;     /* spheres per batch; number of batches */
-    double silo, down;      /* radius; descent of the plate per step */
-    int settle, sink, last; /* steps per batch, of the descent, and of the mean */
+    int batch, batches; /* spheres per batch; number of batches */
+    double silo, down;  /* radius of the silo; descent of the plate per step; m */
+    /* Steps in which a batch falls; of the descent; over which loads before and after the descent are averaged. */
+    int settle, sink, last;
 } Silo;
 
-/* Loads, relative to the weight of a batch. */
+/* State after some batches; weights and loads are relative to the weight of a batch. */
 typedef struct Load {
-    double weight;
-    double before, bottom, after, wall; /* bottom, wall: during the descent */
-    double height;                      /* of the column, over R */
+    double weight; /* of all spheres */
+    /* Load of the bottom before, during (`bottom`) and after the descent; load of the wall during it. */
+    double before, bottom, after, wall;
+    double height; /* of the column, over R */
 } Load;
 
 typedef struct Law {
-    double free, saturation; /* A, S */
+    double free, saturation; /* A and S of the fit */
     double scatter;          /* rms error of the fit, over A + S */
     double lambda, k;        /* lambda relative to R */
 } Law;
@@ -41,7 +43,7 @@ typedef struct Law {
 typedef struct Fill {
     Load load[BATCHES];
     int count;
-    Law plain, with_free; /* Janssen's law; with A in addition */
+    Law plain, with_free; /* Janssen's law, A = 0; the form of Vanel and Clement */
     WorldsStep worst;
 } Fill;
 
@@ -49,7 +51,7 @@ typedef struct Plate {
     TalusBodyId id;
     int shape, material;
     double z;
-    int probe, wall; /* the wall's probe */
+    int probe, wall; /* indices of the probes that measure the forces on plate and wall */
 } Plate;
 
 /* ---- the bottom ---- */
@@ -84,7 +86,7 @@ static TalusStatus lower_plate(TalusWorld *world, double by, Plate *plate)
     return talus_world_remove_body(world, old);
 }
 
-/* Removes the scene's plate, its first body. */
+/* Replaces the scene's plate, its first body, by one that can be lowered. */
 static TalusStatus take_plate(TalusWorld *world, Plate *plate)
 {
     TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
@@ -92,7 +94,7 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
     TALUS_TRY(talus_snapshot_take(&s, world, 0));
     *plate = (Plate){.id = s.id[0],
                      .wall = find_probe(world, "wall"),
-                     .material = talus_world_material_count(world) - 1}; /* the only one */
+                     .material = talus_world_material_count(world) - 1}; /* the scene's only one */
     talus_snapshot_free(&s);
     TALUS_TRY(talus_world_add_shape(world, &plane, &plate->shape));
     return lower_plate(world, 0.0, plate);
@@ -100,7 +102,7 @@ static TalusStatus take_plate(TalusWorld *world, Plate *plate)
 
 /* ---- filling ---- */
 
-/* Takes steps and returns mean loads, which may be NULL. */
+/* Takes steps and writes the mean forces on bottom and wall, N; `bottom` and `wall` may be NULL. */
 static TalusStatus advance(const Worlds *w, TalusWorld *world, const Plate *plate, int steps,
                            Fill *fill, double *bottom, double *wall)
 {
@@ -138,7 +140,7 @@ static TalusStatus column_height(const TalusWorld *world, double *height)
     return TALUS_OK;
 }
 
-/* Lowers the plate; loads are means over the later steps. */
+/* Lowers the plate step by step; writes loads of bottom and wall as means over the last three fifths of these steps. */
 static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                         Fill *fill, Load *load)
 {
@@ -153,7 +155,7 @@ static TalusStatus sink(const Worlds *w, TalusWorld *world, const Silo *silo, Pl
     return TALUS_OK;
 }
 
-/* Waits for one batch of the scene to fall, then lowers the plate. */
+/* Takes steps while one batch of the scene falls, then lowers the plate and records the loads. */
 static TalusStatus add_batch(const Worlds *w, TalusWorld *world, const Silo *silo, Plate *plate,
                              Fill *fill)
 {
@@ -228,7 +230,7 @@ static double best_saturation(const Fill *fill, double free)
     return exp(0.5 * (low + high));
 }
 
-/* Fits S, or A and S with two `parameters`; A in hundredths of a batch up to one batch. */
+/* Fits S or, with two `parameters`, A and S; tries A in steps of a hundredth of a batch's weight up to one batch. */
 static Law fit(const Fill *fill, int parameters)
 {
     const Load *last = &fill->load[fill->count - 1];

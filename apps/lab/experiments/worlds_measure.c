@@ -188,7 +188,7 @@ double worlds_core_volume(const WorldsCore *core)
     return 4.0 * core->half * core->half * (core->high - core->low);
 }
 
-/* Integrates over columns of an eighth of the radius, exactly along z. */
+/* Sums over square columns parallel to z, at most an eighth of the radius wide, with the exact chord at their axes. */
 double worlds_ball_within(const WorldsCore *core, TalusVec3 x, double radius)
 {
     int columns = (int)ceil(16.0 * core->half / radius);

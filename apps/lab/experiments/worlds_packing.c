@@ -14,7 +14,7 @@
 
 enum { SEEDS = 3, STAGES = 3, SHARES = 4, JUDGED = 1, LEAST_CONTACTS = 4 };
 
-/* Share of the mean normal force below which a contact does not count. */
+/* Shares of the mean normal force; a contact with less force does not count. */
 static const double shares[SHARES] = {1e-2, 1e-3, 1e-4, 1e-6};
 static const double fraction_target = 0.64, contacts_target = 6.0;
 static const double radius = 0.1, spread = 0.2, step = 0.01;
@@ -28,17 +28,17 @@ typedef struct Packing {
     double fraction;
     double contacts[SHARES]; /* per sphere of the core, without rattlers */
     double rattlers;         /* share of rattlers in the core, at shares[JUDGED] */
-    int core;                /* number of spheres with their centre in it */
-    double speed;            /* rms, over sqrt(g d) */
-    double overlap;          /* mean over overlapping contacts, over radius */
+    int core;                /* number of spheres with their centre in the core */
+    double speed;            /* rms speed of the spheres, over sqrt(g d) */
+    double overlap;          /* mean over overlapping contacts, relative to the radius */
     WorldsStep last;
 } Packing;
 
 typedef struct Spheres {
     TalusSnapshot at;
     int *degree;
-    bool *bears; /* per contact: it counts */
-    double mean; /* normal impulse of loaded contacts */
+    bool *bears; /* of each contact: true if it counts */
+    double mean; /* mean normal impulse of loaded contacts, N s */
 } Spheres;
 
 /* ---- reading the world ---- */
@@ -62,7 +62,7 @@ static TalusStatus read_world(const TalusWorld *world, Spheres *s)
 
 /* ---- counting ---- */
 
-/* Removes the contacts of rattlers until all remaining spheres have enough. */
+/* Clears `bears` of the contacts of rattlers until every sphere has no contact that counts or enough of them. */
 static void strip_rattlers(Spheres *s)
 {
     for (bool changed = true; changed;) {
@@ -94,7 +94,8 @@ static void count_contacts(Spheres *s, double share)
     strip_rattlers(s);
 }
 
-/* Mean contacts of the core's spheres without rattlers, and the share of rattlers. */
+/* Returns the mean contacts of the core's spheres without rattlers; writes the share of rattlers and the number of
+ * spheres in the core. */
 static double mean_contacts(const Spheres *s, const WorldsCore *core, double *rattlers, int *inside)
 {
     int sum = 0, loose = 0;
@@ -112,7 +113,8 @@ static double mean_contacts(const Spheres *s, const WorldsCore *core, double *ra
     return *inside > loose ? (double)sum / (*inside - loose) : NAN;
 }
 
-/* Walls and floor are at +-half the side and at 0; the surface is that of spheres at the target packing fraction. */
+/* The region at least `margin` away from walls, floor (z = 0) and surface; the surface is where it would be at the
+ * target packing fraction. */
 static WorldsCore core_of(const Bed *bed, const Spheres *s)
 {
     double volume = 0.0, width = bed->side * bed->spacing;

@@ -16,11 +16,11 @@
 #include <string.h>
 
 static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 3 / (4 pi) */
-/* Tolerances of the rms over g h: PRECISE as interior points reach, EVEN as infeasible as the paper's BLMVM. */
+/* Tolerances of the rms residual over g h. PRECISE: of interior points. EVEN: as infeasible as the paper's BLMVM. */
 #define PRECISE 1e-8
 #define EVEN 1e-5
-/* Limits of processor time per run, s. LONG: interior point and Talus's own methods. SHORT: the others; in vessels
- * larger than the smallest a quarter of it shows their cost. */
+/* Limits of processor time per run, s. LONG: methods that are to bring every vessel to rest. SHORT: the others, with a
+ * quarter of it in vessels larger than the smallest, enough to show their cost. */
 #define LONG 900.0
 #define SHORT 150.0
 
@@ -39,7 +39,7 @@ static const PetraMethod methods[METHODS] = {
     [AUTO] = {"auto", "auto", EVEN, LONG},
 };
 
-/* In every build; brings a vessel to the time of the single steps, and is the perturbed run. */
+/* Method that every build has; used for the nudged run, and to bring a vessel to the step that all methods solve. */
 static const PetraMethod *const fast = &methods[LBFGS];
 
 typedef struct Size {
@@ -49,7 +49,7 @@ typedef struct Size {
 
 static const Size sizes[PETRA_SIZES] = {{800, 0.2}, {1600, 0.8}, {3200, 2.5}};
 static const Size small[PETRA_SIZES] = {{20, 0.01}, {40, 0.02}, {80, 0.04}};
-/* Larger than in the paper; energy per pebble at rest as with 3,200. */
+/* Vessels larger than in the paper; `large` has the energy per pebble at rest of 3,200 pebbles. */
 static const Size large = {25000, 19.5}, small_large = {160, 0.08};
 
 static const double solve_seconds = 100.0; /* limit of a single solve */
@@ -76,7 +76,7 @@ static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebble
     return worlds_open(&one, &c, out);
 }
 
-/* Solves the world's next step on a copy, from the impulses of the step before. */
+/* Solves the problem of the world's next step, on a copy, from the impulses of the step before; the world stays. */
 static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolve *out)
 {
     TalusProblem *copy;
@@ -124,7 +124,7 @@ static double limit_of(const PetraRun *run)
     return part ? 0.25 * run->method->seconds : run->method->seconds;
 }
 
-/* `before`: bytes in use without the world. */
+/* Records steps of the world in `run`, until rest or a limit. `before`: bytes in use before the world was made. */
 static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before, PetraRun *run)
 {
     int steps = w->steps ? w->steps : worlds_size(w, PETRA_STEPS, 30);
@@ -221,7 +221,7 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
     return status;
 }
 
-/* At 5 s most pebbles have landed and all are moving. */
+/* Solves one step with the paper's number of contacts, at 5 s, when most pebbles have landed and all are moving. */
 static TalusStatus solve_wide(Petra *p, int pebbles)
 {
     TalusWorld *world;
@@ -255,7 +255,7 @@ static TalusStatus write_steps(const Petra *p)
     return talus_file_commit(file);
 }
 
-/* Runs the methods that bring every vessel to rest, or the others. */
+/* Runs the methods that are to bring every vessel to rest (`all_the_way`), or the others. */
 static TalusStatus run_methods(Petra *p, const Size *size, bool all_the_way)
 {
     for (int s = 0; s < PETRA_SIZES; s++)

@@ -89,7 +89,7 @@ static void add_table(const Worlds *w, const History *history, double wall)
              history->count, wall, iterations, products, max);
 }
 
-/* Judges the time with the residual of the median step. */
+/* Judges the wall time of the run; the verdict shows the median residual of its steps. */
 static TalusStatus judge(Worlds *w, const History *history, int steps, double wall)
 {
     double *rms;

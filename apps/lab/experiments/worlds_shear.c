@@ -1,10 +1,10 @@
 /* lab/experiments/worlds_shear.c - cost of exact Coulomb friction and of its relaxation on a sheared bed.
  *
- * Spheres settle in an upright cylinder. Then those near the top rotate about its axis as one plug, by velocities
- * set before each step, while floor and wall hold the others back. Under exact Coulomb this flow continues, and
- * problems of some steps are extracted. Each problem is solved under both laws from the world's warm start, to the
- * same tolerances, by solvers that persist from sample to sample as in a world. In addition there are whole runs
- * from one state under either law. */
+ * Spheres settle in an upright cylinder. Then those near the top rotate about its axis as one plug, by velocities set
+ * before each step, while floor and wall hold the others back. Under exact Coulomb friction this flow continues, and
+ * problems of some steps are extracted. Each problem is solved under both laws from the world's warm start, to the same
+ * tolerances, by solvers that persist from sample to sample as in a world. In addition there are whole runs from one
+ * state under either law. */
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -31,15 +31,16 @@ static const double max_ratio = 1.5;
 
 typedef struct Shear {
     int bodies;
-    int settle, begin, steps; /* steps before rotation, before measurements, and of a run */
-    int samples, every;       /* number of samples; steps between them */
-    double radius, vat, turn; /* of a sphere, of the cylinder; plug speed, rad/s */
+    int settle, begin, steps; /* numbers of steps: before rotation, before measurements, of a run */
+    int samples, every;       /* number of problems that are extracted; steps between two of them */
+    double radius, vat, turn; /* radius of a sphere, of the cylinder, m; speed of the plug, rad/s */
     double level;             /* height above which spheres are driven */
 } Shear;
 
-/* Of one law, solver and tolerance. */
+/* Cost of solves under one law, by one solver, to one tolerance. */
 typedef struct Cost {
-    double products, seconds, worst; /* sums; worst: maximum residual over its tolerance */
+    /* Sums of products with the operator and of seconds; maximum of the residual over its tolerance. */
+    double products, seconds, worst;
     int count, missed;
 } Cost;
 
@@ -48,13 +49,13 @@ typedef struct Sampled {
     Cost cost[SOLVERS][TOLERANCES][STARTS][LAWS];
     double contacts, sliding, sticking; /* sums over samples */
     int count;
-    bool coarse; /* without the finest tolerance, which takes most of the time */
+    bool coarse; /* the finest tolerance, which takes most of the time, is left out */
 } Sampled;
 
 /* A run of steps under one law. */
 typedef struct Run {
     Cost cost;
-    double height, overlap; /* mean height of centres; mean overlap over radius */
+    double height, overlap; /* mean height of centres, m; mean overlap, relative to the radius */
 } Run;
 
 /* Processor time on the host, wall time for a device. */
@@ -177,7 +178,7 @@ static TalusStatus solve_all(TalusProblem *problem, const char *backend, const d
     return TALUS_OK;
 }
 
-/* Counts states of contacts under exact Coulomb; gamma is the last and finest solution. */
+/* Counts sliding and sticking contacts of the last solution of the problem, which is under exact Coulomb friction. */
 static TalusStatus count_states(TalusProblem *problem, Sampled *out)
 {
     TalusMetrics metrics;
@@ -231,7 +232,7 @@ static TalusStatus run_law(const Worlds *w, const void *bytes, size_t size, cons
     TalusStatus status = set_law(world, g, law);
     TALUS_THEN(status, talus_world_set_accuracy(world, tolerance, BUDGET));
     if (status == TALUS_OK)
-        status = flow(w, world, shear, shear->steps, g, NULL); /* until warm starts are its own */
+        status = flow(w, world, shear, shear->steps, g, NULL); /* for warm starts under this law */
     TALUS_THEN(status, flow(w, world, shear, shear->steps, g, run));
     TALUS_THEN(status, talus_snapshot_take(g, world, TALUS_SNAPSHOT_VELOCITY));
     if (status == TALUS_OK)
@@ -304,7 +305,7 @@ static void add_runs(Worlds *w, Run run[RUNS][LAWS], const Shear *shear)
         shear->steps);
 }
 
-/* Judges the cost ratio, infinite if coulomb misses its tolerance more often than ccp. */
+/* Judges the cost under coulomb over that under ccp; infinite if coulomb misses its tolerance more often than ccp. */
 static void judge(Worlds *w, const char *what, double tolerance, const Cost cost[LAWS])
 {
     WorldsStep step = {.rms = NAN, .relative = tolerance * cost[1].worst};

@@ -10,7 +10,7 @@
 
 enum { ITERATIONS = 140 };
 
-/* As in the paper: all iterations, whatever the residual. */
+/* Makes every step do all iterations, whatever the residual, as in the paper. */
 static void set_budget(WorldsSets *sets, int iterations)
 {
     worlds_set(sets, "solver.tolerance=0");
@@ -41,7 +41,7 @@ static TalusStatus hourglass_run(Worlds *w, LabTable *t, const char *solver)
                   bodies, done, wall, 1e3 * wall / done, 1e3 * median.solve, median.contacts,
                   median.rms, max.rms, median.relative);
     if (w->steps)
-        return TALUS_OK; /* a trial: its time is not that of the whole run */
+        return TALUS_OK; /* with --steps the time is not that of the whole run: no verdict */
     worlds_need_steps(
         worlds_judge(w, wall, 30.0, "s", &median, "hourglass, %s, %d steps", solver, steps), done,
         steps);
@@ -69,7 +69,7 @@ const WorldsRow worlds_hourglass = {.name = "hourglass",
 
 /* ---- a million ---- */
 
-/* Per contact and iteration, in nanoseconds. */
+/* Solve time per contact and iteration, ns. */
 static double cost(const WorldsStep *s)
 {
     return 1e9 * s->solve / fmax(1.0, s->contacts * s->iterations);
@@ -165,7 +165,7 @@ static TalusStatus pile_run(Worlds *w, LabTable *t, const Pile *p)
     worlds_set(&c.sets, "bodies=%d", bodies);
     if (p->shallow)
         worlds_set(&c.sets, "layers=%d", worlds_size(w, 15, 4));
-    if (p->soft) /* E = 1 / (h^2 k) on normal rows, N_nn = 2 / mass */
+    if (p->soft) /* makes E = eps N_nn, with E = 1 / (h^2 k) on normal rows and N_nn = 2 / mass */
         worlds_set(&c.sets, "stiffness==mass/2/eps/h^2");
     TALUS_TRY(worlds_open(w, &c, &world));
     TalusStatus status = pile_steps(w, p, world, &first, &s, &max);
@@ -202,7 +202,8 @@ const WorldsRow worlds_ten_million = {
 
 /* ---- a hundred million ---- */
 
-/* With fifteen layers few cheap steps pass until the layers meet; the measured steps find all of them under load. */
+/* HUNDRED_SETTLE steps with only HUNDRED_SHORT iterations are enough for the fifteen layers to meet, so that all are
+ * under load in the HUNDRED_STEPS measured steps. */
 enum { HUNDRED_SETTLE = 22, HUNDRED_SHORT = 20, HUNDRED_STEPS = 3 };
 
 typedef struct Hundred {
@@ -251,7 +252,7 @@ static void add_hundred(const Worlds *w, const Hundred *h)
              HUNDRED_SETTLE, HUNDRED_SHORT, ITERATIONS);
 }
 
-/* apgd needs more vectors than jacobi; if only jacobi fits in memory, that is reported. */
+/* Runs apgd or, if memory is too small for its vectors, jacobi, which needs fewer; then adds a note. */
 static TalusStatus run_hundred_million(Worlds *w)
 {
     Hundred h = {.solver = "apgd", .bodies = worlds_size(w, 100000000, 2000)};
