@@ -70,10 +70,10 @@ TalusStatus lab_outer_parse(const char *text, TalusOuter *out)
             return talus_params_parse(outer_params, PARAMS, "--outer",
                                       text[length] ? text + length + 1 : "", out);
         }
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "--outer %s: expected shift, tresca or auto, with :every=N,share=X,refresh=N "
-                      "behind it where wanted",
-                      text);
+    return talus_reject(
+        "--outer %s: expected shift, tresca or auto, with :every=N,share=X,refresh=N "
+        "behind it where wanted",
+        text);
 }
 
 static void append(char text[LAB_TEXT], const char *key, double value, bool *first)

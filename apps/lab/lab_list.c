@@ -23,7 +23,7 @@ static TalusStatus add(LabList *list, const char *item)
             return TALUS_OK;
         }
     if (list->count == LAB_SOLVERS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "--solver: more than %d solvers", LAB_SOLVERS);
+        return talus_reject("--solver: more than %d solvers", LAB_SOLVERS);
     list->item[list->count++] = item;
     return TALUS_OK;
 }
@@ -51,8 +51,7 @@ static TalusStatus split(LabList *list)
         bool last = *end == '\0';
         *end = '\0';
         if (*item == '\0')
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "--solver: an empty name; expected NAME[:key=value,...][,NAME...]");
+            return talus_reject("--solver: an empty name; expected NAME[:key=value,...][,NAME...]");
         TALUS_TRY(strcmp(item, "all") == 0 ? add_all(list) : add(list, item));
         if (last)
             return TALUS_OK;
@@ -66,8 +65,8 @@ static TalusStatus check(const LabList *list)
     for (int i = 0; i < list->count; i++) {
         TalusSolver *solver;
         if (strlen(list->item[i]) >= LAB_TEXT)
-            return talus_fail(TALUS_ERR_ARGUMENT, "--solver %.40s...: longer than %d characters",
-                              list->item[i], LAB_TEXT - 1);
+            return talus_reject("--solver %.40s...: longer than %d characters", list->item[i],
+                                LAB_TEXT - 1);
         TALUS_TRY(talus_solver_create(list->item[i], &solver));
         talus_solver_destroy(solver);
     }

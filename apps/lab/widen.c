@@ -80,16 +80,15 @@ static TalusStatus search(const TalusWorld *world, const TalusSnapshot *bodies, 
     int found = 0;
     TALUS_TRY(count_contacts(world, bodies, low, &found));
     if (found > contacts)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "there are %d contacts without an envelope: not to be brought to %d",
-                          found, contacts);
+        return talus_reject("there are %d contacts without an envelope: not to be brought to %d",
+                            found, contacts);
     while (true) {
         TALUS_TRY(count_contacts(world, bodies, high, &found));
         if (found > contacts)
             break;
         if (high > max_envelope)
-            return talus_fail(TALUS_ERR_ARGUMENT, "an envelope of %g sizes has %d contacts, not %d",
-                              high, found, contacts);
+            return talus_reject("an envelope of %g sizes has %d contacts, not %d", high, found,
+                                contacts);
         low = high;
         high *= 2.0;
     }

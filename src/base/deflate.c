@@ -88,8 +88,7 @@ TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes,
     *used = (size_t)(z.next_out - (Bytef *)out);
     deflateEnd(&z);
     if (code != Z_STREAM_END)
-        return talus_fail(TALUS_ERR_ARGUMENT, "zlib: %zu bytes do not fit into %zu deflated", size,
-                          capacity);
+        return talus_reject("zlib: %zu bytes do not fit into %zu deflated", size, capacity);
     return TALUS_OK;
 }
 

@@ -102,8 +102,7 @@ static TalusStatus read_choice(const TalusParam *param, const char *owner, const
         }
     char list[256];
     choice_list(param, list, sizeof list);
-    return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s=%s: expected one of %s", owner, param->key, value,
-                      list);
+    return talus_reject("%s: %s=%s: expected one of %s", owner, param->key, value, list);
 }
 
 static TalusStatus read_flag(const TalusParam *param, const char *owner, const char *value,
@@ -112,8 +111,7 @@ static TalusStatus read_flag(const TalusParam *param, const char *owner, const c
     bool on = strcmp(value, "on") == 0 || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
     bool off = strcmp(value, "off") == 0 || strcmp(value, "false") == 0 || strcmp(value, "0") == 0;
     if (!on && !off)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s=%s: expected on or off", owner, param->key,
-                          value);
+        return talus_reject("%s: %s=%s: expected on or off", owner, param->key, value);
     store(param, values, on);
     return TALUS_OK;
 }
@@ -126,11 +124,10 @@ static TalusStatus read_number(const TalusParam *param, const char *owner, const
     const char *kind = param->type == TALUS_PARAM_INT ? "a whole number" : "a number";
     if (end == value || *end != '\0' || !isfinite(x) ||
         (param->type == TALUS_PARAM_INT && x != floor(x)))
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s=%s: expected %s", owner, param->key, value,
-                          kind);
+        return talus_reject("%s: %s=%s: expected %s", owner, param->key, value, kind);
     if (x < param->min || x > param->max)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: %s=%s: expected %s from %g to %g", owner,
-                          param->key, value, kind, param->min, param->max);
+        return talus_reject("%s: %s=%s: expected %s from %g to %g", owner, param->key, value, kind,
+                            param->min, param->max);
     store(param, values, x);
     return TALUS_OK;
 }
@@ -154,11 +151,9 @@ static TalusStatus unknown_key(const TalusParam *table, int count, const char *o
         names[i] = table[i].key;
     const char *near = talus_nearest_name(key, names, n);
     if (near)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: no parameter '%s'; did you mean '%s'?", owner,
-                          key, near);
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "%s: no parameter '%s'; `talus list solvers` names its parameters", owner,
-                      key);
+        return talus_reject("%s: no parameter '%s'; did you mean '%s'?", owner, key, near);
+    return talus_reject("%s: no parameter '%s'; `talus list solvers` names its parameters", owner,
+                        key);
 }
 
 static TalusStatus read_pair(const TalusParam *table, int count, const char *owner, char *pair,
@@ -166,7 +161,7 @@ static TalusStatus read_pair(const TalusParam *table, int count, const char *own
 {
     char *equals = strchr(pair, '=');
     if (!equals)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%s: '%s': expected key=value", owner, pair);
+        return talus_reject("%s: '%s': expected key=value", owner, pair);
     *equals = '\0';
     for (int i = 0; i < count; i++)
         if (strcmp(table[i].key, pair) == 0)
@@ -181,8 +176,7 @@ TalusStatus talus_params_parse(const TalusParam *table, int count, const char *o
         char pair[2 * MAX_WORD];
         size_t length = strcspn(text, ",");
         if (length >= sizeof pair)
-            return talus_fail(TALUS_ERR_ARGUMENT, "%s: '%.40s...': expected key=value", owner,
-                              text);
+            return talus_reject("%s: '%.40s...': expected key=value", owner, text);
         memcpy(pair, text, length);
         pair[length] = '\0';
         TALUS_TRY(read_pair(table, count, owner, pair, values));

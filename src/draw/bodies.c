@@ -220,10 +220,9 @@ TalusStatus talus_picture_chains(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
     if (!s->contact)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "chains: this frame holds no contacts; frames of more "
-                          "than %d bodies leave them out",
-                          TALUS_LEAN_ABOVE);
+        return talus_reject("chains: this frame holds no contacts; frames of more "
+                            "than %d bodies leave them out",
+                            TALUS_LEAN_ABOVE);
     int count;
     double least = min_chain_force(s);
     TALUS_TRY(measure_chains(picture, least, &count));

@@ -118,8 +118,8 @@ TalusStatus talus_picture_colours(TalusPicture *picture)
         return TALUS_OK;
     Values values = values_of(picture->snapshot, def->colour);
     if (!values.real && !values.whole)
-        return talus_fail(TALUS_ERR_ARGUMENT, "colour by %s: this frame does not hold it%s",
-                          talus_colour_name(def->colour), why_missing(def->colour));
+        return talus_reject("colour by %s: this frame does not hold it%s",
+                            talus_colour_name(def->colour), why_missing(def->colour));
     if (isnan(def->high)) {
         double percentile, largest;
         TALUS_TRY(high_value(picture->snapshot, values, &percentile, &largest));

@@ -64,14 +64,12 @@ static void develop(const TalusPicture *picture, TalusPool *pool, const float *l
 static TalusStatus check(const TalusDrawDef *def)
 {
     if (!(def->zoom > 0.0 && def->zoom <= 1e6))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "zoom %g; expected a number above 0, a million at most", def->zoom);
+        return talus_reject("zoom %g; expected a number above 0, a million at most", def->zoom);
     if (!isnan(def->low) && !(def->low < def->high))
-        return talus_fail(TALUS_ERR_ARGUMENT, "range %g:%g; the first must be below the second",
-                          def->low, def->high);
+        return talus_reject("range %g:%g; the first must be below the second", def->low, def->high);
     if (!isfinite(def->azimuth) || !isfinite(def->elevation))
-        return talus_fail(TALUS_ERR_ARGUMENT, "camera: azimuth %g, elevation %g; expected degrees",
-                          def->azimuth, def->elevation);
+        return talus_reject("camera: azimuth %g, elevation %g; expected degrees", def->azimuth,
+                            def->elevation);
     return TALUS_OK;
 }
 

@@ -11,8 +11,8 @@ TalusStatus talus_image_create(int width, int height, int channels, TalusImage *
 {
     memset(out, 0, sizeof *out);
     if (width < 1 || height < 1 || width > TALUS_IMAGE_SIDE_MAX || height > TALUS_IMAGE_SIDE_MAX)
-        return talus_fail(TALUS_ERR_ARGUMENT, "picture: %dx%d; sides are 1 to %d pixels", width,
-                          height, TALUS_IMAGE_SIDE_MAX);
+        return talus_reject("picture: %dx%d; sides are 1 to %d pixels", width, height,
+                            TALUS_IMAGE_SIDE_MAX);
     size_t size = (size_t)width * (size_t)height * (size_t)channels;
     TALUS_TRY(TALUS_ALLOC(out->pixel, size, "picture"));
     out->width = width;

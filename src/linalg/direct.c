@@ -105,16 +105,14 @@ static bool same_signs(const TalusDirect *d, const int8_t *sign)
 static TalusStatus check_lower(const TalusSparse *a)
 {
     if (a->rows != a->columns)
-        return talus_fail(TALUS_ERR_ARGUMENT, "direct solver: %d rows but %d columns", a->rows,
-                          a->columns);
+        return talus_reject("direct solver: %d rows but %d columns", a->rows, a->columns);
     for (int i = 0; i < a->rows; i++)
         for (int32_t e = a->start[i]; e < a->start[i + 1]; e++)
             if (a->column[e] < 0 || a->column[e] > i ||
                 (e > a->start[i] && a->column[e] <= a->column[e - 1]))
-                return talus_fail(TALUS_ERR_ARGUMENT,
-                                  "direct solver: row %d has an entry in column %d: expected "
-                                  "rising columns up to the diagonal",
-                                  i, a->column[e]);
+                return talus_reject("direct solver: row %d has an entry in column %d: expected "
+                                    "rising columns up to the diagonal",
+                                    i, a->column[e]);
     return TALUS_OK;
 }
 
@@ -198,10 +196,9 @@ TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower)
 {
     d->factored = false;
     if (!same_pattern(d, lower))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "direct solver: %d rows with %d entries, not of the pattern that was "
-                          "analysed last",
-                          lower->rows, talus_sparse_entries(lower));
+        return talus_reject("direct solver: %d rows with %d entries, not of the pattern that was "
+                            "analysed last",
+                            lower->rows, talus_sparse_entries(lower));
     TALUS_TRY(check_fill(d));
     TALUS_TRY(check_values(lower));
     if (lower->rows > 0) {
@@ -217,7 +214,7 @@ TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower)
 TalusStatus talus_direct_solve(TalusDirect *d, double *x)
 {
     if (!d->factored)
-        return talus_fail(TALUS_ERR_ARGUMENT, "direct solver: there is no factor to solve with");
+        return talus_reject("direct solver: there is no factor to solve with");
     return d->pattern.rows > 0 ? d->make->solve(d->state, x) : TALUS_OK;
 }
 

@@ -70,14 +70,14 @@ static TalusStatus check_moments(const TalusContactDef *c, int i)
 {
     if (!(c->spinning >= 0.0) || !(c->rolling >= 0.0) || !isfinite(c->spinning) ||
         !isfinite(c->rolling))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "contact %d: spinning %g and rolling %g must be finite and not negative",
-                          i, c->spinning, c->rolling);
+        return talus_reject(
+            "contact %d: spinning %g and rolling %g must be finite and not negative", i,
+            c->spinning, c->rolling);
     bool turns = c->spinning > 0.0 || c->rolling > 0.0;
     if (turns && (!(c->length > 0.0) || !isfinite(c->length)))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "contact %d: spinning %g and rolling %g need a length above 0, it is %g",
-                          i, c->spinning, c->rolling, c->length);
+        return talus_reject(
+            "contact %d: spinning %g and rolling %g need a length above 0, it is %g", i,
+            c->spinning, c->rolling, c->length);
     return TALUS_OK;
 }
 
@@ -86,14 +86,13 @@ static TalusStatus check_joint(const TalusProblemDef *def, int i)
 {
     const TalusContactDef *c = &def->contacts[i];
     if (c->model.section == TALUS_SECTION_JOINT && (c->spinning > 0.0 || c->rolling > 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "contact %d: spinning %g and rolling %g of a joint, expected 0", i,
-                          c->spinning, c->rolling);
+        return talus_reject("contact %d: spinning %g and rolling %g of a joint, expected 0", i,
+                            c->spinning, c->rolling);
     if (is_free_joint(c) && i + 1 < def->contact_count && !is_free_joint(&def->contacts[i + 1]))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "contact %d: a free joint before contact %d, which is none; free joints "
-                          "come last",
-                          i, i + 1);
+        return talus_reject(
+            "contact %d: a free joint before contact %d, which is none; free joints "
+            "come last",
+            i, i + 1);
     return TALUS_OK;
 }
 
@@ -102,19 +101,16 @@ static TalusStatus check_contact(const TalusProblemDef *def, int i)
     const TalusContactDef *c = &def->contacts[i];
     double norm = talus_norm(c->normal);
     if (c->a < 0 || c->a >= def->body_count || c->b < -1 || c->b >= def->body_count || c->a == c->b)
-        return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: bodies %d and %d of %d", i, c->a, c->b,
-                          def->body_count);
+        return talus_reject("contact %d: bodies %d and %d of %d", i, c->a, c->b, def->body_count);
     if (!(norm > 0.999999 && norm < 1.000001))
-        return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: normal has length %g, expected 1", i,
-                          norm);
+        return talus_reject("contact %d: normal has length %g, expected 1", i, norm);
     if (!(c->mu >= 0.0) || !(c->compliance >= 0.0) || (!isfinite(c->mu) && !is_free_joint(c)) ||
         !isfinite(c->compliance) || !isfinite(c->bias))
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "contact %d: mu %g and compliance %g must be finite and not negative, "
-                          "bias %g finite",
-                          i, c->mu, c->compliance, c->bias);
+        return talus_reject("contact %d: mu %g and compliance %g must be finite and not negative, "
+                            "bias %g finite",
+                            i, c->mu, c->compliance, c->bias);
     if (def->inv_mass[c->a] <= 0.0 && (c->b < 0 || def->inv_mass[c->b] <= 0.0))
-        return talus_fail(TALUS_ERR_ARGUMENT, "contact %d: neither body can move", i);
+        return talus_reject("contact %d: neither body can move", i);
     TALUS_TRY(check_moments(c, i));
     TALUS_TRY(talus_problem_check_model(c->model, "contact", i));
     return check_joint(def, i);
@@ -199,9 +195,8 @@ TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, Ta
     TalusProblem *p;
     *out = NULL;
     if (!def->contacts == !def->values)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "problem: give either contacts or an explicit matrix, not %s",
-                          def->contacts ? "both" : "neither");
+        return talus_reject("problem: give either contacts or an explicit matrix, not %s",
+                            def->contacts ? "both" : "neither");
     TALUS_TRY(talus_problem_create_empty(pool, &p));
     TalusStatus status =
         def->contacts ? fill_from_contacts(p, def) : talus_problem_fill_matrix(p, def);

@@ -10,20 +10,18 @@ static TalusStatus check_matrix(const TalusProblemDef *def)
 {
     int n = def->rows * def->block_count;
     if (def->rows != 1 && def->rows != 3)
-        return talus_fail(TALUS_ERR_ARGUMENT, "problem: rows per block is %d, expected 1 or 3",
-                          def->rows);
+        return talus_reject("problem: rows per block is %d, expected 1 or 3", def->rows);
     if (def->row_start[0] != 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "problem: the first row starts at %d, expected 0",
-                          def->row_start[0]);
+        return talus_reject("problem: the first row starts at %d, expected 0", def->row_start[0]);
     for (int row = 0; row < n; row++) {
         if (def->row_start[row + 1] < def->row_start[row])
-            return talus_fail(TALUS_ERR_ARGUMENT, "problem: row %d ends before it starts", row);
+            return talus_reject("problem: row %d ends before it starts", row);
         for (int32_t k = def->row_start[row]; k < def->row_start[row + 1]; k++)
             if (def->column[k] < 0 || def->column[k] >= n || !isfinite(def->values[k]))
-                return talus_fail(TALUS_ERR_ARGUMENT,
-                                  "problem: row %d has the entry (column %d, value %g); columns go "
-                                  "from 0 to %d, values are finite",
-                                  row, def->column[k], def->values[k], n - 1);
+                return talus_reject(
+                    "problem: row %d has the entry (column %d, value %g); columns go "
+                    "from 0 to %d, values are finite",
+                    row, def->column[k], def->values[k], n - 1);
     }
     return TALUS_OK;
 }
@@ -39,14 +37,12 @@ static TalusStatus check_friction(const TalusProblemDef *def)
     for (int i = 0; i < def->block_count; i++) {
         bool joint = model_of(def, i).section == TALUS_SECTION_JOINT;
         if (joint && def->rows != 3)
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "problem: block %d is a joint, which has 3 rows; there is %d", i,
-                              def->rows);
+            return talus_reject("problem: block %d is a joint, which has 3 rows; there is %d", i,
+                                def->rows);
         if (def->rows == 3 && (!(def->mu[i] >= 0.0) || (!isfinite(def->mu[i]) && !joint)))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "problem: block %d has mu %g, expected a finite one that is not "
-                              "negative",
-                              i, def->mu[i]);
+            return talus_reject("problem: block %d has mu %g, expected a finite one that is not "
+                                "negative",
+                                i, def->mu[i]);
         TALUS_TRY(talus_problem_check_model(model_of(def, i), "block", i));
     }
     return TALUS_OK;

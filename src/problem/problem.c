@@ -163,9 +163,9 @@ static TalusStatus check_joints(const TalusOperator *op)
     for (int i = op->blocks - op->joints; i < op->blocks; i++)
         if (op->rows == 1 || !op->model || op->model[i].section != TALUS_SECTION_JOINT ||
             op->mu[i] < INFINITY)
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "problem: the last %d blocks were to be free joints, block %d is not",
-                              op->joints, i);
+            return talus_reject(
+                "problem: the last %d blocks were to be free joints, block %d is not", op->joints,
+                i);
     return TALUS_OK;
 }
 

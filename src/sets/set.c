@@ -126,16 +126,15 @@ TalusStatus talus_model_check(TalusFrictionModel model)
 {
     if ((int)model.section < 0 || model.section >= TALUS_SECTIONS || (int)model.law < 0 ||
         model.law >= TALUS_LAWS)
-        return talus_fail(TALUS_ERR_ARGUMENT, "friction model: no section %d, law %d",
-                          (int)model.section, (int)model.law);
+        return talus_reject("friction model: no section %d, law %d", (int)model.section,
+                            (int)model.law);
     if (model.section == TALUS_SECTION_JOINT)
-        return talus_fail(TALUS_ERR_ARGUMENT, "friction model: a joint is no section of friction");
+        return talus_reject("friction model: a joint is no section of friction");
     bool polygon = model.section == TALUS_SECTION_POLYGON;
     if (polygon ? model.sides < TALUS_SIDES_MIN || model.sides > TALUS_SIDES_MAX : model.sides)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "friction model: %d sides; a polygon has %d to %d, "
-                          "the other sections 0",
-                          model.sides, TALUS_SIDES_MIN, TALUS_SIDES_MAX);
+        return talus_reject("friction model: %d sides; a polygon has %d to %d, "
+                            "the other sections 0",
+                            model.sides, TALUS_SIDES_MIN, TALUS_SIDES_MAX);
     return TALUS_OK;
 }
 
@@ -147,9 +146,8 @@ TalusStatus talus_set_check(TalusFrictionModel model)
         return talus_model_check(model);
     if (model.law == TALUS_LAW_CCP && model.sides >= 1 && model.sides <= TALUS_JOINT_ROWS)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "joint: rows %d under law %d; expected 1 to %d under ccp (%d)", model.sides,
-                      (int)model.law, TALUS_JOINT_ROWS, (int)TALUS_LAW_CCP);
+    return talus_reject("joint: rows %d under law %d; expected 1 to %d under ccp (%d)", model.sides,
+                        (int)model.law, TALUS_JOINT_ROWS, (int)TALUS_LAW_CCP);
 }
 
 void talus_section_angle(TalusFrictionModel model, double *c, double *s)

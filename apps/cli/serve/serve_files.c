@@ -290,7 +290,7 @@ TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chu
     refresh(files, &view);
     TalusStatus status = files->frames && number < files->frames->heads
                              ? pack_head(files->frames, files->frames->head[number], chunk)
-                             : talus_fail(TALUS_ERR_ARGUMENT, "there is no head of this number");
+                             : talus_reject("there is no head of this number");
     pthread_mutex_unlock(&files->lock);
     return status;
 }
@@ -398,7 +398,7 @@ TalusStatus serve_files_control(ServeFiles *files, const char *word)
     reopen_directory(files);
     TalusStatus status = TALUS_OK;
     if (!read_state(files, &run) || !run.alive)
-        status = talus_fail(TALUS_ERR_ARGUMENT, "no run is at work that could be told to %s", word);
+        status = talus_reject("no run is at work that could be told to %s", word);
     else if (!run_control_write(files->dir, word))
         status = talus_fail(TALUS_ERR_IO, "%s/control: cannot write: %s", files->location.dir,
                             strerror(errno));

@@ -389,9 +389,8 @@ static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *rep
     double bad[2];
     int block = (int)-v[3];
     cu_get(cu_of(op), bad, op->diagonal[block], sizeof bad);
-    return talus_fail(TALUS_ERR_ARGUMENT,
-                      "problem: block %d has the diagonal entry %g, expected a positive one", block,
-                      bad[0]);
+    return talus_reject("problem: block %d has the diagonal entry %g, expected a positive one",
+                        block, bad[0]);
 }
 
 TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, TalusOperator **op,

@@ -134,11 +134,10 @@ static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *
     if (s->id[i].number - 1 >= TALUS_ID_LIMIT - 1 || s->shape[i] < 0 ||
         s->shape[i] >= head->shape_count || s->material[i] < 0 ||
         s->material[i] >= head->material_count)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "frames: body %d of the snapshot has id %" PRIu64
-                          ", shape %d and material %d; the head has %d shapes and %d materials",
-                          i, s->id[i].number, s->shape[i], s->material[i], head->shape_count,
-                          head->material_count);
+        return talus_reject("frames: body %d of the snapshot has id %" PRIu64
+                            ", shape %d and material %d; the head has %d shapes and %d materials",
+                            i, s->id[i].number, s->shape[i], s->material[i], head->shape_count,
+                            head->material_count);
     if (!isfinite(talus_norm(s->position[i])))
         return talus_fail(TALUS_ERR_NUMERIC,
                           "frames: the position of body %" PRIu64 " is not finite",

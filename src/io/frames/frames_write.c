@@ -61,10 +61,9 @@ static TalusStatus start(TalusFramesWriter *w, const TalusFramesDef *def)
     TALUS_TRY(set_names(w, def ? def->title : NULL, def ? def->scene : NULL));
     w->detail = def ? def->detail : TALUS_DETAIL_AUTO;
     if ((unsigned)w->detail > TALUS_DETAIL_LEAN)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "frames: detail %d; expected auto (0), full (1) or "
-                          "lean (2)",
-                          (int)w->detail);
+        return talus_reject("frames: detail %d; expected auto (0), full (1) or "
+                            "lean (2)",
+                            (int)w->detail);
     return TALUS_OK;
 }
 
@@ -255,9 +254,9 @@ static TalusStatus check_fields(const TalusFramesHead *head, const TalusSnapshot
                   (head->lean ? s->speed != NULL : s->velocity != NULL && s->touching && contacts);
     if (enough)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT, "frames: the snapshot has fields %#x; %s frames need %s",
-                      s->fields, head->lean ? "lean" : "full",
-                      head->lean ? "speeds and forces" : "velocities, forces and chains");
+    return talus_reject("frames: the snapshot has fields %#x; %s frames need %s", s->fields,
+                        head->lean ? "lean" : "full",
+                        head->lean ? "speeds and forces" : "velocities, forces and chains");
 }
 
 static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, double time)

@@ -112,10 +112,10 @@ static TalusStatus fill_mass(const TalusProblemDef *def, const Freedom *freedom,
         if (angular < 0)
             continue;
         if (!invert(def->inv_inertia[i], inertia))
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "body %d: its inverse inertia is not positive definite: FCLIB has no "
-                              "place for a body that turns about some axes only",
-                              i);
+            return talus_reject(
+                "body %d: its inverse inertia is not positive definite: FCLIB has no "
+                "place for a body that turns about some axes only",
+                i);
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
                 add_entry(e, angular + r, angular + c, inertia[r][c]);

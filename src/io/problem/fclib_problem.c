@@ -282,8 +282,8 @@ static TalusStatus check_match(const TalusFclib *f, const TalusProblem *problem)
 {
     if (talus_problem_blocks(problem) == f->contacts)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_ARGUMENT, "the problem has %d contacts, the FCLIB problem %d",
-                      talus_problem_blocks(problem), f->contacts);
+    return talus_reject("the problem has %d contacts, the FCLIB problem %d",
+                        talus_problem_blocks(problem), f->contacts);
 }
 
 static TalusStatus solve_point(const TalusFclib *f, TalusFclibPoint *point)
@@ -329,7 +329,7 @@ TalusStatus talus_fclib_impulses(const TalusFclib *f, const TalusProblem *proble
 {
     TALUS_TRY(check_match(f, problem));
     if (!point->r)
-        return talus_fail(TALUS_ERR_ARGUMENT, "the point holds no impulses r");
+        return talus_reject("the point holds no impulses r");
     widen(f, talus_problem_rows(problem), point->r, gamma);
     return TALUS_OK;
 }

@@ -67,7 +67,7 @@ static Layout list_arrays(const TalusProblemHeader *h, TalusProblemContent *cont
     }
     if (h->flags & HAS_MODELS)
         add_array(&layout, &content->models, h->blocks, sizeof(TalusStoredModel));
-    if (h->flags & HAS_TURNING)
+    if (h->flags & HAS_MOMENTS)
         add_array(&layout, &content->moments, h->blocks, sizeof(TalusStoredMoments));
     add_array(&layout, &content->gamma, size, sizeof(double));
     if (h->flags & HAS_ESTIMATE)
@@ -125,7 +125,7 @@ static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int 
         if (m.section || m.law || m.sides)
             flags |= HAS_MODELS;
         if (c && (c->spinning != 0.0 || c->rolling != 0.0 || c->length != 0.0))
-            flags |= HAS_TURNING;
+            flags |= HAS_MOMENTS;
     }
     return flags;
 }
@@ -186,7 +186,7 @@ static TalusStatus pack(const TalusProblemHeader *h, TalusProblemContent *conten
         TALUS_TRY(TALUS_ALLOC(packed->contacts, blocks, "contacts"));
     if (h->flags & HAS_MODELS)
         TALUS_TRY(TALUS_ALLOC(packed->models, blocks, "friction models"));
-    if (h->flags & HAS_TURNING)
+    if (h->flags & HAS_MOMENTS)
         TALUS_TRY(TALUS_ALLOC(packed->moments, blocks, "moments"));
     for (size_t i = 0; i < blocks; i++) {
         const TalusContactDef *c = def->contacts ? &def->contacts[i] : NULL;
@@ -269,7 +269,7 @@ static uint32_t known_flags(const TalusProblemHeader *h)
     uint32_t own = h->form == FORM_BODIES ? HAS_RADIUS : 0;
     if (h->version == 1)
         return own;
-    own |= HAS_MODELS | HAS_ESTIMATE | (h->form == FORM_BODIES ? HAS_TURNING : 0);
+    own |= HAS_MODELS | HAS_ESTIMATE | (h->form == FORM_BODIES ? HAS_MOMENTS : 0);
     return own | (h->version > 2 ? HAS_CERTIFICATE : 0);
 }
 

@@ -10,8 +10,8 @@
 enum { FORM_BODIES = 1, FORM_MATRIX = 2 };
 
 /* Optional arrays that the file has. HAS_RADIUS exists since version 1, HAS_CERTIFICATE since 3, the others since 2;
- * HAS_TURNING: coefficients of moments. */
-enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_TURNING = 4, HAS_ESTIMATE = 8, HAS_CERTIFICATE = 16 };
+ * HAS_MOMENTS: coefficients of moments. */
+enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_MOMENTS = 4, HAS_ESTIMATE = 8, HAS_CERTIFICATE = 16 };
 
 typedef struct TalusProblemHeader {
     char magic[8];
@@ -35,7 +35,7 @@ typedef struct TalusStoredMoments {
     double spinning, rolling, length;
 } TalusStoredMoments;
 
-_Static_assert(sizeof(TalusProblemHeader) == 72, "the header is written as they lie in memory");
+_Static_assert(sizeof(TalusProblemHeader) == 72, "the header is written as it lies in memory");
 _Static_assert(sizeof(TalusStoredContact) == 104, "contacts are written as they lie in memory");
 _Static_assert(sizeof(TalusStoredModel) == 12, "models are written as they lie in memory");
 _Static_assert(sizeof(TalusStoredMoments) == 24, "moments are written as they lie in memory");

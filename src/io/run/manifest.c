@@ -23,8 +23,7 @@ TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry,
     size_t count = (size_t)manifest->count, length = strlen(entry->name);
     TalusEntry added = *entry;
     if (length > NAME_MAX_BYTES)
-        return talus_fail(TALUS_ERR_ARGUMENT, "%.60s...: a name of %zu bytes is too long",
-                          entry->name, length);
+        return talus_reject("%.60s...: a name of %zu bytes is too long", entry->name, length);
     TALUS_TRY(TALUS_GROW(manifest->entry, count + 1, count, "list of files"));
     TALUS_TRY(talus_copy_text(entry->name, "list of files", &added.name));
     manifest->entry[count] = added;

@@ -169,8 +169,8 @@ static TalusStatus take(TalusSnapshot *s, const TalusWorld *world, unsigned fiel
 TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world, unsigned fields)
 {
     if (fields & ~(unsigned)TALUS_SNAPSHOT_ALL)
-        return talus_fail(TALUS_ERR_ARGUMENT, "snapshot: fields %#x; a world has those of %#x",
-                          fields, (unsigned)TALUS_SNAPSHOT_ALL);
+        return talus_reject("snapshot: fields %#x; a world has those of %#x", fields,
+                            (unsigned)TALUS_SNAPSHOT_ALL);
     /* Speeds are computed from velocities; these are hidden afterwards if they were not requested. */
     bool hide = fields & TALUS_SNAPSHOT_SPEED && !(fields & TALUS_SNAPSHOT_VELOCITY);
     TalusStatus status = take(snapshot, world, hide ? fields | TALUS_SNAPSHOT_VELOCITY : fields);

@@ -339,13 +339,12 @@ static TalusStatus check_options(const TalusSolveOptions *options, const TalusPr
     const TalusOuter *outer = &options->outer;
     const uint32_t others = ~TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
     if (options->max_iterations <= 0)
-        return talus_fail(TALUS_ERR_ARGUMENT, "solver: max_iterations is %d, expected at least 1",
-                          options->max_iterations);
+        return talus_reject("solver: max_iterations is %d, expected at least 1",
+                            options->max_iterations);
     if (!(outer->share >= 0.0 && outer->share <= 1.0) || outer->every < 0 || outer->refresh < -1)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "solver: outer share %g, every %d and refresh %d; expected 0 to 1, at "
-                          "least 0 and at least -1",
-                          outer->share, outer->every, outer->refresh);
+        return talus_reject("solver: outer share %g, every %d and refresh %d; expected 0 to 1, at "
+                            "least 0 and at least -1",
+                            outer->share, outer->every, outer->refresh);
     if (options->norm == TALUS_NORM_SICONOS &&
         (talus_problem_kinds(problem) & others || problem->lent))
         return talus_fail(TALUS_ERR_UNSUPPORTED,

@@ -61,10 +61,9 @@ static const TalusSolverType *find_type(const char *name)
     }
     const char *near = talus_nearest_name(name, names, SOLVERS);
     if (near)
-        talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%s'; did you mean '%s'?", name, near);
+        talus_reject("solver: no solver '%s'; did you mean '%s'?", name, near);
     else
-        talus_fail(TALUS_ERR_ARGUMENT,
-                   "solver: no solver '%s'; `talus list solvers` names them all", name);
+        talus_reject("solver: no solver '%s'; `talus list solvers` names them all", name);
     return NULL;
 }
 
@@ -82,9 +81,8 @@ static TalusStatus read_params(TalusSolver *s, const char *text)
 {
     const TalusSolverType *t = s->type;
     if (t->param_count == 0 && *text)
-        return talus_fail(TALUS_ERR_ARGUMENT,
-                          "%s: takes no parameters; name the solver that should have '%s'", t->name,
-                          text);
+        return talus_reject("%s: takes no parameters; name the solver that should have '%s'",
+                            t->name, text);
     talus_params_default(t->params, t->param_count, s->params);
     return talus_error_at(talus_locate(TALUS_DOMAIN_SOLVER, NULL, 0, NULL),
                           talus_params_parse(t->params, t->param_count, t->name, text, s->params));
@@ -129,7 +127,7 @@ TalusStatus talus_solver_create(const char *spec, TalusSolver **out)
     size_t length = strcspn(spec, ":");
     *out = NULL;
     if (length >= sizeof name)
-        return talus_fail(TALUS_ERR_ARGUMENT, "solver: no solver '%.40s'", spec);
+        return talus_reject("solver: no solver '%.40s'", spec);
     memcpy(name, spec, length);
     name[length] = '\0';
     const TalusSolverType *type = find_type(name);
