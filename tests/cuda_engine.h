@@ -440,7 +440,8 @@ static inline bool build_both(Both *both, bool soften, Copy *copy)
         return false;
     CHECK(!op->compliance == !host->compliance && !op->model == !host->model);
     CHECK(!op->estimate == !host->estimate && !op->unshifted == !host->unshifted);
-    CHECK(op->kinds == host->kinds && op->varied == host->varied && op->prisms == host->prisms);
+    CHECK(op->kinds == host->kinds && op->mixed_sets == host->mixed_sets &&
+          op->prisms == host->prisms);
     match_bodies(host, w->materials.any_cohesion ? 1e-13 : 0.0, copy);
     match_blocks(host, talus_problem_gamma(w->problem), copy);
     return true;

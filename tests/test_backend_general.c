@@ -201,9 +201,9 @@ TEST(general_way_is_the_fast_way)
                           .matrix = form % 2,
                           .scaled = true};
         ModelCase c = make_model_case(&o, NULL);
-        CHECK(!c.op->varied);
+        CHECK(!c.op->mixed_sets);
         Results fast = run_everything(&c);
-        c.op->varied = true;
+        c.op->mixed_sets = true;
         Results general = run_everything(&c);
         CHECK_INT((long long)fast.count, (long long)general.count);
         double worst = 0.0;
@@ -234,7 +234,7 @@ TEST(threads_do_not_show)
                                                           .law = -1,
                                                           .scaled = true},
                                           pool);
-            CHECK(c.blocks > 512 && c.op->varied); /* more than one chunk of blocks */
+            CHECK(c.blocks > 512 && c.op->mixed_sets); /* more than one chunk of blocks */
             all[t] = run_everything(&c);
             free_model_case(&c);
             talus_pool_destroy(pool);

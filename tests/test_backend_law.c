@@ -322,7 +322,7 @@ TEST(laws_of_nothing_but_ccp)
     double *gamma = model_vector(c.n, 5, -0.3);
     TalusResidualSums plain;
     TalusLawSums sums;
-    CHECK(!c.op->varied && !c.op->unshifted && !c.op->estimate);
+    CHECK(!c.op->mixed_sets && !c.op->unshifted && !c.op->estimate);
     cpu->op.residual(c.op, gamma, &plain);
     cpu->law.shift(c.op, gamma, 1.0, &sums);
     near_sum(sums.residual2, plain.residual2);

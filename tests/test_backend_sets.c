@@ -79,7 +79,7 @@ static void for_models(void (*check)(ModelCase *c))
                               .scaled = form % 2};
             ModelCase c = make_model_case(&o, NULL);
             bool cone = o.section == 0 && (o.law == TALUS_LAW_CCP || o.law == TALUS_LAW_COULOMB);
-            CHECK(c.op->varied == (c.rows == 6 || !cone));
+            CHECK(c.op->mixed_sets == (c.rows == 6 || !cone));
             CHECK(c.rows == 6 || o.matrix || c.op->sphere_sphere > 8); /* which have fast loops */
             check(&c);
             free_model_case(&c);

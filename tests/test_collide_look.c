@@ -27,7 +27,7 @@ static int contacts(void)
 
 static bool misses(double tolerance)
 {
-    TalusLook look = {around, tolerance};
+    TalusRedetectSubset look = {around, tolerance};
     int found = -1;
     CHECK_OK(talus_detector_find_missed(detector, NULL, &s.view, &s.options, &look, &found));
     return found > 0;

@@ -75,7 +75,7 @@ TEST(operations_agree)
         TalusResidualSums sums[2];
         double sum2[2], max[2], g[2][400];
         CHECK_INT(b.r[1].op.kinds, b.r[0].op.kinds);
-        CHECK_INT(b.r[1].op.varied, b.r[0].op.varied);
+        CHECK_INT(b.r[1].op.mixed_sets, b.r[0].op.mixed_sets);
         for (int question = 0; question < 3; question++) {
             double x[400];
             for (int i = 0; i < 400; i++)
@@ -163,7 +163,7 @@ TEST(runs_agree)
 {
     for (int method = 0; method < 4; method++) {
         Both b = open_both(method / 2 ? make_pairs() : make_joints(&cases[0]));
-        CHECK(!b.r[1].op.varied);
+        CHECK(!b.r[1].op.mixed_sets);
         TalusRun run[2];
         for (int k = 0; k < 2; k++) {
             run[k] = run_both(&b, k, method % 2);

@@ -306,7 +306,7 @@ TEST(coulombs_law_is_that_of_the_cpu)
     for (int i = 0; i < CASES; i++) {
         Case c = open_exact(i);
         double *x[2] = {vector(&c), vector(&c)};
-        exact += c.exact && !c.host->varied;
+        exact += c.exact && !c.host->mixed_sets;
         for (int k = 0; c.exact && k < 8; k++) {
             TalusMetric metric = (TalusMetric)(k % 2);
             TalusRun run = {.iterations = 15, .check = k % 4 < 2 ? 1000 : 1, .stepwise = k < 4};

@@ -123,7 +123,7 @@ static void for_cases(void (*check)(Case *c))
                               .matrix = form / 2 == 2,
                               .scaled = form % 2};
             Case c = make_case(&o);
-            CHECK(c.device.varied == c.op->varied && c.device.kinds == c.op->kinds);
+            CHECK(c.device.mixed_sets == c.op->mixed_sets && c.device.kinds == c.op->kinds);
             check(&c);
             free_case(&c);
         }

@@ -365,7 +365,7 @@ TEST(redundant_rows)
         for (int k = 0; k < 8; k++)
             v[b][k] = before[b][k] = draw(&r);
     talus_elimination_apply(e, false, v);
-    talus_elimination_solution(e, x);
+    talus_elimination_get_solution(e, x);
     double moved = 0.0;
     for (int i = 0; i < r.count; i++)
         CHECK_NEAR(row_velocity(&r.row[i], v), 0.0, 1e-13);
@@ -400,7 +400,7 @@ TEST(redundant_rows_share)
         for (int k = 0; k < 8; k++)
             v[b][k] = draw(&r);
     talus_elimination_apply(e, false, v);
-    talus_elimination_solution(e, x);
+    talus_elimination_get_solution(e, x);
     for (int k = 0; k < 3; k++) {
         CHECK_NEAR(x[k], x[3 + k], 1e-5 * largest(x, 6));
         CHECK_NEAR(row_velocity(&r.row[k], v), 0.0, 1e-14);
@@ -458,7 +458,7 @@ static void check_apply(bool twice)
             v[b][k] = draw(&r);
     double driven = v[3][0];
     talus_elimination_apply(e, true, v);
-    talus_elimination_solution(e, x);
+    talus_elimination_get_solution(e, x);
     for (int i = 0; i < r.count; i++)
         CHECK_NEAR(row_velocity(&r.row[i], v) + r.row[i].bias - r.row[i].compliance * x[i], 0.0,
                    1e-13);

@@ -69,7 +69,7 @@ TEST(sets_are_boxes)
         double step = talus_block_step(c.rows, &c.set, p, d);
         CHECK(step == least || fabs(step - least) <= 1e-12 * least);
         CHECK(talus_block_shift(c.rows, &c.set, x) == 0.0);
-        talus_block_free(c.rows, &c.set, x);
+        talus_block_clear_immovable(c.rows, &c.set, x);
         talus_block_recede(c.rows, &c.set, p);
         for (int k = 0; k < c.rows; k++)
             CHECK((x[k] == 0.0 || bound_of(&c, k) > 0.0) &&
@@ -177,7 +177,7 @@ static void check_counts(TalusProblem *problem, const TalusProblemDef *def)
     for (int i = 0; i < def->contact_count; i++)
         free_ones += isinf(def->contacts[i].mu);
     CHECK_INT(op->joints, free_ones);
-    CHECK(op->varied && (op->kinds & TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT)));
+    CHECK(op->mixed_sets && (op->kinds & TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT)));
     CHECK_INT(talus_problem_friction(problem, op->blocks - 1).section, TALUS_SECTION_JOINT);
 }
 

@@ -373,7 +373,7 @@ TEST(turning_takes_six_rows)
         CHECK_INT(talus_problem_rows(problem), rows);
         CHECK_INT(talus_problem_operator(problem)->general, rows == 6 ? 4 : 0);
         CHECK(talus_problem_mu(problem, 1) == (rows == 6 ? 0.3 : 0.0));
-        CHECK(talus_problem_operator(problem)->varied == (rows == 6));
+        CHECK(talus_problem_operator(problem)->mixed_sets == (rows == 6));
         talus_problem_destroy(problem);
         contact[1].model.section = TALUS_SECTION_NONE;
     }
@@ -422,7 +422,7 @@ TEST(friction_can_be_changed)
             CHECK(i == 0 || q[rows] == made[i].def.offset[3]);
             talus_problem_destroy(again);
         }
-        CHECK(!talus_problem_operator(problem)->varied);
+        CHECK(!talus_problem_operator(problem)->mixed_sets);
         talus_problem_destroy(problem);
         free_test_problem(&made[i]);
     }

@@ -456,7 +456,7 @@ static bool check_active(const Case *c, const double *x)
         expected = expected || (reach > 0.0 && over >= -1e-13 * reach);
     }
     double g[6] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    talus_block_free(c->rows, &c->set, g);
+    talus_block_clear_immovable(c->rows, &c->set, g);
     for (int k = 1; k < c->rows; k++) {
         double reach = slope[k < 3 ? 0 : k == 3 ? 1 : 2] * (c->set.prism ? size : 1.0);
         free_rows = free_rows && g[k] == (reach > 0.0 ? 1.0 : 0.0);

@@ -198,7 +198,7 @@ TEST(rolling_friction_under_every_law)
 typedef struct Kept {
     TalusProblem *problem;
     double *offset, *now;
-    bool varied;
+    bool mixed_sets;
     int shown, stop_at;
 } Kept;
 
@@ -206,7 +206,7 @@ static Kept keep(TalusProblem *problem)
 {
     size_t bytes = (size_t)talus_problem_size(problem) * sizeof(double);
     Kept k = {.problem = problem, .offset = malloc(bytes), .now = malloc(bytes)};
-    k.varied = talus_problem_operator(problem)->varied;
+    k.mixed_sets = talus_problem_operator(problem)->mixed_sets;
     talus_problem_offset(problem, k.offset);
     return k;
 }
@@ -217,7 +217,7 @@ static bool is_as_before(Kept *k)
     size_t n = (size_t)talus_problem_size(k->problem);
     talus_problem_offset(k->problem, k->now);
     return CHECK(memcmp(k->now, k->offset, n * sizeof(double)) == 0) && CHECK(!op->prisms) &&
-           CHECK(op->varied == k->varied);
+           CHECK(op->mixed_sets == k->mixed_sets);
 }
 
 static void drop(Kept *k)

@@ -67,14 +67,15 @@ void cli_print_option(const char *name, char letter, const char *value, const ch
 /* Prints "talus: MESSAGE" to standard error and returns CLI_FAILED. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 /* Returns "; did you mean 'NAME'?" with the name nearest to `word`, or `otherwise` if none is near. */
-const char *cli_hint(const char *word, const char *const *names, int count, const char *otherwise);
+const char *cli_did_you_mean(const char *word, const char *const *names, int count,
+                             const char *otherwise);
 /* As cli_fail, for wrong usage of `command`: refers to its help and returns CLI_USAGE. */
 int cli_usage(const CliCommand *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* Prints talus_error() and returns CLI_FAILED. */
 int cli_fail_library(void);
 /* Prints talus_error(). Returns CLI_USAGE if the error is in a choice of the command line, such as a solver parameter
  * or --set, and CLI_FAILED otherwise, as for an error in a scene file. */
-int cli_fail_choice(const CliCommand *command);
+int cli_fail_by_domain(const CliCommand *command);
 /* Returns the pointer; ends the program with a message if it is NULL (out of memory). */
 void *cli_check_memory(void *memory);
 /* From now on, prints the library's warnings to standard error, each kind once. */

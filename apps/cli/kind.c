@@ -54,7 +54,7 @@ TalusStatus cli_read_reference(const char *path, bool exact, const TalusFclib *p
     return talus_fclib_read_point(path, group, problem, out);
 }
 
-int cli_fail_choice(const CliCommand *command)
+int cli_fail_by_domain(const CliCommand *command)
 {
     const TalusError *e = talus_error_record();
     if (e->domain == TALUS_DOMAIN_OVERRIDE ||
@@ -68,7 +68,7 @@ int cli_check_solver(const CliCommand *command, const char *spec)
     TalusSolver *solver;
     TalusStatus status = spec ? talus_solver_create(spec, &solver) : TALUS_OK;
     if (status != TALUS_OK)
-        return cli_fail_choice(command);
+        return cli_fail_by_domain(command);
     if (spec)
         talus_solver_destroy(solver);
     return CLI_OK;

@@ -35,7 +35,7 @@ static const char *hint_at_command(const char *word, const char *otherwise)
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++)
         names[i] = commands[i]->name;
-    return cli_hint(word, names, COMMANDS, otherwise);
+    return cli_did_you_mean(word, names, COMMANDS, otherwise);
 }
 
 static void print_overview(void)

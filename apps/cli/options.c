@@ -53,7 +53,8 @@ int cli_usage(const CliCommand *command, const char *format, ...)
     return CLI_USAGE;
 }
 
-const char *cli_hint(const char *word, const char *const *names, int count, const char *otherwise)
+const char *cli_did_you_mean(const char *word, const char *const *names, int count,
+                             const char *otherwise)
 {
     static char text[128];
     const char *near = talus_nearest_name(word, names, count);

@@ -139,8 +139,8 @@ static void report_missing(const char *name)
     for (int i = 0; i < names.count; i++)
         list[i] = names.name[i];
     cli_fail("no scene '%s'%s", name,
-             cli_hint(name, list, names.count,
-                      ": expected a file, or a name that `talus list scenes` shows"));
+             cli_did_you_mean(name, list, names.count,
+                              ": expected a file, or a name that `talus list scenes` shows"));
 }
 
 bool cli_has_scene(const char *name, char *path, size_t size)
@@ -179,7 +179,7 @@ int cli_check_backend(const CliCommand *command, const char *name)
                        : cli_fail("--backend %s: %s", name, talus_error_reason());
     }
     return cli_usage(command, "--backend %s: no such backend%s", name,
-                     cli_hint(name, names, count, "; `talus list backends` names them"));
+                     cli_did_you_mean(name, names, count, "; `talus list backends` names them"));
 }
 
 int cli_threads(int option)

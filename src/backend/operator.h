@@ -78,7 +78,7 @@ typedef struct TalusOperator {
     /* both */
     /* False if all blocks are half lines (1 row), or all are circular cones |t| <= mu n (3 rows) under one law: the
      * fast loops know these sets only. True: sets may differ from block to block; sets/set.h handles each. */
-    bool varied;
+    bool mixed_sets;
     /* Friction kinds that occur: bits TALUS_KIND(law, section); 0 means discs under ccp only. */
     uint32_t kinds;
     bool prisms; /* Coulomb blocks are prisms, bounded by `estimate`; else cones with shifts */
@@ -122,7 +122,7 @@ static inline double talus_block_scale(const TalusOperator *op, int block)
     return op->rows == 1 ? d[0] : (d[0] + 2.0 * d[1]) * (1.0 / 3.0);
 }
 
-/* Returns TalusOperator.varied for blocks of these `kinds`, with `prisms` as in the operator. */
+/* Returns TalusOperator.mixed_sets for blocks of these `kinds`, with `prisms` as in the operator. */
 static inline bool talus_kinds_varied(int rows, uint32_t kinds, bool prisms)
 {
     const uint32_t cones = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);

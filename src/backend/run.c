@@ -63,7 +63,7 @@ static TalusStatus relax_each(const TalusBackend *backend, const TalusOperator *
 /* True if a backend's own run can take the problem: contacts with half lines or circular cones. */
 static bool takes_runs(const TalusOperator *op)
 {
-    return op->pair && op->rows <= 3 && !op->varied;
+    return op->pair && op->rows <= 3 && !op->mixed_sets;
 }
 
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,

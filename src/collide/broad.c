@@ -83,8 +83,8 @@ static inline void meet(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
-    if ((a | b) & TALUS_NOT_PLAIN) {
-        add_other(s, a & ~TALUS_NOT_PLAIN, b & ~TALUS_NOT_PLAIN);
+    if ((a | b) & TALUS_NOT_MOVING_SPHERE) {
+        add_other(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
         return;
     }
     const TalusGridBody *p = &grid->body[i], *q = &grid->body[j];
@@ -104,8 +104,8 @@ static void meet_image(Search *s, uint32_t i, uint32_t j)
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
     if (grid->image[i] & grid->image[j])
         return;
-    if ((a | b) & TALUS_NOT_PLAIN)
-        add_other(s, a & ~TALUS_NOT_PLAIN, b & ~TALUS_NOT_PLAIN);
+    if ((a | b) & TALUS_NOT_MOVING_SPHERE)
+        add_other(s, a & ~TALUS_NOT_MOVING_SPHERE, b & ~TALUS_NOT_MOVING_SPHERE);
     else if (talus_spheres_reach(grid->bodies, grid->options,
                                  talus_body_distance(grid->bodies, a, b), a, b))
         add(s, TALUS_RUN_SPHERES, a < b ? a : b, a < b ? b : a);
@@ -221,7 +221,7 @@ static void search_walls(Search *s, uint32_t i)
     const TalusGrid *grid = s->grid;
     const TalusBodyView *v = grid->bodies;
     const TalusGridBody *me = &grid->body[i];
-    uint32_t body = grid->entry[i].b & ~TALUS_NOT_PLAIN;
+    uint32_t body = grid->entry[i].b & ~TALUS_NOT_MOVING_SPHERE;
     double reach = me->fat * (1.0 + 0.5 * s->envelope);
     for (int w = 0; w < grid->walls; w++) {
         const TalusWall *wall = &grid->wall[w];
@@ -286,7 +286,7 @@ static void search_around_chunk(void *context, int64_t begin, int64_t end, int64
     begin_search(&s, context);
     for (uint32_t i = (uint32_t)begin; i < (uint32_t)end; i++) {
         int level = level_of_cell(s.grid, s.grid->entry[i].a);
-        bool asked = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_PLAIN];
+        bool asked = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_MOVING_SPHERE];
         for (int l = 0; l < level; l++)
             search_coarser_level(&s, i, &s.grid->level[l]);
         if (!asked)

@@ -140,10 +140,10 @@ TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBo
 int talus_detector_clipped(const TalusDetector *detector);
 
 /* Subset of bodies to redetect. */
-typedef struct TalusLook {
+typedef struct TalusRedetectSubset {
     const uint8_t *around; /* by body: nonzero for bodies of the subset */
     double tolerance;      /* overlap that is allowed at the end of the step, over h; m/s */
-} TalusLook;
+} TalusRedetectSubset;
 
 /* Finds contacts that are missing from the list of the last talus_detect: points at which a body of `look`, with the
  * velocities and spins of `bodies`, would overlap another body within the step by more than h times the tolerance. A
@@ -151,8 +151,8 @@ typedef struct TalusLook {
  * change until talus_detector_take_missed adds them, with zero impulses. */
 TalusStatus talus_detector_find_missed(TalusDetector *detector, TalusPool *pool,
                                        const TalusBodyView *bodies,
-                                       const TalusDetectOptions *options, const TalusLook *look,
-                                       int *missed);
+                                       const TalusDetectOptions *options,
+                                       const TalusRedetectSubset *look, int *missed);
 void talus_detector_take_missed(TalusDetector *detector);
 
 /* Returns the list of the last talus_detect (count 0 before the first), dropped impulses set to zero. */

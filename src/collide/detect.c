@@ -40,7 +40,7 @@ void talus_detector_destroy(TalusDetector *d)
 
 /* ---- dropped impulses ------------------------------------------------------------------------ */
 
-static void apply_forgotten(TalusDetector *d)
+static void apply_dropped(TalusDetector *d)
 {
     if (!d->any_dropped)
         return;
@@ -55,7 +55,7 @@ static void apply_forgotten(TalusDetector *d)
 
 TalusContactList *talus_detector_contacts(TalusDetector *d)
 {
-    apply_forgotten(d);
+    apply_dropped(d);
     return &d->list;
 }
 
@@ -72,11 +72,11 @@ void talus_detector_drop_impulses(TalusDetector *d, uint32_t body)
     d->any_dropped = true;
 }
 
-static TalusStatus reserve_forgotten(TalusDetector *d, size_t bodies)
+static TalusStatus reserve_dropped(TalusDetector *d, size_t bodies)
 {
     if (bodies <= TALUS_CAPACITY(d->dropped))
         return TALUS_OK;
-    apply_forgotten(d);
+    apply_dropped(d);
     TALUS_TRY(TALUS_GROW(d->dropped, bodies, 0, "dropped bodies"));
     memset(d->dropped, 0, TALUS_CAPACITY(d->dropped));
     return TALUS_OK;
@@ -377,8 +377,8 @@ TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView 
 {
     *out = &d->list;
     TALUS_TRY(talus_check_detect_options(options));
-    apply_forgotten(d);
-    TALUS_TRY(reserve_forgotten(d, (size_t)bodies->count));
+    apply_dropped(d);
+    TALUS_TRY(reserve_dropped(d, (size_t)bodies->count));
     d->bodies = bodies;
     d->options = options;
     TALUS_TRY(talus_broad_find(&d->broad, pool, bodies, options));
@@ -399,8 +399,8 @@ TalusStatus talus_detector_restore(TalusDetector *d, const TalusContactList *lis
         bodies = c->a >= bodies ? (size_t)c->a + 1 : bodies;
         bodies = c->b >= bodies ? (size_t)c->b + 1 : bodies;
     }
-    apply_forgotten(d);
-    TALUS_TRY(reserve_forgotten(d, bodies));
+    apply_dropped(d);
+    TALUS_TRY(reserve_dropped(d, bodies));
     set_counts(&d->list, 0, 0, 0);
     TALUS_TRY(TALUS_GROW(d->list.contact, count, 0, "contacts"));
     TALUS_TRY(TALUS_GROW(d->list.arms, general, 0, "contact arms"));

@@ -33,7 +33,7 @@ struct TalusDetector {
     int run;                  /* run that is counted or written */
     int64_t *run_chunk;       /* part of chunk for this run */
     int64_t drafts;           /* number of chunks of the third run with a draft */
-    const TalusLook *look;
+    const TalusRedetectSubset *look;
     atomic_llong found; /* missing contacts found so far; may exceed the capacity */
 };
 

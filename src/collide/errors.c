@@ -31,7 +31,7 @@ TalusStatus talus_refuse_sphere(long long body, double radius, double size)
         size);
 }
 
-TalusStatus talus_refuse_free(long long body, TalusShapeKind kind)
+TalusStatus talus_refuse_moving(long long body, TalusShapeKind kind)
 {
     return talus_reject("slot %lld: a %s can only be fixed", body, talus_shape_name(kind));
 }

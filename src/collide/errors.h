@@ -12,7 +12,7 @@ TalusStatus talus_refuse_body(long long body);
 /* A sphere whose size is not its radius. */
 TalusStatus talus_refuse_sphere(long long body, double radius, double size);
 /* A moving body of a shape that can only be fixed. */
-TalusStatus talus_refuse_free(long long body, TalusShapeKind kind);
+TalusStatus talus_refuse_moving(long long body, TalusShapeKind kind);
 /* No body or wall at rest may be too large for its period. */
 TalusStatus talus_check_fit(const TalusFit *fit);
 /* Two bodies within reach whose shapes have no contact function. */

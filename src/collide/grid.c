@@ -67,29 +67,29 @@ static void choose_drift(TalusGrid *grid, const uint32_t *sample, int count)
 }
 
 /* Returns the candidate with the lowest cost. */
-static double choose_phase(const int histogram[TALUS_PHASES])
+static double choose_edge_factor(const int histogram[TALUS_EDGE_FACTORS])
 {
-    double best = INFINITY, phase = 1.0;
-    for (int k = 0; k < TALUS_PHASES; k++) {
-        double cost = talus_phase_cost(histogram, k);
+    double best = INFINITY, edge_factor = 1.0;
+    for (int k = 0; k < TALUS_EDGE_FACTORS; k++) {
+        double cost = talus_edge_factor_cost(histogram, k);
         if (cost < best) {
             best = cost;
-            phase = talus_phase_edge(k);
+            edge_factor = talus_edge_factor(k);
         }
     }
-    return phase;
+    return edge_factor;
 }
 
 static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
 {
-    int histogram[TALUS_PHASES] = {0};
+    int histogram[TALUS_EDGE_FACTORS] = {0};
     double sum = 0.0;
     for (int i = 0; i < count; i++) {
         double fat = fat_radius(grid, sample[i]);
         int exponent;
         double fraction = frexp(fat * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
         if (fat > 0.0 && fat < INFINITY)
-            histogram[(int)((2.0 * fraction - 1.0) * TALUS_PHASES)]++;
+            histogram[(int)((2.0 * fraction - 1.0) * TALUS_EDGE_FACTORS)]++;
         sum += fat;
     }
     int exponent = 0;
@@ -98,7 +98,7 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
     grid->unit = ldexp(1.0, exponent);
     grid->per_unit = 1.0 / grid->unit;
     grid->large = sum < INFINITY ? TALUS_GRID_LARGE * sum / count : INFINITY;
-    grid->phase = choose_phase(histogram);
+    grid->edge_factor = choose_edge_factor(histogram);
     if (grid->bodies->period) /* fit.h would refuse or clip a larger body in the grid */
         grid->large = fmin(grid->large, 0.25 * talus_shortest_period(grid->bodies->period));
 }
@@ -150,7 +150,7 @@ static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large
             continue;
         TalusShapeKind kind = talus_body_kind(v, (uint32_t)i);
         if (talus_shape_has(kind, TALUS_TRAIT_WALL) && talus_is_free(v, i))
-            return talus_refuse_free(i, kind);
+            return talus_refuse_moving(i, kind);
         *unbounded_walls += talus_shape_has(kind, TALUS_TRAIT_WALL);
         *large_walls += !talus_is_free(v, i) && !talus_shape_has(kind, TALUS_TRAIT_WALL) &&
                         is_wall(grid, (uint32_t)i);
@@ -212,14 +212,14 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     (void)chunk;
     TalusGrid *grid = context;
     uint32_t count[TALUS_SIZE_CLASSES] = {0};
-    double per_phase = 1.0 / grid->phase;
+    double per_edge_factor = 1.0 / grid->edge_factor;
     int least = TALUS_SIZE_CLASSES, most = 0;
     for (int64_t i = begin; i < end; i++) {
         float fat = measure(grid, (uint32_t)i);
         grid->fat[i] = fat;
         if (fat == 0.0f)
             continue;
-        int class = talus_size_class(fabs((double)fat), per_phase);
+        int class = talus_size_class(fabs((double)fat), per_edge_factor);
         count[class]++;
         least = class < least ? class : least;
         most = class > most ? class : most;
@@ -241,7 +241,7 @@ static TalusStatus lay_out_levels(TalusGrid *grid)
         if (count == 0)
             continue;
         if (grid->levels < TALUS_MAX_LEVELS) {
-            TalusLevel level = {.edge = ldexp(grid->phase, class - 1023)};
+            TalusLevel level = {.edge = ldexp(grid->edge_factor, class - 1023)};
             level.per_edge = 1.0 / level.edge;
             grid->level[grid->levels++] = level;
         }
@@ -287,11 +287,11 @@ static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
 {
     (void)chunk;
     const TalusGrid *grid = context;
-    double per_phase = 1.0 / grid->phase;
+    double per_edge_factor = 1.0 / grid->edge_factor;
     for (int64_t i = begin; i < end; i++) {
         uint32_t cell = grid->cells; /* the cell after all others, for what is not in the grid */
         if (grid->fat[i] != 0.0f) {
-            int class = talus_size_class(fabs((double)grid->fat[i]), per_phase);
+            int class = talus_size_class(fabs((double)grid->fat[i]), per_edge_factor);
             cell =
                 cell_of_body(grid, &grid->level[grid->level_of_class[class]], position_of(grid, i));
         }
@@ -326,7 +326,7 @@ static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
             i = note_image(grid, k, i);
         grid->radius[k] = (float)(grid->bodies->radius[i] * per_unit / TALUS_GRID_SLACK);
         if (grid->fat[i] < 0.0f)
-            grid->entry[k].b |= TALUS_NOT_PLAIN;
+            grid->entry[k].b |= TALUS_NOT_MOVING_SPHERE;
     }
 }
 
@@ -389,7 +389,7 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
     grid->bodies = bodies;
     grid->options = options;
     grid->drift = talus_vec3(0.0, 0.0, 0.0);
-    grid->unit = grid->per_unit = grid->phase = 1.0;
+    grid->unit = grid->per_unit = grid->edge_factor = 1.0;
     grid->large = INFINITY;
     grid->walls = grid->levels = 0;
     grid->members = grid->cells = 0;

@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 
 /* Bit of TalusGrid.entry[].b, set for every body that is not plain, that is, not a moving sphere. */
-#define TALUS_NOT_PLAIN UINT32_C(0x80000000)
+#define TALUS_NOT_MOVING_SPHERE UINT32_C(0x80000000)
 
 /* A body in units of TalusGrid.unit, a power of two, so that positions are exact. */
 typedef struct TalusGridBody {
@@ -40,7 +40,7 @@ typedef struct TalusGrid {
     TalusVec3 drift;         /* mean velocity of the sample, m/s */
     double unit;             /* a power of two near the typical fat radius */
     double per_unit;         /* 1 / unit */
-    double phase;            /* cell edges are phase times a power of two, in units */
+    double edge_factor;      /* cell size: edges are edge_factor times a power of two, in units */
     double large;            /* fixed bodies with a larger fat radius are walls */
     TalusVec3 low, high;     /* box that contains most bodies, in units */
     atomic_llong bad_body;   /* lowest slot whose numbers are not finite */
@@ -48,9 +48,10 @@ typedef struct TalusGrid {
 
     TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first */
     int levels;
-    uint32_t cells;                             /* of all levels */
-    uint32_t members;                           /* bodies in the grid */
-    atomic_uint size_class[TALUS_SIZE_CLASSES]; /* bodies by ceil(log2(2 fat / phase)) + 1023 */
+    uint32_t cells;   /* of all levels */
+    uint32_t members; /* bodies in the grid */
+    atomic_uint
+        size_class[TALUS_SIZE_CLASSES]; /* bodies by ceil(log2(2 fat / edge_factor)) + 1023 */
     uint8_t level_of_class[TALUS_SIZE_CLASSES];
 
     TalusWall *wall; /* in units */

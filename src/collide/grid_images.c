@@ -79,7 +79,7 @@ TalusStatus talus_grid_images(TalusGrid *grid)
             TALUS_TRY(add_images(grid, i, sides));
     }
     size_t all = (size_t)count + (size_t)grid->image_count;
-    if (all >= TALUS_NOT_PLAIN)
+    if (all >= TALUS_NOT_MOVING_SPHERE)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "detect: %zu bodies and images exceed 31 bits",
                           all);
     TALUS_TRY(TALUS_GROW(grid->fat, all, (size_t)count, "fat radii"));

@@ -9,9 +9,10 @@
 enum {
     TALUS_MAX_LEVELS = 32,
     TALUS_SIZE_CLASSES = 2048,
-    TALUS_PHASES = 32,        /* candidates for the phase; bins for sizes within an octave */
-    TALUS_GRID_SAMPLE = 1024, /* sampled slots from which unit, phase, drift and box are chosen */
-    TALUS_LARGE_WALLS = 64    /* if more fixed bodies are large, they go into the grid */
+    TALUS_EDGE_FACTORS = 32, /* candidates for edge_factor; bins for sizes within an octave */
+    TALUS_GRID_SAMPLE =
+        1024, /* sampled slots from which unit, edge_factor, drift and box are chosen */
+    TALUS_LARGE_WALLS = 64 /* if more fixed bodies are large, they go into the grid */
 };
 
 /* A fixed body this many times larger than the mean moving one is a wall. */
@@ -64,29 +65,29 @@ TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOp
 
 /* ---- sizes ---- */
 
-/* ceil(log2(2 fat / phase)) + 1023, read from the bits of the quotient. */
-TALUS_INLINE int talus_size_class(double fat, double per_phase)
+/* ceil(log2(2 fat / edge_factor)) + 1023, read from the bits of the quotient. */
+TALUS_INLINE int talus_size_class(double fat, double per_edge_factor)
 {
-    double ratio = 2.0 * fat * per_phase;
+    double ratio = 2.0 * fat * per_edge_factor;
     uint64_t bits;
     memcpy(&bits, &ratio, sizeof bits);
     int size_class = (int)((bits - 1) >> 52) + 1;
     return size_class < 1 || size_class >= TALUS_SIZE_CLASSES ? 1 : size_class;
 }
 
-/* Candidate k for the phase, the factor in cell edge = phase 2^i: above 1, at most 2. */
-TALUS_INLINE double talus_phase_edge(int k)
+/* Candidate k for edge_factor, the factor in cell edge = edge_factor 2^i: above 1, at most 2. */
+TALUS_INLINE double talus_edge_factor(int k)
 {
-    return 1.0 + (k + 1.0) / TALUS_PHASES;
+    return 1.0 + (k + 1.0) / TALUS_EDGE_FACTORS;
 }
 
 /* Cost of the search with candidate k: the number of bodies tested grows as the cube of edge / (2 fat). The histogram
  * counts sampled bodies by fat radius within an octave. */
-TALUS_INLINE double talus_phase_cost(const int histogram[TALUS_PHASES], int k)
+TALUS_INLINE double talus_edge_factor_cost(const int histogram[TALUS_EDGE_FACTORS], int k)
 {
-    double edge = talus_phase_edge(k), cost = 0.0;
-    for (int b = 0; b < TALUS_PHASES; b++) {
-        double ratio = (b <= k ? edge : 2.0 * edge) / talus_phase_edge(b);
+    double edge = talus_edge_factor(k), cost = 0.0;
+    for (int b = 0; b < TALUS_EDGE_FACTORS; b++) {
+        double ratio = (b <= k ? edge : 2.0 * edge) / talus_edge_factor(b);
         cost += histogram[b] * ratio * ratio * ratio;
     }
     return cost;

@@ -194,8 +194,8 @@ TALUS_INLINE int talus_clip_all(const TalusClipRegion *s, const TalusFacing *sub
 /* ---- the choice of four ---------------------------------------------------------------------- */
 
 /* Twice the signed area of the triangle p q x. */
-TALUS_INLINE double talus_signed_area(const TalusCandidate *p, const TalusCandidate *q,
-                                      const TalusCandidate *x)
+TALUS_INLINE double talus_twice_signed_area(const TalusCandidate *p, const TalusCandidate *q,
+                                            const TalusCandidate *x)
 {
     return (q->u - p->u) * (x->v - p->v) - (q->v - p->v) * (x->u - p->u);
 }
@@ -210,11 +210,11 @@ TALUS_INLINE double talus_squared_distance(const TalusCandidate *p, double u, do
 TALUS_INLINE int talus_choose_beyond(const TalusCandidate *c, int count, int p, int q, int r,
                                      double least)
 {
-    double turn = talus_signed_area(&c[p], &c[q], &c[r]) < 0.0 ? -1.0 : 1.0, most = least;
+    double turn = talus_twice_signed_area(&c[p], &c[q], &c[r]) < 0.0 ? -1.0 : 1.0, most = least;
     int best = -1;
     for (int k = 0; k < count; k++) {
-        double area = -fmin(turn * talus_signed_area(&c[q], &c[r], &c[k]),
-                            turn * talus_signed_area(&c[r], &c[p], &c[k]));
+        double area = -fmin(turn * talus_twice_signed_area(&c[q], &c[r], &c[k]),
+                            turn * talus_twice_signed_area(&c[r], &c[p], &c[k]));
         if (area > TALUS_MANIFOLD_ALIKE * most) {
             most = area;
             best = k;
@@ -251,7 +251,7 @@ TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
     }
     double left = 0.0, right = 0.0;
     for (int k = 0; k < count; k++) {
-        double area = talus_signed_area(&c[at[0]], &c[at[1]], &c[k]);
+        double area = talus_twice_signed_area(&c[at[0]], &c[at[1]], &c[k]);
         if (area > TALUS_MANIFOLD_ALIKE * left && area > 0.0) {
             left = area;
             at[2] = k;

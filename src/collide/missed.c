@@ -152,8 +152,8 @@ static TalusStatus reserve_merged(TalusDetector *d, int64_t missed)
 
 TalusStatus talus_detector_find_missed(TalusDetector *d, TalusPool *pool,
                                        const TalusBodyView *bodies,
-                                       const TalusDetectOptions *options, const TalusLook *look,
-                                       int *missed)
+                                       const TalusDetectOptions *options,
+                                       const TalusRedetectSubset *look, int *missed)
 {
     *missed = 0;
     d->bodies = bodies;

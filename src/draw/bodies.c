@@ -179,7 +179,7 @@ static TalusStatus measure_chains(TalusPicture *picture, double least, int *coun
             force[(*count)++] = talus_snapshot_contact_force(s, k);
     double high = talus_percentile(force, (size_t)*count);
     if (isnan(picture->def->high))
-        picture->high = fmax(high > 0.0 ? talus_nice(high) : 1.0, picture->low);
+        picture->high = fmax(high > 0.0 ? talus_nice_number(high) : 1.0, picture->low);
     talus_release(force);
     return TALUS_OK;
 }

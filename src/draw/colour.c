@@ -60,7 +60,7 @@ uint32_t talus_picture_colour(const TalusPicture *picture, int row)
 
 /* ---- scales ---- */
 
-double talus_nice(double x)
+double talus_nice_number(double x)
 {
     static const double steps[] = {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0};
     double ten = pow(10.0, floor(log10(x)));
@@ -101,9 +101,9 @@ static double preset_high(const TalusFramesHead *head, TalusColourBy by, double 
     case TALUS_COLOUR_SPEED: { /* the scale reaches at least sqrt(g d) / 4, with the diameter d */
         double least = 0.25 * sqrt(talus_norm(head->gravity) * 2.0 * head->radius);
         double high = fmax(percentile, least);
-        return high > 0.0 ? talus_nice(high) : 1.0;
+        return high > 0.0 ? talus_nice_number(high) : 1.0;
     }
-    case TALUS_COLOUR_FORCE: return percentile > 0.0 ? talus_nice(percentile) : 1.0;
+    case TALUS_COLOUR_FORCE: return percentile > 0.0 ? talus_nice_number(percentile) : 1.0;
     case TALUS_COLOUR_TOUCHING: return 12.0;
     default: return fmax(largest, 1.0);
     }

@@ -54,7 +54,7 @@ static Sheet sheet_of(const TalusViewedSolid *wall)
         TalusF3 p = a[(k + 1) % 3], q = a[(k + 2) % 3];
         TalusF3 w =
             talus_f3_add(talus_f3_cross(wall->centre, talus_f3_sub(q, p)), talus_f3_cross(p, q));
-        TalusF3 n = talus_view_turn(wall->view, wall->normal[k]);
+        TalusF3 n = talus_view_direction(wall->view, wall->normal[k]);
         r.normal[0] = talus_f3_madd(r.normal[0], w.x, n);
         r.normal[1] = talus_f3_madd(r.normal[1], w.y, n);
         r.normal[2] = talus_f3_madd(r.normal[2], w.z, n);

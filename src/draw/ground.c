@@ -36,7 +36,7 @@ static bool meets_ground(const TalusPicture *p, int x, int y, TalusF3 *at)
 {
     const TalusView *view = &p->camera;
     TalusRay ray = talus_view_ray(view, x, y);
-    TalusF3 d = talus_view_turn_back(view, ray.d);
+    TalusF3 d = talus_view_direction_to_world(view, ray.d);
     float along = talus_f3_dot(p->ground_normal, d);
     float t = talus_f3_dot(p->ground_normal, talus_f3_sub(p->ground_point, view->eye)) / along;
     *at = talus_f3_madd(view->eye, t, d);

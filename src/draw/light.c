@@ -122,8 +122,10 @@ static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, ui
     const TalusView *view = &e->view;
     TalusF3 at = talus_f3_madd(ray.o, t, ray.d);
     SurfacePoint spot = {
-        talus_f3_add(view->eye, talus_view_turn_back(view, at)), talus_view_turn_back(view, normal),
-        talus_f3_scale(-1.0f, talus_f3_unit(talus_view_turn_back(view, ray.d))), unobstructed};
+        talus_f3_add(view->eye, talus_view_direction_to_world(view, at)),
+        talus_view_direction_to_world(view, normal),
+        talus_f3_scale(-1.0f, talus_f3_unit(talus_view_direction_to_world(view, ray.d))),
+        unobstructed};
     float specular, white = light_on(e, &spot, &specular);
     TalusF3 c = linear(e, rgb);
     return (Colour){white * c.x + specular, white * c.y + specular, white * c.z + specular, 1.0f};

@@ -120,7 +120,7 @@ TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
 /* Returns the 99th percentile by nearest rank, 0 if count is 0; sorts the values in place. */
 double talus_percentile(double *value, size_t count);
 /* Returns x > 0 rounded up to the next 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten. */
-double talus_nice(double x);
+double talus_nice_number(double x);
 
 /* Colour of the body in this row. */
 uint32_t talus_picture_colour(const TalusPicture *picture, int row);

@@ -10,7 +10,7 @@ typedef struct Span {
 TalusCut talus_cut_in_view(const TalusCut *cut, const TalusView *view)
 {
     TalusCut r = *cut;
-    r.normal = talus_view_turn(view, cut->normal);
+    r.normal = talus_view_direction(view, cut->normal);
     r.offset = cut->offset - talus_f3_dot(cut->normal, view->eye);
     return r;
 }
@@ -96,7 +96,7 @@ static bool triangle_hit(const TalusViewedSolid *form, TalusRay ray, float *t, T
     *t = talus_f3_dot(f, turned) / det + shift;
     TalusF3 n = talus_f3_scale(1.0f - u - v, form->normal[0]);
     n = talus_f3_madd(talus_f3_madd(n, u, form->normal[1]), v, form->normal[2]);
-    n = talus_view_turn(form->view, talus_f3_unit(n));
+    n = talus_view_direction(form->view, talus_f3_unit(n));
     *normal = talus_f3_dot(n, ray.d) > 0.0f ? talus_f3_scale(-1.0f, n) : n;
     return *t > 0.0f;
 }
@@ -148,7 +148,7 @@ TalusViewedSolid talus_solid_view(const TalusSolids *solids, int index, const Ta
             r.polyhedron = level_of(solids, form, view, r.centre, r.radius);
         r.normal = form->kind == TALUS_FORM_TRIANGLE ? solids->normal + form->item : NULL;
         for (int k = 0; k < 3; k++)
-            r.axis[k] = talus_view_turn(view, form->axis[k]);
+            r.axis[k] = talus_view_direction(view, form->axis[k]);
     }
     return r;
 }
@@ -175,7 +175,7 @@ bool talus_viewed_is_opaque(const TalusViewedSolid *triangle)
 {
     const TalusF3 *n = triangle->normal;
     TalusF3 sum = talus_f3_add(talus_f3_add(n[0], n[1]), n[2]);
-    float along = talus_f3_dot(talus_view_turn(triangle->view, sum), triangle->centre);
+    float along = talus_f3_dot(talus_view_direction(triangle->view, sum), triangle->centre);
     return triangle->opaque_from == TALUS_OPAQUE_FROM_BOTH ||
            (triangle->opaque_from == TALUS_OPAQUE_FROM_FRONT ? along < 0.0f : along > 0.0f);
 }

@@ -21,8 +21,8 @@ typedef struct TalusRay {
     TalusF3 o, d;
 } TalusRay;
 
-/* Transform a direction (talus_view_turn) or a point from the world to view coordinates. */
-static inline TalusF3 talus_view_turn(const TalusView *view, TalusF3 a)
+/* Transform a direction (talus_view_direction) or a point from the world to view coordinates. */
+static inline TalusF3 talus_view_direction(const TalusView *view, TalusF3 a)
 {
     return talus_f3(talus_f3_dot(view->right, a), talus_f3_dot(view->down, a),
                     talus_f3_dot(view->forward, a));
@@ -30,11 +30,11 @@ static inline TalusF3 talus_view_turn(const TalusView *view, TalusF3 a)
 
 static inline TalusF3 talus_view_point(const TalusView *view, TalusF3 p)
 {
-    return talus_view_turn(view, talus_f3_sub(p, view->eye));
+    return talus_view_direction(view, talus_f3_sub(p, view->eye));
 }
 
 /* Transforms a direction from view coordinates to the world. */
-static inline TalusF3 talus_view_turn_back(const TalusView *view, TalusF3 a)
+static inline TalusF3 talus_view_direction_to_world(const TalusView *view, TalusF3 a)
 {
     TalusF3 r = talus_f3_scale(a.x, view->right);
     r = talus_f3_madd(r, a.y, view->down);

@@ -115,16 +115,16 @@ typedef struct TalusEngineJoint {
 
 /* What a torque motor adds to a body's record (operator.h) in the problem. Several changes of one body are added in the
  * order of the array. */
-typedef struct TalusEnginePush {
+typedef struct TalusMotorChange {
     int32_t slot;
     double change[8];
-} TalusEnginePush;
+} TalusMotorChange;
 
 typedef struct TalusEngineJoints {
     const TalusEngineJoint *block; /* [kept + free], free ones last */
     int kept, free;                /* blocks with bounds; blocks without, which may be eliminated */
     bool compliance;               /* some block has compliance */
-    const TalusEnginePush *push;
+    const TalusMotorChange *push;
     int pushes;
 } TalusEngineJoints;
 

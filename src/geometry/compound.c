@@ -17,7 +17,7 @@ static TalusStatus check_part(const TalusShapePart *part, int k)
     if (!part->shape || !talus_shape_has(part->shape->kind, TALUS_TRAIT_CONVEX))
         return talus_reject("compound: part %d is a %s; expected a %s", k,
                             part->shape ? talus_shape_name(part->shape->kind) : "NULL",
-                            talus_shape_list(TALUS_TRAIT_CONVEX, kinds, sizeof kinds));
+                            talus_shape_names_with_trait(TALUS_TRAIT_CONVEX, kinds, sizeof kinds));
     if (part->shape->kind == TALUS_SHAPE_SPHERE && !(part->shape->radius > 0.0))
         return talus_reject("compound: part %d is a sphere without a radius; it must be positive",
                             k);

@@ -45,7 +45,7 @@ TALUS_SHAPE_TABLE(TALUS_DECLARE_OPS, 0)
 /* Functions of a valid kind. */
 const TalusShapeOps *talus_shape_ops(TalusShapeKind kind);
 /* Writes the kinds with a trait as words, such as "sphere, box or hull". */
-const char *talus_shape_list(int trait, char *text, size_t size);
+const char *talus_shape_names_with_trait(int trait, char *text, size_t size);
 
 /* Lays out arrays in a block, aligned to 16 bytes. Without a base it only counts, so that one function, run before and
  * after the allocation of the block, sets all pointers. */

@@ -58,7 +58,7 @@ const char *talus_shape_name(TalusShapeKind kind)
     return known(kind) ? names[kind] : "unknown";
 }
 
-const char *talus_shape_list(int trait, char *text, size_t size)
+const char *talus_shape_names_with_trait(int trait, char *text, size_t size)
 {
     size_t used = 0;
     int left = 0;

@@ -132,10 +132,10 @@ void talus_elimination_solve(TalusElimination *e, double *x)
     for (int p = 0; p < e->nodes; p++)
         memcpy(e->right + e->place[p], x + e->given[p], (size_t)node_size(e, p) * sizeof *x);
     talus_parallel(e->pool, e->machines, MACHINE_GRAIN, apply_chunk, &loop);
-    talus_elimination_solution(e, x);
+    talus_elimination_get_solution(e, x);
 }
 
-void talus_elimination_solution(const TalusElimination *e, double *x)
+void talus_elimination_get_solution(const TalusElimination *e, double *x)
 {
     for (int p = 0; p < e->nodes; p++)
         memcpy(x + e->given[p], e->x + e->place[p], (size_t)node_size(e, p) * sizeof *x);

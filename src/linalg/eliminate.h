@@ -43,7 +43,7 @@ void talus_elimination_solve(TalusElimination *e, double *x);
 /* velocity -= M^-1 D x with x = A^-1 (D' velocity + b), b only if `offset`; records as in operator.h. */
 void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity)[8]);
 /* Returns x of the last solve or apply, in the order of the rows. */
-void talus_elimination_solution(const TalusElimination *e, double *x);
+void talus_elimination_get_solution(const TalusElimination *e, double *x);
 /* Returns the arrays that talus_machine_apply needs (machine.h), valid until the next factorisation. */
 TalusMachines talus_elimination_machines(const TalusElimination *e);
 

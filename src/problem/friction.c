@@ -97,7 +97,7 @@ TalusStatus talus_problem_settle_friction(TalusProblem *p)
     size_t blocks = (size_t)op->blocks;
     op->prisms = false;
     op->kinds = settle_models(op);
-    op->varied = is_varied(op);
+    op->mixed_sets = is_varied(op);
     op->estimate = op->unshifted = NULL;
     if (any_law(op, TALUS_LAW_FIXED)) {
         TALUS_TRY(TALUS_GROW(p->estimate_store, blocks, 0, "bounds"));
@@ -172,7 +172,7 @@ TalusStatus talus_problem_set_prisms(TalusProblem *p, bool prisms)
         op->estimate = NULL;
     }
     op->prisms = prisms;
-    op->varied = is_varied(op);
+    op->mixed_sets = is_varied(op);
     return TALUS_OK;
 }
 
@@ -183,7 +183,7 @@ void talus_problem_remove_shifts(TalusProblem *p, double *kept)
         *normal_offset(&p->op, i) = p->op.unshifted[i];
     }
     p->op.prisms = false;
-    p->op.varied = is_varied(&p->op);
+    p->op.mixed_sets = is_varied(&p->op);
 }
 
 void talus_problem_apply_shifts(TalusProblem *p, const double *kept, bool prisms)
@@ -191,5 +191,5 @@ void talus_problem_apply_shifts(TalusProblem *p, const double *kept, bool prisms
     for (int i = 0; i < p->op.blocks; i++)
         *normal_offset(&p->op, i) = kept[i];
     p->op.prisms = prisms;
-    p->op.varied = is_varied(&p->op);
+    p->op.mixed_sets = is_varied(&p->op);
 }

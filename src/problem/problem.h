@@ -56,7 +56,7 @@ TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what
 /* Number of corners of a polygon or square, and corner k for mu n = 1. */
 int talus_model_corners(const TalusBlockModel *model);
 void talus_model_corner(const TalusBlockModel *model, int k, double c[2]);
-/* Derives from the models of all blocks op's kinds and varied; sets op's estimate (zeros) and unshifted (the normal
+/* Derives from the models of all blocks op's kinds and mixed_sets; sets op's estimate (zeros) and unshifted (the normal
  * offsets) if some law needs them. */
 TalusStatus talus_problem_settle_friction(TalusProblem *problem);
 /* Kinds of friction of the problem that solvers work on; at least one if it has any. */

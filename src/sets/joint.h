@@ -49,7 +49,7 @@ TALUS_INLINE bool talus_joint_active(int rows, const TalusSet *set, const double
 }
 
 /* Sets the rows of g whose bound is 0 to 0. */
-TALUS_INLINE void talus_joint_free(int rows, const TalusSet *set, double *g)
+TALUS_INLINE void talus_joint_clear_immovable(int rows, const TalusSet *set, double *g)
 {
     for (int k = 0; k < rows; k++)
         if (talus_joint_bound(set, k) == 0.0)

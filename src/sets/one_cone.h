@@ -91,7 +91,7 @@ TALUS_ONE_FUNCTION bool talus_cone_bearing(const TalusOne *one, const double b[3
             if (talus_cone_slides(one, b, gamma)) {
                 for (int tries = 0; tries < 3 && talus_slide_polish(one, b, gamma); tries++)
                     continue;
-                talus_slide_point(one, gamma);
+                talus_slide_snap_to_rim(one, gamma);
             }
             return true;
         }

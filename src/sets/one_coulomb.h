@@ -136,7 +136,7 @@ TALUS_ONE_FUNCTION void talus_pick_slide(TalusPick *pick, TalusSlide *slide, dou
     if (!(n > 0.0))
         return;
     talus_slide_polish(pick->one, pick->b, gamma);
-    talus_slide_point(pick->one, gamma);
+    talus_slide_snap_to_rim(pick->one, gamma);
     talus_pick(pick, gamma);
 }
 
@@ -225,7 +225,7 @@ TALUS_ONE_FUNCTION void talus_one_bearing(const TalusOne *one, const double b[3]
     gamma[2] = t[1];
     if (!sticks) {
         talus_slide_polish(one, b, gamma);
-        talus_slide_point(one, gamma);
+        talus_slide_snap_to_rim(one, gamma);
     }
 }
 

@@ -7,8 +7,9 @@
 
 /* Writes to r the residual of a sliding contact's three equations, as velocities: u_n = 0 (under ccp u_n = mu |u_t|);
  * |t| = mu n, times `weight` in 1/kg; u_t parallel to t. Writes u_t't / |t|^2 to *along. Returns the largest |r_k|. */
-TALUS_INLINE double talus_slide_rest(const TalusOne *one, const double b[3], const double gamma[3],
-                                     double weight, double r[3], double *along)
+TALUS_INLINE double talus_slide_residual(const TalusOne *one, const double b[3],
+                                         const double gamma[3], double weight, double r[3],
+                                         double *along)
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), u[3];
     double opens = one->law == TALUS_LAW_CCP ? one->mu : 0.0;
@@ -20,7 +21,7 @@ TALUS_INLINE double talus_slide_rest(const TalusOne *one, const double b[3], con
     return fmax(fmax(fabs(r[0]), fabs(r[1])), fabs(r[2]));
 }
 
-/* Takes one Newton step on the equations of talus_slide_rest, which recovers digits lost where n is a small difference
+/* Takes one Newton step on the equations of talus_slide_residual, which recovers digits lost where n is a small difference
  * of large numbers. Returns false, gamma unchanged, if no digits are lost or the step does not help. */
 TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3], double gamma[3])
 {
@@ -28,7 +29,7 @@ TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3
     double e[2] = {gamma[1] / size, gamma[2] / size}, unit = one->a[0][0] + one->a[1][1];
     double weight = one->mu > 1.0 ? unit / one->mu : unit;
     double opens = one->law == TALUS_LAW_CCP ? one->mu : 0.0;
-    double rest = talus_slide_rest(one, b, gamma, weight, r, &along);
+    double rest = talus_slide_residual(one, b, gamma, weight, r, &along);
     if (rest <= 2e-15 * (fabs(b[0]) + fabs(b[1]) + fabs(b[2])))
         return false;
     for (int k = 0; k < 3; k++) {
@@ -44,7 +45,7 @@ TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3
     talus_solve3(m, r, d);
     for (int k = 0; k < 3; k++)
         d[k] += gamma[k];
-    if (!(d[0] > 0.0 && talus_slide_rest(one, b, d, weight, r, &along) < rest))
+    if (!(d[0] > 0.0 && talus_slide_residual(one, b, d, weight, r, &along) < rest))
         return false;
     for (int k = 0; k < 3; k++)
         gamma[k] = d[k];
@@ -52,7 +53,7 @@ TALUS_ONE_FUNCTION bool talus_slide_polish(const TalusOne *one, const double b[3
 }
 
 /* Makes |t| = mu n to the last digit by changing n or |t|, whichever affects the contact's velocity less. */
-TALUS_INLINE void talus_slide_point(const TalusOne *one, double gamma[3])
+TALUS_INLINE void talus_slide_snap_to_rim(const TalusOne *one, double gamma[3])
 {
     double size = sqrt(gamma[1] * gamma[1] + gamma[2] * gamma[2]), mu = one->mu;
     if (one->a[0][0] * gamma[0] < (one->a[1][1] + one->a[2][2]) * size) {

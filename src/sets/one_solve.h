@@ -20,7 +20,7 @@ TALUS_INLINE bool talus_one_takes(TalusOneSolver solver, TalusFrictionLaw law, T
 }
 
 /* Solution for A = diag(nn, tt, tt), of spheres, the same by every solver: only the bound couples the components. */
-TALUS_INLINE void talus_one_apart(const TalusOne *one, const double b[3], double gamma[3])
+TALUS_INLINE void talus_one_solve_isotropic(const TalusOne *one, const double b[3], double gamma[3])
 {
     double nn = one->a[0][0], tt = one->a[1][1];
     for (int k = 0; k < 3; k++)
@@ -71,7 +71,7 @@ TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, co
         for (int k = 0; k < 3; k++)
             gamma[k] /= TALUS_ONE_LIFT;
     } else if (!small && talus_one_is_isotropic(one)) {
-        talus_one_apart(one, b, gamma);
+        talus_one_solve_isotropic(one, b, gamma);
     } else {
         talus_one_coupled(solver, one, b, gamma);
     }

@@ -37,7 +37,7 @@ TALUS_INLINE void talus_recession_span(int rows, const TalusSet *set, double *x)
     else if (set->prism)
         talus_recession_clear_friction(rows, x);
     else
-        talus_block_free(rows, set, x);
+        talus_block_clear_immovable(rows, set, x);
 }
 
 #endif

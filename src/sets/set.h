@@ -68,12 +68,12 @@ TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double
 }
 
 /* Sets to 0 the rows of g in which the set allows only 0: parts whose coefficient or prism size is 0. */
-TALUS_INLINE void talus_block_free(int rows, const TalusSet *set, double *g)
+TALUS_INLINE void talus_block_clear_immovable(int rows, const TalusSet *set, double *g)
 {
     const double none[2] = {0.0, 0.0};
     double size = set->prism ? talus_prism_size(set) : 1.0;
     if (set->section == TALUS_SECTION_JOINT) {
-        talus_joint_free(rows, set, g);
+        talus_joint_clear_immovable(rows, set, g);
         return;
     }
     for (int i = 0; i < talus_parts(rows); i++) {

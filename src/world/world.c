@@ -100,13 +100,14 @@ static TalusStatus check_def(const TalusWorldDef *def)
 /* Refuses a world that its engine cannot step. */
 static TalusStatus check_engine(const TalusWorld *world)
 {
-    uint32_t needed = (talus_periodic(&world->def.period) ? TALUS_ENGINE_PERIODS : 0) |
-                      (world->def.sleep_speed > 0.0 ? TALUS_ENGINE_SLEEP : 0);
-    if (talus_engine_can(world->engine, needed))
+    bool periods = talus_periodic(&world->def.period) &&
+                   !talus_engine_can(world->engine, TALUS_ENGINE_PERIODS);
+    bool sleep =
+        world->def.sleep_speed > 0.0 && !talus_engine_can(world->engine, TALUS_ENGINE_SLEEP);
+    if (!periods && !sleep)
         return TALUS_OK;
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "backend %s lacks periods or sleeping bodies; backend cpu has both",
-                      world->def.backend);
+    return talus_fail(TALUS_ERR_UNSUPPORTED, "backend %s has no %s; backend cpu has",
+                      world->def.backend, periods ? "periods" : "sleeping bodies");
 }
 
 static TalusStatus open_engines(TalusWorld *world)

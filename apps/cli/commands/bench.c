@@ -443,7 +443,7 @@ static int bench_session(Session *session, const char *name)
     TALUS_THEN(status, TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems"));
     TALUS_THEN(status, TALUS_ALLOC(session->path, (size_t)e->case_count, "paths"));
     if (status != TALUS_OK)
-        return cli_fail_choice(&cli_bench);
+        return cli_fail_by_domain(&cli_bench);
     set->threads = talus_pool_threads(session->pool);
     lab_set_note(set, "%s: %s.", e->source, e->summary);
     if (o->quick)

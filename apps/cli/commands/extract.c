@@ -96,7 +96,7 @@ static int extract_main(const CliList *operands)
     int code = cli_check_solver(&cli_extract, options.solver);
     if (code != CLI_OK)
         return code;
-    return extract(path, &options) == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_extract);
+    return extract(path, &options) == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_extract);
 }
 
 static const CliOption extract_options[] = {

@@ -177,7 +177,7 @@ static int list_main(const CliList *operands)
         }
     }
     return cli_usage(&cli_list, "cannot list '%s'%s", word,
-                     cli_hint(word, names, KINDS, "; expected " OPERANDS));
+                     cli_did_you_mean(word, names, KINDS, "; expected " OPERANDS));
 }
 
 const CliCommand cli_list = {

@@ -245,7 +245,7 @@ static int read_scene(const char *path, const Options *o, PictureSource *source)
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &scene);
     TALUS_THEN(status, run_scene(scene, path, o, source));
     talus_scene_destroy(scene);
-    return status == TALUS_OK ? CLI_OK : cli_fail_choice(&cli_render);
+    return status == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_render);
 }
 
 static int read_source(const char *name, const Options *o, PictureSource *source)

@@ -98,7 +98,7 @@ static int parse_friction(Session *session)
     if (status == TALUS_OK && o->outer)
         status = lab_outer_parse(o->outer, &session->outer);
     if (status != TALUS_OK)
-        return cli_fail_choice(&cli_solve);
+        return cli_fail_by_domain(&cli_solve);
     if (o->measure && strcmp(o->measure, "natural") != 0 && !is_siconos(o))
         return cli_usage(&cli_solve, "--measure %s: expected natural or siconos", o->measure);
     return CLI_OK;
@@ -204,7 +204,7 @@ static int open_problems(Session *session, const CliList *operands)
     TalusStatus status = talus_pool_create(o->threads >= 0 ? o->threads : 0, &session->pool);
     TALUS_THEN(status, TALUS_ALLOC(set->problems, (size_t)operands->count, "problems"));
     if (status != TALUS_OK)
-        return cli_fail_choice(&cli_solve);
+        return cli_fail_by_domain(&cli_solve);
     set->threads = talus_pool_threads(session->pool);
     for (int i = 0; i < operands->count; i++) {
         LabProblem *p = &set->problems[set->problem_count++];
@@ -391,7 +391,7 @@ static int solve_session(Session *session, const CliList *operands)
         return code;
     TalusStatus status = lab_list_parse(session->options.solver, &session->solvers);
     if (status != TALUS_OK)
-        return cli_fail_choice(&cli_solve);
+        return cli_fail_by_domain(&cli_solve);
     if (session->solvers.twice && !session->options.quiet)
         fprintf(stderr, "talus: --solver: %s is named twice and runs once\n",
                 session->solvers.twice);

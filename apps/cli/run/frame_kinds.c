@@ -35,7 +35,7 @@ static int unknown_kind(const CliCommand *command, const char *word)
     for (int i = 0; i < count; i++)
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
     return cli_usage(command, "--frames %s: no such kind of frames%s", word,
-                     cli_hint(word, names, count, all));
+                     cli_did_you_mean(word, names, count, all));
 }
 
 static int check_kind(const CliCommand *command, const FrameKinds *kinds, int index)

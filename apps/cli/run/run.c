@@ -181,7 +181,7 @@ static int open_scene(Session *session, const char *name)
     TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &session->scene);
     TALUS_THEN(status, talus_scene_build(session->scene, &choice, &session->run.world));
     if (status != TALUS_OK)
-        return cli_fail_choice(&cli_run);
+        return cli_fail_by_domain(&cli_run);
     int code = o->solver ? check_support(session->run.world, o->solver) : CLI_OK;
     if (code != CLI_OK)
         return code;
@@ -229,7 +229,7 @@ static int lock_resumed(Session *session, const char *dir)
 }
 
 /* Notes the backend on which a resumed run continues. Returns true, after a message, if it was saved on another one. */
-static bool move_to_backend(Session *session)
+static bool note_backend_change(Session *session)
 {
     RunSettings *s = &session->run.settings;
     const char *now = talus_world_backend(session->run.world);
@@ -255,7 +255,7 @@ static int open_resumed(Session *session)
         code = load(session, run->settings.threads);
     if (code != CLI_OK)
         return code;
-    bool changed = move_to_backend(session) || o->accept_changed_files ||
+    bool changed = note_backend_change(session) || o->accept_changed_files ||
                    (!isnan(o->until) && o->until != run->settings.until);
     if (o->threads >= 0)
         run->settings.threads = o->threads;

@@ -29,7 +29,7 @@ static const char *hint_at_name(const char *name)
         names[count++] = table[i]->name;
     for (int i = 0; worlds_row(i) && count < NAMES_MAX; i++)
         names[count++] = worlds_row(i)->name;
-    return cli_hint(name, names, count, "; `talus list experiments` names them");
+    return cli_did_you_mean(name, names, count, "; `talus list experiments` names them");
 }
 
 const Experiment *experiment_find(const CliCommand *command, const char *name)

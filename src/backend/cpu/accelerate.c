@@ -154,7 +154,7 @@ KERNEL void sphere_range(TalusOperator op, TalusAccelerated state, int64_t begin
  * contact not stepped. */
 static int64_t sphere_blocks(const Pass *pass, int64_t begin, int64_t end, Sums *sums)
 {
-    bool known = pass->op->pair && pass->op->rows == 3 && !pass->op->varied;
+    bool known = pass->op->pair && pass->op->rows == 3 && !pass->op->mixed_sets;
     int64_t spheres = known ? pass->op->sphere_sphere : 0;
     int64_t count = (spheres < end ? spheres : end) - begin;
     if (count < WIDE * LANES)
@@ -223,7 +223,7 @@ KERNEL void plain_measure(const TalusOperator *op, int64_t i, int rows, const do
     sums->residual_max[0] = r2 <= sums->residual_max[0] ? sums->residual_max[0] : r2;
 }
 
-/* Steps one block: half lines (with constant `rows`) and varied sets. */
+/* Steps one block: half lines (with constant `rows`) and mixed sets. */
 KERNEL void plain_block(const Pass *pass, int64_t begin, int64_t i, int rows, double *u, Sums *sums)
 {
     const TalusOperator *op = pass->op;
@@ -281,7 +281,7 @@ static void accelerate_chunk(void *context, int64_t begin, int64_t end, int64_t 
     else
         memcpy(u, op->scratch->product + begin * op->rows,
                (size_t)((end - begin) * op->rows) * sizeof *u);
-    if (op->varied)
+    if (op->mixed_sets)
         plain_blocks(pass, begin, end, op->rows, u, &sums);
     else if (op->rows == 3)
         cone_blocks(pass, begin, end, u, &sums);

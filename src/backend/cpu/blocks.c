@@ -17,12 +17,12 @@ typedef struct Pass {
     double *free_part, *reduced, *chopped; /* split */
 } Pass;
 
-/* Instances of the loop `name`_range over a chunk: for half lines, for circular cones and for varied blocks. */
+/* Instances of the loop `name`_range over a chunk: for half lines, for circular cones and for mixed sets. */
 #define SPECIALISED(name)                                                              \
     static void name##_chunk(void *context, int64_t begin, int64_t end, int64_t chunk) \
     {                                                                                  \
         const Pass *pass = context;                                                    \
-        if (pass->op->varied)                                                          \
+        if (pass->op->mixed_sets)                                                      \
             name##_range(pass, (Known){pass->op->rows, true}, begin, end, chunk);      \
         else if (pass->op->rows == 3)                                                  \
             name##_range(pass, (Known){3, false}, begin, end, chunk);                  \
@@ -49,7 +49,7 @@ static inline void project_known(int rows, double mu, double *x)
 
 KERNEL void project_block(const Pass *pass, Known known, int64_t i, double *x)
 {
-    if (known.varied)
+    if (known.mixed_sets)
         talus_general_project(pass->op, pass->metric, i, x);
     else
         project_known(known.rows, friction(pass, known, i), x);
@@ -57,7 +57,7 @@ KERNEL void project_block(const Pass *pass, Known known, int64_t i, double *x)
 
 KERNEL bool is_active(const Pass *pass, Known known, int64_t i, const double *x)
 {
-    if (known.varied)
+    if (known.mixed_sets)
         return talus_general_active(pass->op, pass->metric, i, x);
     if (known.rows == 1)
         return !(x[0] > 0.0);
@@ -75,7 +75,7 @@ KERNEL double natural2(const Pass *pass, Known known, int64_t i, const double *x
         gamma[k] = s * x[k];
         step[k] = gamma[k] - g[k] / (s * d);
     }
-    if (known.varied)
+    if (known.mixed_sets)
         talus_general_project(pass->op, NULL, i, step);
     else
         project_known(rows, rows == 3 ? pass->op->mu[i] : 0.0, step);
@@ -148,7 +148,7 @@ void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetric
 /* A block without friction in a problem with friction moves only along its normal. */
 KERNEL void free_gradient(const Pass *pass, Known known, int64_t i, double *g)
 {
-    if (known.varied)
+    if (known.mixed_sets)
         talus_general_free(pass->op, pass->metric, i, g);
     else if (known.rows == 3 && friction(pass, known, i) == 0.0)
         g[1] = g[2] = 0.0;
@@ -262,7 +262,7 @@ KERNEL void tangent_range(const Pass *pass, Known known, int64_t begin, int64_t 
         const double *x = pass->x + i * rows;
         double d[TALUS_ROWS], *out = pass->t + i * rows;
         memcpy(d, pass->g + i * rows, (size_t)rows * sizeof *d);
-        if (known.varied)
+        if (known.mixed_sets)
             talus_general_tangent(pass->op, pass->metric, i, x, d);
         else if (rows == 3)
             talus_tangent_cone(friction(pass, known, i), x, d);
@@ -283,7 +283,7 @@ void talus_cpu_block_tangent(const TalusOperator *op, const TalusMetricBlock *me
 KERNEL double feasible_block(const Pass *pass, Known known, int64_t i, const double *x,
                              const double *p)
 {
-    if (known.varied)
+    if (known.mixed_sets)
         return talus_general_step(pass->op, pass->metric, i, x, p);
     if (known.rows == 3)
         return talus_cone_step(friction(pass, known, i), x, p);

@@ -30,7 +30,7 @@ void talus_general_free(const TalusOperator *op, const TalusMetricBlock *metric,
                         double *d)
 {
     TalusSet set = set_of(op, metric, i);
-    talus_block_free(op->rows, &set, d);
+    talus_block_clear_immovable(op->rows, &set, d);
 }
 
 void talus_general_tangent(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,

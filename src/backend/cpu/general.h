@@ -1,4 +1,4 @@
-/* backend/cpu/general.h - operations on one block with any set, of an operator with `varied` set.
+/* backend/cpu/general.h - operations on one block with any set, of an operator with `mixed_sets` set.
  *
  * They are not inlined, so that loops over cones and half lines keep their size and speed. metric NULL: s = 1; x, g,
  * d and p are the entries of block i alone, in the metric. The functions are talus_block_... of sets/set.h. */
@@ -9,10 +9,10 @@
 #include "backend/sets.h"
 #include "base/lane.h"
 
-/* What a loop knows of its blocks; constants after inlining, except the rows if `varied`. */
+/* What a loop knows of its blocks; constants after inlining, except the rows if `mixed_sets`. */
 typedef struct Known {
     int rows;
-    bool varied;
+    bool mixed_sets;
 } Known;
 
 void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
@@ -34,11 +34,11 @@ double talus_general_step(const TalusOperator *op, const TalusMetricBlock *metri
 double talus_general_shift(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            const double *g);
 
-/* x = P(x) for a half line or, if op->varied, any set. */
+/* x = P(x) for a half line or, if op->mixed_sets, any set. */
 KERNEL void plain_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                           double *x)
 {
-    if (op->varied)
+    if (op->mixed_sets)
         talus_general_project(op, metric, i, x);
     else
         x[0] = talus_project_nonneg(x[0]);

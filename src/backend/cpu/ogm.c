@@ -55,7 +55,7 @@ KERNEL void cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end,
     *total = sums;
 }
 
-/* One block after the other: half lines and varied sets. */
+/* One block after the other: half lines and mixed sets. */
 KERNEL void plain_range(const Pass *pass, int64_t begin, int64_t end, int rows, Sums *sums)
 {
     const TalusOgm *o = pass->o;
@@ -86,7 +86,7 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;
     Sums sums = {{0}, {0}};
-    if (pass->op->varied)
+    if (pass->op->mixed_sets)
         plain_range(pass, begin, end, pass->op->rows, &sums);
     else if (pass->op->rows == 1)
         plain_range(pass, begin, end, 1, &sums);

@@ -192,7 +192,7 @@ KERNEL void block_step(const TalusOperator *op, Known known, int64_t i, const do
 {
     for (int k = 0; k < known.rows; k++)
         step[k] = gamma[k] - eta * g[k];
-    if (known.varied)
+    if (known.mixed_sets)
         talus_general_project(op, NULL, i, step);
     else if (known.rows == 1)
         step[0] = talus_project_nonneg(step[0]);
@@ -244,7 +244,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     const TalusOperator *op = pass->product.op;
     double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[2] = {0.0, 0.0};
     gradient_of(&pass->product, begin, end, gradient);
-    if (op->varied)
+    if (op->mixed_sets)
         block_range(pass, (Known){op->rows, true}, begin, end, gradient, sums);
     else if (op->rows == 3)
         block_range(pass, (Known){3, false}, begin, end, gradient, sums);
@@ -326,7 +326,7 @@ void talus_cpu_op_sizes(const TalusOperator *op, const TalusMetricBlock *metric,
         double d = talus_block_scale(op, i), gamma[TALUS_ROWS], inside[TALUS_ROWS];
         for (int k = 0; k < rows; k++)
             gamma[k] = inside[k] = metric ? metric[i][k > 0] * x[k] : x[k];
-        if (op->varied)
+        if (op->mixed_sets)
             talus_general_recede(op, i, inside);
         else if (rows == 1)
             inside[0] = talus_project_nonneg(inside[0]);

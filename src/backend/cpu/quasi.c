@@ -244,7 +244,7 @@ KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u,
         }
 }
 
-/* One block after the other: half lines (with constant `rows`) and varied sets. */
+/* One block after the other: half lines (with constant `rows`) and mixed sets. */
 KERNEL void plain_moves(const Pass *pass, int64_t begin, int64_t end, int rows, const double *u,
                         Moved *sums)
 {
@@ -350,7 +350,7 @@ static void step_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
         int64_t length = (stop - i) * op->rows;
         if (!q->halve)
             product_piece(op, i, stop, u);
-        if (op->varied)
+        if (op->mixed_sets)
             plain_moves(pass, i, stop, op->rows, u, &moved);
         else if (op->rows == 3)
             cone_moves(pass, i, stop, u, &moved);
@@ -487,7 +487,7 @@ static void smooth_chunk(void *context, int64_t begin, int64_t end, int64_t chun
 {
     const Pass *pass = context;
     Smoothed sums = {{0}, {0}, {0}, {0}};
-    if (pass->op->varied)
+    if (pass->op->mixed_sets)
         plain_smooths(pass, begin, end, pass->op->rows, &sums);
     else if (pass->op->rows == 3)
         cone_smooths(*pass->op, *pass->q, pass->eta, begin, end, &sums);

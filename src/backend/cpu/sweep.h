@@ -101,13 +101,13 @@ TalusStatus talus_sweep_plan(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses of packs and items to gamma, in contact frames. */
 void talus_sweep_unplan(TalusSweep *sweep, double *gamma);
 
-/* True if the sweep works block by block on impulses in the contact frames: for an explicit operator, varied sets,
+/* True if the sweep works block by block on impulses in the contact frames: for an explicit operator, mixed sets,
  * and contacts whose own problem is solved, unless packs do that. */
 static inline bool talus_sweep_by_block(const TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
     bool local = sweep->options.local != TALUS_ONE_PROJECT && !sweep->packed;
-    return !op->pair || op->varied || local;
+    return !op->pair || op->mixed_sets || local;
 }
 
 /* sweep_sparse.c: a = the block of N + E of block i, without moment rows; of a matrix with one row, its one entry. */

@@ -197,7 +197,7 @@ static bool fits_packs(const TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
     const uint32_t exact = TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
-    if (!op->pair || op->general || op->varied || op->kinds != exact ||
+    if (!op->pair || op->general || op->mixed_sets || op->kinds != exact ||
         sweep->options.order != TALUS_ORDER_COLOURED)
         return false;
     for (int i = 0; i < op->bodies; i++)

@@ -1,5 +1,5 @@
 /* backend/cpu/sweep_sparse.c - Gauss-Seidel sweeps block by block: on an explicit sparse matrix, and over contacts
- * whose sets are varied (operator.h).
+ * whose sets are mixed (operator.h).
  *
  * Blocks are visited through `order`. Coloured: blocks that share no matrix entry, or no body, form a colour and are
  * swept by all threads; blocks without a colour (dense rows, contacts of heavy bodies) follow in sequence. */
@@ -79,7 +79,7 @@ static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
     const TalusOperator *op = sweep->op;
     for (int k = 0; k < op->rows; k++)
         next[k] = gamma[k] - (k ? rule->inv_t : rule->inv_n) * g[k];
-    if (op->varied) {
+    if (op->mixed_sets) {
         double s[2] = {sqrt(rule->inv_n), sqrt(rule->inv_t)};
         TalusSet set = talus_block_set(op, i, op->prisms, s);
         for (int k = 0; k < op->rows; k++)
@@ -146,7 +146,7 @@ static double step_block(TalusSweep *sweep, int i, double coupling, const double
     double next[TALUS_ROWS] = {0.0}, *gamma = sweep->gamma + i * rows, sum = 0.0;
     StepRule rule = talus_step_rule(&sweep->options, rows, op->diagonal[i][0], op->diagonal[i][1],
                                     coupling, rows > 1 ? op->mu[i] : 0.0);
-    if (op->varied && op->model && op->model[i].section == TALUS_SECTION_JOINT)
+    if (op->mixed_sets && op->model && op->model[i].section == TALUS_SECTION_JOINT)
         joint_step(sweep, i, gamma, g, next);
     else
         projected_step(sweep, i, &rule, gamma, g, next);

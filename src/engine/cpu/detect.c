@@ -211,7 +211,7 @@ static TalusStatus find_missed(CpuEngine *e, const TalusDetectOptions *options, 
     talus_parallel(e->pool, (int64_t)slots, CPU_GRAIN, copy_spins, &c);
     TALUS_TRY(take_velocities(e));
     TalusBodyView view = view_of(e, e->solved_velocity, e->solved_spin);
-    TalusLook look = {e->changed, tolerance};
+    TalusRedetectSubset look = {e->changed, tolerance};
     TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &look, missed));
     e->clipped = talus_detector_clipped(e->detector);
     return TALUS_OK;

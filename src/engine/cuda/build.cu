@@ -110,7 +110,7 @@ void cu_fill_bodies(TalusEngine *e)
 
 /* ---- contacts ---- */
 
-struct Fill : CuScene {
+struct Fill : CuLawInputs {
     TalusOperator op;
     double *gamma;
 };
@@ -263,7 +263,7 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
     bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
     models = models && op->rows > 1;
     op->prisms = false;
-    op->varied = talus_kinds_varied(op->rows, op->kinds, false);
+    op->mixed_sets = talus_kinds_varied(op->rows, op->kinds, false);
     if (models)
         TALUS_TRY(s->model.reserve(op->blocks, "friction models"));
     if (fixed)
@@ -357,7 +357,7 @@ static void fill_problem(TalusEngine *e)
 {
     CuStep *s = &e->step;
     const TalusOperator *op = &s->op;
-    Fill f = {cu_scene(e), *op, s->gamma.at};
+    Fill f = {cu_law_inputs(e), *op, s->gamma.at};
     bool turns = op->rows == 6, laws = op->model || e->tables.restitution;
     int spheres = op->sphere_sphere + op->sphere_fixed;
     auto *fill_general = turns  ? fill_contacts<true, true, 6>

@@ -14,7 +14,7 @@ enum { STAGE = 1 << 18 };
 
 /* Stores impulses net of attraction. */
 template <bool PULL>
-static __global__ void store_impulses(CuScene s, TalusOperator op, const double *gamma)
+static __global__ void store_impulses(CuLawInputs s, TalusOperator op, const double *gamma)
 {
     int64_t i = item();
     if (i >= s.list.counts.contacts)
@@ -30,7 +30,7 @@ TalusStatus cu_engine_store_impulses(TalusEngine *e)
 {
     const TalusOperator *op = &e->step.op;
     launch(e->cu, e->tables.cohesion ? store_impulses<true> : store_impulses<false>,
-           blocks_for(op->blocks), THREADS, cu_scene(e), *op, e->step.gamma.at);
+           blocks_for(op->blocks), THREADS, cu_law_inputs(e), *op, e->step.gamma.at);
     return cu_check(e->cu);
 }
 

@@ -45,8 +45,8 @@ static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
     TALUS_TRY(g->fat.reserve(n, "grid"));
     TALUS_TRY(g->ball_fat.reserve(n, "grid"));
     TALUS_TRY(g->ball.reserve(n, "grid"));
-    TALUS_TRY(list->slot.reserve(n, "problem_bodies"));
-    return list->problem_index.reserve(n, "problem_bodies");
+    TALUS_TRY(list->slot.reserve(n, "bodies of the problem"));
+    return list->problem_index.reserve(n, "bodies of the problem");
 }
 
 static CuDetect make_detect(const TalusEngine *e, const TalusDetectOptions *options,
@@ -100,7 +100,7 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
         TalusShape loose;
         cu_get(e->cu, &shape, b->shape + found->loose, sizeof shape);
         cu_get(e->cu, &loose, e->tables.shape + shape, sizeof loose);
-        return talus_refuse_free(found->loose, loose.def.kind);
+        return talus_refuse_moving(found->loose, loose.def.kind);
     }
     if (found->bad != CU_NONE)
         return talus_refuse_body(found->bad);

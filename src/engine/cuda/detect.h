@@ -51,7 +51,7 @@ struct CuGridShape {
     bool again; /* bodies are measured again without drift, so that they fit into the period */
     TalusVec3 drift, low, high;
     double unit; /* unit of fat radii (radius plus margin), m: a power of two near their mean */
-    double phase;
+    double edge_factor;
     float large; /* fixed bodies with a larger fat radius are walls */
     uint32_t large_walls, large_wall[TALUS_LARGE_WALLS];
     int walls, levels;
@@ -110,9 +110,9 @@ struct CuGrid {
 };
 
 /* Returns the size class of a fat radius. */
-static __device__ inline int cu_class_of(float fat, double phase)
+static __device__ inline int cu_class_of(float fat, double edge_factor)
 {
-    int k = talus_size_class(fabs((double)fat), 1.0 / phase) - CU_CLASS_ZERO;
+    int k = talus_size_class(fabs((double)fat), 1.0 / edge_factor) - CU_CLASS_ZERO;
     return k < 0 ? 0 : k < CU_CLASSES ? k : CU_CLASSES - 1;
 }
 

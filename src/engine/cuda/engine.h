@@ -105,7 +105,7 @@ struct CuStep {
 /* Blocks of joints, after the contacts of a step (joints.cu). */
 struct CuJoints {
     CuArray<TalusEngineJoint> block;
-    CuArray<TalusEnginePush> push;
+    CuArray<TalusMotorChange> push;
     int kept, free, pushes;
     bool compliance;
     /* pair, frame, incidence_start and incidence of the operator: contacts, then joints */

@@ -1,6 +1,6 @@
 /* engine/cuda/grid.cu - bodies in the cells of the hierarchical grid (collide/grid.h).
  *
- *     sample    drift, unit, phase and the range of most bodies, from 1024 slots      1 block
+ *     sample    drift, unit, edge_factor and the range of most bodies, from 1024 slots      1 block
  *     measure   fat radius and size class of each body, walls, refusals               98 bytes read per slot
  *     fit       in periodic space: limit of fat radii (collide/fit.h); measure again if exceeded
  *     lay out   levels, walls                                                         1 block
@@ -85,24 +85,24 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return have;
 }
 
-/* Returns the phase, which scales the cell edges of all size classes, of the least cost for the sample's fat radii. */
-static __device__ double choose_phase(const int *histogram)
+/* Returns the edge_factor, which scales the cell edges of all size classes, of the least cost for the sample's fat radii. */
+static __device__ double choose_edge_factor(const int *histogram)
 {
-    __shared__ double cost[TALUS_PHASES];
-    if (threadIdx.x < TALUS_PHASES)
-        cost[threadIdx.x] = talus_phase_cost(histogram, (int)threadIdx.x);
+    __shared__ double cost[TALUS_EDGE_FACTORS];
+    if (threadIdx.x < TALUS_EDGE_FACTORS)
+        cost[threadIdx.x] = talus_edge_factor_cost(histogram, (int)threadIdx.x);
     __syncthreads();
     int best = 0;
-    for (int k = 1; k < TALUS_PHASES; k++)
+    for (int k = 1; k < TALUS_EDGE_FACTORS; k++)
         best = cost[k] < cost[best] ? k : best;
-    return talus_phase_edge(best);
+    return talus_edge_factor(best);
 }
 
 static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, int have, int moving,
                                     TalusVec3 drift)
 {
-    __shared__ int histogram[TALUS_PHASES];
-    if (threadIdx.x < TALUS_PHASES)
+    __shared__ int histogram[TALUS_EDGE_FACTORS];
+    if (threadIdx.x < TALUS_EDGE_FACTORS)
         histogram[threadIdx.x] = 0;
     __syncthreads();
     double sum[1] = {0.0};
@@ -111,11 +111,11 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
         int exponent;
         double fraction = frexp(fat * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
         if (fat > 0.0 && fat < INFINITY)
-            atomicAdd(&histogram[(int)((2.0 * fraction - 1.0) * TALUS_PHASES)], 1);
+            atomicAdd(&histogram[(int)((2.0 * fraction - 1.0) * TALUS_EDGE_FACTORS)], 1);
         sum[0] += fat;
     }
     reduce_all<1, 0>(sum);
-    double phase = choose_phase(histogram);
+    double edge_factor = choose_edge_factor(histogram);
     if (threadIdx.x != 0)
         return;
     int exponent = 0;
@@ -123,7 +123,7 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
     if (fine)
         frexp(sum[0] / moving, &exponent);
     d.grid->unit = ldexp(1.0, exponent);
-    d.grid->phase = phase;
+    d.grid->edge_factor = edge_factor;
     double large = fine ? TALUS_GRID_LARGE * sum[0] / moving : INFINITY;
     if (d.bodies.period) /* a wall may be larger than any moving body (collide/fit.h) */
         large = fmin(large, 0.25 * talus_shortest_period(d.bodies.period));
@@ -232,12 +232,12 @@ static __global__ void measure_bodies(CuDetect d, bool again)
     for (unsigned k = threadIdx.x; k < CU_CLASSES; k += blockDim.x)
         count[k] = 0;
     __syncthreads();
-    double phase = d.grid->phase;
+    double edge_factor = d.grid->edge_factor;
     for (int64_t i = item(); i < d.slots; i += stride()) {
         float fat = measure(d, (uint32_t)i);
         d.fat[i] = fat;
         if (fat != 0.0f)
-            atomicAdd(&count[cu_class_of(fat, phase)], 1u);
+            atomicAdd(&count[cu_class_of(fat, edge_factor)], 1u);
     }
     __syncthreads();
     for (unsigned k = threadIdx.x; k < CU_CLASSES; k += blockDim.x)
@@ -263,7 +263,7 @@ static __device__ void lay_out_walls(const CuDetect &d)
             rank += (j < unbounded ? d.wall_slot[j] : grid->large_wall[j - unbounded]) < slot;
         d.wall[rank] = talus_make_wall(&d.bodies, &d.options, grid->drift, slot, 1.0);
         if (k >= unbounded)
-            atomicAdd(&grid->size_class[cu_class_of(d.fat[slot], grid->phase)], (uint32_t)-1);
+            atomicAdd(&grid->size_class[cu_class_of(d.fat[slot], grid->edge_factor)], (uint32_t)-1);
     }
     if (threadIdx.x == 0) {
         grid->walls = (int)walls;
@@ -330,8 +330,8 @@ static __global__ void clip_bodies(CuDetect d)
         return;
     if (talus_clipped_may_miss(&fit, &d.bodies, &d.options, grid->drift, (uint32_t)i))
         atomicAdd(&grid->found.fit.clipped, 1);
-    atomicAdd(&grid->size_class[cu_class_of(fat, grid->phase)], (uint32_t)-1);
-    atomicAdd(&grid->size_class[cu_class_of(clipped, grid->phase)], 1u);
+    atomicAdd(&grid->size_class[cu_class_of(fat, grid->edge_factor)], (uint32_t)-1);
+    atomicAdd(&grid->size_class[cu_class_of(clipped, grid->edge_factor)], 1u);
     d.fat[i] = fat < 0.0f ? -clipped : clipped;
 }
 
@@ -361,7 +361,7 @@ static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int
             continue;
         if (levels < TALUS_MAX_LEVELS) {
             TalusLevel *level = &grid->level[levels++];
-            level->edge = ldexp(grid->phase, k + CU_CLASS_ZERO - 1023) * grid->unit;
+            level->edge = ldexp(grid->edge_factor, k + CU_CLASS_ZERO - 1023) * grid->unit;
             level->per_edge = 1.0 / level->edge;
             level->bodies = 0;
         }
@@ -443,7 +443,8 @@ static __global__ void enter_cells(CuDetect d)
         return;
     }
     const CuGridShape *grid = d.grid;
-    const TalusLevel *level = &grid->level[grid->level_of_class[cu_class_of(fat, grid->phase)]];
+    const TalusLevel *level =
+        &grid->level[grid->level_of_class[cu_class_of(fat, grid->edge_factor)]];
     uint32_t cell = cell_of_body(level, d.bodies.position[i]);
     d.cell[i] = cell;
     d.rank[i] = atomicAdd(&d.start[cell], 1u);

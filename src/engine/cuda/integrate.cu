@@ -58,7 +58,7 @@ enum {
 static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_TOTALS,
               "totals overlap");
 
-struct Motion : CuScene {
+struct Motion : CuLawInputs {
     TalusOperator op;
     const CuRecord *solved;
     const double *gamma;
@@ -245,7 +245,7 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
                                 TalusEngineLedger *ledger)
 {
     const TalusOperator *op = &e->step.op;
-    Motion m = {cu_scene(e), *op, cu_solved(e), e->step.gamma.at, h, gravity};
+    Motion m = {cu_law_inputs(e), *op, cu_solved(e), e->step.gamma.at, h, gravity};
     bool laws = e->tables.restitution || e->tables.cohesion;
     int slots = e->bodies.slots;
     double total[CU_TOTALS], *totals = e->cu->totals;

@@ -135,7 +135,7 @@ TalusStatus cu_joints_merge(TalusEngine *e)
 struct Blocks {
     TalusOperator op;
     const TalusEngineJoint *block;
-    const TalusEnginePush *push;
+    const TalusMotorChange *push;
     const int32_t *problem_index;
     int first, count, pushes; /* first: index of the first block in the operator */
     double soften;

@@ -8,7 +8,8 @@
 /* ---- rows and kinds of the contacts ---- */
 
 /* Finds the largest number of rows that a contact needs, and the kinds as a union of bits, in any order. */
-static __global__ void find_needs(CuPartials partials, double *totals, CuScene s, uint32_t *kinds)
+static __global__ void find_needs(CuPartials partials, double *totals, CuLawInputs s,
+                                  uint32_t *kinds)
 {
     double v[1] = {1.0};
     uint32_t met = 0;
@@ -37,7 +38,7 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
         return TALUS_OK;
     double totals[2];
     cu_zero(e->cu, e->cu->totals + 1, sizeof(double));
-    launch_sums(e->cu, find_needs, contacts, e->cu->totals, cu_scene(e),
+    launch_sums(e->cu, find_needs, contacts, e->cu->totals, cu_law_inputs(e),
                 (uint32_t *)(e->cu->totals + 1));
     cu_totals_get(e->cu, 2, totals);
     *rows = (int)totals[0];
@@ -69,7 +70,7 @@ void cu_manifold_general(TalusEngine *e, int32_t *to)
 
 /* ---- cohesion ---- */
 
-static __global__ void fill_pulls(CuScene s, int rows, double *gamma)
+static __global__ void fill_pulls(CuLawInputs s, int rows, double *gamma)
 {
     int64_t i = item();
     if (i >= s.list.counts.contacts)
@@ -80,7 +81,7 @@ static __global__ void fill_pulls(CuScene s, int rows, double *gamma)
 }
 
 /* Transferred impulses are net of attraction. The problem's impulses are not, and are never negative. */
-static __global__ void fill_warm(CuScene s, int rows, double *gamma)
+static __global__ void fill_warm(CuLawInputs s, int rows, double *gamma)
 {
     int64_t i = item();
     if (i >= s.list.counts.contacts)
@@ -103,8 +104,8 @@ void cu_attract(TalusEngine *e)
     CuStep *s = &e->step;
     const TalusOperator *op = &s->op;
     unsigned blocks = blocks_for(op->blocks);
-    launch(e->cu, fill_pulls, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
+    launch(e->cu, fill_pulls, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
     cu_op_bodies(op, s->gamma, true, (double(*)[8])cu_solved(e));
     cu_copy(e->cu, op->body, cu_solved(e), (size_t)op->bodies * sizeof *op->body);
-    launch(e->cu, fill_warm, blocks, THREADS, cu_scene(e), op->rows, s->gamma.at);
+    launch(e->cu, fill_warm, blocks, THREADS, cu_law_inputs(e), op->rows, s->gamma.at);
 }

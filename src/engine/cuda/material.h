@@ -10,33 +10,33 @@ extern "C" {
 }
 
 /* Kernel argument: data that determine a contact's law, size and attraction. */
-struct CuScene {
+struct CuLawInputs {
     CuBodies b;
     CuTables tables;
     CuList list;
     TalusBuildOptions options;
 };
 
-static inline CuScene cu_scene(TalusEngine *e)
+static inline CuLawInputs cu_law_inputs(TalusEngine *e)
 {
-    return CuScene{e->bodies, e->tables, *cu_list(e), e->step.options};
+    return CuLawInputs{e->bodies, e->tables, *cu_list(e), e->step.options};
 }
 
 /* Returns the law of the bodies in slots a and b. */
-static __device__ inline const TalusLaw *cu_law(const CuScene &s, uint32_t a, uint32_t b)
+static __device__ inline const TalusLaw *cu_law(const CuLawInputs &s, uint32_t a, uint32_t b)
 {
     const int materials = s.tables.materials;
     return materials == 1 ? s.tables.law.at
                           : &s.tables.law[s.b.material[a] * materials + s.b.material[b]];
 }
 
-static __device__ inline const TalusLaw *cu_contact_law(const CuScene &s, int64_t i)
+static __device__ inline const TalusLaw *cu_contact_law(const CuLawInputs &s, int64_t i)
 {
     return cu_law(s, s.list.slot[s.list.pair[i].x], s.list.other[i]);
 }
 
 /* Returns the smaller size of contact i's bodies; a fixed or driven b does not count. */
-static __device__ inline double cu_contact_size(const CuScene &s, int64_t i)
+static __device__ inline double cu_contact_size(const CuLawInputs &s, int64_t i)
 {
     int2 pair = s.list.pair[i];
     double a = s.b.size[s.list.slot[pair.x]];
@@ -46,7 +46,7 @@ static __device__ inline double cu_contact_size(const CuScene &s, int64_t i)
 }
 
 /* Returns the attractive impulse of contact i, N s; 0 without cohesion. */
-static __device__ inline double cu_contact_pull(const CuScene &s, int64_t i)
+static __device__ inline double cu_contact_pull(const CuLawInputs &s, int64_t i)
 {
     if (!s.tables.cohesion)
         return 0.0;

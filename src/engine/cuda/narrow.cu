@@ -25,26 +25,26 @@ struct CuManifoldSink {
     uint32_t other;
 };
 
-TALUS_INLINE void take_point(CuManifoldSink *s, const TalusManifoldPoint *incidence)
+TALUS_INLINE void take_point(CuManifoldSink *s, const TalusManifoldPoint *point)
 {
-    double closing = talus_closing_speed(talus_dot(s->va, incidence->normal),
-                                         talus_dot(s->vb, incidence->normal));
-    if (!(incidence->gap < s->rest + s->h * closing))
+    double closing =
+        talus_closing_speed(talus_dot(s->va, point->normal), talus_dot(s->vb, point->normal));
+    if (!(point->gap < s->rest + s->h * closing))
         return;
     int64_t i = s->at + s->count++;
     if (s->at < 0)
         return;
     const CuList *list = s->list;
     double f[4];
-    talus_frame_set(f, incidence->normal.x, incidence->normal.y, incidence->normal.z);
+    talus_frame_set(f, point->normal.x, point->normal.y, point->normal.z);
     list->pair[i] = s->pair;
     list->other[i] = s->other;
-    list->feature[i - list->counts.sphere_sphere] = incidence->feature;
+    list->feature[i - list->counts.sphere_sphere] = point->feature;
     list->frame[i] = CuFrame{f[0], f[1], f[2], f[3]};
-    list->gap[i] = incidence->gap;
+    list->gap[i] = point->gap;
     int64_t general = i - list->counts.sphere_sphere - list->counts.sphere_fixed;
     if (general >= 0)
-        list->arms[general] = TalusArms{incidence->arm_a, incidence->arm_b};
+        list->arms[general] = TalusArms{point->arm_a, point->arm_b};
 }
 
 #define TALUS_MANIFOLD_SINK CuManifoldSink

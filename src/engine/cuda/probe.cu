@@ -14,7 +14,7 @@ extern "C" {
 enum { SUMS = sizeof(TalusProbeSums) / sizeof(double) };
 
 /* Arguments of a probe's kernel. */
-struct CuProbe : CuScene {
+struct CuProbe : CuLawInputs {
     TalusEngineProbe def;
     TalusOperator op;
     const CuRecord *solved;
@@ -118,7 +118,7 @@ TalusStatus cu_engine_sum_probes(TalusEngine *e, const TalusEngineProbe *probe, 
     if (!fit_totals(count))
         TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
     e->probes_here = false;
-    CuProbe p = {cu_scene(e), {}, e->step.op, cu_solved(e), e->step.gamma.at, e->period.at};
+    CuProbe p = {cu_law_inputs(e), {}, e->step.op, cu_solved(e), e->step.gamma.at, e->period.at};
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
         launch_sums(e->cu, sum_probe, items, sums_at(e, count) + i * SUMS, p);

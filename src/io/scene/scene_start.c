@@ -26,7 +26,7 @@ enum { TEXT = 160, PLACE = 1024, EMITTER_TRIES = 64 };
 
 /* ---- names of bodies ---- */
 
-static int entry_of(const SceneStart *s, TalusWho who)
+static int entry_of(const SceneStart *s, TalusBodyRef who)
 {
     const int *first = who.pending < 0 ? s->slot : s->pending;
     int at = who.pending < 0 ? who.index : who.pending, entry = 0;
@@ -41,7 +41,7 @@ static const SceneBody *entry_at(const SceneStart *s, int entry)
 }
 
 /* Returns the index of a body in its entry, in the order of the world. */
-static int number_of(const SceneStart *s, TalusWho who)
+static int number_of(const SceneStart *s, TalusBodyRef who)
 {
     int entry = entry_of(s, who), number = who.index;
     if (who.pending < 0)
@@ -52,7 +52,7 @@ static int number_of(const SceneStart *s, TalusWho who)
 }
 
 /* Writes shape, name and number of a body: `sphere "grains" 17`. */
-static void name_body(const SceneStart *s, TalusWho who, char text[TEXT])
+static void name_body(const SceneStart *s, TalusBodyRef who, char text[TEXT])
 {
     TalusSurveyBody body = talus_survey_body(s->world, who);
     int entry = entry_of(s, who);
@@ -65,7 +65,7 @@ static void name_body(const SceneStart *s, TalusWho who, char text[TEXT])
              given->name ? "\"" : "", number);
 }
 
-static const TalusJson *json_of(const SceneStart *s, TalusWho who)
+static const TalusJson *json_of(const SceneStart *s, TalusBodyRef who)
 {
     return entry_at(s, entry_of(s, who))->json;
 }
@@ -83,7 +83,7 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 /* ---- overlaps ---- */
 
 typedef struct Overlap {
-    TalusWho a, b;
+    TalusBodyRef a, b;
     double depth, size, time;
     int pairs;
 } Overlap;
@@ -319,7 +319,7 @@ static TalusStatus check_emitter(const SceneStart *s, int i)
     if (talus_world_strays_box(s->world, e->def.lo, e->def.hi))
         warn(json, "scene.emitter",
              "its box lies beyond everything fixed: what it emits falls for ever");
-    TALUS_TRY(at_start(s, talus_emitter_room(s->world, e, EMITTER_TRIES, &free)));
+    TALUS_TRY(at_start(s, talus_emitter_count_free(s->world, e, EMITTER_TRIES, &free)));
     if (free == 0)
         warn(json, "scene.emitter-room",
              "fixed bodies leave no place in its box: of %d random ones none is free",
@@ -332,7 +332,7 @@ static void check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3
 {
     char name[TEXT];
     int entry = talus_scene_joint_entry(s->scene, j, k);
-    TalusSurveyBody body = talus_survey_body(s->world, (TalusWho){-1, s->slot[entry]});
+    TalusSurveyBody body = talus_survey_body(s->world, (TalusBodyRef){-1, s->slot[entry]});
     double distance = talus_norm(talus_sub(body.position, at));
     if (body.fixed || !(distance > arm_warning * body.radius))
         return;

@@ -55,7 +55,7 @@ TalusRun talus_chunk_next(const TalusSolve *s, int check, int since)
 {
     if (spends_budget(s))
         postpone_check(s);
-    double stop = s->options->tolerance > 0.0 ? s->options->tolerance * s->strictness : 0.0;
+    double stop = s->options->tolerance > 0.0 ? s->options->tolerance * s->tolerance_factor : 0.0;
     bool rms = s->options->norm == TALUS_NORM_RMS;
     TalusRun run = {.iterations = length(s, check, since),
                     .check = check,

@@ -89,7 +89,7 @@ static bool may_ask_more(const TalusSolve *solve, double figure)
         return false;
     return wanted->norm == TALUS_NORM_SICONOS ||
            ((solve->reduced || figure <= wanted->tolerance) && solve->op->blocks > 0 &&
-            solve->strictness > STRICTEST);
+            solve->tolerance_factor > STRICTEST);
 }
 
 /* Sets the outcome from the measured residual. *again: the algorithm must resume with a stricter estimate. Siconos's
@@ -227,7 +227,7 @@ static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
     talus_solve_enter(solve, s);
     solve->infeasibility = &s->infeasibility;
     solve->observed = &s->observed;
-    solve->strictness = 1.0;
+    solve->tolerance_factor = 1.0;
     solve->resumed = solve->stuck = false;
     solve->reduced = NULL;
     solve->info->outcome = TALUS_OUTCOME_BUDGET;

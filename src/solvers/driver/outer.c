@@ -179,7 +179,7 @@ static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
         s->info->outcome = TALUS_OUTCOME_DIVERGED;
         return false;
     }
-    if (s->options->tolerance > 0.0 && now <= s->options->tolerance * s->strictness) {
+    if (s->options->tolerance > 0.0 && now <= s->options->tolerance * s->tolerance_factor) {
         s->info->outcome = TALUS_OUTCOME_CONVERGED;
         return false;
     }
@@ -191,18 +191,18 @@ static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
 static TalusStatus run_inner(TalusSolve *s, double tolerance, int iterations, bool *go)
 {
     const TalusSolveOptions *whole = s->options;
-    const double strictness = s->strictness;
+    const double tolerance_factor = s->tolerance_factor;
     const bool resumed = s->resumed;
     TalusSolveOptions part = *whole;
     int left = whole->max_iterations - s->info->iterations;
     part.tolerance = tolerance;
     part.max_iterations = s->info->iterations + (iterations < left ? iterations : left);
     s->options = &part;
-    s->strictness = 1.0;
+    s->tolerance_factor = 1.0;
     s->resumed = false;
     TalusStatus status = s->type->solve(s);
     s->options = whole;
-    s->strictness = strictness;
+    s->tolerance_factor = tolerance_factor;
     s->resumed = resumed;
     *go = !s->stopped &&
           (s->info->outcome == TALUS_OUTCOME_CONVERGED || s->info->outcome == TALUS_OUTCOME_BUDGET);
@@ -211,7 +211,7 @@ static TalusStatus run_inner(TalusSolve *s, double tolerance, int iterations, bo
 
 static double inner_tolerance(const TalusSolve *s, double reached)
 {
-    return fmax(INNER * reached, LAST * s->options->tolerance * s->strictness);
+    return fmax(INNER * reached, LAST * s->options->tolerance * s->tolerance_factor);
 }
 
 /* ---- Coulomb's law ---- */

@@ -21,7 +21,7 @@ TalusStatus talus_outer_run(TalusSolve *solve);
  * multiplied by `share`: the last estimate was too optimistic. */
 static inline void talus_outer_tighten(TalusSolve *solve, double share)
 {
-    solve->strictness *= share;
+    solve->tolerance_factor *= share;
     solve->resumed = true;
 }
 

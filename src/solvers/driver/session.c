@@ -48,7 +48,7 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max)
         solve->info->outcome = TALUS_OUTCOME_DIVERGED;
         return false;
     }
-    if (options->tolerance > 0.0 && reached <= options->tolerance * solve->strictness) {
+    if (options->tolerance > 0.0 && reached <= options->tolerance * solve->tolerance_factor) {
         solve->info->outcome = TALUS_OUTCOME_CONVERGED;
         return false;
     }

@@ -107,7 +107,8 @@ struct TalusSolve {
     const void *params;
     void *state, *work;
     TalusOuterPlan plan;
-    double strictness; /* factor on the tolerance; lowered if an estimated residual was too small */
+    double
+        tolerance_factor; /* factor on the tolerance; lowered if an estimated residual was too small */
     bool resumed; /* called again as the estimate was too small: setup of the last call is valid */
     bool stuck;   /* set by an exact algorithm without progress: the loop of shifts is tried next */
 

@@ -111,7 +111,7 @@ static TalusStatus solve_mprgp(TalusSolve *s)
     talus_face_norm(s, w, state->norm);
     double enough = p->stop > 0.0 ? p->stop * p->stop * offset2(s, w) : -1.0;
     int products = p->stop > 0.0;
-    if (s->backend->run.proportion && s->op->pair && !s->op->varied && !s->op->elimination) {
+    if (s->backend->run.proportion && s->op->pair && !s->op->mixed_sets && !s->op->elimination) {
         s->info->products += products;
         status = iterate_runs(s, p, w, enough);
     } else {

@@ -46,7 +46,8 @@ static const TalusParam params[] = {
  * method, is needed only for the first norm. */
 static bool knows_metric(const TalusSolve *s)
 {
-    return talus_backend_can(s->backend, TALUS_CAP_FINDS_METRIC) && s->op->pair && !s->op->varied;
+    return talus_backend_can(s->backend, TALUS_CAP_FINDS_METRIC) && s->op->pair &&
+           !s->op->mixed_sets;
 }
 
 static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)

@@ -260,7 +260,7 @@ static const double *projected(Run *run, const double *x)
 
 static double goal(const Run *run)
 {
-    return run->s->options->tolerance * run->s->strictness;
+    return run->s->options->tolerance * run->s->tolerance_factor;
 }
 
 /* The residual in the requested norm. */

@@ -526,7 +526,7 @@ static bool start_is_enough(Run *run)
     residual_of(run, s->gamma, &run->begin, &largest);
     double rms = sqrt(run->begin / s->op->blocks);
     talus_solve_note_start(s, rms);
-    return (o->norm == TALUS_NORM_MAX ? largest : rms) <= o->tolerance * s->strictness &&
+    return (o->norm == TALUS_NORM_MAX ? largest : rms) <= o->tolerance * s->tolerance_factor &&
            !talus_solve_next(s, 0, s->gamma, NULL, run->begin, largest);
 }
 

@@ -269,8 +269,8 @@ static bool begins(Run *run)
     talus_solve_suspect(s); /* takes a first snapshot for the infeasibility monitor */
     if (!talus_solve_observe(s, run->w->gamma, NULL, run->rms))
         return false;
-    bool done =
-        run->p->stop == TALUS_TAO_STOP_OURS && reached <= s->options->tolerance * s->strictness;
+    bool done = run->p->stop == TALUS_TAO_STOP_OURS &&
+                reached <= s->options->tolerance * s->tolerance_factor;
     return (!done && isfinite(run->rms)) || talus_solve_continue(s, run->rms, run->max);
 }
 

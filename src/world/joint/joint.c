@@ -169,7 +169,7 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     bool limits = def->lower != -INFINITY || def->upper != INFINITY;
     if (def->kind == TALUS_JOINT_DISTANCE && limits && def->rest >= 0.0)
         return talus_reject("joint \"%s\": a distance has a rest length or limits, not both", name);
-    if (talus_joint_hold_rows(def) == 1 && !(rest_length(world, def) > 0.0))
+    if (talus_joint_constraint_rows(def) == 1 && !(rest_length(world, def) > 0.0))
         return talus_reject(
             "joint \"%s\": a distance of 0 has no direction; a ball joint holds two points "
             "together",

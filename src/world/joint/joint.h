@@ -29,10 +29,10 @@ enum {
 };
 
 /* State of a joint that the next step starts from. */
-typedef struct TalusJointCarry {
+typedef struct TalusJointWarmStart {
     double angle; /* REVOLUTE: the last coordinate, rad, for counting turns */
     TalusVec3 impulse[TALUS_JOINT_PARTS]; /* on the mover, world frame, N s */
-} TalusJointCarry;
+} TalusJointWarmStart;
 
 /* Sums of impulses on the mover in the current step, N s and N m s; `effort`: along the coordinate. */
 typedef struct TalusJointSums {
@@ -47,7 +47,7 @@ typedef struct TalusJoint {
     double length;     /* m: distance of offset points; radius of the smaller moving body */
     /* point, axis and unit vector normal to the axis, of base and mover, each in its own frame */
     TalusVec3 anchor[2], axis[2], side[2];
-    TalusJointCarry carry;
+    TalusJointWarmStart carry;
     TalusJointSums sums, shown; /* shown: sums over h of the last step, N and N m */
 } TalusJoint;
 
@@ -84,7 +84,7 @@ typedef struct TalusJointExchange {
     double (*record)[8];          /* [bodies]: staging of their records (backend/operator.h) */
     int moving, bodies;           /* moving bodies with joints; these and driven ones */
     TalusEngineJoint *block;      /* staging of all blocks */
-    TalusEnginePush *push;        /* staging of the velocity changes by torque motors */
+    TalusMotorChange *push;       /* staging of the velocity changes by torque motors */
 } TalusJointExchange;
 
 typedef struct TalusJoints {
@@ -98,7 +98,7 @@ typedef struct TalusJoints {
     int kept, free;
     bool any_compliance, any_push; /* some block is soft; some joint has a torque motor */
 
-    TalusJointCarry *backup; /* [count]: carry at the snapshot */
+    TalusJointWarmStart *backup; /* [count]: carry at the snapshot */
     struct TalusProjection *projection;
 
     TalusJointExchange exchange;
@@ -132,9 +132,10 @@ int talus_joints_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
 TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint);
 /* Writes the blocks (at most three) of what the joint kind holds fixed, without motor, limits and spring; returns
  * their number. */
-int talus_joint_holds(const TalusJoint *joint, const TalusJointPose *pose, TalusJointBlock *out);
+int talus_joint_constraint_blocks(const TalusJoint *joint, const TalusJointPose *pose,
+                                  TalusJointBlock *out);
 /* Returns the number of constrained rows of these blocks, 0 to 6. */
-int talus_joint_hold_rows(const TalusJointDef *def);
+int talus_joint_constraint_rows(const TalusJointDef *def);
 /* Returns a one-row block whose velocity is the coordinate's rate times `lever`; for motor, limits and spring. */
 TalusJointBlock talus_joint_drive(const TalusJoint *joint, const TalusJointPose *pose);
 /* Returns the rate of the coordinate, rad/s or m/s; 0 for kinds without one. */
@@ -157,7 +158,7 @@ TalusStatus talus_joints_prepare(TalusWorld *world, double h);
 void talus_joints_fill(TalusWorld *world, double warm);
 /* Writes the changes of free velocities that torque motors cause within h, at most two per joint; returns their
  * number. */
-int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out);
+int talus_joints_push(TalusWorld *world, double h, TalusMotorChange *out);
 /* Copies the solved impulses of all blocks to the joints' carry. */
 void talus_joints_store(TalusWorld *world);
 /* As talus_joints_store; also adds the impulses to the joints' sums. Returns the work of blocks and torque motors, J.
@@ -178,11 +179,11 @@ void talus_projection_destroy(struct TalusProjection *projection);
 /* Downloads the states of jointed bodies alone into the host's arrays. */
 TalusStatus talus_exchange_fetch(TalusWorld *world);
 /* Before a solve: makes the blocks of a part of length h and passes them to the engine. */
-TalusStatus talus_exchange_send(TalusWorld *world, double h);
+TalusStatus talus_joints_upload(TalusWorld *world, double h);
 /* After a solve that another one follows: downloads the impulses of the blocks to the joints. */
-TalusStatus talus_exchange_store(TalusWorld *world);
+TalusStatus talus_joints_store_impulses(TalusWorld *world);
 /* After the bodies have moved by h: downloads impulses, adds forces and work, projects the bodies. */
-TalusStatus talus_exchange_close(TalusWorld *world, double h);
+TalusStatus talus_joints_finish_part(TalusWorld *world, double h);
 void talus_exchange_clear(TalusJointExchange *exchange);
 
 #endif

@@ -99,7 +99,7 @@ static void append_joint(Cursor *c)
     const TalusJointDef *def = &c->joint->def;
     TalusJointPose pose = talus_joint_pose(c->world, c->joint);
     TalusJointBlock hold[3];
-    int holds = talus_joint_holds(c->joint, &pose, hold);
+    int holds = talus_joint_constraint_blocks(c->joint, &pose, hold);
     for (int k = 0; k < holds; k++)
         append(c, hold[k], TALUS_PART_FIRST + k, &pose);
     if (def->kind == TALUS_JOINT_SPRING) {
@@ -244,7 +244,7 @@ static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h
     return true;
 }
 
-static bool change_of(const TalusWorld *world, const Push *push, TalusEnginePush *out)
+static bool change_of(const TalusWorld *world, const Push *push, TalusMotorChange *out)
 {
     TalusProblem *problem = world->joints.exchange.problem;
     if (push->slot < 0 || !talus_slot_moves(&world->bodies, push->slot))
@@ -255,11 +255,11 @@ static bool change_of(const TalusWorld *world, const Push *push, TalusEnginePush
                                            world->bodies.orientation[push->slot]);
     TalusVec3 v = talus_scale(inv_mass, push->impulse);
     TalusVec3 spin = talus_scale(1.0 / l, talus_sym3_mul(inertia, push->moment));
-    *out = (TalusEnginePush){push->slot, {v.x, v.y, v.z, 0.0, spin.x, spin.y, spin.z, 0.0}};
+    *out = (TalusMotorChange){push->slot, {v.x, v.y, v.z, 0.0, spin.x, spin.y, spin.z, 0.0}};
     return true;
 }
 
-int talus_joints_push(TalusWorld *world, double h, TalusEnginePush *out)
+int talus_joints_push(TalusWorld *world, double h, TalusMotorChange *out)
 {
     Push push[2];
     int count = 0;

@@ -161,13 +161,14 @@ static bool holds_distance(const TalusJointDef *def)
     return def->motor.kind == TALUS_MOTOR_NONE && def->lower == -INFINITY && def->upper == INFINITY;
 }
 
-int talus_joint_hold_rows(const TalusJointDef *def)
+int talus_joint_constraint_rows(const TalusJointDef *def)
 {
     static const int rows[TALUS_JOINT_KINDS] = {3, 5, 5, 4, 4, 6, 1, 0};
     return def->kind == TALUS_JOINT_DISTANCE && !holds_distance(def) ? 0 : rows[def->kind];
 }
 
-int talus_joint_holds(const TalusJoint *joint, const TalusJointPose *p, TalusJointBlock *out)
+int talus_joint_constraint_blocks(const TalusJoint *joint, const TalusJointPose *p,
+                                  TalusJointBlock *out)
 {
     double l = joint->length;
     switch (joint->def.kind) {
@@ -243,7 +244,7 @@ double talus_joint_error(const TalusJoint *joint, const TalusJointPose *p)
 {
     TalusJointBlock block[3];
     double worst = 0.0;
-    int count = talus_joint_holds(joint, p, block);
+    int count = talus_joint_constraint_blocks(joint, p, block);
     for (int i = 0; i < count; i++) {
         double along = talus_dot(block[i].error, block[i].normal);
         TalusVec3 across = talus_madd(block[i].error, -along, block[i].normal);

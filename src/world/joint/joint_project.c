@@ -124,7 +124,7 @@ static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
             continue;
         TalusJointPose pose = talus_joint_pose(world, joint);
         TalusJointBlock block[3];
-        int count = talus_joint_holds(joint, &pose, block);
+        int count = talus_joint_constraint_blocks(joint, &pose, block);
         for (int k = 0; k < count; k++) {
             block[k].joint = i;
             block[k].offset = talus_sub(block[k].arm[1], pose.arm[1]);
@@ -140,7 +140,7 @@ static TalusStatus reserve(TalusWorld *world, TalusProjection *p)
     int rows = 0;
     for (int i = 0; i < joints->count; i++)
         if (talus_joint_lives(world, &joints->joint[i]))
-            rows += talus_joint_hold_rows(&joints->joint[i].def);
+            rows += talus_joint_constraint_rows(&joints->joint[i].def);
     TALUS_TRY(TALUS_GROW(p->place, (size_t)rows, 0, "projection"));
     TALUS_TRY(TALUS_GROW(p->error, (size_t)rows, 0, "projection"));
     TALUS_TRY(TALUS_GROW(p->delta, slots, 0, "projection"));

@@ -132,7 +132,7 @@ static TalusEngineJoint block_of(const TalusWorld *world, int k)
     return out;
 }
 
-TalusStatus talus_exchange_send(TalusWorld *world, double h)
+TalusStatus talus_joints_upload(TalusWorld *world, double h)
 {
     TalusJoints *joints = &world->joints;
     TalusJointExchange *x = &joints->exchange;
@@ -178,7 +178,7 @@ static bool has_blocks(const TalusWorld *world)
     return joints->kept + joints->free > 0 || joints->any_push;
 }
 
-TalusStatus talus_exchange_store(TalusWorld *world)
+TalusStatus talus_joints_store_impulses(TalusWorld *world)
 {
     if (!has_blocks(world))
         return TALUS_OK;
@@ -187,7 +187,7 @@ TalusStatus talus_exchange_store(TalusWorld *world)
     return TALUS_OK;
 }
 
-TalusStatus talus_exchange_close(TalusWorld *world, double h)
+TalusStatus talus_joints_finish_part(TalusWorld *world, double h)
 {
     if (has_blocks(world)) {
         TALUS_TRY(fetch_solved(world, true));

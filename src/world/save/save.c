@@ -410,16 +410,17 @@ static bool is_known_backend(const char *name)
     return false;
 }
 
-/* A backend that exists elsewhere is no fault of the bytes, nor is one that the caller chose. */
+/* A backend or solver that other builds have is no fault of the bytes, nor is a backend that the caller chose. */
 static TalusStatus check_backend(TalusStatus status, const char *saved, const char *choice)
 {
     if (status != TALUS_ERR_UNSUPPORTED || (!choice && !is_known_backend(saved)))
         return TALUS_OK;
-    return choice ? status
-                  : talus_fail_around(status,
-                                      "saved on backend %s, which is not available here: %s; the "
-                                      "state can be loaded onto another backend",
-                                      saved, talus_error());
+    return choice || talus_backend_find(saved)
+               ? status
+               : talus_fail_around(status,
+                                   "saved on backend %s, which is not available here: %s; the "
+                                   "state can be loaded onto another backend",
+                                   saved, talus_error());
 }
 
 static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice)

@@ -18,7 +18,7 @@
 /* A set of bodies, and where each of them comes from. */
 typedef struct Crowd {
     TalusBodies bodies;
-    TalusWho *who; /* by slot */
+    TalusBodyRef *who; /* by slot */
 } Crowd;
 
 static void crowd_clear(Crowd *c)
@@ -58,7 +58,7 @@ static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
     for (int i = 0; i < world->bodies.counts.slots; i++) {
         if (!is_fixed(world, i))
             continue;
-        TalusSurveyBody body = talus_survey_body(world, (TalusWho){-1, i});
+        TalusSurveyBody body = talus_survey_body(world, (TalusBodyRef){-1, i});
         crowd_add(c, &body);
     }
     return TALUS_OK;
@@ -73,7 +73,7 @@ static void add_together(Crowd *c, const TalusWorld *world, int k)
     for (int i = k; i < s->pendings; i++)
         for (int j = 0; s->pending[i].time == s->pending[k].time && j < s->pending[i].batch.count;
              j++) {
-            TalusSurveyBody body = talus_survey_body(world, (TalusWho){i, j});
+            TalusSurveyBody body = talus_survey_body(world, (TalusBodyRef){i, j});
             crowd_add(c, &body);
         }
 }
@@ -207,7 +207,8 @@ static TalusStatus count_free(TalusWorld *world, Crowd *c, int first, int *free)
     return status;
 }
 
-TalusStatus talus_emitter_room(TalusWorld *world, const TalusEmitter *emitter, int tries, int *free)
+TalusStatus talus_emitter_count_free(TalusWorld *world, const TalusEmitter *emitter, int tries,
+                                     int *free)
 {
     Crowd crowd = {0};
     *free = tries;

@@ -38,7 +38,7 @@ static TalusSurveyBody slot_body(const TalusWorld *world, int i)
     return body;
 }
 
-static TalusSurveyBody batch_body(const TalusWorld *world, TalusWho who)
+static TalusSurveyBody batch_body(const TalusWorld *world, TalusBodyRef who)
 {
     const TalusBodyBatch *t = &world->sources.pending[who.pending].batch;
     const TalusShape *shape = &world->shape[t->shape];
@@ -62,7 +62,7 @@ static TalusSurveyBody batch_body(const TalusWorld *world, TalusWho who)
     return body;
 }
 
-TalusSurveyBody talus_survey_body(const TalusWorld *world, TalusWho who)
+TalusSurveyBody talus_survey_body(const TalusWorld *world, TalusBodyRef who)
 {
     return who.pending < 0 ? slot_body(world, who.index) : batch_body(world, who);
 }
@@ -77,7 +77,7 @@ void talus_survey_each(const TalusWorld *world, TalusSurveyFn *fn, void *context
     }
     for (int k = 0; k < world->sources.pendings; k++)
         for (int i = 0; i < world->sources.pending[k].batch.count; i++) {
-            TalusSurveyBody body = batch_body(world, (TalusWho){k, i});
+            TalusSurveyBody body = batch_body(world, (TalusBodyRef){k, i});
             fn(context, &body);
         }
 }

@@ -6,13 +6,13 @@
 #include "world/state.h"
 
 /* Name of a body that exists or of one in a delayed batch. */
-typedef struct TalusWho {
+typedef struct TalusBodyRef {
     int pending; /* index of the batch; -1: the body exists */
     int index;   /* slot, or index in the batch */
-} TalusWho;
+} TalusBodyRef;
 
 typedef struct TalusSurveyBody {
-    TalusWho who;
+    TalusBodyRef who;
     const TalusShape *shape;
     int shape_index, group;
     bool fixed; /* or driven */
@@ -24,7 +24,7 @@ typedef struct TalusSurveyBody {
 } TalusSurveyBody;
 
 /* Returns the data of the body that `who` names. */
-TalusSurveyBody talus_survey_body(const TalusWorld *world, TalusWho who);
+TalusSurveyBody talus_survey_body(const TalusWorld *world, TalusBodyRef who);
 
 /* Calls fn for each living body in the order of slots, then for each body of the delayed batches. */
 typedef void TalusSurveyFn(void *context, const TalusSurveyBody *body);
@@ -63,7 +63,7 @@ bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi)
 /* The deepest overlap of arriving batches with fixed bodies or with simultaneous arrivals; `a` is of a batch. depth 0:
  * no overlap. Lengths in m, time of the arrival in s. */
 typedef struct TalusArrivalOverlap {
-    TalusWho a, b;
+    TalusBodyRef a, b;
     double depth, size, time;
 } TalusArrivalOverlap;
 
@@ -71,7 +71,7 @@ TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *
 
 /* Sets *free to the number of positions, of `tries` random ones in the emitter's box, at which a sphere of its smallest
  * radius overlaps no fixed body. */
-TalusStatus talus_emitter_room(TalusWorld *world, const TalusEmitter *emitter, int tries,
-                               int *free);
+TalusStatus talus_emitter_count_free(TalusWorld *world, const TalusEmitter *emitter, int tries,
+                                     int *free);
 
 #endif

@@ -83,7 +83,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
     double *gamma;
     world->built = build_options(world, h, soften);
     if (world->joints.count > 0 || world->joints.exchange.problem)
-        TALUS_TRY(talus_exchange_send(world, h));
+        TALUS_TRY(talus_joints_upload(world, h));
     TALUS_TRY(world->engine.ops->build(world->engine.self, &world->built, &op, &gamma, &report));
     if (op)
         talus_problem_lend(world->problem, world->backend, op, gamma);
@@ -133,7 +133,7 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     TALUS_TRY(world->engine.ops->store_impulses(world->engine.self));
-    TALUS_TRY(talus_exchange_store(world));
+    TALUS_TRY(talus_joints_store_impulses(world));
     world->impulse_step = h;
     TALUS_TRY(
         world->engine.ops->redetect(world->engine.self, &options, world->def.gravity, &counts));
@@ -190,7 +190,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_reach_targets(world);
     if (world->joints.count > 0)
-        TALUS_TRY(talus_exchange_close(world, h));
+        TALUS_TRY(talus_joints_finish_part(world, h));
     TALUS_TRY(wrap_bodies(world));
     world->impulse_step = h;
     world->info.integrate_seconds += talus_now() - start;

@@ -156,7 +156,7 @@ static void report_start(TalusWorld *world)
 
 /* Redetects and solves again while the solve brings bodies together that have no contact, and the step has iterations
  * left. */
-static TalusStatus follow_up(TalusWorld *world, double h, TalusSolveInfo *part)
+static TalusStatus redetect_and_solve(TalusWorld *world, double h, TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_REDETECTIONS && part->iterations < world->def.max_iterations; k++) {
         TalusSolveInfo first = *part;
@@ -215,7 +215,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
         return advance_halves(world, h, depth, NULL);
     TALUS_TRY(talus_stage_build(world, h, false));
     TALUS_TRY(solve(world, h, 0, &part));
-    TALUS_TRY(follow_up(world, h, &part));
+    TALUS_TRY(redetect_and_solve(world, h, &part));
     if (moves_too_far(world, depth))
         return advance_halves(world, h, depth, &part);
     report_start(world);

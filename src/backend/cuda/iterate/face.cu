@@ -170,7 +170,7 @@ static void put_args(CuContext *cu, const FaceArgs *args)
 
 TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run)
 {
-    if (!op->pair || op->varied || op->elimination)
+    if (!op->pair || op->mixed_sets || op->elimination)
         return talus_fail(
             TALUS_ERR_UNSUPPORTED,
             "mprgp: runs of iterations on the device know contacts with half lines or "

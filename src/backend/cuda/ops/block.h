@@ -34,11 +34,11 @@ static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *me
 
 /* Launches a kernel template<int ROWS, bool VARIED> for the sets of an operator; `how` is launch, launch_block or
  * launch_sums. */
-#define LAUNCH_SETS(how, op, kernel, ...)                              \
-    ((op)->rows == 1   ? how(cu_of(op), kernel<1, false>, __VA_ARGS__) \
-     : (op)->rows == 6 ? how(cu_of(op), kernel<6, true>, __VA_ARGS__)  \
-     : (op)->varied    ? how(cu_of(op), kernel<3, true>, __VA_ARGS__)  \
-                       : how(cu_of(op), kernel<3, false>, __VA_ARGS__))
+#define LAUNCH_SETS(how, op, kernel, ...)                               \
+    ((op)->rows == 1    ? how(cu_of(op), kernel<1, false>, __VA_ARGS__) \
+     : (op)->rows == 6  ? how(cu_of(op), kernel<6, true>, __VA_ARGS__)  \
+     : (op)->mixed_sets ? how(cu_of(op), kernel<3, true>, __VA_ARGS__)  \
+                        : how(cu_of(op), kernel<3, false>, __VA_ARGS__))
 
 template <int ROWS>
 static __device__ inline void load_block(const double *vector, int64_t i, double (&out)[ROWS])
@@ -152,7 +152,7 @@ template <int ROWS> static __device__ inline void free_gradient(double mu, doubl
 template <int ROWS>
 static __device__ inline void free_gradient(const TalusSet &set, double (&g)[ROWS])
 {
-    talus_block_free(ROWS, &set, g);
+    talus_block_clear_immovable(ROWS, &set, g);
 }
 
 /* Returns the mean of a block's diagonal entries, from an entry of TalusOperator.diagonal. */

@@ -346,7 +346,7 @@ static TalusStatus check_order(const TalusOperator *op, const TalusSweepOptions 
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "gs: order=chaotic works on the velocities of bodies, and this problem "
                           "is a matrix without bodies; use order=coloured");
-    if (order == TALUS_ORDER_CHAOTIC && (op->varied || options->local != TALUS_ONE_PROJECT))
+    if (order == TALUS_ORDER_CHAOTIC && (op->mixed_sets || options->local != TALUS_ONE_PROJECT))
         return talus_fail(
             TALUS_ERR_UNSUPPORTED,
             "gs: order=chaotic knows circular cones alone, and this problem has other "

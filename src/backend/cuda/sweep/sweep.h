@@ -174,10 +174,10 @@ TalusStatus cu_sweep_sums(TalusSweep *sweep, int64_t partials);
 TalusStatus cu_sweep_sparse_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_sparse(TalusSweep *sweep);
 
-/* sweep_block.cu: plan and sweep contact by contact, if sets are varied or each contact's own problem is solved. */
+/* sweep_block.cu: plan and sweep contact by contact, if sets are mixed or each contact's own problem is solved. */
 static inline bool cu_sweep_is_blockwise(const TalusSweep *s)
 {
-    return s->op->pair && (s->op->varied || s->options.local != TALUS_ONE_PROJECT);
+    return s->op->pair && (s->op->mixed_sets || s->options.local != TALUS_ONE_PROJECT);
 }
 TalusStatus cu_sweep_each_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_each(TalusSweep *sweep);

@@ -1,5 +1,5 @@
 /* backend/cuda/sweep/sweep_block.cu - Gauss-Seidel sweeps contact by contact, with impulses in the contacts' frames:
- * over varied sets, and with solvers of one contact's problem.
+ * over mixed sets, and with solvers of one contact's problem.
  *
  * The order is that of coloured sweeps (sweep.h): one kernel per colour, a thread per contact. Contacts of heavy
  * bodies are swept in sequence, by one thread, as on the host: split masses, as in sweep.cu, suit only projected

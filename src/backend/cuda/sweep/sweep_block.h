@@ -1,4 +1,4 @@
-/* backend/cuda/sweep/sweep_block.h - the step of one block in a sweep with varied sets (operator.h), or in which a
+/* backend/cuda/sweep/sweep_block.h - the step of one block in a sweep with mixed sets (operator.h), or in which a
  * block's own problem is solved (sets/one_contact.h). Formulas: cpu/sweep_sparse.c and cpu/sweep_block.c. */
 #ifndef TALUS_BACKEND_CUDA_SWEEP_SWEEP_BLOCK_H
 #define TALUS_BACKEND_CUDA_SWEEP_SWEEP_BLOCK_H

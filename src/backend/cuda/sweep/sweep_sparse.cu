@@ -52,7 +52,7 @@ static __device__ inline double step_block(const SweepRows &m, int64_t i, const 
     return d * d * change;
 }
 
-/* The same for varied sets and for blocks whose own problem is solved. */
+/* The same for mixed sets and for blocks whose own problem is solved. */
 template <int ROWS, bool SOLVED>
 static __device__ inline double step_other(const SweepBlocks &b, const double *offset, int64_t i,
                                            double (&g)[ROWS])
@@ -116,7 +116,7 @@ static void sweep_range(TalusSweep *s, const SweepRows &m, int class_of, int eac
     else if (rows == 6)
         ROWS_OF(6, VARIED);
     else
-        s->op->varied ? ROWS_OF(3, VARIED) : ROWS_OF(3, CONES);
+        s->op->mixed_sets ? ROWS_OF(3, VARIED) : ROWS_OF(3, CONES);
 #undef ROWS_OF
 }
 
