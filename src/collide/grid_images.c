@@ -14,13 +14,13 @@
 
 static void clip_body(TalusGrid *grid, int i, float clipped)
 {
-    double per_phase = 1.0 / grid->phase;
+    double per_edge_factor = 1.0 / grid->edge_factor;
     grid->fit.clipped +=
         talus_clipped_may_miss(&grid->fit, grid->bodies, grid->options, grid->drift, (uint32_t)i);
-    int class = talus_size_class(fabs((double)grid->fat[i]), per_phase);
+    int class = talus_size_class(fabs((double)grid->fat[i]), per_edge_factor);
     atomic_fetch_sub(&grid->size_class[class], 1);
     grid->fat[i] = grid->fat[i] < 0.0f ? -clipped : clipped;
-    atomic_fetch_add(&grid->size_class[talus_size_class((double)clipped, per_phase)], 1);
+    atomic_fetch_add(&grid->size_class[talus_size_class((double)clipped, per_edge_factor)], 1);
 }
 
 static void clip_bodies(TalusGrid *grid)
@@ -51,14 +51,14 @@ TalusStatus talus_grid_fit(TalusGrid *grid)
 
 static TalusStatus add_images(TalusGrid *grid, int body, unsigned sides)
 {
-    double per_phase = 1.0 / grid->phase;
+    double per_edge_factor = 1.0 / grid->edge_factor;
     for (unsigned shift = 1; shift < 8; shift++) {
         if (shift & ~sides)
             continue;
         size_t n = (size_t)grid->image_count;
         TALUS_TRY(TALUS_GROW(grid->images, n + 1, n, "images"));
         grid->images[grid->image_count++] = (TalusGridImage){(uint32_t)body, (uint8_t)shift};
-        int class = talus_size_class(fabs((double)grid->fat[body]), per_phase);
+        int class = talus_size_class(fabs((double)grid->fat[body]), per_edge_factor);
         atomic_fetch_add(&grid->size_class[class], 1);
     }
     return TALUS_OK;

@@ -316,7 +316,7 @@ static __device__ inline Seeker make_seeker(const CuDetect &d, uint32_t problem_
 template <int MODE> static __device__ inline void seek_levels(Seeker &s, bool image)
 {
     const CuGridShape *grid = s.d->grid;
-    int own = grid->level_of_class[cu_class_of(s.d->ball_fat[s.problem_index], grid->phase)];
+    int own = grid->level_of_class[cu_class_of(s.d->ball_fat[s.problem_index], grid->edge_factor)];
     for (int l = own; l >= 0; l--) {
         const TalusLevel *level = &grid->level[l];
         seek_block<MODE>(s, level,
