@@ -58,7 +58,7 @@ TEST(paths)
     TalusJson *root = parse("{\"a\": {\"b\": [0, {\"c\": 1}]}}");
     REQUIRE(root);
     char path[64];
-    talus_json_path(root->first->first->last->first, path, sizeof path);
+    talus_json_write_path(root->first->first->last->first, path, sizeof path);
     CHECK_STR(path, "a.b[1].c");
     talus_json_fail(root->first->first->last->first, 0, "wrong");
     CHECK_STR(talus_error(), "f:1:23: a.b[1].c: wrong");

@@ -347,7 +347,7 @@ TALUS_INLINE void talus_box_manifold_edges(const TalusPose *first, const TalusPo
     TalusNearest near = {talus_rotate_back(first->orientation, normal), gap,
                          talus_rotate_back(first->orientation, at->on_a),
                          talus_rotate_back(first->orientation, at->on_b)};
-    talus_convex_manifold(first, second, &p, &near, reach, sink);
+    talus_manifold_at_nearest(first, second, &p, &near, reach, sink);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */

@@ -7,9 +7,9 @@
 #include "collide/simple_manifold.h"
 
 /* Adds the manifold of two bodies whose cores have the nearest points `near`, in the frame of a. */
-TALUS_INLINE void talus_convex_manifold(const TalusPose *a, const TalusPose *b,
-                                        const TalusConvexPair *p, const TalusNearest *near,
-                                        double reach, TALUS_MANIFOLD_SINK *sink)
+TALUS_INLINE void talus_manifold_at_nearest(const TalusPose *a, const TalusPose *b,
+                                            const TalusConvexPair *p, const TalusNearest *near,
+                                            double reach, TALUS_MANIFOLD_SINK *sink)
 {
     double margin_a = talus_pose_core_margin(a), margin_b = talus_pose_core_margin(b);
     TalusCorePoint spot[TALUS_MANIFOLD_MAX];
@@ -34,7 +34,7 @@ TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, do
     TalusNearest near;
     if (talus_convex_nearest(&p, reach + talus_pose_core_margin(a) + talus_pose_core_margin(b),
                              &near))
-        talus_convex_manifold(a, b, &p, &near, reach, sink);
+        talus_manifold_at_nearest(a, b, &p, &near, reach, sink);
 }
 
 /* A convex body a against the plane b: adds the corners of a's facing part, and the lowest point if none is as low. */

@@ -69,8 +69,8 @@ TALUS_INLINE double talus_closing_speed(double a, double b)
 }
 
 /* Envelope without the closing speed, from the smaller size and the speeds by spin and sliding. */
-TALUS_INLINE double talus_envelope_of(const TalusDetectOptions *options, double size, double spin,
-                                      double sliding)
+TALUS_INLINE double talus_envelope_without_closing(const TalusDetectOptions *options, double size,
+                                                   double spin, double sliding)
 {
     return options->envelope * size +
            options->h * (spin + options->friction * sliding + 2.0 * options->reference_speed);
@@ -81,8 +81,9 @@ TALUS_INLINE double talus_envelope_base(const TalusBodyView *bodies,
                                         const TalusDetectOptions *options, uint32_t a, uint32_t b)
 {
     double spin = talus_body_spin(bodies, a) + talus_body_spin(bodies, b);
-    return talus_envelope_of(options, talus_smaller_size(bodies->size[a], bodies->size[b]), spin,
-                             talus_sliding_speed(bodies, a, b));
+    return talus_envelope_without_closing(options,
+                                          talus_smaller_size(bodies->size[a], bodies->size[b]),
+                                          spin, talus_sliding_speed(bodies, a, b));
 }
 
 /* Upper bound of the envelope over all normals: `rest`, the envelope without the closing speed, plus h times the
@@ -110,8 +111,8 @@ TALUS_INLINE double talus_spheres_envelope_base(const TalusBodyView *bodies,
     if (bodies->spin)
         turning = talus_norm(bodies->spin[a]) * bodies->radius[a] +
                   talus_norm(bodies->spin[b]) * bodies->radius[b];
-    return talus_envelope_of(options, talus_smaller_size(bodies->size[a], bodies->size[b]), 0.0,
-                             sliding + turning);
+    return talus_envelope_without_closing(
+        options, talus_smaller_size(bodies->size[a], bodies->size[b]), 0.0, sliding + turning);
 }
 
 /* True if two moving spheres, d from a to b, are in contact. Swapping a and b and negating d gives the same bits. */

@@ -107,7 +107,7 @@ typedef struct TalusBorder {
     double turn;               /* 0: border of a line */
 } TalusBorder;
 
-TALUS_INLINE TalusBorder talus_clip_border(const TalusClipRegion *s, int k)
+TALUS_INLINE TalusBorder talus_clip_region_border(const TalusClipRegion *s, int k)
 {
     int next = k + 1 < s->count ? k + 1 : 0;
     double x = s->u[next] - s->u[k], y = s->v[next] - s->v[k];
@@ -149,7 +149,7 @@ TALUS_INLINE int talus_clip(const TalusClipRegion *s, int border, const TalusCan
                             int count, bool line, TalusCandidate *out)
 {
     int kept = 0;
-    const TalusBorder along = talus_clip_border(s, border);
+    const TalusBorder along = talus_clip_region_border(s, border);
     double first = talus_distance_outside(&along, &in[0]), outside_p = first, outside_q;
     for (int k = 0; k < count; k++, outside_p = outside_q) {
         const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];

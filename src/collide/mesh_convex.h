@@ -141,7 +141,7 @@ TALUS_OUTLINE void talus_patch_collect(const TalusMeshQuery *q, int32_t t, Talus
 }
 
 /* Adds the face contacts of a facet to those of its patch. */
-TALUS_OUTLINE void talus_add_face_points(TalusMeshQuery *q, int32_t t, const TalusFacePoints *face)
+TALUS_OUTLINE void talus_patch_add_facet(TalusMeshQuery *q, int32_t t, const TalusFacePoints *face)
 {
     const TalusShape *s = q->at.surface;
     TalusPatchPoints own = {talus_facet_patch(s, t), face->up, 0, {{0.0, 0.0, 0.0, 0.0, 0, 0}}};
@@ -287,7 +287,7 @@ TALUS_OUTLINE void talus_convex_facets(const TalusPose *a, const TalusPose *b, d
         TalusLocalFacet g = talus_local_facet(&q.at, t);
         int where = talus_facet_contacts(&q.at, &g, &face, &near);
         if (face.count > 0)
-            talus_add_face_points(&q, t, &face);
+            talus_patch_add_facet(&q, t, &face);
         if (where != TALUS_ON_FACE)
             talus_add_rim_points(&q, &g, where, &near);
     }

@@ -18,7 +18,7 @@ typedef struct Job {
     float *light;
 } Job;
 
-TalusStatus talus_ground_create(const TalusPicture *picture, TalusGround *out)
+TalusStatus talus_ground_shadow_create(const TalusPicture *picture, TalusGround *out)
 {
     out->columns = (picture->def->width + STEP - 1) / STEP + 1;
     out->rows = (picture->def->height + STEP - 1) / STEP + 1;

@@ -20,7 +20,7 @@ typedef struct TalusGroundLamp {
 } TalusGroundLamp;
 
 /* Makes a grid without shadow for the size of the picture. */
-TalusStatus talus_ground_create(const TalusPicture *picture, TalusGround *out);
+TalusStatus talus_ground_shadow_create(const TalusPicture *picture, TalusGround *out);
 void talus_ground_free(TalusGround *ground);
 /* Adds the shadows of one pass with lamps[count], of which the first is the key light, weighted by 1 / passes. */
 void talus_ground_add(TalusGround *ground, const TalusPicture *picture,

@@ -341,7 +341,7 @@ TalusStatus talus_picture_expose(const TalusPicture *picture, TalusPool *pool, f
     if (picture->walls.count + picture->line_count > 0)
         status = TALUS_ALLOC(e.transmitted, pixels, "ghosts");
     if (status == TALUS_OK && picture->ground)
-        status = talus_ground_create(picture, &e.ground);
+        status = talus_ground_shadow_create(picture, &e.ground);
     for (int pass = 0; pass < e.plan.passes && status == TALUS_OK; pass++)
         status = expose_pass(&e, pass, pool);
     if (status == TALUS_OK && picture->ground)

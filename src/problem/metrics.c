@@ -266,7 +266,7 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     }
     const TalusBackend *cpu = &talus_backend_cpu;
     out->objective = 0.5 * (cpu->vector.dot(op, gamma, q) + cpu->vector.dot(op, gamma, g));
-    talus_problem_residuals(p, gamma, &out->natural, &out->rounding);
+    talus_problem_residual_and_rounding(p, gamma, &out->natural, &out->rounding);
     finish(&sums, op->blocks, out);
     /* 0 / 0 counts as 0: zero impulses solve the problem, and so do these */
     out->natural_relative = out->natural.rms == 0.0 ? 0.0 : out->natural.rms / out->natural_at_zero;

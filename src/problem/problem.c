@@ -309,8 +309,8 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
         *rounding = hidden_by_rounding(backend, op, gamma, out);
 }
 
-void talus_problem_residuals(TalusProblem *p, const double *gamma, TalusResidual *out,
-                             TalusResidual *rounding)
+void talus_problem_residual_and_rounding(TalusProblem *p, const double *gamma, TalusResidual *out,
+                                         TalusResidual *rounding)
 {
     bool beyond = p->op.kinds & ~TALUS_KINDS_OF(TALUS_LAW_CCP);
     talus_residual_measure(&talus_backend_cpu, &p->op, beyond, gamma, out, rounding);
@@ -318,7 +318,7 @@ void talus_problem_residuals(TalusProblem *p, const double *gamma, TalusResidual
 
 void talus_problem_residual(TalusProblem *p, const double *gamma, TalusResidual *out)
 {
-    talus_problem_residuals(p, gamma, out, NULL);
+    talus_problem_residual_and_rounding(p, gamma, out, NULL);
 }
 
 /* 1/2 gamma'(g + q) with g = (N + E) gamma + q. */

@@ -92,8 +92,8 @@ static inline const TalusOperator *talus_problem_counts(const TalusProblem *prob
 void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op, bool beyond,
                             const double *gamma, TalusResidual *out, TalusResidual *rounding);
 /* The same on the host, for the problem's own operator. */
-void talus_problem_residuals(TalusProblem *problem, const double *gamma, TalusResidual *out,
-                             TalusResidual *rounding);
+void talus_problem_residual_and_rounding(TalusProblem *problem, const double *gamma,
+                                         TalusResidual *out, TalusResidual *rounding);
 
 /* problem/diagonal.c: fills op's diagonal and coupling. Fails if a normal entry is not positive. */
 TalusStatus talus_problem_diagonals(TalusProblem *problem);

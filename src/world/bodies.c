@@ -186,7 +186,7 @@ static int take_slot(TalusBodies *bodies)
     int slot = n->first_free++;
     if (slot == n->slots)
         n->slots++;
-    talus_slot_number(bodies, slot);
+    talus_slot_assign_id(bodies, slot);
     return slot;
 }
 

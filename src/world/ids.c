@@ -71,7 +71,7 @@ static void list_slot(TalusBodies *b, int slot)
         b->displaced[b->displaced_count++] = (TalusDisplaced){b->id[slot], slot};
 }
 
-void talus_slot_number(TalusBodies *b, int slot)
+void talus_slot_assign_id(TalusBodies *b, int slot)
 {
     b->id[slot] = ++b->counts.created;
     list_slot(b, slot);

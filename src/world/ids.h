@@ -20,9 +20,9 @@ struct TalusBodies;
 int talus_slot_of(const TalusWorld *world, TalusBodyId id);
 /* Finds the slot of a living body; fails if there is none. */
 TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot);
-/* Reserves memory for the ids of `count` more bodies; talus_slot_number then assigns the next number to a slot. */
+/* Reserves memory for the ids of `count` more bodies; talus_slot_assign_id then assigns the next number to a slot. */
 TalusStatus talus_ids_reserve(struct TalusBodies *bodies, int count);
-void talus_slot_number(struct TalusBodies *bodies, int slot);
+void talus_slot_assign_id(struct TalusBodies *bodies, int slot);
 /* After a failed step has reset counts.created: drops the list entries of numbers above it. */
 void talus_ids_rollback(struct TalusBodies *bodies);
 /* After loading: builds the list of displaced bodies from the ids; fails if two bodies have the same id. */

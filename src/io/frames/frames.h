@@ -241,8 +241,8 @@ void talus_frame_state_clear(TalusFrameState *state);
 uint64_t talus_frame_largest_number(const TalusFrameState *state);
 /* Finds body `id` in the previous frame: *match is its row, -1 if its number is above `newest`, so that it is new.
  * Bodies keep their order, so the search starts at *row, which moves past the body found. False if it is not found. */
-bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyId id, int *row,
-                      int32_t *match);
+bool talus_frame_match_body(const TalusFrameState *before, uint64_t newest, TalusBodyId id,
+                            int *row, int32_t *match);
 /* Returns the prediction of the number of body i, from which the file stores the difference: the number of the body in
  * `row` of the previous frame; past its end, or in a key frame (before NULL), that of body i - 1. */
 uint64_t talus_frame_predict_number(const TalusFrameState *before, int row, const TalusBodyId *id,

@@ -34,7 +34,7 @@ static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *b
         uint64_t number = talus_frame_predict_number(before, row, now->id, i) + step;
         now->id[i] = (TalusBodyId){number};
         if (number == 0 || number >= TALUS_ID_LIMIT ||
-            !talus_frame_find(before, newest, now->id[i], &row, &d->match[i]))
+            !talus_frame_match_body(before, newest, now->id[i], &row, &d->match[i]))
             return talus_fail(TALUS_ERR_FORMAT,
                               "number: row %d has %" PRIu64
                               "; expected one of the frame before, in "

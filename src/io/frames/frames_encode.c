@@ -151,7 +151,7 @@ static bool match_bodies(TalusFrameEncoder *e, const TalusSnapshot *s)
     uint64_t newest = talus_frame_largest_number(&e->before);
     bool ordered = true;
     for (int i = 0, row = 0; i < s->body_count; i++)
-        ordered &= talus_frame_find(&e->before, newest, s->id[i], &row, &e->match[i]);
+        ordered &= talus_frame_match_body(&e->before, newest, s->id[i], &row, &e->match[i]);
     return ordered;
 }
 

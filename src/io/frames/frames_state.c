@@ -44,8 +44,8 @@ uint64_t talus_frame_largest_number(const TalusFrameState *state)
     return newest;
 }
 
-bool talus_frame_find(const TalusFrameState *before, uint64_t newest, TalusBodyId id, int *row,
-                      int32_t *match)
+bool talus_frame_match_body(const TalusFrameState *before, uint64_t newest, TalusBodyId id,
+                            int *row, int32_t *match)
 {
     *match = -1;
     if (id.number > newest)

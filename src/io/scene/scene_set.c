@@ -72,7 +72,7 @@ static TalusStatus fail_key(const Walk *w, const char *word)
     const char *names[MAX_NAMES];
     int n = 0;
     char path[256], what[300];
-    talus_json_path(w->node, path, sizeof path);
+    talus_json_write_path(w->node, path, sizeof path);
     snprintf(what, sizeof what, "%s has no key", path);
     if (w->type->kind == SCENE_OBJECT)
         for (; n < w->type->field_count && n < MAX_NAMES; n++)
@@ -85,7 +85,7 @@ static TalusStatus fail_key(const Walk *w, const char *word)
 static TalusStatus fail_step(const Walk *w, const char *why)
 {
     char path[256];
-    talus_json_path(w->node, path, sizeof path);
+    talus_json_write_path(w->node, path, sizeof path);
     return talus_error_key(path, talus_fail_at(at(w), TALUS_ERR_ARGUMENT, "%s %s", path, why));
 }
 

@@ -30,7 +30,7 @@ const char *talus_json_printable(const char *text, char shown[TALUS_JSON_PRINTAB
     return shown;
 }
 
-void talus_json_path(const TalusJson *node, char *text, size_t size)
+void talus_json_write_path(const TalusJson *node, char *text, size_t size)
 {
     const TalusJson *chain[TALUS_JSON_DEPTH + 2];
     int n = 0;
@@ -51,7 +51,7 @@ enum { PATH_BYTES = 256 };
 
 static TalusLocation locate(const TalusJson *node, int line, int column, char path[PATH_BYTES])
 {
-    talus_json_path(node, path, PATH_BYTES);
+    talus_json_write_path(node, path, PATH_BYTES);
     TalusLocation at = {node->domain, node->source, line, column, path};
     return at;
 }

@@ -59,7 +59,7 @@ void talus_json_remove(TalusJson *parent, TalusJson *child);
 void talus_json_replace(TalusJson *node, const TalusJson *value);
 
 /* Writes the path of a node: "bodies[1].radius"; "" for the root. */
-void talus_json_path(const TalusJson *node, char *text, size_t size);
+void talus_json_write_path(const TalusJson *node, char *text, size_t size);
 /* Writes "FILE:LINE:COLUMN: key.path: ", with which messages about the node begin. */
 void talus_json_location(const TalusJson *node, char *text, size_t size);
 /* Returns "a number", "an object" and so on, for messages. */

@@ -72,7 +72,7 @@ void talus_archive_i32s(TalusArchive *archive, int32_t *const *value, size_t cou
         talus_archive_bytes(archive, value[i], sizeof *value[i]);
 }
 
-void talus_archive_f64s(TalusArchive *archive, double *const *value, size_t count)
+void talus_archive_f64_each(TalusArchive *archive, double *const *value, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         talus_archive_bytes(archive, value[i], sizeof *value[i]);

@@ -25,7 +25,7 @@ void talus_archive_u64(TalusArchive *archive, uint64_t *value);
 void talus_archive_bool(TalusArchive *archive, bool *value);
 /* Functions behind the macros below; `value` has the addresses of `count` values. */
 void talus_archive_i32s(TalusArchive *archive, int32_t *const *value, size_t count);
-void talus_archive_f64s(TalusArchive *archive, double *const *value, size_t count);
+void talus_archive_f64_each(TalusArchive *archive, double *const *value, size_t count);
 void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t count);
 
 /* Transfer any number of values, given by their addresses. Loaded doubles must be finite. */
@@ -34,7 +34,7 @@ void talus_archive_vec3s(TalusArchive *archive, TalusVec3 *const *value, size_t 
 #define TALUS_ARCHIVE_I32(archive, ...) \
     talus_archive_i32s((archive), TALUS_ADDRESSES(int32_t, __VA_ARGS__))
 #define TALUS_ARCHIVE_F64(archive, ...) \
-    talus_archive_f64s((archive), TALUS_ADDRESSES(double, __VA_ARGS__))
+    talus_archive_f64_each((archive), TALUS_ADDRESSES(double, __VA_ARGS__))
 #define TALUS_ARCHIVE_VEC3(archive, ...) \
     talus_archive_vec3s((archive), TALUS_ADDRESSES(TalusVec3, __VA_ARGS__))
 /* Transfers a value of an enumeration as u32; the caller checks the range of a loaded one. */
