@@ -5,7 +5,9 @@
  * mu n sin(pi / sides); `c` and `s` are this cosine and sine. A vector is transformed to the frame of the facet in
  * whose sector it lies, mirrored to the half with the corner ahead. Projection onto a set that is symmetric about the
  * mirrors of its sectors does not leave the sector, and there the polygon is the rectangle |t . e| <= mu n c, |t . f|
- * <= mu n s. */
+ * <= mu n s.
+ *
+ * The projection onto the cone is talus_product_project (moments.h), from the bounds of this file. */
 #ifndef TALUS_SETS_POLYGON_H
 #define TALUS_SETS_POLYGON_H
 

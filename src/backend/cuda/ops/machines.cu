@@ -2,7 +2,11 @@
  * velocities.
  *
  * The host factors the joints, which are few (linalg/eliminate.h). Rows are formed here and downloaded; the
- * factorisation is uploaded in one piece, and applied by a block of threads for each machine (linalg/machine.h). */
+ * factorisation is uploaded in one piece, and applied by a block of threads for each machine (linalg/machine.h).
+ *
+ * If all machines are small (machines.h has the limits), each gets a dense matrix, formed here from the factorisation
+ * (form_matrices): with an offset, it maps the velocities of the machine's bodies to those that satisfy its joints. The
+ * factorisation then serves only to recover the impulses of joints. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/ops/machines.h"
 
