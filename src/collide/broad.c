@@ -304,7 +304,7 @@ static void search_around_chunk(void *context, int64_t begin, int64_t end, int64
         flush(&s, run);
 }
 
-/* Searches with the present capacity, and again if that was too small. */
+/* Fills broad->run, unsorted; searches again with more capacity if a list was too short. */
 static TalusStatus search(TalusBroad *broad, TalusPool *pool)
 {
     for (bool enough = false; !enough;) {

@@ -141,8 +141,8 @@ TALUS_OUTLINE void talus_patch_collect(const TalusMeshQuery *q, int32_t t, Talus
     talus_patch_emit(q, p);
 }
 
-/* Adds the face contacts of facet t to the list of its patch, emitted at the end. A facet in no patch is emitted at
- * once. If the list of patches is full, the patch is evaluated again as a whole (talus_patch_collect). */
+/* Adds the face contacts of facet t to the list of its patch, emitted at the end. A facet alone in its patch is emitted
+ * at once. If the list of patches is full, the patch is evaluated again as a whole (talus_patch_collect). */
 TALUS_OUTLINE void talus_add_face_points(TalusMeshQuery *q, int32_t t, const TalusFacePoints *face)
 {
     const TalusShape *s = q->at.surface;

@@ -281,7 +281,8 @@ static void count_edges(Work *w)
         }
 }
 
-/* True if three or more faces meet at v, or two whose common edge bends there by more than the tolerance. */
+/* True if three or more faces meet at v, or two whose common edge bends there by more than the tolerance or has just
+ * lost a neighbour of v. */
 static bool is_needed(const Work *w, int32_t v, const bool *keep)
 {
     if (w->visit[v] != 2)

@@ -126,7 +126,7 @@ static TalusJointBlock axle_of(const TalusJointPose *p, double further)
     return shifted(block, talus_scale(further, p->axis[0]), talus_scale(further, p->axis[1]));
 }
 
-/* The same for a mover that slides: the base's point is the one on its axis nearest to the mover's point. */
+/* As axle_of, for a mover that slides: the base's point is the one on its axis nearest to the mover's point. */
 static TalusJointBlock slide_of(const TalusJointPose *p, double further)
 {
     TalusJointBlock block = axle_of(p, further);

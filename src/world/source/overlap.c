@@ -148,7 +148,7 @@ static TalusStatus take_inside(TalusPool *pool, const TalusBodyView *v, int wall
     int pairs = worst->pairs;
     for (int64_t k = 0; k < chunks; k++)
         take(worst, &c.worst[k]);
-    /* bodies inside are not counted one by one, as contacts may have counted them: at least 1 */
+    /* the number stays that of the pairs with contacts; 1 if there are only bodies inside */
     worst->pairs = pairs > 0 || worst->a < 0 ? pairs : 1;
     talus_release(c.worst);
     return TALUS_OK;
