@@ -17,6 +17,8 @@
 
 #include "collide/convex_manifold.h"
 
+/* Features of a face: its number 2 axis + positive << 12, that of the other box's side << 8, the corner's id, and
+ * TALUS_FROM_SECOND if the face is the second box's. Of edges: TALUS_FROM_EDGES and four bits for each edge. */
 enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
 /* Tolerances are relative to the smallest half extent. */
@@ -154,9 +156,10 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
 
 /* ---- face against face ----------------------------------------------------------------------- */
 
-/* Corners of the clipped side are candidates as in manifold.h: u, v along the face, height over it. `id`: a corner of
- * the side, or the intersection of an edge of it with a border of the face. `edge`: the edge that leaves the corner (0
- * .. 3: of the side, 4 .. 7: along border 0 .. 3). */
+/* Distance of a corner outside of border 0, 1, 2, 3 of the face, at +u, +v, -u, -v. Corners of the clipped side are
+ * candidates as in manifold.h: u, v along the face, height over it. `id`: a corner of the side, or the intersection of
+ * an edge of it with a border of the face. `edge`: the edge that leaves the corner (0 .. 3: of the side, 4 .. 7: along
+ * border 0 .. 3). */
 TALUS_INLINE double talus_box_outside(const TalusCandidate *c, int border, const double half[2])
 {
     double x = border & 1 ? c->v : c->u;
@@ -291,7 +294,8 @@ TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double dis
 
 /* ---- edge against edge ----------------------------------------------------------------------- */
 
-/* Returns the centre of the edge along `axis` farthest in `direction`, relative to the first box; *which: its bits. */
+/* Returns the centre of the edge along `axis` farthest in `direction`, relative to the first box; *which: 4 axis,
+ * plus 1 and 2 if it is on the positive side of the next axis and the one after. */
 TALUS_INLINE TalusVec3 talus_box_farthest_edge(const TalusBoxAt *box, int axis, TalusVec3 direction,
                                                uint32_t *which)
 {
@@ -332,6 +336,8 @@ TALUS_INLINE bool talus_box_nearest_edges(const TalusBoxAt *a, const TalusBoxAt 
     return fabs(s) <= a->half[i] + tolerance && fabs(t) <= b->half[j] + tolerance;
 }
 
+/* Adds the contact of two edges. Unless `alone`, faces lie nearly in the contact plane, and the manifold of the facing
+ * parts is added instead. */
 TALUS_INLINE void talus_box_manifold_edges(const TalusPose *first, const TalusPose *second,
                                            const TalusEdges *at, TalusVec3 normal, bool alone,
                                            double reach, TALUS_MANIFOLD_SINK *sink)

@@ -10,8 +10,9 @@
 /* MAX_RANGES: nine rows, each cut in two where the grid folds, and a spare one for an empty range. */
 enum { GRAIN = 512, BUFFER = 128, HITS = 256, BATCH = 128, MAX_RANGES = 19 };
 
-/* Search of one chunk of bodies. Pairs go through small buffers into the shared lists, in an order that depends on the
- * threads; sorting removes that. */
+/* Search of one chunk of bodies. The fat sphere of a body has its radius plus a margin, so that those of two bodies in
+ * contact overlap; lengths are in TalusGrid.unit. Pairs go through small buffers into the shared lists, in an order
+ * that depends on the threads; sorting removes that. */
 typedef struct Search {
     TalusBroad *broad;
     const TalusGrid *grid;
@@ -77,8 +78,9 @@ static void add_other(Search *s, uint32_t a, uint32_t b)
     add(s, sphere_fixed ? TALUS_RUN_SPHERE_FIXED : TALUS_RUN_GENERAL, a, b);
 }
 
-/* Adds two entries of the grid with overlapping fat spheres if they are in contact. Most pairs of spheres are so near
- * that speeds need no evaluation; the margin of 2^-18 guards that shortcut against rounding. */
+/* Adds two entries with overlapping fat spheres: two moving spheres if they are in contact, any other pair always, for
+ * the narrow phase to decide. Most pairs of spheres are so near that speeds need no evaluation; the factor 1 - 2^-18
+ * guards that shortcut against rounding. */
 static inline void meet(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
@@ -168,6 +170,7 @@ static int add_row(const TalusGrid *grid, const TalusLevel *level, int64_t y, in
     return add_range(range, ranges, start[0], start[x_high + 1]);
 }
 
+/* Folds a cell coordinate of -1 .. cells into the periodic 0 .. cells - 1. */
 static int64_t folded(int64_t k, int64_t cells)
 {
     return k < 0 ? k + cells : k < cells ? k : k - cells;
@@ -252,6 +255,7 @@ static void begin_search(Search *s, TalusBroad *broad)
     memset(s->buffered, 0, sizeof s->buffered);
 }
 
+/* Tests entries begin .. end - 1 against the entries after them in the cells around, coarser levels and walls. */
 static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -277,8 +281,8 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         flush(&s, run);
 }
 
-/* Bodies of the subset search all cells of their level, and walls. All bodies search the coarser levels, because larger
- * bodies of the subset do not search for smaller ones. */
+/* As search_chunk, for pairs with a body of the subset `around`. Bodies of the subset search all cells of their level,
+ * and walls. All bodies search the coarser levels, because larger bodies of the subset do not search for smaller. */
 static void search_around_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -300,7 +304,7 @@ static void search_around_chunk(void *context, int64_t begin, int64_t end, int64
         flush(&s, run);
 }
 
-/* Searches with the present capacity, and again if that was too small. */
+/* Fills broad->run, unsorted; searches again with more capacity if a list was too short. */
 static TalusStatus search(TalusBroad *broad, TalusPool *pool)
 {
     for (bool enough = false; !enough;) {

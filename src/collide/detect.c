@@ -84,6 +84,7 @@ static TalusStatus reserve_dropped(TalusDetector *d, size_t bodies)
 
 /* ---- first run ------------------------------------------------------------------------------- */
 
+/* Writes to spare[] the impulses of old contacts of the same pairs, 0 for new ones; both lists are sorted. */
 static void match_spheres(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -121,7 +122,8 @@ static void write_spheres(void *context, int64_t begin, int64_t end, int64_t chu
 
 /* ---- other runs ------------------------------------------------------------------------------ */
 
-/* Sink for the manifold points of a pair: counts those within the envelope, and writes them while capacity allows. */
+/* Sink for the manifold points of a pair (a, b) with velocities va, vb: counts the points within the envelope, and
+ * writes them to contact and arms while capacity allows; capacity 0 only counts. */
 typedef struct Writer {
     const TalusDetector *d;
     uint32_t a, b;
@@ -150,6 +152,7 @@ static void take_point(void *context, const TalusManifoldPoint *touch)
     }
 }
 
+/* Passes the manifold points of a pair to take_point; false if its shapes have no contact function. */
 static bool write_pair(Writer *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
@@ -258,6 +261,7 @@ static TalusStatus unsupported_pair(const TalusDetector *d, TalusPair pair)
                              talus_body_kind(d->bodies, pair.b), pair.b);
 }
 
+/* Makes `run` current. d->chunk has a number per chunk of the second run and one more, then the same of the third. */
 static void select_run(TalusDetector *d, int run)
 {
     int64_t before = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN) + 1;
@@ -285,7 +289,7 @@ static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t
     return TALUS_OK;
 }
 
-/* Gives contacts begin .. end - 1 of the run the impulses of old contacts with the same key; 0 to new ones. */
+/* Writes to spare[] the impulses of old contacts with the keys of contacts begin .. end - 1 of the run; 0 for new. */
 static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;

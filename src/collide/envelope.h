@@ -129,7 +129,7 @@ TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
     return distance - radii < rest + options->h * closing;
 }
 
-/* The same in space without a period. */
+/* As talus_spheres_reach, in space without a period. */
 TALUS_INLINE bool talus_spheres_meet(const TalusBodyView *bodies, const TalusDetectOptions *options,
                                      uint32_t a, uint32_t b)
 {

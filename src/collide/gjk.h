@@ -157,9 +157,9 @@ typedef enum TalusGjkResult {
 
 typedef struct TalusGjk {
     TalusGjkResult result;
-    int count; /* number of points of the simplex, all of C */
-    TalusVec3 w[4], on_a[4];
-    double weight[4]; /* weights of v; unset if the origin is inside the tetrahedron */
+    int count;               /* number of points of the simplex, all of C */
+    TalusVec3 w[4], on_a[4]; /* points a - b of C, and their points of a */
+    double weight[4];        /* weights of v; unset if the origin is inside the tetrahedron */
     TalusVec3 v;
     double norm2;
 } TalusGjk;

@@ -18,6 +18,7 @@ static double fat_radius(const TalusGrid *grid, uint32_t i)
     return talus_fat_radius(grid->bodies, grid->options, grid->drift, i);
 }
 
+/* True for shapes that can only be walls, such as planes and meshes, and for large bodies that do not move freely. */
 static bool is_wall(const TalusGrid *grid, uint32_t i)
 {
     return talus_shape_has(talus_body_kind(grid->bodies, i), TALUS_TRAIT_WALL) ||
@@ -26,6 +27,7 @@ static bool is_wall(const TalusGrid *grid, uint32_t i)
 
 /* ---- sample ---------------------------------------------------------------------------------- */
 
+/* True if slot i has a freely moving body with finite position and velocity. */
 static bool sampled(const TalusBodyView *v, int i)
 {
     if (v->shape[i] < 0 || !talus_is_free(v, i) ||
@@ -66,7 +68,7 @@ static void choose_drift(TalusGrid *grid, const uint32_t *sample, int count)
     grid->drift = talus_scale(1.0 / count, sum);
 }
 
-/* Returns the candidate with the lowest cost. */
+/* Returns the candidate (talus_edge_factor) with the lowest cost. */
 static double choose_edge_factor(const int histogram[TALUS_EDGE_FACTORS])
 {
     double best = INFINITY, edge_factor = 1.0;
@@ -80,6 +82,9 @@ static double choose_edge_factor(const int histogram[TALUS_EDGE_FACTORS])
     return edge_factor;
 }
 
+/* Sets unit, the power of two above the mean fat radius, in which the grid stores lengths; edge_factor, as cell edges
+ * are edge_factor 2^i units; and large, the fat radius in m above which a body that does not move freely is a wall. Bin
+ * k of the histogram has the fat radii (1 + k/32 .. 1 + (k + 1)/32) 2^i, for all i. */
 static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
 {
     int histogram[TALUS_EDGE_FACTORS] = {0};
@@ -187,7 +192,8 @@ static void lower_to(atomic_llong *value, long long candidate)
         ;
 }
 
-/* Returns the fat radius as TalusGrid.fat stores it, 0 for a body outside the grid; records bad numbers. */
+/* Returns the fat radius in units: negative unless the body is a moving sphere, 0 for a dead slot or a wall. Records
+ * slots with bad numbers. */
 static float measure(TalusGrid *grid, uint32_t i)
 {
     const TalusBodyView *v = grid->bodies;
@@ -207,6 +213,7 @@ static float measure(TalusGrid *grid, uint32_t i)
     return 0.0f;
 }
 
+/* Sets grid->fat of slots begin .. end - 1 and counts their size classes. */
 static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -230,8 +237,8 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
-/* Makes levels from the largest size class down. If there are more classes than levels, they share the last level,
- * because a cell may be too large for a body but never too small. */
+/* Makes levels from the largest size class down; class c fits cells of edge edge_factor 2^(c - 1023). If there are more
+ * classes than levels, they share the last level, because a cell may be too large for a body but never too small. */
 static TalusStatus lay_out_levels(TalusGrid *grid)
 {
     grid->levels = 0;
@@ -274,6 +281,7 @@ static uint32_t cell_of_body(const TalusGrid *grid, const TalusLevel *level, Tal
     return level->first + (uint32_t)((cz * level->cells[1] + cy) * level->cells[0] + cx);
 }
 
+/* Position of body i, or of image i - bodies->count. */
 static inline TalusVec3 position_of(const TalusGrid *grid, int64_t i)
 {
     const TalusBodyView *v = grid->bodies;

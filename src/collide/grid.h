@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-/* Bit of TalusGrid.entry[].b, set for every body that is not plain, that is, not a moving sphere. */
+/* Bit of TalusGrid.entry[].b, set for every body but moving spheres. */
 #define TALUS_NOT_MOVING_SPHERE UINT32_C(0x80000000)
 
 /* A body in units of TalusGrid.unit, a power of two, so that positions are exact. */
@@ -57,7 +57,7 @@ typedef struct TalusGrid {
     TalusWall *wall; /* in units */
     int walls;
 
-    float *fat;          /* by slot, in units, rounded up; 0: not in the grid, < 0: not plain */
+    float *fat; /* by slot, in units, rounded up; 0: not in the grid; < 0: not a moving sphere */
     TalusPair *entry;    /* (cell, body) sorted by cell; dead slots and walls at the end */
     uint32_t *start;     /* first entry of each cell, [cells + 2] */
     TalusGridBody *body; /* [members], in the order of entry, in the scratch block */

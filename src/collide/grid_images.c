@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "collide/errors.h"
 
+/* Sets the magnitude of fat[i] to `clipped` (units) and moves the body to its new size class. */
 static void clip_body(TalusGrid *grid, int i, float clipped)
 {
     double per_edge_factor = 1.0 / grid->edge_factor;
@@ -49,6 +50,7 @@ TalusStatus talus_grid_fit(TalusGrid *grid)
     return talus_check_fit(fit);
 }
 
+/* Adds an image for every subset of `sides`, the bits 1 << axis of the lower sides that are near. */
 static TalusStatus add_images(TalusGrid *grid, int body, unsigned sides)
 {
     double per_edge_factor = 1.0 / grid->edge_factor;

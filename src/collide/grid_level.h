@@ -65,7 +65,8 @@ TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOp
 
 /* ---- sizes ---- */
 
-/* ceil(log2(2 fat / edge_factor)) + 1023, read from the bits of the quotient. */
+/* Size class ceil(log2(2 fat / edge_factor)) + 1023, read from the bits of the quotient: cells with the edge
+ * edge_factor 2^(class - 1023) are at least as wide as the fat diameter. 1 if out of range. */
 TALUS_INLINE int talus_size_class(double fat, double per_edge_factor)
 {
     double ratio = 2.0 * fat * per_edge_factor;
@@ -81,8 +82,8 @@ TALUS_INLINE double talus_edge_factor(int k)
     return 1.0 + (k + 1.0) / TALUS_EDGE_FACTORS;
 }
 
-/* Cost of the search with candidate k: the number of bodies tested grows as the cube of edge / (2 fat). The histogram
- * counts sampled bodies by fat radius within an octave. */
+/* Cost of the search with candidate k: the number of bodies tested grows as the cube of edge / (2 fat). Bin b of the
+ * histogram counts sampled bodies with a fat radius up to talus_edge_factor(b) times any power of two. */
 TALUS_INLINE double talus_edge_factor_cost(const int histogram[TALUS_EDGE_FACTORS], int k)
 {
     double edge = talus_edge_factor(k), cost = 0.0;

@@ -22,9 +22,9 @@
 
 enum {
     TALUS_MANIFOLD_MAX = 4,
-    TALUS_CANDIDATES = 2 * TALUS_FACING_MOST + 1,
-    TALUS_FEATURE_NEAREST = 256,
-    TALUS_FEATURE_BITS = 9
+    TALUS_CANDIDATES = 2 * TALUS_FACING_MOST + 1, /* corners, one more per border, nearest points */
+    TALUS_FEATURE_NEAREST = 256, /* id of the nearest points, above the ids of corners and cuts */
+    TALUS_FEATURE_BITS = 9       /* of the id in a feature */
 };
 
 /* Candidate for a manifold point: u, v across the normal, height along it. `id` tells which corner of the clipped part
@@ -101,12 +101,13 @@ TALUS_INLINE bool talus_clip_region_of_line(TalusClipRegion *s, const TalusFacin
     return true;
 }
 
-/* Border k of the clipping part: from corner k to the next; for a line, across its end k. */
+/* Border k of the clipping part: from corner k to the next; for a line, across the line at its end k. */
 typedef struct TalusBorder {
-    double u, v, x, y, length; /* start, direction and length */
-    double turn;               /* 0: border of a line */
+    double u, v, x, y, length; /* start k, vector to the next corner or the other end, its length */
+    double turn; /* outside is to the right of (x, y) for 1, to the left for -1; 0: behind */
 } TalusBorder;
 
+/* Border k of the region. Its turn is that of the polygon, or 0 if the region is a line: outside is beyond end k. */
 TALUS_INLINE TalusBorder talus_clip_region_border(const TalusClipRegion *s, int k)
 {
     int next = k + 1 < s->count ? k + 1 : 0;
@@ -116,7 +117,7 @@ TALUS_INLINE TalusBorder talus_clip_region_border(const TalusClipRegion *s, int 
     return border;
 }
 
-/* Signed distance of a point outside of a border. */
+/* Distance of a candidate outside of a border, m: negative inside, and -1 for a border without length. */
 TALUS_INLINE double talus_distance_outside(const TalusBorder *b, const TalusCandidate *c)
 {
     if (!(b->length > 0.0))
@@ -126,8 +127,9 @@ TALUS_INLINE double talus_distance_outside(const TalusBorder *b, const TalusCand
     return across / b->length;
 }
 
-/* Intersection of the edge from p to q with a border. Its id is that of p's edge times `stride`, plus that of the
- * border; ids of borders start from `first`. */
+/* Intersection of the edge from p to q with a border; outside_p, outside_q: their distances outside of it. The id is
+ * first + stride * p->edge + border. The edge that follows is p's if it leads inside, else the one along the border,
+ * number first + border. */
 TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusCandidate *q,
                                            double outside_p, double outside_q, int border,
                                            uint32_t first, uint32_t stride)

@@ -100,7 +100,8 @@ typedef struct TalusPushOut {
     bool off_facet;      /* that point is not over the facet: another direction may be shorter */
 } TalusPushOut;
 
-/* Finds the translation through the facet above a body that lies below a field and barely intersects it, if at all. */
+/* For a body whose position is below a height field: finds the translation out of the facet above. False for any other
+ * body. Needed where a deep body intersects no facet. */
 TALUS_INLINE bool talus_push_out_of_ground(const TalusClearedBody *q, TalusPushOut *push)
 {
     double height;

@@ -85,6 +85,7 @@ TALUS_OUTLINE void talus_patch_keep_extremes(TalusPatchPoints *p)
     p->count = kept;
 }
 
+/* Reduces the candidates of a patch to at most four and passes them to the sink. */
 TALUS_OUTLINE void talus_patch_emit(const TalusMeshQuery *q, TalusPatchPoints *p)
 {
     TalusClipRegion s;
@@ -105,7 +106,7 @@ TALUS_INLINE void talus_patch_add(TalusPatchPoints *p, TalusCandidate c)
             continue;
         if (!cut)
             return;
-        c.id = c.id % 160 + 8; /* the next number, cyclically */
+        c.id = c.id % 160 + 8; /* 8 higher, cyclic: 20 ids, more than there are candidates */
         k = -1;
     }
     if (p->count == TALUS_CANDIDATES)
@@ -119,8 +120,8 @@ TALUS_INLINE void talus_patch_add_all(TalusPatchPoints *p, const TalusFacePoints
         talus_patch_add(p, face->c[k]);
 }
 
-/* Adds the contacts of a patch for which the list has no capacity. They are collected from all its facets when t is the
- * first of these with candidates; for later facets nothing is done. */
+/* Emits the contacts of a patch that the list has no capacity for. If facet t is the first of the patch with
+ * candidates, they are collected from all its facets into p, empty so far; for later facets nothing is done. */
 TALUS_OUTLINE void talus_patch_collect(const TalusMeshQuery *q, int32_t t, TalusPatchPoints *p)
 {
     TalusFacetWalk walk = talus_facets_near_body(&q->at);
@@ -140,7 +141,8 @@ TALUS_OUTLINE void talus_patch_collect(const TalusMeshQuery *q, int32_t t, Talus
     talus_patch_emit(q, p);
 }
 
-/* Adds the face contacts of a facet to those of its patch. */
+/* Adds the face contacts of facet t to the list of its patch, emitted at the end. A facet alone in its patch is emitted
+ * at once. If the list of patches is full, the patch is evaluated again as a whole (talus_patch_collect). */
 TALUS_OUTLINE void talus_patch_add_facet(TalusMeshQuery *q, int32_t t, const TalusFacePoints *face)
 {
     const TalusShape *s = q->at.surface;

@@ -38,6 +38,7 @@ typedef struct TalusNearestFacet {
     TalusClosest closest;
 } TalusNearestFacet;
 
+/* Feature of part `where` (TALUS_ON_*) of facet t. */
 TALUS_INLINE uint32_t talus_closest_feature(const TalusShape *s, int32_t t, int where)
 {
     if (where >= TALUS_ON_CORNER)
@@ -127,6 +128,7 @@ TALUS_INLINE bool talus_centre_is_inside(const TalusShape *s, const TalusNearest
                      near->closest.from) < 0.0;
 }
 
+/* Adds a contact at every minimum of the distance below `limit`; `near` is the nearest point. */
 TALUS_OUTLINE void talus_ball_outside(const TalusBallQuery *q, double limit,
                                       const TalusNearestFacet *near)
 {

@@ -58,7 +58,8 @@ TALUS_INLINE TalusVec3 talus_patch_normal(const TalusClearedBody *q, const Talus
 }
 
 /* True if the candidate `id` was made by clipping to one side, or to two, across all of which the surface continues in
- * the facet's plane (bit k of `flat`: across side k). It is no corner of the whole contact area then. */
+ * the facet's plane (bit k of `flat`: across side k). It is no corner of the whole contact area then. The id of a cut
+ * is 8 + 16 edge + side, where edge 8 + k lies along side k (talus_clip_cut); lower ids are corners of the body. */
 TALUS_INLINE bool talus_cut_is_interior(uint32_t id, uint32_t flat)
 {
     if (id < TALUS_FACING_MOST)
@@ -141,7 +142,7 @@ TALUS_INLINE int talus_locate_on_facet(const TalusFacet *f, TalusVec3 x)
 /* Where a direction lies relative to the normal cone of an edge or a vertex. */
 enum {
     TALUS_NORMAL_CONE_OUTSIDE,  /* the surface is nearer elsewhere */
-    TALUS_NORMAL_CONE_BOUNDARY, /* normal of a facet around, which has face contacts */
+    TALUS_NORMAL_CONE_BOUNDARY, /* the normal of an adjacent facet, which has face contacts */
     TALUS_NORMAL_CONE_INSIDE    /* the distance has a minimum at the edge or vertex */
 };
 

@@ -96,6 +96,7 @@ static bool are_apart(const TalusPose *a, const TalusPose *b, double reach)
     return a->radius > 0.0 && b->radius > 0.0 && talus_dot(d, d) > limit * limit;
 }
 
+/* Evaluates pairs begin .. end - 1 of the run that have a body of the subset, up to the gap that may close within h. */
 static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;

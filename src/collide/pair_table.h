@@ -97,7 +97,8 @@ TALUS_INLINE bool talus_table_swaps(TalusShapeKind a, TalusShapeKind b)
     return talus_shape_has(a, TALUS_TRAIT_WALL) || (!talus_shape_has(b, TALUS_TRAIT_WALL) && a > b);
 }
 
-/* Passes the manifold points of two shapes, neither a compound, to the sink; returns as talus_narrow (narrow.h). */
+/* Passes the manifold points of two shapes, neither a compound, to the sink. False if they have no contact function and
+ * their bounds are within reach of each other. */
 TALUS_INLINE bool talus_manifold_simple(const TalusPose *a, const TalusPose *b, double reach,
                                         TALUS_MANIFOLD_SINK *sink)
 {
@@ -128,7 +129,7 @@ TALUS_INLINE TalusPose talus_pose_part(const TalusPose *pose, int k)
     return part;
 }
 
-/* The same for compounds: every part of one against every part of the other. */
+/* As talus_manifold_simple, for compounds: every part of one against every part of the other. */
 TALUS_INLINE bool talus_manifold_parts(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
 {
@@ -156,7 +157,7 @@ TALUS_INLINE bool talus_manifold_parts(const TalusPose *a, const TalusPose *b, d
     return known;
 }
 
-/* Passes all manifold points with a gap below `reach` to the sink; returns as talus_narrow (narrow.h). */
+/* As talus_manifold_simple, for any two shapes. */
 TALUS_INLINE bool talus_manifold_points(const TalusPose *a, const TalusPose *b, double reach,
                                         TALUS_MANIFOLD_SINK *sink)
 {

@@ -54,6 +54,7 @@ static uint32_t bucket_end(const Job *job, int64_t bucket)
     return bucket < 0 ? 0 : job->histogram[(job->chunks - 1) * job->buckets + bucket];
 }
 
+/* Sorts a bucket from scratch[] back into pairs[] by counting, and sets start[] of its keys. */
 static void sort_bucket(const Job *job, int64_t bucket)
 {
     uint32_t first = bucket_end(job, bucket - 1), last = bucket_end(job, bucket);

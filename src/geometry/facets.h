@@ -135,7 +135,7 @@ TALUS_INLINE bool talus_normals_agree(TalusVec3 n, TalusVec3 m)
     return talus_dot(n, m) > 0.0 && talus_dot(sine, sine) <= TALUS_FACET_FLAT;
 }
 
-/* First facet of the flat patch of t; facets of a field have patches of their own. */
+/* First facet of the flat patch of t, connected facets in one plane; each facet of a field is a patch of its own. */
 TALUS_INLINE int32_t talus_facet_patch(const TalusShape *s, int32_t t)
 {
     return s->def.kind == TALUS_SHAPE_MESH ? s->mesh.patch[t] : t;

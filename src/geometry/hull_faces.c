@@ -30,7 +30,7 @@ typedef struct Work {
     TalusVec3 *normal; /* normals of triangles */
     Seed *seed;
     int32_t *stack;    /* triangles of the current face */
-    int32_t *visit;    /* [count]: last face with the point on its rim; later its face edges */
+    int32_t *visit;    /* [count]: last face with the point on its rim; later number of its edges */
     int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start there */
     int32_t *rim;      /* corners of the current rim */
     TalusFaces *out;
@@ -281,6 +281,8 @@ static void count_edges(Work *w)
         }
 }
 
+/* True if three or more faces meet at v, or two whose common edge bends there by more than the tolerance or has just
+ * lost a neighbour of v. */
 static bool is_needed(const Work *w, int32_t v, const bool *keep)
 {
     if (w->visit[v] != 2)
@@ -290,6 +292,7 @@ static bool is_needed(const Work *w, int32_t v, const bool *keep)
            distance_to_segment(w->point[v], w->point[p], w->point[q]) > w->tolerance;
 }
 
+/* Sets keep[] to true for the corners that are not redundant (file head). */
 static void name_corners(Work *w, bool *keep)
 {
     for (int k = 0; k < w->count; k++)

@@ -30,7 +30,8 @@ typedef struct Face {
     bool dead;
 } Face;
 
-/* An edge of the rim of the visible faces: from a to b in the direction of the removed face. */
+/* An edge of the rim of the visible faces: from a to b in the direction of the removed face; `outside` is the face
+ * beyond it, which stays. */
 typedef struct Rim {
     int32_t a, b, outside;
 } Rim;
@@ -240,6 +241,7 @@ static void join(Face *face, int32_t b, int32_t beyond)
     face->across[e] = beyond;
 }
 
+/* Adds a face from every edge of the rim to `point`. */
 static TalusStatus stand_on_rim(Hull *h, int32_t point)
 {
     size_t first = h->faces;

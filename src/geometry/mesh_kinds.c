@@ -173,7 +173,8 @@ static TalusVec3 corner_normal(const Star *star, int vertex, int triangle)
     return talus_normalize(sum, talus_vec3(0, 0, 1));
 }
 
-/* True if the side from a to b of a triangle is a line to draw: free, shared by more than two, or sharp and new. */
+/* True if the side from a to b of a triangle is a line to draw: free, shared by more than two triangles, or sharp;
+ * a sharp side is drawn for the first of its two triangles. */
 static bool is_line(const TalusShapeDef *def, const Star *star, int triangle, int a, int b)
 {
     int beyond = -1, met = 0;

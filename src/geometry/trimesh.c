@@ -96,6 +96,7 @@ static void mark_first_corners(const Arrays *a, int triangles, int vertices)
     }
 }
 
+/* Sets ring and ring_start: the neighbours of each vertex, from the first side of every edge. */
 static void list_rings(const Arrays *a, int triangles, int vertices)
 {
     int32_t *start = a->ring_start;

@@ -117,6 +117,7 @@ static double elapsed(const TalusDriveDef *d, double time)
     return fmin(fmax(time, d->start), d->stop) - d->start;
 }
 
+/* Computes the prescribed pose at a time, not wrapped into a period. */
 static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
                     TalusQuat *orientation)
 {

@@ -13,7 +13,7 @@ typedef struct TalusFilters {
     uint32_t (*excluded)[2];      /* sorted pairs of slots, smaller slot first */
     int *times;       /* exclusions of each pair; it collides again once all are undone */
     int count;        /* of pairs */
-    TalusFilter view; /* the same as the detector takes it (talus_filter_view) */
+    TalusFilter view; /* these filters in the detector's form (talus_filter_view) */
 } TalusFilters;
 
 /* Lets all groups collide. */

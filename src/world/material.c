@@ -80,6 +80,7 @@ static TalusStatus check_pair(const TalusMaterials *m, int a, int b, const Talus
 
 /* ---- laws ---- */
 
+/* Returns the pair's own value `set`; if that is negative, not set, the smaller of the two materials' values. */
 static double choose(double set, double a, double b)
 {
     return set >= 0.0 ? set : fmin(a, b);

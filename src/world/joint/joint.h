@@ -134,7 +134,7 @@ TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint
  * their number. */
 int talus_joint_constraint_blocks(const TalusJoint *joint, const TalusJointPose *pose,
                                   TalusJointBlock *out);
-/* Returns the number of constrained rows of these blocks, 0 to 6. */
+/* Returns the number of rows, 0 to 6, that talus_joint_constraint_blocks constrains. */
 int talus_joint_constraint_rows(const TalusJointDef *def);
 /* Returns a one-row block whose velocity is the coordinate's rate times `lever`; for motor, limits and spring. */
 TalusJointBlock talus_joint_drive(const TalusJoint *joint, const TalusJointPose *pose);

@@ -152,6 +152,7 @@ static bool turned_round(const TalusWorld *world, const TalusJointBlock *block)
     return block->slot[0] < 0 || !talus_slot_moves(&world->bodies, block->slot[0]);
 }
 
+/* Body of the problem: the slot, or -1 if it is fixed or the fixed world. */
 static int problem_body(const TalusWorld *world, int slot)
 {
     return slot >= 0 && world->bodies.mobility[slot] != TALUS_MOBILITY_FIXED ? slot : -1;
@@ -170,6 +171,8 @@ static void fill_arms(const TalusOperator *op, const double *length, int64_t i,
     }
 }
 
+/* Writes block i of the operator. A joint has its mask in `sides` and its largest impulse in `mu`; a limit is a contact
+ * without friction. */
 static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
     TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
@@ -244,6 +247,7 @@ static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h
     return true;
 }
 
+/* Computes the change of free velocity by a push, with the spin times the body's length; false if it is not free. */
 static bool change_of(const TalusWorld *world, const Push *push, TalusMotorChange *out)
 {
     TalusProblem *problem = world->joints.exchange.problem;

@@ -55,6 +55,7 @@ bool talus_joint_has_coordinate(TalusJointKind kind)
            kind == TALUS_JOINT_CYLINDRICAL || talus_joint_is_line(kind);
 }
 
+/* Returns the coordinate, rad or m; an angle with as many turns as make it nearest to the last one. */
 static double coordinate_of(const TalusJoint *joint, const TalusJointPose *p)
 {
     if (joint->def.kind == TALUS_JOINT_REVOLUTE) {
@@ -102,7 +103,7 @@ static TalusJointBlock block_of(const TalusJointPose *p, int mask, TalusVec3 nor
     return block;
 }
 
-enum { BALL = 7, AXLE = 6, ROD = 1 };
+enum { BALL = 7, AXLE = 6, ROD = 1 }; /* TalusJointBlock.mask: bits of the constrained rows */
 
 static TalusJointBlock ball_of(const TalusJointPose *p)
 {
@@ -125,7 +126,7 @@ static TalusJointBlock axle_of(const TalusJointPose *p, double further)
     return shifted(block, talus_scale(further, p->axis[0]), talus_scale(further, p->axis[1]));
 }
 
-/* The same for a mover that slides: the base's point is the one on its axis nearest to the mover's point. */
+/* As axle_of, for a mover that slides: the base's point is the one on its axis nearest to the mover's point. */
 static TalusJointBlock slide_of(const TalusJointPose *p, double further)
 {
     TalusJointBlock block = axle_of(p, further);

@@ -76,7 +76,7 @@ void talus_machines_find(TalusProjection *p);
 bool talus_machines_open(const TalusWorld *world, TalusProjection *p);
 /* Updates the states after a round; `last`: no round follows. Returns false if no machine is open. */
 bool talus_machines_update(const TalusWorld *world, TalusProjection *p, bool last);
-/* Returns the sum of squared errors of machines that fell back, and the largest of these errors over length. */
+/* Returns the sum of squared errors, m2, of machines that fell back; *worst: largest error over its joint's length. */
 double talus_machines_error(const TalusWorld *world, const TalusProjection *p, double *worst);
 
 extern const double talus_joint_closed; /* tolerance of errors, over a joint's length */

@@ -166,7 +166,7 @@ static void admit_bodies(TalusArchive *a, TalusWorld *world)
     TALUS_ARCHIVE_CALL(a, talus_ids_index_loaded(b));
 }
 
-/* Version 5 has generations, which give the ids. */
+/* Version 5 has, instead of the id, the number of bodies that the slot has had (talus_id_of_slot). */
 static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
 {
     for (int i = 0; i < slots; i++) {

@@ -78,6 +78,7 @@ static void add_together(Crowd *c, const TalusWorld *world, int k)
         }
 }
 
+/* Sets *out to the deepest overlap of the batches that arrive with the k-th, if its depth over size exceeds *out's. */
 static TalusStatus arrivals_of(TalusWorld *world, Crowd *c, int k, TalusArrivalOverlap *out)
 {
     int before = c->bodies.counts.slots;

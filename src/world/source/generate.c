@@ -244,6 +244,7 @@ static double between(TalusRng *rng, double lo, double hi)
     return lo + (hi - lo) * talus_rng_uniform(rng);
 }
 
+/* Returns a random centre for a sphere of radius r that lies in the region. */
 static TalusVec3 throw_dart(TalusRng *rng, const TalusFill *fill, double r)
 {
     double z = between(rng, fill->lo.z + r, fill->hi.z - r);

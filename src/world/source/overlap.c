@@ -16,6 +16,7 @@
 
 /* ---- a list of contacts ---- */
 
+/* Depth over size, by which overlaps are compared. */
 static double worse(const TalusOverlapPair *p)
 {
     return p->size > 0.0 ? p->depth / p->size : 0.0;
@@ -81,7 +82,7 @@ static bool is_inside(const TalusShape *mesh, TalusVec3 p)
     return around > 0;
 }
 
-/* Searches boxes of doubling size, starting from the body's own. */
+/* Distance of p from the nearest facet, by boxes around p of half width `reach`, doubled until they hold it. */
 static double distance_to(const TalusShape *mesh, TalusVec3 p, double reach)
 {
     for (;; reach *= 2.0) {
@@ -147,6 +148,7 @@ static TalusStatus take_inside(TalusPool *pool, const TalusBodyView *v, int wall
     int pairs = worst->pairs;
     for (int64_t k = 0; k < chunks; k++)
         take(worst, &c.worst[k]);
+    /* the number stays that of the pairs with contacts; 1 if there are only bodies inside */
     worst->pairs = pairs > 0 || worst->a < 0 ? pairs : 1;
     talus_release(c.worst);
     return TALUS_OK;

@@ -172,6 +172,7 @@ static void add_ground(void *context, const TalusSurveyBody *b)
         g->endless = true;
 }
 
+/* True if the box is beside or below the bounds of the fixed bodies. */
 static bool falls(const Ground *g, TalusAabb box)
 {
     return box.lo.x > g->box.hi.x || box.hi.x < g->box.lo.x || box.lo.y > g->box.hi.y ||

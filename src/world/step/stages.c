@@ -65,6 +65,7 @@ static TalusBuildOptions build_options(const TalusWorld *world, double h, bool s
     TalusBuildOptions options = {
         .h = h,
         .impulse_ratio = world->impulse_step > 0.0 ? h / world->impulse_step : 0.0,
+        /* with gravity in units of sqrt(g size) of each contact (talus_contact_bias), else in m/s */
         .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
         .gravity = world->gravity_norm,
         .soften = soften ? softening : 0.0,

@@ -174,6 +174,7 @@ static TalusStatus redetect_and_solve(TalusWorld *world, double h, TalusSolveInf
     return TALUS_OK;
 }
 
+/* Advances by a part of the step of length h, after `depth` halvings of the whole. */
 static TalusStatus advance(TalusWorld *world, double h, int depth);
 
 /* Replaces a part of the step by two halves. `part`: cost of the discarded solve; NULL: none. */
@@ -250,6 +251,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
     return advance(world, length, 0);
 }
 
+/* Returns to the state before the failed step. */
 static void take_back(TalusWorld *world)
 {
     if (world->snapshot.taken)
