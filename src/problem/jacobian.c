@@ -69,7 +69,7 @@ static TalusStatus set_groups(TalusJacobian *j, const TalusOperator *op, int32_t
 
 /* ---- the matrix ---- */
 
-/* Adds the entries of a contact's row on one group, if it exists. Normal rows of spheres have none on the spin. */
+/* Adds a row's three entries on one group, the velocity or spin of a body; group -1: adds nothing. */
 static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *at)
 {
     for (int c = 0; c < 3 && group >= 0; c++) {

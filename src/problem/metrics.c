@@ -216,6 +216,7 @@ static Block block_of(const TalusOperator *op, int i, const double *gamma, const
                    .q = q + at};
 }
 
+/* Returns 1 / the largest scale d of a block: the step of the projected gradient measure; 1 without blocks. */
 static double smallest_step(const TalusOperator *op)
 {
     double largest = 0.0;

@@ -235,7 +235,8 @@ static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
         c->gamma[rows * i] = -cpu_attraction(c->engine, i);
 }
 
-/* Transferred impulses are net of attraction. The problem's impulses are not, and are never negative. */
+/* Writes initial impulses: transferred ones are net of attraction, those of the problem are not and are never negative.
+ * */
 static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;

@@ -191,6 +191,8 @@ static __global__ void __launch_bounds__(SAMPLE_THREADS)
 
 /* ---- measure ---- */
 
+/* Returns the fat radius (radius plus margin) in units, negated unless the body is a moving sphere; 0: not in the grid.
+ * Lists walls and records faults in grid->found. */
 static __device__ float measure(const CuDetect &d, uint32_t i)
 {
     const TalusBodyView *v = &d.bodies;
@@ -317,6 +319,7 @@ static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
         forget_drift(grid);
 }
 
+/* Reduces fat radii to the limit of periodic space; counts the bodies that may miss a contact because of it. */
 static __global__ void clip_bodies(CuDetect d)
 {
     CuGridShape *grid = d.grid;

@@ -48,6 +48,7 @@ static __device__ inline int32_t index_of_end(const Merge &m, int64_t t)
     return slot >= 0 && cu_moves(m.b.shape, m.b.mobility, slot) ? m.problem_index[slot] : -1;
 }
 
+/* shift[p] = number of joint ends at body p; a prefix sum then makes it that of the bodies before. */
 static __global__ void count_ends(Merge m)
 {
     int64_t t = item();
@@ -56,6 +57,7 @@ static __global__ void count_ends(Merge m)
         atomicAdd(&m.shift[problem_index], 1u);
 }
 
+/* Copies each body's entries to its new range, which has room for its joints behind them. */
 static __global__ void shift_incidences(Merge m)
 {
     int64_t p = item();

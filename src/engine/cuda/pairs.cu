@@ -54,8 +54,8 @@ struct Seeker {
 
 enum Verdict { APART, MEETS, PERHAPS };
 
-/* Decides on two bodies whose fat spheres may overlap. Most pairs of spheres are so near that speeds do not matter.
- * The margin of 2^-18 protects this shortcut from rounding; pairs beyond it need the exact test. */
+/* Decides on the pair with body q. APART: their fat spheres (radius plus margin) do not overlap. Most pairs of spheres
+ * are so near that speeds do not matter: MEETS, with a margin of 2^-18 for rounding. PERHAPS: needs the exact test. */
 static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
@@ -107,6 +107,7 @@ template <int MODE> static __device__ inline void take_candidate(Seeker &s, uint
     s.candidates++;
 }
 
+/* Counts or, in the second run, writes the pair with body q: of run 1 if both are moving spheres, else a candidate. */
 template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
@@ -265,7 +266,7 @@ static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, con
     }
 }
 
-/* In periodic space the image of the body nearest to the wall counts. */
+/* True if the body, or in periodic space its image nearest to the wall, is within reach of the wall. */
 template <int MODE>
 static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, double reach)
 {

@@ -44,6 +44,7 @@ static __global__ void find_begins(Old old)
         old.begin[(int64_t)run * old.list.problem_bodies + problem_index] = (uint32_t)i + 1;
 }
 
+/* Returns the problem index that the body in a slot has in the old list; -1: none. */
 static __device__ inline int32_t old_index(const CuList &old, uint32_t slot)
 {
     return slot < (uint32_t)old.slots ? old.problem_index[slot] : -1;

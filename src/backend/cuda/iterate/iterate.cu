@@ -363,7 +363,7 @@ static int parity_after(const Stretch *s, const IterateState *state)
 
 /* ---- runs ---- */
 
-/* True if the problem is so small that threads can keep the contacts. */
+/* True if one kernel can do the run: its threads can keep all contacts, and its blocks can run at the same time. */
 static bool is_resident(const Stretch *s, const TalusOperator *op)
 {
     const int threads = s->kernels.resident_threads;
