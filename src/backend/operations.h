@@ -133,8 +133,7 @@ OPERATION(TalusStatus, sweep, begin, (const TalusOperator *op, const TalusSweepO
 /* Does `sweeps` >= 1 sweeps. Returns, for the last of them, the sum over blocks of (d |gamma_new - gamma_old|)^2, d the
  * block's mean diagonal entry: the squared velocity change, (m/s)^2. */
 OPERATION(double, sweep, run, (TalusSweep *sweep, int sweeps))
-/* Writes the impulses into gamma. If `run` is called again, the CPU backend first recomputes velocities from that
- * gamma. */
+/* Writes the impulses into gamma, from which the CPU backend recomputes velocities if `run` is called again. */
 OPERATION(void, sweep, end, (TalusSweep *sweep, double *gamma))
 OPERATION(void, sweep, destroy, (TalusSweep *sweep))
 GROUP_END(TalusSweepOps)

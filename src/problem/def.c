@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the run that a contact fits: 0 two spheres, 1 sphere and fixed world, 2 general. Spheres need arms that equal
- * radius times normal bit for bit. */
+/* Run of a contact: 0 two spheres, 1 sphere and fixed world (arms are radius times normal, bit for bit), 2 general. */
 static int class_of_contact(const TalusProblemDef *def, const TalusContactDef *c)
 {
     if (c->model.section == TALUS_SECTION_JOINT)

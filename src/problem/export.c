@@ -98,6 +98,7 @@ static TalusContactDef contact_def(const TalusProblem *p, int i)
     return c;
 }
 
+/* Converts body i to physical units: I^-1 = inertia / l^2 and w = s / l. */
 static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, double *velocity)
 {
     const double *body = p->op.body[i];

@@ -78,6 +78,7 @@ static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *a
     }
 }
 
+/* Adds row k of contact i, columns rising; the normal row of a sphere contact has no entries on spins. */
 static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *place, int i, int k,
                     const TalusArm *arm, int32_t *at)
 {

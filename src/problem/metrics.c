@@ -171,6 +171,7 @@ static void add_siconos(const Block *b, Sums *s)
     s->siconos2 += r * r;
 }
 
+/* Adds the squared speed at which ccp would open a Coulomb block, or the squared error of a prism's bound. */
 static void add_law(const Block *b, Sums *s)
 {
     if (b->coulomb) {

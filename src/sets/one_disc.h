@@ -106,8 +106,7 @@ TALUS_ONE_FUNCTION void talus_disc_minimum(double b[2][2], const double c[2], do
     }
 }
 
-/* Writes to x the minimiser of 1/2 x'B x + c'x over |x| <= r, Eq. 14. If B is a multiple of I (spheres), shortening
- * suffices. */
+/* x = the minimiser of 1/2 x'B x + c'x over |x| <= r, Eq. 14. For spheres B is a multiple of I: shortening suffices. */
 TALUS_ONE_FUNCTION void talus_one_disc(double b[2][2], const double c[2], double r, double x[2])
 {
     double size = fmax(fabs(c[0]), fabs(c[1]));

@@ -81,8 +81,8 @@ typedef struct Kind {
     bool measure, exact;
 } Kind;
 
-/* The step of `wide` pairs of blocks: u holds D'v (or N gamma + q) on entry, the new gamma on return. `wide` and
- * `kind` are constants after inlining. */
+/* Steps `wide` pairs of blocks. u is D'v (for an explicit matrix N gamma + q) on entry, the new gamma on return. `wide`
+ * and `kind` are constants after inlining. */
 KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
                        int wide, Kind kind, Lane u[][3], Sums *sums)
 {

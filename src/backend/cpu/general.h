@@ -44,7 +44,7 @@ KERNEL void plain_project(const TalusOperator *op, const TalusMetricBlock *metri
         x[0] = talus_project_nonneg(x[0]);
 }
 
-/* Returns |d (gamma - P(step))|^2, the squared natural residual, for sets as above; step is gamma - g / d on entry. */
+/* Returns |d (gamma - P(step))|^2, the squared natural residual, for plain_project's sets; step: gamma - g / d. */
 KERNEL double plain_residual2(const TalusOperator *op, int64_t i, int rows, double d,
                               const double *gamma, double *step)
 {

@@ -28,8 +28,7 @@ bool talus_cpu_full_blocks(const TalusOperator *op)
     return true;
 }
 
-/* out[3] = three rows of n entries times x. Each row sums first, second and third columns apart, then adds the three.
- * */
+/* out[3] = three rows of n entries times x. A row sums its first, second and third columns apart, then adds these. */
 static void full_product(const int32_t *column, const double *values, int n, const double *x,
                          double *out)
 {

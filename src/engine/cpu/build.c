@@ -235,8 +235,7 @@ static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
         c->gamma[rows * i] = -cpu_attraction(c->engine, i);
 }
 
-/* Writes initial impulses: transferred ones are net of attraction, those of the problem are not and are never negative.
- * */
+/* Writes initial impulses. Transferred ones are net of attraction; those of the problem are not, and never negative. */
 static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;

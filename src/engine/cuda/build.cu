@@ -294,13 +294,13 @@ static TalusStatus reserve_moments(TalusEngine *e)
     return TALUS_OK;
 }
 
-/* Finds the rows of a block and the kinds of friction that occur. */
+/* Sets op->rows and op->kinds to what the contacts need; joints need three rows and add a kind of their own. */
 static TalusStatus find_rows(TalusEngine *e, TalusOperator *op)
 {
     TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
     if (cu_joint_blocks(e) == 0)
         return TALUS_OK;
-    if (op->rows > 1 && op->kinds == 0) /* 0 stands for discs alone; joints add a kind */
+    if (op->rows > 1 && op->kinds == 0) /* discs under ccp alone: give them their bit */
         op->kinds = e->tables.kinds;
     op->rows = op->rows < 3 ? 3 : op->rows;
     op->kinds |= TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);

@@ -85,7 +85,7 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return have;
 }
 
-/* Returns the edge_factor, which scales the cell edges of all size classes, of the least cost for the sample's fat radii. */
+/* Returns the edge_factor, which scales the cell edges of all size classes, of least cost for the sampled fat radii. */
 static __device__ double choose_edge_factor(const int *histogram)
 {
     __shared__ double cost[TALUS_EDGE_FACTORS];

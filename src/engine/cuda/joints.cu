@@ -68,7 +68,8 @@ static __global__ void shift_incidences(Merge m)
         m.incidence[k + (int32_t)m.shift[p]] = m.list[k];
 }
 
-/* Appends a body's joints to its range, in the order of blocks. Each end counts those before it: joints are few. */
+/* Appends joints, as 2 * record + side, to their bodies' ranges in block order. Each end counts those before: they are
+ * few. */
 static __global__ void append_incidences(Merge m)
 {
     int64_t t = item();

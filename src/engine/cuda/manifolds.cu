@@ -34,8 +34,7 @@ static __device__ inline int32_t higher(int2 pair)
     return pair.x < pair.y ? pair.y : pair.x;
 }
 
-/* Incidence of a side (0: a, 1: b) of contact i: 2 * record + side. General contacts have a record per side, others
- * one. */
+/* Incidence of side 0 (a) or 1 (b) of contact i: 2 * record + side; general contacts have two records, others one. */
 static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side)
 {
     int64_t record = i < t.compact ? i : i + (i - t.compact) + side;

@@ -80,8 +80,7 @@ static __global__ void fill_pulls(CuLawInputs s, int rows, double *gamma)
         gamma[rows * i + k] = 0.0;
 }
 
-/* Writes initial impulses: transferred ones are net of attraction, those of the problem are not and are never negative.
- * */
+/* Writes initial impulses. Transferred ones are net of attraction; those of the problem are not, and never negative. */
 static __global__ void fill_warm(CuLawInputs s, int rows, double *gamma)
 {
     int64_t i = item();

@@ -75,6 +75,7 @@ static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
     return distance2 < sure * sure ? MEETS : PERHAPS;
 }
 
+/* The exact test of two moving spheres, which includes their speeds; for pairs judged PERHAPS. */
 template <int MODE> static __device__ inline bool meet_exactly(const Seeker &s, uint32_t q)
 {
     const TalusBodyView *v = &s.d->bodies;
@@ -131,6 +132,7 @@ template <int MODE> static __device__ inline bool known(const Seeker &s)
     return (MODE & WRITE) && s.tests < MASK_BITS;
 }
 
+/* Counts a test; the first run stores its outcome as a bit of the mask. */
 template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
 {
     if (!(MODE & WRITE) && s.tests < MASK_BITS && hit)
@@ -159,6 +161,7 @@ template <int MODE> static __device__ inline void set_aside(Seeker &s, uint32_t 
     s.tests++;
 }
 
+/* Tests the bodies with problem indices begin to end - 1 that are above the own one. */
 template <int MODE>
 static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end)
 {

@@ -297,7 +297,7 @@ static __device__ inline void refresh_block(int i, bool tested, const double (&x
     store_block(face.g, i, g);
 }
 
-/* v = the vector that the product multiplies: phi + cg_beta p, beta or x. */
+/* v = block i of the vector that N multiplies in this task: phi + cg_beta p, beta (in w) or x. */
 template <int ROWS>
 static __device__ inline void load_factor(FaceTask task, double cg_beta, int i, double (&v)[ROWS])
 {
@@ -357,8 +357,7 @@ static __device__ inline void refresh_next(FaceState &s, FaceTask task, bool tes
         s.pnp = 0.0;
 }
 
-/* Makes the update leave the face, x = P(x - step d), d the whole or the free gradient, and the next round recompute g.
- * */
+/* Makes the update leave the face, x = P(x - step d), d the whole or the free gradient; the next round recomputes g. */
 static __device__ inline void leave_face(FaceState &s, bool whole, FaceMove &move)
 {
     move.beyond = true;

@@ -375,7 +375,8 @@ static bool is_resident(const Stretch *s, const TalusOperator *op)
     return s->batch->resident > 0;
 }
 
-/* Returns a stretch for the rest of the run. It begins with steps up to the next measuring one, where batches begin. */
+/* Returns a stretch for the rest of the run. It begins with steps up to the next measuring one, where batches begin.
+ * The index `variant` has a bit for each property that needs a graph of its own. */
 static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum,
                            bool exact)
 {
