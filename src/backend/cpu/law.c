@@ -9,7 +9,7 @@
 
 typedef struct Pass {
     const TalusOperator *op;
-    const double *gamma; /* or x in a metric */
+    const double *gamma; /* impulses; for estimates x in the metric, gamma = s x */
     const TalusMetricBlock *metric;
     double share; /* fraction of the way that shifts or estimates move */
 } Pass;

@@ -16,7 +16,7 @@ extern "C" {
 #include "backend/frame.h"
 }
 
-/* Arrays that the second run fills: pair and slot of b of run 1; candidates. */
+/* Arrays that the writing search fills: pair and slot of b of each contact of two moving spheres; candidates. */
 struct Output {
     int2 *pair;
     uint32_t *other;
@@ -46,9 +46,9 @@ struct Seeker {
     bool fixed;
     int tests;
     uint64_t mask;
-    Aside *aside;                 /* of the first run */
+    Aside *aside;                 /* deferred pairs; in the counting search only */
     int unsure;                   /* number of deferred pairs */
-    uint32_t spheres, candidates; /* number found; in the second run, index of the next */
+    uint32_t spheres, candidates; /* number found; when writing, index of the next */
     Output out;
 };
 
@@ -108,7 +108,7 @@ template <int MODE> static __device__ inline void take_candidate(Seeker &s, uint
     s.candidates++;
 }
 
-/* Counts or, in the second run, writes the pair with body q: of run 1 if both are moving spheres, else a candidate. */
+/* Counts or writes the pair with body q: as a contact if both are moving spheres, else as a candidate. */
 template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
@@ -126,13 +126,13 @@ template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
     s.spheres++;
 }
 
-/* True if the mask of the first run holds the outcome of the next test. */
+/* True if the mask of the counting search holds the outcome of the next test: no need to repeat it. */
 template <int MODE> static __device__ inline bool known(const Seeker &s)
 {
     return (MODE & WRITE) && s.tests < MASK_BITS;
 }
 
-/* Counts a test; the first run stores its outcome as a bit of the mask. */
+/* Counts a test; the counting search also stores its outcome as a bit of the mask. */
 template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
 {
     if (!(MODE & WRITE) && s.tests < MASK_BITS && hit)
@@ -140,7 +140,7 @@ template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
     s.tests++;
 }
 
-/* Decides and counts the deferred pairs of spheres, in the first run. */
+/* Decides and counts the deferred pairs of spheres, in the counting search. */
 template <int MODE> static __device__ inline void settle(Seeker &s)
 {
     for (int k = 0; k < s.unsure; k++)

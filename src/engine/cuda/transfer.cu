@@ -25,7 +25,7 @@ static __device__ inline int32_t lower_index(int32_t a, int32_t b)
     return b >= 0 && b < a ? b : a;
 }
 
-/* Returns the problem index by which contact i is ordered. */
+/* Returns the problem index by which contact i is ordered: the lower one of a and b, or a's if b has none. */
 static __device__ inline int32_t ordering_index(const CuList &list, int64_t i)
 {
     int2 pair = list.pair[i];

@@ -61,7 +61,7 @@ struct Kept {
 /* Data of an operator for its runs. */
 struct Iterate {
     Kept kept;
-    long long serial[2]; /* serial of the operator's data at mu_range; at normal and mass */
+    long long serial[2]; /* of the data that gave mu_range; that gave normal and mass */
     CuArray<float4> normal, base;
     CuArray<float2> mass;
     CuArray<double> mu_range, gradient; /* gradient: used if the caller provides no vector */

@@ -13,7 +13,7 @@ struct Law {
     CuView<double> view;
     CuMotion motion; /* without offsets */
     CuSets sets;
-    const double *gamma; /* or x in the metric of the sets */
+    const double *gamma; /* impulses; for estimates x in the metric of the sets */
     double *offset;      /* normal entries of q, with shifts; stride `apart` */
     int apart;
     const double *base; /* those entries without shifts; NULL: no shifts */
