@@ -50,7 +50,7 @@ TALUS_INLINE void talus_contact_arm(const TalusOperator *op, int i, int side, in
     }
 }
 
-/* Writes row 3 + k, the moment about axis k: zero on the velocity, the axis times the lever on the spin. */
+/* Writes row 3 + k, the moment about axis k: 0 on the velocity; on the spin the axis times the lever, negative on a. */
 TALUS_INLINE void talus_moment_arm(const TalusOperator *op, int i, int side, int k, TalusArm arm)
 {
     const int general = i - op->sphere_sphere - op->sphere_fixed;

@@ -24,8 +24,8 @@ TALUS_INLINE void talus_face_raise(double *norm, double dnd, double dd)
 }
 
 /* Returns the a >= 0 that minimises the objective at x + a sign p, from curved = p'N p, pg = p'g and pp = p'p; 0 if
- * that direction does not descend. Writes p'N p to *pnp, or 0 if the curvature is below `flat` times the norm; the step
- * is then that of the bound. May raise *norm. */
+ * that direction does not descend. Writes p'N p to *pnp, or 0 if the curvature p'N p / p'p is below `flat` times the
+ * norm; the step is then the one for that least curvature. May raise *norm. */
 TALUS_INLINE double talus_face_length(double *norm, double *pnp, double curved, double pg,
                                       double pp, double sign)
 {

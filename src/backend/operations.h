@@ -87,7 +87,8 @@ OPERATION(void, block, forward_backward, (const TalusOperator *op, const TalusMe
 OPERATION(void, block, split, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *g, double step, double *free_part, double *reduced,
           double *chopped, TalusFace *face))
-/* y = 0 on the active blocks of x, and on rows of free blocks that are 0 in the whole set. */
+/* y = 0 on active blocks of x (on the boundary of their set, TalusFace), and on rows of the others in which the set
+ * allows only 0, as tangential rows with mu = 0. */
 OPERATION(void, block, mask, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, double *y))
 /* out = projection of d onto the tangent cone of the set at x; out may be d. */
@@ -132,7 +133,7 @@ OPERATION(TalusStatus, sweep, begin, (const TalusOperator *op, const TalusSweepO
 /* Does `sweeps` >= 1 sweeps. Returns, for the last of them, the sum over blocks of (d |gamma_new - gamma_old|)^2, d the
  * block's mean diagonal entry: the squared velocity change, (m/s)^2. */
 OPERATION(double, sweep, run, (TalusSweep *sweep, int sweeps))
-/* Writes the impulses into gamma. */
+/* Writes the impulses into gamma, from which the CPU backend recomputes velocities if `run` is called again. */
 OPERATION(void, sweep, end, (TalusSweep *sweep, double *gamma))
 OPERATION(void, sweep, destroy, (TalusSweep *sweep))
 GROUP_END(TalusSweepOps)

@@ -18,10 +18,11 @@
 
 typedef struct Assembly {
     const TalusOperator *op;
-    TalusArm *arm; /* [2 blocks * rows]: side a, then side b */
+    TalusArm *arm; /* [(2 i + side) rows + k]: row k of block i, side 0: a, 1: b */
     TalusSparse *out;
 } Assembly;
 
+/* Returns one body's part x'M^-1 y of the entry of N between two rows. */
 static double couple(const TalusOperator *op, int body, const TalusArm x, const TalusArm y)
 {
     double turn[3];
@@ -36,6 +37,7 @@ static bool moves(const TalusOperator *op, int body)
     return body >= 0 && (op->body[body][3] > 0.0 || op->body[body][7] > 0.0);
 }
 
+/* Returns the contact of an entry of `incidence`, 2 * record + side; general contacts have two records, others one. */
 static int contact_of(const TalusOperator *op, int32_t incidence)
 {
     int record = incidence >> 1, spheres = op->sphere_sphere + op->sphere_fixed;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Run of a contact: 0 two spheres, 1 sphere and fixed world (arms are radius times normal, bit for bit), 2 general. */
 static int class_of_contact(const TalusProblemDef *def, const TalusContactDef *c)
 {
     if (c->model.section == TALUS_SECTION_JOINT)

@@ -16,7 +16,7 @@ void talus_problem_forget_def(TalusProblem *p)
     p->has_def = false;
 }
 
-/* Copies `count` elements into a slot. */
+/* Copies `count` elements into new memory at p->def_memory[slot]; source NULL: zeros. */
 static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t count, size_t element)
 {
     TALUS_TRY(talus_alloc(&p->def_memory[slot], count, element, "problem data"));
@@ -25,7 +25,7 @@ static TalusStatus keep(TalusProblem *p, int slot, const void *source, size_t co
     return TALUS_OK;
 }
 
-/* Copies an array of `def` into a slot, to which p->def then points. */
+/* Copies an array of `def` into def_memory[slot], to which p->def then points. */
 #define KEEP(slot, field, count)                                               \
     TALUS_TRY(keep(p, slot, def->field, (size_t)(count), sizeof *def->field)); \
     p->def.field = p->def_memory[slot]
@@ -98,6 +98,7 @@ static TalusContactDef contact_def(const TalusProblem *p, int i)
     return c;
 }
 
+/* Converts body i to physical units: I^-1 = inertia / l^2 and w = s / l. */
 static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, double *velocity)
 {
     const double *body = p->op.body[i];

@@ -78,7 +78,7 @@ static double *normal_offset(const TalusOperator *op, int i)
     return op->pair ? &op->bias[i] : &op->offset[(size_t)i * (size_t)op->rows];
 }
 
-/* Settles the models and returns the kinds in use. Blocks without friction count as ccp: estimates have no effect. */
+/* Resets models without friction to ccp on the disc; returns the bits TALUS_KIND(law, section) of all others. */
 static uint32_t settle_models(TalusOperator *op)
 {
     uint32_t kinds = 0;

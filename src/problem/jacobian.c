@@ -69,7 +69,7 @@ static TalusStatus set_groups(TalusJacobian *j, const TalusOperator *op, int32_t
 
 /* ---- the matrix ---- */
 
-/* Adds the entries of a contact's row on one group, if it exists. Normal rows of spheres have none on the spin. */
+/* Adds a row's three entries on one group, the velocity or spin of a body; group -1: adds nothing. */
 static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *at)
 {
     for (int c = 0; c < 3 && group >= 0; c++) {
@@ -78,6 +78,7 @@ static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *a
     }
 }
 
+/* Adds row k of contact i, columns rising; the normal row of a sphere contact has no entries on spins. */
 static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *place, int i, int k,
                     const TalusArm *arm, int32_t *at)
 {

@@ -171,6 +171,7 @@ static void add_siconos(const Block *b, Sums *s)
     s->siconos2 += r * r;
 }
 
+/* Adds the squared speed at which ccp would open a Coulomb block, or the squared error of a prism's bound. */
 static void add_law(const Block *b, Sums *s)
 {
     if (b->coulomb) {
@@ -216,6 +217,7 @@ static Block block_of(const TalusOperator *op, int i, const double *gamma, const
                    .q = q + at};
 }
 
+/* Returns 1 / the largest scale d of a block: the step of the projected gradient measure; 1 without blocks. */
 static double smallest_step(const TalusOperator *op)
 {
     double largest = 0.0;

@@ -130,6 +130,7 @@ double *talus_problem_lengths(TalusProblem *p)
 
 /* ---- each body's contacts ---- */
 
+/* Returns the record of a side (0: a, 1: b) of contact i: contacts of spheres have one, general ones one per side. */
 static int record_of(const TalusOperator *op, int i, int side)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;

@@ -59,7 +59,8 @@ void talus_model_corner(const TalusBlockModel *model, int k, double c[2]);
 /* Derives from the models of all blocks op's kinds and mixed_sets; sets op's estimate (zeros) and unshifted (the normal
  * offsets) if some law needs them. */
 TalusStatus talus_problem_settle_friction(TalusProblem *problem);
-/* Kinds of friction of the problem that solvers work on; at least one if it has any. */
+/* Returns the bits TALUS_KIND(law, section) of all pairs of law and section that occur; that of ccp on the disc if no
+ * block has a model of its own; 0 if blocks have one row. */
 uint32_t talus_problem_kinds(const TalusProblem *problem);
 /* True if blocks have three rows but no contact has friction, so that the section does not matter. False for problems
  * that are only in a backend's memory. */

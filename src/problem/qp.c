@@ -22,6 +22,7 @@ static int edge_count(const TalusOperator *op, int i)
     return talus_model_corners(&op->model[i]);
 }
 
+/* Writes the edges of block i: (1, mu corner) for each corner of the section; (1, 0, 0) without friction. */
 static void set_edges(const TalusOperator *op, int i, int count, double (*edge)[3])
 {
     for (int k = 0; k < count; k++) {
@@ -258,8 +259,8 @@ void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda
 
 /* ---- P ---- */
 
-/* Number of entries of the first row of block row i in `out`, without those above the diagonal if `lower`; each further
- * row then has one more. */
+/* Number of entries in `out` of the row of the first edge of block i; with `lower` up to the diagonal, and the row of
+ * each further edge of the block has one more. */
 static int64_t row_entries(const TalusQp *qp, const TalusBlockMatrix *n, int i, bool lower)
 {
     int64_t count = 0;

@@ -106,7 +106,7 @@ TALUS_ONE_FUNCTION void talus_disc_minimum(double b[2][2], const double c[2], do
     }
 }
 
-/* The minimum of Eq. 14. For spheres, where B is a multiple of the identity, shortening suffices. */
+/* x = the minimiser of 1/2 x'B x + c'x over |x| <= r, Eq. 14. For spheres B is a multiple of I: shortening suffices. */
 TALUS_ONE_FUNCTION void talus_one_disc(double b[2][2], const double c[2], double r, double x[2])
 {
     double size = fmax(fabs(c[0]), fabs(c[1]));

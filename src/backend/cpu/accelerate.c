@@ -26,7 +26,7 @@ typedef struct Sums {
  * unrolls. */
 enum { WIDE = 2 };
 
-/* g, on entry D'v (of a matrix N gamma + q), becomes S ((N + E) gamma + q). */
+/* g becomes S ((N + E) gamma + q); on entry it is D'v or, for an explicit matrix, N gamma + q. */
 KERNEL void scaled_gradient(const TalusOperator *op, const Pair *pair, const Lane s[2],
                             const Lane x[3], Lane g[3])
 {
@@ -81,8 +81,8 @@ typedef struct Kind {
     bool measure, exact;
 } Kind;
 
-/* The step of `wide` pairs of blocks: u holds D'v (or N gamma + q) on entry, the new gamma on return. `wide` and
- * `kind` are constants after inlining. */
+/* Steps `wide` pairs of blocks. u is D'v (for an explicit matrix N gamma + q) on entry, the new gamma on return. `wide`
+ * and `kind` are constants after inlining. */
 KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
                        int wide, Kind kind, Lane u[][3], Sums *sums)
 {
@@ -113,7 +113,7 @@ KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, c
 
 /* ---- two spheres: velocity, step and wrench in one loop ---- */
 
-/* Contacts i to i + 2 WIDE - 1. */
+/* Steps contacts i to i + 2 WIDE - 1 and writes their wrenches (impulse and torque). */
 KERNEL void sphere_packs(const TalusOperator *op, const TalusAccelerated *state, int64_t i,
                          Kind kind, Sums *sums)
 {

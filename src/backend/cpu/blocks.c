@@ -145,7 +145,7 @@ void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetric
 
 /* ---- faces ---- */
 
-/* A block without friction in a problem with friction moves only along its normal. */
+/* Sets to 0 the rows of g in which the set allows only 0: without friction a block moves along its normal alone. */
 KERNEL void free_gradient(const Pass *pass, Known known, int64_t i, double *g)
 {
     if (known.mixed_sets)

@@ -6,11 +6,13 @@
 
 #include <string.h>
 
+/* Returns the run (storage form) of contact i: 0 sphere-sphere, 1 sphere-fixed, 2 general. */
 static int run_of(const TalusOperator *op, int i)
 {
     return i < op->sphere_sphere ? 0 : i < op->sphere_sphere + op->sphere_fixed ? 1 : 2;
 }
 
+/* Returns contact i's class: CLASS_HEAVY, the lowest colour free at both bodies (marked there), or CLASS_OVERFLOW. */
 static int class_of(const TalusOperator *op, TalusColouring *c, int i)
 {
     int32_t a = op->pair[i][0], b = op->pair[i][1];

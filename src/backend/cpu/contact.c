@@ -19,7 +19,7 @@ enum { WIDE = 3 };
 
 /* ---- contact velocity ---- */
 
-/* Sphere contacts [0, 2 wide) of a run; `wide` and `fixed` are constants after inlining. */
+/* u = D'v of sphere contacts [0, 2 wide) of a run; `wide` and `fixed` are constants after inlining. */
 KERNEL void velocity_packs(const double (*velocity)[8], const int32_t (*pair)[2],
                            const double (*frame)[4], int wide, bool fixed, double *u)
 {
@@ -151,7 +151,7 @@ void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity
 
 /* ---- wrenches ---- */
 
-/* Sphere contacts [0, 2 wide) of a run. */
+/* Writes the wrench records of sphere contacts [0, 2 wide) of a run. */
 KERNEL void wrench_packs(const double (*frame)[4], const double *gamma, int wide,
                          double (*record)[6])
 {

@@ -22,7 +22,7 @@ void talus_general_recede(const TalusOperator *op, int64_t i, double *x);
 /* True if x is on the boundary of its set. */
 bool talus_general_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                           const double *x);
-/* Sets the entries of d to 0 that are 0 everywhere in the set. */
+/* Sets to 0 the rows of d in which the set allows only 0, as tangential rows with mu = 0. */
 void talus_general_free(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                         double *d);
 void talus_general_tangent(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
@@ -44,7 +44,7 @@ KERNEL void plain_project(const TalusOperator *op, const TalusMetricBlock *metri
         x[0] = talus_project_nonneg(x[0]);
 }
 
-/* Returns |d (gamma - P(step))|^2, the squared natural residual, for the same sets; step is gamma - g / d on entry. */
+/* Returns |d (gamma - P(step))|^2, the squared natural residual, for plain_project's sets; step: gamma - g / d. */
 KERNEL double plain_residual2(const TalusOperator *op, int64_t i, int rows, double d,
                               const double *gamma, double *step)
 {

@@ -9,7 +9,7 @@
 
 typedef struct Pass {
     const TalusOperator *op;
-    const double *gamma; /* or x in a metric */
+    const double *gamma; /* impulses; for estimates x in the metric, gamma = s x */
     const TalusMetricBlock *metric;
     double share; /* fraction of the way that shifts or estimates move */
 } Pass;
@@ -53,8 +53,8 @@ static double residual2_of(int rows, const TalusSet *set, double d, const double
     return r2;
 }
 
-/* Adds the sums of block i, whose velocity without shift is u; u becomes the gradient. The set is the law's cone
- * whatever op->prisms is. */
+/* Adds block i to the sums and, under Coulomb's law, moves its shift by pass->share. u is the velocity without shift,
+ * then the gradient with it. The set is the law's own: a prism only under `fixed`, whatever op->prisms is. */
 static void measure_block(const Pass *pass, int64_t i, double *u, double *sums)
 {
     const TalusOperator *op = pass->op;
@@ -140,7 +140,7 @@ void talus_cpu_law_unshift(const TalusOperator *op)
         talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, unshift_chunk, (void *)op);
 }
 
-/* A negative impulse counts as 0. */
+/* Moves the estimate of every prism by pass->share of the way to its normal impulse; a negative impulse counts as 0. */
 static void estimate_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Pass *pass = context;

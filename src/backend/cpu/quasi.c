@@ -25,10 +25,10 @@ typedef float Quad __attribute__((vector_size(16)));
 typedef struct Pass {
     const TalusOperator *op;
     const TalusQuasi *q;
-    /* direction: weight of r; factor of the pairs' sum, a power of two */
+    /* direction: own weights r; scale, a power of two, multiplies the sum over pairs */
     double own, scale;
     float weight[2 * TALUS_PAIRS]; /* weights of s and y of each pair, relative to `scale` */
-    double eta;                    /* smooth */
+    double eta;                    /* smoothing: share of x in the running average */
 } Pass;
 
 KERNEL Quad quad_load(const float *p)

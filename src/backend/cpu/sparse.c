@@ -6,6 +6,7 @@
 #include "backend/cpu/cpu.h"
 #include "base/lane.h"
 
+/* True if the three rows at start[0..3] have the same columns, in triples of neighbours. */
 static bool full_row(const TalusOperator *op, const int32_t *start)
 {
     const int32_t *column = op->column + start[0];
@@ -27,7 +28,7 @@ bool talus_cpu_full_blocks(const TalusOperator *op)
     return true;
 }
 
-/* Three rows of n entries each. A row's sum adds its first and second columns, each in order, then its third. */
+/* out[3] = three rows of n entries times x. A row sums its first, second and third columns apart, then adds these. */
 static void full_product(const int32_t *column, const double *values, int n, const double *x,
                          double *out)
 {

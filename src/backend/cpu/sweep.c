@@ -115,6 +115,7 @@ KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane 
 
 /* ---- one contact of any kind ---- */
 
+/* u = velocity of b relative to a at the contact, world frame; b < 0 is the fixed world. */
 KERNEL void item_velocity(const SweepItem *item, const double (*velocity)[8], double u[3])
 {
     const double *a = velocity[item->a];
@@ -156,6 +157,7 @@ KERNEL void item_step(SweepItem *item, double rho, const double u[3], double dp[
     }
 }
 
+/* Applies the change dp of an item's impulse, world frame, to its bodies: -dp to a, dp to b. */
 KERNEL void push_item(TalusSweep *sweep, const SweepItem *item, const double dp[3])
 {
     talus_push_body(sweep->op, item->a, -1.0, item->arm_a, dp, sweep->velocity[item->a]);
@@ -267,6 +269,7 @@ static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     sweep->partial[chunk] = sum;
 }
 
+/* Runs fn in parallel over packs or items first to end - 1. Returns the sum of their squared velocity changes. */
 static double loop_over(TalusSweep *sweep, int first, int end, int grain, bool fixed,
                         TalusLoopFn *fn)
 {
@@ -302,6 +305,7 @@ static double run_coloured(TalusSweep *sweep)
     return sum + sweep_heavy(sweep);
 }
 
+/* Returns the squared velocity change; for a symmetric sweep that of its backward half alone. */
 static double run_sequence(TalusSweep *sweep)
 {
     double sum = 0.0;

@@ -17,6 +17,7 @@
 
 /* ---- the contacts ---- */
 
+/* Returns the law by which block i is solved: `fixed` for Coulomb's if its bounds come from estimates (op->prisms). */
 static TalusFrictionLaw law_of(const TalusOperator *op, int i)
 {
     TalusFrictionLaw law = op->model ? (TalusFrictionLaw)op->model[i].law : TALUS_LAW_CCP;
@@ -107,7 +108,7 @@ static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int 
     return take_step(o, item, rows, old, next, gamma, change);
 }
 
-/* The same for spheres; omega acts before the bound, as in gs. */
+/* The same for spheres, whose block A is diagonal: a step of omega A^-1 g, then the projection (ccp) or the bounds. */
 static double solve_round(const TalusSweepOptions *o, const LocalItem *item, int rows,
                           const double g[3], double *gamma, double change[3])
 {

@@ -172,6 +172,7 @@ static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
+/* Fills pack_start and item_start from the number of contacts of each class; an odd last contact takes a whole pack. */
 static void lay_out(TalusSweep *sweep)
 {
     int packs = 0, items = 0;
@@ -198,6 +199,7 @@ static void finish_odd_packs(TalusSweep *sweep)
                 fill_idle_lane(sweep, &sweep->pack[sweep->pack_start[class][run + 1] - 1]);
 }
 
+/* Counts in sweep->split the heavy items that share each body, then gives every heavy item its step. */
 static TalusStatus split_heavy_bodies(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;

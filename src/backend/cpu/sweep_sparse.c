@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* Returns the colours of earlier blocks coupled to block i, by its own rows or, in `used`, by theirs: in an
- * asymmetric matrix one of the two entries may be missing. */
+/* Returns, one bit per colour, the colours of earlier blocks coupled to block i, either by its own rows or by theirs
+ * (c->used[i]): in an asymmetric matrix one of the two entries may be missing. */
 static uint64_t taken_colours(const TalusOperator *op, const TalusColouring *c, int i)
 {
     uint64_t taken = c->used[i];
@@ -27,6 +27,7 @@ static uint64_t taken_colours(const TalusOperator *op, const TalusColouring *c, 
     return taken;
 }
 
+/* Marks the colour of block i in c->used of the later blocks to which its rows couple it. */
 static void forbid_colour(const TalusOperator *op, const TalusColouring *c, int i)
 {
     for (int row = i * op->rows; row < (i + 1) * op->rows; row++)
@@ -35,6 +36,7 @@ static void forbid_colour(const TalusOperator *op, const TalusColouring *c, int 
                 c->used[op->column[k] / op->rows] |= UINT64_C(1) << c->class_of[i];
 }
 
+/* Greedy colouring in block order; a block without a free colour gets class COLOURS. */
 static TalusStatus colour_blocks(const TalusOperator *op, TalusColouring *c)
 {
     size_t blocks = (size_t)op->blocks;

@@ -77,6 +77,7 @@ static double matrix_terms(const Pass *pass, int64_t i)
     return sqrt(sum2);
 }
 
+/* Returns the size of the terms of block i's gradient, at least d |gamma_i|, enlarged for Coulomb's law (terms.h). */
 static double block_terms(const Pass *pass, int64_t i)
 {
     const TalusOperator *op = pass->op;

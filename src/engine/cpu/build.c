@@ -62,7 +62,7 @@ void cpu_fill_bodies(CpuEngine *e)
 
 /* ---- contacts ---- */
 
-/* A contact of spheres in the general run has the arms n and -n, in radii. */
+/* Writes the arms of contact i over the lengths of its bodies. Spheres in the general run have the arms n and -n. */
 static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *contact, bool b_moves)
 {
     const TalusContactList *list = c->engine->contacts;
@@ -214,7 +214,7 @@ static void fill_joints(const BuildContext *c)
         fill_joint(c, &e->joints.block[k], e->contacts->count + k);
 }
 
-/* Runs after attract(), which takes the records for free velocities. */
+/* Adds what torque motors change to the records, after attract(), which takes the records for free velocities. */
 static void push_bodies(const BuildContext *c)
 {
     const TalusEngineJoints *joints = &c->engine->joints;
@@ -235,7 +235,7 @@ static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
         c->gamma[rows * i] = -cpu_attraction(c->engine, i);
 }
 
-/* Transferred impulses are net of attraction. The problem's impulses are not, and are never negative. */
+/* Writes initial impulses. Transferred ones are net of attraction; those of the problem are not, and never negative. */
 static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;

@@ -41,7 +41,7 @@ typedef struct CpuEngine {
     TalusTables tables;
     const TalusFilter *filter;
     const TalusVec3 *force, *torque;
-    int forces; /* slots with a force and a torque */
+    int forces; /* the first so many slots have a force and a torque */
     TalusEngineJoints joints;
 
     /* the current step, or part of a halved step */

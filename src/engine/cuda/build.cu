@@ -125,7 +125,7 @@ static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
         talus_sphere_diagonal(op, i);
 }
 
-/* A contact of spheres in the general run has the arms n and -n, in radii. */
+/* Writes the arms of contact i over the lengths of its bodies. Spheres in the general run have the arms n and -n. */
 static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32_t b)
 {
     int general = i - f.op.sphere_sphere - f.op.sphere_fixed;
@@ -150,7 +150,7 @@ static __device__ inline double round_size(const Fill &f, uint32_t slot)
     return talus_round_size(f.tables.shape[f.b.shape[slot]].def.kind, f.b.size[slot]);
 }
 
-/* With moment rows all contacts are general. */
+/* Writes friction and levers of contact i's moments; with moment rows every contact is general. */
 static __device__ inline void fill_moments(const Fill &f, int i, const TalusLaw *law, uint32_t a,
                                            uint32_t b, double size)
 {
@@ -276,7 +276,7 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
     return TALUS_OK;
 }
 
-/* With moment rows every contact is general. */
+/* Reserves the arrays of moment rows, with which every contact is general, and rewrites incidence for that. */
 static TalusStatus reserve_moments(TalusEngine *e)
 {
     CuStep *s = &e->step;
@@ -294,13 +294,13 @@ static TalusStatus reserve_moments(TalusEngine *e)
     return TALUS_OK;
 }
 
-/* Finds the rows of a block and the kinds of friction that occur. */
+/* Sets op->rows and op->kinds to what the contacts need; joints need three rows and add a kind of their own. */
 static TalusStatus find_rows(TalusEngine *e, TalusOperator *op)
 {
     TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
     if (cu_joint_blocks(e) == 0)
         return TALUS_OK;
-    if (op->rows > 1 && op->kinds == 0) /* 0 stands for discs alone; joints add a kind */
+    if (op->rows > 1 && op->kinds == 0) /* discs under ccp alone: give them their bit */
         op->kinds = e->tables.kinds;
     op->rows = op->rows < 3 ? 3 : op->rows;
     op->kinds |= TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);

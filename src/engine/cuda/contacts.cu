@@ -56,6 +56,7 @@ static TalusStatus staging_reserve(Staging *s, int contacts, int general)
     return s->arms.reserve(general < STAGE ? general : STAGE, "contacts on their way");
 }
 
+/* key = slot of a, then slot of b in `bits` bits: sorts a run as on the host, as its features are in order already. */
 static __global__ void make_keys(CuList list, int bits, uint64_t *key, uint32_t *index)
 {
     int64_t i = item();
@@ -153,6 +154,7 @@ TalusStatus cu_engine_get_contacts(TalusEngine *e, TalusContactList *to)
 
 /* ---- upload ---- */
 
+/* In an uploaded list slots are problem indices; -1: not a free body. */
 static __global__ void number_bodies(CuBodies b, uint32_t *slot, int32_t *problem_index)
 {
     int64_t i = item();

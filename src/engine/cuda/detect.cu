@@ -135,6 +135,7 @@ static TalusStatus search(TalusEngine *e, const TalusDetectOptions *options, CuL
     return refuse(e, found);
 }
 
+/* Fails for a pair of slots, a << 32 | b, whose shapes have no contact function. */
 static TalusStatus refuse_pair(const TalusEngine *e, unsigned long long pair)
 {
     const uint32_t slot[2] = {(uint32_t)(pair >> 32), (uint32_t)pair};
@@ -210,6 +211,7 @@ static TalusStatus inherit(CuArray<T> *to, CuArray<T> *from, int64_t need, const
     return to->reserve(need, what);
 }
 
+/* Ends inherit: gives `stays` the memory of `goes` if it has none, and frees the rest. */
 template <class T> static void settle(CuArray<T> *stays, CuArray<T> *goes)
 {
     if (!stays->at)

@@ -85,7 +85,7 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return have;
 }
 
-/* Returns the edge_factor, which scales the cell edges of all size classes, of the least cost for the sample's fat radii. */
+/* Returns the edge_factor, which scales the cell edges of all size classes, of least cost for the sampled fat radii. */
 static __device__ double choose_edge_factor(const int *histogram)
 {
     __shared__ double cost[TALUS_EDGE_FACTORS];
@@ -158,7 +158,8 @@ static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, i
     d.grid->high = talus_vec3(high[0], high[1], high[2]);
 }
 
-/* `seen`: results of cu_predict_velocities. After a fault no body counts as moving. */
+/* Chooses the grid's drift, unit, edges and box by a sample of the moving bodies. `seen`: totals 0 and 1 of
+ * cu_predict_velocities; if they show a fault, no body counts as moving. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS)
     sample_bodies(CuDetect d, const double *seen)
 {
@@ -191,6 +192,8 @@ static __global__ void __launch_bounds__(SAMPLE_THREADS)
 
 /* ---- measure ---- */
 
+/* Returns the fat radius (radius plus margin) in units, negated unless the body is a moving sphere; 0: not in the grid.
+ * Lists walls and records faults in grid->found. */
 static __device__ float measure(const CuDetect &d, uint32_t i)
 {
     const TalusBodyView *v = &d.bodies;
@@ -317,6 +320,7 @@ static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
         forget_drift(grid);
 }
 
+/* Reduces fat radii to the limit of periodic space; counts the bodies that may miss a contact because of it. */
 static __global__ void clip_bodies(CuDetect d)
 {
     CuGridShape *grid = d.grid;

@@ -48,6 +48,7 @@ static __device__ inline int32_t index_of_end(const Merge &m, int64_t t)
     return slot >= 0 && cu_moves(m.b.shape, m.b.mobility, slot) ? m.problem_index[slot] : -1;
 }
 
+/* shift[p] = number of joint ends at body p; a prefix sum then makes it that of the bodies before. */
 static __global__ void count_ends(Merge m)
 {
     int64_t t = item();
@@ -56,6 +57,7 @@ static __global__ void count_ends(Merge m)
         atomicAdd(&m.shift[problem_index], 1u);
 }
 
+/* Copies each body's entries to its new range, which has room for its joints behind them. */
 static __global__ void shift_incidences(Merge m)
 {
     int64_t p = item();
@@ -66,7 +68,8 @@ static __global__ void shift_incidences(Merge m)
         m.incidence[k + (int32_t)m.shift[p]] = m.list[k];
 }
 
-/* Appends a body's joints to its range, in the order of blocks. Each end counts those before it: joints are few. */
+/* Appends joints, as 2 * record + side, to their bodies' ranges in block order. Each end counts those before: they are
+ * few. */
 static __global__ void append_incidences(Merge m)
 {
     int64_t t = item();

@@ -18,7 +18,7 @@ struct Touches {
     const uint8_t *mobility; /* by slot; NULL: no body is driven */
     int spheres, compact, contacts, problem_bodies;
     const uint32_t *first; /* [problem_bodies + 1]: contacts of run 1 found from each body */
-    uint32_t *degree;      /* [problem_bodies + 1] */
+    uint32_t *degree;      /* [problem_bodies + 1]: number of incidences; scatter counts it down */
     int32_t *start;
     uint32_t *loose; /* incidences in any order, by body */
     int32_t *incidence;
@@ -34,13 +34,14 @@ static __device__ inline int32_t higher(int2 pair)
     return pair.x < pair.y ? pair.y : pair.x;
 }
 
+/* Incidence of side 0 (a) or 1 (b) of contact i: 2 * record + side; general contacts have two records, others one. */
 static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side)
 {
     int64_t record = i < t.compact ? i : i + (i - t.compact) + side;
     return (uint32_t)(2 * record + side);
 }
 
-/* True if impulses move b. A driven body has a problem index, but no touches. */
+/* True if impulses move b. A driven body has a problem index, but no incidences. */
 static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
 {
     return pair.y >= 0 && (!t.mobility || t.mobility[t.other[i]] == TALUS_MOBILITY_FREE);
@@ -53,6 +54,7 @@ static __global__ void begin_degrees(Touches t)
         t.degree[p] = p < t.problem_bodies ? t.first[p + 1] - t.first[p] : 0;
 }
 
+/* Counts the ends that begin_degrees has not: in run 1 those of the higher problem index, in other runs all. */
 static __global__ void add_degrees(Touches t)
 {
     int64_t i = item();
@@ -93,6 +95,7 @@ static __global__ void scatter(Touches t)
         seat(t, pair.y, touch_of(t, i, 1));
 }
 
+/* Moves an incidence to its final place: as many of its body come before as are smaller. */
 static __device__ inline void settle(const Touches &t, int32_t problem_index, uint32_t incidence)
 {
     uint32_t begin = (uint32_t)t.start[problem_index], end = (uint32_t)t.start[problem_index + 1],

@@ -80,7 +80,7 @@ static __global__ void fill_pulls(CuLawInputs s, int rows, double *gamma)
         gamma[rows * i + k] = 0.0;
 }
 
-/* Transferred impulses are net of attraction. The problem's impulses are not, and are never negative. */
+/* Writes initial impulses. Transferred ones are net of attraction; those of the problem are not, and never negative. */
 static __global__ void fill_warm(CuLawInputs s, int rows, double *gamma)
 {
     int64_t i = item();

@@ -51,7 +51,7 @@ TALUS_INLINE void take_point(CuManifoldSink *s, const TalusManifoldPoint *point)
 #define TALUS_MANIFOLD_TAKE take_point
 #include "collide/pair_table.h"
 
-/* True for a contact of the second run, false for the third. */
+/* True if the candidate's contacts belong to the run of spheres on fixed bodies, false for the general run. */
 static __device__ inline bool sphere_fixed(const CuDetect &d, CuCandidate c)
 {
     return d.bodies.mobility[c.b] == TALUS_MOBILITY_FIXED &&

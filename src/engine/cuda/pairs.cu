@@ -16,7 +16,7 @@ extern "C" {
 #include "backend/frame.h"
 }
 
-/* Arrays that the second run fills: pair and slot of b of run 1; candidates. */
+/* Arrays that the writing search fills: pair and slot of b of each contact of two moving spheres; candidates. */
 struct Output {
     int2 *pair;
     uint32_t *other;
@@ -46,16 +46,16 @@ struct Seeker {
     bool fixed;
     int tests;
     uint64_t mask;
-    Aside *aside;                 /* of the first run */
+    Aside *aside;                 /* deferred pairs; in the counting search only */
     int unsure;                   /* number of deferred pairs */
-    uint32_t spheres, candidates; /* number found; in the second run, index of the next */
+    uint32_t spheres, candidates; /* number found; when writing, index of the next */
     Output out;
 };
 
 enum Verdict { APART, MEETS, PERHAPS };
 
-/* Decides on two bodies whose fat spheres may overlap. Most pairs of spheres are so near that speeds do not matter.
- * The margin of 2^-18 protects this shortcut from rounding; pairs beyond it need the exact test. */
+/* Decides on the pair with body q. APART: their fat spheres (radius plus margin) do not overlap. Most pairs of spheres
+ * are so near that speeds do not matter: MEETS, with a margin of 2^-18 for rounding. PERHAPS: needs the exact test. */
 static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
@@ -75,6 +75,7 @@ static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
     return distance2 < sure * sure ? MEETS : PERHAPS;
 }
 
+/* The exact test of two moving spheres, which includes their speeds; for pairs judged PERHAPS. */
 template <int MODE> static __device__ inline bool meet_exactly(const Seeker &s, uint32_t q)
 {
     const TalusBodyView *v = &s.d->bodies;
@@ -107,6 +108,7 @@ template <int MODE> static __device__ inline void take_candidate(Seeker &s, uint
     s.candidates++;
 }
 
+/* Counts or writes the pair with body q: as a contact if both are moving spheres, else as a candidate. */
 template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
@@ -124,12 +126,13 @@ template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
     s.spheres++;
 }
 
-/* True if the mask of the first run holds the outcome of the next test. */
+/* True if the mask of the counting search holds the outcome of the next test: no need to repeat it. */
 template <int MODE> static __device__ inline bool known(const Seeker &s)
 {
     return (MODE & WRITE) && s.tests < MASK_BITS;
 }
 
+/* Counts a test; the counting search also stores its outcome as a bit of the mask. */
 template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
 {
     if (!(MODE & WRITE) && s.tests < MASK_BITS && hit)
@@ -137,7 +140,7 @@ template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
     s.tests++;
 }
 
-/* Decides and counts the deferred pairs of spheres, in the first run. */
+/* Decides and counts the deferred pairs of spheres, in the counting search. */
 template <int MODE> static __device__ inline void settle(Seeker &s)
 {
     for (int k = 0; k < s.unsure; k++)
@@ -158,6 +161,7 @@ template <int MODE> static __device__ inline void set_aside(Seeker &s, uint32_t 
     s.tests++;
 }
 
+/* Tests the bodies with problem indices begin to end - 1 that are above the own one. */
 template <int MODE>
 static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end)
 {
@@ -265,7 +269,7 @@ static __device__ inline void seek_block(Seeker &s, const TalusLevel *level, con
     }
 }
 
-/* In periodic space the image of the body nearest to the wall counts. */
+/* True if the body, or in periodic space its image nearest to the wall, is within reach of the wall. */
 template <int MODE>
 static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, double reach)
 {

@@ -25,7 +25,7 @@ static __device__ inline int32_t lower_index(int32_t a, int32_t b)
     return b >= 0 && b < a ? b : a;
 }
 
-/* Returns the problem index by which contact i is ordered. */
+/* Returns the problem index by which contact i is ordered: the lower one of a and b, or a's if b has none. */
 static __device__ inline int32_t ordering_index(const CuList &list, int64_t i)
 {
     int2 pair = list.pair[i];
@@ -44,6 +44,7 @@ static __global__ void find_begins(Old old)
         old.begin[(int64_t)run * old.list.problem_bodies + problem_index] = (uint32_t)i + 1;
 }
 
+/* Returns the problem index that the body in a slot has in the old list; -1: none. */
 static __device__ inline int32_t old_index(const CuList &old, uint32_t slot)
 {
     return slot < (uint32_t)old.slots ? old.problem_index[slot] : -1;

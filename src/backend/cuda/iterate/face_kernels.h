@@ -39,6 +39,7 @@ static __device__ inline void add_partials(const double *partial, double (&sums)
     reduce_block<N - 1, 1>(sums);
 }
 
+/* Writes the block's sums, the last of them a maximum, to partial[value][block]. */
 template <int N> static __device__ inline void leave_partials(double *partial, double (&sums)[N])
 {
     reduce_block<N - 1, 1>(sums);
@@ -296,7 +297,7 @@ static __device__ inline void refresh_block(int i, bool tested, const double (&x
     store_block(face.g, i, g);
 }
 
-/* v = the vector that the product multiplies: phi + cg_beta p, beta or x. */
+/* v = block i of the vector that N multiplies in this task: phi + cg_beta p, beta (in w) or x. */
 template <int ROWS>
 static __device__ inline void load_factor(FaceTask task, double cg_beta, int i, double (&v)[ROWS])
 {
@@ -356,6 +357,7 @@ static __device__ inline void refresh_next(FaceState &s, FaceTask task, bool tes
         s.pnp = 0.0;
 }
 
+/* Makes the update leave the face, x = P(x - step d), d the whole or the free gradient; the next round recomputes g. */
 static __device__ inline void leave_face(FaceState &s, bool whole, FaceMove &move)
 {
     move.beyond = true;
@@ -377,6 +379,7 @@ static __device__ inline bool follow(FaceState &s)
     return ++s.unchecked >= TALUS_FACE_REFRESH;
 }
 
+/* For a step beyond the set: with half_step goes to the boundary first; then leaves the face. */
 static __device__ inline void expand(FaceState &s, double limit, FaceMove &move)
 {
     if (face.half_step) {
@@ -390,6 +393,7 @@ static __device__ inline void expand(FaceState &s, double limit, FaceMove &move)
     leave_face(s, false, move);
 }
 
+/* After a search: leaves a solved face, expands if the step would leave the set, else takes the step. */
 static __device__ inline void search_ends(FaceState &s, const double *sums, FaceMove &move)
 {
     const bool on_face = s.task == FACE_ON_FACE;
@@ -430,6 +434,7 @@ static __device__ inline FaceMove make_move(FaceState &s, const double *sums)
     return move;
 }
 
+/* Returns the move to all threads of a block; block 0 stores the new state. */
 static __device__ __attribute__((noinline)) FaceMove next_move()
 {
     __shared__ FaceMove move;

@@ -61,7 +61,7 @@ struct Kept {
 /* Data of an operator for its runs. */
 struct Iterate {
     Kept kept;
-    long long serial[2]; /* serial of the operator's data at mu_range; at normal and mass */
+    long long serial[2]; /* of the data that gave mu_range; that gave normal and mass */
     CuArray<float4> normal, base;
     CuArray<float2> mass;
     CuArray<double> mu_range, gradient; /* gradient: used if the caller provides no vector */
@@ -363,7 +363,7 @@ static int parity_after(const Stretch *s, const IterateState *state)
 
 /* ---- runs ---- */
 
-/* True if the problem is so small that threads can keep the contacts. */
+/* True if one kernel can do the run: its threads can keep all contacts, and its blocks can run at the same time. */
 static bool is_resident(const Stretch *s, const TalusOperator *op)
 {
     const int threads = s->kernels.resident_threads;
@@ -375,7 +375,8 @@ static bool is_resident(const Stretch *s, const TalusOperator *op)
     return s->batch->resident > 0;
 }
 
-/* Returns a stretch for the rest of the run. It begins with steps up to the next measuring one, where batches begin. */
+/* Returns a stretch for the rest of the run. It begins with steps up to the next measuring one, where batches begin.
+ * The index `variant` has a bit for each property that needs a graph of its own. */
 static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum,
                            bool exact)
 {

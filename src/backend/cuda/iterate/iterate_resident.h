@@ -90,6 +90,7 @@ static __device__ inline void take_body(int2 bodies, HeldBody &h)
     }
 }
 
+/* Adds this thread's share of the impulses x on its first body: the held entries, then those beyond them. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void sum_held(const T *x, const HeldBody &h, T (&sum)[6])
 {

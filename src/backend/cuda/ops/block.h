@@ -141,7 +141,7 @@ static __device__ inline bool block_active(const TalusSet &set, const double (&x
     return talus_block_active(ROWS, &set, x);
 }
 
-/* Sets the entries of g to 0 that are 0 in the whole set: the tangents of a block without friction. */
+/* Sets to 0 the rows of g in which the set allows only 0, as tangential rows with mu = 0. */
 template <int ROWS> static __device__ inline void free_gradient(double mu, double (&g)[ROWS])
 {
     if constexpr (ROWS == 3)

@@ -223,7 +223,7 @@ void cu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric, c
                 out);
 }
 
-/* Minimum of the steps, as the maximum of their negatives. */
+/* Reduces the maximum of minus the feasible steps of all blocks: minus the largest step that all allow. */
 template <int ROWS, bool VARIED>
 static __global__ void feasible_step(CuPartials partials, double *totals, CuSets sets,
                                      const double *x, const double *p)

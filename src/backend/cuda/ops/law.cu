@@ -13,7 +13,7 @@ struct Law {
     CuView<double> view;
     CuMotion motion; /* without offsets */
     CuSets sets;
-    const double *gamma; /* or x in the metric of the sets */
+    const double *gamma; /* impulses; for estimates x in the metric of the sets */
     double *offset;      /* normal entries of q, with shifts; stride `apart` */
     int apart;
     const double *base; /* those entries without shifts; NULL: no shifts */
@@ -70,7 +70,7 @@ static __device__ inline void shift_block(const Law &pass, int64_t i, const Talu
         *offset = base + ((1.0 - pass.share) * shift + pass.share * sigma);
 }
 
-/* The set is the law's cone, whatever `prisms` is. */
+/* Adds block i to the sums. The set is the law's own: a prism only under `fixed`, whatever `prisms` is. */
 template <int ROWS>
 static __device__ inline void measure_block(const Law &pass, int64_t i, double (&sums)[LAW_SUMS])
 {
@@ -128,7 +128,7 @@ void cu_law_unshift(const TalusOperator *op)
 
 /* ---- bounds ---- */
 
-/* A negative impulse counts as 0. */
+/* Moves the estimate of every prism by pass.share of the way to its normal impulse; a negative impulse counts as 0. */
 static __global__ void move_estimates(Law pass, int rows, double *estimate)
 {
     int64_t i = item();

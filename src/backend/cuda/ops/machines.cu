@@ -72,7 +72,7 @@ struct TakeOut {
     unsigned *kinds;
 };
 
-/* Counts each body's entries of `incidence` without its joints; sets vertex to -1. */
+/* before[b] = number of entries of `incidence` of body b without its joints; vertex[b] = -1. */
 static __global__ void count_incidences(TakeOut t)
 {
     int64_t b = item();
@@ -88,6 +88,7 @@ static __global__ void count_incidences(TakeOut t)
         t.vertex[b] = -1;
 }
 
+/* After a prefix sum of `before`: copies the entries without joints; vertex becomes the inverse of vertex_body. */
 static __global__ void keep_incidences(TakeOut t)
 {
     int64_t b = item();
@@ -101,6 +102,7 @@ static __global__ void keep_incidences(TakeOut t)
             t.whole.incidence[t.whole.incidence_start[b] + (int32_t)k];
 }
 
+/* Writes the diagonals after elimination, and collects the bits of the friction kinds that occur. */
 static __global__ void keep_contacts(TakeOut t)
 {
     int64_t i = item();
@@ -108,7 +110,7 @@ static __global__ void keep_contacts(TakeOut t)
         return;
     talus_reduced_diagonal(&t.whole, (int)i, t.vertex, t.taken, t.op.diagonal[i]);
     unsigned kind = talus_block_kind(&t.op, (int)i);
-    if (kind & ~*t.kinds) /* mostly set already */
+    if (kind & ~*t.kinds) /* saves the atomic if the bit is set, as it mostly is */
         atomicOr(t.kinds, kind);
 }
 
@@ -202,7 +204,7 @@ static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m)
 
 /* ---- matrices ---- */
 
-/* Offsets of a machine's rows with the velocities of driven bodies, which no impulse changes. */
+/* Writes the offsets of a machine's rows plus the velocities of driven bodies in them, which no impulse changes. */
 static __device__ void add_driven(const TalusMachines *e, int m, const double (*body)[8],
                                   double *bias)
 {
@@ -217,7 +219,8 @@ static __device__ void add_driven(const TalusMachines *e, int m, const double (*
     __syncthreads();
 }
 
-/* One block per machine and column: column 0 from rest, column c from a unit of component c - 1. */
+/* Forms the machines' dense matrices, one block per machine and column: column 0 is the response of bodies at rest,
+ * column c that to a unit of velocity component c - 1. */
 static __global__ void __launch_bounds__(MACHINE_THREADS)
     form_responses(CuMachinesView view, int columns, const double (*body)[8], double (*response)[8],
                    double *work)

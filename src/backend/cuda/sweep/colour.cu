@@ -28,6 +28,7 @@ static __device__ inline bool is_heavy(const CuView<double> &c, int body)
     return body >= 0 && c.incidence_start[body + 1] - c.incidence_start[body] > HEAVY_CONTACTS;
 }
 
+/* First class of each contact: CLASS_HEAVY or `open`; plus CLASS_ITEM if it is heavy or not of spheres. */
 static __global__ void first_classes(CuView<double> c, uint32_t open, uint32_t *class_of)
 {
     int64_t i = item();
@@ -58,6 +59,7 @@ static __device__ inline int2 rivals(const CuView<double> &c, int64_t i)
     return make_int2(rival(c, i, c.pair[i].x), rival(c, i, c.pair[i].y));
 }
 
+/* Raises best[body] to the priority of every uncoloured contact of the body. */
 static __global__ void offer(CuView<double> c, const uint32_t *class_of, int round,
                              unsigned long long *best)
 {
@@ -83,6 +85,7 @@ static __device__ inline int lowest_free(const unsigned long long *a, const unsi
     return CLASS_NONE;
 }
 
+/* Colours each contact that is the best at its bodies. *left = 1 if some contact has no colour after a batch. */
 static __global__ void take(CuView<double> c, int round, const unsigned long long *best,
                             unsigned long long *used, uint32_t *class_of, int32_t *left)
 {
@@ -132,14 +135,14 @@ static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
 /* Rounds after which remaining blocks are swept one by one: dense matrices would take a round per block. */
 enum { MATRIX_ROUNDS = 64 };
 
-/* A block's state is its class, in 8 bits, and above it the round in which it got it. Returns false for a block
- * coloured in this round, so that the result does not depend on the order of threads. */
+/* A block's state: its class in the low 8 bits, the round in which it got that class above them. True if it was
+ * coloured before this round: colours of this round do not count, so that the order of threads does not matter. */
 static __device__ inline bool coloured_before(uint32_t state, int round)
 {
     return (state & 0xff) != CLASS_NONE && (int)(state >> 8) < round;
 }
 
-/* True if block i has the highest priority among its uncoloured neighbours; `taken` gets the colours of the others. */
+/* True if block i has the highest priority among its uncoloured neighbours; `taken`: bits of the others' colours. */
 static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t *state, int i,
                                          int round, unsigned long long taken[2])
 {
@@ -170,6 +173,7 @@ static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
     state[i] = (uint32_t)round << 8 | (uint32_t)(colour < CLASS_HEAVY ? colour : CLASS_HEAVY);
 }
 
+/* With `to` = CLASS_NONE resets all states; else drops the rounds from them and gives `to` to uncoloured blocks. */
 static __global__ void set_classes(int blocks, uint32_t to, uint32_t *state)
 {
     int64_t i = item();

@@ -20,7 +20,8 @@
  * not accumulate. Sweeps after which capturing a graph pays. */
 enum { REFRESH = 32, GRAPH_AFTER = 3 };
 
-/* How a contact's change is applied to its bodies: stored, as no other thread has them; added atomically; later. */
+/* How a contact's change is applied to its bodies: ALONE stores, as no other thread has them; ATOMIC adds; LATER leaves
+ * it in plan.change, to be applied body by body. */
 enum { PUSH_ALONE, PUSH_ATOMIC, PUSH_LATER };
 
 /* ---- one contact ---- */

@@ -37,7 +37,7 @@ struct SweepOrder {
 /* Colours and orders op's contacts; `coloured` false puts all but the heavy ones in class 0. The result depends on the
  * operator alone. */
 TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *order);
-/* The same for the blocks of an explicit matrix: no two of a colour are coupled; blocks without a colour get
+/* Colours and orders the blocks of an explicit matrix: no two of a colour are coupled; blocks without a colour get
  * CLASS_HEAVY and are swept one by one. */
 TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *order);
 void cu_order_clear(SweepOrder *order);

@@ -52,7 +52,7 @@ static __device__ inline double step_block(const SweepRows &m, int64_t i, const 
     return d * d * change;
 }
 
-/* The same for mixed sets and for blocks whose own problem is solved. */
+/* step_block for mixed sets or, with SOLVED, for blocks whose own problem is solved; adds q to g = N gamma. */
 template <int ROWS, bool SOLVED>
 static __device__ inline double step_other(const SweepBlocks &b, const double *offset, int64_t i,
                                            double (&g)[ROWS])
