@@ -106,7 +106,7 @@ static TalusStatus find_pattern(const TalusSparse *a, int size, int32_t *mark, P
     return status;
 }
 
-/* Rows are visited in order, so each row j meets its columns in rising order. */
+/* Sets mirror[k], for entry k = (i, j), to the index of (j, i). Rows i rise, so row j meets its columns in order. */
 static void find_mirrors(TalusBlockMatrix *m, int32_t *met)
 {
     memset(met, 0, (size_t)m->blocks * sizeof *met);

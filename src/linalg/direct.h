@@ -55,7 +55,7 @@ void talus_direct_limit(TalusDirect *d, double max_entries);
 TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower);
 /* x becomes A^-1 x. */
 TalusStatus talus_direct_solve(TalusDirect *d, double *x);
-/* The same, then up to `steps` rounds of refinement against `lower`, while the residual falls by half. *residual, if
+/* x becomes A^-1 x, then is refined with `lower` up to `steps` times, while the residual falls by half. *residual, if
  * not NULL: final |b - A x| / |b|, maximum norms. TALUS_ERR_NUMERIC: x is not finite. */
 TalusStatus talus_direct_refine(TalusDirect *d, const TalusSparse *lower, double *x, int steps,
                                 double *residual);

@@ -71,6 +71,7 @@ static void destroy(void *state)
 
 /* ---- analysis ---- */
 
+/* Writes into f->local the index of each row of front k within the front. */
 static void set_local(Ldl *f, int k)
 {
     const int32_t *list = f->tree.list + f->tree.list_start[k];
@@ -85,6 +86,7 @@ static int front_of_entry(const Ldl *f, int i, int j)
     return one < other ? one : other;
 }
 
+/* Lists the entries of A by front, with the index in the front's matrix to which each is added. */
 static TalusStatus place_entries(Ldl *f, const TalusSparse *a)
 {
     size_t count = (size_t)f->tree.count, entries = (size_t)a->start[a->rows];
@@ -208,6 +210,7 @@ static double diagonal_entry(const TalusSparse *a, int row)
     return last >= a->start[row] && a->column[last] == row ? a->value[last] : 0.0;
 }
 
+/* Fails unless the pivot of this row of A has the sign given at the analysis and is not zero up to rounding. */
 static TalusStatus check_pivot(const Ldl *f, const TalusSparse *a, int row, double pivot)
 {
     double diagonal = diagonal_entry(a, row);

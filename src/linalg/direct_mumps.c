@@ -56,12 +56,13 @@ static int call(Mumps *m, int job)
     return m->id.infog[0];
 }
 
-/* Parameter `number` of the manual, from 1. */
+/* Returns the address of parameter `number`, from 1, of ICNTL in the manual. */
 static MUMPS_INT *setting(Mumps *m, int number)
 {
     return &m->id.icntl[number - 1];
 }
 
+/* Returns value `number`, from 1, of INFOG in the manual: what MUMPS reports after a job. */
 static int64_t told(const Mumps *m, int number)
 {
     int64_t value = m->id.infog[number - 1];
@@ -166,7 +167,7 @@ static TalusStatus factor(void *state, const TalusSparse *lower)
     *setting(m, 14) = EXTRA;
     TALUS_TRY(
         talus_memory_probe(2 * (size_t)m->id.infog[16] * 1000000 + TALUS_BLAS_BYTES, "factor"));
-    while ((code = call(m, JOB_FACTOR)) == -8 || code == -9) {
+    while ((code = call(m, JOB_FACTOR)) == -8 || code == -9) { /* work space was too small */
         if (*setting(m, 14) > MAX_EXTRA)
             break;
         *setting(m, 14) *= 2;

@@ -8,13 +8,13 @@
 
 typedef struct Blocks {
     int rows, count;
-    int32_t *near_start, *near; /* [rows + 1]: neighbours of each row, without itself */
-    int32_t *block;             /* [rows] */
-    int32_t *weight, *first;    /* [count]: number of rows of a block; its first row */
-    int32_t *member_start, *member;
-    int32_t *mark, *next, *head; /* [rows] each */
-    uint32_t *key;               /* [rows] */
-    TalusBlockMatrix graph;      /* start and column only */
+    int32_t *near_start, *near;     /* [rows + 1]: neighbours of each row, without itself */
+    int32_t *block;                 /* [rows]: block of a row; -1: none yet */
+    int32_t *weight, *first;        /* [count]: number of rows of a block; its first row */
+    int32_t *member_start, *member; /* [count + 1]: rows of each block, rising */
+    int32_t *mark, *next, *head;    /* [rows] each */
+    uint32_t *key;                  /* [rows]: hash of a row's neighbours */
+    TalusBlockMatrix graph;         /* start and column only */
 } Blocks;
 
 static void close_blocks(Blocks *b)
@@ -100,8 +100,8 @@ static void mark_neighbours(const Blocks *b, int j, bool closed)
         b->mark[j] = j;
 }
 
-/* Joins rows that have no block yet and the same neighbours. `key` is a hash of a row's neighbours; rows with the same
- * hash are in one list, rising. */
+/* Joins rows that have no block yet and the same neighbours; with `closed`, every row is its own neighbour too. Rows
+ * with the same `key`, a hash of their neighbours, are in one list, rising. */
 static void join_rows(Blocks *b, bool closed)
 {
     for (int i = 0; i < b->rows; i++) {

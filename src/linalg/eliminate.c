@@ -150,6 +150,7 @@ static double inverse_entry(const TalusElimination *e, const double *block, int 
     return p >= q ? block[k * node_size(e, q) + l] : block[l * node_size(e, p) + k];
 }
 
+/* Adds to `taken` the part of M^-1 D A^-1 D' M^-1 of the vertex that comes from its nodes p and q. */
 static void take_pair(const TalusElimination *e, int vertex, int p, int q, double taken[36])
 {
     const double *block = e->inverse + (p >= q ? block_of(e, p, q) : block_of(e, q, p));

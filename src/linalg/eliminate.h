@@ -14,7 +14,7 @@
  *     talus_elimination_create(&e);
  *     talus_elimination_rows(e, count, &row);      memory is kept from call to call
  *     fill row[0 .. count);
- *     talus_elimination_factor(e, pool, bodies);   order and pattern are kept while the bodies of rows are
+ *     talus_elimination_factor(e, pool, bodies);   order and pattern are kept if rows have the same bodies
  *     talus_elimination_solve(e, x);               x = A^-1 x, in the order of the rows
  *     talus_elimination_destroy(e);
  *
@@ -40,15 +40,16 @@ TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int b
 
 /* x = A^-1 x. */
 void talus_elimination_solve(TalusElimination *e, double *x);
-/* velocity -= M^-1 D x with x = A^-1 (D' velocity + b), b only if `offset`; records as in operator.h. */
+/* velocity -= M^-1 D x with x = A^-1 (D' velocity + b), b only if `offset`. A record of velocity, by body, has v in 0
+ * to 2 and the spin in 4 to 6. */
 void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity)[8]);
 /* Returns x of the last solve or apply, in the order of the rows. */
 void talus_elimination_get_solution(const TalusElimination *e, double *x);
 /* Returns the arrays that talus_machine_apply needs (machine.h), valid until the next factorisation. */
 TalusMachines talus_elimination_machines(const TalusElimination *e);
 
-/* Computes the entries of A^-1 within the factor's pattern (Takahashi's equations), which has those of any two rows on
- * one moving body. Call once per factorisation. */
+/* Computes the entries of A^-1 within the factor's pattern (Takahashi's equations), among them those of any two rows
+ * on one moving body. Call once per factorisation. */
 void talus_elimination_invert(TalusElimination *e);
 /* Returns for each body its index among the moving bodies with joints; -1: fixed or without joints. */
 const int32_t *talus_elimination_vertices(const TalusElimination *e);

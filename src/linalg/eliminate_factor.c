@@ -59,8 +59,8 @@ static bool fill_machine(TalusElimination *e, int m, double shift)
 
 /* ---- L ---- */
 
-/* Factorises the square block of node p. A vanishing pivot gets 1 / L_kk = 0, hence x_k = 0. False if a row that moves
- * something has one and there is no shift yet. */
+/* Factorises the square block of node p. A vanishing pivot gets 1 / L_kk = 0, hence x_k = 0. False if shift
+ * is 0 and the pivot of a row with A_kk > 0 vanishes. */
 static bool factor_square(TalusElimination *e, int p, double shift)
 {
     const int size = node_size(e, p);
@@ -141,6 +141,7 @@ static bool factor_nodes(TalusElimination *e, int m, double shift)
 
 /* ---- a machine with redundant rows ---- */
 
+/* Returns the largest |y| of the machine's rows. */
 static double largest(const TalusElimination *e, int m)
 {
     double max = 0.0;
@@ -164,6 +165,7 @@ static void response_of(const TalusElimination *e, int vertex, double *moves, do
     }
 }
 
+/* Fills `motion` of the machine's vertices with random velocities, the same in every run. */
 static void draw_motion(TalusElimination *e, int m)
 {
     TalusRng rng = talus_rng((uint64_t)m);

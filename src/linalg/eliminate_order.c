@@ -21,18 +21,19 @@ typedef struct Order {
     int32_t (*end)[2];             /* [nodes]: vertices before merging (see `merged`), -1: none */
     int32_t *merged;               /* [vertices]: itself, or the vertex it was merged into */
     int32_t *head, *tail, *count;  /* [vertices]: list of half-edges */
-    int32_t *after;                /* [2 nodes] */
-    int32_t *degree, *next, *last; /* [nodes] */
-    int32_t *waiting;              /* [2 nodes + 1]: first node of a degree */
-    /* [nodes]: stamp of the last node taken that met it, from 1 on */
+    int32_t *after;                /* [2 nodes]: next half-edge of the vertex; -1: none */
+    int32_t *degree, *next, *last; /* [nodes]: degree; neighbours in its list, -1: none */
+    int32_t *waiting;              /* [2 nodes + 1]: first node of a degree, -1: none */
+    /* [nodes]: 1 + index, in the order taken, of the last node whose elimination met this one; 0: none */
     int32_t *mark;
     int32_t *sequence;           /* [nodes]: in the order taken */
     int32_t *machine, *position; /* [nodes]: machine; final index, machine by machine */
-    int32_t *old;                /* [nodes + 1] */
+    int32_t *old;                /* [nodes + 1]: `start` of the pattern in the order taken */
 } Order;
 
 /* ---- rows, nodes, vertices ---- */
 
+/* True if an impulse in the row moves the body on this side. */
 static bool moves(const TalusJointRow *row, int side)
 {
     bool any = false;
@@ -50,13 +51,15 @@ static void find_moving(TalusElimination *e)
                 e->moving[e->row[i].body[side]] = true;
 }
 
+/* Key of a row's side: the body if it moves, else -2 - body, so that the two cannot be confused. The keys of all rows
+ * determine nodes and order. */
 static int32_t key_of(const TalusElimination *e, int row, int side)
 {
     int32_t body = e->row[row].body[side];
     return body >= 0 && e->moving[body] ? body : -2 - body;
 }
 
-/* True if the keys are those of the last analysis; stores the new keys. */
+/* Writes the keys of all rows into e->key. True if they are those of the last analysis. */
 static bool same_keys(TalusElimination *e)
 {
     bool same = e->keyed == e->rows;
@@ -69,6 +72,7 @@ static bool same_keys(TalusElimination *e)
     return same;
 }
 
+/* True if the row belongs to the node of the row before, which has `size` rows so far. */
 static bool joins(const TalusElimination *e, int row, int size)
 {
     return row > 0 && size < NODE_ROWS && e->key[row][0] == e->key[row - 1][0] &&
@@ -88,7 +92,7 @@ static void number_nodes(Order *o)
     }
 }
 
-/* Numbers vertices in the order in which nodes name them. */
+/* Numbers the moving bodies as vertices, in the order in which nodes have them, and sets the ends of nodes. */
 static void number_vertices(Order *o)
 {
     TalusElimination *e = o->e;
@@ -105,6 +109,7 @@ static void number_vertices(Order *o)
 
 /* ---- lists ---- */
 
+/* Returns the vertex that this one has been merged into, and shortens the path to it. */
 static int32_t vertex_of(const Order *o, int32_t vertex)
 {
     while (o->merged[vertex] != vertex) {
@@ -114,6 +119,7 @@ static int32_t vertex_of(const Order *o, int32_t vertex)
     return vertex;
 }
 
+/* Appends half-edge `half` to the list of the vertex. */
 static void hang(Order *o, int32_t vertex, int32_t half)
 {
     o->after[half] = -1;
@@ -125,6 +131,7 @@ static void hang(Order *o, int32_t vertex, int32_t half)
     o->count[vertex]++;
 }
 
+/* Computes the degree of node p and puts p into the list of that degree; unwait takes it out. */
 static void wait(Order *o, int p)
 {
     int32_t degree = 0;
@@ -167,7 +174,7 @@ static void fill_lists(Order *o)
 /* ---- elimination ---- */
 
 /* Moves the nodes of the list of half-edges from `half` on, except p, to vertex `to`, and appends them to the nodes
- * below p. A node both of whose ends arrive keeps one. */
+ * below p. If both half-edges of a node are moved, the second is dropped (its end becomes -1). */
 static void move_nodes(Order *o, int p, int32_t half, int32_t to)
 {
     while (half >= 0) {
@@ -184,6 +191,7 @@ static void move_nodes(Order *o, int p, int32_t half, int32_t to)
     }
 }
 
+/* Eliminates node p: merges its vertices and updates the degrees of the nodes left there. */
 static TalusStatus take_node(Order *o, int p)
 {
     TalusElimination *e = o->e;
@@ -265,7 +273,8 @@ static void count_items(const int32_t *machine, int items, int machines, int32_t
         start[m + 1] += start[m];
 }
 
-/* position[item]: index of an item in order by machine; `taken` NULL: items are taken as 0, 1, 2... */
+/* Writes position[item], the item's index when items are sorted by machine and, within a machine, in the order of
+ * `taken`, a list of items (NULL: 0, 1, 2...). */
 static void place_items(const int32_t *machine, const int32_t *taken, int items, int machines,
                         int32_t *start, int32_t *position)
 {
@@ -307,7 +316,8 @@ static void sort_rising(int32_t *a, int count)
     }
 }
 
-/* `old` has the starts in the order taken. That order is final within a machine, so whole lists move to `sorted`. */
+/* Moves each node's list of nodes below to its place in `sorted`, machine by machine. `old` has the starts in `list` in
+ * the order taken, which is final within a machine. */
 static void place_pattern(Order *o, const int32_t *old, const int32_t *list, int32_t *sorted)
 {
     TalusElimination *e = o->e;

@@ -17,8 +17,8 @@ struct TalusElimination {
     int rows, bodies;
     TalusJointRow *row; /* [rows]: as given */
 
-    /* the pattern, and its source */
-    int32_t (*key)[2]; /* [rows]: bodies, -2 - body if it does not move; identify the pattern */
+    /* the pattern, and the keys that determine it */
+    int32_t (*key)[2];       /* [rows]: body of each side, -2 - body if that does not move */
     int keyed, keyed_bodies; /* rows and bodies of the last analysis; -1: none */
     int analyses;
     bool *moving; /* [bodies] */
@@ -61,14 +61,15 @@ static inline int64_t block_of(const TalusElimination *e, int q, int p)
                   : e->block_at[talus_sorted_index(e->below, e->start[p], e->start[p + 1], q)];
 }
 
-/* talus_elimination_machines with `motion` for velocities and the offsets `bias`. */
+/* talus_elimination_machines for velocities in `motion`, indexed by vertex instead of body; offsets `bias`, NULL: 0. */
 TalusMachines talus_machines_local(const TalusElimination *e, const double *bias);
 
-/* Factorises a machine, rounds[machine] < 0 if something is not finite; and computes its parts of A^-1. */
+/* Factorises a machine and sets rounds[machine] and redundant[machine]; rounds < 0: A is not finite. */
 void talus_elimination_factor_machine(TalusElimination *e, int machine);
+/* Computes the machine's entries of A^-1 within the pattern of L, from its factor. */
 void talus_elimination_invert_machine(TalusElimination *e, int machine);
 
-/* Finds order and pattern of the rows, or keeps the last ones if they still hold. */
+/* Finds order and pattern of the rows, or keeps the last ones if rows and moving bodies are the same. */
 TalusStatus talus_elimination_analyse(TalusElimination *e);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct Graph {
     int32_t *like;             /* [n]: the block that represents it, or -1 */
     int32_t *degree;           /* [n]; -1 once eliminated or represented */
     int32_t *head, *next, *previous; /* blocks by degree */
-    /* [2 n]: stamps of blocks and elements; [n]: last element that has it */
+    /* [2 n]: stamps of blocks, from n on of elements; [n]: last element that contains the block */
     int32_t *mark, *member;
     int32_t *bucket; /* [n]: first of the blocks whose lists have the same sum */
     int32_t stamp;
@@ -102,6 +102,7 @@ static TalusStatus open_graph(Graph *g, const int32_t *weight)
 
 /* ---- one elimination ---- */
 
+/* Appends block i to the new element unless it is in it already, eliminated or represented. */
 static void add_bound(Graph *g, int i, int32_t *count)
 {
     if (g->member[i] == g->count || g->degree[i] < 0)
@@ -177,6 +178,7 @@ static int count_others(Graph *g, int i)
 
 /* ---- indistinguishable blocks ---- */
 
+/* Stamps the neighbours of i: block j at mark[j], element e at mark[n + e]. */
 static void mark_neighbours(Graph *g, int i)
 {
     const int32_t *near = g->near + g->a->start[i];
@@ -203,6 +205,7 @@ static int32_t *bucket_of(const Graph *g, int i)
     return &g->bucket[sum % (uint32_t)g->n];
 }
 
+/* Makes block i represent j from now on. */
 static void stand_for(Graph *g, int i, int j)
 {
     g->weight[i] += g->weight[j];
@@ -370,6 +373,7 @@ typedef struct List {
     size_t count;
 } List;
 
+/* Appends the block to the front's list if it is eliminated later and not yet in it. */
 static void enter(TalusFrontTree *t, List *l, int front, int block)
 {
     if (t->front_of[block] > front && l->mark[block] != front) {

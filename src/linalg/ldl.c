@@ -64,6 +64,7 @@ static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
 
 /* ---- pattern of A + A' without the diagonal ---- */
 
+/* Appends to `near` the columns of row i that it does not have yet (mark[column] == i: it does). */
 static void mark_row(const TalusSparse *a, int i, int32_t *mark, int32_t *near, int64_t *count)
 {
     for (int32_t k = a->start[i]; k < a->start[i + 1]; k++)
@@ -104,7 +105,7 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Appends the unmarked neighbours of i, in order of rising degree. */
+/* Appends the unmarked neighbours of i to the queue by rising degree: keys are degree << 32 | row. Returns its end. */
 static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t stamp,
                              int32_t *queue, int count, uint64_t *keys)
 {
@@ -123,7 +124,7 @@ static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t 
     return count + found;
 }
 
-/* Breadth-first search from `root`; returns the number of nodes, and in *last the start of the last level. */
+/* Breadth-first search from `root`, level 0. Returns the rows reached; level *depth, the last, begins at *last. */
 static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *queue, uint64_t *keys,
                        int *last, int *depth)
 {
@@ -160,7 +161,7 @@ static int far_node(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queu
     }
 }
 
-enum { TREATED = INT32_MAX };
+enum { TREATED = INT32_MAX }; /* mark of a row that has its place in the order; above all stamps */
 
 static TalusStatus find_order(TalusLdl *ldl)
 {

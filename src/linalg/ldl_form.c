@@ -19,7 +19,7 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Nonzeros of the solution for row j of the right-hand sides, in order of elimination. */
+/* Writes to `out` the places of the solution's nonzeros for right-hand side j, rising; returns their number. */
 static int touched(TalusLdl *ldl, const TalusSparse *rhs, int j, int32_t *out)
 {
     int count = 0;
@@ -33,7 +33,8 @@ static int touched(TalusLdl *ldl, const TalusSparse *rhs, int j, int32_t *out)
     return count;
 }
 
-/* Substitutes right-hand side j; `factor` is L, or U' for the left side of the form. */
+/* Writes to value[p] the entry at places[p] of D^-1/2 F^-1 times right-hand side j. F, in `factor`, is L, or U' for the
+ * left side of the form. */
 static void substitute(TalusLdl *ldl, const TalusSparse *rhs, int j, const double *factor,
                        const int32_t *places, int count, double *value)
 {

@@ -118,7 +118,7 @@ static const char *next_part(const char *path, char *part)
     return path + length;
 }
 
-typedef enum Found { FOUND, MISSING, LINKED, DAMAGED } Found;
+typedef enum Found { FOUND, MISSING, LINKED, DAMAGED } Found; /* LINKED: not by a hard link */
 
 /* Tells whether a group has a hard link under a name, another kind of link, or none. */
 static Found look_up(hid_t group, const char *name)

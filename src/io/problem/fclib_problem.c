@@ -101,6 +101,7 @@ static void close_blocks(Blocks *b)
     TALUS_RELEASE(b->sum, b->full, b->mark, b->column_of, b->start, b->column, b->value);
 }
 
+/* Appends the block of `other`, as zeros, to the list of the contact's block row, unless listed. Returns the count. */
 static int add_block(Blocks *b, int contact, int other, int count)
 {
     if (b->mark[other] == contact)
@@ -286,6 +287,7 @@ static TalusStatus check_match(const TalusFclib *f, const TalusProblem *problem)
                         talus_problem_blocks(problem), f->contacts);
 }
 
+/* Computes u of the impulses point->r, and for a global problem v and l, which it allocates. */
 static TalusStatus solve_point(const TalusFclib *f, TalusFclibPoint *point)
 {
     if (!f->global) {

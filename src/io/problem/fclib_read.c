@@ -92,7 +92,7 @@ typedef struct Stored { /* a matrix as stored, with CSparse's names */
     size_t p_count, i_count, x_count;
 } Stored;
 
-enum { CSC = -1, CSR = -2 };
+enum { CSC = -1, CSR = -2 }; /* values of nz: by columns, by rows; 0 or more: number of triplets */
 
 static void free_stored(Stored *s)
 {

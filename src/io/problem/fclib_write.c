@@ -51,7 +51,7 @@ static TalusStatus put_matrix(Writer *w, const char *group, const TalusSparse *a
     TALUS_TRY(put_int(w, group, "nzmax", talus_sparse_entries(a)));
     TALUS_TRY(put_int(w, group, "m", a->rows));
     TALUS_TRY(put_int(w, group, "n", a->columns));
-    TALUS_TRY(put_int(w, group, "nz", -1));
+    TALUS_TRY(put_int(w, group, "nz", -1)); /* by columns */
     return put_columns(w, group, a);
 }
 

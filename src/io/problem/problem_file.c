@@ -264,6 +264,7 @@ static TalusStatus check_header(const char *path, const TalusProblemHeader *h, s
     return TALUS_OK;
 }
 
+/* Returns the flags HAS_... that a file of this version and form may have. */
 static uint32_t known_flags(const TalusProblemHeader *h)
 {
     uint32_t own = h->form == FORM_BODIES ? HAS_RADIUS : 0;

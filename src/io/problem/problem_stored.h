@@ -22,7 +22,7 @@ typedef struct TalusProblemHeader {
 
 /* The other members of TalusContactDef are in separate arrays, so that no padding is written. */
 typedef struct TalusStoredContact {
-    int32_t a, b;
+    int32_t a, b; /* bodies; b = -1: the fixed world */
     TalusVec3 normal, arm_a, arm_b;
     double mu, bias, compliance;
 } TalusStoredContact;

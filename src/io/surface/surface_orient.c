@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+/* Side 3 t + k, k = 0 to 2, is that of triangle t from its corner k to the next. */
 typedef struct Windings {
     TalusSoup *soup;
     int32_t *across; /* [sides]: next side on the same edge; -1: none */
@@ -51,6 +52,7 @@ static double volume_under(const Windings *w, int32_t t)
     return w->turn[t] ? -six : six;
 }
 
+/* Appends the unreached neighbours of triangle t to the queue, with turn[] so that they agree with t. */
 static void visit(Windings *w, Part *part, int32_t t, int *tail)
 {
     for (int k = 0; k < 3; k++) {
@@ -94,6 +96,7 @@ static void turn_part(Windings *w, Part *part)
     part->turned = part->count - part->turned;
 }
 
+/* Chooses which triangles of a part are reversed, and adds the part to the counts and the volume. */
 static void settle(Windings *w, Part *part)
 {
     if (part->twisted) { /* not orientable, as a Moebius strip: keep the file's winding */

@@ -21,8 +21,8 @@ typedef struct Cells {
     int32_t *next;   /* [vertex]: next vertex of the same hash */
     uint32_t mask;   /* number of hash values less 1 */
     double per_edge; /* 1 / edge of a cell, 1/m */
-    TalusVec3 lo;
-    double near2; /* near squared, m2 */
+    TalusVec3 lo;    /* where cell (0, 0, 0) begins */
+    double near2;    /* near squared, m2 */
 } Cells;
 
 static void measure(TalusSoup *soup, TalusSurface *out)
@@ -180,7 +180,7 @@ static void sorted(const int32_t *t, uint32_t out[3])
 }
 
 /* Marks all but the first of triangles with the same vertices in any winding: a sheet given from both sides is one
- * sheet. Sorts by the larger two vertices, then the smallest, so that equal ones are adjacent. Returns the number. */
+ * sheet. Sorts by the larger two vertices, then the smallest, to bring equal ones together. Returns how many. */
 static int mark_duplicates(const TalusSoup *soup, TalusKeyed *item, bool *duplicate)
 {
     size_t count = (size_t)soup->triangles;

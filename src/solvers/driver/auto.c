@@ -39,8 +39,8 @@ static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 /* Under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. */
 enum { PROX_BLOCKS = 1000 };
 
-/* A direct method: its part of auto and its type, whose `takes` are its problems; the first-order iterations that its
- * cost is worth, base + each x blocks; the largest number of blocks, above which its factors would take gigabytes. */
+/* A direct method. part, type: its index in `parts` and its solver. base + each x blocks: first-order iterations that
+ * cost as much. blocks: maximum, above which factors take gigabytes. max_iterations: limit of its stage. */
 typedef struct Direct {
     int part;
     const TalusSolverType *type;
@@ -125,6 +125,7 @@ static bool has_machines(const TalusProblem *problem, const TalusSolveOptions *o
     return talus_problem_counts(problem)->joints > 0 && !options->keep_joints;
 }
 
+/* True for a small problem without reference speed whose tolerance is below DIGITS times the starting residual. */
 static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options)
 {
     TalusResidual start;

@@ -125,7 +125,8 @@ static double rounding_of_offset(const TalusBackend *backend, const TalusOperato
     return ROUNDING * sqrt(terms2);
 }
 
-/* True if balance and gain of delta (certificate.h) make it a proof. p and q are work vectors of op. */
+/* True if delta is a proof (certificate.h): its balance, |(N + E) delta| relative, is rounding, and its gain, -q'delta
+ * relative, is far above that. p and q are work vectors of op. */
 static bool is_proof(const TalusBackend *backend, const TalusOperator *op, bool relaxed,
                      const double *delta, double *p, double *q)
 {
@@ -154,7 +155,7 @@ static bool store_certificate(TalusSolve *solve, const double *delta)
     return true;
 }
 
-/* settle for a problem with eliminated joints: extends delta by their impulses and tests it on the whole problem. */
+/* Does what settle() does if joints are eliminated: extends delta by their impulses, tests it on the whole problem. */
 static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
 {
     const TalusOperator *op = solve->reduced->whole;

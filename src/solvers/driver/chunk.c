@@ -14,8 +14,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Returns the iterations up to the next residual. A backend that sees iterates stops for each residual; any other stops
- * only for a monitor, since coming back is expensive. */
+/* Returns the iterations of the next run. With a monitor or a backend that sees iterates it ends at the next residual.
+ * Otherwise, as coming back is expensive, where the observer, the infeasibility monitor or the clock is due. */
 static int length(const TalusSolve *s, int check, int since)
 {
     const TalusSolveOptions *options = s->options;

@@ -238,6 +238,7 @@ static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
     return status;
 }
 
+/* Sends the problem to the backend; for Tresca's loop Coulomb blocks become prisms first. fetch() undoes both. */
 static TalusStatus place(TalusSolve *solve)
 {
     TalusProblem *problem = solve->problem;

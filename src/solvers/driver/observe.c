@@ -19,6 +19,7 @@ static size_t size_of(const TalusSolve *solve)
     return (size_t)talus_problem_size(solve->problem);
 }
 
+/* Number of impulses of the algorithm, without eliminated joints. */
 static size_t size_within(const TalusSolve *solve)
 {
     return (size_t)solve->op->rows * (size_t)solve->op->blocks;

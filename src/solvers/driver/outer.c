@@ -35,6 +35,7 @@ static void append(char text[TALUS_TAKES_TEXT], const char *part)
     snprintf(text + length, TALUS_TAKES_TEXT - length, "%s%s", length ? ", " : "", part);
 }
 
+/* Writes "law x section" of a kind, the number law * TALUS_SECTIONS + section. */
 static void name_kind(int kind, char *text, size_t size)
 {
     snprintf(text, size, "%s x %s", talus_law_name((TalusFrictionLaw)(kind / TALUS_SECTIONS)),
@@ -100,6 +101,8 @@ static TalusStatus refuse_kind(const TalusSolverType *type, uint32_t lacking)
     return refuse(type, has);
 }
 
+/* Plans for the kinds in `coulomb`, bits TALUS_KIND(law, section). `cones` and `prisms` are the same sections under ccp
+ * and under fixed: what shifts and Tresca's loop need the solver to take. */
 static TalusStatus plan_coulomb(const TalusSolverType *type, uint32_t coulomb, TalusOuterKind kind,
                                 TalusOuterPlan *plan)
 {

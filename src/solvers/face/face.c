@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+/* Factors on the norm: on a new estimate, which is from below, and on that of an earlier solve. */
 static const double MARGIN = 1.02, FORGET = 0.97;
 
 const char *const talus_face_metrics[] = {"none", "trace", "anisotropic", NULL};

@@ -93,8 +93,8 @@ static double move_inside(TalusGp *gp, const double *p, double a, double slope, 
     return -(a * slope + 0.5 * a * a * pAp);
 }
 
-/* Tests the trial point by Eq. (16), with one product. Returns the decrease of f, or -1 if the point is rejected.
- * Leaves the step from x in `step` and its product in `product`. */
+/* Moves x to the trial point, and g with it, if f falls enough there, (16) of gp.h. Returns the decrease of f, or -1 if
+ * the point is rejected. Writes the step from x to `step` and A times it, one product, to `product`. */
 static double try_projected(TalusGp *gp, double *step, double *product)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -136,7 +136,7 @@ static double first_step(TalusGp *gp, double *pp, double *pAp)
     return a;
 }
 
-/* Takes one step of Eq. (15). Returns the decrease of f, 0 if there is no step. */
+/* Takes one projection step P(x - a g), Eq. (15). Returns the decrease of f, 0 if there is no step. */
 static double project_once(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -199,7 +199,8 @@ static bool face_is_right(TalusGp *gp)
     return gp->face.unbound == 0;
 }
 
-/* Takes Krylov steps until (20) or `inner` steps; in the right face, continues. *go: false if the solve must end. */
+/* Takes Krylov steps until f falls too little, (20) of gp.h, or `inner` are done; goes on if the face is right. *go:
+ * false if the solve must end; *more: false if no further step can decrease f. */
 static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
 {
     const TalusGpParams *p = gp->params;

@@ -62,7 +62,8 @@ static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
 /* The bound on momentum lies between MIN_THETA and MAX_THETA. It is multiplied by LOWERED when the residual exceeds
  * RISE times its minimum, and by RAISED after CALM iterations without that (in a solve longer than LONG: by RAISED_LONG
  * after CALM_LONG). At mu 0.5 a bound of about 20 is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5
- * to 10; impulses that drift need none. */
+ * to 10; impulses that drift need none. EXACT_LENGTH: most iterations of a run. Stuck: PATIENCE iterations in
+ * which the residual does not fall by the factor PROGRESS. */
 enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
 static const double MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.7, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;

@@ -42,7 +42,7 @@ static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALL
  * reduction of the residual by APPROACH took fewer products than OGM-G would. */
 static const double TIGHT = 3e-4, APPROACH = 4.0;
 
-enum { MIN_FINISH = 8, MAX_FINISH = 400 };
+enum { MIN_FINISH = 8, MAX_FINISH = 400 }; /* bounds of the planned iterations of OGM-G */
 
 enum { NORM_LASTS = 64, REFRESH = 300, HALVINGS = 5 };
 
@@ -75,11 +75,11 @@ typedef struct Run {
     double reached;        /* residual of z in the requested norm */
     double start;          /* residual at the start */
     bool approached;       /* the residual is within APPROACH times that at which OGM-G begins */
-    int approach_products; /* products when it came there; far in the past for a start within */
+    int approach_products; /* products at that time; -finish if the start was within */
     double polish_below;   /* |R|^2 below which OGM-G may be tried again */
-    double claim_below;    /* residual below which a claim may be repeated after a failure */
-    double mark;           /* residual at the last halving */
-    int mark_products;     /* products at the last halving */
+    double claim_below;    /* residual needed to claim convergence again after a false claim */
+    double mark;           /* |R_z|^2 when |R_z| last halved */
+    int mark_products;     /* products at that time */
     int since_refresh, since_check;
 } Run;
 
@@ -342,7 +342,7 @@ static int64_t shorter(const Run *run, int64_t needed)
 }
 
 /* Runs OGM-G once from z and its gradient. True to go on, with z and its gradient at the end of the run. The weights
- * depend on the planned length, which becomes the length needed. */
+ * depend on the planned length, state->length; on convergence it becomes the length that was needed. */
 static bool polish(Run *run)
 {
     const int length = (int)run->state->length;

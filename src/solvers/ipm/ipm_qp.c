@@ -22,6 +22,8 @@
 enum { REFINEMENTS = 3 };
 
 static const double ENOUGH = 1e-10; /* residual of a system over its right-hand side */
+/* Centrality correctors: they aim at a step REACH_FACTOR times as long plus REACH_MORE, with products from MIN_PRODUCT
+ * to MAX_PRODUCT times the goal, and must lengthen the step by GAIN. */
 static const double REACH_FACTOR = 1.08, REACH_MORE = 0.08, MIN_PRODUCT = 0.1, MAX_PRODUCT = 10.0,
                     GAIN = 0.01;
 static const double NEAR = 0.99; /* minimum share of the way to the boundary */

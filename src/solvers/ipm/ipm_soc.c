@@ -71,8 +71,8 @@ static const TalusParam params[] = {
                "Newton steps on the natural map after the last interior-point step"),
 };
 
-/* GAMMA, U: scaled impulses and (N + E) gamma + q. RHO: U - z. DX, DZ: in scaled coordinates, W dx and W^-1 dz.
- * REPORTED, V: reported impulses in the problem's units, and their velocities. START: gamma at the call. */
+/* X, Z: the point. GAMMA, U: its scaled impulses and (N + E) gamma + q. RHO: U - z. DX, DZ: W dx, W^-1 dz. IMAGE:
+ * (N + E) times the change of gamma. REPORTED, V: impulses in the problem's units, velocities. START: first gamma. */
 enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, REPORTED, OTHER, V, OFFSET, START, VECTORS };
 
 typedef struct Work {
@@ -90,12 +90,12 @@ typedef struct Run {
     Work *w;
     int n, rows, cones;   /* cones: blocks with unknowns */
     double unit, impulse; /* scaled problem: N times unit, gamma over impulse */
-    double nu, weight;
-    bool inexact;        /* a linear system of this step missed its accuracy by far */
-    double sum, largest; /* residual of REPORTED */
-    double zero, begin;  /* sums of squares of the residual of zero impulses and of START */
-    double least, apart; /* minima so far of `sum` and of the distance of z and U */
-    int since, shorts;
+    double nu, weight;    /* mean of x'z over cones; small weight added to N + E in the factor */
+    bool inexact;         /* a linear system of this step missed its accuracy by far */
+    double sum, largest;  /* residual of REPORTED */
+    double zero, begin;   /* sums of squares of the residual of zero impulses and of START */
+    double least, apart;  /* minima so far of `sum` and of the distance of z and U */
+    int since, shorts;    /* iterations without progress; short steps in a row */
 } Run;
 
 enum { POLISH };

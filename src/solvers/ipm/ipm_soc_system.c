@@ -12,7 +12,7 @@ enum { MOST_STEPS = 30, SLOW_STEPS = 6 };
 /* Conjugate gradients stop if the residual has not fallen by this factor in SLOW_STEPS steps. */
 static const double FALL = 0.5;
 
-enum { Y, IMAGE, R, Z, P, BP, AP };
+enum { Y, IMAGE, R, Z, P, BP, AP }; /* BP: the matrix times P; IMAGE, AP: (N + E) G of Y, of P */
 
 /* ---- form contacts ---- */
 

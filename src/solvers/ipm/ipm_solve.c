@@ -54,6 +54,7 @@ static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *s
     s->backend->block.forward_backward(s->op, NULL, shown, ipm->impulse, 1.0, NULL, NULL, sums);
 }
 
+/* OOQP's rule: lambda'w and the infeasibility are at most 1e-8 times the size of the data, `datum`. */
 static bool meets_ooqp(const TalusIpm *ipm, double datum)
 {
     return ipm->mu * ipm->qp.multipliers <= OOQP * datum && ipm->infeasibility <= OOQP * datum;

@@ -2,8 +2,8 @@
  *
  * A Newton step is (P + T) dlambda = r, T = W / Lambda diagonal and positive. A direct method (linalg/direct.h) solves
  * it in one of three forms:
- *     normal      M1 dv = D H r^, M1 = M + D H D', H = G S^-1 G'; dlambda = S^-1 (r - A dv)
- *                 petra-2009 Eq. 33: S = T + E-part of a contact, so A'D2 A is D H D' with small blocks H
+ *     normal      M1 dv = D G S^-1 r, M1 = M + D H D', H = G S^-1 G'; dlambda = S^-1 (r - A dv)
+ *                 petra-2009 Eq. 33, whose A'D2 A is D H D', H in small blocks; S is T plus the contacts' compliance
  *     augmented   [M A'; A -T] (dv, -dlambda) = (0, r), with one more row per compliant contact     (Eq. 31)
  *     dual        P + T itself: OOQP's form with bounds alone, for problems given as a matrix
  * A power of two scales the numbers to a mass of about one before a package sees them. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { MAX_ITERATIONS = 100 };
+/* LIMIT: margin that counts as zero. BEARING: least share of the largest impulse of a contact that is counted. */
 static const double LIMIT = 1e-6, BEARING = 1e-3;
 
 static void product(void *context, const double *gamma, double *u)
@@ -78,7 +79,7 @@ static TalusStatus search(TalusIpm *ipm, TalusPointed *out)
                       out->lower, out->upper);
 }
 
-/* Writes the certificate and the number of contacts in it. */
+/* Writes out->bearing and, unless gamma is NULL, impulses that move no body, normal parts adding up to 1. */
 static void certify(const TalusIpm *ipm, TalusPointed *out, double *gamma)
 {
     const TalusQp *qp = &ipm->qp;

@@ -40,7 +40,7 @@ typedef struct TalusAmgLevel {
     TalusSparse a;    /* matrix; on level 0: N + E */
     TalusSparse p;    /* interpolation P from the next, coarser level; none on the coarsest */
     int32_t *coarse;  /* [rows]: index on the next level, or -1 */
-    uint8_t *kind;    /* [rows]: rows of different kinds do not interpolate each other */
+    uint8_t *kind;    /* [rows]: 0 normal, 1 tangential; kinds do not interpolate each other */
     uint8_t *taken;   /* [rows]: true if it took part in the coarsening */
     double *diagonal; /* [rows] */
     double *x, *q, *g, *d, *lower, *upper; /* [rows]; g: A x + q, d: a correction */
@@ -55,14 +55,14 @@ typedef struct TalusAmg {
     int levels;                            /* 0: not built */
     bool truncate;                         /* rows at their bounds take no part in coarser levels */
     double *dense, *factor, *dense_vector; /* of the coarsest level, if it is small enough */
-    uint8_t *state;
-    double work, unit; /* work so far; entries of the finest matrix */
+    uint8_t *state;                        /* work of talus_amg_box */
+    double work, unit;                     /* work so far; entries of the finest matrix */
 } TalusAmg;
 
 /* ---- amg_coarsen.c: which rows are on the next level; their number goes to *count ---- */
 
-/* Writes to `out` the strong couplings a_ij between rows with taken[] of one kind: -a_ij (or |a_ij|) at least theta
- * times the largest of row i. */
+/* Writes to `out` the strong couplings a_ij between rows of one kind that take part in the coarsening: -a_ij (or
+ * |a_ij|) at least theta times the largest of row i. */
 TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, TalusSparse *out);
 /* Writes l->coarse by Ruge and Stueben's splitting, in one pass or two. */
 TalusStatus talus_amg_split(TalusAmgLevel *l, const TalusSparse *strong, int passes, int *count);

@@ -15,6 +15,7 @@ static double weight(const TalusAmgParams *p, double a)
     return p->strong == AMG_ABSOLUTE ? fabs(a) : -a;
 }
 
+/* True if the entry a_ij counts as a coupling: j takes part in the coarsening and is of the same kind as i. */
 static bool coupled(const TalusAmgLevel *l, int i, int j)
 {
     return i != j && l->taken[j] && l->kind[i] == l->kind[j];
@@ -49,6 +50,7 @@ TalusStatus talus_amg_strong(const TalusAmgLevel *l, const TalusAmgParams *p, Ta
 
 /* ---- the splitting ---- */
 
+/* Values of l->coarse while rows are chosen; number() then replaces COARSE by the index on the next level. */
 enum { UNDECIDED = -3, FINE = -1, COARSE = 0 };
 
 /* Undecided rows, sorted by value: the number of undecided rows that strongly depend on the row, plus twice that of
@@ -225,8 +227,8 @@ TalusStatus talus_amg_split(TalusAmgLevel *l, const TalusSparse *strong, int pas
 
 /* ---- clusters ---- */
 
-/* Grows one cluster from `seed` breadth first, in list[0 .. size). Returns its number of rows. Undecided rows are not
- * adjacent to any other cluster. */
+/* Grows one cluster from `seed` breadth first, in list[0 .. size). Returns its number of rows. Needs no
+ * test for other clusters: all their neighbours are decided already (fence). */
 static int grow(TalusAmgLevel *l, int32_t seed, int size, int32_t own, int32_t *cluster,
                 int32_t *list)
 {

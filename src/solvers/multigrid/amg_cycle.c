@@ -53,7 +53,8 @@ static bool passes(const TalusAmg *amg, const TalusAmgLevel *l, int i)
     return !amg->truncate || talus_amg_inside(l, i);
 }
 
-/* Sets q_H = P'g, x_H = 0 and the bounds (24). */
+/* Sets up the problem of a correction on the next level: q_H = P'g, x_H = 0, and as bounds the distances lower - x and
+ * upper - x of the coarse rows, (24) of amg.h, or none (bounds=none). */
 static void restrict_to(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *next)
 {
     bool bounded = amg->params->bounds == AMG_INJECT;

@@ -42,9 +42,9 @@ enum { FREE, AT_LOWER, AT_UPPER };
 typedef struct Box {
     int n;
     const double *a, *q, *lower, *upper;
-    double *x, *g, *d, *packed, *factor;
-    uint8_t *state;
-    double work;
+    double *x, *g, *d, *packed, *factor; /* g: gradient; d: step; packed, factor: of free rows */
+    uint8_t *state;                      /* [n]: FREE, AT_LOWER or AT_UPPER */
+    double work;                         /* multiplications so far */
 } Box;
 
 /* Computes the gradient g at x and the direction d to the minimum with the rows at bounds held. */

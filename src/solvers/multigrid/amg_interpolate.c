@@ -1,4 +1,5 @@
-/* solvers/multigrid/amg_interpolate.c - interpolation of corrections from one level to the finer one, Eq. (22).
+/* solvers/multigrid/amg_interpolate.c - interpolation of corrections from one level to the finer one,
+ * preclik-2009 Eq. (22).
  *
  * Classical weights (Ruge and Stueben 1987). Row i of A e = 0 is solved for e_i. Strong coarse neighbours C_i are kept,
  * weak ones are added to the diagonal, and a strong fine neighbour m becomes the mean of C_i with weights a_mk,
@@ -18,6 +19,7 @@
 /* A denominator below this share of a_ii has lost its digits and is replaced by a_ii. */
 static const double LEAST = 1e-6;
 
+/* Number of entries in row i of P: 1 for a coarse row, else one for each strong coarse neighbour. */
 static int32_t weights_of(const TalusAmgLevel *l, const TalusSparse *strong, int i)
 {
     int32_t count = 0;

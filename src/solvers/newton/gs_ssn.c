@@ -38,6 +38,7 @@ static const TalusParam params[] = {
 
 enum { LONGER = 4 }; /* maximum sweeps in a row, relative to the first run */
 
+/* FALL: fall of the residual that is asked within `patience`. STIFFEN: factor on `regularise` after a failed round. */
 static const double FALL = 0.5, STIFFEN = 5.0;
 static const double DRIFT = 16.0; /* step length from which impulses may grow without bound */
 

@@ -19,6 +19,7 @@ static void before_projection(const TalusNaturalBlock *b, const double *x, const
     z[2] = x[2] - u[2] / b->scale;
 }
 
+/* Bound of |impulse| in row k of a joint: mu, or 0 if bit k of `joint` is not set. */
 static double bound_of(const TalusNaturalBlock *b, int k)
 {
     const TalusSet set = {.sides = b->joint, .mu = b->mu, .estimate = b->mu};

@@ -17,7 +17,7 @@ typedef struct TalusNaturalBlock {
     int rows;         /* 1 or 3 */
     bool exact;       /* Coulomb's law; else ccp */
     double mu, scale; /* scale: d */
-    int joint;        /* row bits of a joint, as in TalusSet.sides; 0: a contact */
+    int joint;        /* of a joint: bit k is set if row k may be nonzero; 0: a contact */
 } TalusNaturalBlock;
 
 /* Derivatives of f by rows, with respect to the velocity and to the impulse. */

@@ -56,7 +56,7 @@ static const double RHO_MIN = 1e-6;
 static const double SOLVED = 1e-8;   /* relative gradient below which a round is solved exactly */
 static const double STIFFEN = 100.0; /* factor on rho after a failed factorisation */
 
-/* U: velocities of Z; P: p(U); F: Z - P; ND: N dz; G: gradient at P; WEIGHT: w. */
+/* Z, DZ: z and its step; U: velocities of Z; P: p(U); F: Z - P; ND: N dz; CENTRE: c; G: gradient at P; WEIGHT: w. */
 enum { Z, U, P, F, DZ, ND, CENTRE, G, WEIGHT, VECTORS };
 
 typedef struct Work {
@@ -77,6 +77,7 @@ typedef struct Run {
     int steps; /* Newton steps in this round */
 } Run;
 
+/* R of row i: rho times its diagonal entry. */
 static double pull(const Run *run, size_t i)
 {
     double d = talus_block_scale(run->s->op, (int)i);

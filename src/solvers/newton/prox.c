@@ -34,6 +34,7 @@
 
 enum { MAX_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
 
+/* GROW: factor on rho after a failed proximal step. RISE: growth of |f| that the line search accepts. */
 static const double GROW = 4.0, RISE = 2.0;
 static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
 static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* adapt `inner` */
@@ -51,7 +52,7 @@ static const TalusParam params[] = {
                "share of the residual at which a proximal step ends"),
 };
 
-/* U: (N + E) x + q without the proximal term; F: f with it; V: u of the reported impulses. */
+/* U: (N + E) x + q without the proximal term; F: f with it; V: u of REPORTED; OFFSET: q. */
 enum { X, CENTRE, U, F, STEP, REPORTED, V, OFFSET, VECTORS };
 
 typedef struct Work {

@@ -37,7 +37,7 @@ static double reach_of(const TalusSsn *w, int b, double x)
     return w->moving && w->slope[b] > 0.0 ? w->slope[b] * fmax(x, 0.0) : w->reach[b];
 }
 
-/* Computes F at x with gradient g, and the deciding bounds. */
+/* Computes F of a block at x with gradient g, and the bound that decides each row: -1 lower, 1 upper, 0 none. */
 static void minmax_block(const TalusSsn *w, int b, const double *x, const double *g, int8_t *side,
                          double *f)
 {
@@ -54,7 +54,7 @@ static void minmax_block(const TalusSsn *w, int b, const double *x, const double
     }
 }
 
-/* Computes x from y. */
+/* Computes x, y clamped to the bounds, and side: -1 if the lower bound decides, 1 the upper, 0 neither. */
 static void clamp_block(const TalusSsn *w, int b, const double *y, int8_t *side, double *x)
 {
     side[0] = y[0] > 0.0 ? 0 : -1;
@@ -73,7 +73,7 @@ static void normal_block(const TalusSsn *w, int b, const double *x, const double
         f[k] = g[k] + w->vector[TALUS_SSN_WEIGHT][b * w->rows + k] * (y[k] - x[k]);
 }
 
-/* Evaluates the map at gamma and y: sides and F. */
+/* Computes F and the sides at x (map=minmax) or y (map=normal), and the number of rows that changed sides. */
 static void evaluate(TalusSsn *w, const double *x)
 {
     int8_t side[MAX_ROWS] = {0};

@@ -52,7 +52,7 @@ static const TalusParam params[] = {
                  "what leaves the basis of several; first may go round in circles"),
 };
 
-enum { Q, IMPULSE, RAY, VECTORS };
+enum { Q, IMPULSE, RAY, VECTORS }; /* offsets; impulses of the basis; direction of a ray */
 
 typedef struct Work {
     TalusContactLcp problem;

@@ -95,6 +95,7 @@ double talus_basis_inverse(const TalusBasis *b, int position, int j)
 
 /* ---- exchanges ---- */
 
+/* Removes w's column of the inverse, as w becomes basic; the last column takes its slot. */
 static void drop_slot(TalusBasis *b, int w)
 {
     int slot = b->slot[w], last = --b->p;
@@ -106,7 +107,7 @@ static void drop_slot(TalusBasis *b, int w)
     b->slot[b->owner[slot]] = slot;
 }
 
-/* Adds a column of the inverse for w, which was that of the identity at `position`. */
+/* Adds a column of the inverse for w, which leaves the basis: until now the column was 1 at `position`, else 0. */
 static void add_slot(TalusBasis *b, int w, int position, const double *y)
 {
     double *column = column_of(b, b->p), over = 1.0 / y[position];

@@ -26,6 +26,8 @@ static bool is_exact(const TalusOperator *op, int i)
     return has_friction(op, i) && op->model[i].law == TALUS_LAW_COULOMB;
 }
 
+/* Number of unknowns of block i: 1 without friction; under ccp one per corner of the section; under Coulomb's law the
+ * normal impulse, one per corner, and the slip speed. */
 static int unknowns_of(const TalusOperator *op, int i)
 {
     int corners = corners_of(op, i);
@@ -42,8 +44,8 @@ int64_t talus_contact_lcp_size(const TalusOperator *op)
     return size;
 }
 
-/* Column k of the block's generators, of which gamma is a combination. Under Coulomb's law column 0 is the normal
- * impulse; the slip speed has no column. */
+/* Writes g, the impulse of the block for a unit of its unknown k. Under Coulomb's law k = 0 is the normal impulse, 1 to
+ * count are corners; the slip speed is no impulse and has no g. */
 static void generator(const TalusContactLcp *c, const TalusLcpBlock *b, int k, double g[3])
 {
     const double *corner = b->corner >= 0 ? c->corner[b->corner + k - (b->exact ? 1 : 0)] : NULL;

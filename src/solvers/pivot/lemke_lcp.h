@@ -25,7 +25,7 @@ typedef struct TalusLcpBlock {
     int count;   /* edges, or corners under Coulomb's law, which has two more unknowns */
     bool exact;  /* Coulomb's law */
     double unit; /* unit of its impulses */
-    int corner; /* index of its first corner; a block without friction has one edge and no corner */
+    int corner;  /* index of its first corner; -1: no friction, one edge along the normal */
     double mu;
 } TalusLcpBlock;
 

@@ -73,7 +73,8 @@ static bool is_over(const TalusLemke *l, int position, int count)
     return l->basis.x[position] - least * l->y[position] <= OVER * l->basis.x[position];
 }
 
-/* Returns the position that leaves, -1 on a ray. z_0 has priority. */
+/* Returns the position in the basis whose variable leaves; -1: no variable falls, a ray. z_0 (number 2 n) goes before
+ * others that reach 0 with it, since that is a solution. */
 static int choose_leaving(TalusLemke *l)
 {
     const int n = l->basis.lcp->n;
@@ -95,6 +96,7 @@ static TalusStatus renew(TalusLemke *l)
     return talus_basis_factor(&l->basis);
 }
 
+/* Returns the other variable of a pair: n + j (z_j) for j (w_j), and back; -1 for 2 n (z_0), which has none. */
 static int complement(const TalusLemke *l, int variable)
 {
     const int n = l->basis.lcp->n;

@@ -35,8 +35,8 @@ typedef struct TalusTaoKind {
 enum {
     TALUS_TAO_ORIGIN,   /* x0 */
     TALUS_TAO_SLOPE,    /* scaled gradient at x0 */
-    TALUS_TAO_LOW,      /* bounds of x */
-    TALUS_TAO_HIGH,     /* */
+    TALUS_TAO_LOW,      /* lower bounds of x */
+    TALUS_TAO_HIGH,     /* upper bounds of x */
     TALUS_TAO_X,        /* x of the last evaluated point */
     TALUS_TAO_GRADIENT, /* its scaled gradient */
     TALUS_TAO_POINT,    /* its z */
