@@ -21,7 +21,7 @@ static void put_if_given(JsonOut *json, const char *key, const char *text)
 static void put_terms(JsonOut *json, const LabResult *r)
 {
     if (r->max_iterations == 0)
-        return;
+        return; /* a stored result that is older than these fields */
     json_real(json, "tolerance", r->tolerance);
     json_int(json, "max_iterations", r->max_iterations);
     json_real(json, "max_seconds", r->max_seconds > 0.0 ? r->max_seconds : NAN);

@@ -24,7 +24,7 @@ typedef struct Observer {
     unsigned char
         *state; /* open, sliding or sticking, per block, at the last row; NULL: no trace */
     TalusStatus status;
-    bool draw, drawn;
+    bool draw, drawn; /* progress is to be shown; a line of it is on the terminal */
     double begun, last_draw;
 } Observer;
 

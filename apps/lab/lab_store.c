@@ -22,7 +22,7 @@ static double real_of(const TalusJson *object, const char *key)
 static int whole(const TalusJson *value)
 {
     double x = value && value->kind == TALUS_JSON_NUMBER ? value->number : NAN;
-    return x >= -2147483648.0 && x <= 2147483647.0 ? (int)x : 0;
+    return x >= -2147483648.0 && x <= 2147483647.0 ? (int)x : 0; /* 0: missing or no int */
 }
 
 static int int_of(const TalusJson *object, const char *key)

@@ -25,7 +25,8 @@ static void nearest_unbounded(const VerifySet *set, double *x)
     }
 }
 
-/* Sums over blocks: squares of the figures of VerifyCertificate and of their scales; along: q'delta. */
+/* Sums over blocks, squared except `along`: distance from unbounded directions; (N + E) delta; d delta, the scale of
+ * these two; where delta is not 0, q and the terms by which its rounding scales; delta; q'delta. */
 typedef struct Sums {
     double outside2, balance2, terms2, q2, hidden2, delta2, along;
 } Sums;

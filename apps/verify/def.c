@@ -132,8 +132,8 @@ typedef struct Column {
     double force[3], torque[3];
 } Column;
 
-/* Length L by which moments are divided. A contact without resistance to rolling and spinning may lack one; its
- * moments are 0, and a_a a_b / (a_a + a_b) of its arms is used. */
+/* Length L by which moments are divided, m. A contact without resistance to rolling and spinning may lack one. As its
+ * moments are 0, any will do: a b / (a + b) of the arms' lengths; if one arm is 0, the other; if both are, 1. */
 static double length_of(const TalusContactDef *c)
 {
     double a[3], b[3];
@@ -147,7 +147,8 @@ static double length_of(const TalusContactDef *c)
     return first + second > 0.0 ? first + second : 1.0;
 }
 
-/* Returns the column for row k of a contact: impulses along the axes for rows 0 to 2, moments about them for 3 to 5. */
+/* Returns the column of row k on body a (side 0) or b (side 1): of an impulse along axis k for rows 0 to 2, of a moment
+ * about axis k - 3 for rows 3 to 5. */
 static Column column_of(const TalusContactDef *c, int k, int side)
 {
     Column column = {.body = side ? c->b : c->a};

@@ -37,6 +37,7 @@ static int *integers(size_t count)
     return (int *)verify_zeros((count * sizeof(int) + sizeof(double)) / sizeof(double));
 }
 
+/* Joins the groups of row and column of each entry of m; column j is the unknown j + column_shift. */
 static void couple(const TalusSparse *m, int column_shift, int *parent)
 {
     for (int row = 0; m->start && row < m->rows; row++)

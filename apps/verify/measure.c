@@ -142,6 +142,8 @@ static void count_block(const Block *b, TalusMetrics *out)
         out->sticking++;
 }
 
+/* Sums and maxima over blocks; a name with 2 is a sum of squares. zero2: residual at zero impulses; datum: largest of
+ * |q| and of the diagonal of N + E; coulomb, fixed: numbers of blocks under these laws. */
 typedef struct Totals {
     double natural2, natural_max, terms2, terms_max, zero2, gradient2, gap, gap_abs, gap2, q2, g2,
         gamma2, siconos2;
@@ -149,6 +151,8 @@ typedef struct Totals {
     int coulomb, fixed;
 } Totals;
 
+/* Adds complementarity and infeasibility of a block. gap: g'gamma minus its minimum over the set (0 for a cone); off:
+ * distance of g from the gradients for which this minimum is finite, K* for a cone. */
 static void add_gap(const Block *b, const double *g, TalusMetrics *out, Totals *t)
 {
     double minus[VERIFY_ROWS], pushed[VERIFY_ROWS], gap = 0.0, off;

@@ -41,7 +41,7 @@ bool verify_is_joint(const VerifySet *set)
 
 double verify_joint_max_effort(const VerifySet *set, int k)
 {
-    static const int bit[3] = {1, 2, 4};
+    static const int bit[3] = {1, 2, 4}; /* bit k of `sides`: the joint holds row k */
     return k < 3 && set->model.sides & bit[k] ? set->mu : 0.0;
 }
 
@@ -98,8 +98,8 @@ static void side_of(const Part *part, int k, double from[2], double along[2])
     }
 }
 
-/* Returns the distance of t from the line through `from` along `along`, positive outside the section; `from` is the
- * corner at the section's radius. */
+/* Returns the distance of t from the line of a side, positive outside the section. `from` is the side's first corner,
+ * scaled to the section's radius; `along` has the direction to the next corner. */
 static double beyond(const double t[2], const double from[2], const double along[2])
 {
     double x = t[0] - from[0], y = t[1] - from[1];
@@ -175,6 +175,7 @@ static double slope_at(int parts, const Part *part, const double *x, double n)
     return slope;
 }
 
+/* Returns the normal impulse of the cone's element nearest to x: the root of slope_at, 0 at the apex. */
 static double nearest_normal(int parts, const Part *part, const double *x)
 {
     double low = 0.0, high = fabs(x[0]);

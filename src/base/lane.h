@@ -50,6 +50,7 @@ KERNEL void lane_set(Lane *r, int k, double a)
     memcpy((char *)r + (size_t)k * sizeof a, &a, sizeof a);
 }
 
+/* Returns a in lanes where the mask has all bits set, b where it is 0. */
 KERNEL Lane lane_select(Mask m, Lane a, Lane b)
 {
     return (Lane)((m & (Mask)a) | (~m & (Mask)b));

@@ -23,8 +23,8 @@ enum { MAX_THREADS = 1024 };
 
 /* One thread's share of a loop's chunks, on a cache line of its own. */
 typedef struct Share {
-    _Alignas(64) atomic_llong next;
-    int64_t end;
+    _Alignas(64) atomic_llong next; /* number of the next chunk to run */
+    int64_t end;                    /* number after the last chunk of the share */
 } Share;
 
 typedef struct Worker {
@@ -34,11 +34,11 @@ typedef struct Worker {
 } Worker;
 
 struct TalusPool {
-    int threads; /* the caller included */
-    int spins;
+    int threads;    /* the caller included */
+    int spins;      /* polls before a waiting thread sleeps */
     Worker *worker; /* [threads] */
     Share *share;   /* [threads] */
-    int started;
+    int started;    /* number of worker threads that run */
 
     TalusLoopFn *fn;
     void *context;
@@ -90,6 +90,7 @@ static void deal_shares(TalusPool *pool, int64_t chunks)
     }
 }
 
+/* Returns once a loop is announced: `generation` is no longer `seen`, its value at the worker's last loop. */
 static void wait_for_loop(TalusPool *pool, unsigned seen)
 {
     for (int i = 0; i < pool->spins; i++) {

@@ -159,8 +159,9 @@ TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const c
     return talus_error_key(key, status);
 }
 
-/* `names` is the text of an error between file and reason. Returns the length of its first word if that repeats the
- * last word of the key `path`, as "backend" of "backend cuda: " or "section" of "section: "; else 0. */
+/* Returns how many characters at the start of an inner error's text repeat the outer key `path`: the first word with
+ * its separator, as "backend " of "backend cuda: " or "section: ", if that is the last word of `path`; else 0. `names`
+ * is the text from its key up to its reason, `length` characters. */
 static size_t said_by(const char *path, const char *names, size_t length)
 {
     const char *dot = path ? strrchr(path, '.') : NULL, *word = dot ? dot + 1 : path;
@@ -178,7 +179,7 @@ TalusStatus talus_error_at(TalusLocation at, TalusStatus status)
     TalusLocation old = {
         .file = inner.file[0] ? inner.file : NULL, .line = inner.line, .column = inner.column};
     size_t skip = 0, reason = (size_t)inner.reason;
-    /* If only the inner error has a line, it is a line of a text inside the file, not of the file itself: it stays. */
+    /* If only the inner error has a line, it is a line of a text inside the file: both locations stay in the text. */
     bool same = at.file && strcmp(at.file, inner.file) == 0 && (at.line || !inner.line);
     if (!at.file || same) {
         char file[sizeof inner.file + 64];

@@ -154,9 +154,9 @@ TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, d
 
 /* ---- camera ---- */
 
-/* Fit of the eye along one direction of the picture, right or up. Let a point have coordinate a in this direction and c
- * towards the camera, and the eye `at` and `depth`. All points are visible if |a - at| <= slope (depth - c); `left` and
- * `right` give the smallest such depth, and `at` half way between both sides. */
+/* Fit of the eye along one direction of the picture, right or up. A point has coordinate a in this direction and c
+ * towards the camera; the eye has coordinates A and C. The point is visible if |a - A| <= slope (C - c). The smallest C
+ * for all points is (left + right) / 2, with A = slope (right - left) / 2. */
 typedef struct Span {
     double left, right; /* maximum of c - a / slope and of c + a / slope */
     double slope;       /* tangent of half the field of view */

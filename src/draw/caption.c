@@ -9,17 +9,17 @@
 
 enum { LEAST_WIDTH = 240, LEAST_HEIGHT = 180, TEXT = 160, ENTRIES = 6 };
 
-/* Lengths in ems. */
-#define STRIP 3.3
-#define SIDE 1.6 /* distance from the picture's edge */
+/* Lengths in ems (font sizes). */
+#define STRIP 3.3 /* height of the caption */
+#define SIDE 1.6  /* distance from the picture's edge */
 #define BAR_LENGTH 11.0
-#define GAP 2.0
+#define GAP 2.0 /* minimum distance between the left and the right side */
 
 typedef struct Caption {
     const TalusPicture *picture;
     TalusImage *image;
-    double em;
-    double first, second; /* baselines */
+    double em;            /* font size, pixels */
+    double first, second; /* baselines of the two lines, pixels from the top */
 } Caption;
 
 static double em_for(const TalusDrawDef *def)

@@ -35,11 +35,11 @@ typedef struct Expose {
     TalusLamp key, sky[MAX_SKY];
     float sky_light[MAX_SKY]; /* of each direction d: 4 (a + b d.up) / directions of the pass */
     float *transmitted;       /* light that ghosts transmit; NULL without ghosts */
-    float *light;
-    TalusF3 ghost;
+    float *light;             /* sum of the passes, as talus_picture_expose describes it */
+    TalusF3 ghost;            /* colour of ghosts, linear light */
     TalusGround ground;
-    float edge; /* width of lines along sharp edges, at depth 1 */
-    float decode[256];
+    float edge;        /* width of lines along sharp edges, at depth 1 */
+    float decode[256]; /* linear light of each sRGB number */
     TalusCut cut;
 } Expose;
 

@@ -28,8 +28,8 @@ void talus_polyhedron_free(TalusPolyhedron *polyhedron)
 typedef struct Fan {
     const TalusMesh *mesh;
     TalusVec3 middle, normal; /* normal: unit, of its first triangle */
-    double offset, slack;
-    int apex, last;
+    double offset, slack;     /* the facet is coplanar: |normal . x - offset| < slack */
+    int apex, last; /* first and last corner so far, vertices of the mesh; apex -1: no facet yet */
 } Fan;
 
 static bool continues(const Fan *fan, const int *t)
@@ -75,6 +75,7 @@ static void fill_facets(TalusPolyhedron *p, Fan *fan, int from, int to)
     }
 }
 
+/* Returns corner k of a facet, 0 <= k <= count; corner `count` is corner 0. */
 static const TalusCorner *corner_of(const TalusPolyhedron *p, const TalusFacet *f, int k)
 {
     return &p->corner[f->first + (k < f->count ? k : 0)];
@@ -146,6 +147,7 @@ static void gather_sides(const TalusPolyhedron *p, Side *side)
         }
 }
 
+/* Sets `sharp` of all corners. `side` is sorted by ends, so that a side of two facets has two consecutive entries. */
 static void mark_sides(TalusPolyhedron *p, const Side *side, int count)
 {
     for (int k = 0; k < count; k++) {

@@ -157,7 +157,8 @@ static void draw_form(const Tile *tile, const Splat *s, int32_t index,
         }
 }
 
-/* Both loops are sphere_span of solid.c without branches, so that they vectorise; depth is infinite for a miss. */
+/* Here and in draw_sphere_perspective: as sphere_span of solid.c, without branches, so that the loop vectorises; the
+ * depth of a miss is infinite. */
 static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, float radius)
 {
     const Job *job = tile->job;
@@ -198,7 +199,7 @@ static void draw_sphere_perspective(const Tile *tile, const Splat *s, int32_t in
     }
 }
 
-/* True if in all blocks that the splat overlaps everything drawn is nearer; marks the other blocks dirty. */
+/* True if all blocks that the splat overlaps show nearer solids only. Marks blocks dirty in which it may be visible. */
 static bool is_hidden(Tile *tile, const Splat *s)
 {
     int bx0 = (s->x0 - tile->x0) / BLOCK, bx1 = (s->x1 - 1 - tile->x0) / BLOCK;
@@ -313,7 +314,7 @@ static void draw_tiles(void *context, int64_t first, int64_t last, int64_t chunk
         begin_tile(job, (int)number, &tile);
         if (!done) /* no solids */
             continue;
-        /* bin_chunk has advanced every start to the end of its range: a tile ends at that of the last chunk. */
+        /* bin_chunk has advanced every start to the end of its range; that of the last chunk is the end of the tile. */
         sort_tile(raster, number ? done[number - 1] : 0, done[number], edge);
         for (int b = 0; b < BUCKETS; b++) {
             for (int64_t k = edge[b]; k < edge[b + 1]; k++)

@@ -255,6 +255,7 @@ typedef struct Intervals {
     int32_t face[TILE * TILE];
 } Intervals;
 
+/* Writes the depths at which the rays of a row enter by a facet (`front`: it faces the eye) or leave by it. */
 static void record_row(const Tile *tile, Intervals *intervals, const Paint *paint, int y, int x0,
                        int x1, bool front)
 {
@@ -306,7 +307,7 @@ static void draw_cut(const Tile *tile, const Splat *s, int32_t index, const Talu
             float room = job->cut.offset - talus_f3_dot(job->cut.normal, ray.o);
             float leave =
                 along > 0.0f ? fminf(intervals.leave[at], room / along) : intervals.leave[at];
-            bool open = along < 0.0f && room / along > enter;
+            bool open = along < 0.0f && room / along > enter; /* the ray enters by the cut */
             if (open)
                 enter = room / along;
             if (enter < leave && enter > 0.0f && (along != 0.0f || room >= 0.0f))

@@ -157,6 +157,7 @@ static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorl
     return status;
 }
 
+/* Runs the scene to the time of the case and writes the problem of the next step to `path`. */
 static TalusStatus settle(const Session *session, const BenchCase *c, const char *scene_path,
                           const char *path)
 {
@@ -177,7 +178,7 @@ static TalusStatus settle(const Session *session, const BenchCase *c, const char
     return status;
 }
 
-/* Sets the path of the case's file. *shared: an earlier case, of another friction model alone, has the same file. */
+/* Sets the path of the case's file. *shared: an earlier case that differs in its friction model alone has the same. */
 static TalusStatus name_problem(Session *session, int index, uint64_t hash, bool *shared)
 {
     char ending[32];
@@ -229,7 +230,7 @@ static TalusStatus run_one(Session *session, int problem, const BenchRun *run, d
                   .tolerance = run->tolerance,
                   .max_iterations = run->iterations / session->divisor,
                   .max_seconds = seconds,
-                  .outer = {.refresh = bounded ? -1 : 0},
+                  .outer = {.refresh = bounded ? -1 : 0}, /* -1: bounds from the exact solution */
                   .trace = true};
     LabResult *result;
     bool reused;

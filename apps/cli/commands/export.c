@@ -143,8 +143,8 @@ static TalusStatus too_large(const Export *x, const char *path)
         needed);
 }
 
-/* Writes a frames file with every n-th frame, for approximately the smallest n that fits into the limit. Frame sizes
- * differ, so each n is estimated from the size reached with the one before. */
+/* Writes a frames file with every n-th frame, for approximately the smallest n that fits into the limit; *every is
+ * set to n. Frame sizes differ, so each n is estimated from the number of frames that fitted with the n before. */
 static TalusStatus thin(const Export *x, const char *path, uint64_t *bytes, int *every)
 {
     uint64_t page = limit_bytes(x), empty = viewer_page_size(x->base_bytes, 0);

@@ -148,6 +148,7 @@ static void name_uniquely(LabSet *set)
     }
 }
 
+/* True if some normal impulse by which law fixed bounds friction is positive. */
 static bool has_bounds(const LabProblem *p)
 {
     const double *bounds = talus_problem_estimate(p->problem);
@@ -157,8 +158,8 @@ static bool has_bounds(const LabProblem *p)
     return false;
 }
 
-/* True if contacts are under `law`. `words` and `section` are those of lab_friction_text; a mixed problem counts as
- * under each law. Without friction, true if `asked`, the value of --law, is `law`. */
+/* True if contacts are under `law`. `words` and `section` name the problem's law and section (lab_friction_text); a
+ * mixed problem counts as under each law. Without friction, true if `asked`, the value of --law, is `law`. */
 static bool is_under(const char *law, const char *words, const char *section, const char *asked)
 {
     bool smooth = strcmp(section, "none") == 0;

@@ -6,7 +6,7 @@
 
 #define NOTE_HEADER "talus-run 1"
 
-/* Writes a line break in a value as \n, because a value is the rest of its line. */
+/* Writes a line "key text"; nothing if text is NULL. A value is the rest of its line, so line breaks become "\n". */
 static void put_text(FILE *out, const char *key, const char *text)
 {
     if (!text)

@@ -25,8 +25,8 @@ static double iterations_to(const LabResult *r, double best, double gap)
     return row ? row[LAB_ITERATION] : INFINITY;
 }
 
-static const double gaps[] = {1e-2, 1e-4, 1e-6};
-static const double judged_gap = 1e-4; /* gap at which solvers are ranked */
+static const double gaps[] = {1e-2, 1e-4, 1e-6}; /* objective above the optimum, relative */
+static const double judged_gap = 1e-4;           /* gap at which solvers are ranked */
 
 /* Adds a table of iterations, sorted by solver, so that the growth from case to case is visible. */
 static void table_iterations(LabSet *set, const char *const *labels, int count)
@@ -178,7 +178,7 @@ static const char *const compared_solvers[] = {"jacobi", "gpminres", "spg", "kuc
 
 enum { COMPARED = 4, JACOBI = 0, GPMINRES = 1, SPG = 2, KUCERA = 3, ITERATIONS = 1000 };
 
-static const int marks[] = {10, 30, 100, 300, ITERATIONS};
+static const int marks[] = {10, 30, 100, 300, ITERATIONS}; /* iterations that tables show */
 
 /* Writes the results of the four compared solvers for a case; returns false if one is missing. */
 static bool compared(const LabSet *set, int problem, const LabResult *out[COMPARED])

@@ -302,7 +302,8 @@ static void add_figures(const Petra *p)
 
 enum { AVERAGE = -1 }; /* value of `figure` below: mean of SECONDS over the steps, not a maximum */
 
-/* Least-squares exponent of growth with the number of pebbles of a figure's maximum; *points: number of runs. */
+/* Returns the least-squares exponent e of y = c pebbles^e over the runs of the method `label`; *points is set to their
+ * number. y is the maximum of the figure over a run's steps. */
 static double exponent(const Petra *p, const char *label, int figure, int *points)
 {
     double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
@@ -366,10 +367,10 @@ static void table_wide(const Petra *p)
 
 /* ---- verdicts ---- */
 
-/* Values of `until` below: an index of `shares`, until the energy falls to that share of its peak; REST: until rest;
- * PEAK: until rest, relative to the peak. The function returns the maximum over all runs. */
 enum { REST = -1, PEAK = -2 };
 
+/* Returns the largest difference of kinetic energies over all runs. `until` is an index of `shares`: until the energy
+ * falls to that share of its peak; REST: until rest; PEAK: until rest, relative to the peak. */
 static double worst_to(const Petra *p, int until)
 {
     double worst = 0.0;

@@ -38,7 +38,7 @@ double preclik_end(const LabResult *r)
 
 const char *const preclik_compared[] = {"pgs", "cpg", "ssn", SSN_PLAIN};
 
-/* True if row k of the trace has finite logarithms and a residual above 1e-6 of that of zero impulses. */
+/* True if row k of the trace is after iteration 1, has an error above 0, and a residual above 1e-6 of that of row 0. */
 static bool counts_in_fig_3(const LabResult *r, int k)
 {
     static const double enough = 1e-6;

@@ -24,11 +24,11 @@ typedef struct Flow {
 } Flow;
 
 typedef struct Rate {
-    double neck; /* D / d */
-    double window[WINDOWS];
+    double neck;            /* D / d */
+    double window[WINDOWS]; /* rate in each window, grains/s */
     int windows;
-    double mean, error;
-    WorldsStep worst; /* maximum residuals */
+    double mean, error; /* of these rates, grains/s */
+    WorldsStep worst;   /* maximum residuals */
 } Rate;
 
 /* ---- counting ---- */
@@ -107,7 +107,7 @@ static TalusStatus run_neck(const Worlds *w, Flow f, double neck, Rate *rate)
 /* ---- the fit ---- */
 
 typedef struct Fit {
-    double k, c, c_error, k_error, chi2;
+    double k, c, c_error, k_error, chi2; /* W = c (D / d - k)^(5/2) grains/s */
     int points;
 } Fit;
 

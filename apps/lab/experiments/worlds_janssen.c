@@ -37,7 +37,7 @@ typedef struct Load {
 typedef struct Law {
     double free, saturation; /* A and S of the fit */
     double scatter;          /* rms error of the fit, over A + S */
-    double lambda, k;        /* lambda relative to R */
+    double lambda, k;        /* height lambda, relative to R; Janssen's K */
 } Law;
 
 typedef struct Fill {
@@ -50,7 +50,7 @@ typedef struct Fill {
 typedef struct Plate {
     TalusBodyId id;
     int shape, material;
-    double z;
+    double z;        /* height, m */
     int probe, wall; /* indices of the probes that measure the forces on plate and wall */
 } Plate;
 

@@ -89,7 +89,7 @@ TalusStatus worlds_check_stop(const Worlds *w)
     return TALUS_OK;
 }
 
-enum { COLUMNS = sizeof(WorldsStep) / sizeof(double) };
+enum { COLUMNS = sizeof(WorldsStep) / sizeof(double) }; /* all its fields are doubles */
 
 static void take_step(const TalusStepInfo *info, double wall, WorldsStep *out)
 {

@@ -20,7 +20,7 @@ static const double fraction_target = 0.64, contacts_target = 6.0;
 static const double radius = 0.1, spread = 0.2, step = 0.01;
 
 typedef struct Bed {
-    int bodies, side, steps[STAGES];
+    int bodies, side, steps[STAGES]; /* side: cells of the initial lattice across the box */
     double spacing, margin, tolerance[STAGES]; /* tolerance: relative to g h */
 } Bed;
 
@@ -36,7 +36,7 @@ typedef struct Packing {
 
 typedef struct Spheres {
     TalusSnapshot at;
-    int *degree;
+    int *degree; /* of each body: number of its contacts that count */
     bool *bears; /* of each contact: true if it counts */
     double mean; /* mean normal impulse of loaded contacts, N s */
 } Spheres;

@@ -27,7 +27,7 @@ static const char *const solvers[SOLVERS] = {"apgd", "lbfgs-fb"};
 static const double tolerances[TOLERANCES] = {1e-2, 1e-3, 1e-5}; /* relative to g h */
 static const TalusFrictionLaw laws[LAWS] = {TALUS_LAW_CCP, TALUS_LAW_COULOMB};
 static const char *const starts[STARTS] = {"warm", "zero"};
-static const double max_ratio = 1.5;
+static const double max_ratio = 1.5; /* target: cost under coulomb over that under ccp */
 
 typedef struct Shear {
     int bodies;

@@ -134,9 +134,9 @@ const WorldsRow worlds_million = {.name = "million",
 
 typedef struct Pile {
     const char *name;
-    bool shallow, soft;
-    double target; /* seconds */
-    int settle, measured;
+    bool shallow, soft;   /* few layers, not a cube; compliant contacts, not rigid ones */
+    double target;        /* seconds per step */
+    int settle, measured; /* numbers of steps: to form contacts; to measure */
 } Pile;
 
 static const Pile piles[] = {{"15 layers, rigid", true, false, 2.0, 40, 5},

@@ -37,6 +37,7 @@ static TalusStatus open_in(TalusGrowing *file, const char *name, int flags)
     return talus_dir_enter(dir, name, (TalusEntry){.kind = TALUS_ENTRY_GROWS}, &file->entry);
 }
 
+/* Opens a file of `dir` and adds it to the directory's list; on failure *file is closed. */
 static TalusStatus open_or_close(TalusGrowing *file, TalusDir *dir, const char *name, int flags)
 {
     *file = (TalusGrowing){.dir = dir};
@@ -160,8 +161,9 @@ TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t s
     return TALUS_OK;
 }
 
-/* Undoes a partial write, as on a full disk: writes the closing bytes back and cuts the rest. They are the same in
- * every call, and the file has had space for them. */
+/* Undoes a put that failed half way, as on a full disk: writes the closing bytes (such as end tags) back behind the
+ * first file->size bytes and cuts the rest. `closing` is the end of the failed put: closing bytes are the same in every
+ * call, and the file has had space for them. */
 static void restore_closing(const TalusGrowing *file, const char *closing)
 {
     if (talus_write_fully(file->fd, closing, file->closing, &file->size) == 0)

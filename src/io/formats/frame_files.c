@@ -73,6 +73,7 @@ static TalusStatus enter(TalusDir *frames, const char *file)
     return status == TALUS_OK ? talus_dir_enter(frames, file, entry, NULL) : status;
 }
 
+/* Removes the files of that name from number `count` on and adds the others to the directory's list. */
 static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
                               const char *extension, int count)
 {
@@ -86,7 +87,7 @@ static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
     return TALUS_OK;
 }
 
-/* Returns 1 + the largest file number that the checkpoint lists. */
+/* Returns 1 + the largest number of a file of that name in the resumed checkpoint's list; 0 if there is none. */
 static int count_known(const TalusDir *frames, const char *name, const char *extension)
 {
     const TalusManifest *resumed = frames->resumed;
@@ -151,8 +152,8 @@ static int entry_file(const char *series, const char *entry)
 }
 
 /* Counts the frames and files of a collection up to the time `limit`; *bytes is the offset of the end of their entries.
- * Ignores an incomplete last entry, from a system crash. Fails at an entry that is no file of the series: its number of
- * files is not known then. */
+ * Ignores an incomplete last entry, from a system crash. Fails at an entry that is no file of the series, because the
+ * number of files is then unknown. */
 static TalusStatus count_entries(TalusSeries *series, const char *text, double limit, size_t *bytes)
 {
     const char *line = strstr(text, PVD_MARK);

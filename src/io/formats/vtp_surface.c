@@ -83,7 +83,7 @@ static TalusVec3 cube(double half)
     return talus_vec3(half, half, half);
 }
 
-/* Returns the bounds of all bodies plus the margin; of a plane its position counts. */
+/* Returns the bounds of all bodies plus the margin; a plane counts as the point at its position. */
 static TalusAabb bounds_of(const TalusSnapshot *snapshot)
 {
     TalusAabb bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -98,7 +98,7 @@ static TalusAabb bounds_of(const TalusSnapshot *snapshot)
 
 typedef struct Planes {
     TalusMeshPlane *plane;
-    int count, next; /* next: index of the plane that the next body of that kind gets */
+    int count, next; /* next: index in `plane` of the next body that is a plane */
     TalusAabb bounds;
 } Planes;
 

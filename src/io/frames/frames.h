@@ -54,7 +54,7 @@ typedef struct TalusChunk {
     uint32_t flags, crc; /* crc: talus_chunk_crc */
 } TalusChunk;
 
-/* Start of a frame's payload. */
+/* Start of a frame's payload: numbers of bodies, of all contacts (those that are chains and others) and of arrays. */
 typedef struct TalusFrameHead {
     uint32_t bodies, contacts, arrays, zero;
 } TalusFrameHead;
@@ -91,7 +91,9 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
 /* ---- arrays: frames_pack.c, frames_unpack.c ---- */
 
 /* Kinds of arrays, numbered from 1 in this order, with their names for messages. POINT to PIECE are figures in a HEAD,
- * the others are in frames. NUMBER has the ids of bodies; versions 1 and 2 have INDEX (slot) and GENERATION instead. */
+ * the others are in frames. NUMBER has the ids of bodies; versions 1 and 2 have INDEX (slot) and GENERATION instead.
+ * Chains are contacts with more than the mean normal force: CHAIN_A has the rows of their first bodies, CHAIN_B rows of
+ * the second minus the first; CHAIN_POINT has contact points, only for chains at a fixed body. */
 #define TALUS_ARRAY_TABLE(ROW)      \
     ROW(INDEX, "index")             \
     ROW(GENERATION, "generation")   \

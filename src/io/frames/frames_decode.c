@@ -22,7 +22,9 @@ static TalusStatus reserve_values(TalusFrameDecoder *d, size_t count)
 
 /* ---- the quantised frame ---- */
 
-/* Reads the ids of the bodies into now->id and sets d->match. `before` is NULL for a key frame: all bodies are new. */
+/* Reads the ids of the bodies into now->id: differences from predicted numbers, as two halves of 32 bits, low half
+ * first. Sets d->match[i] to the row of body i in the frame `before`, -1 for a new body. In a key frame `before` is
+ * NULL, and all bodies are new. */
 static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *before,
                                   TalusFrameState *now)
 {
@@ -44,12 +46,14 @@ static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *b
     return TALUS_OK;
 }
 
+/* Returns the slot from which talus_id_of_slot has made an id: the low 32 bits of its number - 1. */
 static uint32_t slot_of(TalusBodyId id)
 {
     return (uint32_t)(id.number - 1);
 }
 
-/* The same for files of versions 1 and 2, which store slots, in ascending order, and generations. */
+/* As unpack_numbers, for files of versions 1 and 2: they store the slot of each body, in ascending order, and how often
+ * the slot has been used (generation, from 1). */
 static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *before,
                                 TalusFrameState *now)
 {
@@ -88,6 +92,7 @@ typedef struct Constant {
     bool bytes;     /* true: array of uint8_t; false: of int32_t */
 } Constant;
 
+/* Sets a constant of all bodies of `now`: read for the `count` new bodies, copied from `before` for the others. */
 static TalusStatus unpack_constant(TalusFrameDecoder *d, const Constant *constant, int count,
                                    const TalusFrameState *before, TalusFrameState *now)
 {
@@ -252,6 +257,8 @@ static TalusStatus fill_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s
 
 /* ---- chains ---- */
 
+/* Reads the rows of both bodies of each chain (contact with more than the mean force). The file stores the second row
+ * as its difference from the first. */
 static TalusStatus fill_rows(TalusFrameDecoder *d, TalusSnapshot *s)
 {
     int count = s->contact_count;
@@ -268,8 +275,8 @@ static TalusStatus fill_rows(TalusFrameDecoder *d, TalusSnapshot *s)
     return TALUS_OK;
 }
 
-/* Returns the arm from the centre of body a to the contact point of chain i. At a fixed body it is stored: *point moves
- * past it. Otherwise the point divides the line of centres by the radii. */
+/* Returns the vector from the centre of body a to the contact point of chain i. If body b is fixed, *point has it in
+ * steps of the grid and moves past it. Otherwise the point divides the line of centres in the ratio of the radii. */
 static TalusVec3 arm_of(const TalusSnapshot *s, int i, const TalusFramesHead *head,
                         const int32_t **point)
 {

@@ -145,7 +145,8 @@ static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *
     return TALUS_OK;
 }
 
-/* Sets e->match to the rows of the bodies in the previous frame. False if their order has changed. */
+/* Sets e->match[i] to the row of body i in the previous frame, -1 for a new body. False if old bodies are not in the
+ * order of that frame, so that only a key frame can store them. */
 static bool match_bodies(TalusFrameEncoder *e, const TalusSnapshot *s)
 {
     uint64_t newest = talus_frame_largest_number(&e->before);
@@ -183,6 +184,7 @@ static TalusStatus reserve_values(TalusFrameEncoder *e, size_t count)
     return TALUS_GROW(e->guess, count, 0, "frame");
 }
 
+/* Packs ids as differences from predicted numbers, as two halves of 32 bits, low half first. */
 static TalusStatus pack_numbers(TalusFrameEncoder *e, bool key)
 {
     const TalusBodyId *id = e->now.id;
@@ -289,7 +291,8 @@ static double normal_impulse(const TalusContactState *c)
     return talus_dot(c->impulse, c->normal);
 }
 
-/* Returns the normal impulse above which a contact is a chain: the mean of loaded ones; -INFINITY if all are chains. */
+/* Returns the normal impulse above which a contact is stored as a chain: the mean over contacts that press; -INFINITY
+ * if the snapshot has such contacts only. */
 static double chain_threshold(const TalusSnapshot *s)
 {
     double sum = 0.0;
@@ -347,6 +350,7 @@ static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head
                                e->value, NULL);
 }
 
+/* Packs the rows of both bodies of each chain, the second as its difference from the first, and the normal force, N. */
 static TalusStatus pack_chains(TalusFrameEncoder *e, const TalusFramesHead *head,
                                const TalusSnapshot *s, int *count)
 {
@@ -383,7 +387,7 @@ static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head
     return head->lean ? TALUS_OK : pack_chains(e, head, s, chains);
 }
 
-/* Appends zeros until bodies and chains are within their limit per byte. */
+/* Appends zeros until there are at most TALUS_FRAMES_PER_BYTE bodies and chains per byte; readers refuse more. */
 static TalusStatus fill_up(TalusPacker *packer, int bodies, int chains)
 {
     size_t things = (size_t)bodies + (size_t)chains;

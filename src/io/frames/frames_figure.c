@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Sizes of one level or of all levels. */
+/* Numbers of vertices, triangles and so on of one level of detail, or of several together. */
 enum { VERTICES, TRIANGLES, EDGES, PIECES, SIZES };
 typedef struct Sizes {
     int64_t of[SIZES];
@@ -75,7 +75,8 @@ void talus_head_print_figure(TalusText *text, const TalusFigure *figure)
     talus_text_print(text, "]");
 }
 
-/* Integer columns of the figures: kind of array, components per tuple, which of Sizes counts the tuples, prediction. */
+/* Integer columns of the figures. name: TALUS_ARRAY_*; components: per tuple; size: index in Sizes of the number of
+ * tuples; prediction: from which a tuple is stored as a difference. */
 enum { NORMAL, TRIANGLE, EDGE, PIECE, COLUMNS };
 static const struct {
     int name, components, size;
@@ -112,7 +113,7 @@ static TalusStatus columns_create(Sizes all, Columns *c)
     return status;
 }
 
-/* Returns the part of column k that begins with a level; `at` has the sizes of all levels before it. */
+/* Returns where a level begins in column k; `at` is the sum of the sizes of all levels before this one. */
 static int32_t *column_at(const Columns *c, int k, Sizes at)
 {
     return c->integer[k] + columns[k].components * at.of[columns[k].size];

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Minimum number of grid steps per radius. Lean frames have so many bodies that each is only a few pixels wide. */
+/* Minimum number of grid steps per median radius. Lean frames have so many bodies that each is a few pixels wide. */
 enum { QUANTA = 128, QUANTA_LEAN = 48 };
 
-/* If at least one body in FEW has a radius MUCH_SMALLER times below the median, the grid is fitted to these bodies. */
+/* If at least one body in FEW is more than MUCH_SMALLER times smaller than the median, the grid is finer: at least
+ * QUANTA / MUCH_SMALLER steps per radius of such a body. */
 enum { FEW = 100, MUCH_SMALLER = 8 };
 
 void talus_frames_head_clear(TalusHeadStore *store)
@@ -163,7 +164,7 @@ TalusVec3 talus_frames_up_direction(const TalusFramesHead *head)
 }
 
 typedef struct Sizes {
-    double median, small; /* small: radius that one body in FEW is below */
+    double median, small; /* small: radius below which are 1 / FEW of the bodies */
 } Sizes;
 
 /* Measures the radii of moving bodies or, with `moving` false, of all bodies with an extent; 1 if there are none. */
@@ -195,6 +196,7 @@ static double quantum_of(Sizes sizes, bool lean)
     return four_bits(radius / (lean ? QUANTA_LEAN : QUANTA));
 }
 
+/* Returns the origin of the grid: the low corner of the box around all bodies, rounded down to a grid step. */
 static TalusVec3 low_corner(const TalusSnapshot *s, double quantum)
 {
     TalusVec3 low = talus_vec3(INFINITY, INFINITY, INFINITY);

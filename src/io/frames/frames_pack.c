@@ -13,7 +13,7 @@
 
 /* LEVEL, THOROUGH: levels of deflate. Byte planes are noise or runs of one byte, so that a search for other repeats
  * gains nothing: for a million bodies runs alone gave smaller frames than any other setting up to level 6, and the
- * fastest (bench/frames.c). Arrays below LEAST_DEFLATED bytes are stored. */
+ * fastest (bench/frames.c). Arrays below LEAST_DEFLATED bytes are stored. GRAIN: values per chunk of parallel loops. */
 enum { LEVEL = 1, THOROUGH = 6, LEAST_DEFLATED = 64, GRAIN = 16384 };
 
 const char *talus_array_name(int name)
@@ -164,7 +164,8 @@ static void fill_planes(void *context, int64_t begin, int64_t end, int64_t chunk
                        8 * byte);
 }
 
-/* Splits p->code into the planes of a new entry of p->packed. */
+/* Splits p->code into the byte planes of a new entry of p->packed. `alternative`: the entry has the values of the one
+ * before it with another prediction; only the shorter of the two gets into the chunk. */
 static TalusStatus take(TalusPacker *p, TalusArrayHead head, bool alternative)
 {
     TalusPacked *a = &p->packed[p->packed_count];
@@ -206,7 +207,7 @@ typedef struct Codes {
     TalusPrediction prediction;
     const int32_t *value, *guess;
     size_t components;
-    atomic_uint all; /* bits set in any code */
+    atomic_uint all; /* bits set in any code: give the bytes per number */
 } Codes;
 
 static void fill_codes(void *context, int64_t begin, int64_t end, int64_t chunk)

@@ -169,6 +169,7 @@ static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusC
 
 /* ---- the index ---- */
 
+/* True if the file ends as a finished one; end->index is then the offset of the index, within the file. */
 static bool has_end(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
 {
     return size >= sizeof(TalusFileHead) + sizeof(TalusChunk) + sizeof *end &&
@@ -195,6 +196,8 @@ static TalusStatus take_row(TalusFrames *f, const TalusIndexRow *row, uint64_t l
     return *plausible ? add_frame(f, row) : TALUS_OK;
 }
 
+/* Adds the frames that the index chunk at offset `index` lists. *done is false if the index is damaged or contradicts
+ * the file; the caller then lists the frames chunk by chunk. */
 static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
 {
     TalusChunk chunk;
@@ -234,6 +237,7 @@ static TalusStatus check_torn(TalusFrames *f, uint64_t offset, bool *torn)
     return *torn ? TALUS_OK : status;
 }
 
+/* Removes the last frame from the list, with a warning, if nothing follows it and its checksum is wrong. */
 static TalusStatus drop_torn(TalusFrames *f)
 {
     bool torn;
@@ -301,6 +305,7 @@ static bool still_there(TalusFrames *f, uint64_t size)
     return marks[0] == f->marks[0] && marks[1] == f->marks[1];
 }
 
+/* Lists the chunks written since the last scan; none while the frame that was left out as torn is still damaged. */
 static TalusStatus scan_on(TalusFrames *f, uint64_t size)
 {
     TalusFileEnd end;

@@ -187,8 +187,8 @@ static bool anything_moves(const TalusSnapshot *s)
     return false;
 }
 
-/* True if frames are written lean: as the first head of the file says, else by w->detail; with AUTO if the source of
- * the frames is a lean file or there are many bodies. */
+/* True if frames are lean (speeds in place of velocities, no chains): as the first head of the file says; before it, as
+ * w->detail says. AUTO means lean if the frames come from a lean file (`source`) or there are many bodies. */
 static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
 {
     if (w->has_head)
@@ -198,8 +198,9 @@ static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
     return w->detail == TALUS_DETAIL_LEAN;
 }
 
-/* True if the last head written is valid for a frame of `head` and needs no successor. If `head` has a grid, as from a
- * file, the grids must be equal; the head of a world has none. */
+/* True if a frame of `head` needs no new head, because the last one written is equal. If `head` has a grid, as from a
+ * file, the grids must be equal too. The head of a world has none; then the last grid must have been measured with
+ * moving bodies (floor is not NAN), unless there are none. */
 static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
                        const TalusSnapshot *s)
 {
@@ -212,8 +213,8 @@ static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
     return !isnan(now->floor) || !anything_moves(s);
 }
 
-/* Makes a new head for a frame of `head`, for which the last one written is not valid; keeps the old grid if it was
- * measured with moving bodies. */
+/* Makes a new head for a frame of `head`, for which head_holds is false. If `head` has no grid, it gets the grid of the
+ * last head written; a new one is measured if there is none or if that was measured before there were moving bodies. */
 static TalusStatus next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
                              const TalusSnapshot *s, TalusHeadStore *out)
 {
@@ -300,7 +301,7 @@ static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fres
     return status;
 }
 
-/* Appends a frame. `fresh` is a new head to write before it; empty: the last head holds. */
+/* Appends a frame. `fresh` is a new head to write before it, which moves to w->head; empty: the last head is valid. */
 static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const TalusSnapshot *s)
 {
     bool renewed = fresh->arena.blocks != NULL;

@@ -52,7 +52,8 @@ static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report 
     return TALUS_OK;
 }
 
-/* The same for a file of kind FRAMES, by the checksum of its format. One that cannot be read counts as changed. */
+/* Compares a file of kind FRAMES, which is rewritten in place, by the checksum of the values of its frames; its format
+ * computes that. A file that cannot be read counts as changed. */
 static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     uint32_t crc;

@@ -298,7 +298,8 @@ static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
     return talus_frame_fields(lean);
 }
 
-/* Adds the snapshot to all formats, with the head of frames.talus, which a resume keeps; quantum 0: exact positions. */
+/* Adds the snapshot to all formats. Its head is that of frames.talus, which stays the same after a resume; quantum 0
+ * says that positions are exact, not on a grid. */
 static TalusStatus add_to_formats(TalusOutput *output)
 {
     TalusFramesHead head = *talus_frames_writer_head(output->view);

@@ -10,11 +10,11 @@
 
 enum { ALIGNMENT = 64 };
 
-/* An array of a snapshot and the field that requests it (0: always present). */
+/* An array of a snapshot. */
 typedef struct ArrayInfo {
-    unsigned field;
-    bool contacts;
-    size_t pointer, element;
+    unsigned field; /* TalusSnapshotField bits, any of which requests it; 0: always present */
+    bool contacts;  /* true: an element per contact; false: per body */
+    size_t pointer, element; /* offset of the array pointer in TalusSnapshot; bytes per element */
 } ArrayInfo;
 
 #define BODIES(field, name)                                                             \
@@ -80,6 +80,7 @@ static TalusStatus allocate(TalusSnapshot *snapshot, bool contacts, int count)
     return TALUS_OK;
 }
 
+/* Sets fields and number of bodies; the snapshot has no contacts then. With velocities come speeds. */
 static TalusStatus resize_bodies(TalusSnapshot *snapshot, unsigned fields, int count)
 {
     if (fields & TALUS_SNAPSHOT_VELOCITY)
@@ -140,6 +141,7 @@ static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, cons
     return TALUS_OK;
 }
 
+/* Fills the snapshot. rows[slot] is the row of the body in that slot of the world; NULL if no field needs it. */
 static TalusStatus take_rows(TalusSnapshot *s, const TalusWorld *world, const int *rows)
 {
     TalusForceSummary sums;

@@ -252,7 +252,7 @@ struct TalusScene {
 
 /* ---- from text to world ---- */
 
-/* Applies "name=value" to the tree. */
+/* Applies an assignment of --set to the tree: "name=value" for a parameter, "bodies[0].radius=value" for any key. */
 TalusStatus talus_scene_set(TalusArena *arena, TalusJson *root, const char *override);
 
 /* Reads the tree into the scene and checks types, ranges, unknown keys and expressions against the table. */

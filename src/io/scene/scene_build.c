@@ -13,10 +13,10 @@
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
-    int *material, *shape; /* indices in the world; of shapes plus 1, and 0 if not added yet */
+    int *material, *shape; /* index in the world of each; of shapes plus 1, 0 if not added yet */
     TalusBodyId *id;       /* [entries]: the body of an entry that has one */
     int *count;            /* [entries]: number of bodies */
-    int *slot, *pending;   /* [entries + 1]: slot of the first body; first delayed batch */
+    int *slot, *pending;   /* [entries + 1]: first slot and first delayed batch of an entry */
 } Builder;
 
 /* ---- world and materials ---- */
@@ -81,7 +81,7 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     if (choice && choice->backend)
         def.backend = choice->backend;
     if (choice && choice->threads)
-        def.threads = choice->threads == -1 ? 0 : choice->threads;
+        def.threads = choice->threads == -1 ? 0 : choice->threads; /* 0: one per processor */
     return locate_error(s, choice, talus_world_create(&def, &b->world));
 }
 
@@ -103,7 +103,7 @@ static TalusStatus find_material(const Builder *b, const TalusJson *json, const 
 {
     int own;
     TALUS_TRY(talus_scene_material(b->scene, json, name, &own));
-    *index = own < 0 ? 0 : b->material[own];
+    *index = own < 0 ? 0 : b->material[own]; /* 0: the default material of a world */
     return TALUS_OK;
 }
 
@@ -136,7 +136,7 @@ static TalusStatus add_pairs(Builder *b)
 /* The forms (shapes in the world) that bodies of one entry may have, with their extents. */
 typedef struct Forms {
     int *shape;        /* [extents.count]: index in the world */
-    TalusVec3 *centre; /* [extents.count]: centre of mass in the shape's own coordinates */
+    TalusVec3 *centre; /* [extents.count]: centre of mass relative to the position in the scene */
     SceneForms extents;
 } Forms;
 

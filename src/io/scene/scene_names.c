@@ -94,8 +94,8 @@ TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, con
     return talus_path(path, "%s%s", folder, file);
 }
 
-/* Returns s such that the square of s s v neither overflows nor underflows. s is 1 except for extreme numbers, and a
- * power of 2, so that nothing is rounded. */
+/* Returns a factor s by which v must be multiplied twice: the squared length of s (s v) neither overflows nor
+ * underflows. s is a power of 2, so that nothing is rounded, and 1 unless v is extreme. */
 static double safe_scale(const double *v, int n)
 {
     double largest = 0.0;
@@ -108,7 +108,7 @@ static double safe_scale(const double *v, int n)
 
 TalusVec3 talus_scene_direction(TalusVec3 v)
 {
-    double s = safe_scale((const double[]){v.x, v.y, v.z}, 3); /* s s may overflow: 2^1074 */
+    double s = safe_scale((const double[]){v.x, v.y, v.z}, 3); /* s s may overflow (2^1074) */
     return talus_scale(s, talus_scale(s, v));
 }
 

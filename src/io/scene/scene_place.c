@@ -22,12 +22,14 @@ typedef struct Placing {
     double min, max;         /* radii of spheres */
     const SceneForms *forms; /* extents of other shapes */
     TalusVec3 half;          /* half extents of the largest body */
-    double across; /* largest half width seen from above, whatever the rotations of the entry */
+    double across;           /* largest half width seen from above; both as set_extents says */
     ScenePlacement *out;
 } Placing;
 
 /* ---- sizes ---- */
 
+/* Sets `half` and `across`: of the largest bounding ball for spheres and for bodies that the entry rotates, else those
+ * of p->forms. */
 static void set_extents(Placing *p)
 {
     bool turned = p->body->orientation || talus_json_get(p->body->json, "normal");
@@ -39,7 +41,8 @@ static void set_extents(Placing *p)
     p->across = ball ? bound : p->forms->across;
 }
 
-/* Sets *out to the spacing: `given` if the scene has the key, else 1.1 sizes. Fails if it is less than a size. */
+/* Sets *out to the distance between the centres of neighbours: `given` if the object `owner` has the key, else 1.1
+ * times `size`, the width of the largest body. Fails if a given distance is less than `size`. */
 static TalusStatus spacing_of(const TalusJson *owner, const char *key, double given, double size,
                               double *out)
 {
@@ -95,12 +98,15 @@ static TalusStatus place_points(const Placing *p)
     return TALUS_OK;
 }
 
+/* Returns how many cells fit into a length, at most INT_MAX; one that is too long by rounding alone fits. */
 static double whole_cells(double length, double spacing)
 {
     double n = floor(length / spacing * (1.0 + SLACK));
     return n > 0.0 ? (n < INT_MAX ? n : INT_MAX) : 0.0;
 }
 
+/* Places bodies on a lattice: `count` of them or, if that is 0, one in every cell. Without `hi`, 0 cells along z means
+ * as many layers as `count` needs. */
 static TalusStatus place_lattice(const Placing *p)
 {
     const SceneLattice *l = p->body->lattice;
@@ -131,6 +137,7 @@ static TalusStatus place_lattice(const Placing *p)
     return TALUS_OK;
 }
 
+/* Places bodies in layers. Without the key `rise`, layers are at least as far apart as bodies within a layer. */
 static TalusStatus place_layers(const Placing *p)
 {
     const SceneLayers *l = p->body->layers;

@@ -213,7 +213,8 @@ static TalusStatus read_params(SceneReader *r, const SceneType *type, const Talu
 
 /* ---- objects ---- */
 
-/* Sets *bit to 1 << the choice of the object's selector, 0 if it is not given. */
+/* The selector of an object is the key, such as "type", that decides which other keys are allowed. Sets *bit to 1 << i
+ * if it has choice i, to 0 if it is not given. */
 static TalusStatus selected(const SceneType *type, const TalusJson *json, unsigned *bit)
 {
     const TalusJson *selector = type->selector ? talus_json_get(json, type->selector) : NULL;
@@ -226,6 +227,7 @@ static TalusStatus selected(const SceneType *type, const TalusJson *json, unsign
     return TALUS_OK;
 }
 
+/* Fails if the key is unknown, if the selector's choice `bit` excludes it, or if a key that it needs is missing. */
 static TalusStatus check_key(const SceneType *type, const TalusJson *member, unsigned bit)
 {
     const SceneField *field = talus_scene_field(type, member->key);
@@ -265,7 +267,7 @@ static void group_words(const SceneType *type, const char *group, char *text, si
     }
 }
 
-/* Checks that one key of a group is given, or at most one if the group begins with '?'. */
+/* Checks a group of keys that exclude each other: one must be given, or at most one if its name begins with '?'. */
 static TalusStatus check_group(const SceneType *type, const TalusJson *json, const char *group)
 {
     const TalusJson *given = NULL;
@@ -340,6 +342,8 @@ static bool fits(const SceneType *type, TalusJsonKind kind)
            (type->kind <= SCENE_TEXT && kind == TALUS_JSON_STRING);
 }
 
+/* Reads an object, or a bare value or word that stands for one (SceneType.shorthand, SceneType.word), into the struct.
+ * The first member of the struct points to `json`. */
 static TalusStatus read_object(SceneReader *r, const SceneType *type, const TalusJson *json,
                                void *structure)
 {

@@ -84,8 +84,8 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 
 typedef struct Overlap {
     TalusBodyRef a, b;
-    double depth, size, time;
-    int pairs;
+    double depth, size, time; /* m; of the smaller moving body, m; of arrival, s, 0: at start */
+    int pairs;                /* number of pairs that overlap; this one overlaps most */
 } Overlap;
 
 /* Returns the words for the size that an overlap is relative to, such as "radius". */
