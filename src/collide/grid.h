@@ -36,12 +36,13 @@ typedef struct TalusGrid {
     /* Valid during a call. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
-    int moving;              /* moving bodies in the sample; 0: nothing can touch */
-    TalusVec3 drift;         /* mean velocity of the sample, m/s */
-    double unit;             /* a power of two near the typical fat radius */
-    double per_unit;         /* 1 / unit */
-    double edge_factor;      /* cell size: edges are edge_factor times a power of two, in units */
-    double large;            /* fixed bodies with a larger fat radius are walls */
+    int moving;         /* moving bodies in the sample; 0: nothing can touch */
+    TalusVec3 drift;    /* mean velocity of the sample, m/s */
+    double unit;        /* a power of two near the typical fat radius */
+    double per_unit;    /* 1 / unit */
+    double edge_factor; /* cell size: edges are edge_factor times a power of two, in units */
+    double
+        large; /* m: bodies that are fixed, driven or asleep, with a larger fat radius, are walls */
     TalusVec3 low, high;     /* box that contains most bodies, in units */
     atomic_llong bad_body;   /* lowest slot whose numbers are not finite */
     atomic_llong odd_sphere; /* lowest slot of a sphere whose size is not its radius */

@@ -25,7 +25,7 @@ typedef float Quad __attribute__((vector_size(16)));
 typedef struct Pass {
     const TalusOperator *op;
     const TalusQuasi *q;
-    /* direction: own weights r; scale, a power of two, multiplies the sum over pairs */
+    /* direction d = own r + scale (sum over pairs of weight[2 i] s_i + weight[2 i + 1] y_i); scale is a power of two */
     double own, scale;
     float weight[2 * TALUS_PAIRS]; /* weights of s and y of each pair, relative to `scale` */
     double eta;                    /* smoothing: share of x in the running average */

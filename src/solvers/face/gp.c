@@ -226,7 +226,8 @@ static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
     return TALUS_OK;
 }
 
-/* Moves x to P(x + a w), with a halved until Eq. (16) holds, at least to the first bound. Returns the decrease of f. */
+/* Projected line search from x along w: x = P(x + a w), a halved until the objective f falls enough, Eq. (16) of gp.h.
+ * Once a is within the step to the first bound, x moves inside the set instead. Returns the decrease of f. */
 static double search_along_step(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;

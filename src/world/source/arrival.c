@@ -130,16 +130,28 @@ static double size_of(const TalusWorld *world, const TalusContact *c)
     return talus_contact_size(b->size, b->shape, b->mobility, c);
 }
 
-/* Returns the deepest contact at the start of the step. */
-static const TalusContact *deepest(const TalusWorld *world)
+/* Returns the smallest id that the step gave; UINT64_MAX: none. Ids rise. */
+static uint64_t first_new_id(const TalusWorld *world)
+{
+    const TalusJournal *j = &world->journal;
+    uint64_t first = UINT64_MAX;
+    for (int i = 0; i < j->count; i++)
+        if (j->entry[i].shape < 0 && world->bodies.id[j->entry[i].slot] < first)
+            first = world->bodies.id[j->entry[i].slot];
+    return first;
+}
+
+/* Returns the deepest contact of a body that the step added, over the smaller size; NULL: none overlaps. */
+static const TalusContact *deepest_arrival(const TalusWorld *world)
 {
     const TalusContactList *list = talus_world_contacts(world);
+    const uint64_t *id = world->bodies.id, first = first_new_id(world);
     const TalusContact *worst = NULL;
     double ratio = 0.0;
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
         double r = -c->gap / size_of(world, c);
-        if (r > ratio) {
+        if (r > ratio && (id[c->a] >= first || id[c->b] >= first)) {
             ratio = r;
             worst = c;
         }
@@ -156,8 +168,8 @@ void talus_arrivals_report(TalusWorld *world)
     if (!any || world->said_overlap || !(world->info.penetration_max > TALUS_DEEP_OVERLAP) ||
         talus_world_download_contacts(world) != TALUS_OK)
         return;
-    const TalusContact *c = deepest(world);
-    if (!c)
+    const TalusContact *c = deepest_arrival(world);
+    if (!c || !(-c->gap > TALUS_DEEP_OVERLAP * size_of(world, c)))
         return;
     world->said_overlap = true;
     talus_log_to(

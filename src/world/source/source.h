@@ -55,7 +55,7 @@ void talus_sources_clear(TalusWorld *world);
 void talus_pending_clear(TalusPending *pending);
 
 /* ---- arrival.c ---- */
-/* At the end of a successful step: logs batches that arrived deep inside other bodies, once. */
+/* At the end of a successful step that added batches: warns, once per world, of the deepest overlap of an added body. */
 void talus_arrivals_report(TalusWorld *world);
 
 #endif

@@ -189,8 +189,8 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
     return advance(world, 0.5 * h, depth + 1);
 }
 
-/* True if bodies move so far within this part that it must be halved. The smallest parts are accepted, with a
- * report. */
+/* True if this part of the step must be halved because bodies move too far: farther than half a period, or than the
+ * space beside a wall (world->clipped counts them). The smallest parts are accepted, with a report. */
 static bool moves_too_far(TalusWorld *world, int depth)
 {
     if (world->clipped == 0 || depth < MAX_HALVINGS)

@@ -39,7 +39,8 @@ enum FaceTask {
 };
 
 /* Sums of the product's kernel in a search: p'N p, p'p, p'g; LIMIT is a maximum, of minus the step to the boundary.
- * After a projection the first two are those of the step taken, to test the norm. */
+ * After a projection, PNP and PP are s'N s and s's of the step s taken; their quotient raises the estimate of |N| if it
+ * is larger. */
 enum { FACE_PNP, FACE_PP, FACE_PG, FACE_LIMIT, FACE_SEARCH_SUMS };
 /* Sums of a split: |phi|^2, |beta|^2, active blocks, phi'N p, squared residual; the last is a maximum. */
 enum {

@@ -71,8 +71,8 @@ struct TalusSweep {
     CuArray<double> own;       /* [9 blocks]: each contact's own block of N + E */
     CuArray<double> partial;   /* sum of squared velocity changes of each block of threads */
     int partials;              /* number of these sums in the sweep launched last */
-    CuArray<double> added;     /* work space of their total, as CuPartials */
-    CuArray<unsigned> arrived; /* likewise */
+    CuArray<double> added;     /* sums of `partial` by the blocks of threads of a second kernel */
+    CuArray<unsigned> arrived; /* number of those blocks that are done; 0 between launches */
     int sweeps;                /* since begin */
     cudaGraphExec_t graph;
 };
