@@ -54,7 +54,7 @@ set(talus_test_environment
   TSAN_OPTIONS=halt_on_error=1)
 
 set(talus_long_tests paraview scene_hashes test_solvers test_solvers_limits test_solvers_repeat cli_resume cli_backend_bench cli_view
-    cli_files test_solvers_rounding test_draw test_draw_shapes viewer_page report_page)
+    cli_files test_solvers_rounding test_draw test_draw_shapes viewer_page report_page test_cuda_machines test_world_ratio)
 
 function(talus_add_test name)
   set(work ${PROJECT_BINARY_DIR}/tests/work/${name})
