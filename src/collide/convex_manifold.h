@@ -37,7 +37,8 @@ TALUS_INLINE void talus_convex_convex(const TalusPose *a, const TalusPose *b, do
         talus_manifold_at_nearest(a, b, &p, &near, reach, sink);
 }
 
-/* A convex body a against the plane b: adds the corners of a's facing part, and the lowest point if none is as low. */
+/* A convex body a against the plane b. Candidates are the corners of a's facing part, and its lowest point if no corner
+ * is as low; adds at most four of those within reach, the lowest among them. */
 TALUS_INLINE void talus_convex_plane(const TalusPose *a, const TalusPose *b, double reach,
                                      TALUS_MANIFOLD_SINK *sink)
 {

@@ -1,15 +1,17 @@
 /* collide/mesh_parts.h - contacts of a convex body with one facet of a mesh or height field: its face, an edge or a
- * vertex. The body is clear of the surface (mesh_clear.h). For host and device.
+ * vertex. The body has been moved clear of the surface (mesh_clear.h). For host and device.
  *
  *   1. A body above the facet's plane, or at most TALUS_FACET_HAIR below it, has face contacts where it projects into
  *      the facet. If its lowest point does, these are all.
- *   2. Otherwise the nearest points of body and facet (convex.h) decide. If the point on the facet is on an edge or at
- *      a vertex whose normal cone (facets.h) contains the direction from there to the body, that edge or vertex has
- *      the contact. If the direction is the facet's normal, or the surface continues in the facet's plane beyond that
- *      point, the face has contacts. Else a neighbour is nearer, and the facet has none.
+ *   2. Otherwise the nearest points of body and facet (convex.h) decide, by the direction from the facet to the body.
+ *      Inside the normal cone (facets.h) of the edge or vertex that has the facet's point: that edge or vertex has a
+ *      contact. Equal to the facet's normal: the face has contacts, and the edge or vertex too if it is nearer than
+ *      these. Outside the cone: the face has contacts if the surface continues in its plane beyond that point, or if
+ *      body and facet still overlap. Else a neighbour has the contact.
  *
- * Face contacts are the corners of the body's facing part, clipped to the facet. Corners cut at edges across which the
- * surface continues in the same plane are dropped, because they are no corners of the whole. */
+ * Face contacts are the corners of the body's facing part, clipped to the facet, and the lowest point if no corner is
+ * as low. Corners cut at edges across which the surface continues in the same plane are dropped, because they are no
+ * corners of the whole. */
 #ifndef TALUS_COLLIDE_MESH_PARTS_H
 #define TALUS_COLLIDE_MESH_PARTS_H
 

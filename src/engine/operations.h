@@ -70,9 +70,10 @@ OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *opt
 /* After a solve: computes the solved velocities v_f + M^-1 D gamma for the operations below. *changed: true if some
  * moving body's velocity differs by more than `limit`, m/s, from the one that detection used. */
 OPERATION(TalusStatus, solved, (TalusEngine *engine, double limit, bool *changed))
-/* Searches around the bodies whose velocities changed by more than `limit`. *missed: true if the list lacks a contact
- * whose gap, moved by the solved velocities, ends below -h `tolerance`; both in m/s. Where this operation is NULL the
- * caller assumes a missed contact. */
+/* Searches around the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the list lacks a
+ * contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds those found.
+ * Pairs of convex bodies that have a contact are not searched. Without general contacts there is no search and *missed
+ * is true, because redetection of spheres is cheap; where this operation is NULL the caller assumes the same. */
 SHARED_ONLY(TalusStatus, find_missed, (TalusEngine *engine, const TalusDetectOptions *options,
             double limit, double tolerance, bool *missed))
 /* Probes of the solved step: sum_probes, before integrate, requests the sums; get_probes, after it, writes them. */

@@ -65,7 +65,8 @@ struct TalusSweep {
     double (*change)[3];         /* impulse change of each heavy item in this sweep */
     int32_t *split;              /* [bodies]: number of heavy items that share the body */
 
-    /* in sequence: one item per block; order: the blocks in visiting order */
+    /* in sequence: one item per block. order, also used block by block: the blocks in visiting order; with `local`,
+     * indices of its items */
     int32_t *order;
 
     /* block by block (sweep_sparse.c): `step` steps a block, returns its squared velocity change */

@@ -77,7 +77,8 @@ static double matrix_terms(const Pass *pass, int64_t i)
     return sqrt(sum2);
 }
 
-/* Returns the size of the terms of block i's gradient, at least d |gamma_i|, enlarged for Coulomb's law (terms.h). */
+/* Returns the sum of the sizes of the terms of block i's gradient, to which its rounding is relative (terms.h): at
+ * least d |gamma_i|, d its mean diagonal entry; times 1 + mu where Coulomb's law adds De Saxce's shift. */
 static double block_terms(const Pass *pass, int64_t i)
 {
     const TalusOperator *op = pass->op;

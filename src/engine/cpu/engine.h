@@ -94,7 +94,7 @@ static inline bool cpu_has_force(const CpuEngine *e, int64_t slot)
     return slot < e->forces;
 }
 
-/* Returns the inertia of the body's shape; NULL for a sphere. */
+/* Returns the inertia per unit mass, and its inverse, of the body's shape; NULL for a sphere. */
 static inline const TalusGyration *cpu_gyration(const CpuEngine *e, int64_t slot)
 {
     int32_t shape = e->bodies.shape[slot];

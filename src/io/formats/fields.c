@@ -149,7 +149,7 @@ static int reals(const TalusField *field, const TalusSnapshot *snapshot, int row
     if (field->source == TALUS_SOURCE_NORMAL_FORCE)
         out[0] = talus_snapshot_contact_force(snapshot, row);
     else
-        memcpy(out, at, (size_t)n * sizeof *out); /* vectors and quaternions are arrays of double */
+        memcpy(out, at, (size_t)n * sizeof *out); /* vectors and quaternions consist of n doubles */
     if (field->source == TALUS_SOURCE_FORCE)
         for (int i = 0; i < n; i++)
             out[i] = over_step(snapshot, out[i]);

@@ -15,8 +15,9 @@ struct TalusFramesWriter {
     TalusGrowing file;
     int version; /* of the file; a resume keeps it */
     TalusDetail detail;
-    TalusHeadStore named; /* only its title and scene are used, for new heads */
-    TalusHeadStore head;  /* last head written */
+    TalusHeadStore
+        named; /* only title and scene: if not "", they replace those of new HEAD chunks */
+    TalusHeadStore head; /* last head written */
     bool has_head, warned_clamped;
     TalusIndexRow *frame;
     int frames;

@@ -23,8 +23,8 @@ static const double RELAX = 1.5;
 /* Minimum size of a block on the support, relative to the whole. */
 static const double LEVELS[] = {1e-2, 1e-4, 0.0};
 
-/* Minimum length of x after projections of a start of length 1. Both projections only shorten x: if almost nothing
- * remains, null space and cone meet only in zero. */
+/* Length of x, from a start of length 1, below which the search ends. Both projections only shorten x: where almost
+ * nothing remains, null space and cone have no common direction near the start, as a rule none but zero. */
 static const double LEAST_SIZE = 1e-3;
 
 /* Balance that counts as rounding, and minimum gain over balance; half of what the verifier accepts. */

@@ -178,7 +178,7 @@ static void fill(TalusIpmSystem *s)
 
 /* ---- solution ---- */
 
-/* y = S^-1 y of contact i, scaled by the unit of mass. */
+/* y = S^-1 y / s->mass of contact i, with S = T + e 1 1', e the compliance (ipm_system.h). */
 static void divide(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;

@@ -247,7 +247,8 @@ static void along(const TalusSsn *w, int b, double t, double *y)
     }
 }
 
-/* G'G at y + t dy. Clamps x, so one product is needed, of the change of x, which is left in D. */
+/* Returns G'G (map=normal) at y + t dy. There x is y clamped, not linear in t, so every t takes a product: of the
+ * change of x, which is left in D, as the product is in ND. */
 static double normal_merit(TalusSsn *w, const double *x, double t)
 {
     double sum = 0.0, y[MAX_ROWS] = {0}, to[MAX_ROWS], g[MAX_ROWS], f[MAX_ROWS];

@@ -18,8 +18,8 @@ TalusQuat talus_quat_turn(TalusVec3 axis, double turns);
 /* Writes `count` sizes, uniform in [min, max]. */
 void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out);
 
-/* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` shifts each body by at most that
- * share of the gap spacing - 2 half in its cell. */
+/* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` is the share of half the gap,
+ * spacing / 2 - half, by which a body is shifted at most, either way along each axis, in its cell. */
 typedef struct TalusLattice {
     TalusVec3 lo, spacing;
     TalusVec3 half; /* half extents of the largest body */

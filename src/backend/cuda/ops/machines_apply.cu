@@ -1,7 +1,8 @@
 /* backend/cuda/ops/machines_apply.cu - satisfaction of eliminated joints in velocities. */
 #include "backend/cuda/ops/machines.h"
 
-/* Applies matrices, if the view has them, else the factorisation. */
+/* Makes the velocities of a machine's bodies satisfy its joints, one machine per block of threads: by the dense
+ * matrices view.response if there are any, else by the factorisation. */
 static __global__ void __launch_bounds__(RESPONSE_THREADS)
     apply_machines(CuMachinesView view, double (*velocity)[8])
 {
