@@ -15,9 +15,8 @@ struct TalusFramesWriter {
     TalusGrowing file;
     int version; /* of the file; a resume keeps it */
     TalusDetail detail;
-    TalusHeadStore
-        named; /* only title and scene: if not "", they replace those of new HEAD chunks */
-    TalusHeadStore head; /* last head written */
+    TalusHeadStore named; /* title and scene that, if not "", replace those of new heads */
+    TalusHeadStore head;  /* last head written */
     bool has_head, warned_clamped;
     TalusIndexRow *frame;
     int frames;

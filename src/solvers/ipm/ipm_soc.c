@@ -42,8 +42,7 @@ static const double OUTSIDE = 1e-15;  /* distance from K, relative to the size, 
 static const double LEAST_MU = 1e-30; /* friction below this is rounding */
 static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
 static const double INEXACT = 1e3;    /* factor on ENOUGH: the step is useless */
-static const double FALLING =
-    0.9; /* factor on the least residual so far: below it an iteration progresses */
+static const double FALLING = 0.9;    /* factor on the least residual: below, a step progresses */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets vanishing pivots */
 /* Size of the starting impulses: factor from one start to the next, and maximum. APART: distance of z and U, relative
