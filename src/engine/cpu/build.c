@@ -112,9 +112,10 @@ static double offset_of(const BuildContext *c, int64_t i, const TalusContact *co
                         const TalusLaw *law, double size)
 {
     const CpuEngine *e = c->engine;
+    if (e->forces == 0 || law->restitution == 0.0) /* loads matter to a rebound only */
+        return talus_contact_offset(c->op, i, law, &e->built, contact->gap, size, NULL);
     TalusLoad load[2] = {load_of(c, contact->a), load_of(c, contact->b)};
-    return talus_contact_offset(c->op, i, law, &e->built, contact->gap, size,
-                                e->forces > 0 ? load : NULL);
+    return talus_contact_offset(c->op, i, law, &e->built, contact->gap, size, load);
 }
 
 static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *contact, double size)
