@@ -32,7 +32,6 @@ typedef struct Run {
     const TalusTaoKind *kind;
     const TalusTaoParams *p;
     TalusTaoWork *w;
-    int round;
     double rms, max; /* residual of the last iterate */
     double least;    /* minimum rms in this round */
     int since;       /* iterations since that minimum */
