@@ -56,7 +56,7 @@ static void run_wrench(Bench *b)
 
 static void run_gather(Bench *b)
 {
-    talus_cpu_gather(b->op, (const double(*)[6])b->op->scratch->record, true,
+    talus_cpu_gather(b->op, (const double(*)[6])b->op->scratch->record, true, false,
                      b->op->scratch->velocity);
 }
 
@@ -69,7 +69,7 @@ static void run_velocity(Bench *b)
 static void run_residual(Bench *b)
 {
     TalusResidualSums sums;
-    talus_backend_cpu.op.residual(b->op, b->start, &sums);
+    talus_backend_cpu.op.residual(b->op, b->start, &sums, NULL);
     sink = sums.residual2;
 }
 

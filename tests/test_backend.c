@@ -107,7 +107,7 @@ static bool same_residuals(const Twins *t)
     double *x = random_vector(t->n, 2);
     TalusResidualSums sums[2];
     for (int k = 0; k < 2; k++)
-        cpu->op.residual(t->op[k], x, &sums[k]);
+        cpu->op.residual(t->op[k], x, &sums[k], NULL);
     bool ok = near_one(sums[0].residual2, sums[1].residual2) &&
               near_one(sums[0].residual_max, sums[1].residual_max);
     free(x);
@@ -198,7 +198,7 @@ static bool step_measures_its_start(const Twins *t)
     TalusStepSums sums;
     memcpy(gamma, a.x, (size_t)t->n * sizeof *gamma);
     cpu->op.scale(t->op[0], a.metric, false, gamma);
-    cpu->op.residual(t->op[0], gamma, &at);
+    cpu->op.residual(t->op[0], gamma, &at, NULL);
     cpu->step.accelerate(t->op[0], &a, &sums);
     bool ok =
         near_one(sums.residual2, at.residual2) && near_one(sums.residual_max, at.residual_max);
@@ -224,7 +224,7 @@ static bool same_sweeps(const Twins *t, TalusOrder order, TalusMetric metric)
             for (int k = 0; k < 2; k++) {
                 TalusResidualSums sums;
                 cpu->sweep.end(sweep[k], x[k]);
-                cpu->op.residual(t->op[k], x[k], &sums);
+                cpu->op.residual(t->op[k], x[k], &sums, NULL);
             }
     }
     for (int k = 0; k < 2; k++) {

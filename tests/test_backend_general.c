@@ -94,7 +94,7 @@ static void run_steps(const ModelCase *c, Results *r)
     KEEP(r, residual);
     keep(r, gamma, c->n);
     TalusResidualSums measured;
-    cpu->op.residual(c->op, gamma, &measured);
+    cpu->op.residual(c->op, gamma, &measured, NULL);
     KEEP(r, measured);
     free(a.x);
     free(a.x_prev);
@@ -152,7 +152,7 @@ static void run_sweeps(const ModelCase *c, Results *r)
         CHECK_OK(cpu->sweep.begin(c->op, &options, gamma, &sweep));
         change = cpu->sweep.run(sweep, 2);
         cpu->sweep.end(sweep, gamma);
-        cpu->op.residual(c->op, gamma, &residual); /* uses the scratch */
+        cpu->op.residual(c->op, gamma, &residual, NULL); /* uses the scratch */
         KEEP(r, residual);
         change += cpu->sweep.run(sweep, 1);
         cpu->sweep.end(sweep, gamma);
@@ -167,10 +167,10 @@ static void run_laws(const ModelCase *c, Results *r)
 {
     double *gamma = model_vector(c->n, 9, -0.3), *q = model_vector(c->n, 9, 0.0);
     TalusLawSums sums;
-    cpu->law.shift(c->op, gamma, 0.5, &sums);
+    cpu->law.shift(c->op, gamma, 0.5, &sums, NULL);
     KEEP(r, sums);
     cpu->law.estimate(c->op, (const TalusMetricBlock *)c->metric, gamma, 0.5);
-    cpu->law.shift(c->op, gamma, 0.0, &sums);
+    cpu->law.shift(c->op, gamma, 0.0, &sums, NULL);
     KEEP(r, sums);
     cpu->op.product(c->op, gamma, true, true, q);
     keep(r, q, c->n);
@@ -323,7 +323,7 @@ static void check_descent(const TalusOperator *op, double reduced)
     double before = 0.0;
     TalusResidualSums first, last;
     TalusSweep *sweep = NULL;
-    cpu->op.residual(op, gamma, &first);
+    cpu->op.residual(op, gamma, &first, NULL);
     REQUIRE_OK(cpu->sweep.begin(op, &options, gamma, &sweep));
     for (int k = 0; k < 200; k++) {
         cpu->sweep.run(sweep, 1);
@@ -332,7 +332,7 @@ static void check_descent(const TalusOperator *op, double reduced)
         CHECK(now <= before + 1e-14 * fabs(before));
         before = now;
     }
-    cpu->op.residual(op, gamma, &last);
+    cpu->op.residual(op, gamma, &last, NULL);
     CHECK(last.residual2 <= reduced * reduced * first.residual2);
     cpu->sweep.destroy(sweep);
     free(gamma);

@@ -229,9 +229,9 @@ static void check_shifts(ModelCase *c)
     for (int round = 0; round < 3; round++) {
         Expected e = expected_of(c, gamma, u, g);
         if (round < 2)
-            cpu->law.shift(c->op, gamma, round ? 0.25 : 1.0, &sums);
+            cpu->law.shift(c->op, gamma, round ? 0.25 : 1.0, &sums, NULL);
         else
-            cpu->law.shift(c->op, gamma, 0.0, &sums);
+            cpu->law.shift(c->op, gamma, 0.0, &sums, NULL);
         same_law_sums(&sums, &e.sums);
         for (int i = 0; round < 2 && i < c->blocks; i++)
             shift[i] += (round ? 0.25 : 1.0) * (e.sigma[i] - shift[i]);
@@ -323,15 +323,15 @@ TEST(laws_of_nothing_but_ccp)
     TalusResidualSums plain;
     TalusLawSums sums;
     CHECK(!c.op->mixed_sets && !c.op->unshifted && !c.op->estimate);
-    cpu->op.residual(c.op, gamma, &plain);
-    cpu->law.shift(c.op, gamma, 1.0, &sums);
+    cpu->op.residual(c.op, gamma, &plain, NULL);
+    cpu->law.shift(c.op, gamma, 1.0, &sums, NULL);
     near_sum(sums.residual2, plain.residual2);
     near_sum(sums.residual_max, plain.residual_max);
     CHECK(sums.shift2 == 0.0 && sums.estimate2 == 0.0);
     cpu->law.unshift(c.op);
     cpu->law.estimate(c.op, NULL, gamma, 1.0);
     gamma[4] = NAN;
-    cpu->law.shift(c.op, gamma, 0.0, &sums);
+    cpu->law.shift(c.op, gamma, 0.0, &sums, NULL);
     CHECK(isnan(sums.residual2) && isnan(sums.residual_max));
     free(gamma);
     free_model_case(&c);

@@ -352,7 +352,7 @@ static void check_residual(ModelCase *c)
     else {
         cpu->op.product(c->op, x, true, true, g);
         natural(c, x, g, &expected2, &expected_max);
-        cpu->op.residual(c->op, x, &sums);
+        cpu->op.residual(c->op, x, &sums, NULL);
         near_sum(sums.residual2, expected2);
         near_sum(sums.residual_max, expected_max);
         for (int i = 0; i < c->blocks; i++)

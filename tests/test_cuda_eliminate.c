@@ -87,7 +87,7 @@ TEST(operations_agree)
         }
         for (int s = 0; s < 2; s++) {
             const TalusBackend *backend = b.r[s].backend;
-            backend->op.residual(&b.r[s].op, b.x[s], &sums[s]);
+            backend->op.residual(&b.r[s].op, b.x[s], &sums[s], NULL);
             backend->step.relax(&b.r[s].op, 0.3, 0.8, b.x[s], &sum2[s], &max[s]);
             talus_reduced_recover(&b.r[s], b.x[s]);
         }

@@ -62,7 +62,7 @@ static Case open_test(TestProblem test)
     CHECK_OK(cuda_mirror(c.host, &c.device));
     CHECK_OK(cuda->op.scratch(&c.device));
     double *zero = calloc((size_t)c.n, sizeof *zero);
-    cpu->op.residual(c.host, zero, &start);
+    cpu->op.residual(c.host, zero, &start, NULL);
     c.start = start.residual2;
     free(zero);
     return c;
@@ -191,7 +191,7 @@ static bool same_run(const TalusRun *a, const TalusRun *b, double tolerance)
 static double residual2(const Case *c, const double *gamma)
 {
     TalusResidualSums sums;
-    cpu->op.residual(c->host, gamma, &sums);
+    cpu->op.residual(c->host, gamma, &sums, NULL);
     return sums.residual2;
 }
 
@@ -199,7 +199,7 @@ static double residual2(const Case *c, const double *gamma)
 static double law_residual2(const Case *c, const double *gamma)
 {
     TalusLawSums sums;
-    cpu->law.shift(c->host, gamma, 0.0, &sums);
+    cpu->law.shift(c->host, gamma, 0.0, &sums, NULL);
     return sums.residual2;
 }
 

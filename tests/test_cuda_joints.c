@@ -109,8 +109,8 @@ static void check_residual(Case *c)
     Both x = make_both(c, c->x);
     double sum2, max, expected2, expected_max;
     TalusResidualSums got, expected;
-    cpu->op.residual(c->op, x.host, &expected);
-    cuda->op.residual(&c->device, x.device, &got);
+    cpu->op.residual(c->op, x.host, &expected, NULL);
+    cuda->op.residual(&c->device, x.device, &got, NULL);
     same_sum(got.residual2, expected.residual2);
     same_sum(got.residual_max, expected.residual_max);
     cpu->step.relax(c->op, 0.3, 0.8, x.host, &expected2, &expected_max);

@@ -223,7 +223,7 @@ static void same_sweeps(Case *c, const TalusSweepOptions *options)
             CHECK_NEAR(change, expected, 1e-11 * expected);
             cuda->sweep.end(c->sweep, c->vector);
             cuda->vector.get(cuda_op(), gamma, c->vector, (size_t)c->n);
-            cuda->op.residual(&c->device, c->vector, &sums); /* uses the scratch */
+            cuda->op.residual(&c->device, c->vector, &sums, NULL); /* uses the scratch */
             check_near(gamma, r.gamma, c->n, 1e-12);
         }
         end_reference(&r);

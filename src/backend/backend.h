@@ -176,6 +176,12 @@ typedef struct TalusResidualSums {
     double residual2, residual_max;
 } TalusResidualSums;
 
+/* Sum of squares and maximum over blocks of |N| |gamma| + |q|, the size of the terms whose sum is the gradient: its
+ * rounding is relative to them. Coulomb blocks count 1 + mu times (terms.h). */
+typedef struct TalusTermSums {
+    double terms2, terms_max;
+} TalusTermSums;
+
 /* Sums over blocks that measure gamma by the friction laws. */
 typedef struct TalusLawSums {
     double residual2, residual_max; /* natural residual by each block's own law (problem.h) */

@@ -57,13 +57,9 @@ OPERATION(void, op, product, (const TalusOperator *op, const double *gamma, bool
 /* out = S (N + E) S x, plus S q if `offset`. One product. */
 OPERATION(void, op, gradient, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, bool offset, double *out))
-/* Natural residual (problem.h) of gamma. One product. */
+/* Natural residual (problem.h) of gamma, and the terms that bound its rounding; `terms` may be NULL. One product. */
 OPERATION(void, op, residual, (const TalusOperator *op, const double *gamma,
-          TalusResidualSums *sums))
-/* Sum of squares and maximum over blocks of |N| |gamma| + |q|, the size of the terms whose sum is the gradient: its
- * rounding is relative to them. Coulomb blocks count 1 + mu times (terms.h). About one product. */
-OPERATION(void, op, terms, (const TalusOperator *op, const double *gamma, double *sum2,
-          double *max))
+          TalusResidualSums *sums, TalusTermSums *terms))
 /* Writes the metric s = 1 / sqrt of the block's mean diagonal (trace), or of its normal and tangential entries
  * apart (anisotropic), into out[op->blocks]. */
 OPERATION(void, op, metric, (const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out))
@@ -114,9 +110,9 @@ GROUP_END(TalusBlockOps)
 GROUP(TalusLawOps)
 /* Measures gamma by each block's own law, and moves the shift s of every Coulomb block, part of op->bias or op->offset,
  * by `share` of the way to sigma: mu times the section's support function at -u_t, plus the terms of spinning and
- * rolling. share 0 only measures. One product. */
+ * rolling. share 0 only measures. `terms` as in op.residual, may be NULL. One product. */
 OPERATION(void, law, shift, (const TalusOperator *op, const double *gamma, double share,
-          TalusLawSums *sums))
+          TalusLawSums *sums, TalusTermSums *terms))
 /* Resets all shifts to 0. */
 OPERATION(void, law, unshift, (const TalusOperator *op))
 /* Moves the estimate of every prism by `share` of the way to gamma_n = s_n x_n. No product. */

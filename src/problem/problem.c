@@ -281,33 +281,34 @@ TalusStatus talus_problem_body_velocity(TalusProblem *p, const double *gamma, do
     return TALUS_OK;
 }
 
-/* Estimated rounding error of the residual. It is 0 for zero impulses with residual 0, which solve the problem whatever
- * the last digits of velocities. */
+/* Estimated rounding error of the residual at gamma. It is 0 for zero impulses with residual 0, which solve the problem
+ * whatever the last digits of velocities. */
 static TalusResidual hidden_by_rounding(const TalusBackend *backend, const TalusOperator *op,
-                                        const double *gamma, const TalusResidual *residual)
+                                        const double *gamma, const TalusResidual *residual,
+                                        const TalusTermSums *terms)
 {
-    double terms2, max;
     if (op->blocks == 0 || (residual->max == 0.0 && backend->vector.dot(op, gamma, gamma) == 0.0))
         return (TalusResidual){0};
-    backend->op.terms(op, gamma, &terms2, &max);
-    return (TalusResidual){TALUS_ROUNDING * sqrt(terms2 / op->blocks), 2.0 * TALUS_ROUNDING * max};
+    return (TalusResidual){TALUS_ROUNDING * sqrt(terms->terms2 / op->blocks),
+                           2.0 * TALUS_ROUNDING * terms->terms_max};
 }
 
 void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op, bool beyond,
                             const double *gamma, TalusResidual *out, TalusResidual *rounding)
 {
     TalusResidualSums sums;
+    TalusTermSums terms, *wanted = rounding ? &terms : NULL;
     double blocks = op->blocks > 0 ? op->blocks : 1;
     if (beyond) {
         TalusLawSums law;
-        backend->law.shift(op, gamma, 0.0, &law);
+        backend->law.shift(op, gamma, 0.0, &law, wanted);
         sums = (TalusResidualSums){law.residual2, law.residual_max};
     } else {
-        backend->op.residual(op, gamma, &sums);
+        backend->op.residual(op, gamma, &sums, wanted);
     }
     *out = (TalusResidual){sqrt(sums.residual2 / blocks), sums.residual_max};
     if (rounding)
-        *rounding = hidden_by_rounding(backend, op, gamma, out);
+        *rounding = hidden_by_rounding(backend, op, gamma, out, &terms);
 }
 
 void talus_problem_residual_and_rounding(TalusProblem *p, const double *gamma, TalusResidual *out,

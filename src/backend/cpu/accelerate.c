@@ -316,12 +316,13 @@ void talus_cpu_step_accelerate(const TalusOperator *op, TalusAccelerated *state,
     if (!state->warm || !op->pair)
         talus_cpu_unscale(op, state->metric, state->x);
     if (op->pair)
-        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, true, op->scratch->velocity);
+        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, true, false,
+                         op->scratch->velocity);
     else
         talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, sparse_chunk, &pass);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, accelerate_chunk, &pass);
     double total[6];
-    talus_cpu_collect(op, 6, total);
+    talus_cpu_collect(op, 5, 1, total);
     *sums = (TalusStepSums){total[0], total[1], total[2], total[3], total[4], sqrt(total[5])};
     double *next = state->x_prev;
     state->x_prev = state->x;

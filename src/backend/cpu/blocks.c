@@ -139,7 +139,7 @@ void talus_cpu_block_forward_backward(const TalusOperator *op, const TalusMetric
     Pass pass = {.op = op, .metric = metric, .x = x, .g = g, .step = step, .t = t, .r = r};
     double total[4];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, forward_chunk, &pass);
-    talus_cpu_collect(op, 4, total);
+    talus_cpu_collect(op, 3, 1, total);
     *sums = (TalusForward){total[0], total[1], total[2], sqrt(total[3])};
 }
 
@@ -222,7 +222,7 @@ void talus_cpu_block_split(const TalusOperator *op, const TalusMetricBlock *metr
                  .chopped = chopped};
     double total[FACE_SUMS];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, split_chunk, &pass);
-    talus_cpu_collect(op, FACE_SUMS, total);
+    talus_cpu_collect(op, FACE_SUMS - 1, 1, total);
     *face = (TalusFace){.free2 = total[FREE2],
                         .reduced_g = total[REDUCED_G],
                         .chopped_g = total[CHOPPED_G],
@@ -335,7 +335,7 @@ void talus_cpu_block_compare(const TalusOperator *op, const TalusMetricBlock *me
     Pass pass = {.op = op, .metric = metric, .x = x, .g = y};
     double total[3];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, compare_chunk, &pass);
-    talus_cpu_collect(op, 3, total);
+    talus_cpu_collect(op, 2, 1, total);
     *active = (int)total[0];
     *changed = (int)total[1];
 }

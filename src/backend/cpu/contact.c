@@ -12,6 +12,7 @@
 
 #include "backend/cpu/sphere_lanes.h"
 #include "backend/frame.h"
+#include "backend/terms.h"
 
 /* Packs of two contacts computed side by side. The processor's reorder window holds little more than one pack, so
  * that it would wait for results; statements are loops over WIDE packs, which the compiler unrolls. */
@@ -247,36 +248,50 @@ typedef struct Gather {
     const TalusOperator *op;
     const double (*record)[6];
     double (*velocity)[8];
-    bool free_motion;
+    bool free_motion, terms;
 } Gather;
 
-/* sum = {p_x, p_y}, {p_z, t_x}, {t_y, t_z} over one body's records. Flipping the sign bit gives an impulse the sign of
- * its side; torques are added, for the caller to subtract. */
-KERNEL void body_sum(const double (*record)[6], const int32_t *incidence, int count, Lane sum[3])
+/* sum = {p_x, p_y}, {p_z, t_x}, {t_y, t_z} over one body's records; if `terms`, size = the same sums of absolute values.
+ * Flipping the sign bit gives an impulse the sign of its side; torques are added, for the caller to subtract. */
+KERNEL void body_sum(const double (*record)[6], const int32_t *incidence, int count, bool terms,
+                     Lane sum[3], Lane size[3])
 {
-    sum[0] = sum[1] = sum[2] = lane(0.0);
+    const Mask unsign = {INT64_MAX, INT64_MAX}; /* all bits but the sign */
+    for (int k = 0; k < 3; k++)
+        sum[k] = size[k] = lane(0.0);
     for (int k = 0; k < count; k++) {
         const double *r = record[incidence[k] >> 1];
+        Lane part[3] = {lane_load(r), lane_load(r + 2), lane_load(r + 4)};
         int64_t flip = incidence[k] & 1 ? 0 : INT64_MIN;
-        sum[0] += (Lane)((Mask){flip, flip} ^ (Mask)lane_load(r));
-        sum[1] += (Lane)((Mask){flip, 0} ^ (Mask)lane_load(r + 2));
-        sum[2] += lane_load(r + 4);
+        sum[0] += (Lane)((Mask){flip, flip} ^ (Mask)part[0]);
+        sum[1] += (Lane)((Mask){flip, 0} ^ (Mask)part[1]);
+        sum[2] += part[2];
+        for (int j = 0; terms && j < 3; j++)
+            size[j] += (Lane)(unsign & (Mask)part[j]);
     }
 }
 
-static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Writes |V| and |W| of a body (terms.h) to entries 3 and 7 of v, from the sums of absolute values of its records. */
+KERNEL void body_terms(const TalusOperator *op, int64_t body, const Lane size[3], double *v)
 {
-    const Gather *g = context;
+    double sum[6] = {size[0][0], size[0][1], size[1][0], size[1][1], size[2][0], size[2][1]};
+    double out[2];
+    talus_terms_body(op->body[body], op->inertia ? op->inertia[body] : NULL, sum, out);
+    v[3] = out[0];
+    v[7] = out[1];
+}
+
+KERNEL void gather_bodies(const Gather *g, int64_t begin, int64_t end, bool terms)
+{
     const TalusOperator op = *g->op; /* a copy, which no store below can alias */
     const double(*record)[6] = g->record;
     const Lane keep = lane(g->free_motion ? 1.0 : 0.0);
-    (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         const double *body = op.body[i];
         double *v = g->velocity[i], m = body[3], k = body[7];
-        Lane sum[3];
+        Lane sum[3], size[3];
         body_sum(record, op.incidence + op.incidence_start[i],
-                 op.incidence_start[i + 1] - op.incidence_start[i], sum);
+                 op.incidence_start[i + 1] - op.incidence_start[i], terms, sum, size);
         Lane turn[2] = {__builtin_shufflevector(sum[1], sum[2], 1, 2), lane(sum[2][1])};
         if (op.inertia) {
             double torque[3] = {turn[0][0], turn[0][1], turn[1][0]}, t[3];
@@ -291,13 +306,25 @@ static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         lane_store(v + 2, lane_low(keep * lane_load(body + 2) + m * sum[1], lane(m)));
         lane_store(v + 4, keep * lane_load(body + 4) - turn[0]);
         lane_store(v + 6, lane_low(keep * lane_load(body + 6) - turn[1], lane(k)));
+        if (terms)
+            body_terms(&op, i, size, v);
     }
 }
 
-void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
-                      double (*velocity)[8])
+static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    Gather g = {op, record, velocity, free_motion};
+    const Gather *g = context;
+    (void)chunk;
+    if (g->terms)
+        gather_bodies(g, begin, end, true);
+    else
+        gather_bodies(g, begin, end, false);
+}
+
+void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
+                      bool terms, double (*velocity)[8])
+{
+    Gather g = {op, record, velocity, free_motion, terms};
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);
     if (op->elimination)
         talus_elimination_apply(op->elimination, free_motion, velocity);

@@ -17,9 +17,19 @@ void talus_cpu_wrench(const TalusOperator *op, const double *gamma, int begin, i
 /* Writes gamma = S x to the scratch: its wrenches to `record` or, for an explicit matrix, gamma to `unscaled`. */
 void talus_cpu_unscale(const TalusOperator *op, const TalusMetricBlock *metric, const double *x);
 
-/* velocity = v_f, if `free_motion`, plus M^-1 times the sum of a body's wrenches; then satisfies eliminated joints. */
+/* velocity = v_f, if `free_motion`, plus M^-1 times the sum of a body's wrenches; then satisfies eliminated joints.
+ * `terms`: |V| and |W| of each body (terms.h) replace entries 3 and 7 of its record, 1/m and the factor of its inertia;
+ * needs `free_motion`. */
 void talus_cpu_gather(const TalusOperator *op, const double (*record)[6], bool free_motion,
-                      double (*velocity)[8]);
+                      bool terms, double (*velocity)[8]);
+
+/* Writes the velocities at gamma, v_f included, to the scratch, with `terms` as in talus_cpu_gather. */
+void talus_cpu_measure_bodies(const TalusOperator *op, const double *gamma, bool terms);
+
+/* Adds the squares of blocks' terms (terms.h) to *terms2, their maximum to *max2, for blocks [begin, end); of bodies
+ * that talus_cpu_measure_bodies has measured with terms at this gamma. */
+void talus_cpu_block_terms(const TalusOperator *op, const double *gamma, int64_t begin, int64_t end,
+                           double *terms2, double *max2);
 
 /* Explicit operator (sparse.c): true if N consists of full 3 x 3 blocks; out = N x for blocks [begin, end), out
  * starting at block `begin`. */
@@ -30,8 +40,9 @@ void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begi
 /* Maximum number of sums per chunk. */
 enum { PARTIALS = 8 };
 
-/* Adds up the first `count` partial sums of all chunks of blocks, in order; the last total is a maximum instead. */
-void talus_cpu_collect(const TalusOperator *op, int count, double *total);
+/* Adds up the first `sums` partial sums of all chunks of blocks, in order, and takes the maximum of the `maxima` that
+ * follow. Writes sums + maxima totals. */
+void talus_cpu_collect(const TalusOperator *op, int sums, int maxima, double *total);
 
 /* The operations: talus_cpu_GROUP_NAME. */
 #define OPERATION(result, group, name, arguments) result talus_cpu_##group##_##name arguments;

@@ -12,9 +12,10 @@ typedef struct Pass {
     const double *gamma; /* impulses; for estimates x in the metric, gamma = s x */
     const TalusMetricBlock *metric;
     double share; /* fraction of the way that shifts or estimates move */
+    bool terms;   /* sum the terms of gradients as well */
 } Pass;
 
-enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX2, LAW_SUMS };
+enum { RESIDUAL2, SHIFT2, ESTIMATE2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, LAW_SUMS };
 
 /* ---- one block ---- */
 
@@ -107,22 +108,26 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     velocity_of(pass, begin, end, u);
     for (int64_t i = begin; i < end; i++)
         measure_block(pass, i, u + (i - begin) * op->rows, sums);
+    if (pass->terms)
+        talus_cpu_block_terms(op, pass->gamma, begin, end, &sums[TERMS2], &sums[TERMS_MAX2]);
     memcpy(op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
 }
 
 void talus_cpu_law_shift(const TalusOperator *op, const double *gamma, double share,
-                         TalusLawSums *sums)
+                         TalusLawSums *sums, TalusTermSums *terms)
 {
-    Pass pass = {.op = op, .gamma = gamma, .share = share};
+    Pass pass = {.op = op, .gamma = gamma, .share = share, .terms = terms != NULL};
     double total[LAW_SUMS];
     if (op->pair)
-        talus_cpu_op_bodies(op, gamma, true, op->scratch->velocity);
+        talus_cpu_measure_bodies(op, gamma, pass.terms);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, measure_chunk, &pass);
-    talus_cpu_collect(op, LAW_SUMS, total);
+    talus_cpu_collect(op, RESIDUAL_MAX2, 2, total);
     *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
                            .residual_max = sqrt(total[RESIDUAL_MAX2]),
                            .shift2 = total[SHIFT2],
                            .estimate2 = total[ESTIMATE2]};
+    if (terms)
+        *terms = (TalusTermSums){total[TERMS2], sqrt(total[TERMS_MAX2])};
 }
 
 static void unshift_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)

@@ -106,7 +106,7 @@ void talus_cpu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *resi
     Pass pass = {op, o};
     double total[2];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, step_chunk, &pass);
-    talus_cpu_collect(op, 2, total);
+    talus_cpu_collect(op, 1, 1, total);
     *residual2 = total[0];
     *residual_max = sqrt(total[1]);
 }

@@ -27,15 +27,16 @@ TalusStatus talus_cpu_op_scratch(const TalusOperator *op)
     return TALUS_GROW(s->partial, PARTIALS * chunks, 0, "partial sums");
 }
 
-void talus_cpu_collect(const TalusOperator *op, int count, double *total)
+void talus_cpu_collect(const TalusOperator *op, int sums, int maxima, double *total)
 {
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < sums + maxima; k++)
         total[k] = 0.0;
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++) {
         const double *partial = op->scratch->partial + PARTIALS * c;
-        for (int k = 0; k < count - 1; k++)
+        for (int k = 0; k < sums; k++)
             total[k] += partial[k];
-        update_max(&total[count - 1], partial[count - 1]);
+        for (int k = sums; k < sums + maxima; k++)
+            update_max(&total[k], partial[k]);
     }
 }
 
@@ -64,7 +65,15 @@ void talus_cpu_op_bodies(const TalusOperator *op, const double *gamma, bool free
 {
     Product p = {.op = op, .gamma = gamma};
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
-    talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, velocity);
+    talus_cpu_gather(op, (const double(*)[6])op->scratch->record, free_motion, false, velocity);
+}
+
+void talus_cpu_measure_bodies(const TalusOperator *op, const double *gamma, bool terms)
+{
+    Product p = {.op = op, .gamma = gamma};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
+    talus_cpu_gather(op, (const double(*)[6])op->scratch->record, true, terms,
+                     op->scratch->velocity);
 }
 
 /* Writes v_f, with eliminated joints satisfied, to the scratch velocities. */
@@ -169,7 +178,7 @@ void talus_cpu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metr
     Product p = {.op = op, .out = out, .offset = offset, .metric = metric, .x = x};
     talus_cpu_unscale(op, metric, x);
     if (op->pair) {
-        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, offset,
+        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, offset, false,
                          op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else {
@@ -184,6 +193,7 @@ typedef struct BlockPass {
     Product product; /* computes a chunk's gradient; its `out` is not used */
     double *relaxed; /* NULL: measure only */
     double omega, lambda;
+    bool terms; /* sum the terms of gradients as well */
 } BlockPass;
 
 /* step = P(gamma - omega g / d) for one block. */
@@ -217,18 +227,20 @@ KERNEL double block_residual2(const TalusOperator *op, Known known, int64_t i, c
     return r2;
 }
 
-/* Adds the squared residuals of blocks [begin, end) to sums[0], their maximum to sums[1]; if pass->relaxed, also takes
+enum { RESIDUAL2, TERMS2, RESIDUAL_MAX2, TERMS_MAX2, RESIDUAL_SUMS };
+
+/* Adds the squared residuals of blocks [begin, end), and their maximum, to the sums; if pass->relaxed, also takes
  * the Jacobi step. `gradient` starts at block `begin`. */
 KERNEL void block_range(const BlockPass *pass, Known known, int64_t begin, int64_t end,
-                        const double *gradient, double sums[2])
+                        const double *gradient, double sums[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;
     const int rows = known.rows;
     for (int64_t i = begin; i < end; i++) {
         const double *gamma = pass->product.gamma + i * rows, *g = gradient + (i - begin) * rows;
         double d = talus_block_scale(op, (int)i), r2 = block_residual2(op, known, i, gamma, g, d);
-        sums[0] += r2;
-        update_max(&sums[1], r2);
+        sums[RESIDUAL2] += r2;
+        update_max(&sums[RESIDUAL_MAX2], r2);
         if (pass->relaxed) {
             double step[TALUS_ROWS], *out = pass->relaxed + i * rows;
             block_step(op, known, i, gamma, g, pass->omega / d, step);
@@ -242,7 +254,7 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
 {
     const BlockPass *pass = context;
     const TalusOperator *op = pass->product.op;
-    double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[2] = {0.0, 0.0};
+    double gradient[TALUS_ROWS * BLOCK_GRAIN], sums[RESIDUAL_SUMS] = {0.0};
     gradient_of(&pass->product, begin, end, gradient);
     if (op->mixed_sets)
         block_range(pass, (Known){op->rows, true}, begin, end, gradient, sums);
@@ -250,14 +262,17 @@ static void block_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
         block_range(pass, (Known){3, false}, begin, end, gradient, sums);
     else
         block_range(pass, (Known){1, false}, begin, end, gradient, sums);
+    if (pass->terms)
+        talus_cpu_block_terms(op, pass->product.gamma, begin, end, &sums[TERMS2],
+                              &sums[TERMS_MAX2]);
     memcpy(op->scratch->partial + PARTIALS * chunk, sums, sizeof sums);
 }
 
-static void run_blocks(BlockPass *pass, TalusResidualSums *out)
+static void run_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
 {
     const TalusOperator *op = pass->product.op;
     if (op->pair) {
-        talus_cpu_op_bodies(op, pass->product.gamma, true, op->scratch->velocity);
+        talus_cpu_measure_bodies(op, pass->product.gamma, pass->terms);
         pass->product.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (pass->relaxed) { /* rows read gamma of all blocks, so the old values must stay */
         memcpy(op->scratch->unscaled, pass->relaxed,
@@ -265,15 +280,19 @@ static void run_blocks(BlockPass *pass, TalusResidualSums *out)
         pass->product.gamma = op->scratch->unscaled;
     }
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, block_chunk, pass);
-    double total[2];
-    talus_cpu_collect(op, 2, total);
-    *out = (TalusResidualSums){total[0], sqrt(total[1])};
+    talus_cpu_collect(op, 2, 2, total);
 }
 
-void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
+void talus_cpu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums,
+                           TalusTermSums *terms)
 {
-    BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true}};
-    run_blocks(&pass, sums);
+    BlockPass pass = {.product = {.op = op, .gamma = gamma, .compliant = true, .offset = true},
+                      .terms = terms != NULL};
+    double total[RESIDUAL_SUMS];
+    run_blocks(&pass, total);
+    *sums = (TalusResidualSums){total[RESIDUAL2], sqrt(total[RESIDUAL_MAX2])};
+    if (terms)
+        *terms = (TalusTermSums){total[TERMS2], sqrt(total[TERMS_MAX2])};
 }
 
 void talus_cpu_step_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
@@ -283,10 +302,10 @@ void talus_cpu_step_relax(const TalusOperator *op, double omega, double lambda, 
                       .relaxed = gamma,
                       .omega = omega,
                       .lambda = lambda};
-    TalusResidualSums sums;
-    run_blocks(&pass, &sums);
-    *sum2 = sums.residual2;
-    *max = sums.residual_max;
+    double total[RESIDUAL_SUMS];
+    run_blocks(&pass, total);
+    *sum2 = total[RESIDUAL2];
+    *max = sqrt(total[RESIDUAL_MAX2]);
 }
 
 /* ---- metric ---- */

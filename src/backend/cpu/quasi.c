@@ -378,7 +378,8 @@ void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, Tal
     Pass pass = {.op = op, .q = q};
     double total[TALUS_VECTORS] = {0.0};
     if (op->pair && !q->halve)
-        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, false, op->scratch->velocity);
+        talus_cpu_gather(op, (const double(*)[6])op->scratch->record, false, false,
+                         op->scratch->velocity);
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, step_chunk, &pass);
     for (int64_t c = 0; c < talus_chunks(op->blocks, BLOCK_GRAIN); c++)
         for (int k = 0; k < OWN + 2 * (q->count + 1); k++)
@@ -507,6 +508,6 @@ void talus_cpu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, d
     Pass pass = {.op = op, .q = q, .eta = eta};
     double total[4];
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, smooth_chunk, &pass);
-    talus_cpu_collect(op, 4, total);
+    talus_cpu_collect(op, 3, 1, total);
     *sums = (TalusSmoothSums){total[0], total[1], total[2], sqrt(total[3])};
 }

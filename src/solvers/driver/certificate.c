@@ -119,10 +119,11 @@ static bool intersect(Search *s)
 /* Returns the rounding error of |q|, m/s: for bodies that move fast past each other, q is a sum that cancels. */
 static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
 {
-    double terms2, largest;
+    TalusResidualSums sums;
+    TalusTermSums terms;
     backend->vector.zero(op, zero, (size_t)op->rows * (size_t)op->blocks);
-    backend->op.terms(op, zero, &terms2, &largest);
-    return ROUNDING * sqrt(terms2);
+    backend->op.residual(op, zero, &sums, &terms);
+    return ROUNDING * sqrt(terms.terms2);
 }
 
 /* True if delta is a proof (certificate.h): its balance, |(N + E) delta| relative, is rounding, and its gain, -q'delta

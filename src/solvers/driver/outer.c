@@ -261,7 +261,7 @@ static TalusStatus shift(TalusSolve *s)
     bool cold = !(s->backend->vector.dot(s->op, s->gamma, s->gamma) > 0.0), go = true;
     for (int k = 0; go && status == TALUS_OK; k++) {
         TalusLawSums sums;
-        s->backend->law.shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums);
+        s->backend->law.shift(s->op, s->gamma, k > 0 ? share : cold ? 0.0 : 1.0, &sums, NULL);
         if (!goes_on(s, &sums))
             break;
         share = next_share(s, &damping, reached(s, &sums));
@@ -279,7 +279,7 @@ static TalusStatus tresca(TalusSolve *s)
     s->infeasibility->off = true;
     for (int k = 0; go; k++) {
         TalusLawSums sums;
-        s->backend->law.shift(s->op, s->gamma, 0.0, &sums);
+        s->backend->law.shift(s->op, s->gamma, 0.0, &sums, NULL);
         if (!goes_on(s, &sums))
             return TALUS_OK;
         double share = next_share(s, &damping, reached(s, &sums));

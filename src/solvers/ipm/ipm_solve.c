@@ -89,7 +89,7 @@ static void rest(TalusSolve *s, TalusIpmWork *w)
     TalusResidualSums sums;
     talus_copy(s, w->best.x, s->gamma);
     w->best.kept = false;
-    s->backend->op.residual(s->op, s->gamma, &sums);
+    s->backend->op.residual(s->op, s->gamma, &sums, NULL);
     w->best.least = sums.residual2;
     s->info->outcome = TALUS_OUTCOME_BUDGET;
     int products = w->ipm.products + 1;
@@ -172,7 +172,7 @@ static bool is_needed(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;
     s->backend->block.project(s->op, NULL, s->gamma);
-    s->backend->op.residual(s->op, s->gamma, &sums);
+    s->backend->op.residual(s->op, s->gamma, &sums, NULL);
     talus_best_offer(&w->best, s, s->gamma, sums.residual2);
     return talus_solve_next(s, 1, s->gamma, NULL, sums.residual2, sums.residual_max);
 }

@@ -99,7 +99,8 @@ template <int ROWS> static __global__ void measure(CuPartials partials, double *
     leave_totals<LAW_SUMS - 1, 1>(partials, totals, sums);
 }
 
-void cu_law_shift(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums)
+void cu_law_shift(const TalusOperator *op, const double *gamma, double share, TalusLawSums *sums,
+                  TalusTermSums *terms)
 {
     double total[LAW_SUMS] = {0.0};
     Law pass = law_of(op, nullptr, gamma, share);
@@ -110,6 +111,8 @@ void cu_law_shift(const TalusOperator *op, const double *gamma, double share, Ta
     cu_totals_get(cu_of(op), LAW_SUMS, total);
     *sums =
         TalusLawSums{total[RESIDUAL2], sqrt(total[RESIDUAL_MAX]), total[SHIFT2], total[ESTIMATE2]};
+    if (terms)
+        *terms = cu_terms(op, gamma);
 }
 
 static __global__ void unshift(Law pass)

@@ -342,65 +342,6 @@ void cu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metric, con
     form_product(op, CuImpulses<double>{x, metric}, true, offset, out);
 }
 
-/* ---- residual and Jacobi step ---- */
-
-struct Relax {
-    const double *gamma;
-    double *relaxed; /* gamma, or NULL: measure only */
-    double omega, lambda;
-};
-
-template <int ROWS, bool VARIED>
-static __global__ void relax(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
-                             CuMotion motion, Relax pass)
-{
-    double sums[2] = {0.0, 0.0};
-    for (int64_t i = item(); i < c.blocks; i += stride()) {
-        double gamma[ROWS], g[ROWS], d = block_scale<ROWS>(c, (int)i);
-        load_block(pass.gamma, i, gamma);
-        block_velocity(c, motion, (int)i, g);
-        if (c.compliance)
-            g[0] += c.compliance[i] * gamma[0];
-        auto set = impulse_set<ROWS, VARIED>(sets, i);
-        double r2 = exact_natural2(set, d, gamma, g);
-        sums[0] += r2;
-        sums[1] = larger(sums[1], r2);
-        if (pass.relaxed) {
-            double step[ROWS], eta = pass.omega / d;
-            for (int k = 0; k < ROWS; k++)
-                step[k] = gamma[k] - eta * g[k];
-            project_block(set, step);
-            for (int k = 0; k < ROWS; k++)
-                gamma[k] += pass.lambda * (step[k] - gamma[k]);
-            store_block(pass.relaxed, i, gamma);
-        }
-    }
-    leave_totals<1, 1>(partials, totals, sums);
-}
-
-static TalusResidualSums run_blocks(const TalusOperator *op, Relax pass)
-{
-    double totals[2] = {0.0, 0.0};
-    CuMotion motion = cu_motion(op, pass.gamma, nullptr, true);
-    LAUNCH_SETS(launch_sums, op, relax, op->blocks, cu_of(op)->totals, cu_view(op),
-                cu_sets(op, nullptr), motion, pass);
-    cu_totals_get(cu_of(op), 2, totals);
-    return TalusResidualSums{totals[0], sqrt(totals[1])};
-}
-
-void cu_op_residual(const TalusOperator *op, const double *gamma, TalusResidualSums *sums)
-{
-    *sums = run_blocks(op, Relax{gamma, nullptr, 0.0, 0.0});
-}
-
-void cu_step_relax(const TalusOperator *op, double omega, double lambda, double *gamma,
-                   double *sum2, double *max)
-{
-    TalusResidualSums sums = run_blocks(op, Relax{gamma, gamma, omega, lambda});
-    *sum2 = sums.residual2;
-    *max = sums.residual_max;
-}
-
 /* ---- metric ---- */
 
 template <int ROWS>

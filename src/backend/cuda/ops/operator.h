@@ -84,6 +84,8 @@ void cu_scratch_end(const TalusOperator *op, const double *totals);
 CuView<double> cu_view(const TalusOperator *op);
 CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
                    bool offset);
+/* terms.cu: the terms that bound the rounding of the gradient at gamma (TalusTermSums). */
+TalusTermSums cu_terms(const TalusOperator *op, const double *gamma);
 /* sparse.cu: out = N x, plus q if `offset`. */
 void cu_matrix_product(const TalusOperator *op, const double *x, bool offset, double *out);
 /* Returns the number of blocks, of THREADS threads, of a kernel that calls gather_bodies; start it by launch_block. */

@@ -107,7 +107,7 @@ static __global__ void block_terms(CuPartials partials, double *totals, CuView<d
     leave_totals<1, 1>(partials, totals, sums);
 }
 
-void cu_op_terms(const TalusOperator *op, const double *gamma, double *sum2, double *max)
+TalusTermSums cu_terms(const TalusOperator *op, const double *gamma)
 {
     double(*bodies)[8] = (double(*)[8])cu_scratch_of(op)->velocity.at, totals[2] = {0.0, 0.0};
     if (op->pair)
@@ -117,6 +117,5 @@ void cu_op_terms(const TalusOperator *op, const double *gamma, double *sum2, dou
     LAUNCH_ROWS(launch_sums, op, block_terms, op->blocks, cu_of(op)->totals, cu_view(op),
                 cu_sets(op, nullptr), t);
     cu_totals_get(cu_of(op), 2, totals);
-    *sum2 = totals[0];
-    *max = totals[1];
+    return TalusTermSums{totals[0], totals[1]};
 }
