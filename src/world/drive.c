@@ -91,7 +91,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_mark_dirty(world));
     talus_wake_all(world);
-    talus_world_drop_impulses(world, slot); /* contacts of driven bodies are in another run */
+    talus_world_drop_impulses(world, slot); /* contacts of spheres with it change their run */
     talus_slot_clear_drive(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->mobility[slot] = TALUS_MOBILITY_FIXED;

@@ -137,7 +137,7 @@ static void update_laws(TalusWorld *world)
     world->mirror.tables_dirty = true;
 }
 
-/* Adds a row and a column of defaults to the table of old x old pairs, in place: entries move up, the last one first. */
+/* Adds a row and a column of defaults to the table of old x old pairs, in place; entries move up, last one first. */
 static void widen_pairs(TalusPairDef *table, int old)
 {
     for (int a = old - 1; a >= 0; a--)
@@ -205,8 +205,8 @@ void talus_materials_clear(TalusMaterials *m)
     *m = (TalusMaterials){0};
 }
 
-/* Computes the inertia per unit mass and its inverse; zero for spheres, whose radius differs from body to body, and for
- * shapes without mass (TALUS_TRAIT_WALL). */
+/* Computes the inertia per unit mass and its inverse; zero for spheres, whose radius differs from body to body, and
+ * for shapes without mass (TALUS_TRAIT_WALL). */
 static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
 {
     TalusShapeKind kind = shape->def.kind;

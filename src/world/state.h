@@ -45,9 +45,8 @@ struct TalusWorld {
     double base_time;
     int64_t base_steps;
     int64_t missed_steps;
-    int clipped; /* bodies clipped in the last detection: TalusEngineCounts */
-    bool
-        start_reported; /* info has the contacts and penetrations of the step's first solved part */
+    int clipped;         /* bodies clipped in the last detection: TalusEngineCounts */
+    bool start_reported; /* info has contacts and penetration of the first solved part */
     bool said_missed, said_infeasible; /* said_*: this warning has been logged */
     /* not saved: a resumed run may repeat these warnings */
     bool said_fallback, said_overlap, said_jammed, said_clipped;

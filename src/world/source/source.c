@@ -225,8 +225,8 @@ static void count_below(void *context, int64_t begin, int64_t end, int64_t chunk
     world->partial[chunk] = number;
 }
 
-/* *any: some body may be below a sink. If the host's copy is old, the engine counts, and bodies are downloaded only if
- * there are any. */
+/* *any: whether the host must search for bodies below sinks. If its copy of the bodies is stale, the engine counts
+ * them, and the bodies are downloaded only if there are some; else true for any sink. */
 static TalusStatus any_below(TalusWorld *world, bool *any)
 {
     const TalusSources *s = &world->sources;
