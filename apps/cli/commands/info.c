@@ -87,8 +87,9 @@ static void print_joints(const TalusProblem *problem)
         info_fact("joints", "%d of the blocks, %d of them with bounds", joints, bounded);
 }
 
-/* Prints whether contacts can press against each other without moving a body (the friction cone is not pointed). A disc
- * is replaced by a polygon, in the problem's friction, too. */
+/* Prints whether contacts can press against each other without moving a body (the friction cone is not pointed). Sets
+ * the problem's friction for that: all contacts get the section of the first one with friction, a polygon for a
+ * disc. */
 static void print_cone(TalusProblem *problem)
 {
     TalusFrictionModel model = {.section = TALUS_SECTION_NONE};

@@ -50,7 +50,8 @@ static pid_t open_browser(const char *address, const sigset_t *mask)
     return process;
 }
 
-/* Waits for a signal of `stop`. If the browser's process ends meanwhile, collects its status and reports a failure. */
+/* Waits for a signal of `stop` other than SIGCHLD. If the browser's process ends meanwhile, collects its status and
+ * reports a failure. */
 static void wait_for_stop(const sigset_t *stop, pid_t browser, const char *address)
 {
     int number, status;
@@ -66,7 +67,7 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/* Serves until a signal arrives. Only this thread receives it; all others block it. */
+/* Serves until SIGINT, SIGTERM or SIGHUP arrives. Only this thread receives it, by sigwait; all threads block it. */
 static int serve(ServeFiles *files, const char *operand)
 {
     sigset_t stop, before;

@@ -40,8 +40,8 @@ void serve_files_close(ServeFiles *files);
 /* Returns a descriptor of the frames file, owned by the caller, or -1; writes the file's size in bytes. */
 int serve_files_frames(ServeFiles *files, uint64_t *size);
 
-/* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`, in the present version. To a chunk
- * of an earlier version this adds the triangles by which shapes are drawn, so that the page knows one version only. */
+/* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`. To a chunk of version 1 this adds
+ * the triangles by which shapes are drawn, so that the page need not know that version. */
 TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chunk);
 
 /* Write the answers to /api/status, /api/index and /api/steps (docs/reference/server.md). */
