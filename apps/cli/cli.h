@@ -82,14 +82,14 @@ void *cli_check_memory(void *memory);
 /* From now on, prints the library's warnings to standard error, of each id ("step.missed") the first only. */
 void cli_print_warnings(void);
 
-/* Writes the path of a scene's file; `name` is a path or the name of a shipped scene. Returns false if there is no such
- * file, after a message that suggests the nearest name. */
+/* Writes the path of a scene's file; `name` is a path, or the name of a scene that ships or is in the folder `scenes`.
+ * Returns false if there is no such file, after a message that suggests the nearest name. */
 bool cli_find_scene(const char *name, char *path, size_t size);
 /* As cli_find_scene, without a message. */
 bool cli_has_scene(const char *name, char *path, size_t size);
 /* True if both paths lead to the same directory. */
 bool cli_same_dir(const char *a, const char *b);
-/* Calls `fn` for every shipped scene, in order of name. */
+/* Calls `fn` for every scene that has a name for cli_find_scene, in order of name. */
 void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
 
 /* Creates an output file whose path is the formatted text (page.c). */

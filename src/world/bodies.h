@@ -18,7 +18,7 @@ typedef struct TalusBodyCounts {
     uint64_t created; /* number of bodies created so far: the last id number */
 } TalusBodyCounts;
 
-/* Slot of a body whose id number is not its slot + 1, because it reuses a slot (ids.c). */
+/* Slot of a body whose id number is not its slot + 1, because slots have been reused (ids.c). */
 typedef struct TalusDisplaced {
     uint64_t number;
     int32_t slot;
@@ -32,7 +32,7 @@ typedef struct TalusBodies {
     TalusQuat *orientation;
     double *mass;   /* kg; 0 for fixed bodies */
     double *radius; /* m: radius of a sphere, else bounding radius; 0 if unbounded */
-    double *size;   /* m: radius of a sphere, else smallest half extent; 0 for walls */
+    double *size; /* m: radius of a sphere, else smallest half extent; 0 for walls such as planes */
     int32_t *shape; /* -1 for a dead slot */
     int32_t *material, *tag;
     uint64_t *id;      /* id number of the body; in a dead slot that of its last body */
@@ -70,7 +70,7 @@ static inline int talus_slot_root(int32_t *parent, int slot)
     return slot;
 }
 
-/* False if a slot of the contact is dead: its body was removed since detection and the slot is not used again. */
+/* False if a slot of the contact is dead: its body was removed since detection and the slot is not in use again. */
 static inline bool talus_contact_lives(const TalusBodies *bodies, const TalusContact *c)
 {
     return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0;

@@ -136,7 +136,7 @@ static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
     *position = talus_add(talus_add(d->point, shift), arm);
 }
 
-/* Returns the part of h that lies between start and stop; exactly h if all of it does. */
+/* Returns how much of the time from `time` to time + h lies between d->start and d->stop; exactly h if all of it. */
 static double moving_time(const TalusDriveDef *d, double time, double h)
 {
     bool all = time >= d->start && time + h <= d->stop;

@@ -298,7 +298,8 @@ static int report_stop(const Session *session)
     return 128 + cli_stop_signal();
 }
 
-/* Prints tables, notes and the directory of the results or, with --json, JSON. */
+/* Prints tables, notes and the directory of the results, unless --quiet; with --json, these to standard error and the
+ * results as JSON to standard output. */
 static void print_set(const Session *session)
 {
     const Options *o = &session->options;

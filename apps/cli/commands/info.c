@@ -1,4 +1,5 @@
-/* cli/commands/info.c - talus info: describes a file, recognised by its content, or a run's directory. */
+/* cli/commands/info.c - talus info: describes a file, recognised by its content (a surface by its suffix), or the
+ * directory of a run or a report. */
 #include "info.h"
 
 #include "base/memory.h"

@@ -222,8 +222,8 @@ static TalusStatus open_solution(const char *path, const char *group, const Sour
     return TALUS_OK;
 }
 
-/* Checks that numbers of contacts and rows agree. Rows may differ between an FCLIB file, which has three per contact in
- * space, and a problem file, which without friction has the normal rows alone. */
+/* Checks that numbers of contacts and rows agree. Rows may differ from those of an FCLIB file, which has three per
+ * contact in three dimensions: a problem file without friction has the normal rows alone. */
 static int check_rows(const char *path, const char *group, const Source *source,
                       const Solution *solution)
 {

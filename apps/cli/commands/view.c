@@ -81,7 +81,7 @@ static int serve(ServeFiles *files, const char *operand)
         sigaddset(&stop, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &stop, &before);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* ignored, as some parents leave it, it would not be received here */
+    signal(SIGCHLD, SIG_DFL); /* if ignored, as some parents leave it, sigwait misses it */
     if (serve_start(files, options.port, &server) != TALUS_OK)
         return cli_fail_library();
     snprintf(address, sizeof address, "http://127.0.0.1:%d/", serve_port(server));

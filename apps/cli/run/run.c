@@ -315,8 +315,8 @@ static int check_directory(Session *session)
     return talus_output_check(session->output) == TALUS_OK ? CLI_OK : fail(session);
 }
 
-/* If the run's directory was moved or renamed, saves the state in it and ends the run, because users would not look for
- * results under the new name. Returns false if the directory still has its name. */
+/* For a run that ends: if its directory no longer has its name, saves the state in the directory and prints where that
+ * is now, or that it is lost. Returns false without output or if the directory still has its name. */
 static bool save_elsewhere(Session *session)
 {
     Run *run = &session->run;

@@ -1,8 +1,8 @@
 /* cli/serve/serve_files.h - the server's view of a run's directory, kept up to date during the run.
  *
- * Opens only regular files, by name relative to the directory's descriptor, never through a link: frames.talus,
- * steps.csv, run.json. Nothing else on the disk can be read through this interface. All calls but open and close
- * may come from any thread. */
+ * Opens only regular files, by name relative to the directory's descriptor, never through a link: the frames file,
+ * steps.csv, run.json, run.lock. Nothing else on the disk can be read through this interface. All calls but open and
+ * close may come from any thread. */
 #ifndef TALUS_CLI_SERVE_FILES_H
 #define TALUS_CLI_SERVE_FILES_H
 

@@ -173,8 +173,8 @@ void talus_joints_moved(TalusWorld *world);
 /* Before the bodies move: factors the matrix D' M^-1 D of the constraint rows. Without def.projection this function
  * and the next do nothing. */
 TalusStatus talus_joints_prepare_projection(TalusWorld *world);
-/* After the bodies have moved by h: corrects poses and velocities so that the joints are closed. Adds the changes of
- * energy to the ledger. */
+/* After the bodies have moved by h: corrects poses and velocities, in machines that fall back poses alone, so that the
+ * joints are closed. Adds the changes of energy to the ledger. */
 TalusStatus talus_joints_project(TalusWorld *world, double h);
 void talus_projection_destroy(struct TalusProjection *projection);
 

@@ -1,9 +1,9 @@
 /* world/joint/joint_project.c - projection of bodies onto their joints.
  *
- * A step on velocities leaves joint errors of order (w h)^2/2 of a joint's size, which accumulate. The velocity at its
- * end is tangent to the constraints at its start and loses as much when the next step projects it onto the new
- * tangent. A further impulse in the directions D of the step's start corrects both, so that the joints hold at its
- * end. With C the errors of all constraint rows after the bodies have moved,
+ * A step on velocities leaves joint errors of order (w h)^2/2 of a joint's size, with w the spin, which accumulate. The
+ * velocity at its end is tangent to the constraints at its start and loses (w h)^2/2 of itself when the next step
+ * projects it onto the new tangent. A further impulse in the directions D of the step's start corrects both, so that
+ * the joints hold at its end. With C the errors of all constraint rows after the bodies have moved,
  *     (D' M^-1 D) x = C,    poses -= M^-1 D x,    momenta -= D x / h,
  * repeated until no error exceeds 1e-9 of its joint's length. The matrix is that of the start, factored once. A body
  * that turns by an angle a = w h in the step leaves 1 - cos a of the error to the next round, so the number of rounds

@@ -24,8 +24,8 @@ static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
                     : other != TALUS_MOBILITY_FIXED || !sphere;
 }
 
-/* False for contacts that cannot match one of the next step: a body was removed, a no longer moves freely, or the pair
- * belongs to another run now. */
+/* False for contacts that cannot match one of the next step: a body was removed, body a no longer moves freely, or
+ * the pair belongs to another run now. */
 static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];

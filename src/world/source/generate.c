@@ -70,7 +70,8 @@ void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out
 
 /* ---- layers ---- */
 
-/* Returns the largest number of bodies on the k-th circle (radius k spacings) with chords of at least one spacing. */
+/* Returns the largest number of bodies on the k-th circle (radius k spacings) with chords of at least one spacing; 1 in
+ * the middle (k = 0). */
 static int64_t circle_places(int64_t k)
 {
     if (k == 0)
@@ -187,8 +188,8 @@ void talus_generate_layers(const TalusLayers *l, int64_t count, TalusVec3 *out)
 
 const int talus_fill_tries = 10000;
 
-/* Linked lists of spheres by grid cell. A cell is as wide as the largest diameter, so that all overlaps of a sphere
- * lie in its own or the 26 neighbouring cells. */
+/* Linked lists of spheres by grid cell. A cell is at least as wide as the largest diameter, so that spheres that
+ * overlap a sphere have their centres in its own or the 26 neighbouring cells. */
 typedef struct FillGrid {
     TalusVec3 lo;
     double width;

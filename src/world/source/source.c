@@ -1,8 +1,8 @@
 /* world/source/source.c - bodies that enter and leave during the run: delayed batches, emitters, sinks.
  *
- * They act at the start of a step in this order: due batches, emitters, sinks. A journal records every change until the
- * step has succeeded, so that a failed step leaves no trace. Sinks come last, so a slot they free is not reused before
- * the detector has seen it empty, and no impulse passes from a removed body to a new one. */
+ * They act at the start of a step in this order: due batches, emitters, sinks. A journal records the bodies that enter
+ * and leave until the step has succeeded, so that a failed step can be undone. Sinks come last, so a slot they free is
+ * not reused before the detector has seen it empty, and no impulse passes from a removed body to a new one. */
 #include "world/source/source.h"
 #include "base/rng.h"
 #include "world/state.h"

@@ -19,7 +19,7 @@ typedef struct TalusSurveyBody {
     TalusVec3 position, velocity;
     TalusQuat orientation;
     double radius; /* bounding radius about the centre; 0 if unbounded */
-    double size;   /* radius of a sphere, smallest half width of others; 0 for walls */
+    double size;   /* radius of a sphere, else smallest half extent; 0 for walls such as planes */
     double mass, volume;
 } TalusSurveyBody;
 

@@ -17,7 +17,7 @@ typedef struct TalusMirror {
     int slots_sent;                    /* number of slots in the last upload of bodies */
     bool any_dropped;                  /* some entry of `dropped` is set */
     uint8_t *dropped; /* by slot: its contacts lose their impulses at the next upload of bodies */
-    TalusContactList list; /* staging: contacts on their way from the engine to the host's */
+    TalusContactList list; /* staging: contacts on their way from the engine to the host's engine */
     int32_t *driven;       /* staging: slots of driven bodies */
     TalusMotion *motion;   /* staging: states of driven bodies */
 } TalusMirror;

@@ -194,8 +194,9 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
     return advance(world, 0.5 * h, depth + 1);
 }
 
-/* True if this part of the step must be halved because bodies move too far: radius plus motion exceeds a quarter of
- * a period or the space beside a wall (world->clipped counts them). A sixteenth of the step is taken and reported. */
+/* True if this part of the step must be halved because bodies move too far: radius plus motion exceeds a quarter of a
+ * period or the space beside a wall (world->clipped counts them). In a sixteenth of the step they are reported
+ * instead. */
 static bool moves_too_far(TalusWorld *world, int depth)
 {
     if (world->clipped == 0 || depth < MAX_HALVINGS)
@@ -344,9 +345,9 @@ TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
     return step(world, world->def.step, NAN, info);
 }
 
-/* Up to 1.5 steps before `time` two equal steps are made, so that no step is shorter than half a step, unless less is
- * left from the start. Overlaps and open joints are undone within one step, and forces are impulses over its length: a
- * very short step would eject resting bodies and report spurious forces. */
+/* If more than one and less than 1.5 steps are left, two equal steps are made, or the last one would be shorter than
+ * half a step. Overlaps and open joints are undone within one step, and forces are impulses over its length: a very
+ * short step would eject resting bodies and report spurious forces. */
 double talus_world_next_length(const TalusWorld *world, double time)
 {
     const double slack = 1e-6;
