@@ -112,6 +112,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
 
 /* ---- the motion ---- */
 
+/* Returns s of TalusDriveDef: the time since the start, at least 0 and at most stop - start. */
 static double elapsed(const TalusDriveDef *d, double time)
 {
     return fmin(fmax(time, d->start), d->stop) - d->start;

@@ -66,6 +66,7 @@ TalusStatus talus_ids_reserve(TalusBodies *b, int count)
     return TALUS_GROW(b->displaced, 2 * (used + more), used, "bodies");
 }
 
+/* Appends the slot's body to `displaced`, which has room, if its number is not slot + 1. */
 static void list_slot(TalusBodies *b, int slot)
 {
     if (b->id[slot] != (uint64_t)slot + 1)

@@ -57,6 +57,7 @@ static double active_seconds(const Run *run)
     return talus_now() - run->clock.start - run->clock.setup - run->clock.paused;
 }
 
+/* Sets the rate to the steps per second since the last report, unless there were none. */
 static void measure_rate(Control *control, const Run *run)
 {
     int64_t step = talus_world_steps(run->world);

@@ -28,6 +28,7 @@ typedef struct Cursor {
     int kept, free; /* index of the next block of each kind (TalusJoints) */
 } Cursor;
 
+/* Writes the block to TalusJoints.block: behind the last of those without bounds (free) or of the others (kept). */
 static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointPose *pose)
 {
     TalusJoints *joints = &c->world->joints;
@@ -292,6 +293,7 @@ static double push_work(TalusWorld *world, const Push *push)
     return talus_dot(push->impulse, v) + talus_dot(push->moment, s) / l;
 }
 
+/* Returns the work of all torque motors, J, and adds their impulses to the joints' sums. */
 static double torque_work(TalusWorld *world, double h)
 {
     double work = 0.0;
@@ -313,6 +315,7 @@ static double torque_work(TalusWorld *world, double h)
 
 /* ---- results of the solve ---- */
 
+/* Copies the solved impulse of block i, on the mover, to the joint's carry, and returns it. */
 static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
     const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);

@@ -58,6 +58,7 @@ static Load load_of(const TalusWorld *world, int slot)
     return (Load){all, talus_norm(all)};
 }
 
+/* Sets `load` of bodies in blocks, and `loaded` of machines by the loads of touched bodies. */
 static void find_loads(const TalusWorld *world, TalusProjection *p)
 {
     const TalusJoints *joints = &world->joints;
@@ -98,6 +99,7 @@ static void measure(const TalusWorld *world, TalusProjection *p)
     }
 }
 
+/* Returns the state of an open machine after a round. */
 static MachineState state_of(const Machine *machine, bool last)
 {
     if (machine->after <= talus_joint_closed)

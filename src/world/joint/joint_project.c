@@ -282,6 +282,7 @@ static void add_forces(TalusWorld *world, const TalusProjection *p, double h)
     }
 }
 
+/* Adds the changes to the ledger. */
 static void note(TalusWorld *world, const Change *change)
 {
     TalusLedger *ledger = &world->info.ledger;
@@ -314,6 +315,7 @@ static void move_all(TalusWorld *world, TalusProjection *p, MachineState state, 
     fill_rows(world, p, false);
 }
 
+/* Pushes the bodies of open machines by the impulses of the round, and adds x to `sum`. */
 static void push_all(TalusWorld *world, TalusProjection *p, double h, Change *change)
 {
     for (int i = 0; i < p->touched_count; i++)

@@ -60,6 +60,7 @@ TalusStatus talus_exchange_fetch(TalusWorld *world)
     return TALUS_OK;
 }
 
+/* Uploads the states of moving bodies with joints; no effect with a shared engine. */
 static TalusStatus send_states(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
@@ -107,6 +108,7 @@ static void fill_bodies(TalusWorld *world)
     }
 }
 
+/* Returns block k of exchange.problem in the engine's form. */
 static TalusEngineJoint block_of(const TalusWorld *world, int k)
 {
     const TalusJointExchange *x = &world->joints.exchange;

@@ -98,6 +98,7 @@ static TalusStatus arrivals_of(TalusWorld *world, Crowd *c, int k, TalusArrivalO
     return TALUS_OK;
 }
 
+/* True if no earlier batch in the list has the time of the k-th. */
 static bool is_first(const TalusSources *s, int k)
 {
     for (int i = 0; i < k; i++)
@@ -183,6 +184,7 @@ void talus_arrivals_report(TalusWorld *world)
 
 /* ---- emitters ---- */
 
+/* Adds `tries` spheres of the smallest radius at random positions of the emitter's box. */
 static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter *e, int tries)
 {
     const TalusEmitterDef *def = &e->def;

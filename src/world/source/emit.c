@@ -29,6 +29,7 @@ static TalusStatus reserve(TalusEmitCandidates *n, size_t need)
     return TALUS_GROW(n->taken, need, 0, "emitter");
 }
 
+/* Fills slot `at` with a body at rest; for a body that is no sphere the caller then sets orientation and size. */
 static void put(TalusBodies *b, int at, TalusVec3 position, double radius, int shape, bool fixed)
 {
     b->position[at] = position;
@@ -39,6 +40,7 @@ static void put(TalusBodies *b, int at, TalusVec3 position, double radius, int s
     b->mobility[at] = fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
 }
 
+/* True if the slot has a body that an emitted sphere may overlap, by bounds. */
 static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *def)
 {
     const TalusBodies *b = &world->bodies;

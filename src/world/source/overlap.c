@@ -118,6 +118,8 @@ typedef struct Inside {
     TalusOverlapPair *worst; /* by chunk of bodies */
 } Inside;
 
+/* Takes free bodies whose centre is inside the solid mesh c->wall; the depth is the centre's distance from the surface
+ * plus the body's size. */
 static void search_inside(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Inside *c = context;
