@@ -66,7 +66,8 @@ void cli_print_option(const char *name, char letter, const char *value, const ch
 
 /* Prints "talus: MESSAGE" to standard error and returns CLI_FAILED. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
-/* Returns "; did you mean 'NAME'?" with the name nearest to `word`, or `otherwise` if none is near. */
+/* Returns "; did you mean 'NAME'?" with the name nearest to `word`, valid until the next call, or `otherwise` if none
+ * is near. */
 const char *cli_did_you_mean(const char *word, const char *const *names, int count,
                              const char *otherwise);
 /* As cli_fail, for wrong usage of `command`: refers to its help and returns CLI_USAGE. */
@@ -78,17 +79,17 @@ int cli_fail_library(void);
 int cli_fail_by_domain(const CliCommand *command);
 /* Returns the pointer; ends the program with a message if it is NULL (out of memory). */
 void *cli_check_memory(void *memory);
-/* From now on, prints the library's warnings to standard error, each kind once. */
+/* From now on, prints the library's warnings to standard error, of each id ("step.missed") the first only. */
 void cli_print_warnings(void);
 
-/* Writes the path of a scene's file; `name` is a path or the name of a shipped scene. Returns false if there is no such
- * file, after a message that suggests the nearest name. */
+/* Writes the path of a scene's file; `name` is a path, or the name of a scene that ships or is in the folder `scenes`.
+ * Returns false if there is no such file, after a message that suggests the nearest name. */
 bool cli_find_scene(const char *name, char *path, size_t size);
 /* As cli_find_scene, without a message. */
 bool cli_has_scene(const char *name, char *path, size_t size);
 /* True if both paths lead to the same directory. */
 bool cli_same_dir(const char *a, const char *b);
-/* Calls `fn` for every shipped scene, in order of name. */
+/* Calls `fn` for every scene that has a name for cli_find_scene, in order of name. */
 void cli_each_scene(void (*fn)(void *user, const char *name, const char *path), void *user);
 
 /* Creates an output file whose path is the formatted text (page.c). */
@@ -125,18 +126,18 @@ int cli_fail_unsupported(const TalusProblem *problem);
 /* Returns CLI_OK if `name` is NULL or a backend usable here; otherwise prints a message and returns the exit code. */
 int cli_check_backend(const CliCommand *command, const char *name);
 
-/* Converts --threads (-1: not given, 0: one per processor) to the convention of TalusSceneChoice (0: the scene's
- * number, -1: one per processor). */
+/* Converts the value of --threads (-1: not given, 0: one per processor) to that of TalusSceneChoice.threads (0: the
+ * scene's number, -1: one per processor). */
 int cli_threads(int option);
 
-/* Makes SIGINT and SIGTERM requests to stop; a second signal, more than a second later, ends the program at once.
+/* Makes SIGINT and SIGTERM requests to stop; another one, more than a second after the first, ends the program at once.
  * cli_stop_signal returns the number of the received signal, 0 before one, and cli_stop_name its name. */
 void cli_catch_signals(void);
 int cli_stop_signal(void);
 const char *cli_stop_name(void);
 
-/* Number of steps of length `step` until `time`: time / step rounded up, where a quotient that exceeds an integer by
- * rounding alone counts as that integer. */
+/* Returns the number of steps of length `step` until `time`: time / step rounded up, where a quotient that exceeds an
+ * integer by at most 1e-6, as rounding does, counts as that integer. At most 2^62. */
 int64_t cli_steps_until(double time, double step);
 
 #endif

@@ -29,7 +29,7 @@ typedef struct JsonOut {
 void json_start(JsonOut *json, JsonSink *sink, void *user);
 /* Sinks for json_start; `user` is a FILE, a TalusFile or a TalusText. */
 JsonSink json_to_stream, json_to_file, json_to_text;
-/* Asserts that every level is closed, and flushes the buffer to the sink. */
+/* Asserts that one whole value was written; adds a line end and passes the rest of the buffer to the sink. */
 void json_finish(JsonOut *json);
 
 void json_open_object(JsonOut *json, const char *key);

@@ -144,6 +144,7 @@ static int find_option(const CliCommand *command, const char *word)
     return -1;
 }
 
+/* Stores the value of the option `word`, which follows "=" or is the next argument. Returns the exit code. */
 static int take_option(Parser *parser, const char *word)
 {
     int index = find_option(parser->command, word);

@@ -1,4 +1,4 @@
-/* page.c - writes the report: template and data. */
+/* page.c - writes report.html: the template with the JSON value inserted; cli_create_file. */
 #include "page.h"
 
 #include "cli.h"

@@ -1,4 +1,4 @@
-/* scenes.c - search for shipped scenes, and other helpers of the commands. */
+/* scenes.c - search for scenes by name; helpers of the commands for backends, threads, steps and warnings. */
 #include "cli.h"
 
 #include "backend/backend.h"
@@ -33,8 +33,8 @@ bool cli_same_dir(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && talus_same_file(&x, &y);
 }
 
-/* Writes the folder of the shipped scenes: of the source tree if the program runs from a build tree, else the installed
- * one, found relative to the program, so that program and scenes may be moved together. */
+/* Writes the folder of the shipped scenes: of the source tree if the program runs from its build tree, else the one
+ * relative to the program, so that program and scenes may be moved together; the installed one if program_dir fails. */
 static void find_own_dir(char *own, size_t size)
 {
     char dir[DIR_BYTES - 256];
@@ -77,7 +77,7 @@ static bool known(const Names *names, const char *name)
     return false;
 }
 
-/* Adds the name of the scene NAME.json; ignores other files and the schema. */
+/* Adds NAME of a file NAME.json. Ignores other files, the schema, long names and names that are known. */
 static void add_name(Names *names, const char *file, int dir)
 {
     size_t length = strlen(file);

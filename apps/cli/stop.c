@@ -1,4 +1,5 @@
-/* stop.c - SIGINT and SIGTERM: finish the current work, then stop; a signal a second later ends the program at once. */
+/* stop.c - SIGINT and SIGTERM: ask the command to stop in order (cli_stop_signal); another signal, more than a second after
+ * the first, ends the program at once. */
 #include "cli.h"
 
 #include "base/timer.h"
@@ -10,7 +11,7 @@
 static atomic_int stop_signal;
 static atomic_llong stop_time; /* time of the first signal, ns */
 
-/* Handler. Ignores a second signal within a second: timeout(1) signals a process and then its group at once. */
+/* Handler. Ignores signals within a second of the first: timeout(1) signals a process and, at once, its group. */
 static void request_stop(int number)
 {
     long long now = (long long)(1e9 * talus_now()), none = 0;

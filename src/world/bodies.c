@@ -1,8 +1,8 @@
 /* world/bodies.c - adding and removing bodies, and their state as arrays.
  *
  * A batch is checked as a whole before anything changes, so a call that fails leaves the world unchanged. New bodies
- * take dead slots in increasing order, then new ones. The slot of a body depends on the sequence of additions and
- * removals alone. */
+ * take dead slots in increasing order, then slots behind the last. The slot of a body depends on the sequence of
+ * additions and removals alone. */
 #include "world/bodies.h"
 #include "engine/body.h"
 #include "world/ids.h"
@@ -177,7 +177,7 @@ static TalusStatus batch_mass(const TalusWorld *world, const TalusBodyBatch *bat
     return TALUS_OK;
 }
 
-/* Returns the lowest dead slot, or a new one, with the next number assigned. */
+/* Returns the lowest dead slot, or a new one behind the last, and assigns the next id number to it. */
 static int take_slot(TalusBodies *bodies)
 {
     TalusBodyCounts *n = &bodies->counts;
@@ -224,7 +224,8 @@ double talus_slot_kinetic(const TalusWorld *world, int slot)
     return b->mass[slot] * (0.5 * talus_dot(v, v) + rotation);
 }
 
-/* Adds the energies of an added body (sign 1) or a removed one (sign -1) to the exchange with the outside. */
+/* Adds `sign` times the energies of a free or sleeping body to exchange_*: sign 1 for an added body, -1 for a removed
+ * one. */
 static void count_exchange(TalusWorld *world, int slot, double sign)
 {
     const TalusBodies *b = &world->bodies;

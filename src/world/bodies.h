@@ -1,4 +1,4 @@
-/* world/bodies.h - the arrays of bodies; adding and removing them.
+/* world/bodies.h - the arrays of bodies; adding and removing bodies.
  *
  * Body state is a structure of arrays over slots. A dead slot has shape -1. New bodies, with new ids, reuse dead
  * slots, lowest first. A sphere costs 150 bytes; other shapes cost no more, because the inertia of a body is its mass
@@ -13,12 +13,12 @@
 typedef struct TalusBodyCounts {
     int slots;        /* used so far, including dead ones */
     int living;       /* bodies, including fixed ones */
-    int general;      /* living moving bodies that are not spheres */
+    int general;      /* free or sleeping bodies that are not spheres */
     int first_free;   /* no slot below this index is dead */
     uint64_t created; /* number of bodies created so far: the last id number */
 } TalusBodyCounts;
 
-/* Slot of a body whose id number is not its slot + 1, because it reuses a slot (ids.c). */
+/* Slot of a body whose id number is not its slot + 1, because slots have been reused (ids.c). */
 typedef struct TalusDisplaced {
     uint64_t number;
     int32_t slot;
@@ -32,7 +32,7 @@ typedef struct TalusBodies {
     TalusQuat *orientation;
     double *mass;   /* kg; 0 for fixed bodies */
     double *radius; /* m: radius of a sphere, else bounding radius; 0 if unbounded */
-    double *size;   /* m: radius of a sphere, else smallest half extent; 0 for walls */
+    double *size; /* m: radius of a sphere, else smallest half extent; 0 for walls such as planes */
     int32_t *shape; /* -1 for a dead slot */
     int32_t *material, *tag;
     uint64_t *id;      /* id number of the body; in a dead slot that of its last body */
@@ -70,7 +70,7 @@ static inline int talus_slot_root(int32_t *parent, int slot)
     return slot;
 }
 
-/* False if a body of the contact was removed since the last step. */
+/* False if a slot of the contact is dead: its body was removed since detection and the slot is not in use again. */
 static inline bool talus_contact_lives(const TalusBodies *bodies, const TalusContact *c)
 {
     return bodies->shape[c->a] >= 0 && bodies->shape[c->b] >= 0;
@@ -98,10 +98,10 @@ TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots);
 void talus_bodies_clear(TalusBodies *bodies);
 /* Checks whether the batch can be added to this world; the message names the fault. */
 TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch);
-/* Marks the slot dead (shape -1), notes that in the journal and in the exchanged energies. The other arrays keep their
- * values, so that a rollback can restore the body. */
+/* Marks the slot dead (shape -1), records the change in the journal and subtracts the energies of a free or sleeping
+ * body from TalusWorld.exchange_*. The other arrays keep their values, so that a rollback can restore the body. */
 void talus_slot_remove(TalusWorld *world, int slot);
-/* Returns the kinetic energy of a body, J. */
+/* Returns the kinetic energy of a body, J; 0 if it is fixed or driven, since its mass is 0. */
 double talus_slot_kinetic(const TalusWorld *world, int slot);
 /* Copies position, velocity, spin and orientation of `count` bodies: gather writes state[k] from slot[k] of the arrays,
  * scatter writes slot[k] from state[k]. */
@@ -125,8 +125,8 @@ static inline void talus_bodies_scatter(TalusBodies *b, const int32_t *slot, int
     }
 }
 
-/* Returns a view of `bodies`, of the world itself or of another set with the world's shapes, for a detector that looks
- * for overlaps: without spins. The view points into the arrays. `filter` NULL: all pairs collide. */
+/* Returns a view of `bodies` (the world's own, or another set that uses the world's shapes) for a detector that looks
+ * for overlaps; it has no spins. The view points into the arrays. `filter` NULL: all pairs collide. */
 TalusBodyView talus_bodies_view(const TalusWorld *world, const TalusBodies *bodies,
                                 const TalusFilter *filter);
 

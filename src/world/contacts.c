@@ -1,4 +1,4 @@
-/* world/contacts.c - the contacts of the last step: list and sums. */
+/* world/contacts.c - the contacts of the last step as a list, and sums of their normal forces by body. */
 #include "world/contacts.h"
 #include "world/state.h"
 
@@ -64,7 +64,8 @@ TalusStatus talus_slot_rows(const TalusWorld *world, int **rows)
     return TALUS_OK;
 }
 
-/* Sums in the order of contacts, so that the result depends on the state alone. */
+/* Adds the normal impulses over summary->length to `force` of both bodies, and fills the rest of the summary. The
+ * canonical order of contacts makes the sums depend on the state alone. */
 static void sum_forces(const TalusWorld *world, const int *rows, double *force, int *touching,
                        TalusForceSummary *summary)
 {

@@ -1,8 +1,8 @@
 /* world/drive.c - driven bodies: prescribed motion.
  *
- * The problem's record of a driven body has zero inverse masses and its velocity, so D'v_f includes its part of the
- * contact velocities. Its pose at the end of a step is a closed form in time, so nothing drifts. Its velocity is the
- * one that leads there in one step, so that contacts and poses agree. */
+ * The problem's record of a driven body has zero inverse mass and inertia and its velocity, so D'v_f includes its part
+ * of the contact velocities. Its pose at the end of a step, or of a part of a halved step, is a closed form in time, so
+ * nothing drifts. Its velocity is the one that leads there in that time, so that contacts and poses agree. */
 #include "world/drive.h"
 #include "engine/contact_terms.h"
 #include "world/ids.h"
@@ -48,7 +48,7 @@ void talus_slot_clear_drive(TalusWorld *world, int slot)
     int at = find_drive(world, slot);
     if (at < 0)
         return;
-    for (int i = at; i + 1 < world->drives; i++) /* keep the order, which is that of sums */
+    for (int i = at; i + 1 < world->drives; i++) /* keep the order */
         world->drive[i] = world->drive[i + 1];
     world->drives--;
 }
@@ -91,7 +91,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
         TALUS_TRY(check_drive(world, slot, def));
     TALUS_TRY(talus_world_mark_dirty(world));
     talus_wake_all(world);
-    talus_world_drop_impulses(world, slot); /* the body's contacts change their run */
+    talus_world_drop_impulses(world, slot); /* contacts of spheres with it change their run */
     talus_slot_clear_drive(world, slot);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->mobility[slot] = TALUS_MOBILITY_FIXED;
@@ -112,6 +112,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
 
 /* ---- the motion ---- */
 
+/* Returns s of TalusDriveDef: the time since the start, at least 0 and at most stop - start. */
 static double elapsed(const TalusDriveDef *d, double time)
 {
     return fmin(fmax(time, d->start), d->stop) - d->start;
@@ -136,7 +137,7 @@ static void pose_at(const TalusDrive *drive, double time, TalusVec3 *position,
     *position = talus_add(talus_add(d->point, shift), arm);
 }
 
-/* Returns the part of h that lies between start and stop; exactly h if all of it does. */
+/* Returns how much of the time from `time` to time + h lies between d->start and d->stop; exactly h if all of it. */
 static double moving_time(const TalusDriveDef *d, double time, double h)
 {
     bool all = time >= d->start && time + h <= d->stop;
@@ -191,11 +192,12 @@ void talus_drives_rollback(TalusWorld *world)
 
 /* ---- work ----
  *
- * The contact sum gamma'(u' + u_f)/2 of the ledger contains the velocity of a driven side in u, whose share changes no
- * kinetic energy: p'(v + w x r) on side b, with the impulse p on b, and minus that on side a. The work done by the
- * driven body is minus this share. */
+ * The ledger's work of a block is gamma'(u' + u_f)/2, with its velocities u_f before and u' after the impulses. Both
+ * contain the velocity v + w x r of a driven side, whose share of the work changes no kinetic energy: p'(v + w x r) on
+ * side b, with the impulse p on b, and minus that on side a. The work done by the driven body is minus this share. */
 
-/* Returns the work of a world-frame impulse of block i on one side's body; 0 if that is not driven. */
+/* Returns p'(v + w x r) for the world-frame impulse p of block i and its driven body on `side` (0: a, 1: b); 0 if that
+ * body is not driven. */
 static double side_work(const TalusWorld *world, const TalusOperator *op, int64_t i, int side,
                         TalusVec3 impulse)
 {

@@ -19,10 +19,11 @@ typedef struct TalusDrive {
 void talus_drives_set_targets(TalusWorld *world, double h);
 /* Moves driven bodies to next_position and next_orientation. */
 void talus_drives_reach_targets(TalusWorld *world);
-/* Store the velocities of driven bodies at the start of a step; restore them after a failed one. */
+/* Store the velocities of driven bodies at the start of a step (or before talus_world_build); restore them after a
+ * failed step (or after the build). */
 void talus_drives_snapshot(TalusWorld *world);
 void talus_drives_rollback(TalusWorld *world);
-/* Removes the drive of a slot, if it has one; for a slot that is reused. */
+/* Removes the drive of a slot, if it has one. */
 void talus_slot_clear_drive(TalusWorld *world, int slot);
 /* Adds the work that driven bodies do through joints to the ledger, J. */
 void talus_ledger_driven_joints(TalusWorld *world);

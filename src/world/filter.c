@@ -28,7 +28,8 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     return TALUS_OK;
 }
 
-/* Orders two slots and returns the index of their pair, or the index at which to insert it. */
+/* Writes the slots to `pair`, smaller first. *there: whether that pair is excluded. Returns its index in f->excluded,
+ * or the index at which to insert it. */
 static int find_pair(const TalusFilters *f, int a, int b, uint32_t pair[2], bool *there)
 {
     int low = 0, high = f->count;

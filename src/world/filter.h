@@ -18,7 +18,7 @@ typedef struct TalusFilters {
 
 /* Lets all groups collide. */
 void talus_filters_init(TalusFilters *filters);
-/* Exclude two bodies from collision, once more; undo one such exclusion. Both wake all bodies. */
+/* Exclude two bodies from collision, once more; undo one such exclusion, if there is one. Both wake all bodies. */
 TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b);
 void talus_pair_include(TalusWorld *world, int slot_a, int slot_b);
 /* Removes all exclusions of a slot that is reused. */

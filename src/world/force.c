@@ -1,8 +1,8 @@
 /* world/force.c - forces and torques that the user applies to bodies.
  *
- * They enter the free velocities: v_f = v + h g + h f / m and w_f = w + h I^-1 t. The ledger has their work along the
- * motion, h f'v' + h t'w', as `applied`. The difference to their work on velocities, h f'(v + v_f)/2 +
- * h t'(w + w_f)/2, is of first order in h and is part of `gravity_error`. */
+ * Force f and torque t enter the free velocities: v_f = v + h g + h f / m and w_f = w + h I^-1 t. The ledger's
+ * `applied` is their work along the motion, h f'v' + h t'w' with the solved velocities v' and w'. Their work on the
+ * velocities is h f'(v + v_f)/2 + h t'(w + w_f)/2; the difference, of first order in h, is part of `gravity_error`. */
 #include "world/force.h"
 #include "world/ids.h"
 #include "world/state.h"

@@ -1,8 +1,8 @@
 /* world/ids.c - the slot of an id.
  *
- * Numbers are assigned in order of creation and never twice. Until a slot is reused, the body of number n has slot
- * n - 1. Bodies with another slot are in a list, which ascends because numbers only grow. Entries of removed bodies
- * stay until the list is full. */
+ * Numbers are assigned in order of creation and never twice. Until the world first reuses a slot, the body of number n
+ * has slot n - 1. Bodies with another slot are in the list `displaced`, which ascends because numbers only grow.
+ * Entries of removed bodies stay until the list is full. */
 #include "world/ids.h"
 #include "world/state.h"
 
@@ -52,7 +52,8 @@ static void drop_gone(TalusBodies *b)
     b->displaced_count = left;
 }
 
-/* A full list drops the entries of removed bodies and grows to twice the rest, so that this is rare. */
+/* If `displaced` lacks room for `count` more entries, drops those of removed bodies and makes room for twice the number
+ * then needed, so that this is rare. While no slot was reused (in_place), new bodies need no entry. */
 TalusStatus talus_ids_reserve(TalusBodies *b, int count)
 {
     const TalusBodyCounts *n = &b->counts;
@@ -65,6 +66,7 @@ TalusStatus talus_ids_reserve(TalusBodies *b, int count)
     return TALUS_GROW(b->displaced, 2 * (used + more), used, "bodies");
 }
 
+/* Appends the slot's body to `displaced`, which has room, if its number is not slot + 1. */
 static void list_slot(TalusBodies *b, int slot)
 {
     if (b->id[slot] != (uint64_t)slot + 1)

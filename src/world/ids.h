@@ -7,8 +7,8 @@
 /* Bound of the numbers, so that doubles represent them exactly. No run reaches it. */
 #define TALUS_ID_LIMIT (UINT64_C(1) << 53)
 
-/* Returns the id number of a body that a file names by slot and generation: states up to version 5, frames up to
- * version 2. 0: no body. */
+/* Returns the id number of a body that a file names by slot and generation (the number of bodies that the slot has
+ * had): states up to version 5, frames up to version 2. 0, no body, for generation 0. */
 static inline uint64_t talus_id_of_slot(uint32_t slot, uint32_t generation)
 {
     return generation == 0 ? 0 : ((uint64_t)(generation - 1) << 32 | slot) + 1;
@@ -23,9 +23,9 @@ TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot);
 /* Reserves memory for the ids of `count` more bodies; talus_slot_assign_id then assigns the next number to a slot. */
 TalusStatus talus_ids_reserve(struct TalusBodies *bodies, int count);
 void talus_slot_assign_id(struct TalusBodies *bodies, int slot);
-/* After a failed step has reset counts.created: drops the list entries of numbers above it. */
+/* After a failed step has reset counts.created: drops the entries of `displaced` with numbers above it. */
 void talus_ids_rollback(struct TalusBodies *bodies);
-/* After loading: builds the list of displaced bodies from the ids; fails if two bodies have the same id. */
+/* After loading: builds `displaced` from the ids of living bodies; fails if two of them have the same id. */
 TalusStatus talus_ids_index_loaded(struct TalusBodies *bodies);
 
 #endif

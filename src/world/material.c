@@ -86,7 +86,8 @@ static double choose(double set, double a, double b)
     return set >= 0.0 ? set : fmin(a, b);
 }
 
-/* Without a section there is no friction, and the law is ccp. */
+/* Section NONE makes mu, spinning and rolling 0. A pair without any of the three keeps the model {0}: ccp on the
+ * disc. */
 static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
                          const TalusPairDef *pair, const TalusFrictionModel *world_model)
 {
@@ -136,7 +137,7 @@ static void update_laws(TalusWorld *world)
     world->mirror.tables_dirty = true;
 }
 
-/* Widens the square table of pairs by one, in place, from the last entry down. */
+/* Adds a row and a column of defaults to the table of old x old pairs, in place; entries move up, last one first. */
 static void widen_pairs(TalusPairDef *table, int old)
 {
     for (int a = old - 1; a >= 0; a--)
@@ -204,7 +205,8 @@ void talus_materials_clear(TalusMaterials *m)
     *m = (TalusMaterials){0};
 }
 
-/* Computes the inertia per unit mass; zero for spheres, whose radius is the body's, and for fixed shapes. */
+/* Computes the inertia per unit mass and its inverse; zero for spheres, whose radius differs from body to body, and
+ * for shapes without mass (TALUS_TRAIT_WALL). */
 static TalusStatus gyration_of(const TalusShape *shape, TalusGyration *out)
 {
     TalusShapeKind kind = shape->def.kind;

@@ -10,9 +10,9 @@ typedef struct TalusMaterials {
     int count;
     TalusMaterialDef *def; /* [count]; owns the names */
     TalusLaw *law;         /* [count * count], symmetric */
-    TalusPairDef *pair;    /* [count * count]: properties set for pairs */
+    TalusPairDef *pair;    /* [count * count]: properties set for pairs; below 0: not set */
     double max_friction;   /* of all pairs */
-    /* some pair has the property */
+    /* some pair has it; models: a friction model other than ccp on the disc */
     bool any_compliance, any_models, any_restitution, any_moments, any_cohesion;
 } TalusMaterials;
 

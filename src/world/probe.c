@@ -1,10 +1,11 @@
 /* world/probe.c - force probes: sums over the contacts of one step.
  *
- * A body probe sums the impulses of its contacts on it. A region probe sums over contacts between a moving body inside
- * and any other body. Fixed bodies count as outside wherever their origin lies, so that a wall's force on the region is
- * included. Membership and the arms of torques are taken at the start of the step, like the contacts; momentum at its
- * end. A halved step adds the impulses of its parts and divides by the whole length. Engines compute the sums
- * (engine/cpu/probe.c). */
+ * A body probe sums the impulses that contacts exert on its body. A region probe sums over contacts between a free or
+ * sleeping body with its centre in the region and a body that is not such a one. Fixed and driven bodies count as
+ * outside wherever their centre lies, so that a wall's force on the region is included. Membership and arms of torques
+ * are those at the start of the step, like the contacts; momentum is that of the solved velocities. A halved step adds
+ * the impulses of its parts and divides by the whole length; numbers, mass and momentum are those of its last part.
+ * Engines compute the sums (engine/cpu/probe.c). */
 #include "world/probe.h"
 #include "world/ids.h"
 #include "world/state.h"

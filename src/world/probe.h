@@ -10,10 +10,10 @@ typedef struct TalusProbe {
     char *name;
     TalusProbeDef def;
     TalusProbeValue value; /* of the last step */
-    TalusProbeValue next;  /* of the current step; force and torque as impulses, N s and N m s */
+    TalusProbeValue next;  /* of the current step; force and torque are impulses, N s and N m s */
 } TalusProbe;
 
-/* Probes for the engine, and their results. Probes of removed bodies are left out. */
+/* Probes as the engine takes them, and their sums. Probes of removed bodies are left out; their value is 0. */
 typedef struct TalusProbeStaging {
     TalusEngineProbe *probe;
     TalusProbeSums *sums;
@@ -25,7 +25,8 @@ typedef struct TalusProbeStaging {
 void talus_probes_begin(TalusWorld *world);
 /* Before the bodies move: tells the engine which sums to compute. */
 TalusStatus talus_probes_start_sums(TalusWorld *world);
-/* After they have moved: downloads the sums and adds them to `next`. */
+/* After they have moved: downloads the sums. Adds impulses and torques to `next`; the rest replaces that of an earlier
+ * part of a halved step. */
 TalusStatus talus_probes_collect(TalusWorld *world);
 /* Ends a step of length h: sets `value` from `next`, with impulses divided by h. */
 void talus_probes_close(TalusWorld *world, double h);

@@ -32,7 +32,7 @@ struct TalusWorld {
     TalusWorldDef def;
     char *solver_spec, *backend_name; /* memory of the strings in def */
     const TalusBackend *backend;
-    TalusContext *context; /* of the backend; NULL if that is the host */
+    TalusContext *context; /* of the backend; NULL if the CPU engine takes the steps */
     TalusLog log;          /* messages go to the thread's log if it has no function */
     /* engine takes the steps; host is the CPU engine that holds the contacts for queries. They are the same unless a
      * device takes the steps. */
@@ -46,7 +46,7 @@ struct TalusWorld {
     int64_t base_steps;
     int64_t missed_steps;
     int clipped;         /* bodies clipped in the last detection: TalusEngineCounts */
-    bool start_reported; /* contacts and penetration at the start of the step are reported */
+    bool start_reported; /* info has contacts and penetration of the first solved part */
     bool said_missed, said_infeasible; /* said_*: this warning has been logged */
     /* not saved: a resumed run may repeat these warnings */
     bool said_fallback, said_overlap, said_jammed, said_clipped;
@@ -65,7 +65,7 @@ struct TalusWorld {
     TalusEmitCandidates candidates;
     TalusForces forces;
     TalusFilters filters;
-    TalusDrive *drive; /* at most one per slot; slots may be dead */
+    TalusDrive *drive; /* one per driven body */
     int drives;
     TalusSleep sleep;
     TalusJoints joints;
@@ -73,13 +73,14 @@ struct TalusWorld {
     int probes;
     TalusProbeStaging probe_staging;
 
-    /* energy of bodies added less that of bodies removed since the last step; J */
+    /* J, since the last step: energy of bodies added less that of bodies removed, changes by
+     * talus_world_set_velocity, less the kinetic energy of bodies that fall asleep */
     double exchange_kinetic, exchange_potential;
 
     /* the current step */
     double part_time;        /* start of its current part; s */
-    bool velocities_changed; /* so much by the solve that detection may have missed a contact */
-    double min_size;         /* m: smallest size of a moving body */
+    bool velocities_changed; /* some body's by the solve, by more than talus_change_limit */
+    double min_size;         /* m: smallest size of a free body; infinite if there is none */
     int contact_count;
     TalusBuildOptions built; /* options of the step's problem */
     double impulse_step; /* length of the step that gave the contacts' impulses; 0: no impulses */

@@ -1,4 +1,4 @@
-/* world/world.c - creation and destruction of a world, queries, hash. */
+/* world/world.c - creation and destruction of a world, queries of its settings, hash of its state. */
 #include "world/state.h"
 
 #include "backend/backend.h"
@@ -97,7 +97,7 @@ static TalusStatus check_def(const TalusWorldDef *def)
     return TALUS_OK;
 }
 
-/* Refuses a world that its engine cannot step. */
+/* Refuses a world with a period or with sleep if its engine lacks that capability. */
 static TalusStatus check_engine(const TalusWorld *world)
 {
     bool periods = talus_periodic(&world->def.period) &&

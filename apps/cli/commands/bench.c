@@ -61,7 +61,8 @@ static int count_sets(const char *const *set)
     return count;
 }
 
-/* Hashes the scene's text, the parameters set in it, the time and the version. */
+/* Hashes what defines the problem of a case: the scene's text, its parameters, time, mass of the heaviest body, number
+ * of contacts, and the version. */
 static TalusStatus hash_case(const BenchCase *c, const char *scene, uint64_t *out)
 {
     double numbers[] = {c->at, c->heaviest};
@@ -98,7 +99,7 @@ static TalusStatus advance(const Session *session, TalusWorld *world, const Benc
     return TALUS_OK;
 }
 
-/* Creates a copy of the problem in which the heaviest body has the given mass, kg. */
+/* Creates a copy of the problem in which the heaviest body has the given mass, kg, and its inertia in proportion. */
 static TalusStatus change_mass(TalusProblem *problem, double mass, TalusProblem **out)
 {
     TalusProblemDef def;
@@ -157,7 +158,8 @@ static TalusStatus extract(const Session *session, const BenchCase *c, TalusWorl
     return status;
 }
 
-/* Runs the scene to the time of the case and writes the problem of the next step to `path`. */
+/* Runs the scene to the time of the case and writes the problem of the next step to `path`; writes nothing if a signal
+ * stops it. */
 static TalusStatus settle(const Session *session, const BenchCase *c, const char *scene_path,
                           const char *path)
 {
@@ -296,7 +298,8 @@ static int report_stop(const Session *session)
     return 128 + cli_stop_signal();
 }
 
-/* Prints tables, notes and the directory of the results or, with --json, JSON. */
+/* Prints tables, notes and the directory of the results, unless --quiet; with --json, these to standard error and the
+ * results as JSON to standard output. */
 static void print_set(const Session *session)
 {
     const Options *o = &session->options;

@@ -79,7 +79,7 @@ TalusStatus export_choose(const TalusFrames *frames, const char *path, const Fra
         if (time < range->from || time > range->until || time < next) /* NAN, no limit: false */
             continue;
         (*chosen)[(*count)++] = i;
-        /* The factor admits a frame that is early by rounding: times are sums of steps. */
+        /* The factor admits a frame whose time is early by rounding. */
         next = range->every > 0.0 ? time + range->every * (1.0 - 1e-9) : -INFINITY;
     }
     if (total == 0)

@@ -106,7 +106,8 @@ static TalusStatus add_frames(const Export *x, TalusFramesWriter *writer, const 
     return status;
 }
 
-/* Writes a frames file with every n-th chosen frame and its size; beyond `limit` bytes the file is incomplete. */
+/* Writes a frames file with every n-th chosen frame and the last, by add_frames; *bytes: its size. Above `limit` the
+ * file lacks frames. */
 static TalusStatus write_thinned(const Export *x, const char *path, int n, uint64_t limit,
                                  uint64_t *bytes, int *added)
 {
@@ -302,7 +303,8 @@ static TalusStatus write_page(Export *x, const RunLocation *location)
     describe_run(x, location);
     note_choice(x);
     TALUS_TRY(measure(x));
-    /* Files of version 1 are written anew, because they lack the triangles by which the page draws shapes. */
+    /* Files of earlier versions are written anew: version 1 lacks the triangles by which the page draws shapes, and
+     * versions 1 and 2 name bodies by slots. */
     if (x->count < x->total || talus_frames_version(x->frames) < TALUS_FRAMES_VERSION ||
         viewer_page_size(x->base_bytes, whole_bytes(x)) > limit_bytes(x))
         return write_thinned_page(x);

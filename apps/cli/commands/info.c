@@ -1,4 +1,5 @@
-/* cli/commands/info.c - talus info: describes a file, recognised by its content, or a run's directory. */
+/* cli/commands/info.c - talus info: describes a file, recognised by its content (a surface by its suffix), or the
+ * directory of a run or a report. */
 #include "info.h"
 
 #include "base/memory.h"
@@ -87,8 +88,9 @@ static void print_joints(const TalusProblem *problem)
         info_fact("joints", "%d of the blocks, %d of them with bounds", joints, bounded);
 }
 
-/* Prints whether contacts can press against each other without moving a body (the friction cone is not pointed). A disc
- * is replaced by a polygon, in the problem's friction, too. */
+/* Prints whether contacts can press against each other without moving a body (the friction cone is not pointed). Sets
+ * the problem's friction for that: all contacts get the section of the first one with friction, a polygon for a
+ * disc. */
 static void print_cone(TalusProblem *problem)
 {
     TalusFrictionModel model = {.section = TALUS_SECTION_NONE};

@@ -13,7 +13,8 @@ void info_line(const char *name, const char *text);
 int info_checkpoint(const char *path);
 /* Describes a frames file; `alone`: it is not part of a run, so its name and title are printed, too. */
 int info_frames(const char *path, bool alone);
-/* Describes a run's directory and writes the exit code. Returns false, without output, if `dir` is not one. */
+/* Describes a run's directory and writes the exit code. Returns false, without output, if `dir` has neither steps.csv
+ * nor frames.talus. */
 bool info_run(const char *dir, int *code);
 
 /* Describes an STL or OBJ file. */

@@ -35,7 +35,7 @@ static const struct {
 
 enum { VIEWS = sizeof views / sizeof *views, CONTAINERS = 3, NAMES_MAX = 16 };
 
-/* Returns the index of `word` in `names`, or -1 after a message with the nearest name and all names. */
+/* Returns the index of `word` in `names`, or -1 after a message with all names and the nearest, if one is near. */
 static int choose(const char *option, const char *word, const char *const *names, int count)
 {
     char all[256] = "";
@@ -149,7 +149,7 @@ static bool read_texts(const Options *o, TalusDrawDef *def)
            (!o->container || read_container(o->container, def));
 }
 
-/* Returns false with a message if options contradict each other. */
+/* Returns false with a message if -o is missing or no PNG file, --zoom is 0, or options contradict each other. */
 static bool check(const Options *o)
 {
     if (!o->output)
@@ -184,8 +184,8 @@ static void free_source(PictureSource *source)
     talus_frames_head_clear(&source->store);
 }
 
-/* Writes the index of the frame at `time`, of the last one for NAN or for a time after it by at most the time between
- * two frames. Returns false with a message for other times outside the frames. */
+/* Writes the index of the last frame at or before `time`; NAN: of the last frame. Returns false with a message if the
+ * time is before the first frame, or after the last by more than the time between the last two. */
 static bool find_frame(const char *path, const TalusFrames *frames, double time, int *index)
 {
     int count = talus_frames_count(frames);

@@ -252,6 +252,7 @@ static int open_set(Session *session)
 
 /* ---- solving ---- */
 
+/* For --save: keeps the impulses, and the bounds of law fixed, of the result with the smallest natural residual. */
 static TalusStatus store_best(Session *session, LabProblem *problem, const LabResult *result)
 {
     size_t n = (size_t)talus_problem_size(problem->problem);
@@ -272,7 +273,7 @@ static TalusStatus store_best(Session *session, LabProblem *problem, const LabRe
     return TALUS_OK;
 }
 
-/* Keeps the first proof that the problem has no solution, whichever solver found it. */
+/* For --save: keeps the first proof that the problem has no solution, whichever solver found it. */
 static TalusStatus copy_certificate(Session *session, const LabProblem *problem)
 {
     const double *found = talus_problem_certificate(problem->problem);

@@ -113,7 +113,8 @@ static void certify(const Source *source, TalusFrictionModel model, const Soluti
     }
 }
 
-/* Compares velocities of an FCLIB problem: with those stored, those of the reference, and with W as stored. */
+/* For an FCLIB problem: compares the velocities with those stored in the solution and those of the reference, and, if W
+ * is unsymmetric, measures Siconos's error with W as stored. */
 static void compare_velocities(const Source *source, const VerifyPoint *point,
                                const double *as_stored, const double *stored, const double *u_ref,
                                Findings *found)
@@ -221,8 +222,8 @@ static TalusStatus open_solution(const char *path, const char *group, const Sour
     return TALUS_OK;
 }
 
-/* Checks that numbers of contacts and rows agree. Rows may differ between an FCLIB file, which has three per contact in
- * space, and a problem file, which without friction has the normal rows alone. */
+/* Checks that numbers of contacts and rows agree. Rows may differ from those of an FCLIB file, which has three per
+ * contact in three dimensions: a problem file without friction has the normal rows alone. */
 static int check_rows(const char *path, const char *group, const Source *source,
                       const Solution *solution)
 {
@@ -323,7 +324,8 @@ static void print_json(const Findings *f)
     putchar('\n');
 }
 
-/* Returns the exit code: failure if a residual exceeds --tol or the stored certificate is no proof. */
+/* Returns the exit code: failure if the stored certificate is no proof, or if the natural residual, with what rounding
+ * may hide, exceeds --tol times that of zero impulses. */
 static int judge(const Findings *found, const char *solution, double tol)
 {
     const TalusMetrics *m = &found->metrics;

@@ -50,7 +50,8 @@ static pid_t open_browser(const char *address, const sigset_t *mask)
     return process;
 }
 
-/* Waits for a signal of `stop`. If the browser's process ends meanwhile, collects its status and reports a failure. */
+/* Waits for a signal of `stop` other than SIGCHLD. If the browser's process ends meanwhile, collects its status and
+ * reports a failure. */
 static void wait_for_stop(const sigset_t *stop, pid_t browser, const char *address)
 {
     int number, status;
@@ -66,7 +67,7 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/* Serves until a signal arrives. Only this thread receives it; all others block it. */
+/* Serves until SIGINT, SIGTERM or SIGHUP arrives. Only this thread receives it, by sigwait; all threads block it. */
 static int serve(ServeFiles *files, const char *operand)
 {
     sigset_t stop, before;
@@ -80,7 +81,7 @@ static int serve(ServeFiles *files, const char *operand)
         sigaddset(&stop, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &stop, &before);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* ignored, as some parents leave it, it would not be received here */
+    signal(SIGCHLD, SIG_DFL); /* if ignored, as some parents leave it, sigwait misses it */
     if (serve_start(files, options.port, &server) != TALUS_OK)
         return cli_fail_library();
     snprintf(address, sizeof address, "http://127.0.0.1:%d/", serve_port(server));

@@ -1,8 +1,8 @@
 /* cli/run/control.c - interface of a run to other processes: holds the lock of its directory, reports progress in
  * run.json, and reads command words between steps.
  *
- * Reports and reads follow the wall clock: whatever the speed of steps, the run reads command words ten times and
- * writes run.json twice per second. Nothing here affects the results. */
+ * Reports and reads follow the wall clock: however fast the steps are, the run reads command words at most ten times
+ * and writes run.json at most twice per second. Nothing here affects the results. */
 #include "run.h"
 
 #include "base/timer.h"
@@ -57,6 +57,7 @@ static double active_seconds(const Run *run)
     return talus_now() - run->clock.start - run->clock.setup - run->clock.paused;
 }
 
+/* Sets the rate to the steps per second since the last report, unless there were none. */
 static void measure_rate(Control *control, const Run *run)
 {
     int64_t step = talus_world_steps(run->world);

@@ -54,8 +54,9 @@ RunLock run_lock_take(int dir, int *fd)
     return error == EWOULDBLOCK || error == EINTR ? RUN_LOCK_HELD : RUN_LOCK_ABSENT;
 }
 
-/* True if a run holds the lock, or if the file system has no locks: then a run that says "running" counts as alive. The
- * lock taken to find out is a shared one, so that readers do not take each other for a run. */
+/* True if a run holds the lock, or if that cannot be found out (no permission, a file system without locks): then a run
+ * that says "running" counts as alive. False without run.lock. The lock taken to find out is a shared one, so that
+ * readers do not take each other for a run. */
 static bool lock_held(int at, const char *dir)
 {
     char path[CLI_PATH_MAX];

@@ -1,4 +1,4 @@
-/* cli/run/frame_kinds.c - additional kinds of frames that a run writes. */
+/* cli/run/frame_kinds.c - splits and checks the list of --frames, the additional kinds of frames that a run writes. */
 #include "run.h"
 
 #include "io/formats/formats.h"

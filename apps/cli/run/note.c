@@ -1,4 +1,4 @@
-/* cli/run/note.c - a run's settings as lines "key value" in its checkpoints. */
+/* cli/run/note.c - a run's settings and totals as lines "key value", the note of its checkpoints. */
 #include "run.h"
 
 #include <stdlib.h>

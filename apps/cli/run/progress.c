@@ -1,4 +1,4 @@
-/* cli/run/progress.c - output of a run in progress. */
+/* cli/run/progress.c - table and bar that show the progress of a run. */
 #include "run.h"
 
 #include "base/timer.h"

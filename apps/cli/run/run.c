@@ -104,8 +104,8 @@ static int check_options(const Options *o, const CliList *operands)
     return code == CLI_OK ? cli_check_solver(&cli_run, o->solver) : code;
 }
 
-/* Fails, before anything is written, if the solver does not support the problem of the first step. Skips solvers that
- * support every problem, because the problem is built for this check and again for the step. */
+/* Fails, before anything is written, if the solver does not support the problem of the first step. Solvers that take
+ * every convex problem pass unchecked, because the check builds the problem, and the step builds it again. */
 static int check_support(TalusWorld *world, const char *spec)
 {
     TalusProblem *problem;
@@ -117,7 +117,8 @@ static int check_support(TalusWorld *world, const char *spec)
     return cli_supports(spec, problem) ? CLI_OK : cli_fail_unsupported(problem);
 }
 
-/* Opens the directory for output: replaces its content or, with `resume`, removes output after the checkpoint. */
+/* Opens the directory for output: replaces its content and writes the first frame or, with `resume`, removes output
+ * after the checkpoint. */
 static int open_output(Session *session, bool resume)
 {
     const Run *run = &session->run;
@@ -199,7 +200,7 @@ static int open_scene(Session *session, const char *name)
     return session->run.dir ? open_new_output(session) : CLI_OK;
 }
 
-/* Reads world, settings and tally from the checkpoint. */
+/* Reads world, settings and tally from the checkpoint, in place of those of an earlier call. */
 static int load(Session *session, int threads)
 {
     const char *dir = session->options.resume;
@@ -228,7 +229,8 @@ static int lock_resumed(Session *session, const char *dir)
     return found ? control_open(&session->control, dir) : CLI_OK;
 }
 
-/* Notes the backend on which a resumed run continues. Returns true, after a message, if it was saved on another one. */
+/* Notes the backend on which a resumed run continues. Returns true, after a message unless --quiet, if the run was
+ * saved on another one. */
 static bool note_backend_change(Session *session)
 {
     RunSettings *s = &session->run.settings;
@@ -303,7 +305,7 @@ static int write_step(Session *session, const TalusStepInfo *info, bool frame)
 
 /* ---- the directory ---- */
 
-/* Checks from time to time that the directory is still reachable by its name. */
+/* Checks, every check_interval at most, that the directory is still reachable by its name. */
 static int check_directory(Session *session)
 {
     double now = talus_now();
@@ -313,8 +315,8 @@ static int check_directory(Session *session)
     return talus_output_check(session->output) == TALUS_OK ? CLI_OK : fail(session);
 }
 
-/* If the run's directory was moved or renamed, saves the state in it and ends the run, because users would not look for
- * results under the new name. Returns false if the directory still has its name. */
+/* For a run that ends: if its directory no longer has its name, saves the state in the directory and prints where that
+ * is now, or that it is lost. Returns false without output or if the directory still has its name. */
 static bool save_elsewhere(Session *session)
 {
     Run *run = &session->run;
@@ -344,7 +346,8 @@ static void report_last_checkpoint(Session *session)
         cli_fail("there was no checkpoint yet");
 }
 
-/* Closes the output. The index of frames is written after the last checkpoint, which refers to the frames alone. */
+/* Writes the last checkpoint, unless the state is saved or was reached by shortened steps, and closes the output. The
+ * index of frames is written after the checkpoint, which refers to the frames alone. */
 static int close_output(Session *session)
 {
     Run *run = &session->run;
@@ -419,7 +422,7 @@ static bool asked_to_stop(const Session *session)
     return cli_stop_signal() || session->control.stop;
 }
 
-/* Sleeps until a command word arrives; writes a checkpoint when due. */
+/* Sleeps until a command word or signal ends the pause; writes a checkpoint when due. */
 static int wait_in_pause(Session *session)
 {
     Run *run = &session->run;

@@ -16,14 +16,14 @@ typedef struct RunSettings {
     const char *backend; /* NULL: the checkpoint is older than this field */
     const char *frames;  /* additional kinds of frames, "vtp,csv"; NULL: none */
     CliList set;         /* assignments NAME=VALUE of --set */
-    int threads;         /* 0: one per processor, or the scene's number */
+    int threads;         /* of --threads; 0: not given or 0; a resume takes one per processor */
     double until, every; /* simulated seconds: end of the run; time between frames */
 } RunSettings;
 
 /* Totals over all steps, including those before a --resume, and figures of the last step. */
 typedef struct RunTally {
     int64_t iterations, missed; /* missed: steps that did not reach the tolerance */
-    int64_t fallbacks;          /* failed projections of joints */
+    int64_t fallbacks;          /* machines that fell back (TalusStepInfo), summed over steps */
     double residual_max;        /* maximum over steps of the root mean square residual, m/s */
     /* Last step: residual in m/s, penetration over the size of the smaller body, kinetic energy in J. */
     int contacts;
@@ -41,7 +41,7 @@ typedef struct Run {
     RunTally tally;
     RunClock clock;
     TalusWorld *world;
-    int64_t first_step, last_step; /* of this process; the run ends after last_step */
+    int64_t first_step, last_step; /* steps before this process; steps at the end of the run */
     bool shortened;                /* a step was shortened: time is no longer step times h */
     const char *dir;               /* NULL: no output */
 } Run;
@@ -70,7 +70,8 @@ typedef struct FrameKinds {
     int count;
 } FrameKinds;
 
-/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Returns false if it is too long. */
+/* Splits a list such as "vtp,csv"; NULL is empty. Drops "view", always written. Returns false if the text is too long
+ * or names more than FRAME_KINDS_MAX kinds. */
 bool frame_kinds_split(const char *list, FrameKinds *kinds);
 /* Returns CLI_OK, or prints a message about --frames and returns the exit code. */
 int frame_kinds_check(const CliCommand *command, const char *list);
@@ -87,14 +88,15 @@ typedef struct Control {
     double reported_active, rate;
 } Control;
 
-/* Creates `dir` if needed, locks it, and drops an old command word. Returns the exit code. */
+/* Creates `dir` if needed, locks it (warns if the file system has no locks), and drops an old command word. Returns the
+ * exit code. */
 int control_open(Control *control, const char *dir);
 /* Reports the state "running". */
 void control_begin(Control *control, const Run *run);
-/* Rewrites run.json. */
+/* Rewrites run.json; `message` may be "". */
 void control_report(Control *control, const Run *run, const char *state, const char *message);
-/* Reads the file `control` and rewrites run.json, each only if enough time has passed since the last time. Call after
- * each step and repeatedly during a pause. */
+/* Reads the file `control` and, unless paused, rewrites run.json, each only if enough time has passed since the last
+ * time. Call after each step and repeatedly during a pause. */
 void control_poll(Control *control, const Run *run);
 void control_close(Control *control);
 

@@ -1,4 +1,4 @@
-/* cli/run/steps.c - reads lines of a growing table. */
+/* cli/run/steps.c - reads lines of steps.csv, also while a run appends to it. */
 #include "steps.h"
 
 #include "base/hash.h"
@@ -24,7 +24,8 @@ static const struct {
 
 /* ---- lines ---- */
 
-/* Reader of complete lines; `line` is valid until the next one. */
+/* Reader of complete lines; `line` is valid until the next one. Bytes from buffer[next] to buffer[used - 1] are
+ * unread. */
 typedef struct Lines {
     int fd;
     uint64_t at; /* file offset of the next line */
@@ -44,7 +45,7 @@ static void lines_start(Lines *lines, int fd, uint64_t at)
 }
 
 /* Moves unread bytes to the front of the buffer and reads more after them. Returns false at the end of the file, on an
- * error, or if STEPS_LINE_MAX bytes hold no line end. */
+ * error, or if more than STEPS_LINE_MAX unread bytes hold no line end. */
 static bool lines_fill(Lines *lines)
 {
     size_t rest = lines->used - lines->next;
@@ -150,8 +151,8 @@ void steps_clear(Steps *steps)
     *steps = (Steps){0};
 }
 
-/* True if the file still begins with the rows read earlier: the last of them is unchanged. One row is enough, because
- * it contains measured seconds, which differ from run to run. */
+/* True if the file still begins with the rows read earlier, if any: the last of them is unchanged. One row is enough,
+ * because it contains measured seconds, which differ from run to run. */
 static bool same_file(const Steps *steps, int fd, const struct stat *about, Lines *lines)
 {
     if (steps->end == 0)
@@ -212,7 +213,8 @@ TalusStatus steps_refresh(Steps *steps, int fd, bool *anew)
 
 /* ---- values ---- */
 
-/* Reads at most `capacity` rows and returns their number, smaller if the file was truncated. */
+/* Reads every `stride`-th row from `first` on, `capacity` in all, into `values` as read_row does. Returns their number,
+ * smaller if the file was truncated. */
 static int read_values(const Steps *steps, int64_t first, int64_t stride, Lines *lines,
                        double *values, int capacity)
 {

@@ -110,8 +110,9 @@ static bool send_bytes(const Exchange *x, const void *bytes, size_t size, uint64
     return true;
 }
 
-/* Ends the answer and reads the rest of a body, because closing the connection earlier would discard the answer.
- * Aborts a body that is too long or too slow; civetweb would read it to its end. */
+/* If the request has a body: ends the answer and reads the rest of the body, at most DRAIN_BYTES and request_seconds,
+ * because closing the connection earlier would discard the answer. Then aborts the connection; civetweb would read a
+ * longer body to its end. */
 static void drain(const Exchange *x)
 {
     char buffer[4096];
@@ -201,7 +202,7 @@ static void put_piece(TalusText *text, PagePiece piece)
     talus_text_put(text, (const char *)piece.bytes, piece.size);
 }
 
-/* Answers with the template and the run's value, without frames. */
+/* Answers with the template and the JSON value about the run, without frames. */
 static int answer_page(const Exchange *x)
 {
     TalusText text = {0};

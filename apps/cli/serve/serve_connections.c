@@ -115,6 +115,7 @@ static bool holds_request(int fd)
 
 /* ---- the thread that aborts stalled connections ---- */
 
+/* Returns the connection with this peer; NULL: none that answers, since `peer` is unknown (0) until then. */
 static const Connection *find_connection(const Connection *copy, int peer)
 {
     for (int i = 0; i < SERVE_THREADS; i++)

@@ -3,7 +3,7 @@
  * civetweb gives every connection a thread from its first byte on, and the number of threads is fixed. While
  * nearly all of them are in use, connections that keep a thread waiting are aborted: those with an incomplete
  * request, those that send a body nobody asked for, those that do not read their answer. A client that has sent
- * its request is never aborted, even while it waits for a thread. */
+ * its request and reads the answer is never aborted here, even while it waits for a thread. */
 #ifndef TALUS_CLI_SERVE_CONNECTIONS_H
 #define TALUS_CLI_SERVE_CONNECTIONS_H
 

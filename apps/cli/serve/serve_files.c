@@ -97,7 +97,8 @@ static int frame_count(const ServeFiles *files)
     return files->frames ? talus_frames_count(files->frames) : 0;
 }
 
-/* Size of the valid part of the frames file: all of it if complete, else up to the last whole chunk. */
+/* Returns the size of the valid part of the frames file: all of it if complete, else up to the last whole chunk; 0
+ * without a file. */
 static uint64_t frame_bytes(const ServeFiles *files)
 {
     struct stat about;
@@ -119,8 +120,8 @@ static void reopen_directory(ServeFiles *files)
     }
 }
 
-/* Reads new frames; *anew becomes true if the file was replaced. The file is opened here, by its name in the directory,
- * so that no link can lead elsewhere. */
+/* Reads new frames; *anew becomes true if frames read earlier are no longer valid: the file was replaced or cannot be
+ * opened. It is opened here, by its name in the directory, so that no link can lead elsewhere. */
 static TalusStatus refresh_frames(ServeFiles *files, bool *anew)
 {
     uint64_t replaced = files->frames ? files->frames->replaced : 0;
@@ -261,8 +262,8 @@ int serve_files_frames(ServeFiles *files, uint64_t *size)
     return fd;
 }
 
-/* Packs a HEAD chunk (shapes and materials) in the present version. One of version 1 lacks the triangles of shapes, and
- * its text is not zero-terminated. */
+/* Copies a HEAD chunk (shapes and materials); packs one of version 1, which lacks the triangles of shapes, in the
+ * present version. Version 1 is the one without a zero byte after the text. */
 static TalusStatus pack_head(TalusFrames *frames, TalusHeadLocation location, TalusPacker *out)
 {
     TalusHeadStore head = {0};

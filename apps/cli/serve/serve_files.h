@@ -1,8 +1,8 @@
 /* cli/serve/serve_files.h - the server's view of a run's directory, kept up to date during the run.
  *
- * Opens only regular files, by name relative to the directory's descriptor, never through a link: frames.talus,
- * steps.csv, run.json. Nothing else on the disk can be read through this interface. All calls but open and close
- * may come from any thread. */
+ * Opens only regular files, by name relative to the directory's descriptor, never through a link: the frames file,
+ * steps.csv, run.json, run.lock. Nothing else on the disk can be read through this interface. All calls but open and
+ * close may come from any thread. */
 #ifndef TALUS_CLI_SERVE_FILES_H
 #define TALUS_CLI_SERVE_FILES_H
 
@@ -40,8 +40,8 @@ void serve_files_close(ServeFiles *files);
 /* Returns a descriptor of the frames file, owned by the caller, or -1; writes the file's size in bytes. */
 int serve_files_frames(ServeFiles *files, uint64_t *size);
 
-/* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`, in the present version. To a chunk
- * of an earlier version this adds the triangles by which shapes are drawn, so that the page knows one version only. */
+/* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`. To a chunk of version 1 this adds
+ * the triangles by which shapes are drawn, so that the page need not know that version. */
 TalusStatus serve_files_head(ServeFiles *files, int64_t number, TalusPacker *chunk);
 
 /* Write the answers to /api/status, /api/index and /api/steps (docs/reference/server.md). */

@@ -110,7 +110,8 @@ static bool whole_number(const char *text, const char *end, int64_t *value)
     return true;
 }
 
-/* Parses "from=N&stride=N", both optional, in any order; for the route SERVE_PAGE, ignores any query. */
+/* Parses "from=N&stride=N", both optional, in any order: `from` for index, steps and head, `stride` (above 0) for steps
+ * alone. Ignores the query of SERVE_PAGE. */
 static bool read_query(const char *query, ServeVerdict *verdict)
 {
     if (!query || verdict->route == SERVE_PAGE)

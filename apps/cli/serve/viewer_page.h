@@ -23,7 +23,7 @@ typedef struct ViewerRun {
 /* Writes the JSON value of the page's element "talus-run". */
 TalusStatus viewer_run_json(const ViewerRun *run, JsonOut *json);
 
-/* Bytes of a page: template, JSON value of `run_bytes`, and frames file of `frame_bytes` in base64. */
+/* Returns the bytes of a page: template, JSON value of `run_bytes`, and frames file of `frame_bytes` in base64. */
 uint64_t viewer_page_size(uint64_t run_bytes, uint64_t frame_bytes);
 
 /* Writes the page with the first `bytes` of the file at path `frames`. The page appears whole or not at all; frames

@@ -1,8 +1,8 @@
 /* world/joint/joint.c - adding, removing and querying joints.
  *
- * Joints are listed in order of creation, which is that of their numbers. A joint is alive while both its bodies are. A
- * joint without one of its bodies is skipped, and dropped at the start of the next step. So a rollback that restores a
- * body restores its joints. */
+ * Joints are listed in order of creation, which is that of their numbers. A joint is alive while both its bodies are;
+ * the fixed world always is. A joint that is not alive is skipped, and dropped only at the start of the next step: so a
+ * rollback that restores a body restores its joints. */
 #include "world/joint/joint.h"
 #include "world/ids.h"
 #include "world/state.h"
@@ -146,7 +146,7 @@ static TalusStatus check_limits(const char *name, const TalusJointDef *def)
     return TALUS_OK;
 }
 
-/* Returns the rest length of a DISTANCE or SPRING when it is added. */
+/* Returns def->rest; for a DISTANCE or SPRING with rest below 0 the present distance of its points. */
 static double rest_length(const TalusWorld *world, const TalusJointDef *def)
 {
     TalusVec3 apart = talus_image(&world->def.period, talus_sub(def->point, def->point_b));
@@ -177,7 +177,7 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     return TALUS_OK;
 }
 
-/* Checks everything that the step relies on. */
+/* Checks kind, length, bodies, limits, motor and spring, and that axes and sides are unit vectors. */
 TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint)
 {
     const TalusJointDef *def = &joint->def;
@@ -223,7 +223,8 @@ static void attach(const TalusWorld *world, TalusJoint *joint)
     }
 }
 
-/* Returns an offset of about the bodies' size, so that all rows of a joint have one scale. */
+/* Returns the bounding radius of the smaller free body. Points offset by it give the rows of rotations about the scale
+ * of those of translations. */
 static double offset_length(const TalusWorld *world, const TalusJointDef *def)
 {
     const double *radius = world->bodies.radius;

@@ -7,8 +7,8 @@
  * A joint's blocks connect a point of the base and one of the mover. There are three kinds:
  *     ball   all three rows: the points coincide
  *     axle   two rows: the mover's point is on an axis of the base
- *     rod    one row, the normal: distances, motors, springs, and rotations, by points at a distance r from
- *            the joint's: (w x r).n = w.(r x n)
+ *     rod    one row, along the normal n: distances, motors, springs, and rotations, by points that are offset by a
+ *            vector r from the joint's: w being the relative spin, (w x r).n = w.(r x n)
  * and limits, which are contacts without friction. */
 #ifndef TALUS_WORLD_JOINT_JOINT_H
 #define TALUS_WORLD_JOINT_JOINT_H
@@ -44,7 +44,7 @@ typedef struct TalusJoint {
     TalusJointDef def; /* owns its name */
     uint64_t number;   /* of its id */
     double since;      /* s: time at which the motor was set */
-    double length;     /* m: distance of offset points; radius of the smaller moving body */
+    double length;     /* m: distance of offset points: bounding radius of the smaller free body */
     /* point, axis and unit vector normal to the axis, of base and mover, each in its own frame */
     TalusVec3 anchor[2], axis[2], side[2];
     TalusJointWarmStart carry;
@@ -67,7 +67,8 @@ typedef struct TalusJointBlock {
     TalusVec3 arm[2]; /* of the two points from the centres of base and mover */
     TalusVec3 offset; /* from the joint's point on the mover to the block's */
     TalusVec3 normal; /* direction of row 0; rows measure the mover's velocity minus the base's */
-    TalusVec3 error;  /* m: from the base's point to the mover's; only rows of `mask` count */
+    TalusVec3 error;  /* m: from the base's point to the mover's (DISTANCE: less the rest length);
+                       * only its components along rows of `mask` count */
     int mask;         /* bit k: row k is constrained; 0: a limit */
     /* m/s, 1/kg, and the largest impulse of a row in N s (INFINITY: no bound) */
     double bias, compliance, max_effort;
@@ -104,7 +105,7 @@ typedef struct TalusJoints {
     TalusJointExchange exchange;
 } TalusJoints;
 
-/* True if both bodies exist. */
+/* True if each of the two bodies exists or is the fixed world. */
 static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
 {
     TalusBodyId a = joint->def.a, b = joint->def.b;
@@ -121,7 +122,7 @@ TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
 /* Starts a step: drops joints of removed bodies, zeroes sums. */
 void talus_joints_begin(TalusWorld *world);
-/* Ends a step of length h: forces are the sums of impulses over h. */
+/* Ends a step of length h: sets `shown` of all joints to their sums over h. */
 void talus_joints_close(TalusWorld *world, double h);
 /* Writes the slots of bodies a and b of the first `limit` live joints, -1 for the fixed world. `pairs` may be NULL.
  * Returns the number of all live joints. */
@@ -141,7 +142,7 @@ TalusJointBlock talus_joint_drive(const TalusJoint *joint, const TalusJointPose 
 /* Returns the rate of the coordinate, rad/s or m/s; 0 for kinds without one. */
 double talus_joint_speed(const TalusWorld *world, const TalusJoint *joint,
                          const TalusJointPose *pose);
-/* Returns the largest distance by which points that the joint holds together are apart, m. */
+/* Returns the largest error of a constraint block, m: the distance of its two points along the constrained rows. */
 double talus_joint_error(const TalusJoint *joint, const TalusJointPose *pose);
 bool talus_joint_has_coordinate(TalusJointKind kind);
 bool talus_joint_is_line(TalusJointKind kind); /* DISTANCE and SPRING */
@@ -154,35 +155,38 @@ double talus_angle(double sine, double cosine);
 /* ---- joint_build.c: the blocks of a step ---- */
 /* Fills TalusJoints.block for a part of the step, of length h. */
 TalusStatus talus_joints_prepare(TalusWorld *world, double h);
-/* Writes the blocks into exchange.problem. Initial impulses are those of the last step times `warm`. */
+/* Writes the blocks into exchange.problem. Initial impulses are those of the last step times `warm`, cut to the
+ * blocks' bounds. */
 void talus_joints_fill(TalusWorld *world, double warm);
 /* Writes the changes of free velocities that torque motors cause within h, at most two per joint; returns their
  * number. */
 int talus_joints_push(TalusWorld *world, double h, TalusMotorChange *out);
 /* Copies the solved impulses of all blocks to the joints' carry. */
 void talus_joints_store(TalusWorld *world);
-/* As talus_joints_store; also adds the impulses to the joints' sums. Returns the work of blocks and torque motors, J.
- * The body records of exchange.problem must hold the mean of free and solved velocities. */
+/* As talus_joints_store; also adds the impulses, with those of torque motors, to the joints' sums. Returns their work,
+ * J. The body records of exchange.problem must hold the mean of free and solved velocities. */
 double talus_joints_work(TalusWorld *world, double h);
 /* After the bodies have moved: stores the angles of REVOLUTE joints, from which turns are counted. */
 void talus_joints_moved(TalusWorld *world);
 
 /* ---- joint_project.c ---- */
-/* Before the bodies move: factors the matrix D' M^-1 D of the constraint rows. */
+/* Before the bodies move: factors the matrix D' M^-1 D of the constraint rows. Without def.projection this function
+ * and the next do nothing. */
 TalusStatus talus_joints_prepare_projection(TalusWorld *world);
-/* After the bodies have moved by h: corrects poses and velocities so that the joints are closed. Adds the changes of
- * energy to the ledger. */
+/* After the bodies have moved by h: corrects poses and velocities, in machines that fall back poses alone, so that the
+ * joints are closed. Adds the changes of energy to the ledger. */
 TalusStatus talus_joints_project(TalusWorld *world, double h);
 void talus_projection_destroy(struct TalusProjection *projection);
 
 /* ---- joint_transfer.c ---- */
-/* Downloads the states of jointed bodies alone into the host's arrays. */
+/* Downloads the states of moving bodies with joints into the host's arrays. No effect with a shared engine. */
 TalusStatus talus_exchange_fetch(TalusWorld *world);
 /* Before a solve: makes the blocks of a part of length h and passes them to the engine. */
 TalusStatus talus_joints_upload(TalusWorld *world, double h);
 /* After a solve that another one follows: downloads the impulses of the blocks to the joints. */
 TalusStatus talus_joints_store_impulses(TalusWorld *world);
-/* After the bodies have moved by h: downloads impulses, adds forces and work, projects the bodies. */
+/* After the bodies have moved by h: downloads impulses, adds them to sums and their work to the ledger, projects the
+ * bodies and uploads them. */
 TalusStatus talus_joints_finish_part(TalusWorld *world, double h);
 void talus_exchange_clear(TalusJointExchange *exchange);
 

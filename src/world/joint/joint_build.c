@@ -1,14 +1,15 @@
 /* world/joint/joint_build.c - the blocks of joints in the problem of a step, and their impulses.
  *
- * Offsets and compliances, for a row y with velocity u over a step h (for angles, coordinates are multiplied by the
- * row's lever, stiffness and damping divided by its square):
+ * Offsets and compliances, for a row with coordinate y and velocity u over a step h. For an angle, y and target are
+ * angles times the row's lever; max_effort is divided by the lever, stiffness and damping by its square:
  *     held            u = 0
  *     speed motor     u = speed, |gamma| <= max_effort h
  *     position motor  y + h u = target, |gamma| <= max_effort h; or, with stiffness k and damping c, the force
  *                     k (target - y - h u) + c (rate - u) at the end of the step
  *     spring          -(k (y + h u - rest) + c u), likewise
  *     limit           y + h u >= lower, by an impulse that only pushes
- * With E = 1/(h (h k + c)) the soft ones are u + E gamma + b = 0, b = (k (y - target) - c rate)/(h k + c).
+ * With E = 1/(h (h k + c)) motors and springs with k and c are u + E gamma + b = 0, b = (k (y - target) - c rate)/
+ * (h k + c).
  *
  * A torque motor has no row: its impulse is added to the free velocities. */
 #include "engine/body.h"
@@ -27,6 +28,7 @@ typedef struct Cursor {
     int kept, free; /* index of the next block of each kind (TalusJoints) */
 } Cursor;
 
+/* Writes the block to TalusJoints.block: behind the last of those without bounds (free) or of the others (kept). */
 static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointPose *pose)
 {
     TalusJoints *joints = &c->world->joints;
@@ -38,7 +40,8 @@ static void append(Cursor *c, TalusJointBlock block, int part, const TalusJointP
     joints->block[free ? c->free++ : c->kept++] = block;
 }
 
-/* Makes the block a spring of stiffness k and damping c towards `target`, which moves at `rate`. */
+/* Makes the block, whose coordinate is y, a spring of stiffness k and damping c towards `target`, which moves at
+ * `rate`. */
 static void soften(TalusJointBlock *block, double h, double k, double c, double y, double target,
                    double rate)
 {
@@ -78,7 +81,8 @@ static void append_motor(Cursor *c, const TalusJointPose *pose)
     append(c, block, TALUS_PART_MOTOR, pose);
 }
 
-/* Adds the lower limit (way 1) or the upper one (way -1). An overrun is undone no faster than an overlap. */
+/* Adds the lower limit (way 1) or the upper one (way -1), unless it is infinite. A coordinate beyond its limit returns
+ * at most at the recovery speed of overlaps. */
 static void append_limit(Cursor *c, const TalusJointPose *pose, double limit, double way, int part)
 {
     if (!isfinite(limit))
@@ -112,7 +116,7 @@ static void append_joint(Cursor *c)
     append_limit(c, &pose, def->upper, -1.0, TALUS_PART_UPPER);
 }
 
-/* Returns the number of a joint's blocks that stay in the iteration: motors of bounded effort, limits. */
+/* Returns the number of a joint's blocks of the kind `kept` (TalusJoints): motors of bounded effort, limits. */
 static int count_kept(const TalusJointDef *def)
 {
     bool motor = def->motor.kind == TALUS_MOTOR_SPEED || def->motor.kind == TALUS_MOTOR_POSITION;
@@ -145,14 +149,14 @@ TalusStatus talus_joints_prepare(TalusWorld *world, double h)
 
 /* ---- into the operator ---- */
 
-/* True if base and mover are exchanged, because the first body of a block must be free. The normal then changes its
- * sign, which preserves velocities and impulses along the normal. */
+/* True if the base does not move freely: the first body of the operator's block must be free, so the mover takes its
+ * place. The normal then changes its sign, which preserves velocities and impulses along the normal. */
 static bool turned_round(const TalusWorld *world, const TalusJointBlock *block)
 {
     return block->slot[0] < 0 || !talus_slot_moves(&world->bodies, block->slot[0]);
 }
 
-/* Body of the problem: the slot, or -1 if it is fixed or the fixed world. */
+/* Returns the body of exchange.problem: the slot, or -1 for a fixed body or the fixed world. */
 static int problem_body(const TalusWorld *world, int slot)
 {
     return slot >= 0 && world->bodies.mobility[slot] != TALUS_MOBILITY_FIXED ? slot : -1;
@@ -171,8 +175,8 @@ static void fill_arms(const TalusOperator *op, const double *length, int64_t i,
     }
 }
 
-/* Writes block i of the operator. A joint has its mask in `sides` and its largest impulse in `mu`; a limit is a contact
- * without friction. */
+/* Writes block i of exchange.problem. A limit is a contact without friction; other blocks have their mask in
+ * model.sides and their largest impulse in `mu`. */
 static void fill_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
     TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);
@@ -226,7 +230,8 @@ typedef struct Push {
     TalusVec3 impulse, moment; /* on a body */
 } Push;
 
-/* Computes the impulses of a torque motor on its two bodies in a step; false if the joint has none. */
+/* Computes the impulses within h of a torque motor on base and mover, by its effort at the middle of h. False if the
+ * joint has no such motor or is not alive. */
 static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h, Push push[2])
 {
     const TalusMotorDef *motor = &joint->def.motor;
@@ -247,7 +252,7 @@ static bool pushes_of(const TalusWorld *world, const TalusJoint *joint, double h
     return true;
 }
 
-/* Computes the change of free velocity by a push, with the spin times the body's length; false if it is not free. */
+/* Computes the change of a free body's record (velocity, spin times its length) by a push; false if it is not free. */
 static bool change_of(const TalusWorld *world, const Push *push, TalusMotorChange *out)
 {
     TalusProblem *problem = world->joints.exchange.problem;
@@ -288,6 +293,7 @@ static double push_work(TalusWorld *world, const Push *push)
     return talus_dot(push->impulse, v) + talus_dot(push->moment, s) / l;
 }
 
+/* Returns the work of all torque motors, J, and adds their impulses to the joints' sums. */
 static double torque_work(TalusWorld *world, double h)
 {
     double work = 0.0;
@@ -309,6 +315,7 @@ static double torque_work(TalusWorld *world, double h)
 
 /* ---- results of the solve ---- */
 
+/* Copies the solved impulse of block i, on the mover, to the joint's carry, and returns it. */
 static TalusVec3 store_block(TalusWorld *world, const TalusJointBlock *block, int64_t i)
 {
     const TalusOperator *op = talus_problem_operator(world->joints.exchange.problem);

@@ -1,17 +1,17 @@
 /* world/joint/joint_machines.c - machines (bodies connected by joints), and the convergence of their projection.
  *
- * A round of the projection leaves a fraction of a machine's errors. Up to a bound the machine gets another round;
- * above it the machine falls back (joint_project.c). The bound is lower for machines that contacts push. The contact
- * impulse on a body is its impulse of the step less that of joints,
+ * A round of the projection leaves a fraction of a machine's largest error. Up to the bound `trusted` the machine gets
+ * another round; above it the machine falls back (joint_project.c). The bound is lower for machines that contacts push.
+ * The contact impulse on a body is its impulse of the step less that of joints,
  *     m (v - v_free) - sum of joints' impulses,
- * which host and engines know alike, so that no contact list is needed. */
+ * which the host can compute for every engine without the contact list. */
 #include "world/joint/joint_project.h"
 
 const double talus_joint_closed = 1e-9;
-/* fraction of the error that a round may leave, in a machine without contacts and in one with */
+/* fraction of the largest error that a round may leave, by Machine.loaded: without contacts that push, and with */
 static const double trusted[2] = {0.8, 0.1};
-static const double rounding = 1e-7; /* over joint length: what stalls below counts as closed */
-static const double pushed = 1e-6;   /* over all impulses on a body: contact impulse that counts */
+static const double rounding = 1e-7; /* over joint length: smaller errors need not fall further */
+static const double pushed = 1e-6;   /* contact impulse that counts, over Load.size */
 
 /* ---- search ---- */
 
@@ -47,7 +47,7 @@ static void unload(TalusProjection *p, int slot, TalusVec3 impulse)
     p->load[slot].size += talus_norm(impulse);
 }
 
-/* Returns the impulse on a moving body in this step. */
+/* Returns the impulse of contacts and joints on a free body, m (v - v_free). */
 static Load load_of(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
@@ -58,6 +58,7 @@ static Load load_of(const TalusWorld *world, int slot)
     return (Load){all, talus_norm(all)};
 }
 
+/* Sets `load` of bodies in blocks, and `loaded` of machines by the loads of touched bodies. */
 static void find_loads(const TalusWorld *world, TalusProjection *p)
 {
     const TalusJoints *joints = &world->joints;
@@ -87,7 +88,7 @@ static double length_of(const TalusWorld *world, const TalusProjection *p, int r
     return world->joints.joint[p->place[r].joint].length;
 }
 
-/* Computes the largest error of each machine. */
+/* Sets Machine.after to the largest error of its rows over the joint's length. */
 static void measure(const TalusWorld *world, TalusProjection *p)
 {
     for (int i = 0; i < p->touched_count; i++)
@@ -98,6 +99,7 @@ static void measure(const TalusWorld *world, TalusProjection *p)
     }
 }
 
+/* Returns the state of an open machine after a round. */
 static MachineState state_of(const Machine *machine, bool last)
 {
     if (machine->after <= talus_joint_closed)

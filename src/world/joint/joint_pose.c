@@ -126,7 +126,7 @@ static TalusJointBlock axle_of(const TalusJointPose *p, double further)
     return shifted(block, talus_scale(further, p->axis[0]), talus_scale(further, p->axis[1]));
 }
 
-/* As axle_of, for a mover that slides: the base's point is the one on its axis nearest to the mover's point. */
+/* As axle_of, for a mover that slides: the base's point is moved along its axis until it is nearest to the mover's. */
 static TalusJointBlock slide_of(const TalusJointPose *p, double further)
 {
     TalusJointBlock block = axle_of(p, further);
@@ -134,7 +134,7 @@ static TalusJointBlock slide_of(const TalusJointPose *p, double further)
     return block;
 }
 
-/* Prevents rotation about the axis: r = side, n = axis x side, so r x n = axis. */
+/* Prevents rotation about the axis: in units of `length`, r = side and n = axis x side, so r x n = axis. */
 static TalusJointBlock stay_of(const TalusJointPose *p, double length, bool slides)
 {
     TalusVec3 n = talus_cross(p->axis[0], p->side[0]);
@@ -145,7 +145,8 @@ static TalusJointBlock stay_of(const TalusJointPose *p, double length, bool slid
     return block;
 }
 
-/* Holds an axis p of the base normal to an axis q of the mover: d(p.q)/dt = w.(q x p), so r = q and n = p. */
+/* Holds the axis n of the base normal to the axis q of the mover: d(n.q)/dt = w.(q x n), with w the relative spin; so
+ * the points are offset by r = q and the row is along n. */
 static TalusJointBlock cross_of(const TalusJointPose *p, double length)
 {
     TalusVec3 r = talus_scale(length, p->axis[1]);
@@ -156,7 +157,7 @@ static TalusJointBlock cross_of(const TalusJointPose *p, double length)
     return block;
 }
 
-/* True if the distance is held, rather than governed by limits or a motor. */
+/* True if the rest length is held: neither limits nor a motor govern the distance. */
 static bool holds_distance(const TalusJointDef *def)
 {
     return def->motor.kind == TALUS_MOTOR_NONE && def->lower == -INFINITY && def->upper == INFINITY;

@@ -1,9 +1,9 @@
 /* world/joint/joint_project.c - projection of bodies onto their joints.
  *
- * A step on velocities leaves joint errors of order (w h)^2/2 of a joint's size, which accumulate. The velocity at its
- * end is tangent to the constraints at its start and loses as much when the next step projects it onto the new
- * tangent. A further impulse in the directions D of the step's start corrects both, so that the joints hold at its
- * end. With C the errors of all constraint rows after the bodies have moved,
+ * A step on velocities leaves joint errors of order (w h)^2/2 of a joint's size, with w the spin, which accumulate. The
+ * velocity at its end is tangent to the constraints at its start and loses (w h)^2/2 of itself when the next step
+ * projects it onto the new tangent. A further impulse in the directions D of the step's start corrects both, so that
+ * the joints hold at its end. With C the errors of all constraint rows after the bodies have moved,
  *     (D' M^-1 D) x = C,    poses -= M^-1 D x,    momenta -= D x / h,
  * repeated until no error exceeds 1e-9 of its joint's length. The matrix is that of the start, factored once. A body
  * that turns by an angle a = w h in the step leaves 1 - cos a of the error to the next round, so the number of rounds
@@ -11,7 +11,7 @@
  * is conserved and motions are of second order, whatever a is, up to a right angle.
  *
  * A machine is a set of bodies connected by joints; each has rounds of its own. A machine falls back if a round leaves
- * more than a bound of the error: it turns too far, or it is so taut that an explicit method would be unstable. Its
+ * too much of the error (joint_machines.c): it turns too far, or is so taut that an explicit method is unstable. Its
  * momenta then are those of the solve, which loses (w h)^2/2 of a speed, and only its poses are closed, by Newton's
  * method at the end of the step. The step's info counts these machines. The bound is lower for machines that contacts
  * push: the projection ignores contacts, and the loss calms, for example, a deck struck by crates.
@@ -87,9 +87,9 @@ static void fill_side(const TalusWorld *world, int slot, TalusVec3 arm, TalusVec
     memcpy(row->push[side], pushes, sizeof pushes);
 }
 
-/* Computes the errors of the block's rows from p->rows on and, if `anew`, the rows themselves. Axes are chosen once,
- * so that a row is the same before and after the bodies move: a frame may jump when its normal changes by rounding.
- * The axis of a rod is the line between its two points. */
+/* Computes the errors of the block's rows from p->rows on and, if `anew`, the rows themselves with their axes. After
+ * that the axes rotate with the base, so that a row is the same before and after the bodies move: new tangents might
+ * jump where the normal changes by rounding. A rod has one row, along its present normal. */
 static void add_rows(const TalusWorld *world, TalusProjection *p, const TalusJointBlock *block,
                      bool anew)
 {
@@ -191,7 +191,7 @@ static void find_delta(TalusProjection *p)
         }
 }
 
-/* Returns the factor by which a machine's round is shortened. */
+/* Returns the factor, at most 1, by which a machine's round is shortened. */
 static double scale_of(const Machine *machine)
 {
     double limit = longest * machine->least;
@@ -243,7 +243,7 @@ typedef struct Change {
     double kinetic, potential;
 } Change;
 
-/* Moves a body by `scale` of its delta; conserves its momenta. */
+/* Moves a body by `scale` of its delta and adapts its spin, so that its angular momentum stays. */
 static void move_body(TalusWorld *world, int slot, const Delta *d, double scale, Change *change)
 {
     TalusBodies *b = &world->bodies;
@@ -268,7 +268,7 @@ static void push_body(TalusWorld *world, int slot, const Delta *d, double h, Cha
     change->kinetic += talus_slot_kinetic(world, slot) - before;
 }
 
-/* Adds the impulses of all rounds to the sums of the joints. */
+/* Adds the impulses of all rounds to the sums of the joints, except in machines that fell back. */
 static void add_forces(TalusWorld *world, const TalusProjection *p, double h)
 {
     for (int r = 0; r < p->rows; r++) {
@@ -282,6 +282,7 @@ static void add_forces(TalusWorld *world, const TalusProjection *p, double h)
     }
 }
 
+/* Adds the changes to the ledger. */
 static void note(TalusWorld *world, const Change *change)
 {
     TalusLedger *ledger = &world->info.ledger;
@@ -294,7 +295,7 @@ static void note(TalusWorld *world, const Change *change)
 
 /* ---- rounds ---- */
 
-/* Solves for the correction of machines in this state, with the factored matrix; 0 for all others. */
+/* Computes x and delta of a round for the machines in this state, with the factored matrix; 0 for all others. */
 static void find_x(TalusWorld *world, TalusProjection *p, MachineState state)
 {
     for (int r = 0; r < p->rows; r++)
@@ -304,7 +305,7 @@ static void find_x(TalusWorld *world, TalusProjection *p, MachineState state)
     shorten(world, p);
 }
 
-/* Moves the bodies of machines in this state; then recomputes the errors. */
+/* Moves the bodies of machines in this state by `scale` of their delta; then recomputes the errors. */
 static void move_all(TalusWorld *world, TalusProjection *p, MachineState state, double scale,
                      Change *change)
 {
@@ -314,6 +315,7 @@ static void move_all(TalusWorld *world, TalusProjection *p, MachineState state, 
     fill_rows(world, p, false);
 }
 
+/* Pushes the bodies of open machines by the impulses of the round, and adds x to `sum`. */
 static void push_all(TalusWorld *world, TalusProjection *p, double h, Change *change)
 {
     for (int i = 0; i < p->touched_count; i++)
@@ -370,8 +372,9 @@ static void close_machines(TalusWorld *world, TalusProjection *p, double h)
 
 /* ---- poses alone ---- */
 
-/* A step of Newton's method on the poses of machines that fell back, shortened until the sum of squared errors
- * decreases enough. Full steps fail for a taut chain: its slack s must become a zigzag of height of order sqrt(s). */
+/* A step of Newton's method on the poses of machines that fell back, shortened, at most TRIALS times, until the sum of
+ * squared errors decreases enough. Full steps fail for a taut chain, whose slack s must become a zigzag of height of
+ * order sqrt(s). */
 static void search_line(TalusWorld *world, TalusProjection *p)
 {
     TalusBodies *b = &world->bodies;

@@ -27,10 +27,10 @@ typedef struct Kept {
     TalusQuat orientation;
 } Kept;
 
-/* Impulse on a body in this step, N s, to find out whether contacts push it. */
+/* Impulses on a body in this part of a step, N s, from which joint_machines.c infers whether contacts push it. */
 typedef struct Load {
     TalusVec3 rest; /* total impulse less those of joints */
-    double size;    /* norm of the total impulse plus those of the joints' impulses */
+    double size;    /* norm of the total impulse plus the norms of the joints' impulses */
 } Load;
 
 typedef struct Momenta {
@@ -63,7 +63,7 @@ typedef struct TalusProjection {
     int *touched;    /* slots of the bodies that rows move, in the order of joints */
     int touched_count;
     int32_t *machine; /* [slots], set for touched bodies: the slot that names their machine */
-    Machine *facts;   /* [slots], set for the slots that name machines */
+    Machine *facts;   /* [slots], valid for slots that name machines */
     Load *load;       /* [slots], set for bodies in blocks */
     Kept *kept;       /* [touched_count]: start of a line search */
     Momenta *momenta; /* [touched_count]: after the solve, before the projection */

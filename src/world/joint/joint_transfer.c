@@ -16,7 +16,7 @@ static int by_slot(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lists the slots of jointed bodies: moving ones, then driven ones. */
+/* Lists the slots of jointed bodies, each once: moving ones in ascending order, then driven ones. */
 static TalusStatus list_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
@@ -60,6 +60,7 @@ TalusStatus talus_exchange_fetch(TalusWorld *world)
     return TALUS_OK;
 }
 
+/* Uploads the states of moving bodies with joints; no effect with a shared engine. */
 static TalusStatus send_states(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
@@ -91,7 +92,7 @@ static TalusStatus resize_exchange(TalusWorld *world)
     return talus_problem_resize(x->problem, &sizes);
 }
 
-/* Fills records with masses and zero velocities. */
+/* Sets lengths, and records with inverse masses and zero velocities, of jointed bodies. */
 static void fill_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
@@ -107,6 +108,7 @@ static void fill_bodies(TalusWorld *world)
     }
 }
 
+/* Returns block k of exchange.problem in the engine's form. */
 static TalusEngineJoint block_of(const TalusWorld *world, int k)
 {
     const TalusJointExchange *x = &world->joints.exchange;
@@ -158,7 +160,7 @@ TalusStatus talus_joints_upload(TalusWorld *world, double h)
 
 /* ---- after a solve ---- */
 
-/* Downloads the impulses of the blocks and, if `records`, the velocities of the problem's bodies. */
+/* Downloads the impulses of the blocks and, if `records`, the engine's records of jointed bodies. */
 static TalusStatus fetch_solved(TalusWorld *world, bool records)
 {
     TalusJointExchange *x = &world->joints.exchange;

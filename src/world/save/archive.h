@@ -56,8 +56,8 @@ void talus_archive_id(TalusArchive *archive, uint64_t *number); /* id of a body;
  * remaining bytes cannot hold and sets *count to 0. */
 void talus_archive_count(TalusArchive *archive, int *count, size_t element);
 
-/* Transfers a flag and, if `array` is not NULL, its elements. Saving returns `array`; loading returns an allocated
- * copy, which the caller releases (talus_release), or NULL. */
+/* Transfers a flag, whether `array` is not NULL, and then its elements. Saving returns `array`; loading ignores it and
+ * returns an allocated copy, which the caller releases (talus_release), or NULL. */
 void *talus_archive_array(TalusArchive *archive, const void *array, int count, size_t element);
 
 /* Transfers text; loading allocates it, and the caller releases it. */

@@ -1,8 +1,8 @@
 /* world/save/save.c - the whole state of a world as bytes, and back.
  *
  *     "TALUSWLD"  version u32  0 u32  size u64    header; the size counts every byte
- *     def, counters, shapes, materials, bodies, groups, exclusions, forces and drives, joints, probes, sinks,
- *     emitters, delayed bodies, contacts, solver state    each by one transfer function below
+ *     def, counters, shapes, materials, bodies, groups, exclusions, forces, drives, sleep, joints, probes, sinks,
+ *     emitters, delayed bodies, contacts, solver state    each by one function, here or in save_*.c
  *     hash u64                                    over all bytes before
  *
  * A loaded world continues bitwise as the saved one would have. Loading trusts nothing: the hash detects accidental
@@ -131,7 +131,7 @@ static bool sound_numbers(const TalusBodies *b, int i)
     return isfinite(sum) && fabs(length - 1.0) < 1e-3;
 }
 
-/* Checks a living slot and counts it; bounds of general shapes come from the shape. */
+/* Checks a living slot and counts it. Radius and size of a body that is no sphere must be its shape's. */
 static bool admit_slot(TalusWorld *world, int i)
 {
     TalusBodies *b = &world->bodies;
@@ -410,7 +410,9 @@ static bool is_known_backend(const char *name)
     return false;
 }
 
-/* A backend or solver that other builds have is no fault of the bytes, nor is a backend that the caller chose. */
+/* Returns TALUS_ERR_UNSUPPORTED if the world was not created (`status`) for want of a backend or solver that other
+ * builds have, or of the caller's choice: no fault of the bytes. Else TALUS_OK; talus_archive_take then makes other
+ * failures, and a saved backend that no build has, TALUS_ERR_FORMAT. */
 static TalusStatus check_backend(TalusStatus status, const char *saved, const char *choice)
 {
     if (status != TALUS_ERR_UNSUPPORTED || (!choice && !is_known_backend(saved)))

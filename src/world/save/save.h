@@ -9,7 +9,7 @@
 /* Transfers item `index` of a list of the world. */
 typedef void TalusTransferFn(TalusArchive *archive, TalusWorld *world, int index);
 
-/* Transfers a number of items of at least `least` bytes each, then the items. */
+/* Transfers `count`, the number of items of at least `least` bytes each, then the items; loading ignores its value. */
 static inline void talus_archive_list(TalusArchive *a, TalusWorld *world, int count, size_t least,
                                       TalusTransferFn *transfer)
 {

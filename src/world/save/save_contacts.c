@@ -1,4 +1,4 @@
-/* world/save/save_contacts.c - the contact list in a saved state: keys and impulses, for warm starts.
+/* world/save/save_contacts.c - the contact list in a saved state: contacts and their impulses, for warm starts.
  *
  *     lengths of the three runs, 3 i32
  *     per contact: TalusContact (48 bytes), impulse (24), and in the general run its arms (48) */
@@ -24,7 +24,8 @@ static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
                     : other != TALUS_MOBILITY_FIXED || !sphere;
 }
 
-/* False for contacts of bodies removed since the last step, whose keys can match nothing. */
+/* False for contacts that cannot match one of the next step: a body was removed, body a no longer moves freely, or
+ * the pair belongs to another run now. */
 static bool is_saved(const TalusWorld *world, const TalusContactList *list, int i)
 {
     const TalusContact *c = &list->contact[i];

@@ -6,7 +6,7 @@
 #include "world/save/save.h"
 #include "world/state.h"
 
-/* Transfers a number that may be infinite. */
+/* Transfers a number that may be `infinite`, INFINITY or -INFINITY, as a flag and a finite number. */
 static void transfer_bound(TalusArchive *a, double *value, double infinite)
 {
     bool finite = isfinite(*value);
@@ -55,7 +55,8 @@ static void transfer_joint(TalusArchive *a, TalusWorld *world, TalusJoint *joint
     TALUS_ARCHIVE_CALL(a, talus_joint_check_loaded(world, joint));
 }
 
-/* Transfers the number of the next joint. False for an empty slot. */
+/* Transfers the number of the next joint; up to version 6, gives it the next one. False for an empty slot, which only
+ * these versions have. */
 static bool transfer_number(TalusArchive *a, TalusJoints *joints, TalusJoint *joint)
 {
     uint32_t generation;

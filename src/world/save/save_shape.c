@@ -1,7 +1,7 @@
-/* world/save/save_shape.c - a saved shape: its definition, from which loading makes the same bits.
+/* world/save/save_shape.c - a saved shape: its definition, from which loading builds it again, bit for bit.
  *
  *     kind u32, half, radius, half_height, spacing, counts, then the arrays that are present
- *     parts of a compound: each the same, then position and orientation */
+ *     number of parts of a compound; each part the same as above, then its position and orientation */
 #include "world/save/save.h"
 #include "world/state.h"
 
@@ -13,7 +13,7 @@ static void release_def(TalusShapeDef *def)
                   (void *)def->triangle);
 }
 
-/* Returns a number of values that is a product; refuses overflow. */
+/* Returns x y; refuses a negative factor and a product above INT32_MAX, and returns 0 then. */
 static int product(TalusArchive *a, int x, int y)
 {
     int64_t n = (int64_t)x * y;

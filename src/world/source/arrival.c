@@ -1,7 +1,7 @@
-/* world/source/arrival.c - checks for free space at later arrivals: batches and emitters.
+/* world/source/arrival.c - overlaps of delayed batches and emitters' spheres with what is there when they arrive.
  *
- * The future positions of moving bodies are unknown, so only fixed bodies and simultaneous arrivals count. The contacts
- * of the step in which a batch arrives show the remaining overlaps. */
+ * Before the run, the future positions of free and driven bodies are unknown, so only fixed bodies and simultaneous
+ * arrivals count (survey.h). The contacts of the step in which a batch arrives show the remaining overlaps. */
 #include "base/rng.h"
 #include "world/source/emit.h"
 #include "world/source/overlap.h"
@@ -47,7 +47,7 @@ static bool is_fixed(const TalusWorld *world, int slot)
     return world->bodies.shape[slot] >= 0 && world->bodies.mobility[slot] == TALUS_MOBILITY_FIXED;
 }
 
-/* Collects all fixed bodies, with capacity for `more`. Must be cleared even after a failure. */
+/* Collects all fixed bodies, not driven ones, with capacity for `more`. Must be cleared even after a failure. */
 static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
 {
     size_t capacity = more + 1;
@@ -66,7 +66,7 @@ static TalusStatus crowd_make(Crowd *c, const TalusWorld *world, size_t more)
 
 /* ---- batches ---- */
 
-/* Adds all batches that arrive with the k-th, the first of them. */
+/* Adds the bodies of the k-th batch and of all later batches in the list with the same time. */
 static void add_together(Crowd *c, const TalusWorld *world, int k)
 {
     const TalusSources *s = &world->sources;
@@ -98,6 +98,7 @@ static TalusStatus arrivals_of(TalusWorld *world, Crowd *c, int k, TalusArrivalO
     return TALUS_OK;
 }
 
+/* True if no earlier batch in the list has the time of the k-th. */
 static bool is_first(const TalusSources *s, int k)
 {
     for (int i = 0; i < k; i++)
@@ -130,7 +131,7 @@ static double size_of(const TalusWorld *world, const TalusContact *c)
     return talus_contact_size(b->size, b->shape, b->mobility, c);
 }
 
-/* Returns the smallest id that the step gave; UINT64_MAX: none. Ids rise. */
+/* Returns the smallest id that the step assigned; UINT64_MAX: none. All bodies with larger ids are new too. */
 static uint64_t first_new_id(const TalusWorld *world)
 {
     const TalusJournal *j = &world->journal;
@@ -141,7 +142,8 @@ static uint64_t first_new_id(const TalusWorld *world)
     return first;
 }
 
-/* Returns the deepest contact of a body that the step added, over the smaller size; NULL: none overlaps. */
+/* Returns the contact of a body that the step added with the largest overlap over the smaller size; NULL: none
+ * overlaps. */
 static const TalusContact *deepest_arrival(const TalusWorld *world)
 {
     const TalusContactList *list = talus_world_contacts(world);
@@ -182,6 +184,7 @@ void talus_arrivals_report(TalusWorld *world)
 
 /* ---- emitters ---- */
 
+/* Adds `tries` spheres of the smallest radius at random positions of the emitter's box. */
 static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter *e, int tries)
 {
     const TalusEmitterDef *def = &e->def;
@@ -199,7 +202,7 @@ static void add_candidates(Crowd *c, const TalusWorld *world, const TalusEmitter
 }
 
 /* Sets *free to the number of candidates, from slot `first` on, that overlap no fixed body. Fixed bodies are in group
- * 0, candidates in 1, so that these do not collide with each other; other groups are ignored. */
+ * 0, candidates in 1, so that candidates do not collide with each other. The world's groups are ignored. */
 static TalusStatus count_free(TalusWorld *world, Crowd *c, int first, int *free)
 {
     static const uint32_t meets[TALUS_GROUPS] = {[0] = 3, [1] = 1};

@@ -1,10 +1,10 @@
 /* world/source/emit.c - placement of an emitter's spheres at free positions.
  *
- * Centres are drawn uniformly from the region. To find free positions, a detector of the emitter's own gets the bodies
- * near the region (as fixed ones) and the candidates (as moving spheres) with no envelope: its contacts are the
- * overlaps, exactly, for every shape. A candidate that overlaps a body or an earlier candidate is drawn again for a few
- * rounds; then it waits for the next step and keeps its radius. The result depends on the emitter's random state and
- * the bodies alone, not on threads. */
+ * Centres are drawn uniformly from the region. To find free positions, a detector apart from the step's gets the bodies
+ * near the region (as fixed ones) and the candidates (as moving spheres) with no envelope: its contacts with a negative
+ * gap are the overlaps, for every shape and group. A candidate that overlaps a body or an earlier free candidate is
+ * drawn again, in ROUNDS rounds in all; then it waits for the next step and keeps its radius. The result depends on the
+ * emitter's random state and the bodies alone, not on threads. */
 #include "world/source/emit.h"
 #include "base/rng.h"
 #include "world/state.h"
@@ -29,6 +29,7 @@ static TalusStatus reserve(TalusEmitCandidates *n, size_t need)
     return TALUS_GROW(n->taken, need, 0, "emitter");
 }
 
+/* Fills slot `at` with a body at rest; for a body that is no sphere the caller then sets orientation and size. */
 static void put(TalusBodies *b, int at, TalusVec3 position, double radius, int shape, bool fixed)
 {
     b->position[at] = position;
@@ -39,6 +40,7 @@ static void put(TalusBodies *b, int at, TalusVec3 position, double radius, int s
     b->mobility[at] = fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
 }
 
+/* True if the slot has a body that an emitted sphere may overlap, by bounds. */
 static bool is_near(const TalusWorld *world, int slot, const TalusEmitterDef *def)
 {
     const TalusBodies *b = &world->bodies;
@@ -74,7 +76,8 @@ static TalusStatus gather_near(TalusWorld *world, const TalusEmitterDef *def)
     return TALUS_OK;
 }
 
-/* Returns an upper bound of the bodies that the region holds: no more need be tried at once. */
+/* Returns about the number of smallest spheres that the region holds on a cubic lattice, at most 100000: no more wait
+ * at once, since random positions hold fewer. */
 static int region_capacity(const TalusEmitterDef *def)
 {
     double r = def->radius_min;
@@ -83,7 +86,8 @@ static int region_capacity(const TalusEmitterDef *def)
     return possible < 100000.0 ? (int)possible + 1 : 100000;
 }
 
-/* Draws the radii that are due by the end of this step, as many as the region may hold. */
+/* Draws the radii of spheres that are due by the end of this step and lets them wait; no more than region_capacity
+ * wait at once. */
 static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
 {
     double elapsed = talus_time(world) + world->info.length - e->def.start;
@@ -110,8 +114,8 @@ TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng)
     return talus_vec3(lo.x + x * d.x, lo.y + y * d.y, lo.z + z * d.z);
 }
 
-/* Marks candidates that overlap a body, then, in order, those that overlap an earlier unmarked candidate. The list is
- * sorted by a, so the mark of a candidate is final when its turn comes. */
+/* Marks candidates that overlap a near body, then, in order, those that overlap an earlier unmarked candidate. The
+ * first run has pairs of candidates a < b sorted by a, so the mark of a candidate is final when it is a. */
 static void mark_taken(TalusEmitCandidates *n, const TalusContactList *list)
 {
     memset(n->taken, 0, (size_t)n->bodies.counts.slots);
@@ -138,7 +142,8 @@ static TalusStatus find_overlaps(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Accepts free candidates: lists them as placed and adds them to the near bodies. The others' radii keep waiting. */
+/* Accepts candidates that are not taken: lists them as placed and adds them to the near bodies. The radii of the
+ * others keep waiting. */
 static void settle(TalusEmitCandidates *n, TalusEmitter *e)
 {
     int first = n->near, waiting = 0;

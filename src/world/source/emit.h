@@ -6,20 +6,22 @@
 #include "world/bodies.h"
 #include "world/source/source.h"
 
-/* Bodies near an emitter and the spheres it tries to place (emit.c). */
+/* Bodies near an emitter and the spheres that it tries to place (emit.c). */
 typedef struct TalusEmitCandidates {
     TalusDetector *detector;
-    TalusBodies bodies; /* first `near` existing bodies, as fixed ones, then candidates */
+    /* First `near` fixed bodies: existing ones and spheres placed so far. Then the candidates of this round. */
+    TalusBodies bodies;
     int near;
-    uint8_t *taken; /* by slot of `bodies`: the candidate overlaps another body */
+    uint8_t *taken; /* by slot of `bodies`: the candidate is not accepted (mark_taken) */
     int placed;     /* candidates accepted so far, in the next two arrays */
     TalusVec3 *placed_position;
     double *placed_radius;
 } TalusEmitCandidates;
 
-/* Draws the radii that are due, places as many of these spheres as find a free position, and adds them as bodies. */
+/* Draws the radii that are due, places as many of the waiting spheres as find a free position, and adds these as
+ * bodies. */
 TalusStatus talus_emit(TalusWorld *world, TalusEmitter *emitter);
-/* Returns a random position in the emitter's box. */
+/* Returns a random position, uniform in the emitter's box. */
 TalusVec3 talus_emitter_spot(const TalusEmitterDef *def, TalusRng *rng);
 void talus_emit_candidates_clear(TalusEmitCandidates *candidates);
 

@@ -9,7 +9,7 @@
 
 /* ---- rotations ---- */
 
-/* Half angle by the half vector: q = (1 + z.n, z x n) normalised. */
+/* q = (1 + z.n, z x n) normalised, with n the unit direction; for n = -z half a turn about x. */
 TalusQuat talus_quat_to(TalusVec3 direction)
 {
     TalusVec3 n = talus_normalize(direction, talus_vec3(0, 0, 1));
@@ -70,7 +70,8 @@ void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out
 
 /* ---- layers ---- */
 
-/* Returns the largest number of bodies on the k-th circle (radius k spacings) with chords of at least one spacing. */
+/* Returns the largest number of bodies on the k-th circle (radius k spacings) with chords of at least one spacing; 1 in
+ * the middle (k = 0). */
 static int64_t circle_places(int64_t k)
 {
     if (k == 0)
@@ -79,12 +80,12 @@ static int64_t circle_places(int64_t k)
     double c, s;
     do {
         talus_cos_sin_turns(0.5 / (double)n, &c, &s);
-    } while (2.0 * (double)k * s < 1.0 - 1e-14 &&
-             --n > 1); /* k = 1: six touching bodies around one */
+    } while (2.0 * (double)k * s < 1.0 - 1e-14 && --n > 1); /* 1e-14 keeps six for k = 1 */
     return n;
 }
 
-/* Returns the number of rows within `reach` spacings. Beyond 65,536 a layer has more positions than an int counts. */
+/* Returns the number of rows, a spacing apart, on a length of `reach` spacings; 0 if that is negative. At most 65,536:
+ * then a layer has more positions than an int counts. */
 static int64_t rows(double reach)
 {
     return reach >= 0.0 ? (int64_t)(reach < 65535.0 ? reach : 65535.0) + 1 : 0;
@@ -95,7 +96,7 @@ static int64_t circles(const TalusLayers *l)
     return rows((l->radius - l->size) / l->spacing);
 }
 
-/* Returns the number of columns of a grid: centres lie within half - size, a spacing apart. */
+/* Returns the number of columns of a grid: centres lie a spacing apart from -(half - size) to half - size. */
 static int64_t columns(const TalusLayers *l, int axis)
 {
     return rows(2.0 * (l->half[axis] - l->size) / l->spacing * (1.0 + 1e-12));
@@ -125,8 +126,8 @@ typedef struct LayerWriter {
     TalusVec3 *out;
 } LayerWriter;
 
-/* Neighbours move by at most half the gap between them, so they never meet. A body that jitter would move out of the
- * region stays at its position. */
+/* Writes the position (x, y) of the layer, with jitter: neighbours move by at most half the gap between them, so they
+ * never meet. A horizontal shift that would leave the region is left out. */
 static void put(LayerWriter *w, double x, double y)
 {
     const TalusLayers *l = w->layers;
@@ -187,8 +188,8 @@ void talus_generate_layers(const TalusLayers *l, int64_t count, TalusVec3 *out)
 
 const int talus_fill_tries = 10000;
 
-/* Linked lists of spheres by grid cell. A cell is as wide as the largest diameter, so that all overlaps of a sphere
- * lie in its own or the 26 neighbouring cells. */
+/* Linked lists of spheres by grid cell. A cell is at least as wide as the largest diameter, so that spheres that
+ * overlap a sphere have their centres in its own or the 26 neighbouring cells. */
 typedef struct FillGrid {
     TalusVec3 lo;
     double width;
@@ -244,7 +245,7 @@ static double between(TalusRng *rng, double lo, double hi)
     return lo + (hi - lo) * talus_rng_uniform(rng);
 }
 
-/* Returns a random centre for a sphere of radius r that lies in the region. */
+/* Returns a random centre, uniform over those with which a sphere of radius r lies in the region. */
 static TalusVec3 throw_dart(TalusRng *rng, const TalusFill *fill, double r)
 {
     double z = between(rng, fill->lo.z + r, fill->hi.z - r);

@@ -15,11 +15,11 @@ TalusQuat talus_quat_to(TalusVec3 direction);
 /* Returns the rotation by a number of turns about an axis (not zero). */
 TalusQuat talus_quat_turn(TalusVec3 axis, double turns);
 
-/* Writes `count` sizes, uniform in [min, max]. */
+/* Writes `count` random sizes, uniform in [min, max]. */
 void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out);
 
 /* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` is the share of half the gap,
- * spacing / 2 - half, by which a body is shifted at most, either way along each axis, in its cell. */
+ * spacing / 2 - half, by which a body is shifted at most, either way along each axis: it stays in its cell. */
 typedef struct TalusLattice {
     TalusVec3 lo, spacing;
     TalusVec3 half; /* half extents of the largest body */
@@ -30,8 +30,9 @@ typedef struct TalusLattice {
 
 void talus_generate_lattice(const TalusLattice *lattice, int64_t count, TalusVec3 *out);
 
-/* Layers above `bottom`, `rise` apart: circles about the middle if `radius` > 0, else a grid over |x| <= half[0], |y|
- * <= half[1]. Odd layers of circles are rotated by half a gap. */
+/* Layers above `bottom`, `rise` apart: circles about the vertical axis through `bottom` if `radius` > 0, else a grid
+ * over |x| <= half[0], |y| <= half[1] from there. In odd layers circles are rotated by half an angle between
+ * neighbours. */
 typedef struct TalusLayers {
     TalusVec3 bottom;
     double radius, half[2];
@@ -46,15 +47,15 @@ int64_t talus_layers_places(const TalusLayers *layers, int64_t repeat);
 /* Writes `count` positions, layer by layer from the bottom; a layer must hold at least one body. */
 void talus_generate_layers(const TalusLayers *layers, int64_t count, TalusVec3 *out);
 
-/* Region for random positions of spheres. If `radius` > 0, a cylinder from lo.z to hi.z about the vertical axis through
- * lo.x, lo.y; else the box [lo, hi]. */
+/* Region for random positions of spheres. If `radius` > 0, a cylinder from lo.z to hi.z about the vertical axis
+ * through lo.x, lo.y; else the box [lo, hi]. */
 typedef struct TalusFill {
     TalusVec3 lo, hi;
     double radius;
     uint64_t seed;
 } TalusFill;
 
-extern const int talus_fill_tries; /* random positions that are tried for one sphere */
+extern const int talus_fill_tries; /* random positions that are tried for one sphere at most */
 /* Places spheres of the given radii (the largest first) one by one, without overlap. Writes their centres to `out`.
  * *placed: number placed; below `count` if a sphere found no free position. */
 TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const double *radius,

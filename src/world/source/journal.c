@@ -1,4 +1,4 @@
-/* world/source/journal.c - slots that a step has filled and emptied, for a rollback. */
+/* world/source/journal.c - record of the bodies that a step has added and removed, for a rollback. */
 #include "world/source/journal.h"
 #include "world/ids.h"
 #include "world/state.h"

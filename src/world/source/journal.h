@@ -1,4 +1,4 @@
-/* world/source/journal.h - changes of slots in a step, for a rollback. */
+/* world/source/journal.h - record of the bodies that a step has added and removed, for a rollback. */
 #ifndef TALUS_WORLD_SOURCE_JOURNAL_H
 #define TALUS_WORLD_SOURCE_JOURNAL_H
 
@@ -11,20 +11,20 @@ typedef struct TalusJournalEntry {
 } TalusJournalEntry;
 
 typedef struct TalusJournal {
-    bool recording; /* true within a step that has sources */
+    bool recording; /* true within a step of a world with sources (source.h) */
     TalusJournalEntry *entry;
     int count;
     TalusBodyCounts counts_before;
     double kinetic_before, potential_before; /* TalusWorld.exchange_* before the step, J */
 } TalusJournal;
 
-/* Reserves memory for `entries` more changes, so that talus_journal_note cannot fail. Both do nothing while the journal
- * does not record. */
+/* Reserves memory for `entries` more changes, so that talus_journal_note cannot fail. Both do nothing while the
+ * journal does not record. */
 TalusStatus talus_journal_reserve(TalusWorld *world, int entries);
 void talus_journal_note(TalusWorld *world, int slot, int shape_before);
 /* Starts recording, with the present counts and energies. */
 void talus_journal_begin(TalusWorld *world);
-/* Undoes all recorded changes and stops recording. */
+/* Undoes all recorded changes, restores counts and energies, and stops recording. */
 void talus_journal_undo(TalusWorld *world);
 
 #endif

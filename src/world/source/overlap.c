@@ -1,12 +1,12 @@
 /* world/source/overlap.c - overlaps of bodies, queried outside of a step.
  *
  * A separate detector finds the contacts for h = 0 and without an envelope, which are the overlaps. The
- * world's own list and its impulses stay unchanged, so a query does not affect a run. It costs at most as much as the
- * detection of a step.
+ * world's own list and its impulses stay unchanged, so a query does not affect a run. Without solid meshes it costs at
+ * most as much as the detection of a step.
  *
  * Contacts with a mesh miss a body that is deeper inside a solid than its own reach (docs/how-to/meshes.md). Bodies
- * whose centre lies inside are found here by the faces above the centre: the number of faces that look up less those
- * that look down is 1 inside and 0 outside. */
+ * whose centre lies inside are found here by the solid faces above the centre: the number of those that look up less
+ * that of those that look down is 1 inside and 0 outside. */
 #include "world/source/overlap.h"
 #include "world/step/mirror.h"
 
@@ -28,7 +28,7 @@ static void take(TalusOverlapPair *worst, const TalusOverlapPair *p)
         *worst = *p;
 }
 
-/* Contacts of one pair are adjacent. */
+/* Takes the worst overlap of the list and counts pairs; the contacts of one pair are adjacent. */
 static void take_contacts(const TalusBodyView *v, const TalusContactList *list,
                           TalusOverlapPair *worst)
 {
@@ -82,7 +82,8 @@ static bool is_inside(const TalusShape *mesh, TalusVec3 p)
     return around > 0;
 }
 
-/* Distance of p from the nearest facet, by boxes around p of half width `reach`, doubled until they hold it. */
+/* Returns the distance of p from the nearest facet: searches a box around p of half width `reach`, doubled until it is
+ * at least that distance. */
 static double distance_to(const TalusShape *mesh, TalusVec3 p, double reach)
 {
     for (;; reach *= 2.0) {
@@ -117,6 +118,8 @@ typedef struct Inside {
     TalusOverlapPair *worst; /* by chunk of bodies */
 } Inside;
 
+/* Takes free bodies whose centre is inside the solid mesh c->wall; the depth is the centre's distance from the surface
+ * plus the body's size. */
 static void search_inside(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Inside *c = context;

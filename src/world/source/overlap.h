@@ -12,7 +12,7 @@ typedef struct TalusOverlapPair {
     int a, b;     /* slots; -1: no overlap */
     double depth; /* m */
     double size;  /* m: size of a, or the smaller of both sizes if b moves too */
-    int pairs;    /* number of overlapping pairs */
+    int pairs;    /* overlapping pairs with contacts; 1 if there are only bodies inside meshes */
 } TalusOverlapPair;
 
 /* Finds the pair with the largest depth over size. */

@@ -1,8 +1,8 @@
 /* world/source/source.c - bodies that enter and leave during the run: delayed batches, emitters, sinks.
  *
- * They act at the start of a step in this order: due batches, emitters, sinks. A journal records every change until the
- * step has succeeded, so that a failed step leaves no trace. Sinks come last, so a slot they free is not reused before
- * the detector has seen it empty, and no impulse passes from a removed body to a new one. */
+ * They act at the start of a step in this order: due batches, emitters, sinks. A journal records the bodies that enter
+ * and leave until the step has succeeded, so that a failed step can be undone. Sinks come last, so a slot they free is
+ * not reused before the detector has seen it empty, and no impulse passes from a removed body to a new one. */
 #include "world/source/source.h"
 #include "base/rng.h"
 #include "world/state.h"
@@ -225,8 +225,8 @@ static void count_below(void *context, int64_t begin, int64_t end, int64_t chunk
     world->partial[chunk] = number;
 }
 
-/* *any: some body may be below a sink. If the host's copy is old, the engine counts, and bodies are downloaded only if
- * there are any. */
+/* *any: whether the host must search for bodies below sinks. If its copy of the bodies is stale, the engine counts
+ * them, and the bodies are downloaded only if there are some; else true for any sink. */
 static TalusStatus any_below(TalusWorld *world, bool *any)
 {
     const TalusSources *s = &world->sources;

@@ -28,7 +28,7 @@ typedef struct TalusPending {
     bool added; /* its bodies were added in the current step; dropped when that step succeeds */
 } TalusPending;
 
-/* Removes moving bodies whose position along an axis is below a value. */
+/* Removes free bodies, not sleeping ones, whose centre has a coordinate below a value. */
 typedef struct TalusSink {
     int axis;     /* 0, 1 or 2 */
     double below; /* m */
@@ -43,19 +43,20 @@ typedef struct TalusSources {
     int sinks;
 } TalusSources;
 
-/* At the start of a step: adds due batches and emitted spheres, removes bodies below sinks, and records all of it in
- * the journal. */
+/* At the start of a step: stores the emitters' states, adds due batches and emitted spheres, removes bodies below
+ * sinks, and records these changes in the journal. */
 TalusStatus talus_sources_apply(TalusWorld *world);
 /* After a step that succeeded: drops the batches that it added. */
 void talus_sources_commit(TalusWorld *world);
-/* After a step that failed: restores bodies, batches and emitters. */
+/* After a step that failed: restores bodies, batches and emitters, if talus_sources_apply had begun to change them. */
 void talus_sources_rollback(TalusWorld *world);
 void talus_sources_clear(TalusWorld *world);
 /* Releases the arrays of a delayed batch. */
 void talus_pending_clear(TalusPending *pending);
 
 /* ---- arrival.c ---- */
-/* At the end of a successful step that added batches: warns, once per world, of the deepest overlap of an added body. */
+/* At the end of a successful step that added batches: warns, once per world, of the deepest overlap of an added body
+ * if it exceeds TALUS_DEEP_OVERLAP of the smaller size. */
 void talus_arrivals_report(TalusWorld *world);
 
 #endif

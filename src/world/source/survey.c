@@ -147,10 +147,10 @@ double talus_survey_fill(const TalusSurvey *s)
 /* Fixed bodies, in axes with z upwards. */
 typedef struct Ground {
     TalusVec3 up;
-    TalusQuat upright; /* rotates world coordinates into these axes */
-    bool endless;      /* a plane supports everything that falls */
-    TalusAabb box;
-    const uint8_t *jointed; /* by slot */
+    TalusQuat upright;      /* rotates world coordinates into these axes */
+    bool endless;           /* a plane supports everything that falls */
+    TalusAabb box;          /* bounds of the fixed bodies but planes */
+    const uint8_t *jointed; /* by slot: the body has a joint */
     int within;             /* moving bodies within the bounds */
     TalusStrays *strays;
 } Ground;

@@ -19,7 +19,7 @@ typedef struct TalusSurveyBody {
     TalusVec3 position, velocity;
     TalusQuat orientation;
     double radius; /* bounding radius about the centre; 0 if unbounded */
-    double size;   /* radius of a sphere, smallest half width of others; 0 for walls */
+    double size;   /* radius of a sphere, else smallest half extent; 0 for walls such as planes */
     double mass, volume;
 } TalusSurveyBody;
 
@@ -32,7 +32,7 @@ void talus_survey_each(const TalusWorld *world, TalusSurveyFn *fn, void *context
 
 typedef struct TalusSurvey {
     int moving, fixed, unbounded;          /* unbounded: planes among the fixed */
-    TalusAabb moving_bounds, fixed_bounds; /* empty (lo above hi) without bodies */
+    TalusAabb moving_bounds, fixed_bounds; /* without planes; empty (lo above hi) if no body */
     TalusSurveyBody smallest, largest;     /* by radius; moving bodies */
     TalusSurveyBody thinnest;              /* by size; moving bodies */
     TalusSurveyBody lightest, heaviest, fastest;
@@ -46,9 +46,9 @@ void talus_world_survey(const TalusWorld *world, TalusSurvey *out);
 /* Returns the volume of the moving bodies over that of their bounding box; 0 if the box has none. */
 double talus_survey_fill(const TalusSurvey *survey);
 
-/* Moving bodies without joints that start beyond the bounds of all fixed bodies, with nothing below them. With a plane
- * that supports everything: bodies beside the bounds of other fixed bodies, if nine of ten start within these. None
- * without gravity or in periodic space. */
+/* Moving bodies without joints that start beside or below the bounds of all fixed bodies but planes, down being along
+ * gravity. If a plane that faces up supports everything, they count only if at least nine times as many start within.
+ * None without gravity or in periodic space. */
 typedef struct TalusStrays {
     int count;
     bool held; /* supported by a plane */
@@ -56,8 +56,8 @@ typedef struct TalusStrays {
 } TalusStrays;
 
 TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out);
-/* True if what starts in the box [lo, hi], such as an emitter's, is beyond the bounds of all fixed bodies with nothing
- * below it; false if a plane supports everything. */
+/* True if the box [lo, hi], such as an emitter's, is beside or below those bounds. False if a plane supports
+ * everything, without gravity and in periodic space. */
 bool talus_world_strays_box(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi);
 
 /* The deepest overlap of arriving batches with fixed bodies or with simultaneous arrivals; `a` is of a batch. depth 0:
@@ -69,8 +69,8 @@ typedef struct TalusArrivalOverlap {
 
 TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *out);
 
-/* Sets *free to the number of positions, of `tries` random ones in the emitter's box, at which a sphere of its smallest
- * radius overlaps no fixed body. */
+/* Sets *free to the number of positions, of `tries` random ones in the emitter's box, at which a sphere of its
+ * smallest radius overlaps no fixed body. */
 TalusStatus talus_emitter_count_free(TalusWorld *world, const TalusEmitter *emitter, int tries,
                                      int *free);
 

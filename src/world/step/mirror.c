@@ -23,7 +23,7 @@ TalusContactList *talus_world_contacts(const TalusWorld *world)
     return world->host.ops->contacts(world->host.self);
 }
 
-/* The engine never gets fewer slots than before: contacts may still name slots of a rolled back step. */
+/* The engine never gets fewer slots than before: its contacts may still name slots that a rollback has taken back. */
 static TalusBodyArrays body_arrays(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
@@ -48,7 +48,7 @@ static TalusBodyArrays body_arrays(TalusWorld *world)
 
 /* ---- driven bodies ---- */
 
-/* Stages the states of driven bodies. */
+/* Copies the slots and the host's states of driven bodies to the staging arrays. */
 static TalusStatus stage_driven(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
@@ -84,6 +84,7 @@ TalusStatus talus_mirror_download_driven(TalusWorld *world)
 
 /* ---- download ---- */
 
+/* Driven bodies keep the host's states, which are newer than the engine's (talus_drives_reach_targets). */
 TalusStatus talus_world_download_bodies(const TalusWorld *world)
 {
     TalusWorld *w = (TalusWorld *)world; /* the mirror is not part of the world's content */
@@ -147,7 +148,8 @@ TalusStatus talus_world_mark_dirty(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Slots that were never uploaded have no contacts in the engine. */
+/* `dropped` covers all slots that were uploaded; other slots have no contacts in the engine. A shared engine, whose
+ * contacts are the host's, has none. */
 void talus_world_drop_impulses(TalusWorld *world, int slot)
 {
     TalusMirror *m = &world->mirror;
@@ -196,7 +198,7 @@ static TalusStatus send_bodies(TalusWorld *world)
     return TALUS_OK;
 }
 
-/* Sends the filter, with the groups of all bodies; NULL if all collide. */
+/* Sends the excluded pairs and the groups of all bodies; NULL if all pairs collide. */
 static TalusStatus send_filter(TalusWorld *world)
 {
     int slots = body_arrays(world).slots;

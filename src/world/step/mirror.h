@@ -14,30 +14,32 @@ typedef struct TalusMirror {
     bool bodies_dirty, contacts_dirty; /* the host has changes to upload */
     bool tables_dirty;                 /* shapes or materials have changes to upload */
     bool forces_dirty, filters_dirty;  /* applied forces or filters have changes to upload */
-    int slots_sent;                    /* slots of the engine since the last upload of bodies */
+    int slots_sent;                    /* number of slots in the last upload of bodies */
     bool any_dropped;                  /* some entry of `dropped` is set */
     uint8_t *dropped; /* by slot: its contacts lose their impulses at the next upload of bodies */
-    TalusContactList list; /* staging for the host's engine */
+    TalusContactList list; /* staging: contacts on their way from the engine to the host's engine */
     int32_t *driven;       /* staging: slots of driven bodies */
     TalusMotion *motion;   /* staging: states of driven bodies */
 } TalusMirror;
 
-/* Download bodies or contacts if stale. Functions that are const for their callers call these too, since the content
- * of the world does not change. Functions that cannot fail use talus_world_refresh, which logs a failure as a warning;
- * the next step meets the same failure. */
+/* Download bodies or contacts if stale. `world` is const, because the state that callers see does not change.
+ * Functions that return no status use talus_world_refresh: it downloads bodies and, if `contacts`, contacts, and logs
+ * a failure as a warning. A device keeps its error, so the next step returns it. */
 TalusStatus talus_world_download_bodies(const TalusWorld *world);
 TalusStatus talus_world_download_contacts(const TalusWorld *world);
 void talus_world_refresh(const TalusWorld *world, bool contacts);
 /* Call before changing the host's bodies: downloads them and marks them dirty. */
 TalusStatus talus_world_mark_dirty(TalusWorld *world);
-/* Zeroes the impulses of a body's contacts. */
+/* Zeroes the impulses of a body's contacts: in the host's list now, in the engine at the next upload of bodies. */
 void talus_world_drop_impulses(TalusWorld *world, int slot);
-/* Uploads all changes of the host. */
+/* Uploads all changes of the host; passes a shared engine pointers to all arrays. */
 TalusStatus talus_mirror_upload(TalusWorld *world);
-/* Upload the states of driven bodies, which the host determines; download them in a rollback. */
+/* Upload the states of driven bodies, which the host determines; download them in a rollback. No effect with a shared
+ * engine. */
 TalusStatus talus_mirror_upload_driven(TalusWorld *world);
 TalusStatus talus_mirror_download_driven(TalusWorld *world);
-/* The engine has changed bodies or contacts: the host's copy is old. No effect with a shared engine. */
+/* Call after the engine has changed bodies or contacts: marks the host's copy stale. No effect with a shared
+ * engine. */
 void talus_mirror_mark_bodies_stale(TalusWorld *world);
 void talus_mirror_mark_contacts_stale(TalusWorld *world);
 /* Returns the contacts of the host's engine: those of the last download, or of a shared engine. */

@@ -1,13 +1,12 @@
 /* world/step/sleep.c - settled bodies that are left out of the steps.
  *
- * A body is calm while |v| + |w| r stays below sleep_speed times the reference speed. An island is a set of bodies
- * connected by contacts that transmit impulses. It falls asleep when all its bodies have been calm for sleep_steps
- * steps: their velocities become 0, and they count as fixed. It wakes when a body that is not calm touches it, when a
- * driven body moves nearby, and in most calls that change the world.
+ * A body is calm while |v| + |w| r stays below sleep_speed times the reference speed; r is its radius. An island is a
+ * set of bodies connected by contacts that transmit impulses. It falls asleep when all its bodies have been calm for
+ * sleep_steps steps: their velocities become 0, and they count as fixed. It wakes when a body that is not calm has a
+ * contact with it, when a driven body moves nearby, and in most calls that change the world.
  *
- * Neglected: motion slower than that speed, which is reported as the bound of the error in velocity; and the load of
- * calm bodies on sleeping ones until they fall asleep as well. A body without contacts never sleeps, nor does a body
- * with a joint. */
+ * Neglected: motion slower than that speed, which is reported as TalusStepInfo.sleep_speed; and the load of calm awake
+ * bodies on sleeping ones. An island stays awake while one of its bodies has a joint or no contact with an impulse. */
 #include "world/step/sleep.h"
 #include "world/state.h"
 #include "world/step/wake.h"
@@ -51,7 +50,8 @@ void talus_sleep_clear(TalusWorld *world)
 
 /* ---- waking ---- */
 
-/* True if a moving driven body may reach the slot within a step, by their bounds. */
+/* True if a moving driven body may reach the slot's body within a step: the box around the driven body, widened by its
+ * motion and the other's radius, contains the other's centre. */
 static bool near_drive(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
@@ -121,8 +121,9 @@ static bool is_loaded(const TalusContactList *list, int i)
     return p.x != 0.0 || p.y != 0.0 || p.z != 0.0;
 }
 
-/* Finds the islands of awake bodies. Sets restless[root] of an island that must stay awake: some body has no loaded
- * contact, has a joint, has not been calm for long enough or is near a driven body. */
+/* Finds the islands of awake bodies, as a forest in `island`. Sets restless[root] of an island that must stay awake:
+ * one of its bodies has no contact with an impulse, has a joint, has been calm for fewer than sleep_steps steps or is
+ * near a driven body. */
 static void find_islands(TalusWorld *world)
 {
     TalusSleep *s = &world->sleep;
@@ -166,7 +167,7 @@ static void put_to_sleep(TalusWorld *world, int slot)
     world->sleep.asleep++;
 }
 
-/* If the state cannot be downloaded, nothing changes; the next step meets the same failure. */
+/* If the state cannot be downloaded, nothing changes; the device keeps its error, and the next step returns it. */
 void talus_sleep_update(TalusWorld *world)
 {
     TalusSleep *s = &world->sleep;
@@ -197,7 +198,7 @@ void talus_sleep_update(TalusWorld *world)
     world->info.sleep_speed = s->asleep > 0 ? sleep_limit(world) : 0.0;
 }
 
-/* Returns the potential energy of sleeping bodies, which loops over moving bodies omit. */
+/* The engine's potential energy is that of free bodies only. */
 double talus_sleep_potential(const TalusWorld *world)
 {
     const TalusBodies *b = &world->bodies;

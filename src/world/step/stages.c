@@ -1,14 +1,14 @@
 /* world/step/stages.c - the stages of a step, carried out by the world's engine (engine/engine.h).
  *
- * The world's own part is done here in between: driven bodies, joints, sleeping bodies, the energy ledger. Times are
- * wall times. */
+ * Between the engine's operations the world handles driven bodies, joints, sleeping bodies and the energy ledger. Times
+ * are wall times. */
 #include "world/step/stages.h"
 #include "world/state.h"
 
 #include "base/timer.h"
 #include "collide/period.h"
 
-static const double softening = 1e-3; /* compliance for infeasible steps, over N_nn */
+static const double softening = 1e-3; /* compliance for wedged bodies (step.c), over N_nn */
 
 /* ---- detection ---- */
 
@@ -17,7 +17,8 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
     bool attract = world->materials.any_cohesion;
     double envelope =
         attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
-    /* friction above 1 counts as 1, or envelopes would include every pair; a sliding contact may open unnoticed */
+    /* envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact; a coefficient
+     * above 1 counts as 1, so that envelopes stay small, although such a contact may then leave its envelope */
     TalusDetectOptions options = {h, envelope, world->reference_speed,
                                   fmin(world->materials.max_friction, 1.0)};
     return options;
@@ -96,7 +97,8 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
 
 /* ---- after a solve ---- */
 
-/* Two bodies outside each other's envelope touch only if their velocities change, together, by more than twice this. */
+/* Two bodies without a contact are farther apart than their envelope. They touch within h only if the changes of their
+ * velocities add up to more than twice this. */
 double talus_change_limit(const TalusWorld *world, double h)
 {
     return 0.5 * world->def.envelope * world->min_size / h + world->reference_speed;
@@ -161,8 +163,8 @@ static void add_ledger(TalusLedger *sum, const TalusEngineLedger *part)
     sum->applied += part->applied;
 }
 
-/* Gravity may have a component along a period, as on a slope. A body that wraps around is lifted, and that energy
- * counts as exchanged with the outside. */
+/* Gravity may have a component along a period, as on a slope. A body that wraps around then changes its potential
+ * energy, which counts as exchanged with the outside. */
 static TalusStatus wrap_bodies(TalusWorld *world)
 {
     TalusLedger *ledger = &world->info.ledger;
@@ -207,8 +209,8 @@ TalusStatus talus_stage_snapshot(TalusWorld *world)
     return talus_joints_snapshot(world);
 }
 
-/* If the engine fails here, its impulses are lost, and impulse_step 0 makes the next build ignore them; or every later
- * call fails too. */
+/* If the engine fails here, its impulses are lost: impulse_step 0 makes the next build start from zero impulses. With
+ * a device that is lost as a whole, later calls fail too. */
 void talus_stage_rollback(TalusWorld *world)
 {
     TalusStatus status = world->engine.ops->rollback(world->engine.self);
@@ -222,6 +224,7 @@ void talus_stage_rollback(TalusWorld *world)
 
 /* ---- the problem of a step, lent to the caller ---- */
 
+/* Detects and builds with the CPU engine in place of the world's. */
 static TalusStatus build_on_host(TalusWorld *world)
 {
     TalusEngineHandle on = world->engine;
@@ -232,8 +235,8 @@ static TalusStatus build_on_host(TalusWorld *world)
     return status;
 }
 
-/* Uses the bodies as they are, without arrivals and sinks, which belong to the step. Builds on the host for every
- * engine, so that the problem's arrays are readable. */
+/* Uses the bodies as they are, without arrivals and sinks, which belong to the step. Builds on the host whatever the
+ * backend, so that the caller can read the problem's arrays. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
 {
     *problem = NULL;

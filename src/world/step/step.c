@@ -2,24 +2,25 @@
  *
  * Engines carry out the stages (stages.c); the decisions between them are made here.
  *
- * Nothing of the bodies' state is written before the solved velocities have been checked, so a failed step needs no
- * snapshot of them. Two things change earlier and are rolled back: arrivals and sinks (a journal, source.c) and the
- * solver's state (saved before the step). A step detects again with every attempt, which gives the same contacts and
- * impulses from the same state.
+ * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
+ * snapshot. What changes earlier is rolled back: arrivals and sinks (a journal, source.c), the velocities of driven
+ * bodies (drive.c) and the solver's state (saved before the step). Every attempt detects anew, which gives the same
+ * contacts and impulses from the same state.
  *
  * A solve that misses its tolerance follows the world's policy. HALVE repeats the step as two of half the length, each
- * of which may be halved again, to a sixteenth. Only then is a snapshot taken, because the first half may succeed and
- * the second fail. Arrivals happen once for the whole step. An infeasible solve is not halved (a wedge stays a wedge):
- * it is repeated with normal compliance 1e-3 N_nn on every contact, which has a solution, and counts as missed.
+ * of which may be halved again, to a sixteenth. A snapshot is taken before (the first half may succeed and the second
+ * fail), before redetection, which replaces impulses, and before a step with joints (advance). Arrivals happen once for
+ * the whole step. An infeasible or jammed solve (is_wedged) is not halved, since a wedge stays a wedge: it is repeated
+ * with normal compliance 1e-3 N_nn on every contact, which has a solution, and keeps its outcome.
  *
- * Whatever the policy, a step is halved if a body moves farther than one image of a period allows (grid_images.c): two
- * halves find contacts that the whole would miss. Contacts that a sixteenth may still miss are reported. */
+ * Whatever the policy, a step is halved if a body moves farther than one image of a period allows (collide/fit.h): two
+ * halves find contacts that the whole would miss. Bodies that are too fast even in a sixteenth are reported. */
 #include "world/state.h"
 #include "world/step/stages.h"
 
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4 };
 
-/* Takes a snapshot of the state at the start of the step, once. */
+/* Takes a snapshot of engine and joints, unless this step has one already. */
 static TalusStatus take_snapshot(TalusWorld *world)
 {
     if (!world->snapshot.taken)
@@ -40,7 +41,7 @@ static TalusStatus save_solver(TalusWorld *world)
 
 /* ---- solve ---- */
 
-/* Adds the cost of a solve to that of other solves of the step. */
+/* Adds the cost of a solve to that of other solves of the step; memory is the largest of both. */
 static void add_cost(TalusSolveInfo *sum, const TalusSolveInfo *part)
 {
     sum->iterations += part->iterations;
@@ -52,7 +53,7 @@ static void add_cost(TalusSolveInfo *sum, const TalusSolveInfo *part)
         sum->memory_bytes = part->memory_bytes;
 }
 
-/* Adds one solve to the report; parts of a halved step add up, and the worst outcome stays. */
+/* Adds the solve of a part to the step's report: costs add up; of residuals and outcomes the worst stays. */
 static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
 {
     add_cost(sum, part);
@@ -66,7 +67,8 @@ static void report_solve(TalusSolveInfo *sum, const TalusSolveInfo *part)
         sum->outcome = part->outcome;
 }
 
-/* Solves once with the rest of the step's budget after `used` iterations. */
+/* Solves once with max_iterations - used iterations, then computes the velocities. Without blocks nothing is solved
+ * and the outcome is CONVERGED. Fails if the solver diverged. */
 static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
     TalusSolveOptions options = talus_solve_options_default();
@@ -84,7 +86,8 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, TalusSolveI
     return talus_stage_solved(world, h);
 }
 
-/* True if there is no solution, or none was found and friction holds bodies between others. */
+/* True if the problem is infeasible, or if the budget is spent and the solver found bodies held between others by
+ * friction (jammed). */
 static bool is_wedged(const TalusSolveInfo *part)
 {
     return part->outcome == TALUS_OUTCOME_INFEASIBLE ||
@@ -104,6 +107,7 @@ static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
     *said = true;
 }
 
+/* Solves; if bodies are wedged, solves again with compliance and the whole budget, and keeps the first outcome. */
 static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
     TALUS_TRY(solve_once(world, h, used, part));
@@ -143,7 +147,8 @@ static TalusStatus fail_missed(const TalusWorld *world, const TalusSolveInfo *pa
                       world->def.tolerance * world->reference_speed);
 }
 
-/* Reports contacts and penetration of the first solved part: the whole step, unless bodies move too far in it. */
+/* Reports contacts and penetration of the first part that was solved and not halved by moves_too_far: the whole step,
+ * unless bodies move too far in it. */
 static void report_start(TalusWorld *world)
 {
     if (world->start_reported)
@@ -154,8 +159,8 @@ static void report_start(TalusWorld *world)
     world->info.penetration_max = world->penetration_max;
 }
 
-/* Redetects and solves again while the solve brings bodies together that have no contact, and the step has iterations
- * left. */
+/* Redetects and solves again, at most MAX_REDETECTIONS times, while the solve brings bodies together that have no
+ * contact and iterations are left. */
 static TalusStatus redetect_and_solve(TalusWorld *world, double h, TalusSolveInfo *part)
 {
     for (int k = 0; k < MAX_REDETECTIONS && part->iterations < world->def.max_iterations; k++) {
@@ -174,10 +179,10 @@ static TalusStatus redetect_and_solve(TalusWorld *world, double h, TalusSolveInf
     return TALUS_OK;
 }
 
-/* Advances by a part of the step of length h, after `depth` halvings of the whole. */
+/* Advances by a part of the step: h is its length, the whole step's halved `depth` times. */
 static TalusStatus advance(TalusWorld *world, double h, int depth);
 
-/* Replaces a part of the step by two halves. `part`: cost of the discarded solve; NULL: none. */
+/* Replaces a part of the step by two halves. `part`: the discarded solve of the whole; NULL: it was not solved. */
 static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
                                   const TalusSolveInfo *part)
 {
@@ -189,8 +194,9 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
     return advance(world, 0.5 * h, depth + 1);
 }
 
-/* True if this part of the step must be halved because bodies move too far: farther than half a period, or than the
- * space beside a wall (world->clipped counts them). The smallest parts are accepted, with a report. */
+/* True if this part of the step must be halved because bodies move too far: radius plus motion exceeds a quarter of a
+ * period or the space beside a wall (world->clipped counts them). In a sixteenth of the step they are reported
+ * instead. */
 static bool moves_too_far(TalusWorld *world, int depth)
 {
     if (world->clipped == 0 || depth < MAX_HALVINGS)
@@ -280,7 +286,7 @@ static void warn_fallback(TalusWorld *world)
 static void close_ledger(TalusWorld *world)
 {
     TalusLedger *l = &world->info.ledger;
-    /* before the energy of added bodies counts: it would hide the rounding */
+    /* before the energy of added bodies counts, whose rounding would hide this one */
     l->imbalance = l->kinetic_change + l->potential_change -
                    (l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error +
                     l->spin + l->joints + l->driven + l->applied + l->projection + l->exchange);
@@ -339,9 +345,9 @@ TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
     return step(world, world->def.step, NAN, info);
 }
 
-/* A remainder shorter than half a step is shared with the step before. Overlaps and open joints are undone within one
- * step, and forces are impulses over its length: a very short step would eject resting bodies and report spurious
- * forces. */
+/* If more than one and less than 1.5 steps are left, two equal steps are made, or the last one would be shorter than
+ * half a step. Overlaps and open joints are undone within one step, and forces are impulses over its length: a very
+ * short step would eject resting bodies and report spurious forces. */
 double talus_world_next_length(const TalusWorld *world, double time)
 {
     const double slack = 1e-6;

@@ -4,9 +4,9 @@
 
 #include <talus/world.h>
 
-/* Wakes a body without its island. */
+/* Wakes a sleeping body without its island. */
 void talus_slot_wake_alone(TalusWorld *world, int slot);
-/* Wakes a body with its island. */
+/* Restarts the body's count of calm steps; wakes its island if it sleeps. */
 void talus_slot_wake(TalusWorld *world, int slot);
 /* Wakes all bodies. */
 void talus_wake_all(TalusWorld *world);
