@@ -1,7 +1,7 @@
 /* backend/cuda/device/reduce.h - sums and maxima over a block and over a grid, always in the same order.
  *
- * Each block of a summing kernel writes its partial results, and the last block to finish adds all of them in the
- * order of blocks: one launch, no atomic sum, the same bits every time. */
+ * Each block of a summing kernel writes its partial results, and the last block to finish adds all of them, in an order
+ * that depends on the numbers of blocks and threads alone: one launch, no atomic sum, the same bits every time. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
 #define TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
 

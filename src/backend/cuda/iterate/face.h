@@ -10,9 +10,11 @@
  *
  * All vectors are in the metric; N stands for S (N + E) S. A step on the face, and with one row a proportioning, takes
  * one round; an expansion, and a proportioning of cones, two; one round more where g is recomputed against rounding.
+ *
  * Every block adds up the sums of the previous kernel, so no block waits for others, and block 0 stores the scalars:
- * the bodies' kernel computes state DECIDED from state UPDATED, the update's kernel the reverse. `wrench` holds the sums
- * of p's impulses on each body; they follow the recursion of p, phi + cg_beta p, so that a round sums those of phi only.
+ * the bodies' kernel computes state DECIDED from state UPDATED, the update's kernel the reverse. `wrench` holds the
+ * sums of p's impulses on each body; they follow the recursion of p, phi + cg_beta p, so that a round sums those of phi
+ * only.
  *
  * Arrays, sizes and rules are in constant memory and grids have a fixed size, so one graph of rounds serves any
  * problem. After a stop the queued kernels return at once. */

@@ -203,7 +203,7 @@ static __device__ inline void put_velocity(int b, const FaceDecision &now, doubl
     move_body(face.op, b, sum, !search, face.velocity);
 }
 
-/* Moves a body with many contacts, by all threads of a block. */
+/* Sums the impulses on heavy body b, by all threads of a block, and writes its velocity. */
 template <int ROWS>
 static __device__ __attribute__((noinline)) void move_heavy(const double *x, int b,
                                                             FaceDecision now)

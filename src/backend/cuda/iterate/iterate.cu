@@ -52,7 +52,7 @@ template <class K> static bool can_be_together(CuContext *cu, K kernel, int thre
 
 /* What a run in single precision leaves for the run that continues it. */
 struct Kept {
-    long long serial; /* of the operator's data; 0: no continuation */
+    long long serial; /* CuScratch.serial at its end; 0: it cannot be continued */
     const double *x;  /* the caller's vector */
     int since;        /* iterations of the solve so far */
     int steps;        /* steps since the last refinement */

@@ -78,7 +78,7 @@ enum { GO, STOP_REACHED, STOP_REFINE };
 struct IterateState {
     TalusMomentum momentum;
     double beta;
-    double residual2, residual_max, first2; /* as in TalusRun; first2 < 0 before the first */
+    double residual2, residual_max, first2; /* as in TalusRun; first2 < 0 before a measurement */
     int done;                               /* steps since the host wrote the state */
     int stop;
     bool fresh; /* as the host wrote it: there are no sums of a step yet */

@@ -229,7 +229,8 @@ static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
     return true;
 }
 
-/* Moves a body with many contacts, by all threads of a block. Not inlined, to save registers elsewhere. */
+/* Sums the impulses x on heavy body b, by all threads of a block, and moves it (move_body). Not inlined, to save
+ * registers elsewhere. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, int parity,
                                                             bool start, double beta)

@@ -32,8 +32,8 @@ static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *me
                   op->estimate, op->prisms};
 }
 
-/* Launches a kernel template<int ROWS, bool VARIED> for the sets of an operator; `how` is launch, launch_block or
- * launch_sums. */
+/* Launches a kernel template<int ROWS, bool VARIED> for the sets of an operator: VARIED with 6 rows, and with 3 rows if
+ * op->mixed_sets. `how` is launch, launch_block or launch_sums. */
 #define LAUNCH_SETS(how, op, kernel, ...)                               \
     ((op)->rows == 1    ? how(cu_of(op), kernel<1, false>, __VA_ARGS__) \
      : (op)->rows == 6  ? how(cu_of(op), kernel<6, true>, __VA_ARGS__)  \
@@ -71,7 +71,7 @@ template <int ROWS> static __device__ inline double block_friction(const CuSets 
         return sets.metric ? sets.metric[i][2] : sets.mu[i];
 }
 
-/* Returns the set of block i from its model, in a metric (NULL: s = 1); `prisms` as in TalusOperator. */
+/* Returns the set of block i from its model, in a metric (NULL: s = 1); `prisms`: Coulomb blocks are prisms. */
 static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool prisms,
                                              const double *metric)
 {

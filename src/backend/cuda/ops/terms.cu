@@ -47,9 +47,9 @@ static __global__ void body_terms(CuView<double> c, const double *gamma, double 
 
 struct Terms {
     const double *gamma;
-    const double (*bodies)[8];
-    const int32_t *row_start, *column; /* explicit matrix */
-    const double *values, *offset, *base;
+    const double (*bodies)[8];            /* |V| and |W| of bodies */
+    const int32_t *row_start, *column;    /* explicit matrix */
+    const double *values, *offset, *base; /* base: TalusOperator.unshifted */
 };
 
 /* Returns the factor of |W| of the body on one side: |arm| or, with one row, |arm x n|; with 6 rows plus the lever of

@@ -1,5 +1,5 @@
 /* backend/cuda/sweep/colour.cu - colours and order of the contacts for a Gauss-Seidel sweep: no two contacts of one
- * colour share a body that impulses move, no two blocks of an explicit matrix an entry.
+ * colour share a body that impulses move; the matrix does not couple two blocks of one colour of an explicit problem.
  *
  * In rounds: every contact without a colour offers its priority, a hash of its index, to its bodies; a contact that
  * is the highest at both takes the lowest colour free at both. Such contacts share no body, so the result does not

@@ -10,7 +10,8 @@
 #include "backend/cuda/ops/operator.h"
 
 /* A body with more than HEAVY_CONTACTS contacts would need a colour for each: its contacts are heavy, as on the host
- * (cpu/colour.h). The two bodies of any other contact have at most 39 further contacts each, so 79 colours suffice. */
+ * (cpu/colour.h). The two bodies of any other contact have at most 39 further contacts each, so 79 colours suffice if
+ * impulses move both bodies of every contact of two spheres. */
 enum {
     HEAVY_CONTACTS = 40,
     CLASS_HEAVY = 80, /* classes 0..79 are colours */
@@ -31,7 +32,7 @@ struct SweepOrder {
     CuArray<uint32_t> place;
     CuArray<uint32_t> sorted;               /* work space */
     CuArray<unsigned long long> best, used; /* [bodies], [2 bodies]: work space */
-    CuArray<int32_t> start_at;              /* `start` on the device; before that, a flag */
+    CuArray<int32_t> start_at; /* `start` on the device; while colouring, [0] is a flag */
     int start[CLASSES + 1];
 };
 

@@ -33,8 +33,8 @@ static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
                        s->options.metric == TALUS_METRIC_TRACE};
 }
 
-/* Moves gamma of block i by rho of the way to `next`; writes its change. Returns the squared velocity change d^2
- * |change|^2. */
+/* Moves gamma of block i by rho of the way to `next`; writes the change. Returns the squared velocity change, (d
+ * |change|)^2. */
 template <int ROWS>
 static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const double *next,
                                           double (&change)[ROWS])
@@ -48,14 +48,15 @@ static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const
     return d * d * sum;
 }
 
-/* True if block i is a joint's: its rows are strongly coupled, so that it is solved exactly instead of a projected
+/* True if block i is a joint's. Its rows are strongly coupled: it is solved exactly, where others take a projected
  * step. */
 static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
 {
     return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
 }
 
-/* Steps a joint's block with gradient g to the solution of its own problem, the step scaled by omega. */
+/* Moves a joint's block with gradient g by rho of the way to the solution of its own problem; omega scales the change
+ * (talus_one_joint). */
 template <int ROWS>
 static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
                                            double (&change)[ROWS])
@@ -70,9 +71,9 @@ static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, cons
     return take_step(b, i, next, change);
 }
 
-/* Moves block i by rho of the way to P(gamma - omega B^-1 g), a joint to its own solution. g is the gradient, B =
- * coupling diag(nn, tt, ..), with b.trace the mean entry for all rows; P projects in the metric B: it is the Euclidean
- * projection of x = gamma / s with s^2 = omega / B. Writes the change; returns the squared velocity change. */
+/* Moves block i by rho of the way to P(gamma - omega B^-1 g). g is the gradient; B = coupling diag(nn, tt, ..), with
+ * b.trace the mean entry in all rows; P projects in the metric B: the Euclidean projection of x = gamma / s with s^2 =
+ * omega / B. A joint is solved instead (joint_step). Writes the change; returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, double coupling,
                                                const double (&g)[ROWS], double (&change)[ROWS])
@@ -110,7 +111,7 @@ template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &
     return one;
 }
 
-/* Solves the problem of a contact of spheres, whose block of N + E is diagonal. next, the old impulse on entry, moves
+/* Solves the problem of a contact of spheres, whose block A of N + E is diagonal. next, the old impulse on entry, moves
  * by -omega g / A_kk in each row; then it is projected onto the cone in the metric A (ccp), or its normal and then its
  * tangential part are cut to their bounds (talus_one_restrict). */
 template <int ROWS>
