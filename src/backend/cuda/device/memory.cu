@@ -117,7 +117,7 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
     bool injected = talus_inject_failure();
     cudaError_t error =
         injected ? cudaErrorMemoryAllocation : cudaMalloc(array, count * element + !count);
-    if (error != cudaSuccess && !injected) { /* without spare capacity */
+    if (error != cudaSuccess && !injected) { /* try again without spare capacity */
         cudaGetLastError();
         count = need;
         error = cudaMalloc(array, count * element + !count);

@@ -48,15 +48,15 @@ static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const
     return d * d * sum;
 }
 
-/* True if block i is a joint's. Its rows are strongly coupled: it is solved exactly, where others take a projected
+/* True if block i is a joint's. Its rows are strongly coupled: joint_step solves for them together, not by a projected
  * step. */
 static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
 {
     return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
 }
 
-/* Moves a joint's block with gradient g by rho of the way to the solution of its own problem; omega scales the change
- * (talus_one_joint). */
+/* Moves a joint's block with gradient g by rho of the way to where talus_one_joint puts it: omega times the step to the
+ * minimum over its rows, or row by row where that leaves the bounds. */
 template <int ROWS>
 static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
                                            double (&change)[ROWS])
