@@ -275,8 +275,8 @@ static bool poll_stopped(CuContext *cu, int request)
     return before[0].stop || before[1].stop;
 }
 
-/* Launches batches while more steps are left than a batch has: the last step of a run measures, in a batch it would
- * not. False if the steps have stopped. */
+/* Launches batches while more steps are left than a batch has: the last step of a run always measures, in a batch only
+ * steps by period do. False if the steps have stopped. */
 static bool send_batches(Stretch *s)
 {
     const int check = s->run->check, steps = batch_steps(check);
@@ -366,7 +366,7 @@ static int parity_after(const Stretch *s, const IterateState *state)
 /* ---- runs ---- */
 
 /* True if one kernel can do the stretch: its threads can keep all contacts, its blocks can run at the same time, no
- * joints are eliminated and the run does not ask for single steps. */
+ * joints are eliminated and run->stepwise does not forbid it. */
 static bool is_resident(const Stretch *s, const TalusOperator *op)
 {
     const int threads = s->kernels.resident_threads;
