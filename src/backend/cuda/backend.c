@@ -1,5 +1,5 @@
-/* backend/cuda/backend.c - the tables of the two cuda backends. Their runs of many iterations differ: in double
- * precision throughout, or in single precision with refinement. */
+/* backend/cuda/backend.c - the tables of the two cuda backends. They differ only in run.accelerate and run.relax: in
+ * double precision (cuda), or in single precision with refinement (cuda-mixed). */
 #ifdef TALUS_HAVE_CUDA
 
 #include "backend/cuda/cuda.h"

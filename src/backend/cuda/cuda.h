@@ -1,4 +1,5 @@
-/* backend/cuda/cuda.h - the functions of the cuda backends (contracts: backend/backend.h). In C, like the tables. */
+/* backend/cuda/cuda.h - the functions of the cuda backends (contracts: backend/backend.h), with C linkage for the
+ * tables in backend.c. */
 #ifndef TALUS_BACKEND_CUDA_CUDA_H
 #define TALUS_BACKEND_CUDA_CUDA_H
 
@@ -8,25 +9,26 @@
 extern "C" {
 #endif
 
-/* memory.cu: functions of TalusBackend with these names */
+/* device/memory.cu: functions of TalusBackend with these names */
 TalusStatus cu_open(void);
 void cu_describe(char *text, size_t size);
-size_t cu_memory_now(void); /* bytes of device memory in use */
+size_t cu_memory_now(void); /* bytes of device memory in use, by all programs */
 TalusStatus cu_context_create(TalusContext **out);
 void cu_context_destroy(TalusContext *context);
 TalusStatus cu_check(TalusContext *context);
 
-/* The operations: cu_GROUP_NAME. */
+/* The operations of operations.h: cu_GROUP_NAME. */
 #define OPERATION(result, group, name, arguments) result cu_##group##_##name arguments;
 #include "backend/operations.h"
 
-/* operator.cu: frees op->device: the scratch, the copy of a host's operator, and what other files store there. */
+/* ops/operator.cu: frees op->device (the scratch, the copy of a host's operator, and what other files store there) and
+ * sets it to NULL. */
 void cu_scratch_clear(TalusOperator *op);
-/* sweep.cu, for tests: writes to the host contact[k], the contact at place k of the order, and class_of[i], the class
- * of contact i (sweep.h). */
+/* sweep/sweep.cu, for tests: writes to the host contact[k], the contact at place k of the order, and class_of[i], the
+ * class of contact i (sweep.h). */
 void cu_sweep_order(const TalusSweep *sweep, uint32_t *contact, uint32_t *class_of);
 
-/* iterate.cu: run.accelerate and run.relax, in double precision and in single precision with refinement */
+/* iterate/iterate.cu: run.accelerate and run.relax, in double precision and in single precision with refinement */
 TalusStatus cu_accelerate_run(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
 TalusStatus cu_accelerate_run_mixed(const TalusOperator *op, TalusAccelerated *state,
@@ -36,7 +38,7 @@ TalusStatus cu_relax_run(const TalusOperator *op, double omega, double lambda, d
 TalusStatus cu_relax_run_mixed(const TalusOperator *op, double omega, double lambda, double *gamma,
                                TalusRun *run);
 
-/* face.cu: run.proportion */
+/* iterate/face.cu: run.proportion */
 TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run);
 
 #ifdef __cplusplus

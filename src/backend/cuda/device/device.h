@@ -1,15 +1,15 @@
-/* backend/cuda/device/device.h - CUDA as used by the files of this folder.
+/* backend/cuda/device/device.h - CUDA as used by all .cu files.
  *
  * They are compiled by nvcc or, in a build with TALUS_CUDA=EMULATED, by the host's C++ compiler with emulate.h in
  * place of CUDA: kernels then run on the host, one thread after the other, for tests without a GPU (also under
  * AddressSanitizer). This requires that
  *     - kernels are started by `launch` or, if their threads wait for each other, by `launch_block`;
  *     - threads of a block wait only in __syncthreads and in the functions of reduce.h;
- *     - sorting, scanning and selecting use primitives.h.
+ *     - sorting and scanning use primitives.h.
  * All work runs in order in the stream of a context (CuContext), submitted by one host thread at a time: a context
  * owns work space, totals and the first error, without locks. Contexts on one device run concurrently. Arrays in
- * device memory need no context to grow or to be freed. Results are deterministic: no atomic operation depends on the
- * order of threads (integer minimum, maximum, or, and counts that are sorted afterwards are allowed). */
+ * device memory need no context to grow or to be freed. Results are deterministic, except those of chaotic sweeps:
+ * atomic operations are integer (minimum, maximum, or, counts), and no result shows the order of their threads. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_DEVICE_H
 #define TALUS_BACKEND_CUDA_DEVICE_DEVICE_H
 
@@ -28,7 +28,8 @@ extern "C" {
 #include <stdint.h>
 #include <string.h>
 
-/* Default number of threads per block. Emulated threads are slow; few of them also give small problems many blocks. */
+/* Default number of threads per block. Emulated: few, because emulated threads are slow, and because small tests then
+ * have several blocks. */
 #ifdef TALUS_EMULATED
 enum { THREADS = 16 };
 #else
@@ -49,9 +50,10 @@ static inline unsigned blocks_for(int64_t items, int threads = THREADS)
 
 /* ---- memory.cu: arrays ---- */
 
-/* Grows *array to at least `need` elements of `element` bytes and sets *capacity; contents are lost. Growth is by at
- * least half, of arrays above 256 MiB by a sixteenth. Waits for the whole device if the array is replaced. `what` names
- * the array in messages. */
+/* Makes *array hold at least `need` elements of `element` bytes and sets *capacity. An array that is large enough
+ * stays; else a new one, with undefined contents, replaces it, half as large again as the old one or larger (above 256
+ * MiB: a sixteenth), or of `need` elements if memory is short; freeing the old one waits for the whole device. On
+ * failure *array is NULL and *capacity 0. `what` names the array in messages. */
 TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t element,
                        const char *what);
 #define CU_RESERVE(pointer, capacity, need, what) \
@@ -92,7 +94,8 @@ struct CuOwned {
     void (*clear)(void *at);
 };
 
-/* Writes the data to *out; the first call allocates it, all zeros. `clear` frees it with its owner. */
+/* Writes the address of the data to *out; the first call allocates it, all zeros. `clear` frees it when its owner, the
+ * context or operator, is freed. */
 template <class T>
 static inline TalusStatus cu_own(CuOwned *owned, void (*clear)(void *at), const char *what, T **out)
 {
@@ -109,10 +112,10 @@ enum { CU_TOTALS = 128 };
 /* The device state of one world or one problem. */
 struct TalusContext {
     cudaStream_t stream;
-    char *pinned;            /* for small copies, at a third of the latency */
+    char *pinned;            /* [64 KiB] page-locked host memory, for small downloads */
     double *totals;          /* [CU_TOTALS] on the device: results of kernels for the host */
-    CuArray<double> partial; /* partial sums of kernels, which run one after the other */
-    unsigned *arrived;       /* counts finished blocks (reduce.h) */
+    CuArray<double> partial; /* partial sums of the kernel that runs */
+    unsigned *arrived;       /* on the device: number of finished blocks (reduce.h) */
     CuArray<char> work;      /* of primitives.cu */
     CuOwned iterate, face;   /* data of iterate.cu and face.cu */
     char first_error[256];   /* empty: none */
@@ -125,11 +128,12 @@ static inline CuContext *cu_of(const TalusOperator *op)
     return op->context;
 }
 
-/* Stores `error`, with the operation `where`, if it is the first; cu_check reports it as a status and clears it. */
+/* Stores the text of `error`, with the operation `where`, unless it is cudaSuccess or an earlier error is stored;
+ * cu_check returns the stored one as a status and clears it. */
 void cu_note(CuContext *cu, cudaError_t error, const char *where);
 
-/* Copies in the stream: to the device, to the host, and device to device. cu_put and cu_get wait for the stream; small
- * downloads go through pinned memory. */
+/* Copies in the stream: to the device, to the host, and device to device; cu_zero sets all bytes to 0. cu_put and
+ * cu_get wait for the stream; downloads of at most 64 KiB go through the context's pinned memory. */
 void cu_put(CuContext *cu, void *device, const void *host, size_t bytes);
 void cu_get(CuContext *cu, void *host, const void *device, size_t bytes);
 void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes);
@@ -159,7 +163,7 @@ static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, 
         emulate(cu->stream, blocks, threads, false, [=] { kernel(P(arguments)...); });
 }
 
-/* The same for kernels whose threads wait for each other in __syncthreads. */
+/* The same for kernels whose threads wait for each other in __syncthreads: emulated, they run as coroutines. */
 template <class... P, class... A>
 static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned blocks,
                                 unsigned threads, A... arguments)
@@ -183,7 +187,8 @@ static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned bl
     launch(cu, kernel, blocks, threads, arguments...);
 }
 
-/* Launches a kernel with one launch attribute: it may overlap the kernel before, or its blocks run all at once. */
+/* Launches a kernel with one launch attribute: the one of follow.h lets it start before the previous kernel ends, the
+ * one of iterate.cu makes all its blocks run at the same time. */
 template <class... P, class... A>
 static inline void launch_with(CuContext *cu, cudaLaunchAttribute *attribute, void (*kernel)(P...),
                                unsigned blocks, unsigned threads, A... arguments)

@@ -1,4 +1,5 @@
-/* backend/cuda/device/emulate.cu - see emulate.h. Empty in a build with nvcc. */
+/* backend/cuda/device/emulate.cu - the emulated CUDA runtime and the coroutines of emulate.h. Empty in a build with
+ * nvcc. */
 #ifdef TALUS_EMULATED
 
 #include "backend/cuda/device/emulate.h"
@@ -18,7 +19,7 @@ struct EmulatedStream {
     EmulatedGraph *capturing;
 };
 
-/* Runs the work now, or records it in the graph that the stream captures. */
+/* Runs the work now or, while the stream captures a graph, records it there. */
 static void submit(cudaStream_t stream, std::function<void()> work)
 {
     if (stream->capturing)
@@ -31,8 +32,9 @@ static void submit(cudaStream_t stream, std::function<void()> work)
 
 enum { STACK = 256 * 1024 };
 
-/* Pushes the callee-saved registers, stores the stack pointer in *from and resumes at `to`. swapcontext would also
- * save the signal mask, at two system calls per switch. */
+/* Pushes the callee-saved registers, stores the stack pointer in *from, and resumes the thread whose stack pointer,
+ * stored in the same way, is `to`. swapcontext would also save the signal mask, at a system call per switch.
+ * KEPT: 8-byte words at the top of a new thread's stack; KEPT_RETURN: which of them is the address where it starts. */
 extern "C" void emulate_switch(void **from, void *to);
 
 #if defined __aarch64__
@@ -69,7 +71,7 @@ asm(".text\n"
     "ret\n"
     ".size emulate_switch, .-emulate_switch\n");
 #elif defined __x86_64__
-enum { KEPT = 8, KEPT_RETURN = 6 }; /* the last is the return address of thread_main */
+enum { KEPT = 8, KEPT_RETURN = 6 }; /* word 7: thread_main expects its return address there */
 asm(".text\n"
     ".globl emulate_switch\n"
     ".type emulate_switch, @function\n"
@@ -112,7 +114,7 @@ struct Host {
 };
 
 static thread_local Host host;
-static __thread void *scheduler; /* stack pointer of run_block while a thread runs */
+static __thread void *scheduler; /* stack pointer of run_block, while a coroutine runs */
 static __thread unsigned current;
 static __thread const std::function<void()> *running;
 static __thread bool in_coroutine;
@@ -132,6 +134,8 @@ void *emulated_scratch(size_t bytes)
     return host.scratch.data();
 }
 
+/* Makes thread t of a block start at thread_main at the next switch to it. Its stack is reused from kernel to
+ * kernel. */
 static void prepare_thread(unsigned t)
 {
     if (t >= host.thread.size())
@@ -143,7 +147,7 @@ static void prepare_thread(unsigned t)
     host.thread[t].finished = false;
 }
 
-/* Runs all threads to their next barrier, repeatedly, until all have ended. */
+/* Runs each thread of a block to its next barrier or its end, again and again until all have ended. */
 static void run_block(const std::function<void()> &kernel)
 {
     running = &kernel;

@@ -1,9 +1,9 @@
-/* backend/cuda/device/emulate.h - the part of CUDA that this folder uses, on the host (device.h says why).
+/* backend/cuda/device/emulate.h - the part of CUDA that the .cu files use, on the host (device.h says why).
  *
  * Device memory is heap memory, so that AddressSanitizer checks every access. Blocks run one after the other. A
  * kernel of `launch` runs thread after thread; one of `launch_block` runs its threads as coroutines that switch in
- * __syncthreads. Graphs record launches and copies and replay them. Work is done by the host thread that submits it,
- * before the call returns; a stream holds only the graph that it records. */
+ * __syncthreads. Work is done by the host thread that submits it, before the call returns, unless the stream captures a
+ * graph: a graph records launches, copies and memsets and replays them. That graph is all that a stream holds. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_EMULATE_H
 #define TALUS_BACKEND_CUDA_DEVICE_EMULATE_H
 
@@ -180,11 +180,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 /* ---- launches ---- */
 
-/* Runs a kernel as the stream's next work, in the calling host thread. */
+/* Runs a kernel in the calling host thread, or records it if the stream captures a graph. `coroutines`: its threads
+ * wait for each other (launch_block). */
 void emulate(cudaStream_t stream, unsigned blocks, unsigned threads, bool coroutines,
              std::function<void()> kernel);
 
-/* Returns memory shared by a block's threads, `bytes` for each of 1024, for reduce.h. The next call may reuse it. */
+/* Returns memory shared by a block's threads, `bytes` for each of at most 1024, for reduce.h. A later call returns the
+ * same memory, or moves it if it has to grow. */
 void *emulated_scratch(size_t bytes);
 
 #endif

@@ -1,12 +1,13 @@
 /* backend/cuda/device/follow.h - overlapped kernels: a kernel starts while the previous one still runs (programmatic
- * dependent launch), and waits in await_previous for the results of that one. */
+ * dependent launch), and waits in await_previous for the end of that one. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
 #define TALUS_BACKEND_CUDA_DEVICE_FOLLOW_H
 
 #include "backend/cuda/device/device.h"
 
-/* Waits for the previous kernel. Every thread of an overlapped kernel calls it before reading results of earlier
- * kernels and before returning. */
+/* Waits for the end of the previous kernel, then allows the next one to start. Every thread of an overlapped kernel
+ * calls it before reading results of earlier kernels and before returning. Does nothing where kernels cannot overlap
+ * (emulated, GPUs before compute capability 9.0). */
 static __device__ inline void await_previous()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -15,8 +16,8 @@ static __device__ inline void await_previous()
 #endif
 }
 
-/* launch_next starts an overlapped kernel. load_kernel loads its code on the device beforehand, which the first launch
- * could not do while a graph is captured. */
+/* launch_next starts an overlapped kernel. load_kernel loads a kernel's code on the device: call it before a graph is
+ * captured, because loading is not possible during the capture. */
 #ifdef TALUS_EMULATED
 #define launch_next launch_block
 

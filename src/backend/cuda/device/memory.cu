@@ -7,10 +7,10 @@ extern "C" {
 
 #include <stdio.h>
 
-/* Copies below this many bytes go through pinned memory, at a third of the latency. */
+/* Downloads of at most this many bytes go through pinned memory, which the device writes without a copy in between. */
 enum { PINNED = 1 << 16 };
 
-/* Bytes above which an array grows by less than half. */
+/* Bytes from which an array grows by a sixteenth instead of half. */
 static const size_t LARGE = (size_t)1 << 28;
 
 /* ---- contexts ---- */
@@ -117,7 +117,7 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
     bool injected = talus_inject_failure();
     cudaError_t error =
         injected ? cudaErrorMemoryAllocation : cudaMalloc(array, count * element + !count);
-    if (error != cudaSuccess && !injected) { /* retry without spare capacity */
+    if (error != cudaSuccess && !injected) { /* try again without spare capacity */
         cudaGetLastError();
         count = need;
         error = cudaMalloc(array, count * element + !count);
@@ -126,7 +126,7 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
         cudaGetLastError();
         *array = nullptr;
         if (error !=
-            cudaErrorMemoryAllocation) /* the device has failed and is not short of memory */
+            cudaErrorMemoryAllocation) /* an earlier fault of the device, not a lack of memory */
             return talus_error_key("cuda", talus_fail(TALUS_ERR_UNSUPPORTED, "cuda: %s: %s", what,
                                                       cudaGetErrorString(error)));
         cudaMemGetInfo(&free, &total);
@@ -144,7 +144,7 @@ TalusStatus cu_reserve(void **array, size_t *capacity, size_t need, size_t eleme
 void cu_release(void *pointer)
 {
     if (pointer)
-        cudaFree(pointer); /* an error here is an earlier fault, which its context reports */
+        cudaFree(pointer); /* an error of earlier work, which its context reports */
 }
 
 size_t cu_memory_now(void)

@@ -1,4 +1,5 @@
-/* backend/cuda/device/primitives.cu - see primitives.h. */
+/* backend/cuda/device/primitives.cu - sorting and scanning (contracts: primitives.h): by CUB, or on the host when
+ * emulated. */
 #include "backend/cuda/device/primitives.h"
 
 #ifdef TALUS_EMULATED

@@ -1,7 +1,7 @@
 /* backend/cuda/device/reduce.h - sums and maxima over a block and over a grid, always in the same order.
  *
- * Each block of a summing kernel writes its partial results, and the last block to finish adds all of them in the
- * order of blocks: one launch, no atomic sum, the same bits every time. */
+ * Each block of a summing kernel writes its partial results, and the last block to finish adds all of them, in an order
+ * that depends on the numbers of blocks and threads alone: one launch, no atomic sum, the same bits every time. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
 #define TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
 
@@ -13,8 +13,9 @@ static __device__ inline double larger(double a, double b)
     return a != a || b <= a ? a : b;
 }
 
-/* Over all threads of the block: sums of the first SUMS values of v, maxima of the others. The results are in v of
- * thread 0. The number of threads is a power of two, at most 1024. */
+/* Over all threads of the block, which all call it: sums of the first SUMS values of v, maxima of the others. The
+ * results are valid in v of thread 0. The number of threads is a multiple of 32, at most 1024 (emulated: a power of
+ * two). */
 template <int SUMS, int MAXIMA>
 static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
 {
@@ -63,8 +64,8 @@ static __device__ inline void reduce_block(double (&v)[SUMS + MAXIMA])
 #endif
 }
 
-/* Adds v over each group of LANES (a power of two) neighbouring threads; all threads of the block call it and get the
- * sum. */
+/* Adds each value of v over groups of LANES neighbouring threads (LANES: a power of two, at most 32). All threads of
+ * the block call it; each gets the sums of its group. */
 template <int LANES, int N> static __device__ inline void sum_lanes(double (&v)[N])
 {
 #ifdef TALUS_EMULATED
@@ -94,9 +95,9 @@ struct CuPartials {
     unsigned *arrived; /* number of finished blocks; 0 before the kernel and after it */
 };
 
-/* Sums and maxima over the whole grid; all threads call it at the end of a kernel. True in thread 0 of the last block
- * to finish, with the totals in v; false elsewhere. A thread without an item passes 0 for sums and -infinity, or a
- * lower bound, for maxima. */
+/* Sums of the first SUMS values of v and maxima of the others over the whole grid; all threads call it at the end of a
+ * kernel. True in thread 0 of the last block to finish, with the totals in v; false elsewhere. A thread without an item
+ * passes 0 for sums and -infinity, or a lower bound, for maxima. */
 template <int SUMS, int MAXIMA>
 static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIMA])
 {
@@ -126,7 +127,8 @@ static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIM
     return threadIdx.x == 0;
 }
 
-/* memory.cu: reserves partial results for a kernel of `blocks` blocks, any number, with `values` values each. */
+/* memory.cu: reserves partial results in the context for a kernel of at most `blocks` blocks with `values` values
+ * each. */
 TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values);
 
 static inline CuPartials cu_partials(const CuContext *cu)
@@ -134,14 +136,15 @@ static inline CuPartials cu_partials(const CuContext *cu)
     return CuPartials{cu->partial.at, cu->arrived};
 }
 
-/* Copies the first `count` totals to the host; waits for the stream. After an error they are NaN. */
+/* Copies the first `count` of the context's totals to the host; waits for the stream. After an error that cu_check has
+ * still to report they are NaN. */
 void cu_totals_get(CuContext *cu, int count, double *out);
 
 /* ---- kernels that sum over items ---- */
 
-/* Most blocks of a summing kernel; a thread takes every stride()-th item. The number of blocks, and so the order of
- * sums, depends on the number of items alone, not on the device; 1056 are eight per processor of an H200. Emulated it
- * is small, so that small tests also stride. MAX_SUMS: most values of one kernel. */
+/* SUM_BLOCKS: most blocks of a summing kernel; a thread takes every stride()-th item. The number of blocks, and so the
+ * order of sums, depends on the number of items alone, not on the device; 1056 are eight per processor of an H200.
+ * Emulated it is small, so that small tests also stride. MAX_SUMS: most values of one kernel. */
 #ifdef TALUS_EMULATED
 enum { SUM_BLOCKS = 3 };
 #else
@@ -154,8 +157,8 @@ static __device__ inline int64_t stride()
     return (int64_t)gridDim.x * blockDim.x;
 }
 
-/* Starts kernel(partials, totals, arguments...), which ends by leave_totals. It also runs without items, so that sums
- * become 0, but not after an error that cu_check has still to report. */
+/* Starts kernel(partials, totals, arguments...), which ends by leave_totals. It also runs for 0 items, so that sums
+ * become 0. After an error that cu_check has still to report it does not run. */
 template <class... P, class... A>
 static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, double *totals,
                                A... arguments)
@@ -169,7 +172,8 @@ static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t item
                  cu_partials(cu), totals, arguments...);
 }
 
-/* Ends a summing kernel: writes to totals the sums over all threads of the first SUMS values of v, then the maxima. */
+/* Ends a summing kernel: writes to `totals` the sums over all threads of the first SUMS values of v, then the maxima of
+ * the others. */
 template <int SUMS, int MAXIMA>
 static __device__ inline void leave_totals(CuPartials partials, double *totals,
                                            double (&v)[SUMS + MAXIMA])

@@ -74,7 +74,7 @@ template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *e
     });
 }
 
-/* Starts the download of the scalars after the rounds launched so far; `answer` waits for it. */
+/* Starts the download of state DECIDED after the rounds launched so far; `answer` waits for it and returns it. */
 static void ask(CuContext *cu, int request)
 {
     const FaceShared *shared = shared_of(cu);
@@ -93,8 +93,9 @@ static const FaceState *answer(CuContext *cu, int request)
     return &shared->seen_state[request & 1];
 }
 
-/* Launches rounds until they have stopped; writes the last state to *end. While the iteration limit cannot have been
- * reached, the next graph is launched before the host waits for the state after the previous one. */
+/* Launches rounds until they have stopped; writes the last state to *end. A round does at most one iteration. While the
+ * iteration limit cannot have been reached, the next graph is launched before the host waits for the state after the
+ * previous one. */
 template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations, FaceState *end)
 {
     cudaGraphExec_t *graph = &shared_of(cu)->graph_of[ROWS == 3];

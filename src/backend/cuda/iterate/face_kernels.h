@@ -1,4 +1,4 @@
-/* backend/cuda/iterate/face_kernels.h - the kernels of face.h. */
+/* backend/cuda/iterate/face_kernels.h - the three kernels of a round of mprgp (face.h): bodies, product, update. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_FACE_KERNELS_H
 #define TALUS_BACKEND_CUDA_ITERATE_FACE_KERNELS_H
 
@@ -64,7 +64,9 @@ static __device__ inline void measure_split(FaceState &s, const double *sums)
     s.stop = small || s.reached || !(s.residual2 < HUGE_VAL) || s.done >= face.iterations;
 }
 
-/* Chooses this round's task from the sums of the split: on the face if |beta| <= gamma |phi|, else a proportioning. */
+/* Records the split (measure_split), unless an earlier run did. If the run goes on, chooses this round's task: on the
+ * face if |beta| <= gamma |phi|, else a proportioning. cg_beta 0 starts conjugate gradients anew: if pnp is 0 or the
+ * number of active blocks has changed. */
 template <int ROWS> static __device__ inline void decide(FaceState &s, const double *sums)
 {
     if (!s.resumed)
@@ -85,8 +87,8 @@ template <int ROWS> static __device__ inline void decide(FaceState &s, const dou
     }
 }
 
-/* Threads per body, and contacts that a thread loads at a time: one thread for each of 33,000 bodies would not
- * saturate the device's memory. */
+/* Threads per body; contacts that a thread loads together, with one row. One thread per body, one contact at a time,
+ * would have too few loads under way to use the bandwidth of memory. */
 enum { LANES = 4, AHEAD = 2 };
 
 /* The scalars that the bodies' kernel needs. */
@@ -96,8 +98,8 @@ struct FaceDecision {
     double cg_beta;
 };
 
-/* Computes state DECIDED from state UPDATED. All threads of every block call it; block 0 stores the state. Not inlined,
- * to save registers. */
+/* Computes state DECIDED from state UPDATED; copies it unless its task is FACE_DECIDE. All threads of every block call
+ * it; block 0 stores the state. Not inlined, to save registers. */
 template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision next_task()
 {
     __shared__ FaceState next;
@@ -117,7 +119,8 @@ template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision nex
     return FaceDecision{next.task, next.stop, next.cg_beta};
 }
 
-/* For one row: adds the entries from, from + stride, .. of `incidence`, at most AHEAD, loaded together. */
+/* With one row: adds to the sum the impulses of the entries from, from + stride, .. < end of `incidence`, at most
+ * AHEAD, which are loaded together. */
 static __device__ inline void add_incidences(const CuImpulses<double> &impulses, int32_t from,
                                              int32_t end, int stride, double (&sum)[6])
 {
@@ -143,7 +146,7 @@ static __device__ inline void add_incidences(const CuImpulses<double> &impulses,
     }
 }
 
-/* Adds the entries begin, begin + stride, .. of `incidence`, with impulses S x, to the sum. */
+/* Adds to the sum the impulses S x of the entries begin, begin + stride, .. < end of `incidence`. */
 template <int ROWS>
 static __device__ inline void sum_incidences(const double *x, int32_t begin, int32_t end,
                                              int stride, double (&sum)[6])
@@ -157,7 +160,8 @@ static __device__ inline void sum_incidences(const double *x, int32_t begin, int
             add_entry<ROWS>(face.op, impulses, face.op.incidence[k], sum);
 }
 
-/* Sums this thread's share of a body's contacts; false if a whole block has to sum them. */
+/* Sums this thread's share of the impulses S x on a body with the range `span` in `incidence`; false, with sum 0, if it
+ * is heavy: then a whole block has to sum them. */
 template <int ROWS>
 static __device__ inline bool sum_light(const double *x, int2 span, double (&sum)[6])
 {
@@ -181,8 +185,9 @@ static __device__ inline bool is_search(FaceTask task)
     return task == FACE_ON_FACE || task == FACE_PROPORTION;
 }
 
-/* Writes the velocity of a body, without v_f in a search. `sum` is that of its contacts' impulses by phi, beta or x; in
- * a search, with cg_beta times the last `wrench` added, it becomes the new one. */
+/* Writes the velocity of body b from `sum` over its contacts. In a search, `sum` is of phi or beta: adds cg_beta times
+ * the old `wrench`, stores the result as the new one, and velocity = M^-1 wrench. Else it is of x: velocity = v_f +
+ * M^-1 sum. */
 static __device__ inline void put_velocity(int b, const FaceDecision &now, double (&sum)[6])
 {
     const bool search = is_search(now.task);
@@ -198,7 +203,7 @@ static __device__ inline void put_velocity(int b, const FaceDecision &now, doubl
     move_body(face.op, b, sum, !search, face.velocity);
 }
 
-/* Moves a body with many contacts, by all threads of a block. */
+/* Sums the impulses on heavy body b, by all threads of a block, and writes its velocity. */
 template <int ROWS>
 static __device__ __attribute__((noinline)) void move_heavy(const double *x, int b,
                                                             FaceDecision now)
@@ -212,7 +217,7 @@ static __device__ __attribute__((noinline)) void move_heavy(const double *x, int
 }
 
 /* The bodies' kernel. A thread's first body is summed, with phi or x, before the task is known; a proportioning sums it
- * again. Blocks without bodies return, except block 0, which stores the state. */
+ * again, with beta. Blocks without bodies return, except block 0, which stores the state. */
 template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 4) face_bodies()
 {
     enum { BODIES = FACE_BODY_THREADS / LANES };
@@ -247,7 +252,7 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
 
 /* ---- product ---- */
 
-/* Returns the largest a with x - a p in the set. */
+/* Returns the largest a with x - a p in the set, for x in it; infinite if there is no bound. */
 template <int ROWS>
 static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
                                             const double (&p)[ROWS])
@@ -277,8 +282,8 @@ static __device__ inline void search_block(int i, const double (&p)[ROWS], const
     sums[FACE_LIMIT] = larger(sums[FACE_LIMIT], -limit);
 }
 
-/* Stores the new gradient g at x. `tested`: adds, for the step s from the old x in w and the gradient's change N s, s'N
- * s and s's. */
+/* Stores g, the new gradient at x. If x was `tested`, i.e. moved by a projection from the old x in w, adds s'N s and
+ * s's of that step s to PNP and PP; N s is the change of the gradient. */
 template <int ROWS>
 static __device__ inline void refresh_block(int i, bool tested, const double (&x)[ROWS],
                                             const double (&g)[ROWS],
@@ -336,17 +341,18 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
 
 /* ---- update ---- */
 
-/* What the update's kernel does: x -= a p and g -= a N p, then as the flags say. */
+/* What the update's kernel does: x -= a p and g -= a N p, then what the flags say, in their order. */
 struct FaceMove {
     double a;
-    double step;
+    double step;  /* that of `beyond` or of `split` */
     bool project; /* project x into the set after the step */
     bool beyond;  /* then leave the face, x = P(x - step d); w gets the x before */
     bool whole;   /* d is the gradient; else the free gradient */
     bool split;   /* split the gradient into phi and beta */
 };
 
-/* Makes the next round compute the gradient at x from x; tested: and test the norm by the step taken. */
+/* Makes the next round compute the gradient from x. tested: x moves by a projection; the round also tests the norm by
+ * that step, and the next direction is phi (pnp 0). */
 static __device__ inline void refresh_next(FaceState &s, FaceTask task, bool tested)
 {
     s.task = task;
@@ -366,6 +372,7 @@ static __device__ inline void leave_face(FaceState &s, bool whole, FaceMove &mov
     refresh_next(s, FACE_AFRESH, true);
 }
 
+/* Makes the update split the gradient at the new x, and the next round decide. */
 static __device__ inline void end_on_split(FaceState &s, FaceMove &move)
 {
     move.split = true;
@@ -379,7 +386,8 @@ static __device__ inline bool follow(FaceState &s)
     return ++s.unchecked >= TALUS_FACE_REFRESH;
 }
 
-/* For a step beyond the set: with half_step goes to the boundary first; then leaves the face. */
+/* For a step beyond the boundary: with half_step goes to the boundary first; then leaves the face, in the next round if
+ * the gradient must be recomputed before. */
 static __device__ inline void expand(FaceState &s, double limit, FaceMove &move)
 {
     if (face.half_step) {
@@ -393,7 +401,8 @@ static __device__ inline void expand(FaceState &s, double limit, FaceMove &move)
     leave_face(s, false, move);
 }
 
-/* After a search: leaves a solved face, expands if the step would leave the set, else takes the step. */
+/* After a search on the face: leaves the face if it is solved, expands if the step would leave the set, else takes the
+ * step. After a search along beta: takes the step. */
 static __device__ inline void search_ends(FaceState &s, const double *sums, FaceMove &move)
 {
     const bool on_face = s.task == FACE_ON_FACE;
@@ -416,7 +425,7 @@ static __device__ inline void search_ends(FaceState &s, const double *sums, Face
     }
 }
 
-/* Returns what the update's kernel does after a product with these sums, and updates the scalars. */
+/* Returns what the update's kernel does after the product of this round, with these sums, and updates the scalars. */
 static __device__ inline FaceMove make_move(FaceState &s, const double *sums)
 {
     FaceMove move = {};
@@ -434,7 +443,8 @@ static __device__ inline FaceMove make_move(FaceState &s, const double *sums)
     return move;
 }
 
-/* Returns the move to all threads of a block; block 0 stores the new state. */
+/* Computes state UPDATED from state DECIDED and returns the move to all threads of a block; block 0 stores the
+ * state. */
 static __device__ __attribute__((noinline)) FaceMove next_move()
 {
     __shared__ FaceMove move;
@@ -450,7 +460,7 @@ static __device__ __attribute__((noinline)) FaceMove next_move()
     return move;
 }
 
-/* Writes phi and beta (in w) of block i, as block.split; adds their sums and the residual's. */
+/* Writes phi and, in w, beta of block i, as block.split; adds its part of the split sums. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
                                           const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])
@@ -478,7 +488,7 @@ static __device__ inline void split_block(int i, double mu, double step, const d
     sums[FACE_RESIDUAL_MAX2] = larger(sums[FACE_RESIDUAL_MAX2], r2);
 }
 
-/* x = P(x - step d), d the whole or the free gradient; stores the old x in w. */
+/* Stores x in w; then x = P(x - step d), d the gradient if move.whole, else the free gradient phi. */
 template <int ROWS>
 static __device__ inline void leave_block(int i, double mu, const FaceMove &move, double (&x)[ROWS],
                                           const double (&g)[ROWS])

@@ -3,7 +3,7 @@
  * A run is a sequence of stretches, one per refinement (in double precision only one). A stretch prepares the arrays,
  * launches iterations on the device, and downloads the scalars. A small problem takes one kernel
  * (iterate_resident.h); else iterations are launched in batches, as CUDA graphs, a few batches ahead of the known
- * progress. In single precision a run that continues the last one, by `since`, reuses base and increments. */
+ * progress. In single precision a run that continues the last one (TalusRun.since) reuses base and increments. */
 #include "backend/cuda/device/follow.h"
 #include "backend/cuda/iterate/iterate_split.h"
 
@@ -13,7 +13,8 @@ extern "C" {
 
 #include <mutex>
 
-/* Most steps between refinements; a refinement costs about ten steps. REFINE_AT may ask for one earlier. */
+/* Steps since the last refinement after which the next measuring step asks for another; REFINE_AT (iterate_bodies.h)
+ * may ask earlier, but not before a sixteenth of them. */
 enum { REFINE_AFTER = 400 };
 
 /* Minimum number of steps in a graph; graphs between two downloads of the state. */
@@ -49,9 +50,9 @@ template <class K> static bool can_be_together(CuContext *cu, K kernel, int thre
 }
 #endif
 
-/* What a run in single precision leaves for its continuation. */
+/* What a run in single precision leaves for the run that continues it. */
 struct Kept {
-    long long serial; /* of the operator's data; 0: no continuation */
+    long long serial; /* CuScratch.serial at its end; 0: it cannot be continued */
     const double *x;  /* the caller's vector */
     int since;        /* iterations of the solve so far */
     int steps;        /* steps since the last refinement */
@@ -61,14 +62,14 @@ struct Kept {
 /* Data of an operator for its runs. */
 struct Iterate {
     Kept kept;
-    long long serial[2]; /* of the data that gave mu_range; that gave normal and mass */
+    long long serial[2]; /* CuScratch.serial when mu_range was made; when normal and mass were */
     CuArray<float4> normal, base;
     CuArray<float2> mass;
-    CuArray<double> mu_range, gradient; /* gradient: used if the caller provides no vector */
+    CuArray<double> mu_range, gradient; /* gradient: for Jacobi in single precision */
     CuArray<char> x[2], v[3];
 };
 
-/* A captured batch of iterations, by variant of the kernels. */
+/* A captured batch of iterations of one variant of the kernels. */
 struct Batch {
     cudaGraphExec_t graph;
     int check, steps; /* period of measuring; steps in the graph */
@@ -148,7 +149,8 @@ static TalusStatus iterate_of(const TalusOperator *op, Iterate **out)
 
 /* ---- preparation ---- */
 
-/* Reserves the arrays of w and fills those that depend on the operator alone, once per solve. */
+/* Reserves the arrays of w except `gradient`. Fills those that depend on the operator alone, unless they were filled
+ * since the last cu_scratch_begin. */
 static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mixed, bool momentum)
 {
     const CuView<double> view = cu_view(op);
@@ -179,14 +181,14 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
 
 /* ---- a stretch of iterations ---- */
 
-/* Iterations without the host between two refinements, or a whole run in double precision. */
+/* Iterations between two refinements, or a whole run in double precision. */
 struct Stretch {
     CuContext *cu;
     IterateKernels kernels;
     Batch *batch;
     const TalusRun *run;
     int left;     /* maximum number of steps */
-    int lead;     /* steps before the first that measures by period; batches begin there */
+    int lead;     /* steps before the first that measures by period, where batches begin */
     int launched; /* steps launched */
     int first;    /* parity of the first step */
     bool resident, machines;
@@ -198,7 +200,7 @@ static int parity_of(const Stretch *s)
     return (s->first + s->launched) & 1;
 }
 
-/* Returns SEEN_CHECK if the step before the next launch measures the residual, else SEEN_STEP. */
+/* Returns SEEN_CHECK if the last launched step measures the residual, else, or if there is none, SEEN_STEP. */
 static int seen_by(const Stretch *s)
 {
     int before = s->run->done + s->launched - 1;
@@ -255,8 +257,8 @@ static void capture_batch(const Stretch *s, int check)
     });
 }
 
-/* Requests the current state, as number `request`, and waits for the answer to the previous request. True if the steps
- * have stopped. */
+/* Starts the download of both states, as request number `request`, and waits for the previous request. True if its
+ * states say that the steps have stopped; false for request 0. */
 static bool poll_stopped(CuContext *cu, int request)
 {
     const Shared *shared = shared_of(cu);
@@ -273,8 +275,8 @@ static bool poll_stopped(CuContext *cu, int request)
     return before[0].stop || before[1].stop;
 }
 
-/* Launches batches while more than one is left, because the last step of a run measures. False if the steps have
- * stopped. */
+/* Launches batches while more steps are left than a batch has: the last step of a run always measures, in a batch only
+ * steps by period do. False if the steps have stopped. */
 static bool send_batches(Stretch *s)
 {
     const int check = s->run->check, steps = batch_steps(check);
@@ -332,7 +334,7 @@ static void send_steps(Stretch *s, bool momentum, const IterateState *state)
     launch_next(s->cu, s->kernels.conclude, 1, BODY_THREADS, parity_of(s), seen_by(s));
 }
 
-/* Does at most s->left steps from `state`, which receives the final state; x[first] is the iterate. */
+/* Does at most s->left steps from `state`, which receives the final state; args->x[s->first] is the iterate. */
 static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
                                IterateState *state)
 {
@@ -355,7 +357,7 @@ static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentu
     return cu_check(cu);
 }
 
-/* Returns the index of the iterate in x after a stretch. */
+/* Returns the index of the iterate in args.x after a stretch. */
 static int parity_after(const Stretch *s, const IterateState *state)
 {
     return s->resident ? 0 : (s->first + state->done) & 1;
@@ -363,7 +365,8 @@ static int parity_after(const Stretch *s, const IterateState *state)
 
 /* ---- runs ---- */
 
-/* True if one kernel can do the run: its threads can keep all contacts, and its blocks can run at the same time. */
+/* True if one kernel can do the stretch: its threads can keep all contacts, its blocks can run at the same time, no
+ * joints are eliminated and run->stepwise does not forbid it. */
 static bool is_resident(const Stretch *s, const TalusOperator *op)
 {
     const int threads = s->kernels.resident_threads;
@@ -375,8 +378,8 @@ static bool is_resident(const Stretch *s, const TalusOperator *op)
     return s->batch->resident > 0;
 }
 
-/* Returns a stretch for the rest of the run. It begins with steps up to the next measuring one, where batches begin.
- * The index `variant` has a bit for each property that needs a graph of its own. */
+/* Returns a stretch for the rest of the run. The steps before s.lead are launched one by one; s.first gives parity 0 to
+ * the first step of a batch. The index `variant` has a bit for each property that needs a graph of its own. */
 static Stretch new_stretch(const TalusOperator *op, const TalusRun *run, bool mixed, bool momentum,
                            bool exact)
 {
@@ -456,7 +459,8 @@ static TalusStatus accelerate_double(const TalusOperator *op, Iterate *w, TalusA
     return cu_check(cu_of(op));
 }
 
-/* True if x, x_prev and the increments are as the previous run left them. */
+/* True if the run continues the one that w->kept describes: then x, x_prev, base and increments are as that one left
+ * them (TalusRunOps.accelerate). */
 static bool goes_on(const Iterate *w, const TalusOperator *op, const double *x, const TalusRun *run)
 {
     const Kept *kept = &w->kept;
@@ -500,7 +504,7 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     return cu_check(cu_of(op));
 }
 
-/* Joints need double precision: in single precision the rounding of velocities would leave them open. */
+/* Eliminated joints need double precision: in single precision the rounding of velocities would leave them open. */
 static bool is_mixed(const TalusOperator *op, bool mixed)
 {
     return mixed && !op->elimination;

@@ -8,13 +8,14 @@ extern "C" {
 #include "backend/momentum.h"
 }
 
-/* Refinement is due when the residual is below this times d |x|, x the increment since the last refinement: then it is
- * near the rounding of N x. Measured floor of single precision: about 4e-6 of the impulses. */
+/* A refinement is due when residual2 is below REFINE_AT^2 times SIZE2, the sum of d^2 |x|^2 over the increments x since
+ * the last one: then the residual is near the rounding of N x. */
 static constexpr double REFINE_AT = 2e-5;
 
 /* ---- scalars between iterations ---- */
 
-/* Returns the state after a step with these sums; check: the step measured the residual. */
+/* Returns the state after a step with these sums. check: the step measured the residual; only then the state may
+ * stop. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ inline IterateState advance(IterateState s, bool check, const double *sums)
 {
@@ -52,7 +53,8 @@ struct Decision {
     int stop;
 };
 
-/* Adds up the sums of the previous step over all its blocks; the result is valid in thread 0. */
+/* Adds up the sums of the previous step over all its blocks, without `check` only RESTART, and nothing in Jacobi's
+ * method; valid in thread 0. */
 template <bool MOMENTUM>
 static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SUMS])
 {
@@ -74,8 +76,8 @@ static __device__ inline void add_partials(bool check, double (&sums)[ITERATE_SU
     }
 }
 
-/* Computes state[parity] from the other state and the sums of its step. All threads of every block call it, with the
- * same result; block 0 stores the state. Not inlined, to save registers. */
+/* Computes state[parity] from the other state and the sums of its step; copies it if it is fresh or has stopped. All
+ * threads of every block call it, with the same result; block 0 stores the state. Not inlined, to save registers. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ __attribute__((noinline)) Decision next_state(int parity, int seen)
 {
@@ -124,7 +126,8 @@ static __device__ inline void add_impulse(int32_t incidence, const T (&frame)[4]
     }
 }
 
-/* Adds the entries begin, begin + stride, .. of `incidence` to the sum; AHEAD of them are loaded together. */
+/* Adds the impulses of the entries begin, begin + stride, .. < end of `incidence` to the sum; AHEAD of them are loaded
+ * together. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void sum_incidences(const T *x, int32_t begin, int32_t end, int stride,
                                              T (&sum)[6])
@@ -146,7 +149,7 @@ static __device__ inline void sum_incidences(const T *x, int32_t begin, int32_t 
     }
 }
 
-/* Loads a body's record: in double precision with free motion, in single without. */
+/* Loads a body's record: in double precision with v_f, in single with 0, as the gradient at base contains v_f. */
 static __device__ inline void body_record(int b, double (&v)[8])
 {
     load_packs<8>(args.op.body[b], v);
@@ -161,7 +164,7 @@ static __device__ inline void body_record(int b, float (&v)[8])
     v[7] = mass.y;
 }
 
-/* v += M^-1 times the sum over a body's contacts. */
+/* v += M^-1 times the sum over a body's contacts (add_impulse). */
 template <class T, bool GENERAL>
 static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
 {
@@ -183,7 +186,7 @@ static __device__ inline void push_body(int b, const T (&sum)[6], T (&v)[8])
     }
 }
 
-/* Stores W = V + beta (V - V_prev) of a body; v is V on entry, `before` V_prev. */
+/* Stores W = V + beta (V - V_prev) of a body; v is V on entry and W on return, `before` is V_prev. */
 template <class T>
 static __device__ inline void store_ahead(int b, double beta, const T (&before)[8], T (&v)[8])
 {
@@ -192,7 +195,7 @@ static __device__ inline void store_ahead(int b, double beta, const T (&before)[
     store_packs<8>(v, (T *)args.w + 8 * (int64_t)b);
 }
 
-/* Stores V of body b, from the sum over its contacts, and W; `start`, or without momentum: V only. */
+/* Stores V of body b, from the sum over its contacts, and W; with `start` or without MOMENTUM only V. */
 template <class T, bool GENERAL, bool MOMENTUM>
 static __device__ inline void move_body(int b, int parity, bool start, double beta,
                                         const T (&sum)[6])
@@ -213,7 +216,8 @@ static __device__ inline int2 incidence_span(int b)
     return make_int2(args.op.incidence_start[b], args.op.incidence_start[b + 1]);
 }
 
-/* Sums the contacts of a body with the range `span` in `incidence`; false if it is heavy, for a whole block to sum. */
+/* Sums the impulses of a body with the range `span` in `incidence`; false, with sum 0, if it is heavy: then a whole
+ * block has to sum them. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
 {
@@ -225,7 +229,8 @@ static __device__ inline bool sum_light(const T *x, int2 span, T (&sum)[6])
     return true;
 }
 
-/* Moves a body with many contacts, by all threads of a block. Not inlined, to save registers elsewhere. */
+/* Sums the impulses x on heavy body b, by all threads of a block, and moves it (move_body). Not inlined, to save
+ * registers elsewhere. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, int parity,
                                                             bool start, double beta)
@@ -243,8 +248,8 @@ static __device__ __attribute__((noinline)) void move_heavy(const T *x, int b, i
         move_body<T, GENERAL, MOMENTUM>(b, parity, start, beta, sum);
 }
 
-/* The bodies' kernel. Only W needs the scalars, so a thread sums its first body before they are computed. Constant data
- * are loaded before waiting for the previous kernel. */
+/* The bodies' kernel. Only W needs the scalars, so a thread sums its first body before they are computed. The range of
+ * its contacts in `incidence`, constant during a run, is loaded before waiting for the previous kernel. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8 ? 5 : 8)
     iterate_bodies(int parity, int seen)
@@ -291,7 +296,7 @@ static __device__ inline void move_machine_ahead(const TalusMachines *e, int m, 
     }
 }
 
-/* Satisfies joints in V, and recomputes W from it. */
+/* The machines' kernel: makes V satisfy the joints and, with MOMENTUM and after a step, recomputes W from it. */
 template <bool MOMENTUM>
 static __global__ void __launch_bounds__(RESPONSE_THREADS) iterate_machines(int parity, int seen)
 {

@@ -9,6 +9,8 @@ template <class T> struct Weights {
     T n, t, d;
 };
 
+/* Returns the weights of contact i: of spheres from the bodies' records va and vb, of general contacts, and of all if
+ * joints are eliminated, from op.diagonal. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline Weights<T> weights_of(int i, T compliance, const T (&va)[8],
                                                const T (&vb)[8])
@@ -69,8 +71,8 @@ static __device__ inline void relative(int i, const T (&frame)[4], const T (&va)
     }
 }
 
-/* Projects z onto the cone in the metric diag(b_n, b_t, b_t), kappa = mu b_t / b_n; takes roots and divisions only if
- * the result is on the mantle. Returns true if z was inside. */
+/* Projects z onto the cone |t| <= mu n, or with one row onto z >= 0, in the metric diag(b_n, b_t, b_t), kappa = mu b_t
+ * / b_n; takes roots and divisions only if the result is on the mantle. Returns true if z was inside. */
 static __device__ inline bool project_metric(double mu, double kappa, double (&z)[3])
 {
     double t2 = z[1] * z[1] + z[2] * z[2];
@@ -97,7 +99,7 @@ static __device__ inline bool project_metric(double, double, double (&z)[1])
 }
 
 /* Data of a contact that are constant over iterations: impulse at the last refinement and the gradient there. In double
- * precision the impulse is 0 and the gradient the bias. */
+ * precision gamma is 0 and g the bias, on the normal row: the rest of q comes from V, which contains v_f. */
 template <class T, int ROWS> struct Base {
     double gamma[ROWS], g[ROWS];
     T compliance;
@@ -122,7 +124,8 @@ template <int ROWS> static __device__ inline void load_base(int i, Base<float, R
     base.compliance = b.w;
 }
 
-/* Returns |d (gamma - P(gamma - g / d))|^2, the squared natural residual; |g|^2 if the projection changes nothing. */
+/* Returns |d (gamma - P(gamma - g / d))|^2, the squared natural residual; computed as |g|^2 if gamma - g / d is
+ * inside. */
 template <int ROWS>
 static __device__ inline double residual2_of(double mu, double d, const double (&gamma)[ROWS],
                                              const double (&g)[ROWS])
@@ -138,7 +141,7 @@ static __device__ inline double residual2_of(double mu, double d, const double (
     return r2;
 }
 
-/* Adds the residual of x, whose gradient is u more than base's, and its size to the sums. */
+/* Adds to the sums the natural residual of base.gamma + x, whose gradient is base.g + u, and d^2 |x|^2. */
 template <class T, int ROWS>
 static __device__ inline void measure(const Base<T, ROWS> &base, double mu, const Weights<T> &w,
                                       const T (&x)[ROWS], const T (&u)[ROWS],
@@ -174,8 +177,9 @@ static __device__ inline void compare(const Weights<T> &w, const T (&x)[ROWS], c
     sums[DG2] += dg2;
 }
 
-/* next = P(base + y - step B^-1 g) - base, with B = diag(b_n, b_t, b_t) and g = base.g + u. B^-1 and kappa come from
- * the same rounded quotient, whose error then does not matter: any metric has the same solutions. */
+/* next = P(gamma + y - step B^-1 g) - gamma, gamma = base.gamma, g = base.g + u, P the projection in the metric B =
+ * diag(b_n, b_t, b_t). B^-1 and kappa come from the same rounded quotient, whose error then does not matter: any metric
+ * has the same solutions. */
 template <class T, int ROWS>
 static __device__ inline void descend(const Base<T, ROWS> &base, double mu, double step, T b_n,
                                       T b_t, const T (&y)[ROWS], const T (&u)[ROWS],
@@ -192,10 +196,10 @@ static __device__ inline void descend(const Base<T, ROWS> &base, double mu, doub
         next[k] = (T)(z[k] - base.gamma[k]);
 }
 
-/* Scalars of a step: momentum and 1 / L of this iteration, and mu. */
+/* Scalars of a step: beta and 1 / L of this iteration, and mu. */
 struct StepScalars {
     double beta, step;
-    double mu; /* if equal at all contacts; else negative */
+    double mu; /* if equal at all contacts, 0 with one row; else negative */
 };
 
 template <int ROWS> static __device__ inline double friction_of(const StepScalars &c, int i)
@@ -203,7 +207,7 @@ template <int ROWS> static __device__ inline double friction_of(const StepScalar
     return ROWS == 1 || c.mu >= 0.0 ? c.mu : args.op.mu[i];
 }
 
-/* Returns De Saxce's shift mu |u_t| of an iterate; u is its gradient less that of the base. */
+/* Returns De Saxce's shift mu |g_t| of an iterate with gradient g = base.g + u. */
 template <class T, int ROWS>
 static __device__ inline double shift_of(const Base<T, ROWS> &base, double mu, const T (&u)[ROWS])
 {
@@ -223,7 +227,7 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
     load_vector<ROWS>((const T *)args.x[parity], i, x);
     load_vector<ROWS>((const T *)args.x[1 - parity], i, dx);
     load_base(i, base);
-    /* computes the gradients of x and of the previous iterate, and that of y from both */
+    /* true: gradients at x and at the previous iterate from V, that at y from both; else at y from W */
     constexpr bool APART = CHECK || EXACT;
     load_records(APART ? args.v[parity] : args.w, pair, va, vb);
     const double mu = friction_of<ROWS>(c, i);
@@ -282,7 +286,7 @@ static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pa
     store_vector<ROWS>((T *)args.x[0], i, next);
 }
 
-/* Returns the pair of this thread's contact in a chunk. */
+/* Returns the pair of this thread's contact in a chunk; (0, 0) beyond the last contact. */
 static __device__ inline int2 load_pair(int chunk)
 {
     int i = chunk * CONTACT_THREADS + (int)threadIdx.x;

@@ -2,7 +2,7 @@
  *
  * Constants of a kernel: T, the precision; ROWS; GENERAL, whether there are general contacts; MOMENTUM, the
  * accelerated method or Jacobi's; EXACT, whether contacts follow Coulomb's law instead of its relaxation
- * (TalusAccelerated); CHECK, whether the step also measures the residual of x and compares gradients. */
+ * (TalusAccelerated.exact); CHECK, whether the step also measures the residual of x and compares gradients. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_KERNELS_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_KERNELS_H
 
@@ -41,7 +41,7 @@ template <class T, int ROWS> static inline IterateKernels kernels_for(bool gener
     return momentum ? kernels_for<T, ROWS, false, true>() : kernels_for<T, ROWS, false, false>();
 }
 
-/* Returns the kernels for 1 or 3 rows; `exact` is for the accelerated method. */
+/* Returns the kernels for 1 or 3 rows. `exact` needs momentum, and makes no difference with one row. */
 template <class T>
 static inline IterateKernels kernels_for(int rows, bool general, bool momentum, bool exact)
 {

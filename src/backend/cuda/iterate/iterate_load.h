@@ -68,7 +68,8 @@ static __device__ inline double divide(double a, double b)
     return a / b;
 }
 
-/* Division to a few units in the last place, for quotients whose error is harmless if all formulas use the same one. */
+/* Division with an error of a few units in the last place. That is harmless where all formulas of a step use the same
+ * quotient (descend in iterate_contacts.h). */
 static __device__ inline float divide(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -78,7 +79,7 @@ static __device__ inline float divide(float a, float b)
 #endif
 }
 
-/* Returns the number of chunks of CONTACT_THREADS contacts, one per thread. */
+/* Returns the number of chunks of contacts; a chunk has CONTACT_THREADS contacts, one for each thread of a block. */
 static __device__ inline int contact_chunks()
 {
     return (int)(((int64_t)args.op.blocks + CONTACT_THREADS - 1) / CONTACT_THREADS);

@@ -3,9 +3,9 @@
  * A small problem spends its time waiting for launches, sums and loads, not for memory bandwidth. Here a thread keeps
  * its contact in registers from the first iteration to the last, with the previous iterate and its gradient. A
  * contact then reads only the velocities of its bodies, and a body only the impulses of its contacts and constant
- * data. Blocks, one per processor, synchronise twice in an iteration: after the bodies and after the contacts. While
- * bodies are summed, one warp of each block adds up the sums of the previous step and computes the next state, the same
- * in every block. V is the velocity of the current iterate; W of iterate.h is not used. */
+ * data. Blocks, one per processor, synchronise twice in an iteration: after the bodies and after the contacts. After
+ * its own bodies the last warp of each block adds up the sums of the previous step and computes the next state, which
+ * is the same in every block. V, in args.v[0], is the velocity of the current iterate; W of iterate.h is not used. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 
@@ -37,7 +37,7 @@ static __device__ inline void await_all(unsigned *arrived, unsigned &goal)
 #endif
 }
 
-/* Returns this block's range of the items: .x to .y. */
+/* Returns this block's range of the items: .x to .y - 1. */
 static __device__ inline int2 part_of(int items)
 {
     int each = (items + RESIDENT_BLOCKS - 1) / RESIDENT_BLOCKS;
@@ -47,7 +47,8 @@ static __device__ inline int2 part_of(int items)
 
 /* ---- bodies ---- */
 
-/* Threads that sum one body, neighbours in a warp; threads that compute the next state. */
+/* RESIDENT_LANES: threads that sum one body, neighbours in a warp; RESIDENT_WARP: threads that compute the next
+ * state. */
 #ifdef TALUS_EMULATED
 enum { RESIDENT_LANES = 1, RESIDENT_WARP = 1 };
 #else
@@ -57,7 +58,7 @@ enum { RESIDENT_LANES = 2, RESIDENT_WARP = 32 };
 /* Number of entries of `incidence` that each thread of a body keeps in registers. */
 enum { RESIDENT_INCIDENCES = 4 };
 
-/* Adds up the sums of a body's threads; all get the result. */
+/* Adds up the sums of a body's RESIDENT_LANES threads; all of them get the result. */
 template <class T> static __device__ inline void add_lanes(T (&sum)[6])
 {
 #ifdef TALUS_EMULATED
@@ -70,8 +71,8 @@ template <class T> static __device__ inline void add_lanes(T (&sum)[6])
 #endif
 }
 
-/* What a thread keeps of its first body: the range of the body's contacts in `incidence`, and this thread's first
- * entries (-1: none), so that their impulses can be loaded at once. */
+/* What a thread keeps of its first body: the range of the body's contacts in `incidence`, and the first of this
+ * thread's entries (-1: none), so that their impulses can be loaded at once. */
 struct HeldBody {
     bool heavy; /* summed by a whole block */
     int2 span;
@@ -108,7 +109,8 @@ static __device__ inline void sum_held(const T *x, const HeldBody &h, T (&sum)[6
                                      h.span.y, RESIDENT_LANES, sum);
 }
 
-/* Stores V of body b, given its record v and this thread's part of the sum over its contacts. */
+/* Stores V of body b, given its record v and this thread's part of the sum over its contacts; the body's first thread
+ * stores. */
 template <class T, bool GENERAL>
 static __device__ inline void leave_velocity(int b, T (&v)[8], T (&sum)[6])
 {
@@ -119,7 +121,7 @@ static __device__ inline void leave_velocity(int b, T (&v)[8], T (&sum)[6])
     store_packs<8>(v, (T *)args.v[0] + 8 * (int64_t)b);
 }
 
-/* Computes V of this block's bodies, for impulses x. */
+/* Computes V, for impulses x, of this block's bodies, and of every RESIDENT_BLOCKS-th heavy body. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void move_resident(const T *x, int2 bodies, const HeldBody &held)
 {
@@ -160,7 +162,7 @@ template <int COUNT> static __device__ inline void add_warp(double (&v)[COUNT])
 #endif
 }
 
-/* Adds up the first COUNT sums over all blocks, by one warp. */
+/* Adds up the first COUNT sums over all blocks, by one warp (RESIDUAL_MAX2: the maximum). */
 template <int COUNT>
 static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
 {
@@ -175,7 +177,8 @@ static __device__ inline void add_blocks(int lane, double (&sums)[ITERATE_SUMS])
         sums[k] = v[k];
 }
 
-/* Computes the state after a step by the last warp of the block, which has the fewest bodies. */
+/* Computes the state after a step, by the last warp of the block, which has the fewest bodies; the other threads
+ * return. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ inline void advance_resident(bool check, IterateState *state)
 {
@@ -193,8 +196,8 @@ static __device__ inline void advance_resident(bool check, IterateState *state)
 
 /* ---- contacts ---- */
 
-/* What a thread keeps of a contact: iterate x, previous iterate `before` and u, its gradient less that of the base;
- * gamma and g of Base (gamma is a float in single precision, so that T holds it). */
+/* What a thread keeps of a contact: iterate x, the previous iterate `before`, and u, the gradient at `before` less that
+ * of the base; gamma and g of Base (gamma is a float in single precision, so that T holds it). */
 template <class T, int ROWS> struct Held {
     int2 pair;
     T frame[4], x[ROWS], before[ROWS], u[ROWS], gamma[ROWS], compliance;
@@ -213,6 +216,7 @@ template <class T, int ROWS> static __device__ inline Base<T, ROWS> base_of(cons
     return base;
 }
 
+/* u = gradient at x less that of the base, from the bodies' velocities va and vb for x. */
 template <class T, int ROWS, bool GENERAL>
 static __device__ inline void gradient_of(int i, const Held<T, ROWS> &h, const T (&va)[8],
                                           const T (&vb)[8], const T (&x)[ROWS], T (&u)[ROWS])
@@ -291,7 +295,8 @@ static __device__ inline void relax_held(const StepScalars &c, int i, bool check
         h.x[k] += (T)args.lambda * (next[k] - h.x[k]);
 }
 
-/* Writes the block's sums to args.partial, for advance_resident. */
+/* Writes the block's sums to args.partial, for advance_resident: all if `check`, else RESTART, and nothing in Jacobi's
+ * method. */
 template <bool MOMENTUM>
 static __device__ inline void leave_sums(bool check, double (&sums)[ITERATE_SUMS])
 {
@@ -310,6 +315,7 @@ static __device__ inline void leave_sums(bool check, double (&sums)[ITERATE_SUMS
 
 /* ---- the run ---- */
 
+/* For each contact i that this thread keeps, as held[k]. */
 #define FOR_HELD(i, k)                                                          \
     for (int k = 0, i = contacts.x + (int)threadIdx.x; k < RESIDENT_PER_THREAD; \
          k++, i += (int)blockDim.x)                                             \

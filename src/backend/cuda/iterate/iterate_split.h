@@ -46,7 +46,7 @@ static __device__ inline void load_scales(const TalusMetricBlock *metric, int64_
         s[k] = k ? of.y : of.x;
 }
 
-/* Stores and loads a block's increment: four floats for three rows. */
+/* Store and load a block's increment: one float, or four floats for three rows. */
 template <int ROWS> static __device__ inline void put_low(float *low, int64_t i, const float *v)
 {
     if constexpr (ROWS == 1)
@@ -64,7 +64,7 @@ template <int ROWS> static __device__ inline float4 get_low(const float *low, in
 }
 
 /* From gamma = s x: writes base = gamma rounded to float (its fourth number is E), low = gamma - base and low_prev = s
- * x_prev - base. Afterwards x holds base, as impulses. x_prev may be NULL. */
+ * x_prev - base. Afterwards x holds base, unscaled. metric NULL: s = 1; x_prev NULL: low_prev is not written. */
 template <int ROWS>
 static __global__ void split(int blocks, const TalusMetricBlock *metric, const double *compliance,
                              double *x, const double *x_prev, float4 *base, float *low,
@@ -100,7 +100,7 @@ static __device__ inline void join_one(float4 high, float4 low, const double (&s
     }
 }
 
-/* x = (base + low) / s, x_prev = (base + low_prev) / s; x_prev may be NULL. */
+/* x = (base + low) / s, x_prev = (base + low_prev) / s; metric NULL: s = 1; x_prev NULL: not written. */
 template <int ROWS>
 static __global__ void join(int blocks, const TalusMetricBlock *metric, const float4 *base,
                             const float *low, double *x, const float *low_prev, double *x_prev)

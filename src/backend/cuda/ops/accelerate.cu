@@ -1,8 +1,8 @@
 /* backend/cuda/ops/accelerate.cu - one accelerated projected gradient step, fused.
  *
  * The bodies gather the impulses of x (operator.h), then one pass over the contacts evaluates the gradient,
- * extrapolates, projects and sums. Impulses are gathered from x itself, so no step depends on the scratch of the one
- * before.
+ * extrapolates, projects and sums (formula: step.accelerate in operations.h). Velocities are formed from x itself in
+ * every step, so the scratch that the step before left does not matter.
  *
  * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly cached) and writes
  * 48. */
@@ -17,12 +17,12 @@ struct Step {
     CuView<double> view;
     CuMotion motion;
     const double *x;
-    double *x_prev, *g_prev; /* on return: x_next and g */
+    double *x_prev, *g_prev; /* the kernel overwrites them by x_next and g */
     double beta, step;
     bool measure, exact;
 };
 
-/* De Saxce's shift s_n sigma(-u_t) of a Coulomb block with gradient g = s u; 0 for other blocks. */
+/* Returns De Saxce's shift s_n sigma(-u_t) of a Coulomb block with gradient g = s u; 0 for other blocks. */
 template <int ROWS>
 static __device__ inline double law_shift(const CuSets &sets, int64_t i, const double (&g)[ROWS])
 {
@@ -32,7 +32,8 @@ static __device__ inline double law_shift(const CuSets &sets, int64_t i, const d
     return talus_block_shift(ROWS, &set, g);
 }
 
-/* Adds the residual of x to the sums; its gradient is g, plus `shift` on the normal row. */
+/* Adds the natural residual of x to the sums. The gradient at x is g, with pass.exact plus `shift` on the normal
+ * row. */
 template <int ROWS, bool VARIED>
 static __device__ inline void measure(const Step &pass, int64_t i, double2 s,
                                       const double (&x)[ROWS], const double (&g)[ROWS],

@@ -2,8 +2,8 @@
  *
  * ROWS (1, 3 or 6) is a constant of every kernel, so that a block stays in registers. With VARIED, sets come from the
  * operator's models (backend/sets.h); else they are half lines or, with 3 rows, circular cones, given by the friction
- * alone. block_set therefore returns a TalusSet or a double, and functions of a set accept either. The operations are
- * those of backend/cpu/blocks.c in the same order. */
+ * alone. block_set therefore returns a TalusSet or a double, and functions of a set accept either. The formulas are
+ * those of backend/cpu/blocks.c, evaluated in the same order. */
 #ifndef TALUS_BACKEND_CUDA_OPS_BLOCK_H
 #define TALUS_BACKEND_CUDA_OPS_BLOCK_H
 
@@ -13,13 +13,13 @@ extern "C" {
 #include "backend/sets.h"
 }
 
-/* The sets of a problem in a metric. */
+/* Kernel argument: what the sets and scales of a problem's blocks are computed from. */
 struct CuSets {
     int blocks;
     const double *mu;
     const double (*diagonal)[2];
     const TalusMetricBlock *metric; /* NULL: s = 1 */
-    const TalusBlockModel *model;   /* this and the next ones are used by VARIED kernels alone */
+    const TalusBlockModel *model;   /* from here on: block_set reads them if VARIED */
     const double (*moment_mu)[2];
     const double *estimate;
     bool prisms;
@@ -32,8 +32,8 @@ static inline CuSets cu_sets(const TalusOperator *op, const TalusMetricBlock *me
                   op->estimate, op->prisms};
 }
 
-/* Launches a kernel template<int ROWS, bool VARIED> for the sets of an operator; `how` is launch, launch_block or
- * launch_sums. */
+/* Launches a kernel template<int ROWS, bool VARIED> for the sets of an operator: VARIED with 6 rows, and with 3 rows if
+ * op->mixed_sets. `how` is launch, launch_block or launch_sums. */
 #define LAUNCH_SETS(how, op, kernel, ...)                               \
     ((op)->rows == 1    ? how(cu_of(op), kernel<1, false>, __VA_ARGS__) \
      : (op)->rows == 6  ? how(cu_of(op), kernel<6, true>, __VA_ARGS__)  \
@@ -54,14 +54,15 @@ static __device__ inline void store_block(double *vector, int64_t i, const doubl
         vector[i * ROWS + k] = in[k];
 }
 
-/* Returns (s_n, s_t) of block i. */
+/* Returns (s_n, s_t) of block i; 1 without a metric. */
 static __device__ inline double2 block_scales(const CuSets &sets, int64_t i)
 {
     return sets.metric ? make_double2(sets.metric[i][0], sets.metric[i][1])
                        : make_double2(1.0, 1.0);
 }
 
-/* Returns the friction coefficient of block i's cone in the metric, mu s_n / s_t; 0 with one row. */
+/* Returns the friction coefficient of block i's cone in the metric, mu s_n / s_t (mu without a metric); 0 with one
+ * row. */
 template <int ROWS> static __device__ inline double block_friction(const CuSets &sets, int64_t i)
 {
     if constexpr (ROWS == 1)
@@ -70,7 +71,7 @@ template <int ROWS> static __device__ inline double block_friction(const CuSets 
         return sets.metric ? sets.metric[i][2] : sets.mu[i];
 }
 
-/* Returns the set of block i from its model, in a metric (NULL: s = 1); `prisms` as in TalusOperator. */
+/* Returns the set of block i from its model, in a metric (NULL: s = 1); `prisms`: Coulomb blocks are prisms. */
 static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool prisms,
                                              const double *metric)
 {
@@ -80,8 +81,8 @@ static __device__ inline TalusSet varied_set(const CuSets &sets, int64_t i, bool
                               sets.estimate ? sets.estimate[i] : 0.0, metric);
 }
 
-/* Return the set of block i, a TalusSet or the friction of a cone: block_set that of x in the metric, impulse_set that
- * of gamma. */
+/* Return the set of block i, a TalusSet or the friction of a cone: block_set the set of x in the metric, impulse_set
+ * the set of gamma. */
 template <int ROWS, bool VARIED>
 static __device__ inline auto block_set(const CuSets &sets, int64_t i)
 {
@@ -114,7 +115,8 @@ static __device__ inline void project_block(const TalusSet &set, double (&x)[ROW
     talus_block_project(ROWS, &set, x);
 }
 
-/* Projects x onto the directions in which impulses can grow without bound; prisms keep their bounds. */
+/* Projects x onto the directions in which impulses can grow without bound (a cone: itself; a joint: its rows without
+ * bound); a prism is projected onto itself. */
 template <int ROWS> static __device__ inline void recede_block(double mu, double (&x)[ROWS])
 {
     project_block(mu, x);
@@ -126,7 +128,7 @@ static __device__ inline void recede_block(const TalusSet &set, double (&x)[ROWS
     talus_block_recede(ROWS, &set, x);
 }
 
-/* True if x is on the boundary of its set. */
+/* True if x is on the boundary of its set: no normal impulse, or a tangential bound met. mu = 0 is no such bound. */
 template <int ROWS> static __device__ inline bool block_active(double mu, const double (&x)[ROWS])
 {
     if constexpr (ROWS == 1)
@@ -163,8 +165,8 @@ template <int ROWS, class T> static __device__ inline T mean_entry(const T diago
     return ROWS == 1 ? diagonal[0] : (diagonal[0] + T(2) * diagonal[1]) * T(1.0 / 3.0);
 }
 
-/* Returns the squared natural residual |d (gamma - P(gamma - g_gamma / d))|^2 of block i, for gamma = s x and g = s
- * g_gamma, the gradient in the metric. */
+/* Returns the squared natural residual |d (gamma - P(gamma - g_gamma / d))|^2 of block i for gamma = s x, where P
+ * projects onto the set of gamma and g = s g_gamma is the gradient in the metric. */
 template <bool VARIED = false, int ROWS>
 static __device__ inline double natural2(const CuSets &sets, int64_t i, double2 s,
                                          const double (&x)[ROWS], const double (&g)[ROWS])

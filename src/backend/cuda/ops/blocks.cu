@@ -1,6 +1,7 @@
-/* backend/cuda/ops/blocks.cu - operations block by block: projections, steps, faces.
+/* backend/cuda/ops/blocks.cu - operations block by block: projections, forward-backward steps, faces, scaling,
+ * recession cones.
  *
- * Bound by memory: each reads and writes every vector once, a thread per block. */
+ * Memory bandwidth limits all of them: each reads and writes every vector once; one thread computes a block. */
 #include "backend/cuda/ops/operator.h"
 
 extern "C" {
@@ -74,6 +75,7 @@ void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *
 
 /* ---- faces ---- */
 
+/* Sums of a split, as in TalusFace; the last is a maximum, of squares. */
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
 struct Split {
@@ -83,19 +85,22 @@ struct Split {
     double *free_part, *reduced, *chopped;
 };
 
-/* Sums over the rows of one block: |x|^2, |g|^2, x~'g, |x~|^2; bound: x~ = 0 (TalusFace). */
+/* Sums over the rows of one block: |x|^2, |g|^2, x~'g and |x~|^2, with x~ = (x - P(x - step g)) / step (TalusFace).
+ * bound: x~ is 0. */
 struct Moved {
     double x2, g2, by_g, squared;
     bool bound;
 };
 
-/* x~'g, or |x~|^2 where that is only rounding (reason: backend/cpu/blocks.c). */
+/* Returns x~'g, which exact arithmetic makes at least |x~|^2; returns |x~|^2 if the difference is below rounding. On
+ * the mantle near a solution x~ is nearly orthogonal to a larger g, so that x~'g is only rounding there. */
 static __device__ inline double reduced_by_g(double step, const Moved &m)
 {
     return (m.by_g - m.squared) * step > 1e-15 * sqrt(m.x2 * m.g2) ? m.by_g : m.squared;
 }
 
-/* Writes those of the three gradients of a block that are wanted; x~ = (x - t) / step. */
+/* Returns the sums of block i, with t = P(x - step g), and writes its reduced and chopped gradients if their vectors
+ * are not NULL. */
 template <int ROWS>
 static __device__ inline Moved split_parts(const Split &pass, int64_t i, bool active,
                                            const double (&x)[ROWS], const double (&g)[ROWS],
@@ -223,7 +228,8 @@ void cu_block_tangent(const TalusOperator *op, const TalusMetricBlock *metric, c
                 out);
 }
 
-/* Reduces the maximum of minus the feasible steps of all blocks: minus the largest step that all allow. */
+/* totals[0] = minus the largest a with x - a p in all sets (-infinity without bound): the sign turns a minimum into the
+ * maximum that leave_totals forms. */
 template <int ROWS, bool VARIED>
 static __global__ void feasible_step(CuPartials partials, double *totals, CuSets sets,
                                      const double *x, const double *p)

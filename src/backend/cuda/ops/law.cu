@@ -1,8 +1,8 @@
 /* backend/cuda/ops/law.cu - friction laws beyond the convex relaxation: their residuals, and the shifts and bounds by
  * which a convex problem represents them. Formulas: cpu/law.c.
  *
- * One product and one pass over the contacts; with friction that pass reads about 90 B per contact beside the
- * product's own and writes 8 if shifts move. */
+ * cu_law_shift takes one product and one pass over the contacts. With friction that pass reads about 90 B per contact
+ * beside the product's own (impulse, diagonal, mu, model, two offsets) and writes 8 if shifts move. */
 #include "backend/cuda/ops/operator.h"
 
 #include <math.h>
@@ -11,12 +11,12 @@ enum { RESIDUAL2, SHIFT2, ESTIMATE2, RESIDUAL_MAX, LAW_SUMS };
 
 struct Law {
     CuView<double> view;
-    CuMotion motion; /* without offsets */
+    CuMotion motion; /* N gamma, plus D' v_f if there are bodies; without bias and q */
     CuSets sets;
     const double *gamma; /* impulses; for estimates x in the metric of the sets */
-    double *offset;      /* normal entries of q, with shifts; stride `apart` */
+    double *offset;      /* bias or q, with shifts; the normal entry of block i is at i * apart */
     int apart;
-    const double *base; /* those entries without shifts; NULL: no shifts */
+    const double *base; /* [blocks]: those entries without shifts; NULL: no shifts */
     double share;       /* fraction of the way that shifts or estimates move */
 };
 
@@ -46,7 +46,7 @@ static __device__ inline bool is_prism(const CuSets &sets, int64_t i)
 
 /* ---- measuring and shifting ---- */
 
-/* u = N gamma + q without shifts. */
+/* u = N gamma + q at block i, q without shifts. */
 template <int ROWS>
 static __device__ inline void unshifted(const Law &pass, int64_t i, double (&u)[ROWS])
 {
@@ -57,7 +57,8 @@ static __device__ inline void unshifted(const Law &pass, int64_t i, double (&u)[
             u[k] += pass.offset[i * ROWS + k];
 }
 
-/* Adds De Saxce's shift to u and moves the shift in use towards it. */
+/* Adds sigma, De Saxce's shift at u, to u_n and (sigma - shift)^2 to the sums, `shift` the one in the offset; moves
+ * that shift by pass.share of the way to sigma. */
 template <int ROWS>
 static __device__ inline void shift_block(const Law &pass, int64_t i, const TalusSet &set,
                                           double (&u)[ROWS], double (&sums)[LAW_SUMS])
@@ -70,7 +71,7 @@ static __device__ inline void shift_block(const Law &pass, int64_t i, const Talu
         *offset = base + ((1.0 - pass.share) * shift + pass.share * sigma);
 }
 
-/* Adds block i to the sums. The set is the law's own: a prism only under `fixed`, whatever `prisms` is. */
+/* Adds block i to the sums. The residual is of the law's own set: a prism only under `fixed`, whatever `prisms` is. */
 template <int ROWS>
 static __device__ inline void measure_block(const Law &pass, int64_t i, double (&sums)[LAW_SUMS])
 {
@@ -104,7 +105,7 @@ void cu_law_shift(const TalusOperator *op, const double *gamma, double share, Ta
 {
     double total[LAW_SUMS] = {0.0};
     Law pass = law_of(op, nullptr, gamma, share);
-    /* with v_f, without offsets */
+    /* with v_f but without bias or q, which contain shifts */
     pass.motion = cu_motion(op, gamma, nullptr, op->pair != nullptr);
     pass.motion.offset = false;
     LAUNCH_ROWS(launch_sums, op, measure, op->blocks, cu_of(op)->totals, pass);

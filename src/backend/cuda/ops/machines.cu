@@ -1,12 +1,12 @@
 /* backend/cuda/ops/machines.cu - elimination of free joints from an operator on the device, and their satisfaction in
  * velocities.
  *
- * The host factors the joints, which are few (linalg/eliminate.h). Rows are formed here and downloaded; the
- * factorisation is uploaded in one piece, and applied by a block of threads for each machine (linalg/machine.h).
+ * The host factors the joints, which are few (linalg/eliminate.h). Their rows are formed on the device and downloaded;
+ * the factorisation is uploaded in one piece, and applied by a block of threads for each machine (linalg/machine.h).
  *
- * If all machines are small (machines.h has the limits), each gets a dense matrix, formed here from the factorisation
- * (form_matrices): with an offset, it maps the velocities of the machine's bodies to those that satisfy its joints. The
- * factorisation then serves only to recover the impulses of joints. */
+ * If all machines are small (machines.h has the limits), form_matrices makes a dense matrix for each from the
+ * factorisation. The matrix and its column 0 as offset map the velocities of the machine's bodies to those that satisfy
+ * its joints. After that the factorisation serves only to recover the impulses of joints. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/ops/machines.h"
 
@@ -32,7 +32,7 @@ static TalusStatus machines_of(const TalusOperator *op, CuMachines **out)
 
 /* ---- rows ---- */
 
-/* Forms three rows for each joint; body[0] of a row that the joint lacks is -1. */
+/* Forms rows 0 to 2 of each joint; body[0] of a row that the joint lacks is -1. */
 static __global__ void form_rows(TalusOperator op, TalusJointRow *row)
 {
     int64_t t = item();
@@ -62,6 +62,7 @@ TalusStatus cu_joint_rows(const TalusOperator *op, TalusJointRow *row, int *coun
 
 /* ---- the operator without joints ---- */
 
+/* Kernel argument: the operator with joints and the one without; arrays as in CuMachines. */
 struct TakeOut {
     TalusOperator whole, op;
     uint32_t *before;
@@ -72,7 +73,8 @@ struct TakeOut {
     unsigned *kinds;
 };
 
-/* before[b] = number of entries of `incidence` of body b without its joints; vertex[b] = -1. */
+/* before[b] = number of body b's entries in `incidence` that are not of joints (joints have the last records), and 0
+ * for b = bodies; vertex[b] = -1. */
 static __global__ void count_incidences(TakeOut t)
 {
     int64_t b = item();
@@ -88,7 +90,8 @@ static __global__ void count_incidences(TakeOut t)
         t.vertex[b] = -1;
 }
 
-/* After a prefix sum of `before`: copies the entries without joints; vertex becomes the inverse of vertex_body. */
+/* After a prefix sum of `before`: writes incidence_start and incidence without joints, whose entries are the last of
+ * each body. vertex becomes the inverse of vertex_body. */
 static __global__ void keep_incidences(TakeOut t)
 {
     int64_t b = item();
@@ -110,7 +113,7 @@ static __global__ void keep_contacts(TakeOut t)
         return;
     talus_reduced_diagonal(&t.whole, (int)i, t.vertex, t.taken, t.op.diagonal[i]);
     unsigned kind = talus_block_kind(&t.op, (int)i);
-    if (kind & ~*t.kinds) /* saves the atomic if the bit is set, as it mostly is */
+    if (kind & ~*t.kinds) /* no atomic operation if the bit is already set */
         atomicOr(t.kinds, kind);
 }
 
@@ -189,7 +192,7 @@ static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m)
     TALUS_TRY(m->x.reserve(view.rows, "impulses of joints"));
     TALUS_TRY(m->y.reserve(view.rows, "impulses of joints"));
     size_t at = 0;
-    for (const Part &p : part) { /* arrays of 8-byte numbers come first, for alignment */
+    for (const Part &p : part) { /* arrays with 8-byte numbers come first, for alignment */
         memcpy(m->staging + at, *p.at, p.bytes);
         *p.at = m->arrays.at + at;
         at += p.bytes;
@@ -204,7 +207,8 @@ static TalusStatus upload_factorisation(const TalusOperator *op, CuMachines *m)
 
 /* ---- matrices ---- */
 
-/* Writes the offsets of a machine's rows plus the velocities of driven bodies in them, which no impulse changes. */
+/* bias[row] = offset b of each row of machine m, plus the velocity in the row of bodies that impulses do not move
+ * (driven ones): the response has records of moving bodies only. */
 static __device__ void add_driven(const TalusMachines *e, int m, const double (*body)[8],
                                   double *bias)
 {
@@ -219,8 +223,9 @@ static __device__ void add_driven(const TalusMachines *e, int m, const double (*
     __syncthreads();
 }
 
-/* Forms the machines' dense matrices, one block per machine and column: column 0 is the response of bodies at rest,
- * column c that to a unit of velocity component c - 1. */
+/* Forms the machines' dense matrices, one block per machine and column c (CuMachinesView): sets the bodies at rest, or
+ * component c - 1 to 1 if c is not 0, and applies the factorisation, with offsets in column 0 only. A machine smaller
+ * than the largest has fewer columns. */
 static __global__ void __launch_bounds__(MACHINE_THREADS)
     form_responses(CuMachinesView view, int columns, const double (*body)[8], double (*response)[8],
                    double *work)
@@ -288,7 +293,7 @@ void cu_joint_recover(const TalusOperator *whole, const TalusOperator *op, bool 
     const TalusMachines e = view.machines;
     double *joints = gamma + (int64_t)op->rows * op->blocks;
     double(*velocity)[8] = (double(*)[8])cu_scratch_of(op)->velocity.at;
-    view.response = nullptr; /* the factorisation gives impulses too */
+    view.response = nullptr; /* the dense matrices give no impulses */
     cu_gather(op, gamma, offset, velocity);
     cu_machines_launch(op, view, offset, velocity);
     cu_zero(cu_of(op), joints, (size_t)op->rows * (size_t)whole->joints * sizeof *joints);

@@ -1,5 +1,5 @@
-/* backend/cuda/ops/machines.h - eliminated joints in kernels: a projection makes the gathered velocities of the bodies
- * satisfy them, machine by machine. A machine is a set of bodies connected by joints. */
+/* backend/cuda/ops/machines.h - eliminated joints in kernels: functions that change the velocities of bodies, machine
+ * by machine, so that they satisfy the joints. A machine is a set of moving bodies connected by joints. */
 #ifndef TALUS_BACKEND_CUDA_MACHINES_H
 #define TALUS_BACKEND_CUDA_MACHINES_H
 
@@ -9,15 +9,15 @@ extern "C" {
 #include "linalg/machine.h"
 }
 
-/* Threads of the block that handles a machine; they form groups of MACHINE_MEMBERS, the most rows of a node. A node is
- * the joint rows between two bodies, the unit of the factorisation. */
+/* Threads of the block that applies the factorisation to a machine; they form groups of MACHINE_MEMBERS, the most rows
+ * of a node. A node is the joint rows between two bodies, the unit of the factorisation. */
 #ifdef TALUS_EMULATED
 enum { MACHINE_THREADS = 12, MACHINE_MEMBERS = 6 };
 #else
 enum { MACHINE_THREADS = 30, MACHINE_MEMBERS = 6 };
 #endif
 
-/* Returns this thread's place in its block (linalg/machine.h). */
+/* Returns this thread's place in its block of MACHINE_THREADS (linalg/machine.h). */
 static __device__ inline TalusTeam cu_team()
 {
     const int lane = (int)threadIdx.x;
@@ -29,9 +29,9 @@ static __device__ inline TalusTeam cu_team()
                      MACHINE_MEMBERS};
 }
 
-/* If all machines have at most RESPONSE_BODIES bodies and their matrices fit into RESPONSE_BYTES, a GPU's cache, joints
- * are satisfied by dense matrices: the nodes of the factorisation depend on one another, which takes 65 us for a rover
- * of 15 bodies. RESPONSE_PARTS threads add up one row. */
+/* If all machines have at most RESPONSE_BODIES bodies and their matrices have at most RESPONSE_BYTES, to stay in a
+ * GPU's cache, velocities are made to satisfy joints by dense matrices. The factorisation is slower: its nodes depend
+ * on one another, which takes 65 us for a rover of 15 bodies. RESPONSE_PARTS threads add up one row of a matrix. */
 #ifdef TALUS_EMULATED
 enum { RESPONSE_THREADS = 16 };
 #else
@@ -42,33 +42,33 @@ enum { RESPONSE_BODIES = 32, RESPONSE_PARTS = 4, RESPONSE_BYTES = 16 << 20 };
 /* Data of an operator whose free joints are eliminated. */
 struct CuMachines {
     TalusMachines view;   /* with device pointers */
-    size_t bytes;         /* in use of `arrays` */
-    char *staging;        /* host memory: all arrays of a factorisation, one after the other */
+    size_t bytes;         /* used part of `arrays` */
+    char *staging;        /* host memory: all arrays of the factorisation, one after the other */
     CuArray<char> arrays; /* the same on the device */
-    /* impulses of joints and work space, [rows] each; dense matrices and work space to form them */
+    /* x: impulses of joints, y: work space, [rows] each; response: dense matrices, work: to form them */
     CuArray<double> x, y, response, work;
-    CuArray<uint32_t> before; /* prefix sum of the bodies' contacts */
-    CuArray<int32_t> vertex;  /* by body: index among those with joints; -1: no joint */
-    CuArray<double> taken;    /* by that index: what joints remove from M^-1, 6 x 6 */
-    const double *dense;      /* response.at, or NULL: matrices are not in use */
+    CuArray<uint32_t> before; /* [bodies + 1]: incidence_start without joints */
+    CuArray<int32_t> vertex;  /* by body: its vertex (linalg/machine.h), -1: none */
+    CuArray<double> taken;    /* by vertex: what joints remove from M^-1, 6 x 6 */
+    const double *dense;      /* response.at; NULL: the factorisation is applied */
 };
 
-/* A factorisation of up to this many bytes is copied to the shared memory of a block: each load depends on numbers
- * loaded before, so that latency decides. */
+/* A factorisation that takes at most this many bytes, work vector y included, is copied to the shared memory of a
+ * block: most loads need an index that was loaded before, so the latency of memory decides the time. */
 enum { MACHINE_SHARED = 40 * 1024 };
 
-/* Kernel argument: the machines, and the memory that holds their arrays, `bytes` long, a multiple of 8. */
+/* Kernel argument: the machines, with pointers into `arrays`, device memory of `bytes`, a multiple of 8. */
 struct CuMachinesView {
     TalusMachines machines;
     const char *arrays;
     size_t bytes;
-    /* Dense matrices by column, [1 + 6 * bodies of the largest machine][vertices][8]: the velocities that satisfy the
-     * joints when the machine was at rest (column 0), or when component c - 1 was 1 (column c). NULL: apply the
-     * factorisation */
+    /* Dense matrices by column, [1 + 6 * bodies of the largest machine][vertices][8]. Column 0: the velocities that
+     * satisfy the joints if the bodies were at rest, with offsets and driven bodies; column 1 + c: those if velocity
+     * component c of the machine was 1, without offsets and driven bodies. NULL: apply the factorisation. */
     const double *response;
 };
 
-/* Moves a pointer into the memory `from` to the same place of its copy `to`. */
+/* Makes `array`, a pointer into the memory at `from`, point to the same place of the copy at `to`; NULL stays. */
 template <class T>
 static __device__ inline void cu_rebase(const T *&array, const char *from, const double *to)
 {
@@ -76,8 +76,8 @@ static __device__ inline void cu_rebase(const T *&array, const char *from, const
         array = (const T *)((const char *)to + ((const char *)array - from));
 }
 
-/* Copies the arrays to `shared`, with space for y behind them, and returns the machines that point there; where they do
- * not fit, returns those of the view. All threads of a block call it. */
+/* Copies the arrays to `shared`, with space for y behind them, and returns machines that point there; if they do not
+ * fit, returns those of the view. All MACHINE_THREADS threads of a block call it. */
 static __device__ inline TalusMachines cu_machines_near(const CuMachinesView *view, double *shared)
 {
     TalusMachines e = view->machines;
@@ -114,8 +114,8 @@ static __device__ inline int component_at(int c)
     return c / 3 * 4 + c % 3;
 }
 
-/* Makes the velocities of machine m satisfy its joints, by its matrix. All RESPONSE_THREADS threads of a block call it,
- * with MACHINE_SHARED bytes of shared memory. */
+/* Makes the velocities of machine m satisfy its joints, by its matrix; machines.bias NULL leaves out column 0. All
+ * RESPONSE_THREADS threads of a block call it, with MACHINE_SHARED bytes of shared memory. */
 static __device__ inline void cu_machine_respond(const CuMachinesView *view, int m,
                                                  double (*velocity)[8], double *shared)
 {
@@ -145,8 +145,9 @@ static __device__ inline void cu_machine_respond(const CuMachinesView *view, int
     __syncthreads();
 }
 
-/* machines_apply.cu: make velocities satisfy the joints; `offset` false: with bias 0. cu_machines_launch does it for a
- * view of op's machines; cu_machines_apply does nothing if op has no elimination. */
+/* machines_apply.cu: make velocities satisfy the joints of all machines; `offset` false: with offsets b = 0.
+ * cu_machines_launch does it for a view of op's machines; cu_machines_apply for cu_machines(op), so nothing if op has
+ * no elimination. */
 void cu_machines_launch(const TalusOperator *op, CuMachinesView view, bool offset,
                         double (*velocity)[8]);
 void cu_machines_apply(const TalusOperator *op, bool offset, double (*velocity)[8]);

@@ -1,4 +1,5 @@
-/* backend/cuda/ops/machines_apply.cu - satisfaction of eliminated joints in velocities. */
+/* backend/cuda/ops/machines_apply.cu - the kernel that makes velocities satisfy eliminated joints, from the functions
+ * of machines.h. */
 #include "backend/cuda/ops/machines.h"
 
 /* Makes the velocities of a machine's bodies satisfy its joints, one machine per block of threads: by the dense

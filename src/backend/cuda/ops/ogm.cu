@@ -1,12 +1,12 @@
 /* backend/cuda/ops/ogm.cu - one step of the optimised gradient method for the gradient norm.
  *
- * One pass over the contacts. With friction it reads 104 B per contact and writes 48, and 24 more are
- * read when the residual is wanted; only then does the host wait. */
+ * One pass over the contacts. With friction it reads 104 B per contact (x, g, y and the metric) and writes 48. If the
+ * residual is wanted it reads 24 more (diagonal, mu), and the host waits. */
 #include "backend/cuda/ops/operator.h"
 
 #include <math.h>
 
-/* t = P(x - step g), then x_next and y. */
+/* t = P(x - step g), then x_next and y = t at block i (formula: step.ogm in operations.h). */
 template <bool VARIED, int ROWS>
 static __device__ inline void ogm_block(const CuSets &sets, const TalusOgm &o, int64_t i,
                                         const double (&x)[ROWS], const double (&g)[ROWS])

@@ -2,8 +2,8 @@
  * Jacobi step, metric.
  *
  * Per sphere-sphere contact with friction, bytes of a product in double precision:
- *     bodies    4 + 32 + 24 B for each of 2 sides; per body 64 + 64 B
- *     contacts  8 + 32 + 128 B read (the bodies' records, mostly cached), 24 B written */
+ *     bodies    4 incidence + 32 frame + 24 impulse, for each of 2 sides; per body a record of 64 read and written
+ *     contacts  8 pair + 32 frame + 128 body records (mostly cached) read, 24 written */
 #include "backend/cuda/ops/machines.h"
 
 /* ---- the copy of a host's operator ---- */
@@ -17,13 +17,13 @@ struct CuMirror {
 
 TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out)
 {
-    if (!op->device) /* the only field of an operator that this backend sets itself */
+    if (!op->device) /* made on first use, though the operator is const */
         TALUS_TRY(talus_alloc(&((TalusOperator *)op)->device, 1, sizeof(CuScratch), "operator"));
     *out = cu_scratch_of(op);
     return TALUS_OK;
 }
 
-/* Copies `count` elements from the host and writes their device address to *place; NULL if the host has none. */
+/* Copies `count` elements from the host and writes their device address to *place; writes NULL if `from` is NULL. */
 template <class T>
 static TalusStatus upload(const TalusOperator *op, CuArray<T> *to, const void *from, int64_t count,
                           const char *what, void **place)
@@ -37,7 +37,7 @@ static TalusStatus upload(const TalusOperator *op, CuArray<T> *to, const void *f
     return TALUS_OK;
 }
 
-/* Address of a field whose type differs from that of the array behind it. */
+/* Address of a pointer field as void **, whatever the field points to. */
 #define PLACE(field) ((void **)&(field))
 
 static TalusStatus upload_contacts(const TalusOperator *host, CuMirror *m, TalusOperator *op)
@@ -87,7 +87,7 @@ TalusStatus cu_op_mirror(const TalusOperator *host, TalusOperator *op)
     if (!s->mirror)
         TALUS_TRY(talus_alloc((void **)&s->mirror, 1, sizeof *s->mirror, "operator"));
     CuMirror *m = s->mirror;
-    *op = *host; /* then pointers are replaced: those to arrays by the uploads, NULL ones stay */
+    *op = *host; /* uploads then replace the pointers to arrays */
     op->device = s;
     op->context = context;
     op->scratch = nullptr;
@@ -141,8 +141,8 @@ static __global__ void find_heavy(int bodies, const int32_t *incidence_start, in
         heavy[atomicAdd(found, 1)] = (int32_t)b;
 }
 
-/* Lists the bodies with more than HEAVY contacts, in any order: each is summed by itself. Their number is left in the
- * last of the totals. */
+/* Lists the bodies with more than HEAVY contacts, in any order, which no result shows. Leaves their number, an int32_t,
+ * in the bytes of the last of the context's totals. */
 static TalusStatus list_heavy(const TalusOperator *op, CuScratch *s)
 {
     int32_t *found = (int32_t *)(cu_of(op)->totals + CU_TOTALS - 1);
@@ -228,7 +228,7 @@ static void gather_velocities(const TalusOperator *op, CuImpulses<double> g, boo
                               double (*velocity)[8])
 {
     unsigned blocks = cu_gather_blocks(op);
-    /* only heavy bodies need threads that wait for each other */
+    /* threads wait for each other only where they sum a heavy body */
     if (cu_scratch_of(op)->heavy_count)
         LAUNCH_ROWS(launch_block, op, gather, blocks, THREADS, cu_view(op), g, free_motion,
                     velocity);
@@ -249,7 +249,7 @@ static void move_bodies(const TalusOperator *op, CuImpulses<double> g, bool free
     cu_machines_apply(op, free_motion, velocity);
 }
 
-/* Returns v_f with eliminated joints satisfied: op->body itself, or a copy in `velocity`. */
+/* Returns v_f: op->body itself or, if joints are eliminated, a copy in `velocity` that satisfies them. */
 static const double (*free_bodies(const TalusOperator *op, double (*velocity)[8]))[8]
 {
     if (!op->elimination)
@@ -304,7 +304,8 @@ void cu_op_bodies(const TalusOperator *op, const double *gamma, bool free_motion
 
 /* ---- product ---- */
 
-/* out = S (N gamma + q + E gamma), gamma = S x; `compliant` false omits E. */
+/* out = S (N gamma + E gamma + q) with gamma = S x; without q if `motion` has none, without E gamma if `compliant` is
+ * false. */
 template <int ROWS>
 static __global__ void product(CuView<double> c, CuMotion motion, CuImpulses<double> g,
                                bool compliant, double *out)

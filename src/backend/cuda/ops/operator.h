@@ -1,8 +1,9 @@
 /* backend/cuda/ops/operator.h - the matrix-free operator on the device, contact by contact and body by body.
  *
  * The formulas are those of backend/cpu/contact.c, in the same order, for double and single precision. A product takes
- * two kernels and no wrench records: each body gathers the impulses of its contacts, then each contact reads its two
- * bodies (contact velocity: backend/operator.h).
+ * two kernels, and a third if joints are eliminated: each body sums the impulses of its contacts into its velocity;
+ * machines.h makes the velocities satisfy the joints; each contact reads the velocities of its two bodies (contact
+ * velocity: backend/operator.h). Unlike on the host no kernel stores each contact's impulse and torque in between.
  *
  * A kernel that needs gradients calls cu_motion on the host and block_velocity in the kernel:
  *
@@ -15,7 +16,7 @@
 
 #include "backend/cuda/ops/block.h"
 
-/* A body with more contacts than this is heavy: a block of threads sums its impulses. */
+/* A body with more contacts than this is heavy: a whole block of threads sums its impulses. */
 enum { HEAVY = 64 };
 
 /* Launches a kernel template<int ROWS> for 1, 3 or 6 rows; `how` is launch, launch_block or launch_sums. */
@@ -24,12 +25,12 @@ enum { HEAVY = 64 };
      : (op)->rows == 3 ? how(cu_of(op), kernel<3>, __VA_ARGS__) \
                        : how(cu_of(op), kernel<6>, __VA_ARGS__))
 
-/* The same for kernels that support only half lines and circular cones. */
+/* The same for kernels that support only half lines (1 row) and circular cones (3 rows). */
 #define LAUNCH_CONES(how, op, kernel, ...)                    \
     ((op)->rows == 1 ? how(cu_of(op), kernel<1>, __VA_ARGS__) \
                      : how(cu_of(op), kernel<3>, __VA_ARGS__))
 
-/* Arguments of kernels: the arrays of an operator (operator.h). */
+/* Kernel argument: the arrays of a TalusOperator (backend/operator.h), NULL where it has none; T: double or float. */
 template <class T> struct CuView {
     int blocks, bodies;
     /* number of contacts of two spheres; number of all contacts before the general ones */
@@ -43,25 +44,26 @@ template <class T> struct CuView {
     int heavy_count;
 };
 
-/* Argument of kernels: impulses gamma = S x; metric NULL: x is gamma. */
+/* Kernel argument: impulses gamma = S x; metric NULL: x is gamma. */
 template <class T> struct CuImpulses {
     const T *x;
     const T (*metric)[4];
 };
 
-/* Input of block_velocity: velocities of bodies, or N gamma + q of an explicit matrix; the other is NULL. */
+/* Input of block_velocity: velocities of bodies or, for an explicit matrix, N gamma (+ q); the other pointer is
+ * NULL. */
 struct CuMotion {
     const double (*velocity)[8];
     const double *product;
-    bool offset; /* add the bias; `velocity` or `product` contain v_f or q already */
+    bool offset; /* add the bias to D' velocity; v_f is in `velocity`, q in `product` already */
 };
 
 /* ---- device data of an operator: TalusOperator.device ---- */
 
 struct CuScratch {
-    long long serial; /* counts cu_op_scratch: data derived under another serial is out of date */
-    CuArray<double> velocity, wrench;  /* of bodies; wrench: for runs of mprgp only */
-    CuArray<double> product, unscaled; /* explicit operator: N gamma + q; gamma = S x */
+    long long serial; /* counts cu_scratch_begin: data made under another serial is out of date */
+    CuArray<double> velocity, wrench;  /* 8 per body; 6 per body, for runs of mprgp only */
+    CuArray<double> product, unscaled; /* explicit operator: N gamma (+ q); gamma = S x */
     CuArray<int32_t> heavy;            /* bodies with more than HEAVY contacts */
     int heavy_count;
     struct CuMirror *mirror;   /* operator.cu: arrays copied from the host */
@@ -73,14 +75,15 @@ static inline CuScratch *cu_scratch_of(const TalusOperator *op)
     return (CuScratch *)op->device;
 }
 
-/* operator.cu. cu_device_of writes the operator's scratch to *out and creates it if there is none. cu_scratch_begin and
- * cu_scratch_end together are cu_op_scratch, for callers that download the totals anyway: they do so in between and
- * pass all CU_TOTALS of them. */
+/* operator.cu. cu_device_of writes the address of the operator's device data, op->device, to *out and creates it if
+ * there is none. cu_scratch_begin and cu_scratch_end together are cu_op_scratch, for callers that download the totals
+ * anyway: they do so in between and pass all CU_TOTALS of them to cu_scratch_end. */
 TalusStatus cu_device_of(const TalusOperator *op, CuScratch **out);
 TalusStatus cu_scratch_begin(const TalusOperator *op);
 void cu_scratch_end(const TalusOperator *op, const double *totals);
-/* cu_view returns the operator as kernel argument. cu_motion computes the input of block_velocity for gamma = S x; x
- * NULL means zero. `offset` false omits v_f, bias and q. The result is in the scratch until the next call. */
+/* cu_view returns the operator as kernel argument. cu_motion computes the input of block_velocity for gamma = S x;
+ * `offset` false omits v_f, bias and q. x NULL means gamma = 0 and needs `offset`. The result is valid until another
+ * operation uses the scratch. */
 CuView<double> cu_view(const TalusOperator *op);
 CuMotion cu_motion(const TalusOperator *op, const double *x, const TalusMetricBlock *metric,
                    bool offset);
@@ -96,12 +99,12 @@ void cu_gather(const TalusOperator *op, const double *gamma, bool free_motion,
 
 /* ---- loads ---- */
 
-/* 16 bytes, the most that a thread loads at once. */
+/* 16 bytes, which a thread loads by one instruction. */
 template <class T> struct alignas(16) Pack {
     T v[16 / sizeof(T)];
 };
 
-/* Loads N numbers from an address that is a multiple of 16 bytes. */
+/* Loads N numbers, a multiple of 16 bytes, from an address that is a multiple of 16 bytes; store_packs stores them. */
 template <int N, class T> static __device__ inline void load_packs(const T *from, T *to)
 {
     enum { W = 16 / sizeof(T) };
@@ -178,8 +181,9 @@ template <class T> static __device__ inline int entry_contact(const CuView<T> &c
     return record < c.spheres ? record : c.spheres + (record - c.spheres) / 2;
 }
 
-/* Adds the impulse `local` of contact i on the body of one side to sum = {p, t}: the impulse p on that body, and minus
- * the torque on it. That sign is for spheres: there it is n x p, with p on b, on both sides. */
+/* Adds the impulse `local` of contact i on its body a (side 0) or b (side 1) to sum = {p, t}: p the impulse on that
+ * body, t minus its torque, for arms over l (backend/operator.h). Minus, because for spheres t is then n x (the impulse
+ * on b) on both sides. With one row spheres have no torque. */
 template <int ROWS, class T>
 static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, const T frame[4],
                                          const T local[LOCAL<ROWS>], T sum[6])
@@ -214,7 +218,7 @@ static __device__ inline void add_wrench(const CuView<T> &c, int i, int side, co
     }
 }
 
-/* Adds the impulse of one entry of `incidence` to the sum of its body. */
+/* Adds the impulse of one entry of `incidence` to the sum of its body (add_wrench). */
 template <int ROWS, class T>
 static __device__ inline void add_entry(const CuView<T> &c, const CuImpulses<T> &g,
                                         int32_t incidence, T sum[6])
@@ -226,7 +230,7 @@ static __device__ inline void add_entry(const CuView<T> &c, const CuImpulses<T> 
     add_wrench<ROWS>(c, i, incidence & 1, frame, local, sum);
 }
 
-/* velocity[b] = v_f, if `free_motion`, plus M^-1 times the sum over body b's contacts from add_wrench. */
+/* velocity[b] = v_f, if `free_motion`, plus M^-1 D gamma, from the sum {p, t} of body b's contacts (add_wrench). */
 template <class T>
 static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6], bool free_motion,
                                         T (*velocity)[8])
@@ -250,8 +254,8 @@ static __device__ inline void move_body(const CuView<T> &c, int b, const T sum[6
     store_packs<8>(body, velocity[b]);
 }
 
-/* Whole work of a kernel: writes the velocities of all bodies. The first blocks take a light body per thread, each of
- * the following blocks one heavy body. */
+/* Does the whole work of a kernel: writes the velocities of all bodies. In the first blocks each thread takes one body
+ * and skips heavy ones; each of the following blocks takes one heavy body. */
 template <int ROWS, class T>
 static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses<T> &g,
                                             bool free_motion, T (*velocity)[8])
@@ -287,13 +291,14 @@ static __device__ inline void gather_bodies(const CuView<T> &c, const CuImpulses
 
 /* ---- contacts ---- */
 
-/* u = D'v: velocity of b relative to a at contact i, in its frame. */
+/* u = D'v at contact i, in its frame: velocity of b relative to a and, with six rows, lever_b s_b - lever_a s_a, the
+ * relative spin times L. */
 template <int ROWS, class T>
 static __device__ inline void contact_velocity(const CuView<T> &c, const T (*velocity)[8], int i,
                                                T (&u)[ROWS])
 {
     int2 pair = c.pair[i];
-    enum { SPIN = 4 }; /* spheres without friction need no spins: half a record */
+    enum { SPIN = 4 }; /* index of the spin; spheres with one row load only what is before it */
     T frame[4], a[8], b[8] = {T(0)}, world[3], turn[3];
     const bool spins = ROWS >= 3 || i >= c.spheres;
     load_packs<4>(c.frame[i], frame);
@@ -344,7 +349,7 @@ static __device__ inline void contact_velocity(const CuView<T> &c, const T (*vel
     }
 }
 
-/* u = N gamma at block i, plus q if the motion has it; without E gamma. */
+/* u = N gamma at block i, plus q if `motion` was computed with offset; without E gamma. */
 template <int ROWS>
 static __device__ inline void block_velocity(const CuView<double> &c, const CuMotion &motion, int i,
                                              double (&u)[ROWS])
@@ -359,7 +364,8 @@ static __device__ inline void block_velocity(const CuView<double> &c, const CuMo
         u[k] = motion.product[(int64_t)i * ROWS + k];
 }
 
-/* u = S (N + E) S x at block i, plus S q if the motion has it; `motion` is cu_motion of x in the same metric. */
+/* u = S (N + E) S x at block i, plus S q if `motion` was computed with offset; `motion` is cu_motion of x in the same
+ * metric, s = (s_n, s_t) of the block. */
 template <int ROWS>
 static __device__ inline void scaled_velocity(const CuView<double> &c, const CuMotion &motion,
                                               int i, double2 s, const double (&x)[ROWS],

@@ -1,14 +1,14 @@
 /* backend/cuda/ops/quasi.cu - a quasi-Newton step on the forward-backward residual, fused.
  *
- * A direction is one pass over the pairs. A step gathers the impulses of d (operator.h), one pass over the contacts
- * moves and projects, and passes over the pairs, a few at a time, take the inner products with the new residual. A
- * pair is stored in single precision, s and y of an entry side by side, in the memory of one vector; it is combined
- * and multiplied in double.
+ * A direction is one pass over the pairs. In a step the bodies gather the impulses of d (operator.h; not with q.halve),
+ * one pass over the contacts moves and projects, and passes over the pairs, GROUP at a time, take the inner products
+ * with the new residual. A pair is stored in single precision, s and y of an entry side by side, in the memory of one
+ * vector; it is combined and multiplied in double.
  *
- * Per contact with friction and five pairs, bytes read and written beside the product's own:
+ * Per contact with friction and five pairs, bytes of vectors read and written beside the product's own:
  *     direction   144 + 24
- *     step        128 + 120, then 144 for the inner products
- *     smooth      128 + 72   (every third iteration by default) */
+ *     step        120 + 96 (with q.halve 144 + 120), then 144 for the inner products
+ *     smooth      96 + 72   (every third iteration by default) */
 #include "backend/cuda/ops/operator.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ void cu_step_quasi_direction(const TalusOperator *op, const TalusQuasi *q, const
 
 /* ---- step ---- */
 
-/* SR and YR: inner products of the new pair with r_next. */
+/* Sums of a step as in TalusQuasiSums; SR and YR: s'r_next and y'r_next of the new pair. */
 enum { R2, RG, GD, DW, DD, WW, SMOOTH, SY, YY, SR, YR, MOVED };
 
 struct Move {
@@ -63,7 +63,8 @@ struct Move {
     TalusQuasi q;
 };
 
-/* w = S (N + E) S d; with q.halve, half of d and of w = g_next - g of the last step. */
+/* Loads d and w = S (N + E) S d. With q.halve: halves d, also in memory, and w = (g_next - g) / 2, as g_next is still
+ * that of the whole step. */
 template <int ROWS>
 static __device__ inline void moved_by(const Move &pass, int64_t i, const double (&g)[ROWS],
                                        double (&d)[ROWS], double (&w)[ROWS])
@@ -82,7 +83,8 @@ static __device__ inline void moved_by(const Move &pass, int64_t i, const double
     scaled_velocity(pass.view, pass.motion, (int)i, block_scales(pass.sets, i), d, w);
 }
 
-/* s = unit d and y = unit (r_next - r), rounded as stored, and their inner products. */
+/* Stores the pair s = unit d, y = unit (r_next - r) of block i in single precision; adds inner products of the stored
+ * numbers. */
 template <int ROWS>
 static __device__ inline void keep_pair(const TalusQuasi &q, int64_t i, const double (&d)[ROWS],
                                         const double (&r_next)[ROWS], double (&sums)[MOVED])
@@ -141,7 +143,7 @@ static __global__ void move(CuPartials partials, double *totals, Move pass)
     leave_totals<MOVED, 0>(partials, totals, sums);
 }
 
-/* Pairs per pass of inner products; the default number of pairs of lbfgs-fb. */
+/* Pairs per pass of inner products: the default number of pairs of the solver lbfgs-fb. */
 enum { GROUP = 5 };
 
 struct PairDots {
@@ -151,7 +153,7 @@ struct PairDots {
     const float2 *pair[GROUP];
 };
 
-/* s'r and y'r of each pair. */
+/* totals[2 p] = s'r and totals[2 p + 1] = y'r of pair p. */
 static __global__ void pair_dots(CuPartials partials, double *totals, PairDots pass)
 {
     double sums[2 * GROUP] = {0.0};
@@ -216,7 +218,7 @@ static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi 
     double x[ROWS], g[ROWS], old_x[ROWS], old_g[ROWS], r[ROWS], keep = 1.0 - eta;
     load_block(q.x, i, x);
     load_block(q.g, i, g);
-    load_block(eta < 1.0 ? q.smooth_x : q.x, i, old_x); /* smooth_x may be unset */
+    load_block(eta < 1.0 ? q.smooth_x : q.x, i, old_x); /* with eta = 1 smooth_x may be unset */
     load_block(eta < 1.0 ? q.smooth_g : q.g, i, old_g);
     for (int k = 0; k < ROWS; k++) {
         x[k] = keep * old_x[k] + eta * x[k];

@@ -1,8 +1,8 @@
 /* backend/cuda/ops/sparse.cu - products with an explicit matrix.
  *
- * A block of threads has as many rows as threads; their entries are consecutive in memory. The block multiplies the
- * entries in pieces that fit its shared memory, with coalesced reads; then each thread adds up its own row, in order.
- * 12 B and 2 flop per entry. */
+ * A block of threads has as many rows as threads; their entries are consecutive in memory. The block multiplies PIECE
+ * entries at a time with x, by coalesced reads, into shared memory; then each thread adds those of its own row, in
+ * order. Per entry 12 B and one number of x, 2 flop. */
 #include "backend/cuda/ops/operator.h"
 
 #ifdef TALUS_EMULATED

@@ -1,4 +1,5 @@
-/* backend/cuda/ops/terms.cu - sizes of the terms of gradients (backend/terms.h), as in backend/cpu/terms.c. */
+/* backend/cuda/ops/terms.cu - sizes of the terms whose sum is a gradient (backend/terms.h), as in
+ * backend/cpu/terms.c. */
 #include "backend/cuda/ops/operator.h"
 
 extern "C" {
@@ -18,7 +19,7 @@ static __device__ inline void add_sizes(const CuView<double> &c, const double *g
     talus_terms_add(wrench, sum);
 }
 
-/* Writes |V| and |W| of each body: a thread per body, and further blocks, one per heavy body, as gather_bodies. */
+/* Writes |V| and |W| (backend/terms.h) of each body; divides the work like gather_bodies. */
 template <int ROWS>
 static __global__ void body_terms(CuView<double> c, const double *gamma, double (*out)[8])
 {
@@ -46,12 +47,13 @@ static __global__ void body_terms(CuView<double> c, const double *gamma, double 
 
 struct Terms {
     const double *gamma;
-    const double (*bodies)[8];
-    const int32_t *row_start, *column; /* explicit */
-    const double *values, *offset, *base;
+    const double (*bodies)[8];            /* |V| and |W| of bodies */
+    const int32_t *row_start, *column;    /* explicit matrix */
+    const double *values, *offset, *base; /* base: TalusOperator.unshifted */
 };
 
-/* Returns the factor of |W| of one side's body: the arm, with 6 rows plus the lever of the moment rows. */
+/* Returns the factor of |W| of the body on one side: |arm| or, with one row, |arm x n|; with 6 rows plus the lever of
+ * the moment rows. */
 template <int ROWS>
 static __device__ inline double arm_of(const CuView<double> &c, int64_t i, int side)
 {

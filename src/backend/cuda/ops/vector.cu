@@ -1,6 +1,6 @@
 /* backend/cuda/ops/vector.cu - vectors of the device: memory, copies, sums and combinations.
  *
- * Bound by memory. Sums are in the fixed order of device/reduce.h, the same from run to run. */
+ * Memory bandwidth limits all kernels. Sums are in the fixed order of device/reduce.h, the same from run to run. */
 #include "backend/cuda/ops/block.h"
 
 /* ---- memory ---- */
@@ -38,7 +38,7 @@ void cu_vector_zero(const TalusOperator *op, double *vector, size_t n)
 
 /* ---- sums ---- */
 
-/* Number of vectors whose products with one y are summed in one kernel. */
+/* Maximum number of vectors whose inner products with one y are summed in one kernel. */
 enum { TOGETHER = 8 };
 
 struct Vectors {
@@ -83,7 +83,7 @@ void cu_vector_dots(const TalusOperator *op, int count, const double *const *x, 
 {
     for (int first = 0; first < count; first += TOGETHER) {
         Vectors vectors;
-        for (int k = 0; k < TOGETHER; k++) /* repeats the last ones if there are fewer */
+        for (int k = 0; k < TOGETHER; k++) /* repeats the last vector if there are fewer */
             vectors.x[k] = x[first + k < count ? first + k : count - 1];
         if (first + 1 == count)
             launch_sums(cu_of(op), dot_kernel<1>, length_of(op), cu_of(op)->totals + first,

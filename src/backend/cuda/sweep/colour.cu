@@ -1,20 +1,19 @@
-/* backend/cuda/sweep/colour.cu - colours for a Gauss-Seidel sweep: no two contacts of one colour share a body.
+/* backend/cuda/sweep/colour.cu - colours and order of the contacts for a Gauss-Seidel sweep: no two contacts of one
+ * colour share a body that impulses move; the matrix does not couple two blocks of one colour of an explicit problem.
  *
  * In rounds: every contact without a colour offers its priority, a hash of its index, to its bodies; a contact that
  * is the highest at both takes the lowest colour free at both. Such contacts share no body, so the result does not
- * depend on threads: it is that of first fit by falling priority. Settled beds of 4,000 spheres take 25 rounds, the
- * average contact 8, and 12 colours.
+ * depend on threads: it is that of first fit by falling priority. Then the contacts are sorted by class.
  *
- * Per round and contact: 4 B read; without a colour 8 B more, two atomic maxima and two words read back. Then one
- * sort by class. */
+ * Per round and contact: 4 B read; without a colour 8 B more, two atomic maxima and two words read back. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/sweep/sweep.h"
 
-/* Rounds between two checks by the host. Priorities of later rounds exceed those of earlier ones, so `best` is
- * cleared once per batch. */
+/* Rounds between two checks by the host. The round is the highest part of a priority, so `best` of an earlier round is
+ * always exceeded and is cleared once per batch only. */
 enum { BATCH = 8 };
 
-/* Returns the priority of contact i: round, hash and index in 4, 28 and 32 bits; no two are equal. */
+/* Returns the priority of contact or block i: round, hash and index in 4, 28 and 32 bits; no two are equal. */
 static __device__ inline unsigned long long priority(uint32_t i, int round)
 {
     unsigned long long x = (i + 1ull) * 0xd6e8feb86659fd93ull;
@@ -28,7 +27,8 @@ static __device__ inline bool is_heavy(const CuView<double> &c, int body)
     return body >= 0 && c.incidence_start[body + 1] - c.incidence_start[body] > HEAVY_CONTACTS;
 }
 
-/* First class of each contact: CLASS_HEAVY or `open`; plus CLASS_ITEM if it is heavy or not of spheres. */
+/* Writes the first class of each contact: CLASS_HEAVY or `open`, with the bit CLASS_ITEM if it is heavy or not of
+ * spheres. */
 static __global__ void first_classes(CuView<double> c, uint32_t open, uint32_t *class_of)
 {
     int64_t i = item();
@@ -45,8 +45,9 @@ static __device__ inline bool uncoloured(const uint32_t *class_of, int64_t i)
     return (class_of[i] & CLASS_NONE) == CLASS_NONE;
 }
 
-/* Returns the body if contact i competes for it, else -1. Sweeps over items do not write bodies that impulses do not
- * move, so any number of a driven body's contacts may have one colour. */
+/* Returns the body if contact i competes for it with other contacts, else -1: for the fixed world, and for items also
+ * if impulses do not move the body. Sweeps leave such a body as it is, so any number of its items may have one
+ * colour. */
 static __device__ inline int rival(const CuView<double> &c, int64_t i, int body)
 {
     bool competes =
@@ -59,7 +60,7 @@ static __device__ inline int2 rivals(const CuView<double> &c, int64_t i)
     return make_int2(rival(c, i, c.pair[i].x), rival(c, i, c.pair[i].y));
 }
 
-/* Raises best[body] to the priority of every uncoloured contact of the body. */
+/* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. */
 static __global__ void offer(CuView<double> c, const uint32_t *class_of, int round,
                              unsigned long long *best)
 {
@@ -74,7 +75,8 @@ static __global__ void offer(CuView<double> c, const uint32_t *class_of, int rou
         atomicMax(&best[pair.y], mine);
 }
 
-/* Returns the lowest colour whose bit is clear in both words of a and b. */
+/* Returns the lowest colour whose bit is clear in a and in b, two words each (NULL: no bit set); CLASS_NONE if all are
+ * set. */
 static __device__ inline int lowest_free(const unsigned long long *a, const unsigned long long *b)
 {
     for (int w = 0; w < 2; w++) {
@@ -85,7 +87,8 @@ static __device__ inline int lowest_free(const unsigned long long *a, const unsi
     return CLASS_NONE;
 }
 
-/* Colours each contact that is the best at its bodies. *left = 1 if some contact has no colour after a batch. */
+/* Colours each contact that has the highest priority at its bodies and sets the colour's bit in their `used`. *left = 1
+ * if some contact has no colour after the last round of a batch. */
 static __global__ void take(CuView<double> c, int round, const unsigned long long *best,
                             unsigned long long *used, uint32_t *class_of, int32_t *left)
 {
@@ -125,24 +128,25 @@ static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
                    o->class_of.at, o->start_at.at);
         }
         cu_get(cu_of(op), &left, o->start_at, sizeof left);
-        TALUS_TRY(cu_check(cu_of(op))); /* a failed device would leave this loop endless */
+        TALUS_TRY(cu_check(cu_of(op))); /* on a failed device `left` would never become 0 */
     }
     return TALUS_OK;
 }
 
 /* ---- blocks of an explicit matrix ---- */
 
-/* Rounds after which remaining blocks are swept one by one: dense matrices would take a round per block. */
+/* Rounds after which the remaining blocks are swept one by one: dense matrices would take a round per block. */
 enum { MATRIX_ROUNDS = 64 };
 
-/* A block's state: its class in the low 8 bits, the round in which it got that class above them. True if it was
+/* A block's state: its class in the low 8 bits, above them the round in which it got that class. True if it was
  * coloured before this round: colours of this round do not count, so that the order of threads does not matter. */
 static __device__ inline bool coloured_before(uint32_t state, int round)
 {
     return (state & 0xff) != CLASS_NONE && (int)(state >> 8) < round;
 }
 
-/* True if block i has the highest priority among its uncoloured neighbours; `taken`: bits of the others' colours. */
+/* True if block i has the highest priority among the blocks coupled to it that had no colour before this round; then
+ * the bits of `taken` are the colours of the other coupled blocks. */
 static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t *state, int i,
                                          int round, unsigned long long taken[2])
 {
@@ -161,6 +165,7 @@ static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t
     return true;
 }
 
+/* Gives each uncoloured block that is_highest the lowest free colour; CLASS_HEAVY if all 80 are taken. */
 static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
 {
     int64_t i = item();
@@ -173,7 +178,8 @@ static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
     state[i] = (uint32_t)round << 8 | (uint32_t)(colour < CLASS_HEAVY ? colour : CLASS_HEAVY);
 }
 
-/* With `to` = CLASS_NONE resets all states; else drops the rounds from them and gives `to` to uncoloured blocks. */
+/* With `to` = CLASS_NONE sets all states to uncoloured; else removes the round from each state and gives the class `to`
+ * to uncoloured blocks. */
 static __global__ void set_classes(int blocks, uint32_t to, uint32_t *state)
 {
     int64_t i = item();
@@ -190,7 +196,7 @@ static __global__ void number(int64_t n, uint32_t *out)
         out[i] = (uint32_t)i;
 }
 
-/* start[c] is the first index in the order with a class of c or more. */
+/* start[c] = first place in the order with a class of c or more; n if there is none. `sorted`: classes in order. */
 static __global__ void find_starts(int64_t n, const uint32_t *sorted, int32_t *start)
 {
     int64_t i = item();

@@ -1,33 +1,36 @@
 /* backend/cuda/sweep/sweep.cu - Gauss-Seidel sweeps over contacts (negrut-2009, Algorithm 1, step 4).
  *
- * Each contact takes gamma' = gamma + rho (P(gamma - omega B^-1 u) - gamma) with u from the bodies' current
- * velocities, and adds its change to them at once. Formulas: cpu/sweep.c.
+ * Each contact takes gamma' = gamma + rho (P(gamma - omega B^-1 g) - gamma), with the gradient g from the bodies'
+ * current velocities, and adds its change to them; B is the metric of SweepStep, P projects in it. Formulas:
+ * cpu/sweep.c. This file also has the operations of all sweeps; sweep_block.cu and sweep_sparse.cu do other sets and
+ * explicit matrices.
  *
- * Coloured: one kernel per colour, whose contacts share no body; then the heavy contacts, which all see the same
- * velocities and their bodies' masses split among them. Bytes per contact of two spheres: with friction 8 pair + 24
- * normal + 8 bias + 8 mu + 48 impulse (read and written) = 96 streamed, and two body records of 64 read and written,
- * 256. A colour uses each record once, so records come from memory unless all bodies fit into the second-level cache.
- * Without friction 56 streamed and 128 of the bodies, because only half a record is needed. About 150 flop, one root
- * and five divisions.
+ * Coloured: for each colour, whose contacts share no body that impulses move, a kernel over its spheres and one over
+ * its items; then the heavy contacts, which all see the same velocities and their bodies' masses split among them.
+ * Bytes per contact of two spheres: with friction 8 pair + 24 normal + 8 bias + 8 mu + 48 impulse (read and written) =
+ * 96 streamed, and two body records of 64 read and written, 256. A colour uses each record once, so records come from
+ * memory unless all bodies fit into the second-level cache. Without friction 56 streamed and 128 of the bodies, because
+ * only half a record is needed. About 150 flop, one root and five divisions.
  *
- * Chaotic (the same paper's update on a GPU): one kernel over all contacts. Each reads the current velocities and
- * adds its change by atomic sums: no change is lost, but the order, and so the result, differs from run to run.
- * Contacts processed at the same time do not see each other: below about 2e5 contacts this is a Jacobi iteration,
- * which converges only for small omega (0.3). */
+ * Chaotic (the same paper's update on a GPU): one kernel over the spheres, one over the items. Each contact reads the
+ * current velocities and adds its change by atomic sums: no change is lost, but the order, and so the result, differs
+ * from run to run. Contacts processed at the same time, some 200,000 on a large GPU, do not see each other: with fewer
+ * contacts this is a Jacobi iteration, which may diverge unless omega is small (0.3). */
 #include "backend/cuda/sweep/sweep_block.h"
 
-/* Chaotic: sweeps after which velocities are recomputed from the impulses, so that the rounding of atomic sums does
- * not accumulate. Sweeps after which capturing a graph pays. */
+/* REFRESH: chaotic sweeps after which velocities are recomputed from the impulses, so that the rounding of atomic sums
+ * does not accumulate. GRAPH_AFTER: sweeps that are launched kernel by kernel; the next is captured as a graph, which
+ * is cheaper to launch, and serves for all later ones. */
 enum { REFRESH = 32, GRAPH_AFTER = 3 };
 
-/* How a contact's change is applied to its bodies: ALONE stores, as no other thread has them; ATOMIC adds; LATER leaves
- * it in plan.change, to be applied body by body. */
+/* How a contact's change is applied to its bodies: ALONE stores their new records, as no other thread changes them;
+ * ATOMIC adds to them; LATER leaves the change in plan.change, for push_heavy to apply body by body. */
 enum { PUSH_ALONE, PUSH_ATOMIC, PUSH_LATER };
 
 /* ---- one contact ---- */
 
-/* The projected step at contact velocity u: stores the new impulse, writes its change to dp (world frame) and returns
- * the squared velocity change. */
+/* Takes the projected step at place `at`; u is the contact velocity without bias, world frame. Stores the new impulse,
+ * writes its change to dp (world frame) and returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double change_impulse(const SweepPlan &p, int64_t at,
                                                const SweepContact<ROWS> &c, const SweepStep &s,
@@ -82,7 +85,7 @@ static __device__ inline void load_body(const SweepPlan &p, int body, double v[W
     }
 }
 
-/* Adds factor * linear to the velocity and turn to the spin of a body, whose record is v; W = 4: no spin. */
+/* Adds factor * linear to the velocity and turn to the spin of a body, whose record is in v; W = 4: no spin. */
 template <int W, int PUSH>
 static __device__ inline void push_body(const SweepPlan &p, int body, double v[W], double factor,
                                         const double linear[3], const double turn[3])
@@ -102,7 +105,7 @@ static __device__ inline void push_body(const SweepPlan &p, int body, double v[W
     }
 }
 
-/* A contact of spheres: both arms are the normal, so u = v_b - v_a - (s_a + s_b) x n. */
+/* Steps the contact of spheres at place `at`: the arms are n and -n, so u = v_b - v_a - (s_a + s_b) x n. */
 template <int ROWS, int PUSH>
 static __device__ inline double sweep_sphere(const SweepPlan &p, int64_t at)
 {
@@ -141,6 +144,7 @@ static __device__ inline void load_arm(const SweepPlan &p, int64_t at, int side,
         arm[k] = p.arm[(3 * side + k) * items + i];
 }
 
+/* Applies sign times the impulse change dp at `arm` to a body, whose record is in v. */
 template <int PUSH>
 static __device__ inline void push_item(const SweepPlan &p, int body, double v[8], double sign,
                                         const double arm[3], const double dp[3])
@@ -154,7 +158,8 @@ static __device__ inline void push_item(const SweepPlan &p, int body, double v[8
     push_body<8, PUSH>(p, body, v, sign * v[3], dp, turn);
 }
 
-/* Steps the item at place `at`. For PUSH_LATER, `heavy` is the place of the first heavy contact and their number. */
+/* Steps the item at place `at`. For PUSH_LATER, heavy.x is the place of the first heavy contact, heavy.y their
+ * number. */
 template <int ROWS, int PUSH>
 static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 heavy)
 {
@@ -185,7 +190,8 @@ static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 
 
 /* ---- kernels of a sweep ---- */
 
-/* Sweeps indices `range`.x to .y of the order; each block of threads writes its sum of squared changes. */
+/* Sweep the contacts at places range.x to range.y - 1; each block of threads writes its sum of squared velocity
+ * changes. */
 template <int ROWS, int PUSH>
 static __global__ void sweep_spheres(SweepPlan p, int2 range, double *partial)
 {
@@ -207,7 +213,7 @@ static __global__ void sweep_items(SweepPlan p, int2 range, double *partial)
         partial[blockIdx.x] = sum[0];
 }
 
-/* Adds the impulse and torque of a heavy contact's change on one of its bodies. */
+/* Adds the impulse and torque of a heavy contact's change to the sum of one of its bodies; `incidence` names both. */
 static __device__ inline void add_change(const SweepPlan &p, const CuView<double> &c,
                                          const uint32_t *place, int32_t incidence, int2 heavy,
                                          double sum[6])
@@ -233,7 +239,7 @@ static __device__ inline void push_sum(const SweepPlan &p, int body, const doubl
 }
 
 /* Applies the changes of all heavy contacts, body by body: a thread per body, or a block of threads if it has more than
- * HEAVY contacts, which are then all heavy. */
+ * HEAVY contacts, which are then all heavy (HEAVY > HEAVY_CONTACTS). */
 static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t *class_of,
                                   const uint32_t *place, const int32_t *split, int2 heavy)
 {
@@ -382,7 +388,7 @@ static TalusStatus check_local(const TalusOperator *op, TalusOneSolver local)
 static void drop_graph(TalusSweep *s)
 {
     if (s->graph)
-        cudaGraphExecDestroy(s->graph); /* the operator may have been freed */
+        cudaGraphExecDestroy(s->graph); /* no cu_note: operator and context may be gone */
     s->graph = nullptr;
 }
 
@@ -410,7 +416,7 @@ static void run_once(TalusSweep *s)
         cu_sweep_end(s, s->gamma);
         cu_op_bodies(s->op, s->gamma, true, s->plan.velocity);
     }
-    if (s->sweeps++ == GRAPH_AFTER) /* in a graph a colour costs one microsecond instead of three */
+    if (s->sweeps++ == GRAPH_AFTER)
         cu_capture(cu_of(s->op), &s->graph, [=] { launch_sweep(s); });
     if (s->graph)
         cu_note(cu_of(s->op), cudaGraphLaunch(s->graph, cu_of(s->op)->stream), "graph");

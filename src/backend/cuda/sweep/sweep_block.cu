@@ -1,20 +1,21 @@
 /* backend/cuda/sweep/sweep_block.cu - Gauss-Seidel sweeps contact by contact, with impulses in the contacts' frames:
  * over mixed sets, and with solvers of one contact's problem.
  *
- * The order is that of coloured sweeps (sweep.h): one kernel per colour, a thread per contact. Contacts of heavy
- * bodies are swept in sequence, by one thread, as on the host: split masses, as in sweep.cu, suit only projected
- * steps.
+ * The order is that of coloured sweeps (sweep.h): for each colour one kernel over its spheres and one over its items,
+ * a thread per contact. Heavy contacts are swept in sequence, by one thread: the split masses of sweep.cu suit only
+ * projected steps.
  *
- * Per contact with friction and two bodies: 8 pair + 32 frame + 8 bias + 16 diagonal + 8 mu + 24 model, 48 of impulse
- * (read and written), two body records of 64 read and written; 48 of arms, 8 of coupling or 72 of its block of N
- * where it has them. */
+ * Bytes per contact with friction and two bodies: 8 pair + 32 frame + 8 bias + 16 diagonal + 8 mu + 24 model, 48 of
+ * impulse (read and written), two body records of 64 read and written; a general contact also 48 of arms, and 8 of
+ * coupling or, if its own problem is solved, 72 of its block of N + E. */
 #include "backend/cuda/sweep/sweep_block.h"
 
 extern "C" {
 #include "backend/block.h"
 }
 
-/* Steps one contact and updates its bodies. `now` is the view with the current records of the bodies. */
+/* Steps contact i, adds its change to the bodies' velocities and returns the squared velocity change. now.body is
+ * `velocity`, so that move_body adds to the current velocities. SOLVED: the contact's own problem is solved. */
 template <int ROWS, bool SOLVED>
 static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView<double> &now,
                                               double (*velocity)[8], int i)
@@ -42,7 +43,8 @@ static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView
     return moved;
 }
 
-/* Sweeps the contacts at `range`.x to .y of the order, in parallel or, by the first thread, in sequence. */
+/* Sweeps the contacts at places range.x to range.y - 1, in parallel or, if `sequence`, one after the other by the first
+ * thread. Each block of threads writes its sum of squared velocity changes. */
 template <int ROWS, bool SOLVED>
 static __global__ void sweep_each(SweepBlocks b, CuView<double> now, double (*velocity)[8],
                                   const uint32_t *order, int2 range, bool sequence, double *partial)
@@ -91,6 +93,7 @@ void cu_sweep_each(TalusSweep *s)
 
 /* ---- the plan ---- */
 
+/* Adds the entries of block i on the diagonal of an explicit matrix to own, 3 x 3 by rows; at most 3 rows. */
 static __device__ inline void matrix_block(const TalusOperator &op, int i, double *own)
 {
     for (int k = 0; k < op.rows; k++)
@@ -99,6 +102,7 @@ static __device__ inline void matrix_block(const TalusOperator &op, int i, doubl
                 own[3 * k + op.column[e] % op.rows] += op.values[e];
 }
 
+/* own[i] = block i on the diagonal of N + E, 3 x 3 by rows; of six rows the first three. */
 static __global__ void fill_own(TalusOperator op, double (*own)[9])
 {
     int64_t i = item();
@@ -139,6 +143,6 @@ TalusStatus cu_sweep_each_plan(TalusSweep *s, const double *gamma)
     TALUS_TRY(cu_sweep_own(s));
     cu_copy(cu_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
     cu_op_bodies(op, gamma, true, (double(*)[8])s->velocity.at);
-    /* the last block of every range may be partial */
+    /* each class is launched by itself: up to one block more than its share */
     return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }

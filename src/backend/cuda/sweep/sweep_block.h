@@ -1,5 +1,5 @@
-/* backend/cuda/sweep/sweep_block.h - the step of one block in a sweep with mixed sets (operator.h), or in which a
- * block's own problem is solved (sets/one_contact.h). Formulas: cpu/sweep_sparse.c and cpu/sweep_block.c. */
+/* backend/cuda/sweep/sweep_block.h - the step of one block in a sweep over mixed sets (TalusOperator.mixed_sets), or in
+ * which each block's own problem is solved (sets/one_contact.h). Formulas: cpu/sweep_sparse.c and cpu/sweep_block.c. */
 #ifndef TALUS_BACKEND_CUDA_SWEEP_SWEEP_BLOCK_H
 #define TALUS_BACKEND_CUDA_SWEEP_SWEEP_BLOCK_H
 
@@ -10,11 +10,11 @@ extern "C" {
 #include "sets/one_solve.h"
 }
 
-/* Kernel arguments of such a sweep; impulses in contact frames. */
+/* Kernel arguments of such a sweep; impulses are in contact frames. */
 struct SweepBlocks {
     CuSets sets;
     const double *coupling;
-    const double (*own)[9]; /* each block of N + E; for joints, and if `local` solves blocks */
+    const double (*own)[9]; /* blocks of N + E on the diagonal (cu_sweep_own) */
     TalusOneSolver local;
     double *gamma;
     double omega, rho;
@@ -33,7 +33,8 @@ static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
                        s->options.metric == TALUS_METRIC_TRACE};
 }
 
-/* Moves gamma of block i by rho of the way to `next`; writes its change. Returns the squared velocity change. */
+/* Moves gamma of block i by rho of the way to `next`; writes the change. Returns the squared velocity change, (d
+ * |change|)^2. */
 template <int ROWS>
 static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const double *next,
                                           double (&change)[ROWS])
@@ -47,12 +48,15 @@ static __device__ inline double take_step(const SweepBlocks &b, int64_t i, const
     return d * d * sum;
 }
 
-/* True if block i is a joint's: its rows are strongly coupled, so that it is solved exactly, not stepped. */
+/* True if block i is a joint's. Its rows are strongly coupled: joint_step solves for them together, not by a projected
+ * step. */
 static __device__ inline bool is_joint(const SweepBlocks &b, int64_t i)
 {
     return b.sets.model && b.sets.model[i].section == TALUS_SECTION_JOINT;
 }
 
+/* Moves a joint's block with gradient g by rho of the way to where talus_one_joint puts it: omega times the step to the
+ * minimum over its rows, or row by row where that leaves the bounds. */
 template <int ROWS>
 static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, const double (&g)[ROWS],
                                            double (&change)[ROWS])
@@ -67,8 +71,9 @@ static __device__ inline double joint_step(const SweepBlocks &b, int64_t i, cons
     return take_step(b, i, next, change);
 }
 
-/* Steps block i to P(gamma - omega B^-1 g), with P in the metric B: the Euclidean projection of x = gamma / s with s^2
- * = omega / B. g is the gradient. Writes the change; returns the squared velocity change. */
+/* Moves block i by rho of the way to P(gamma - omega B^-1 g). g is the gradient; B = coupling diag(nn, tt, ..), with
+ * b.trace the mean entry in all rows; P projects in the metric B: the Euclidean projection of x = gamma / s with s^2 =
+ * omega / B. A joint is solved instead (joint_step). Writes the change; returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, double coupling,
                                                const double (&g)[ROWS], double (&change)[ROWS])
@@ -90,7 +95,7 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
 
 /* ---- a block's own problem ---- */
 
-/* Returns the problem of block i by itself. */
+/* Returns the data of block i's own problem; a prism's law is `fixed`. */
 template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &b, int64_t i)
 {
     const TalusBlockModel *model = b.sets.model ? &b.sets.model[i] : nullptr;
@@ -106,8 +111,9 @@ template <int ROWS> static __device__ inline TalusOne one_of(const SweepBlocks &
     return one;
 }
 
-/* Solves the problem of a contact of spheres, whose block is diagonal: next, the old impulse on entry, steps component
- * by component, by omega, and is then projected or cut to its bound. */
+/* Solves the problem of a contact of spheres, whose block A of N + E is diagonal. next, the old impulse on entry, moves
+ * by -omega g / A_kk in each row; then it is projected onto the cone in the metric A (ccp), or its normal and then its
+ * tangential part are cut to their bounds (talus_one_restrict). */
 template <int ROWS>
 static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &one,
                                           const double g[3], double next[3])
@@ -123,7 +129,7 @@ static __device__ inline void solve_round(const SweepBlocks &b, const TalusOne &
 }
 
 /* Solves the problem of any block with gradient g; next is the old impulse on entry. omega scales the change of the
- * impulse; the result is then projected into its set. */
+ * impulse; unless omega is 1, the result is then cut to its bounds (talus_one_restrict). */
 static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne &one,
                                             const double g[3], double next[3])
 {
@@ -138,7 +144,8 @@ static __device__ inline void solve_coupled(const SweepBlocks &b, const TalusOne
     talus_one_restrict(&one, next);
 }
 
-/* Steps block i by solving its own problem; round: a contact of spheres. Returns the squared velocity change. */
+/* Moves block i by rho of the way to the solution of its own problem; round: it is a contact of spheres. Writes the
+ * change; returns the squared velocity change. */
 template <int ROWS>
 static __device__ inline double local_step(const SweepBlocks &b, int64_t i, bool round,
                                            const double (&g)[ROWS], double (&change)[ROWS])

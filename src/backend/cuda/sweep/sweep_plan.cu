@@ -1,4 +1,5 @@
-/* backend/cuda/sweep/sweep_plan.cu - layout of contacts for a Gauss-Seidel sweep, and return of their impulses. */
+/* backend/cuda/sweep/sweep_plan.cu - the plan of sweep.cu: copies of contacts and bodies in sweep order, and return of
+ * the impulses. */
 #include "backend/cuda/sweep/sweep.h"
 
 template <int ROWS>
@@ -26,6 +27,7 @@ static __global__ void fill_contacts(SweepPlan p, CuView<double> c, const uint32
         p.compliance[at] = c.compliance[i];
 }
 
+/* split[b] += 1 for each heavy contact of body b; place[i] = place of heavy contact i. */
 static __global__ void count_shares(SweepPlan p, int2 heavy, const uint32_t *contact,
                                     int32_t *split, uint32_t *place)
 {
@@ -39,8 +41,8 @@ static __global__ void count_shares(SweepPlan p, int2 heavy, const uint32_t *con
         atomicAdd(&split[pair.y], 1);
 }
 
-/* Adds `share` times one body's part of a contact's diagonal entries. Over three orthogonal axes e_k
- * the sum of (arm x e_k)'I^-1(arm x e_k) is |arm|^2 tr I^-1 - arm'I^-1 arm. */
+/* Adds `share` times one body's part of a contact's diagonal entries, to *tt the mean of the two tangential ones. Over
+ * three orthogonal axes e_k the sum of (arm x e_k)'I^-1(arm x e_k) is |arm|^2 tr I^-1 - arm'I^-1 arm. */
 static __device__ inline void add_side(const SweepPlan &p, int body, double share,
                                        const double n[3], const double arm[3], double *nn,
                                        double *tt)
@@ -62,8 +64,9 @@ static __device__ inline void add_side(const SweepPlan &p, int body, double shar
     *tt += share * across;
 }
 
-/* The step of a heavy contact, which sees each body's mass divided among the heavy contacts that share it (split_mass
- * in cpu/sweep_plan.c says why all may then move at once). */
+/* Returns the step of a heavy contact, for which each body's mass is divided among the heavy contacts that share it:
+ * then all may move at once and the objective still decreases. A block A with diagonal (nn, tt, tt) satisfies A <=
+ * diag(2 nn, 4 tt, 4 tt); for spheres, and with one row, A is its diagonal. */
 template <int ROWS>
 static __device__ inline SweepStep heavy_step(const SweepPlan &p, const SweepContact<ROWS> &c,
                                               bool sphere, const double arm[6],
@@ -191,7 +194,7 @@ TalusStatus cu_sweep_plan(TalusSweep *s, const double *gamma)
            s->split.at, o->place.at);
     LAUNCH_CONES(launch, op, fill_items, blocks_for(items), THREADS, s->plan, view, op->coupling,
                  o->contact.at, o->class_of.at, s->split.at);
-    /* the last block of every range may be partial */
+    /* each class is launched by itself: up to one block more than its share */
     return cu_sweep_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
 }
 

@@ -1,12 +1,12 @@
 /* backend/cuda/sweep/sweep_sparse.cu - Gauss-Seidel sweeps on an explicit sparse matrix, colour by colour.
  *
- * A warp forms the rows of N gamma of one block of the problem. A single warp sweeps blocks without a colour (dense
- * rows) one after the other. Per entry 12 B and one number of gamma. */
+ * A warp forms the rows of N gamma of one block of the problem, and its first thread steps the block. A single warp
+ * sweeps blocks without a colour (dense rows) one after the other. Per entry 12 B and one number of gamma. */
 #include "backend/cuda/sweep/sweep_block.h"
 
 enum { WARP = 32 };
 
-/* The rows of a matrix and the impulses of a sweep. */
+/* Kernel arguments: the explicit problem, the order and the impulses of a sweep. */
 struct SweepRows {
     const int32_t *row_start, *column;
     const double *values, *offset, *mu, *coupling;
@@ -17,7 +17,7 @@ struct SweepRows {
     bool trace;
 };
 
-/* N gamma of block i, valid in thread 0. */
+/* g = N gamma of block i, valid in thread 0. */
 template <int ROWS>
 static __device__ inline void rows_product(const SweepRows &m, int64_t i, double (&g)[ROWS])
 {
@@ -30,7 +30,8 @@ static __device__ inline void rows_product(const SweepRows &m, int64_t i, double
     reduce_block<ROWS, 0>(g);
 }
 
-/* Steps block i, by thread 0; returns the squared velocity change. */
+/* Steps block i, a half line or cone, from g = N gamma; adds q itself. Called by thread 0; returns the squared velocity
+ * change. */
 template <int ROWS>
 static __device__ inline double step_block(const SweepRows &m, int64_t i, const double (&g)[ROWS])
 {
@@ -68,7 +69,8 @@ static __device__ inline double step_other(const SweepBlocks &b, const double *o
 
 enum { CONES, VARIED, SOLVED };
 
-/* Sweeps the blocks at range.x to .y of the order; a warp takes `each` of them in sequence. */
+/* Sweeps the blocks at places range.x to range.y - 1; each warp, a block of threads, takes `each` of them in sequence
+ * and writes its sum of squared velocity changes. */
 template <int ROWS, int KIND>
 static __global__ void sweep_rows(SweepRows m, SweepBlocks b, int2 range, int each, double *partial)
 {
