@@ -31,8 +31,8 @@ typedef struct Run {
     void *default_test; /* data of KSPConvergedDefault, PETSc's rule for conjugate gradients */
     bool ended;         /* the callback `iterated` returned false: end the solve */
     bool stop;          /* the callback `multiplied` returned false: end the conjugate gradients */
-    /* True if conjugate gradients multiply by H itself, so that multiply_counted counts their products. Otherwise they
-     * multiply by a part of H, and test_inner_convergence counts. */
+    /* True if conjugate gradients multiply by the Hessian itself (bqpip), so that multiply_counted counts their
+     * products. Otherwise they multiply by a part of it, and test_inner_convergence counts their steps. */
     bool counted;
 } Run;
 
@@ -107,7 +107,8 @@ typedef struct FirstError {
 
 static FirstError first_error;
 
-/* Error handler in place of PETSc's, which prints. Records the first of the reports of an error on its way up. */
+/* Error handler in place of PETSc's, which prints. Called for every function that an error passes on its way up;
+ * records the text of the first. */
 static PetscErrorCode record_error(MPI_Comm comm, int line, const char *function, const char *file,
                                    PetscErrorCode code, PetscErrorType type, const char *message,
                                    void *user)
@@ -231,6 +232,7 @@ static PetscErrorCode evaluate(Tao tao, Vec x, PetscReal *f, Vec gradient, void 
     return 0;
 }
 
+/* The Hessian is constant: nothing to compute at x. */
 static PetscErrorCode leave_hessian(Tao tao, Vec x, Mat hessian, Mat preconditioner, void *user)
 {
     (void)tao, (void)x, (void)hessian, (void)preconditioner, (void)user;
@@ -291,7 +293,8 @@ static PetscErrorCode make_hessian(Run *run)
     return TaoSetHessian(run->tao, run->hessian, run->hessian, leave_hessian, run);
 }
 
-/* Chooses CHOLMOD for Cholesky factors where it is present: on duals of beds PETSc's own takes ten times as long. */
+/* Chooses CHOLMOD instead of PETSc's own, slower Cholesky factors where it is present; without PCCHOLESKY nothing
+ * changes but the shift. */
 static PetscErrorCode set_factor(PC pc)
 {
     PetscBool cholesky, found;
@@ -300,7 +303,7 @@ static PetscErrorCode set_factor(PC pc)
         MatSolverTypeGet(MATSOLVERCHOLMOD, MATSEQAIJ, MAT_FACTOR_CHOLESKY, NULL, &found, NULL));
     if (cholesky && found)
         PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERCHOLMOD));
-    return PCFactorSetShiftType(pc, MAT_SHIFT_POSITIVE_DEFINITE); /* H may be singular */
+    return PCFactorSetShiftType(pc, MAT_SHIFT_POSITIVE_DEFINITE); /* the Hessian may be singular */
 }
 
 static PetscErrorCode set_inner(Run *run)

@@ -98,7 +98,8 @@ static void eliminate(double *a, size_t n, size_t pivot_row, size_t row, double 
         a[row * n + k] -= factor * a[pivot_row * n + k];
 }
 
-/* Writes the inverse of `a`, by Gauss-Jordan with row pivoting; `a` becomes the identity. Returns false if singular. */
+/* Writes the inverse of `a` to `inverse`, zero on entry, by Gauss-Jordan with row pivoting; `a` becomes the identity.
+ * Returns false if singular. */
 static bool invert(double *a, double *inverse, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -198,7 +199,8 @@ static void solve(const System *s, const double *y, bool transposed, double *x)
 
 /* ---- contact velocities ---- */
 
-/* out += factor H' v, with v the velocities that the generalised impulses `force` cause */
+/* out += factor H' v, with v the velocities that the generalised impulses `force` cause, by the inverse or its
+ * transpose */
 static void add_response(const TalusFclib *f, const System *s, const double *force, bool transposed,
                          double factor, double *out)
 {
@@ -263,7 +265,8 @@ static void global_diagonal(const TalusFclib *f, const System *s, double *diagon
     free(value);
 }
 
-/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. */
+/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. With joints M^-1 is the inverse of [M -G; G' 0], and b is
+ * below f. */
 static void global_terms(const TalusFclib *f, const System *s, const double *r, double *terms)
 {
     double *force = verify_zeros((size_t)(s->dofs + s->joints));
@@ -297,7 +300,7 @@ static void local_terms(const TalusFclib *f, const double *r, double *terms)
     }
 }
 
-/* u = W r + q, or with `symmetric` (W + W')/2 r + q. */
+/* u = W r + q, or with `symmetric` (W + W')/2 r + q; r NULL is zero. */
 static void local_velocity(const TalusFclib *f, const double *r, bool symmetric, double *u)
 {
     memcpy(u, f->q, (size_t)f->W.rows * sizeof *u);

@@ -1,7 +1,7 @@
 /* collide/period.h - periodic space (TalusPeriod); for host and device.
  *
  * Bodies are kept between lo and hi. Two bodies touch only as the images nearest to each other: fit.h refuses bodies so
- * large that other images could touch. */
+ * large, and clips margins so wide, that other images could touch. */
 #ifndef TALUS_COLLIDE_PERIOD_H
 #define TALUS_COLLIDE_PERIOD_H
 

@@ -122,7 +122,8 @@ static TalusStatus find_mass(TalusShape *shape, const TalusChild *child)
     return TALUS_OK;
 }
 
-/* Moves all parts so that the centre of mass is the origin; far from it a second round removes rounding errors. */
+/* Moves all parts so that the centre of mass is the origin, in up to three rounds: far from the origin the first leaves
+ * rounding errors. */
 static TalusStatus centre_parts(TalusShape *shape, TalusChild *child)
 {
     int count = shape->def.part_count;
