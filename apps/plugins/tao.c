@@ -122,6 +122,8 @@ static PetscErrorCode record_error(MPI_Comm comm, int line, const char *function
     return code;
 }
 
+/* Writes the reason of a failure: refused memory, else the first recorded error, else PETSc's general text for
+ * `code`. */
 static void report_error(PetscErrorCode code, TalusTaoResult *result)
 {
     const char *general = NULL;
@@ -366,6 +368,7 @@ static void clear(Run *run)
         KSPConvergedDefaultDestroy(run->default_test);
 }
 
+/* Saves and restores the state of an outer solve, whose callback may have started this one. */
 static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
 {
     Run run = {.problem = problem}, *outer = current;

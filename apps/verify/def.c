@@ -343,6 +343,7 @@ static double arm_of(const TalusContactDef *c, int rows, int side)
     return rows == 1 ? norm(across) : norm(arm) + (rows == 6 ? length_of(c) : 0.0);
 }
 
+/* Magnitude of the terms of D'v + b at a contact, v being magnitudes of the bodies' velocities by component. */
 static double contact_terms(const TalusContactDef *c, int rows, const double *v)
 {
     double sum = fabs(c->bias);
@@ -369,6 +370,7 @@ static void fill_contact_terms(const TalusProblemDef *def, int rows, const doubl
     free(v);
 }
 
+/* The same for every block of a problem given by a matrix; terms[] is zero on entry. */
 static void fill_matrix_terms(const TalusProblemDef *def, int rows, const double *gamma,
                               double *terms)
 {

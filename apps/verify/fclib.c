@@ -45,6 +45,7 @@ static void couple(const TalusSparse *m, int column_shift, int *parent)
             parent[root_of(parent, row)] = root_of(parent, m->column[k] + column_shift);
 }
 
+/* Finds the groups by union-find and lists their members. */
 static void make_groups(const TalusFclib *f, System *s)
 {
     int n = s->dofs + s->joints, *parent = integers((size_t)n);
@@ -199,8 +200,7 @@ static void solve(const System *s, const double *y, bool transposed, double *x)
 
 /* ---- contact velocities ---- */
 
-/* out += factor H' v, with v the velocities that the generalised impulses `force` cause, by the inverse or its
- * transpose */
+/* out += factor H' v, with v the velocities by `solve` from the generalised impulses `force` */
 static void add_response(const TalusFclib *f, const System *s, const double *force, bool transposed,
                          double factor, double *out)
 {
@@ -265,8 +265,8 @@ static void global_diagonal(const TalusFclib *f, const System *s, double *diagon
     free(value);
 }
 
-/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. With joints M^-1 is the inverse of [M -G; G' 0], and b is
- * below f. */
+/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. With joints M^-1 is the inverse of [M -G; G' 0], and f is
+ * continued by b. */
 static void global_terms(const TalusFclib *f, const System *s, const double *r, double *terms)
 {
     double *force = verify_zeros((size_t)(s->dofs + s->joints));

@@ -52,7 +52,7 @@ void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 /* Check of a direction delta as proof that the problem has no solution: impulses can grow along delta without bound,
  * cause no velocity, (N + E) delta = 0, and lower the objective, q'delta < 0. */
 typedef struct VerifyCertificate {
-    double outside;  /* distance of delta from the unbounded directions of K, over |delta| */
+    double outside;  /* distance of d_i delta_i from unbounded directions of K, over its length */
     double balance;  /* |(N + E) delta| over the length of d_i delta_i (scales d_i) */
     double gain;     /* -q'delta / (|q| |delta|), over the blocks where delta is not 0 */
     double rounding; /* part of the gain that may be rounding of q */

@@ -199,7 +199,7 @@ typedef struct TalusFaceContact {
 } TalusFaceContact;
 
 /* Returns the axis of the side of `box` that most faces against `normal`. *positive: the side is at +axis; *parallel:
- * its normal is the line of `normal` up to TALUS_BOX_HAIR. */
+ * it is parallel to the face up to TALUS_BOX_HAIR. */
 TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, bool *positive,
                                        bool *parallel)
 {
@@ -217,6 +217,7 @@ TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, 
     return side;
 }
 
+/* Sets the four corners of a side of the other box: u, v along the face from its centre, height over it. */
 TALUS_INLINE void talus_box_corners(const TalusFaceContact *c, int side, bool positive,
                                     TalusCandidate corner[4])
 {

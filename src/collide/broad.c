@@ -240,6 +240,7 @@ static void search_walls(Search *s, uint32_t i)
     }
 }
 
+/* Index of the level to which a cell belongs. */
 static int level_of_cell(const TalusGrid *grid, uint32_t cell)
 {
     int l = grid->levels - 1;

@@ -4,7 +4,7 @@
  * therefore depends on the state alone, not on threads or history.
  *   1. sphere-sphere  a and b are free spheres                       } arms are not stored but
  *   2. sphere-fixed   a is a free sphere, b a fixed body             } computed (contact_arms.h)
- *   3. general        all others, b being of any mobility; arms are stored
+ *   3. general        all others; arms are stored
  * a is always free; a < b if b is free, too. The normal points from a to b. */
 #ifndef TALUS_COLLIDE_CONTACT_H
 #define TALUS_COLLIDE_CONTACT_H
@@ -130,9 +130,10 @@ void talus_detector_destroy(TalusDetector *detector);
  * same key (a, b, feature) from the list of the previous call. The detector owns the list, which is valid until the
  * next call. Allocates nothing once capacities suffice.
  *
- * Fails with TALUS_ERR_NUMERIC if a body's numbers are not finite, with TALUS_ERR_ARGUMENT if the options or a body
- * contradict errors.h, and with TALUS_ERR_UNSUPPORTED if two shapes within reach have no contact function, a body is
- * too large for the period, or counts exceed their type. The previous list is then unchanged. */
+ * Fails with TALUS_ERR_NUMERIC if a body's numbers are not finite, with TALUS_ERR_ARGUMENT if an option is negative or
+ * not finite, a sphere's size is not its radius, or a free body has a shape for walls only, and with
+ * TALUS_ERR_UNSUPPORTED if two shapes within reach have no contact function, a body or wall does not fit the period
+ * (fit.h), or more than INT32_MAX pairs or contacts are needed. The previous list is then unchanged. */
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 

@@ -221,6 +221,7 @@ static bool has_draft(const TalusDetector *d, int64_t chunk)
     return d->run == TALUS_RUN_GENERAL && chunk < d->drafts;
 }
 
+/* Sets run_chunk[chunk] to the number of its contacts, and fills its draft if it has one. */
 static void count_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
@@ -239,6 +240,7 @@ static int64_t first_of_run(const TalusDetector *d)
     return d->list.sphere_sphere + (d->run == TALUS_RUN_GENERAL ? d->list.sphere_fixed : 0);
 }
 
+/* Writes the contacts of a chunk to the list: from its draft, or computed again. */
 static void write_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;

@@ -115,6 +115,7 @@ TALUS_INLINE bool talus_epa_widen(TalusEpa *e)
     return true;
 }
 
+/* Copies the simplex of GJK, extends it to a tetrahedron and adds its faces. False if C has no volume. */
 TALUS_INLINE bool talus_epa_begin(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
 {
     e->pair = p;

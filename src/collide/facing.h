@@ -24,9 +24,9 @@ typedef struct TalusFacing {
 /* Sine of the angle between d and a disc's axis up to which the disc's points start at the body's x axis, not at the
  * one farthest along d. */
 #define TALUS_FACING_UPRIGHT 0x1p-16
-/* Cosine of the angle between d and the normal of a hull's face below which the face counts: 60 degrees. */
+/* A hull's face counts if the cosine of the angle between d and its normal is above this: up to 60 degrees. */
 #define TALUS_FACING_FACE 0.5
-/* Sine of the slope of a hull's edge, against the plane normal to d, below which the edge counts as a line: 30
+/* A hull's edge counts as a line if the sine of its slope against the plane normal to d is below this: up to 30
  * degrees. */
 #define TALUS_FACING_EDGE 0.5
 

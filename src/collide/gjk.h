@@ -168,6 +168,7 @@ typedef struct TalusGjk {
 
 enum { TALUS_GJK_ROUNDS = 96 };
 
+/* Reduces the simplex to the points that `near` needs, and takes over its weights and v. */
 TALUS_INLINE void talus_gjk_take(TalusGjk *g, const TalusNear *near)
 {
     TalusVec3 w[3], on_a[3];

@@ -147,6 +147,8 @@ static void choose_parameters(TalusGrid *grid)
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
+/* Counts bodies of shapes that can only be walls, and large bodies of other shapes. Fails if one of the former is
+ * free. */
 static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large_walls)
 {
     const TalusBodyView *v = grid->bodies;
@@ -293,6 +295,7 @@ static inline TalusVec3 position_of(const TalusGrid *grid, int64_t i)
     return talus_shifted(v->period, v->position[image->body], image->shift, 1.0);
 }
 
+/* Writes the entries (cell, body or image) begin .. end - 1, not yet sorted. */
 static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;

@@ -38,7 +38,7 @@ typedef struct TalusGrid {
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
     int moving;         /* free bodies in the sample; 0: nothing can touch */
-    TalusVec3 drift;    /* mean velocity of the sample, m/s; 0 after enter_images clips */
+    TalusVec3 drift;    /* mean velocity of the sample, m/s; or 0 (enter_images) */
     double unit;        /* m: the power of two above the mean fat radius of the sample */
     double per_unit;    /* 1 / unit */
     double edge_factor; /* cell size: edges are edge_factor times a power of two, in units */

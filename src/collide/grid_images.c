@@ -25,6 +25,7 @@ static void clip_body(TalusGrid *grid, int i, float clipped)
     atomic_fetch_add(&grid->size_class[talus_size_class((double)clipped, per_edge_factor)], 1);
 }
 
+/* Clips all fat radii above the limit and sets fit.largest to it. */
 static void clip_bodies(TalusGrid *grid)
 {
     double limit = talus_clipped_fat(&grid->fit) * grid->per_unit;

@@ -14,7 +14,8 @@ enum {
     TALUS_LARGE_WALLS = 64    /* if more bodies that are not free are large, all go into the grid */
 };
 
-/* A body that is not free is a wall if its fat radius is this many times the mean of the sampled free bodies. */
+/* A body that is not free is a wall if its fat radius is more than this many times the mean of the sampled free
+ * bodies. */
 #define TALUS_GRID_LARGE 8.0
 /* Guard against rounding: factor by which fat radii are larger. */
 #define TALUS_GRID_SLACK (1.0 + 0x1p-20)
@@ -36,7 +37,7 @@ TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
     TalusVec3 x = v->position[i], u = v->velocity[i];
     double sum =
         fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
-    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* a sphere's is not read */
+    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* whose orientation is read */
         TalusQuat q = v->orientation[i];
         sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
     }
@@ -83,7 +84,8 @@ TALUS_INLINE double talus_edge_factor(int k)
 }
 
 /* Cost of the search with candidate k: the number of bodies tested grows as the cube of edge / (2 fat). Bin b of the
- * histogram counts sampled bodies with a fat radius up to talus_edge_factor(b) times any power of two. */
+ * histogram counts sampled bodies with a fat radius from talus_edge_factor(b - 1) to talus_edge_factor(b) times any
+ * power of two. */
 TALUS_INLINE double talus_edge_factor_cost(const int histogram[TALUS_EDGE_FACTORS], int k)
 {
     double edge = talus_edge_factor(k), cost = 0.0;

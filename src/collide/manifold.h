@@ -62,8 +62,8 @@ TALUS_INLINE void talus_clip_axes(TalusClipRegion *s, TalusVec3 n)
     s->f = talus_cross(n, s->e);
 }
 
-/* Makes a face the clipping part: sets its corners and plane. False if its plane is too steep: the angle of its normal
- * to n and to -n has a cosine below 1/4. */
+/* Makes a face the clipping part: sets its corners and plane. False if it is too steep: the cosine of the angle between
+ * its normal and n is below 1/4 in magnitude. */
 TALUS_INLINE bool talus_clip_region_of_face(TalusClipRegion *s, const TalusFacing *part)
 {
     double cosine = talus_dot(part->normal, s->n);
@@ -233,9 +233,9 @@ TALUS_INLINE int talus_choose_beyond(const TalusCandidate *c, int count, int p, 
 
 /* If there are more than four candidates, moves to the front, in this order: the candidate farthest from the mean of
  * all, the one farthest from that, and on either side of the line between them the one with the largest triangle; if
- * one side has no triangle or a thin one (TALUS_MANIFOLD_THIN), instead of it the candidate that adds most to the
- * triangle of the three others. Gaps have no influence, so the choice is stable while gaps of resting bodies fluctuate.
- * Returns the number of chosen candidates. */
+ * one side has no triangle, or one of at most TALUS_MANIFOLD_THIN of the other's area, the candidate that adds most to
+ * the triangle of the three others takes its place. Gaps have no influence, so the choice is stable while gaps of
+ * resting bodies fluctuate. Returns the number of chosen candidates. */
 TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
 {
     if (count <= TALUS_MANIFOLD_MAX)

@@ -51,6 +51,7 @@ TALUS_INLINE TalusLocalFacet talus_local_facet(const TalusClearedBody *q, int32_
     return g;
 }
 
+/* Iterator over the facets whose bounds are within clear_reach of the body's bounds. */
 TALUS_INLINE TalusFacetWalk talus_facets_near_body(const TalusClearedBody *q)
 {
     const TalusPose *x = &q->pose;
@@ -119,8 +120,8 @@ TALUS_INLINE bool talus_push_out_of_ground(const TalusClearedBody *q, TalusPushO
     return true;
 }
 
-/* Finds the intersected facet whose plane the body is least below. If none is intersected by more than
- * TALUS_FACET_HAIR, the result is that of talus_push_out_of_ground. */
+/* Finds the intersected facet whose plane the body is least below; if none is intersected by more than
+ * TALUS_FACET_HAIR, the translation of talus_push_out_of_ground. False if there is neither. */
 TALUS_OUTLINE bool talus_shallowest_push_out(const TalusClearedBody *q, TalusPushOut *push)
 {
     TalusFacetWalk walk = talus_facets_near_body(q);

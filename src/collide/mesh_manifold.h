@@ -48,7 +48,7 @@ TALUS_INLINE uint32_t talus_closest_feature(const TalusShape *s, int32_t t, int 
 }
 
 /* Adds the ball's contact at the closest point of facet t. The surface's normal points from there to the centre, or, if
- * the centre is `inside` a solid, away from it. */
+ * the centre is `inside` a solid, away from it; if the centre is on an edge or vertex, it is the pseudonormal. */
 TALUS_OUTLINE void talus_add_ball_point(const TalusBallQuery *q, int32_t t, const TalusFacet *f,
                                         const TalusClosest *closest, bool inside)
 {

@@ -6,8 +6,9 @@
  *   2. Otherwise the nearest points of body and facet (convex.h) decide, by the direction from the facet to the body.
  *      Inside the normal cone (facets.h) of the edge or vertex that has the facet's point: that edge or vertex has a
  *      contact. Equal to the facet's normal: the face has contacts, and the edge or vertex too if it is nearer than
- *      these and the surface does not continue there in the facet's plane. Outside the cone: the face has contacts if the surface continues in its plane beyond that point, or if
- *      body and facet still overlap. Else a neighbour has the contact.
+ *      these and the surface does not continue in the facet's plane there. Outside the cone: the face has contacts if
+ *      the surface continues in its plane beyond that point, or if body and facet still overlap. Else a neighbour has
+ *      the contact.
  *
  * Face contacts are the corners of the body's facing part, clipped to the facet, and the lowest point if no corner is
  * as low. Corners cut at edges across which the surface continues in the same plane are dropped, because they are no
@@ -148,6 +149,7 @@ enum {
     TALUS_NORMAL_CONE_INSIDE    /* the distance has a minimum at the edge or vertex */
 };
 
+/* Where `up` lies relative to the normal cone of the edge of a side (TALUS_NORMAL_CONE_*). */
 TALUS_INLINE int talus_edge_cone_side(const TalusShape *s, int32_t side, TalusVec3 up)
 {
     int32_t at = side;

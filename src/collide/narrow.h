@@ -4,7 +4,7 @@
 
 #include "collide/envelope.h"
 
-/* A shape, placed in space. */
+/* A shape with position and orientation in space. */
 typedef struct TalusPose {
     const TalusShape *shape;
     double radius; /* sphere radius, else bounding radius, m; 0: unbounded */
@@ -49,7 +49,7 @@ typedef void TalusManifoldFn(void *context, const TalusManifoldPoint *touch);
 
 /* Passes the manifold points of the pair with a gap below `reach` to fn; the two shapes may come in either order.
  * Features are distinct (of compounds up to collisions of a hash, talus_manifold_add) and stay the same while the same
- * faces, edges and vertices touch. Returns false if two of the shapes, or of their parts, have no contact function and
+ * faces, edges and vertices touch. Returns false if the two shapes, or two of their parts, have no contact function and
  * their bounds are within reach of each other. */
 bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusManifoldFn *fn,
                   void *context);

@@ -44,7 +44,8 @@ static TalusStatus check(const TalusShapeDef *def)
 
 /* ---- parts ---- */
 
-/* Leaves a normalised quaternion unchanged, so that a shape made from another's own def has the same bits. */
+/* Normalises q, but leaves a normalised one unchanged, so that a shape made from another's own def has the same
+ * bits. */
 static TalusQuat unit(TalusQuat q)
 {
     double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;

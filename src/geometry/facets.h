@@ -88,13 +88,13 @@ TALUS_INLINE TalusFacet talus_facet(const TalusShapeDef *def, int32_t t)
         f.corner[k] = talus_vertex_at(def, talus_facet_vertex(def, t, k));
     TalusVec3 n =
         talus_cross(talus_sub(f.corner[1], f.corner[0]), talus_sub(f.corner[2], f.corner[0]));
-    double length = talus_norm(n); /* a plane z = c has exactly (0, 0, 1) by division */
+    double length = talus_norm(n); /* dividing by it gives level facets exactly (0, 0, 1) */
     f.normal = length > 0.0 ? talus_vec3(n.x / length, n.y / length, n.z / length)
                             : talus_vec3(0.0, 0.0, 1.0);
     return f;
 }
 
-/* Next side on the same edge, in the end `side` again; -1: free edge. */
+/* Next side on the same edge, in a cycle that returns to `side`; -1: free edge. */
 TALUS_INLINE int32_t talus_facet_across(const TalusShape *s, int32_t side)
 {
     return s->def.kind == TALUS_SHAPE_MESH ? s->mesh.across[side]

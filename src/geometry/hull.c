@@ -133,6 +133,7 @@ static TalusVec3 integrate(Draft *d, TalusVec3 from)
     return talus_add(from, c);
 }
 
+/* Mean of the points. */
 static TalusVec3 middle(const Draft *d)
 {
     TalusVec3 sum = talus_vec3(0, 0, 0);

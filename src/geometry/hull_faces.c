@@ -250,7 +250,8 @@ static double distance_to_segment(TalusVec3 v, TalusVec3 p, TalusVec3 q)
     return talus_norm(talus_madd(from, -fmin(fmax(s, 0.0), 1.0), along));
 }
 
-/* Drops one, of higher index, of two corners joined by an edge of at most the tolerance. True if there were any. */
+/* Of two corners joined by an edge no longer than the tolerance, drops the one of higher index. True if there were
+ * any. */
 static bool drop_doubles(const Work *w, bool *keep)
 {
     bool any = false;
