@@ -1,8 +1,8 @@
 /* plugins/tao.c - the module talus_tao.so: bound constrained quadratic programs by PETSc's TAO.
  *
- * PETSc requires MPI. All objects are on PETSC_COMM_SELF, so MPI runs as a single process, without network and daemons.
- * PETSc is kept from printing, aborting, catching signals and reading options files; its errors become texts in the
- * result. Its memory is counted. Only one thread may use the module at a time. */
+ * PETSc requires MPI, which is started as a single process, without network and daemons (mpi_settings); all objects are
+ * on PETSC_COMM_SELF. PETSc is kept from printing, aborting, catching signals and reading options files; its errors
+ * become texts in the result. Its memory is counted. Only one thread may use the module at a time. */
 #include "solvers/tao/tao_module.h"
 
 #include <malloc.h>

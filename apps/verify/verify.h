@@ -1,7 +1,7 @@
 /* verify.h - the independent verifier: recomputes from raw data all figures that a solver reports.
  *
- * The verifier shares no code with src/, only the public structs that hold the data. Bodies keep their physical
- * units, every contact applies its six-row columns of D one by one, M is inverted by Gauss-Jordan, and projections
+ * The verifier shares no code with src/, only the public structs that hold the data. Bodies keep their physical units,
+ * every contact applies its columns of D one by one, the M of FCLIB files is inverted by Gauss-Jordan, and projections
  * use bisection and a search along the sides of sections, or along the circular cone's generator, instead of case
  * distinctions. The code is slow and meant to be read. Out of memory ends the program. */
 #ifndef TALUS_VERIFY_H

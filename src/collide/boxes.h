@@ -96,7 +96,8 @@ TALUS_INLINE double talus_box_along_second(TalusBoxes *p, int j)
     return fabs(p->from_b[j]) - shadow;
 }
 
-/* Returns the face normal with the largest distance, or the first whose distance is not below `reach`. */
+/* Returns the face normal with the largest distance, or the first whose distance is not below `reach`. A normal of the
+ * second box must exceed a nearly equal one of the first by `bias` (talus_box_bias). */
 TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias, double reach)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};

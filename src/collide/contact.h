@@ -43,7 +43,7 @@ TALUS_INLINE bool talus_may_meet(const TalusFilter *f, uint32_t a, uint32_t b)
     return (f->meets[f->group[a]] >> f->group[b] & 1) && !talus_is_excluded(f, a, b);
 }
 
-/* A body is moved by forces, does not move, moves as prescribed, or is left out of steps until it wakes. */
+/* In this order, a body: is moved by forces; never moves; moves as prescribed; is at rest until something wakes it. */
 enum { TALUS_MOBILITY_FREE, TALUS_MOBILITY_FIXED, TALUS_MOBILITY_DRIVEN, TALUS_MOBILITY_ASLEEP };
 
 /* Bodies as collision detection sees them. The world owns the arrays, which are indexed by body slot. */

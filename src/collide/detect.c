@@ -234,7 +234,7 @@ static void count_touches(void *context, int64_t begin, int64_t end, int64_t chu
     d->run_chunk[chunk] = find_touches(&w, d, begin, end);
 }
 
-/* Index of the first contact of the second or third run. */
+/* Index of the first contact of the current run, the second or third. */
 static int64_t first_of_run(const TalusDetector *d)
 {
     return d->list.sphere_sphere + (d->run == TALUS_RUN_GENERAL ? d->list.sphere_fixed : 0);

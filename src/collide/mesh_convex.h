@@ -22,7 +22,7 @@
 enum {
     TALUS_FACET_PATCHES = 3, /* capacities of the lists of patches, of edges and vertices */
     TALUS_FACET_EDGES = 16,
-    TALUS_FACET_ON_EDGE = 200 /* first feature of side 0; each side has 8 */
+    TALUS_FACET_ON_EDGE = 200 /* a contact at an edge: plus 8 side + its number */
 };
 
 /* Candidates of one flat patch. */

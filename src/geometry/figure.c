@@ -63,7 +63,8 @@ static bool same_vertex(const TalusMesh *mesh, int a, int b)
            memcmp(&mesh->normal[a], &mesh->normal[b], sizeof *mesh->normal) == 0;
 }
 
-/* Returns the first vertex equal to vertex k; `table` has the vertices found so far, or -1. */
+/* Returns the first vertex equal to vertex k, which may be k. `table`: hash table of the distinct vertices so far; -1:
+ * free. */
 static int find_vertex(const TalusMesh *mesh, int k, int *table, size_t slots)
 {
     uint64_t hash = talus_hash(TALUS_HASH_SEED, &mesh->vertex[k], sizeof *mesh->vertex);

@@ -207,7 +207,8 @@ static int32_t take_farthest(Hull *h, Face *face)
     return best;
 }
 
-/* Collects the faces visible from `point` on the stack, starting from one of them, and their rim. */
+/* Collects the faces visible from `point` on the stack, starting from one of them, and their rim; *seen: their
+ * number. */
 static TalusStatus look(Hull *h, int32_t point, int32_t from, size_t *seen)
 {
     int32_t stamp = ++h->insertion;

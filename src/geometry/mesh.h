@@ -4,8 +4,8 @@
 
 #include <talus/shape.h>
 
-/* Vertices are duplicated along sharp edges, so that every corner of a triangle has the normal of its face. The
- * triangles of a solid still close it without gaps. */
+/* Vertices are duplicated along sharp edges, so that corners there have the normals of their own faces. The triangles
+ * of a solid still close it without gaps. */
 typedef struct TalusMesh {
     int vertex_count, triangle_count, edge_count, piece_count;
     TalusVec3 *vertex, *normal; /* normals: unit, out of a solid, away from the axis of a revolve */
