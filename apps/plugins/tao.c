@@ -295,8 +295,8 @@ static PetscErrorCode make_hessian(Run *run)
     return TaoSetHessian(run->tao, run->hessian, run->hessian, leave_hessian, run);
 }
 
-/* Chooses CHOLMOD instead of PETSc's own, slower Cholesky factors where it is present; without PCCHOLESKY nothing
- * changes but the shift. */
+/* Chooses CHOLMOD instead of PETSc's own, slower Cholesky factors where it is present; sets the shift of any
+ * preconditioner that factorises. */
 static PetscErrorCode set_factor(PC pc)
 {
     PetscBool cholesky, found;

@@ -1,4 +1,4 @@
-/* measure.c - independent implementation of docs/reference/metrics.md. */
+/* measure.c - computes the metrics of docs/reference/metrics.md from the data of a VerifyPoint (verify.h). */
 #include "point.h"
 
 #include <float.h>

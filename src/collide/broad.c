@@ -1,4 +1,4 @@
-/* collide/broad.c - see broad.h. */
+/* collide/broad.c - searches the grid and the walls for pairs of bodies (broad.h). */
 #include "collide/broad.h"
 
 #include "base/memory.h"

@@ -5,8 +5,8 @@
  *   3. match the first run with the old list, then overwrite that list in place
  *   4. write the contacts of the other runs; match them with the old list's keys
  * Manifold points of the third run are expensive, so step 4 copies those of step 2 from drafts: of the first 2^20
- * pairs, each chunk of 64 pairs has a draft of 128 points. Chunks with more points, and later chunks, are computed
- * twice.
+ * pairs, each chunk of 64 pairs has a draft of 128 points. Chunks with more points, later chunks and the second run are
+ * computed twice.
  *
  * The old list is unchanged up to step 3, so a failed call leaves it as it was. */
 #include "collide/detector.h"

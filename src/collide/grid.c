@@ -1,4 +1,4 @@
-/* collide/grid.c - see grid.h. */
+/* collide/grid.c - builds the hierarchical grid (grid.h): sample, walls, levels, sorting of bodies into cells. */
 #include "collide/grid.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* collide/sort.c - see sort.h. */
+/* collide/sort.c - parallel counting sort of pairs (sort.h). */
 #include "collide/sort.h"
 
 #include "base/memory.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* A bucket has KEYS keys, whose counters fit into the first-level cache; more where there would be over MAX_BUCKETS. */
+/* A bucket has KEYS keys, whose counters fit into the first-level cache; more if that would take over MAX_BUCKETS. */
 enum { KEYS = 4096, MAX_BUCKETS = 1024, MIN_GRAIN = 8192, MAX_CHUNKS = 64, WITHIN_GRAIN = 4096 };
 
 typedef struct Job {

@@ -144,8 +144,8 @@ static TalusVec3 middle(const Draft *d)
 
 /* ---- hull of the present points ---- */
 
-/* True if the hull is thinner than FLAT along the normal of the first face, which has the largest triangle. This keeps
- * hulls with almost no volume from the integrals; `make` tests the width at all faces later. */
+/* True if the hull is not thicker than FLAT extents along the normal of the first face, which has the largest triangle.
+ * This keeps hulls with almost no volume from the integrals; `make` tests the width at all faces later. */
 static bool is_flat(const Draft *d)
 {
     double lo = INFINITY, hi = -INFINITY;

@@ -29,8 +29,8 @@ typedef struct Work {
     double tolerance;
     TalusVec3 *normal; /* normals of triangles */
     Seed *seed;
-    int32_t *stack; /* triangles of the current face */
-    int32_t *visit; /* [count]: last face with the point on its rim; later number of faces there */
+    int32_t *stack;    /* triangles of the current face */
+    int32_t *visit;    /* [count]: last face with the point on its rim; later number of its faces */
     int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start there */
     int32_t *rim;      /* corners of the current rim */
     TalusFaces *out;
