@@ -18,7 +18,8 @@ double verify_joint_max_effort(const VerifySet *set, int k);
 /* Factor by which the sections of the set (the tangential impulses allowed per unit of normal impulse) are scaled at x:
  * the normal impulse x[0], or under TALUS_LAW_FIXED the estimate (0 if that is negative). */
 double verify_set_size(const VerifySet *set, const double *x);
-/* Support function of the sections scaled by 1: maximum of v . t over rows 1 and up; v[0] is not read. */
+/* Support function of the sections scaled by 1: maximum of v . t over all t in them, in rows 1 and up; v[0] is not
+ * read. */
 double verify_set_support(const VerifySet *set, const double *v);
 /* True if tangential impulses or moments of x, not 0 and with a coefficient above 0, are on or beyond the boundary of
  * their section; of a joint, if an impulse is at its finite bound. */

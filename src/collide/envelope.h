@@ -116,8 +116,8 @@ TALUS_INLINE double talus_spheres_envelope_base(const TalusBodyView *bodies,
         options, talus_smaller_size(bodies->size[a], bodies->size[b]), 0.0, sliding + turning);
 }
 
-/* True if two free spheres, d from centre a to centre b, have a gap below their envelope, or the same centre. Swapping
- * a and b and negating d gives the same bits. */
+/* True if two free spheres, d from centre a to centre b, have a gap below their envelope, or the same centre. With a
+ * and b swapped and d negated, rounding is the same, and so is the result. */
 TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
                                       const TalusDetectOptions *options, TalusVec3 d, uint32_t a,
                                       uint32_t b)

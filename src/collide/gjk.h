@@ -217,9 +217,9 @@ TALUS_INLINE bool talus_gjk_add(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
     return true;
 }
 
-/* Computes the distance between a and b moved by `shift`. `start` is a nonzero estimate of v. At APART the error of |v|
- * is at most 2^-40 |v|, 2^-47 of the largest |w| or 2^-36 of p->size, whichever is largest, unless rounding or
- * TALUS_GJK_ROUNDS end the iteration earlier. */
+/* Computes the distance between a and b moved by `shift`. `start` is a nonzero estimate of v. If the result is
+ * TALUS_GJK_APART, the error of |v| is at most 2^-40 |v|, 2^-47 of the largest |w| or 2^-36 of p->size, whichever is
+ * largest, unless rounding or TALUS_GJK_ROUNDS end the iteration earlier. */
 TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec3 start,
                              double limit, double touching, TalusGjk *g)
 {
