@@ -240,7 +240,8 @@ static void global_velocity(const TalusFclib *f, const System *s, const double *
     free(force);
 }
 
-/* Writes the diagonal of W = H' M^-1 H; entry c is a sum over all pairs of entries in column c of H. */
+/* Writes the diagonal of W = H' M^-1 H (with joints, by the inverse of [M -G; G' 0]); entry c is a sum over all pairs
+ * of entries in column c of H. */
 static void global_diagonal(const TalusFclib *f, const System *s, double *diagonal)
 {
     int columns = f->H.columns, entries = f->H.start[f->H.rows];

@@ -96,7 +96,7 @@ void verify_body_velocity(const TalusProblemDef *def, const double *gamma, doubl
 /* Writes the contact velocity, [size]: u = D'v + b of a problem given by contacts, N gamma + q of one given by a
  * matrix. gamma NULL gives q. */
 void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u);
-/* Writes the gradient u + E gamma, [size]. */
+/* Writes the gradient u + E gamma, [size]; gamma must not be NULL. */
 void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gradient);
 /* Writes N x, [size]. */
 void verify_product(const TalusProblemDef *def, const double *x, double *out);

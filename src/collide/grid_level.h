@@ -67,7 +67,7 @@ TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOp
 /* ---- sizes ---- */
 
 /* Size class ceil(log2(2 fat / edge_factor)) + 1023, read from the bits of the quotient: cells with the edge
- * edge_factor 2^(class - 1023) are at least as wide as the fat diameter. 1 if out of range. */
+ * edge_factor 2^(class - 1023) are at least as wide as the fat diameter. Returns 1 if the class is out of range. */
 TALUS_INLINE int talus_size_class(double fat, double per_edge_factor)
 {
     double ratio = 2.0 * fat * per_edge_factor;

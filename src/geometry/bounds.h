@@ -52,7 +52,7 @@ TALUS_INLINE void talus_profile_span(const double *profile, int points, double u
     }
 }
 
-/* Bounds of a polyline of `points` pairs (radius, height), revolved about z. */
+/* Bounds in the world frame of a polyline of `points` pairs (radius, height), revolved about the shape's z axis. */
 TALUS_INLINE TalusAabb talus_profile_bounds(const double *profile, int points, TalusVec3 position,
                                             TalusQuat orientation)
 {

@@ -95,9 +95,9 @@ static bool drop_points(Draft *d)
 /* ---- mass ---- */
 
 /* Sets d->unit, volume and inertia about the centre of mass, and returns this centre, by the divergence theorem: sums
- * over the tetrahedra between the origin and the triangles. One with corners a, b, c has the volume V = det(a, b, c)/6,
- * the first moment V (a + b + c)/4 and the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c. An origin `from`
- * near the centre avoids cancellation. */
+ * over the tetrahedra between `from` and the triangles. One with corners a, b, c relative to `from` has the volume V =
+ * det(a, b, c)/6, the first moment V (a + b + c)/4 and the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c.
+ * A `from` near the centre avoids cancellation. */
 static TalusVec3 integrate(Draft *d, TalusVec3 from)
 {
     double volume = 0.0;
