@@ -1,8 +1,8 @@
 /* plugins/tao.c - the module talus_tao.so: bound constrained quadratic programs by PETSc's TAO.
  *
- * PETSc requires MPI. All objects are on PETSC_COMM_SELF, so MPI runs as a single process, without network and daemons.
- * PETSc is kept from printing, aborting, catching signals and reading options files; its errors become texts in the
- * result. Its memory is counted. Only one thread may use the module at a time. */
+ * PETSc requires MPI, which is started as a single process, without network and daemons (mpi_settings); all objects are
+ * on PETSC_COMM_SELF. PETSc is kept from printing, aborting, catching signals and reading options files; its errors
+ * become texts in the result. Its memory is counted. Only one thread may use the module at a time. */
 #include "solvers/tao/tao_module.h"
 
 #include <malloc.h>
@@ -31,8 +31,8 @@ typedef struct Run {
     void *default_test; /* data of KSPConvergedDefault, PETSc's rule for conjugate gradients */
     bool ended;         /* the callback `iterated` returned false: end the solve */
     bool stop;          /* the callback `multiplied` returned false: end the conjugate gradients */
-    /* True if conjugate gradients multiply by H itself, so that multiply_counted counts their products. Otherwise they
-     * multiply by a part of H, and test_inner_convergence counts. */
+    /* True if conjugate gradients multiply by the Hessian itself (bqpip), so that multiply_counted counts their
+     * products. Otherwise they multiply by a part of it, and test_inner_convergence counts their steps. */
     bool counted;
 } Run;
 
@@ -107,7 +107,8 @@ typedef struct FirstError {
 
 static FirstError first_error;
 
-/* Error handler in place of PETSc's, which prints. Records the first of the reports of an error on its way up. */
+/* Error handler in place of PETSc's, which prints. Called for every function that an error passes on its way up;
+ * records the text of the first. */
 static PetscErrorCode record_error(MPI_Comm comm, int line, const char *function, const char *file,
                                    PetscErrorCode code, PetscErrorType type, const char *message,
                                    void *user)
@@ -121,6 +122,8 @@ static PetscErrorCode record_error(MPI_Comm comm, int line, const char *function
     return code;
 }
 
+/* Writes the reason of a failure: refused memory, else the first recorded error, else PETSc's general text for
+ * `code`. */
 static void report_error(PetscErrorCode code, TalusTaoResult *result)
 {
     const char *general = NULL;
@@ -231,6 +234,7 @@ static PetscErrorCode evaluate(Tao tao, Vec x, PetscReal *f, Vec gradient, void 
     return 0;
 }
 
+/* The Hessian is constant: nothing to compute at x. */
 static PetscErrorCode leave_hessian(Tao tao, Vec x, Mat hessian, Mat preconditioner, void *user)
 {
     (void)tao, (void)x, (void)hessian, (void)preconditioner, (void)user;
@@ -291,7 +295,8 @@ static PetscErrorCode make_hessian(Run *run)
     return TaoSetHessian(run->tao, run->hessian, run->hessian, leave_hessian, run);
 }
 
-/* Chooses CHOLMOD for Cholesky factors where it is present: on duals of beds PETSc's own takes ten times as long. */
+/* Chooses CHOLMOD instead of PETSc's own, slower Cholesky factors where it is present; sets the shift of any
+ * preconditioner that factorises. */
 static PetscErrorCode set_factor(PC pc)
 {
     PetscBool cholesky, found;
@@ -300,7 +305,7 @@ static PetscErrorCode set_factor(PC pc)
         MatSolverTypeGet(MATSOLVERCHOLMOD, MATSEQAIJ, MAT_FACTOR_CHOLESKY, NULL, &found, NULL));
     if (cholesky && found)
         PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERCHOLMOD));
-    return PCFactorSetShiftType(pc, MAT_SHIFT_POSITIVE_DEFINITE); /* H may be singular */
+    return PCFactorSetShiftType(pc, MAT_SHIFT_POSITIVE_DEFINITE); /* the Hessian may be singular */
 }
 
 static PetscErrorCode set_inner(Run *run)
@@ -363,6 +368,7 @@ static void clear(Run *run)
         KSPConvergedDefaultDestroy(run->default_test);
 }
 
+/* Saves and restores the state of an outer solve, whose callback may have started this one. */
 static void solve(const TalusTaoProblem *problem, TalusTaoResult *result)
 {
     Run run = {.problem = problem}, *outer = current;

@@ -25,8 +25,9 @@ static void nearest_unbounded(const VerifySet *set, double *x)
     }
 }
 
-/* Sums over blocks, squared except `along`: distance from unbounded directions; (N + E) delta; d delta, the scale of
- * these two; where delta is not 0, q and the terms by which its rounding scales; delta; q'delta. */
+/* Sums over blocks, of squares except `along`. outside2: d times the distance of delta from unbounded directions, d
+ * being the block's mean diagonal entry; balance2: (N + E) delta; terms2: d delta, the scale of these two; q2, hidden2:
+ * q and the terms by which its rounding scales, where delta is not 0; delta2: delta; along: q'delta. */
 typedef struct Sums {
     double outside2, balance2, terms2, q2, hidden2, delta2, along;
 } Sums;

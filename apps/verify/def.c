@@ -20,7 +20,7 @@ static TalusFrictionModel model_of(const TalusProblemDef *def, int block)
     return def->model ? def->model[block] : plain;
 }
 
-/* Rows per block of an explicit problem (given by a matrix): 1, the normal row, if no block has friction. */
+/* Rows per block of an explicit problem (given by a matrix): 1, the normal row, if all blocks have the section none. */
 static int explicit_rows(const TalusProblemDef *def)
 {
     for (int i = 0; i < def->block_count; i++)
@@ -294,7 +294,7 @@ static double entry_of(const TalusProblemDef *def, int block, int k)
 
 /* ---- magnitudes of the terms of gradients, for estimates of rounding ---- */
 
-/* v += |M^-1| |D gamma|, with magnitudes taken of each contact's impulse and of each component */
+/* v += |M^-1| |D gamma|: magnitudes of the entries of M^-1 and of the force and torque of each contact, by component */
 static void add_impulse_sizes(const TalusProblemDef *def, int rows, const double *gamma, double *v)
 {
     for (int i = 0; i < 2 * def->contact_count; i++) {
@@ -332,8 +332,8 @@ static double norm(const double *x)
     return sqrt(dot(x, x));
 }
 
-/* Length by which a body's angular velocity contributes to the contact velocity: the arm; with one row, the part of the
- * arm across the normal; with six rows, plus the contact's length. */
+/* Length by which a body's angular velocity contributes to the contact velocity: the arm's; with one row, that of its
+ * part across the normal; with six rows, the arm's plus the contact's length L. */
 static double arm_of(const TalusContactDef *c, int rows, int side)
 {
     double arm[3], normal[3], across[3];
@@ -343,6 +343,7 @@ static double arm_of(const TalusContactDef *c, int rows, int side)
     return rows == 1 ? norm(across) : norm(arm) + (rows == 6 ? length_of(c) : 0.0);
 }
 
+/* Magnitude of the terms of D'v + b at a contact, v being magnitudes of the bodies' velocities by component. */
 static double contact_terms(const TalusContactDef *c, int rows, const double *v)
 {
     double sum = fabs(c->bias);
@@ -369,6 +370,7 @@ static void fill_contact_terms(const TalusProblemDef *def, int rows, const doubl
     free(v);
 }
 
+/* The same for every block of a problem given by a matrix; terms[] is zero on entry. */
 static void fill_matrix_terms(const TalusProblemDef *def, int rows, const double *gamma,
                               double *terms)
 {

@@ -45,6 +45,7 @@ static void couple(const TalusSparse *m, int column_shift, int *parent)
             parent[root_of(parent, row)] = root_of(parent, m->column[k] + column_shift);
 }
 
+/* Finds the groups by union-find and lists their members. */
 static void make_groups(const TalusFclib *f, System *s)
 {
     int n = s->dofs + s->joints, *parent = integers((size_t)n);
@@ -98,7 +99,8 @@ static void eliminate(double *a, size_t n, size_t pivot_row, size_t row, double 
         a[row * n + k] -= factor * a[pivot_row * n + k];
 }
 
-/* Writes the inverse of `a`, by Gauss-Jordan with row pivoting; `a` becomes the identity. Returns false if singular. */
+/* Writes the inverse of `a` to `inverse`, zero on entry, by Gauss-Jordan with row pivoting; `a` becomes the identity.
+ * Returns false if singular. */
 static bool invert(double *a, double *inverse, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -198,7 +200,7 @@ static void solve(const System *s, const double *y, bool transposed, double *x)
 
 /* ---- contact velocities ---- */
 
-/* out += factor H' v, with v the velocities that the generalised impulses `force` cause */
+/* out += factor H' v, with v the velocities by `solve` from the generalised impulses `force` */
 static void add_response(const TalusFclib *f, const System *s, const double *force, bool transposed,
                          double factor, double *out)
 {
@@ -238,7 +240,8 @@ static void global_velocity(const TalusFclib *f, const System *s, const double *
     free(force);
 }
 
-/* Writes the diagonal of W = H' M^-1 H; entry c is a sum over all pairs of entries in column c of H. */
+/* Writes the diagonal of W = H' M^-1 H (with joints, by the inverse of [M -G; G' 0]); entry c is a sum over all pairs
+ * of entries in column c of H. */
 static void global_diagonal(const TalusFclib *f, const System *s, double *diagonal)
 {
     int columns = f->H.columns, entries = f->H.start[f->H.rows];
@@ -263,7 +266,8 @@ static void global_diagonal(const TalusFclib *f, const System *s, double *diagon
     free(value);
 }
 
-/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. */
+/* terms = |w| + |H'| |M^-1| (|f| + |H| |r|); r NULL is zero. With joints M^-1 is the inverse of [M -G; G' 0], and f is
+ * continued by b. */
 static void global_terms(const TalusFclib *f, const System *s, const double *r, double *terms)
 {
     double *force = verify_zeros((size_t)(s->dofs + s->joints));
@@ -297,7 +301,7 @@ static void local_terms(const TalusFclib *f, const double *r, double *terms)
     }
 }
 
-/* u = W r + q, or with `symmetric` (W + W')/2 r + q. */
+/* u = W r + q, or with `symmetric` (W + W')/2 r + q; r NULL is zero. */
 static void local_velocity(const TalusFclib *f, const double *r, bool symmetric, double *u)
 {
     memcpy(u, f->q, (size_t)f->W.rows * sizeof *u);

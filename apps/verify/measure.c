@@ -1,4 +1,4 @@
-/* measure.c - independent implementation of docs/reference/metrics.md. */
+/* measure.c - computes the metrics of docs/reference/metrics.md from the data of a VerifyPoint (verify.h). */
 #include "point.h"
 
 #include <float.h>
@@ -143,7 +143,7 @@ static void count_block(const Block *b, TalusMetrics *out)
 }
 
 /* Sums and maxima over blocks; a name with 2 is a sum of squares. zero2: residual at zero impulses; datum: largest of
- * |q| and of the diagonal of N + E; coulomb, fixed: numbers of blocks under these laws. */
+ * |q| and of the diagonal of N + E, tangential entries as means; coulomb, fixed: numbers of blocks under these laws. */
 typedef struct Totals {
     double natural2, natural_max, terms2, terms_max, zero2, gradient2, gap, gap_abs, gap2, q2, g2,
         gamma2, siconos2;

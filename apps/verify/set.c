@@ -55,7 +55,8 @@ static void nearest_in_joint(const VerifySet *set, double *x)
     }
 }
 
-/* Writes the parts of a block (friction; spinning; rolling) and returns their number; 0 for a joint. */
+/* Writes the parts of a block (friction; spinning; rolling) and returns their number: 3 with six rows, 1 with three, 0
+ * with one and for a joint. */
 static int parts_of(const VerifySet *set, Part part[3])
 {
     if (set->rows == 1 || verify_is_joint(set))

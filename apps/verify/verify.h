@@ -1,7 +1,7 @@
 /* verify.h - the independent verifier: recomputes from raw data all figures that a solver reports.
  *
- * The verifier shares no code with src/, only the public structs that hold the data. Bodies keep their physical
- * units, every contact applies its six-row columns of D one by one, M is inverted by Gauss-Jordan, and projections
+ * The verifier shares no code with src/, only the public structs that hold the data. Bodies keep their physical units,
+ * every contact applies its columns of D one by one, the M of FCLIB files is inverted by Gauss-Jordan, and projections
  * use bisection and a search along the sides of sections, or along the circular cone's generator, instead of case
  * distinctions. The code is slow and meant to be read. Out of memory ends the program. */
 #ifndef TALUS_VERIFY_H
@@ -16,7 +16,8 @@ enum { VERIFY_SIDES = 64, VERIFY_ROWS = 6 };
 
 /* Admissible impulses of one block. Of a contact: a cone, whose tangential impulses are bounded by mu times, and whose
  * moments by `spinning` and `rolling` times, the normal impulse; under TALUS_LAW_FIXED a prism, with `estimate` in
- * place of the normal impulse. Of a joint: a box. */
+ * place of the normal impulse. Of a joint: the box of impulses of magnitude up to mu in the rows that it holds, 0 in
+ * the others. */
 typedef struct VerifySet {
     int rows; /* 1, 3 or 6 */
     TalusFrictionModel model;
@@ -33,8 +34,8 @@ void verify_project(int rows, double mu, double *block);
 
 /* The problem evaluated at impulses gamma; owns its arrays. */
 typedef struct VerifyPoint {
-    int blocks, rows;   /* rows per block: 1, 2 (plane contacts), 3 or 6 */
-    VerifySet *set;     /* [blocks]; plane contacts have sets of three rows */
+    int blocks, rows;   /* rows per block: 1, 2 (an FCLIB problem in the plane), 3 or 6 */
+    VerifySet *set;     /* [blocks]; those of problems in the plane have three rows */
     double *normal;     /* [blocks]: (N + E)_nn */
     double *tangential; /* [blocks]: mean of the other diagonal entries of N */
     double *gamma, *q;  /* [rows * blocks] */
@@ -51,11 +52,11 @@ void verify_measure(const VerifyPoint *point, TalusMetrics *out);
 /* Check of a direction delta as proof that the problem has no solution: impulses can grow along delta without bound,
  * cause no velocity, (N + E) delta = 0, and lower the objective, q'delta < 0. */
 typedef struct VerifyCertificate {
-    double outside;  /* distance from the unbounded directions of K, relative to delta */
-    double balance;  /* |(N + E) delta|, relative to its terms */
+    double outside;  /* distance of d_i delta_i from unbounded directions of K, over its length */
+    double balance;  /* |(N + E) delta| over the length of d_i delta_i (scales d_i) */
     double gain;     /* -q'delta / (|q| |delta|), over the blocks where delta is not 0 */
     double rounding; /* part of the gain that may be rounding of q */
-    bool proof; /* outside and balance are at most rounding, and the gain is far above rounding */
+    bool proof; /* outside, balance <= rounding errors; gain above them and 1e12 times balance */
 } VerifyCertificate;
 
 /* Checks the direction point->gamma. The caller scales it by verify_certificate_scale, so that g - q equals (N + E)
@@ -70,16 +71,16 @@ VerifyPoint verify_def_point(const TalusProblemDef *def, const double *gamma);
 void verify_set_estimate(VerifyPoint *point, const double *estimate);
 
 /* Evaluates an FCLIB problem at impulses r, in the rows of the file, under one friction model. N is (W + W')/2, or W as
- * stored under TALUS_LAW_COULOMB; W is H' M^-1 H in a global problem. If no contact has friction, the point has the
- * normal rows alone. `as_stored` (may be NULL) receives u with W as stored, in all rows of the file. Returns false with
- * a reason if M cannot be inverted here. */
+ * stored under TALUS_LAW_COULOMB; W is H' M^-1 H in a global problem. If no contact has friction, or the model's
+ * section is none, the point has the normal rows alone. `as_stored` (may be NULL) receives u with W as stored, in all
+ * rows of the file. Returns false with a reason if M (with joints, M and G together) cannot be inverted here. */
 bool verify_fclib_point(const TalusFclib *problem, TalusFrictionModel model, const double *r,
                         VerifyPoint *out, double *as_stored, const char **reason);
 
 /* ---- a problem's def ---- */
 
-/* Numbers of the problem: verify_blocks of blocks, verify_rows of rows per block (1, 3 or 6: the maximum over
- * contacts), verify_size of all rows. */
+/* Numbers of the problem: verify_blocks of blocks, verify_rows of rows per block (1, 3 or 6: the most that a contact
+ * needs; of a problem given by a matrix, its own, or 1 if no block has a section), verify_size of all rows. */
 int verify_blocks(const TalusProblemDef *def);
 int verify_rows(const TalusProblemDef *def);
 int verify_size(const TalusProblemDef *def);
@@ -95,7 +96,7 @@ void verify_body_velocity(const TalusProblemDef *def, const double *gamma, doubl
 /* Writes the contact velocity, [size]: u = D'v + b of a problem given by contacts, N gamma + q of one given by a
  * matrix. gamma NULL gives q. */
 void verify_velocity(const TalusProblemDef *def, const double *gamma, double *u);
-/* Writes the gradient u + E gamma, [size]. */
+/* Writes the gradient u + E gamma, [size]; gamma must not be NULL. */
 void verify_gradient(const TalusProblemDef *def, const double *gamma, double *gradient);
 /* Writes N x, [size]. */
 void verify_product(const TalusProblemDef *def, const double *x, double *out);

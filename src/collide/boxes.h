@@ -10,23 +10,25 @@
  * axis gives their distance, and the boxes are handled as general convex bodies.
  *
  * Of nearly equal axes, faces are preferred, first those of the first box, by a small fraction of the boxes' size: a
- * stack at rest then keeps its features from step to step although rounding moves the boxes. The gap is measured over
- * the face, so its error is only the square of that angle. */
+ * stack at rest then keeps its features from step to step although rounding moves the boxes. Gaps are then measured
+ * over that face, whose normal is at most 2^-11 rad off the best axis (TALUS_BOX_HAIR), so their relative error is of
+ * the order of the square of this angle. */
 #ifndef TALUS_COLLIDE_BOXES_H
 #define TALUS_COLLIDE_BOXES_H
 
 #include "collide/convex_manifold.h"
 
-/* Features of a face: its number 2 axis + positive << 12, that of the other box's side << 8, the corner's id, and
- * TALUS_FROM_SECOND if the face is the second box's. Of edges: TALUS_FROM_EDGES and four bits for each edge. */
+/* Feature of a face: (2 axis + positive) << 12, the same number of the other box's side << 8, the corner's id, and
+ * TALUS_FROM_SECOND if the face is the second box's. Of edges: TALUS_FROM_EDGES, first edge << 4, second edge
+ * (talus_box_farthest_edge). */
 enum { TALUS_BOX_CORNERS = 8, TALUS_FROM_EDGES = 1 << 16, TALUS_FROM_SECOND = 1 << 15 };
 
 /* Tolerances are relative to the smallest half extent. */
 #define TALUS_BOX_BIAS 0x1p-8          /* preference of faces over nearly equal axes */
-#define TALUS_BOX_CLIP 0x1p-10         /* corners up to this far outside of a parallel face stay */
-#define TALUS_BOX_TINY 0x1p-21         /* the same for other faces, and for edges */
+#define TALUS_BOX_CLIP 0x1p-10         /* parallel faces are widened by this before clipping */
+#define TALUS_BOX_TINY 0x1p-21         /* the same for other faces; tolerance of edges */
 #define TALUS_BOX_HAIR (1.0 - 0x1p-23) /* cosine above which axes are nearly equal: 2^-11 rad */
-#define TALUS_BOX_LEAN 0.875           /* cosine above which a face adds to an edge contact */
+#define TALUS_BOX_LEAN 0.875           /* cosine above which facing parts replace an edge point */
 /* sin^2 of the angle below which two edges count as parallel: their product adds nothing to the face normals. */
 #define TALUS_BOX_PARALLEL 0x1p-20
 
@@ -36,7 +38,7 @@ typedef struct TalusBoxAt {
     TalusVec3 centre; /* relative to the first box */
 } TalusBoxAt;
 
-/* The axes are the unit vectors rotated by talus_rotate. */
+/* Sets box from the pose. axis[k] is talus_rotate of unit vector k, written out. */
 TALUS_INLINE void talus_box_at(const TalusPose *pose, TalusVec3 centre, TalusBoxAt *box)
 {
     TalusQuat q = pose->orientation;
@@ -71,7 +73,7 @@ TALUS_INLINE double talus_box_bias(double cosine, double distance, double bias)
     return cosine > TALUS_BOX_HAIR && distance > -64.0 * bias ? bias : 0.0;
 }
 
-/* Distance of the boxes along face normal i of the first box. Sets from_a[i], cosine[i] and size[i]. */
+/* Free space between the boxes along face normal i of the first box. Sets from_a[i], cosine[i] and size[i]. */
 TALUS_INLINE double talus_box_along_first(TalusBoxes *p, int i)
 {
     double shadow = p->a.half[i];
@@ -84,6 +86,7 @@ TALUS_INLINE double talus_box_along_first(TalusBoxes *p, int i)
     return fabs(p->from_a[i]) - shadow;
 }
 
+/* Free space along face normal j of the second box. Sets from_b[j]; size[][j] must be set. */
 TALUS_INLINE double talus_box_along_second(TalusBoxes *p, int j)
 {
     double shadow = p->b.half[j];
@@ -93,7 +96,8 @@ TALUS_INLINE double talus_box_along_second(TalusBoxes *p, int j)
     return fabs(p->from_b[j]) - shadow;
 }
 
-/* Returns the face normal with the largest distance, or the first whose distance is not below `reach`. */
+/* Returns the face normal with the largest distance, or the first whose distance is not below `reach`. A normal of the
+ * second box must exceed a nearly equal one of the first by `bias` (talus_box_bias). */
 TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias, double reach)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
@@ -121,8 +125,10 @@ TALUS_INLINE TalusSeparation talus_box_separate_faces(TalusBoxes *p, double bias
     return best;
 }
 
-/* Returns the product of edges with the largest distance if that is above `least`, else one with distance -INFINITY. In
- * the frame of a, e_i x b_j has no component i, and |b_k . (a_i x b_j)| = |a_i . b_l| with l the third. */
+/* Returns the product of edges with the largest distance if that is above `least`, else one with distance -INFINITY.
+ * a_i and b_j are axes: along a_i x b_j, box a extends by half[i1] |a_i2 . b_j| + half[i2] |a_i1 . b_j|, i1 and i2
+ * being the other axes, and box b alike; these lengths, `between` and `over` are multiplied by |a_i x b_j|, the
+ * sine. */
 TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, double least)
 {
     TalusSeparation best = {-INFINITY, {0.0, 0.0, 0.0}, -1, -1};
@@ -156,10 +162,10 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
 
 /* ---- face against face ----------------------------------------------------------------------- */
 
-/* Distance of a corner outside of border 0, 1, 2, 3 of the face, at +u, +v, -u, -v. Corners of the clipped side are
- * candidates as in manifold.h: u, v along the face, height over it. `id`: a corner of the side, or the intersection of
- * an edge of it with a border of the face. `edge`: the edge that leaves the corner (0 .. 3: of the side, 4 .. 7: along
- * border 0 .. 3). */
+/* Distance of a corner outside of border 0, 1, 2, 3 of the face, at +u, +v, -u, -v, m; half extents of the face in
+ * `half`. Corners of the clipped side are candidates as in manifold.h: u, v along the face, height over it. `id`: a
+ * corner of the side, or the intersection of an edge of it with a border of the face. `edge`: the edge that leaves the
+ * corner (0 .. 3: of the side, 4 .. 7: along border 0 .. 3). */
 TALUS_INLINE double talus_box_outside(const TalusCandidate *c, int border, const double half[2])
 {
     double x = border & 1 ? c->v : c->u;
@@ -193,8 +199,8 @@ typedef struct TalusFaceContact {
     double reach;
 } TalusFaceContact;
 
-/* Returns the axis of the side of `box` that faces the normal most. *positive: the side is at +axis; *parallel: it is
- * parallel to the face. */
+/* Returns the axis of the side of `box` that most faces against `normal`. *positive: the side is at +axis; *parallel:
+ * it is parallel to the face up to TALUS_BOX_HAIR. */
 TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, bool *positive,
                                        bool *parallel)
 {
@@ -212,6 +218,7 @@ TALUS_INLINE int talus_box_facing_side(const TalusBoxAt *box, TalusVec3 normal, 
     return side;
 }
 
+/* Sets the four corners of a side of the other box: u, v along the face from its centre, height over it. */
 TALUS_INLINE void talus_box_corners(const TalusFaceContact *c, int side, bool positive,
                                     TalusCandidate corner[4])
 {
@@ -258,8 +265,8 @@ TALUS_INLINE bool talus_box_over(const TalusCandidate *corner, int count, const 
     return fabs(u) <= count * half[0] && fabs(v) <= count * half[1];
 }
 
-/* Adds the manifold of a face. False if the face's distance is not that of the boxes: they are apart, and their nearest
- * points are not over the face. */
+/* Adds the manifold of a face. False if no corner of the clipped side is in reach, or if the boxes are apart and their
+ * nearest points are not over the face: then `distance` is not that of the boxes. */
 TALUS_INLINE bool talus_box_manifold_faces(const TalusFaceContact *c, double distance,
                                            TALUS_MANIFOLD_SINK *sink)
 {

@@ -1,4 +1,4 @@
-/* collide/broad.c - see broad.h. */
+/* collide/broad.c - searches the grid and the walls for pairs of bodies (broad.h). */
 #include "collide/broad.h"
 
 #include "base/memory.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* MAX_RANGES: nine rows, each cut in two where the grid folds, and a spare one for an empty range. */
+/* MAX_RANGES: nine rows, each cut in two where the grid folds, and one more, as add_range writes empty ranges, too. */
 enum { GRAIN = 512, BUFFER = 128, HITS = 256, BATCH = 128, MAX_RANGES = 19 };
 
 /* Search of one chunk of bodies. The fat sphere of a body has its radius plus a margin, so that those of two bodies in
@@ -19,7 +19,7 @@ typedef struct Search {
     double envelope, rest; /* options->envelope; 2 h times the reference speed, in units */
     TalusPair buffer[TALUS_RUNS][BUFFER];
     int buffered[TALUS_RUNS];
-    uint32_t hit[HITS]; /* entries whose fat spheres overlap that of the current one */
+    uint32_t hit[HITS]; /* entries whose fat spheres overlap the current entry's */
 } Search;
 
 /* Contiguous entries of the grid. */
@@ -62,7 +62,8 @@ static inline void add(Search *s, int run, uint32_t a, uint32_t b)
     s->buffer[run][s->buffered[run]++] = pair;
 }
 
-/* Adds a pair that is not two moving spheres, with a moving body first; none if both are fixed or driven. */
+/* Adds a pair that is not two free spheres, with a free body first: the lower slot if both are free. Adds none if
+ * neither is. */
 static void add_other(Search *s, uint32_t a, uint32_t b)
 {
     const TalusBodyView *v = s->grid->bodies;
@@ -78,9 +79,9 @@ static void add_other(Search *s, uint32_t a, uint32_t b)
     add(s, sphere_fixed ? TALUS_RUN_SPHERE_FIXED : TALUS_RUN_GENERAL, a, b);
 }
 
-/* Adds two entries with overlapping fat spheres: two moving spheres if they are in contact, any other pair always, for
- * the narrow phase to decide. Most pairs of spheres are so near that speeds need no evaluation; the factor 1 - 2^-18
- * guards that shortcut against rounding. */
+/* Adds the pair of entries i and j, whose fat spheres overlap: two free spheres if their gap is below the envelope, any
+ * other two bodies always (add_other), for the narrow phase to decide. Most pairs of spheres are so near that speeds
+ * need no evaluation; the factor 1 - 2^-18 guards that shortcut against rounding. */
 static inline void meet(Search *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
@@ -150,6 +151,7 @@ static void scan(Search *s, uint32_t i, const Range *range, int ranges)
     meet_hits(s, i, hits);
 }
 
+/* Writes a range after `ranges` others; an empty one does not count. Returns the number of ranges. */
 static int add_range(Range *range, int ranges, uint32_t begin, uint32_t end)
 {
     range[ranges].begin = begin;
@@ -194,7 +196,7 @@ static int neighbours(const TalusGrid *grid, const TalusLevel *level, uint32_t c
 }
 
 /* Tests entry i against a coarser level. A partner's fat radius is at most edge / 2, so its centre is at most fat +
- * edge / 2 away: two or three cells in each direction. */
+ * edge / 2 away: two or three cells along each axis, because fat is at most edge / 4. */
 static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
 {
     const TalusGridBody *me = &s->grid->body[i];
@@ -216,9 +218,9 @@ static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
     scan(s, i, range, ranges);
 }
 
-/* Adds the walls near body i; in periodic space, near its image that is nearest to the wall. The envelope
- * contains envelope * size of the body, as a wall has no size, but fat contains only half of that. The other half is at
- * most envelope * fat / 2, because size <= fat. */
+/* Adds the walls near the body of entry i; in periodic space, near its image that is nearest to the wall. Against a
+ * wall of size 0 the envelope contains envelope * size of the body, but fat contains only half of that. The other half
+ * is at most envelope * fat / 2, because size <= fat. */
 static void search_walls(Search *s, uint32_t i)
 {
     const TalusGrid *grid = s->grid;
@@ -238,6 +240,7 @@ static void search_walls(Search *s, uint32_t i)
     }
 }
 
+/* Index of the level to which a cell belongs. */
 static int level_of_cell(const TalusGrid *grid, uint32_t cell)
 {
     int l = grid->levels - 1;
@@ -255,7 +258,8 @@ static void begin_search(Search *s, TalusBroad *broad)
     memset(s->buffered, 0, sizeof s->buffered);
 }
 
-/* Tests entries begin .. end - 1 against the entries after them in the cells around, coarser levels and walls. */
+/* Tests entries begin .. end - 1 against later entries of their cell, the 13 cells that follow it, coarser levels and,
+ * except for images, walls. */
 static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -281,8 +285,9 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         flush(&s, run);
 }
 
-/* As search_chunk, for pairs with a body of the subset `around`. Bodies of the subset search all cells of their level,
- * and walls. All bodies search the coarser levels, because larger bodies of the subset do not search for smaller. */
+/* As search_chunk, but finds at least the pairs with a body of the subset `around`. Bodies of the subset search all 27
+ * cells around them in their level, and walls. All bodies search the coarser levels, because a body of the subset does
+ * not search the finer ones. */
 static void search_around_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;

@@ -24,7 +24,8 @@ TALUS_INLINE double talus_clamp_one(double t)
     return fmin(fmax(t, -1.0), 1.0);
 }
 
-/* Adds the contact of two balls about points given by their arms. If the points coincide, the normal is `fallback`. */
+/* Adds the contact of two balls about points given by their arms, if its gap is below `reach`. If the points coincide,
+ * the normal is `fallback`. */
 TALUS_INLINE void talus_manifold_balls(const TalusPose *a, const TalusPose *b, TalusVec3 arm_a,
                                        TalusVec3 arm_b, double radius_a, double radius_b,
                                        TalusVec3 fallback, uint32_t feature, double reach,
@@ -97,7 +98,8 @@ TALUS_INLINE void talus_capsules_manifold(const TalusCapsules *c, double s, doub
                          c->reach, c->sink);
 }
 
-/* Adds the contacts of parallel segments, at the ends of their common part along a's. Returns the smaller gap. */
+/* Adds the contacts of parallel segments, at the ends of their common part along a's. Returns the smaller gap; INFINITY
+ * if they have no common part. */
 TALUS_INLINE double talus_capsules_along(const TalusCapsules *c)
 {
     double pp = talus_dot(c->p, c->p), pq = talus_dot(c->p, c->q);

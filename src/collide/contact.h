@@ -2,10 +2,10 @@
  *
  * Contacts come in three runs, each in the canonical order (a, b, feature). Their order, and every sum over them,
  * therefore depends on the state alone, not on threads or history.
- *   1. sphere-sphere  both bodies move and are spheres          } compact form: the arms are
- *   2. sphere-fixed   a is a moving sphere, b a fixed body      } radius times the normal
- *   3. general        all others, including driven bodies; arms are stored
- * a < b in runs 1 and 3 unless b is fixed or driven; a always moves freely. The normal points from a to b. */
+ *   1. sphere-sphere  a and b are free spheres                       } arms are not stored but
+ *   2. sphere-fixed   a is a free sphere, b a fixed body             } computed (contact_arms.h)
+ *   3. general        all others; arms are stored
+ * a is always free; a < b if b is free, too. The normal points from a to b. */
 #ifndef TALUS_COLLIDE_CONTACT_H
 #define TALUS_COLLIDE_CONTACT_H
 
@@ -14,7 +14,7 @@
 
 #include <talus/math.h>
 
-/* Pairs of bodies that detection ignores. */
+/* Which pairs of bodies detection ignores: those whose groups do not meet, and excluded ones. */
 typedef struct TalusFilter {
     const uint8_t *group;          /* by body */
     const uint32_t *meets;         /* by group: bit g is set if the group meets group g */
@@ -43,7 +43,7 @@ TALUS_INLINE bool talus_may_meet(const TalusFilter *f, uint32_t a, uint32_t b)
     return (f->meets[f->group[a]] >> f->group[b] & 1) && !talus_is_excluded(f, a, b);
 }
 
-/* A body is moved by forces, does not move, moves as prescribed, or is left out of steps until it wakes. */
+/* In this order, a body: is moved by forces; never moves; moves as prescribed; is at rest until something wakes it. */
 enum { TALUS_MOBILITY_FREE, TALUS_MOBILITY_FIXED, TALUS_MOBILITY_DRIVEN, TALUS_MOBILITY_ASLEEP };
 
 /* Bodies as collision detection sees them. The world owns the arrays, which are indexed by body slot. */
@@ -51,10 +51,10 @@ typedef struct TalusBodyView {
     int count; /* slots, dead ones included */
     const TalusVec3 *position;
     const TalusQuat *orientation;
-    const TalusVec3 *velocity; /* v + h g: linear velocity at the start of the step plus gravity */
+    const TalusVec3 *velocity; /* free velocity v_f; in redetection the solved one */
     const TalusVec3 *spin;     /* angular velocity; NULL: no body rotates */
-    const double *radius;      /* sphere radius or bounding radius; 0: unbounded */
-    const double *size;        /* scale of margins: sphere radius, else smallest half extent */
+    const double *radius;      /* sphere radius, else bounding radius; 0: unbounded */
+    const double *size;        /* sphere radius, else smallest half extent; 0: planes, surfaces */
     const int32_t *shape;      /* index into shapes, -1 for a dead slot */
     const uint8_t *mobility;   /* TALUS_MOBILITY_* */
     const TalusShape *shapes;
@@ -126,17 +126,19 @@ void talus_detector_destroy(TalusDetector *detector);
  *     envelope * min(size) + h * (closing speed along the contact's normal, now or if one body is stopped,
  *                                 + surface speeds by spin of non-spheres + friction * sliding speed
  *                                 + 2 reference_speed)
- * where sizes of 0 (walls) do not count. Transfers the impulses of contacts with the same key (a, b, feature)
- * from the list of the previous call. The detector owns the list, which is valid until the next call. Allocates nothing
- * once capacities suffice.
+ * where a size of 0 (planes and surfaces) does not count in the minimum. Transfers the impulses of contacts with the
+ * same key (a, b, feature) from the list of the previous call. The detector owns the list, which is valid until the
+ * next call. Allocates nothing once capacities suffice.
  *
- * Fails with TALUS_ERR_NUMERIC if a body's numbers are not finite, and with TALUS_ERR_UNSUPPORTED if two shapes within
- * reach have no contact function or more than INT32_MAX contacts are needed. The previous list is then unchanged. */
+ * Fails with TALUS_ERR_NUMERIC if a body's numbers are not finite, with TALUS_ERR_ARGUMENT if an option is negative or
+ * not finite, a sphere's size is not its radius, or a free body has a shape for walls only, and with
+ * TALUS_ERR_UNSUPPORTED if two shapes within reach have no contact function, a body or wall does not fit the period
+ * (fit.h), or more than INT32_MAX pairs or contacts are needed. The previous list is then unchanged. */
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 
-/* Number of bodies that, in the last talus_detect or talus_detector_find_missed, moved so far within h that a contact
- * may be missing, because two bodies meet as nearest images only in periodic space. A shorter h has fewer. */
+/* Number of bodies and walls whose margin the last talus_detect or talus_detector_find_missed had to clip so far that a
+ * contact may be missing: in periodic space two bodies meet as nearest images only (fit.h). A shorter h clips fewer. */
 int talus_detector_clipped(const TalusDetector *detector);
 
 /* Subset of bodies to redetect. */
@@ -146,9 +148,9 @@ typedef struct TalusRedetectSubset {
 } TalusRedetectSubset;
 
 /* Finds contacts that are missing from the list of the last talus_detect: points at which a body of `look`, with the
- * velocities and spins of `bodies`, would overlap another body within the step by more than h times the tolerance. A
- * pair of convex bodies with any contact in the list is not searched. Sets *missed to their number. The list does not
- * change until talus_detector_take_missed adds them, with zero impulses. */
+ * velocities and spins of `bodies`, would overlap another body at the end of the step by more than h times the
+ * tolerance. A pair of which each body is convex or a plane is not searched if it has any contact in the list. Sets
+ * *missed to their number. The list does not change until talus_detector_take_missed adds them, with zero impulses. */
 TalusStatus talus_detector_find_missed(TalusDetector *detector, TalusPool *pool,
                                        const TalusBodyView *bodies,
                                        const TalusDetectOptions *options,
@@ -158,8 +160,8 @@ void talus_detector_take_missed(TalusDetector *detector);
 /* Returns the list of the last talus_detect (count 0 before the first), dropped impulses set to zero. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 
-/* Zeroes the impulses of a body's contacts, because another body may use its slot next. Done at the next call that
- * uses the list, in one pass for any number of bodies. */
+/* Zeroes the impulses of a body's contacts, because another body may use its slot next. Done by the next talus_detect,
+ * talus_detector_contacts or talus_detector_restore, in one pass for any number of bodies. */
 void talus_detector_drop_impulses(TalusDetector *detector, uint32_t body);
 
 /* For restart: copies a list as if the last talus_detect had made it. */

@@ -5,7 +5,8 @@
 #include "collide/contact.h"
 #include "collide/period.h"
 
-/* Returns the arms of contact i from the positions and radii of all bodies. */
+/* Returns the arms of contact i, given positions and radii by body. `period` must not be NULL; all its axes may be
+ * off. */
 static inline TalusArms talus_contact_arms(const TalusContactList *list, int i,
                                            const TalusVec3 *position, const double *radius,
                                            const TalusPeriod *period)

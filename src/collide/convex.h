@@ -3,12 +3,12 @@
  * With s(n) = min n.b - max n.a, the free space between the bodies along a unit direction n, the signed distance is the
  * maximum of s(n): the distance if the bodies are apart, minus the shortest translation that separates them if they
  * overlap. Three steps find n:
- *   1. GJK (gjk.h). It suffices if the bodies are apart by more than a tiny part of their size.
+ *   1. GJK (gjk.h). It suffices if the cores are apart by more than TALUS_CONVEX_TOUCHING times their size.
  *   2. The polytope (epa.h) finds the direction of that translation, roughly for curved bodies.
  *   3. b is moved in that direction until it is clear of a by `clearance`, and GJK finds the nearest points of the two:
  *      the direction n' between them has s(n') >= s(n). (b moved by t = |t| n; the distance found is s(n') + t.n', at
- *      least s(n) + |t|, and t.n' <= |t|.) Repeated while s grows; each time an error of the direction shrinks by
- *      (depth + clearance) / (radius of curvature of C + clearance).
+ *      least s(n) + |t|, and t.n' <= |t|.) Repeated while s grows; each time the error of the direction is multiplied
+ *      by (depth + clearance) / (radius of curvature of C + clearance), where C = {a - b} is the set of gjk.h.
  * Bodies that barely touch are therefore evaluated while apart, so their normal is as accurate as that of any others:
  * it is never the direction of a vector of length zero. */
 #ifndef TALUS_COLLIDE_CONVEX_H
@@ -76,7 +76,7 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
             out->normal = n;
             out->gap = found;
         }
-        /* along the normal, the midpoint of the two points stays that of GJK's */
+        /* puts the points `gap` apart along the normal, with the midpoint of GJK's two points */
         double off = talus_dot(out->normal, talus_sub(on_b, on_a)) - out->gap;
         out->on_a = talus_madd(on_a, 0.5 * off, out->normal);
         if (!better)
@@ -85,8 +85,8 @@ TALUS_OUTLINE void talus_convex_refine(const TalusConvexPair *p, TalusVec3 norma
     out->on_b = talus_madd(out->on_a, out->gap, out->normal);
 }
 
-/* Steps 2 and 3, from the simplex of GJK. The polytope is rough, so step 3 is tried with up to TALUS_EPA_RIVALS of its
- * faces, and the shortest translation is kept. */
+/* Steps 2 and 3, from the simplex of GJK. The polytope is rough, so step 3 starts from its result, then from normals of
+ * faces that may be shallower, at most TALUS_EPA_RIVALS in all, and the shortest translation is kept. */
 TALUS_INLINE void talus_convex_deep(const TalusConvexPair *p, const TalusGjk *g, TalusNearest *out)
 {
     TalusEpa e;
@@ -157,8 +157,8 @@ TALUS_INLINE double talus_pose_core_margin(const TalusPose *pose)
 }
 
 /* Finds the nearest points of a convex body x, with its margin, and a triangle. Corners and results are relative to x's
- * position, in world axes; the normal points from x to the triangle. If they overlap, the shortest translation counts,
- * to either side. False if the gap is not below `reach`. */
+ * position, in the axes in which x->orientation is given (world or mesh); the normal points from x to the triangle. If
+ * they overlap, the shortest translation counts, to either side. False if the gap is not below `reach`. */
 TALUS_INLINE bool talus_convex_triangle(const TalusPose *x, const TalusVec3 corner[3], double reach,
                                         TalusNearest *out)
 {

@@ -4,8 +4,9 @@
  *   2. count the manifold points of each chunk of the other pairs, which gives the index of its first contact
  *   3. match the first run with the old list, then overwrite that list in place
  *   4. write the contacts of the other runs; match them with the old list's keys
- * Manifold points of the third run are expensive, so step 4 reuses those of step 2 as far as the drafts hold them: two
- * points per pair, of the first million pairs. All others are computed twice.
+ * Manifold points of the third run are expensive, so step 4 copies those of step 2 from drafts: of the first 2^20
+ * pairs, each chunk of 64 pairs has a draft of 128 points. Chunks with more points, later chunks and the second run are
+ * computed twice.
  *
  * The old list is unchanged up to step 3, so a failed call leaves it as it was. */
 #include "collide/detector.h"
@@ -152,7 +153,7 @@ static void take_point(void *context, const TalusManifoldPoint *touch)
     }
 }
 
-/* Passes the manifold points of a pair to take_point; false if its shapes have no contact function. */
+/* Passes the manifold points of a pair to take_point; false if talus_narrow knows no contact function for it. */
 static bool write_pair(Writer *w, TalusPair pair)
 {
     const TalusBodyView *v = w->d->bodies;
@@ -190,8 +191,9 @@ static void note_unsupported(TalusDetector *d, long long pair)
         ;
 }
 
-/* Finds the contacts of pairs begin .. end - 1 of the run, and writes them in canonical order if all fit into the
- * writer's capacity. Returns their number. */
+/* Finds the contacts of pairs begin .. end - 1 of the run, and writes them in canonical order; what is written is
+ * complete only if all fit into the writer's capacity. Returns their number. Stops at a pair without a contact
+ * function, and notes it. */
 static int64_t find_touches(Writer *w, TalusDetector *d, int64_t begin, int64_t end)
 {
     int64_t total = 0;
@@ -219,6 +221,7 @@ static bool has_draft(const TalusDetector *d, int64_t chunk)
     return d->run == TALUS_RUN_GENERAL && chunk < d->drafts;
 }
 
+/* Sets run_chunk[chunk] to the number of its contacts, and fills its draft if it has one. */
 static void count_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
@@ -231,12 +234,13 @@ static void count_touches(void *context, int64_t begin, int64_t end, int64_t chu
     d->run_chunk[chunk] = find_touches(&w, d, begin, end);
 }
 
-/* Index of the first contact of the second or third run. */
+/* Index of the first contact of the current run, the second or third. */
 static int64_t first_of_run(const TalusDetector *d)
 {
     return d->list.sphere_sphere + (d->run == TALUS_RUN_GENERAL ? d->list.sphere_fixed : 0);
 }
 
+/* Writes the contacts of a chunk to the list: from its draft, or computed again. */
 static void write_touches(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
@@ -261,7 +265,8 @@ static TalusStatus unsupported_pair(const TalusDetector *d, TalusPair pair)
                              talus_body_kind(d->bodies, pair.b), pair.b);
 }
 
-/* Makes `run` current. d->chunk has a number per chunk of the second run and one more, then the same of the third. */
+/* Makes `run`, the second or third, current. d->chunk has a number per chunk of the second run and one for its end,
+ * then the same for the third. */
 static void select_run(TalusDetector *d, int run)
 {
     int64_t before = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN) + 1;
@@ -269,7 +274,7 @@ static void select_run(TalusDetector *d, int run)
     d->run_chunk = d->chunk + (run == TALUS_RUN_GENERAL ? before : 0);
 }
 
-/* Sets *count to the number of contacts of a run, and run_chunk[] to the index of each chunk's first. */
+/* Sets *count to the number of contacts of a run, and run_chunk[] to the index within the run of each chunk's first. */
 static TalusStatus count_run(TalusDetector *d, TalusPool *pool, int run, int64_t *count)
 {
     const TalusPairList *pairs = &d->broad.run[run];
@@ -318,7 +323,8 @@ static void match_keys(void *context, int64_t begin, int64_t end, int64_t chunk)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Reserves memory for the new list, which keeps the old one, and for the keys of the larger of both. */
+/* Grows the arrays of the list to the new lengths without losing the old list, and old_key to the keys of runs 2 and 3
+ * of the longer of both. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
 {
     int64_t count = d->broad.run[TALUS_RUN_SPHERES].count + fixed + general;

@@ -1,11 +1,11 @@
-/* collide/detector.h - internals of the detector. */
+/* collide/detector.h - memory and state of the detector, shared by detect.c and missed.c. */
 #ifndef TALUS_COLLIDE_DETECTOR_H
 #define TALUS_COLLIDE_DETECTOR_H
 
 #include "collide/broad.h"
 #include "collide/narrow.h"
 
-/* A contact that is missing from the list. */
+/* A contact that redetection has found and the list lacks; `run`: TALUS_RUN_*. */
 typedef struct TalusMissed {
     int run;
     TalusContact contact;
@@ -16,8 +16,8 @@ struct TalusDetector {
     TalusContactList list;
     TalusVec3 *spare;    /* impulses of the new list while it is made */
     TalusKey *old_key;   /* keys of the second and third run of the old list */
-    int64_t *chunk;      /* by chunk of pairs: number of contacts, later index of the first */
-    TalusContact *draft; /* contacts found while the third run is counted: DRAFT per chunk */
+    int64_t *chunk;      /* by chunk of runs 2 and 3: contacts, later index of its first */
+    TalusContact *draft; /* contacts found while run 3 is counted: up to DRAFT per chunk */
     TalusArms *draft_arms;
     uint8_t *dropped; /* by body: the impulses of its contacts are to be zeroed */
     bool any_dropped;
@@ -28,16 +28,17 @@ struct TalusDetector {
     /* Valid during a call. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
-    TalusContactList old;     /* lengths of the old runs */
-    atomic_llong unsupported; /* lowest index of a pair of the run without a contact function */
-    int run;                  /* run that is counted or written */
+    TalusContactList old;     /* lengths of the old list's runs */
+    atomic_llong unsupported; /* lowest index of a pair of the run that the narrow phase refuses */
+    int run;                  /* run that is counted, written or searched */
     int64_t *run_chunk;       /* part of chunk for this run */
     int64_t drafts;           /* number of chunks of the third run with a draft */
     const TalusRedetectSubset *look;
     atomic_llong found; /* missing contacts found so far; may exceed the capacity */
 };
 
-/* Returns the first of the contacts low .. high - 1 whose key is not below `key`, or high. */
+/* Returns the index of the first contact in low .. high - 1, sorted by key, whose key is not below `key`; high:
+ * none. */
 static inline int64_t talus_find_key(const TalusContact *old, int64_t low, int64_t high,
                                      TalusKey key)
 {

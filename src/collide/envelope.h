@@ -2,13 +2,14 @@
  *
  *     envelope min(size) + h (closing + spin + friction sliding + 2 reference speed)
  *
- * closing is the largest of three speeds along the contact's normal n, which for spheres is the line of centres: (v_a -
- * v_b).n, at which the bodies approach now; v_a.n, if b is stopped within the step; -v_b.n, if a is stopped. The last
- * two matter when a falling bed reaches the floor: its bodies do not approach each other until the first of them is
- * stopped. A fast body widens only the envelopes of the bodies ahead of it.
+ * closing is the largest of three speeds along the contact's normal n (for spheres the line of centres), or 0 if none
+ * is positive: (v_a - v_b).n, at which the bodies approach now; v_a.n, if b is stopped within the step; -v_b.n, if a is
+ * stopped. The last two matter when a falling bed reaches the floor: its bodies do not approach each other until the
+ * first of them is stopped. Through closing, a fast body widens only its envelopes with bodies ahead of it. spin is the
+ * speed at which rotation may close a gap (talus_body_spin).
  *
- * The convex law of friction holds a sliding contact open by h mu |u_t|. With a narrower envelope such a contact would
- * appear and disappear. Sliding is bounded by |v_a - v_b| plus both surface speeds. */
+ * The convex law of friction, ccp, holds a sliding contact open by h mu |u_t|. With a narrower envelope such a contact
+ * would appear and disappear. sliding is an upper bound, |v_a - v_b| plus both surface speeds. */
 #ifndef TALUS_COLLIDE_ENVELOPE_H
 #define TALUS_COLLIDE_ENVELOPE_H
 
@@ -26,7 +27,7 @@ TALUS_INLINE TalusVec3 talus_body_velocity(const TalusBodyView *bodies, uint32_t
                                                        : bodies->velocity[i];
 }
 
-/* Largest surface speed by rotation; m/s. */
+/* Largest surface speed by rotation, |w| times the bounding radius, m/s; 0 for fixed and unbounded bodies. */
 TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
 {
     if (!bodies->spin || bodies->mobility[i] == TALUS_MOBILITY_FIXED)
@@ -56,7 +57,7 @@ TALUS_INLINE double talus_sliding_speed(const TalusBodyView *bodies, uint32_t a,
     return talus_norm(v) + (talus_surface_speed(bodies, a) + talus_surface_speed(bodies, b));
 }
 
-/* The smaller size; a wall has size 0, which does not count. */
+/* The smaller size; a size of 0 (planes, surfaces) does not count unless both are 0. */
 TALUS_INLINE double talus_smaller_size(double a, double b)
 {
     return a > 0.0 && (a < b || !(b > 0.0)) ? a : b;
@@ -102,7 +103,7 @@ TALUS_INLINE TalusVec3 talus_body_distance(const TalusBodyView *bodies, uint32_t
     return bodies->period ? talus_image(bodies->period, d) : d;
 }
 
-/* Envelope without the closing speed of two moving spheres, whose spins close no gap. */
+/* Envelope of two free spheres, whose rotation closes no gap, without the closing speed. */
 TALUS_INLINE double talus_spheres_envelope_base(const TalusBodyView *bodies,
                                                 const TalusDetectOptions *options, uint32_t a,
                                                 uint32_t b)
@@ -115,7 +116,8 @@ TALUS_INLINE double talus_spheres_envelope_base(const TalusBodyView *bodies,
         options, talus_smaller_size(bodies->size[a], bodies->size[b]), 0.0, sliding + turning);
 }
 
-/* True if two moving spheres, d from a to b, are in contact. Swapping a and b and negating d gives the same bits. */
+/* True if two free spheres, d from centre a to centre b, have a gap below their envelope, or the same centre. With a
+ * and b swapped and d negated, rounding is the same, and so is the result. */
 TALUS_INLINE bool talus_spheres_reach(const TalusBodyView *bodies,
                                       const TalusDetectOptions *options, TalusVec3 d, uint32_t a,
                                       uint32_t b)

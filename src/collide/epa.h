@@ -62,7 +62,8 @@ TALUS_INLINE void talus_epa_add_face(TalusEpa *e, int i, int j, int k)
 
 /* ---- the first tetrahedron ------------------------------------------------------------------- */
 
-/* Squared measure of how far w is off the simplex of 1, 2 or 3 points: length, area or volume that it would add. */
+/* Measure of how far w is off the simplex of 1, 2 or 3 points: square of the length, area or volume that it would span
+ * with them, up to a factor. */
 TALUS_INLINE double talus_epa_off_line(const TalusEpa *e, TalusVec3 w)
 {
     TalusVec3 d = talus_sub(w, e->w[0]);
@@ -88,7 +89,7 @@ TALUS_INLINE TalusVec3 talus_epa_direction(const TalusEpa *e, int k)
     return k == 0 ? across : talus_cross(line, across);
 }
 
-/* Extends the simplex to a tetrahedron. False if C is flat. */
+/* Extends the simplex to a tetrahedron. False if C has no volume. */
 TALUS_INLINE bool talus_epa_widen(TalusEpa *e)
 {
     while (e->points < 4) {
@@ -114,6 +115,7 @@ TALUS_INLINE bool talus_epa_widen(TalusEpa *e)
     return true;
 }
 
+/* Copies the simplex of GJK, extends it to a tetrahedron and adds its faces. False if C has no volume. */
 TALUS_INLINE bool talus_epa_begin(TalusEpa *e, const TalusConvexPair *p, const TalusGjk *g)
 {
     e->pair = p;
@@ -151,7 +153,7 @@ TALUS_INLINE int talus_epa_nearest_face(const TalusEpa *e)
 }
 
 /* Adds an edge of a removed face to the rim of the hole; if the rim has it in the other direction already, both faces
- * at it are removed, and the edge is dropped from the rim. False if there are too many. */
+ * at it are removed, and the edge is dropped from the rim. False if the rim has no room for more. */
 TALUS_INLINE bool talus_epa_rim(uint8_t edge[][2], int *count, uint8_t from, uint8_t to)
 {
     for (int k = 0; k < *count; k++) {
@@ -199,7 +201,7 @@ TALUS_INLINE bool talus_epa_lift(TalusEpa *e, int top, TalusVec3 w)
     return true;
 }
 
-/* Separates a flat C along its normal, by depth 0 up to rounding. */
+/* For a C without volume: sets `normal` perpendicular to it, and `depth`, 0 up to rounding. */
 TALUS_INLINE void talus_epa_flat(TalusEpa *e)
 {
     TalusVec3 d = e->points == 1 ? talus_axis_vector(2) : talus_epa_direction(e, 0);
@@ -249,7 +251,8 @@ TALUS_INLINE bool talus_is_tried(const TalusTriedDirections *tried, TalusVec3 n)
     return false;
 }
 
-/* Returns the nearest face that may give a depth below `depth` and is not near the refined directions; -1: none. */
+/* Returns the face nearest to the origin, if nearer than `depth`, whose normal is more than 14 degrees (cosine 0.96875)
+ * off all tried directions; -1: none. */
 TALUS_INLINE int talus_epa_rival(const TalusEpa *e, const TalusTriedDirections *tried, double depth)
 {
     int best = -1;

@@ -1,4 +1,4 @@
-/* collide/errors.c - see errors.h. */
+/* collide/errors.c - checks of detection and the texts of their errors (errors.h). */
 #include "collide/errors.h"
 
 #include "base/status.h"

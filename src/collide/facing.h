@@ -21,12 +21,13 @@ typedef struct TalusFacing {
     uint32_t id;                            /* tells the faces and lines of one body apart */
 } TalusFacing;
 
-/* Sine of the tilt below which the points of a disc are fixed to the body instead of starting at the lowest. */
+/* Sine of the angle between d and a disc's axis up to which the disc's points start at the body's x axis, not at the
+ * one farthest along d. */
 #define TALUS_FACING_UPRIGHT 0x1p-16
-/* Cosine of the largest angle between d and the normal of a face that counts: 60 degrees. */
+/* A hull's face counts if the cosine of the angle between d and its normal is above this: up to 60 degrees. */
 #define TALUS_FACING_FACE 0.5
-/* Sine of the largest slope of a hull's edge that counts as a line: 30 degrees. The far end of a steeper one is out of
- * reach. */
+/* A hull's edge counts as a line if the sine of its slope against the plane normal to d is below this: up to 30
+ * degrees. */
 #define TALUS_FACING_EDGE 0.5
 
 TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
@@ -47,7 +48,8 @@ TALUS_INLINE void talus_facing_box(TalusVec3 half, TalusVec3 d, TalusFacing *f)
     }
 }
 
-/* Eight points of a circle about z; the first is the farthest along d. */
+/* Eight points of a circle about z, at height z; the first is the farthest along d unless d is the axis up to
+ * TALUS_FACING_UPRIGHT. up: 1 or -1, the z component of the outward normal. */
 TALUS_INLINE void talus_facing_disc(double radius, double z, double up, TalusVec3 d, TalusFacing *f)
 {
     const double diagonal = 0.70710678118654752440;
@@ -71,7 +73,7 @@ TALUS_INLINE void talus_facing_line(TalusVec3 from, TalusVec3 to, TalusFacing *f
     f->point[1] = to;
 }
 
-/* True if a line is at most 60 degrees out of the plane normal to d, so that it faces d as a whole. */
+/* True if a line is at most 60 degrees out of the plane normal to d; of a steeper one only an end faces d. */
 TALUS_INLINE bool talus_line_faces(TalusVec3 from, TalusVec3 to, TalusVec3 d)
 {
     TalusVec3 along = talus_sub(to, from);
@@ -100,7 +102,8 @@ TALUS_INLINE void talus_facing_cylinder(double radius, double h, TalusVec3 d, Ta
     talus_facing_line(talus_vec3(x, y, -h), talus_vec3(x, y, h), f);
 }
 
-/* The normal of the cone's side has the direction (2 h, radius): away from the axis, along it. */
+/* Base at z = -h/2, apex at 3h/2. The normal of the side has the components 2 h away from the axis and radius along it,
+ * before normalisation. */
 TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusFacing *f)
 {
     double rho = sqrt(d.x * d.x + d.y * d.y);
@@ -119,7 +122,8 @@ TALUS_INLINE void talus_facing_cone(double radius, double h, TalusVec3 d, TalusF
         talus_facing_line(rim, apex, f);
 }
 
-/* Finds the edge at vertex `top` that descends least along d. */
+/* Finds the edge at vertex `top`, or diagonal of a face there, that descends least along d; the vertex alone if all are
+ * steeper than TALUS_FACING_EDGE. */
 TALUS_INLINE void talus_facing_edge(const TalusShape *shape, int top, TalusVec3 d, TalusFacing *f)
 {
     const TalusHull *hull = &shape->hull;
@@ -142,7 +146,8 @@ TALUS_INLINE void talus_facing_edge(const TalusShape *shape, int top, TalusVec3 
     talus_facing_line(vertex[low], vertex[high], f);
 }
 
-/* Finds the face at the farthest vertex whose normal is nearest to d. */
+/* Finds, of the faces at the vertex farthest along d, the one whose normal is nearest to d and within
+ * TALUS_FACING_FACE; if there is none, an edge or the vertex. */
 TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
 {
     const TalusHull *hull = &shape->hull;
@@ -170,8 +175,8 @@ TALUS_INLINE void talus_facing_hull(const TalusShape *shape, TalusVec3 d, TalusF
         f->point[k] = shape->def.vertex[hull->loop[first + k * corners / f->count]];
 }
 
-/* Finds the part that faces d, a unit vector, in the body's frame. The part is that of the core: the surface of a
- * sphere or capsule is talus_core_margin farther out. */
+/* Finds the part that faces d, a unit vector, in the body's frame; of spheres and ellipsoids a point. The part is that
+ * of the core: the surface of a sphere or capsule is talus_core_margin farther out. */
 TALUS_INLINE void talus_facing(const TalusShape *shape, TalusVec3 d, TalusFacing *f)
 {
     const TalusShapeDef *def = &shape->def;

@@ -1,10 +1,11 @@
 /* collide/fit.h - limits of fat radii in periodic space; for host and device. Lengths are in metres.
  *
  * A fat radius is a body's radius plus a margin (grid.h) that grows with its speed. Two bodies meet as nearest images
- * only, so two fat radii must stay below half of every period, and so must a wall with its margin and the body beside
- * it. Bodies too large for this even at rest are refused. A margin that is too large because of speeds is clipped, and
- * bodies that may miss a contact for that reason are counted: the step is then halved (world/step/step.c). A clipped
- * share of sliding is not counted: it only keeps contacts from appearing and disappearing, and closes no gap. */
+ * only, so the sum of two fat radii must stay below half of every period, and so must a wall with its margin and the
+ * body beside it. Bodies too large for this even at rest are refused. A margin that is too large because of speeds is
+ * clipped, and bodies and walls that may miss a contact for that reason are counted: the step is then halved
+ * (world/step/step.c). A clipped share of sliding is not counted: it only keeps contacts from appearing and
+ * disappearing, and closes no gap. */
 #ifndef TALUS_COLLIDE_FIT_H
 #define TALUS_COLLIDE_FIT_H
 
@@ -21,9 +22,10 @@ typedef struct TalusFit {
     double largest; /* largest fat radius of the bodies in the grid */
     double at_rest; /* largest talus_radius_at_rest of the bodies in the grid */
     double limit;   /* upper bound of fat radii with which bodies meet nearest images only */
-    int clipped;    /* bodies and walls that move farther within the step than one image allows */
-    /* If something is too large even without speeds: what and along which axis; for a wall, its body and kind; length
-     * of the period, and the radius at rest of the body or the distance that the wall with a body beside it takes. */
+    int clipped;    /* bodies and walls that may miss a contact by a clipped margin */
+    /* result: TALUS_FIT_OK, or what does not fit even without speeds, along which axis. length: of that period. reach:
+     * of a body, its radius at rest; of a wall, what the wall, its margin and a body beside it take. body, kind: of a
+     * wall or plane. */
     TalusFitResult result;
     int axis;
     uint32_t body;
@@ -53,7 +55,7 @@ TALUS_INLINE double talus_closing_margin(const TalusBodyView *v, const TalusDete
     return talus_body_margin(v, &frictionless, drift, i);
 }
 
-/* Records why a body or wall cannot be in this period. Returns false. */
+/* Records why a body (wall NULL) or a wall cannot be in this period. Returns false. */
 TALUS_INLINE bool talus_fit_refuse(TalusFit *fit, TalusFitResult result, const TalusWall *wall,
                                    double reach)
 {
@@ -66,9 +68,10 @@ TALUS_INLINE bool talus_fit_refuse(TalusFit *fit, TalusFitResult result, const T
     return false;
 }
 
-/* True if the wall fits. A plane along the period is its own image. Any other wall has less than half of the length for
- * itself, its margin and a body beside it. The wall's margin may take half of what resting bodies leave free; the limit
- * of fat radii is lowered to the remainder. */
+/* True if the wall fits. A plane along the period is its own image; no other plane fits. Any other wall has less than
+ * half of the length for its extent from its position, its margin and the largest fat radius beside it. If these take
+ * more, the wall's margin is clipped to its resting margin plus half of what resting bodies leave free, and the limit
+ * of fat radii is lowered to the remainder; if resting bodies leave nothing free, the wall does not fit. */
 TALUS_INLINE bool talus_fit_wall(TalusFit *fit, const TalusBodyView *v, const TalusDetectOptions *o,
                                  TalusVec3 drift, TalusWall *wall, double unit)
 {
@@ -94,7 +97,8 @@ TALUS_INLINE bool talus_fit_wall(TalusFit *fit, const TalusBodyView *v, const Ta
     return true;
 }
 
-/* Computes the limit from `largest` and `at_rest`, and clips margins of walls that are too wide. */
+/* Computes limit, clipped and result from `largest` and `at_rest`, and clips margins of walls that are too wide. Stops
+ * at the first body or wall that does not fit. */
 TALUS_INLINE void talus_fit_period(TalusFit *fit, const TalusBodyView *v,
                                    const TalusDetectOptions *o, TalusVec3 drift, TalusWall *wall,
                                    int walls, double unit)
@@ -118,7 +122,7 @@ TALUS_INLINE void talus_fit_period(TalusFit *fit, const TalusBodyView *v,
     }
 }
 
-/* True if bodies or the margin of a wall are clipped. */
+/* True if a fat radius reaches the limit and will be clipped, or a wall with a clipped margin may miss a contact. */
 TALUS_INLINE bool talus_fit_clips(const TalusFit *fit)
 {
     return !(fit->largest < fit->limit) || fit->clipped > 0;

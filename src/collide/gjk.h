@@ -3,7 +3,8 @@
  * The difference C = {a - b} of two convex bodies is convex, and its point v nearest to the origin joins the nearest
  * points of the bodies. Gilbert, Johnson and Keerthi (1988) find it from support points alone: v is the nearest point
  * of the hull of at most four points of C; w, the point of C farthest along -v, bounds the distance from below by v.w /
- * |v|. w is added, and points that v does not need are dropped.
+ * |v|. If that is not |v| up to a tolerance, w is added to the points, and points that the new v does not need are
+ * dropped.
  *
  * Everything is in the frame of body a. Bodies are represented by their cores (geometry/support.h). Lengths are
  * compared only with lengths of the pair, so scaling by a power of two changes no bit of the iteration. */
@@ -97,9 +98,10 @@ TALUS_INLINE void talus_near_keep(TalusNear *best, TalusNear other)
         *best = other;
 }
 
-/* If the origin projects outside the triangle, the nearest point is on an edge that separates the two. Areas come from
- * differences of corners, so that rounding is relative to the triangle and not to its distance. Inside, v is a multiple
- * of the triangle's normal, whose direction is accurate however short v is. */
+/* If the origin projects outside the triangle, the nearest point is on an edge that separates the two. The signed areas
+ * of the triangles (origin, b, c) come from b x (c - b): its rounding error is relative to |b| |c - b|, not to |b| |c|
+ * as that of b x c. Inside, v is a multiple of the triangle's normal, whose direction is accurate however short v
+ * is. */
 TALUS_INLINE TalusNear talus_near_triangle(const TalusVec3 *w, int i, int j, int k)
 {
     TalusVec3 a = w[i], b = w[j], c = w[k];
@@ -159,13 +161,14 @@ typedef struct TalusGjk {
     TalusGjkResult result;
     int count;               /* number of points of the simplex, all of C */
     TalusVec3 w[4], on_a[4]; /* points a - b of C, and their points of a */
-    double weight[4];        /* weights of v; unset if the origin is inside the tetrahedron */
+    double weight[4];        /* weights of v; old ones if the origin is inside the tetrahedron */
     TalusVec3 v;
     double norm2;
 } TalusGjk;
 
 enum { TALUS_GJK_ROUNDS = 96 };
 
+/* Reduces the simplex to the points that `near` needs, and takes over its weights and v. */
 TALUS_INLINE void talus_gjk_take(TalusGjk *g, const TalusNear *near)
 {
     TalusVec3 w[3], on_a[3];
@@ -214,8 +217,9 @@ TALUS_INLINE bool talus_gjk_add(TalusGjk *g, TalusVec3 w, TalusVec3 on_a)
     return true;
 }
 
-/* Computes the distance of a and of b moved by `shift`. `start` is a nonzero estimate of v. The result is exact within
- * 2^-40 of itself, 2^-47 of the bodies' extent or 2^-36 of the smaller size. */
+/* Computes the distance between a and b moved by `shift`. `start` is a nonzero estimate of v. If the result is
+ * TALUS_GJK_APART, the error of |v| is at most 2^-40 |v|, 2^-47 of the largest |w| or 2^-36 of p->size, whichever is
+ * largest, unless rounding or TALUS_GJK_ROUNDS end the iteration earlier. */
 TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec3 start,
                              double limit, double touching, TalusGjk *g)
 {

@@ -1,4 +1,4 @@
-/* collide/grid.c - see grid.h. */
+/* collide/grid.c - builds the hierarchical grid (grid.h): sample, walls, levels, sorting of bodies into cells. */
 #include "collide/grid.h"
 
 #include "base/memory.h"
@@ -9,7 +9,7 @@
 #include <float.h>
 
 enum {
-    SMALL_SAMPLE = 16, /* if the sample has fewer moving bodies, the first ones are taken */
+    SMALL_SAMPLE = 16, /* if fewer random slots have free bodies, the first of all are taken */
     GRAIN = 8192
 };
 
@@ -27,7 +27,7 @@ static bool is_wall(const TalusGrid *grid, uint32_t i)
 
 /* ---- sample ---------------------------------------------------------------------------------- */
 
-/* True if slot i has a freely moving body with finite position and velocity. */
+/* True if slot i has a free body, no wall, with finite position and velocity. */
 static bool sampled(const TalusBodyView *v, int i)
 {
     if (v->shape[i] < 0 || !talus_is_free(v, i) ||
@@ -37,7 +37,8 @@ static bool sampled(const TalusBodyView *v, int i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Samples slots at random, the same for the same number of slots; a regular stride could alias with rows of bodies. */
+/* Samples slots at random, the same for the same number of slots; a regular stride could meet the same place in every
+ * row of bodies. Returns how many free bodies it has written to `out`; one may occur twice. */
 static int sample_some(const TalusBodyView *v, uint32_t *out)
 {
     TalusRng rng = talus_rng((uint64_t)v->count);
@@ -83,8 +84,8 @@ static double choose_edge_factor(const int histogram[TALUS_EDGE_FACTORS])
 }
 
 /* Sets unit, the power of two above the mean fat radius, in which the grid stores lengths; edge_factor, as cell edges
- * are edge_factor 2^i units; and large, the fat radius in m above which a body that does not move freely is a wall. Bin
- * k of the histogram has the fat radii (1 + k/32 .. 1 + (k + 1)/32) 2^i, for all i. */
+ * are edge_factor 2^i units; and large, the fat radius in m above which a body that does not move freely is a wall; all
+ * from the sampled bodies. Bin k of the histogram has the fat radii (1 + k/32 .. 1 + (k + 1)/32) 2^i, for all i. */
 static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
 {
     int histogram[TALUS_EDGE_FACTORS] = {0};
@@ -146,6 +147,8 @@ static void choose_parameters(TalusGrid *grid)
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
+/* Counts bodies of shapes that can only be walls, and large bodies of other shapes. Fails if one of the former is
+ * free. */
 static TalusStatus count_walls(TalusGrid *grid, int *unbounded_walls, int *large_walls)
 {
     const TalusBodyView *v = grid->bodies;
@@ -192,8 +195,8 @@ static void lower_to(atomic_llong *value, long long candidate)
         ;
 }
 
-/* Returns the fat radius in units: negative unless the body is a moving sphere, 0 for a dead slot or a wall. Records
- * slots with bad numbers. */
+/* Returns the fat radius in units: negative unless the body is a free sphere; 0 for a dead slot, a wall or a body with
+ * bad numbers. Records the lowest slot of the latter. */
 static float measure(TalusGrid *grid, uint32_t i)
 {
     const TalusBodyView *v = grid->bodies;
@@ -237,8 +240,9 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
-/* Makes levels from the largest size class down; class c fits cells of edge edge_factor 2^(c - 1023). If there are more
- * classes than levels, they share the last level, because a cell may be too large for a body but never too small. */
+/* Makes a level for each size class that has bodies, the largest first; class c has cells of edge edge_factor 2^(c -
+ * 1023). If there are more classes than TALUS_MAX_LEVELS, the smallest share the last level, because a cell may be too
+ * large for a body but never too small. */
 static TalusStatus lay_out_levels(TalusGrid *grid)
 {
     grid->levels = 0;
@@ -291,6 +295,7 @@ static inline TalusVec3 position_of(const TalusGrid *grid, int64_t i)
     return talus_shifted(v->period, v->position[image->body], image->shift, 1.0);
 }
 
+/* Writes the entries (cell, body or image) begin .. end - 1, not yet sorted. */
 static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
@@ -308,7 +313,7 @@ static void enter_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     }
 }
 
-/* Stores the shift of entry k, which is body or image i, and returns its body. */
+/* Stores the shift of entry k, which is body i or image i - bodies->count, makes it name its body, and returns that. */
 static uint32_t note_image(const TalusGrid *grid, int64_t k, uint32_t i)
 {
     uint32_t count = (uint32_t)grid->bodies->count;
@@ -318,7 +323,8 @@ static uint32_t note_image(const TalusGrid *grid, int64_t k, uint32_t i)
     return i;
 }
 
-/* Copies positions and radii in the order of cells, so that the search reads contiguous memory. */
+/* Copies positions and radii in the order of cells, so that the search reads contiguous memory, and marks entries that
+ * are not free spheres. */
 static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;

@@ -2,14 +2,15 @@
  *
  * Every bounded body has a fat radius, its radius plus a margin (talus_body_margin)
  *     envelope size / 2 + h (|v - d| + |d| / 2 + friction (|v - d| + surface speed) + spin + reference speed)
- * so that the envelope of a pair is at most the sum of its two margins. The drift d is the mean velocity of a sample.
- * Bodies are divided into levels by size: the cells of a level are at least as wide as the fat diameters of its bodies,
- * so partners of one level are in neighbouring cells.
+ * so that the envelope of a pair of them is at most the sum of its two margins. The drift d is the mean velocity of the
+ * sampled bodies; spin is the speed at which rotation may close a gap (talus_body_spin). Bodies are divided into levels
+ * by size: the cells of a level are at least as wide as the fat diameters of its bodies, so partners of one level are
+ * in the same or in neighbouring cells.
  *
- * The cells of a level form a box of about as many cells as bodies, periodic in all directions. Bodies outside fold
- * back into it, so a body far away costs nothing, and the cells of a row are contiguous in memory. Edges are one number
- * times powers of two; that number and the box are chosen from the sample. These choices affect the speed of the
- * search, never its result. Walls (wall.h) are not in the grid. */
+ * The cells of a level form a box of at most two cells per body, or 27, periodic in all directions. Bodies outside fold
+ * back into it, so a body far away costs nothing, and the cells of a row are contiguous in memory. Cell edges are
+ * edge_factor times powers of two; edge_factor and the box are chosen from a sample of bodies. These choices affect the
+ * speed of the search, never its result. Walls (wall.h) are not in the grid. */
 #ifndef TALUS_COLLIDE_GRID_H
 #define TALUS_COLLIDE_GRID_H
 
@@ -18,15 +19,15 @@
 
 #include <stdatomic.h>
 
-/* Bit of TalusGrid.entry[].b, set for every body but moving spheres. */
+/* Bit of TalusGrid.entry[].b, set unless the body is a free sphere. */
 #define TALUS_NOT_MOVING_SPHERE UINT32_C(0x80000000)
 
-/* A body in units of TalusGrid.unit, a power of two, so that positions are exact. */
+/* A body in units of TalusGrid.unit, a power of two, so that scaling positions is exact. */
 typedef struct TalusGridBody {
     double x, y, z, fat;
 } TalusGridBody;
 
-/* Image of a body, shifted by the period along the axes whose bits are set. */
+/* Image of a body, shifted by a period along the axes whose bits (1 << axis) are set in `shift`. */
 typedef struct TalusGridImage {
     uint32_t body;
     uint8_t shift;
@@ -36,31 +37,31 @@ typedef struct TalusGrid {
     /* Valid during a call. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
-    int moving;         /* moving bodies in the sample; 0: nothing can touch */
-    TalusVec3 drift;    /* mean velocity of the sample, m/s */
-    double unit;        /* a power of two near the typical fat radius */
+    int moving;         /* free bodies in the sample; 0: nothing can touch */
+    TalusVec3 drift;    /* mean velocity of the sample, m/s; or 0 (enter_images) */
+    double unit;        /* m: the power of two above the mean fat radius of the sample */
     double per_unit;    /* 1 / unit */
     double edge_factor; /* cell size: edges are edge_factor times a power of two, in units */
     double
         large; /* m: bodies that are fixed, driven or asleep, with a larger fat radius, are walls */
-    TalusVec3 low, high;     /* box that contains most bodies, in units */
-    atomic_llong bad_body;   /* lowest slot whose numbers are not finite */
-    atomic_llong odd_sphere; /* lowest slot of a sphere whose size is not its radius */
+    TalusVec3 low, high;     /* box that contains most of the sample, in units */
+    atomic_llong bad_body;   /* lowest slot with bad numbers (talus_refuse_body); INT64_MAX: none */
+    atomic_llong odd_sphere; /* lowest slot of a sphere whose size is not its radius; as above */
 
     TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first */
     int levels;
     uint32_t cells;   /* of all levels */
     uint32_t members; /* bodies in the grid */
     atomic_uint
-        size_class[TALUS_SIZE_CLASSES]; /* bodies by ceil(log2(2 fat / edge_factor)) + 1023 */
+        size_class[TALUS_SIZE_CLASSES]; /* bodies and images by size class (talus_size_class) */
     uint8_t level_of_class[TALUS_SIZE_CLASSES];
 
     TalusWall *wall; /* in units */
     int walls;
 
-    float *fat; /* by slot, in units, rounded up; 0: not in the grid; < 0: not a moving sphere */
-    TalusPair *entry;    /* (cell, body) sorted by cell; dead slots and walls at the end */
-    uint32_t *start;     /* first entry of each cell, [cells + 2] */
+    float *fat;       /* by slot, then image; units; 0: not in the grid; < 0: not a free sphere */
+    TalusPair *entry; /* (cell, body with flag) by cell; dead slots and walls at the end */
+    uint32_t *start;  /* first entry of each cell, [cells + 2] */
     TalusGridBody *body; /* [members], in the order of entry, in the scratch block */
     float *radius;       /* [members], sphere radii, rounded down; in the scratch block */
 
@@ -79,16 +80,17 @@ typedef struct TalusScratch {
     TalusSorter sorter;
 } TalusScratch;
 
-/* Sorts all bodies into cells. Fails if numbers are not finite, naming the body. */
+/* Lists the walls and sorts all other bodies into cells. Fails if a body's numbers are not finite, naming its slot. */
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
                              const TalusBodyView *bodies, const TalusDetectOptions *options);
 void talus_grid_clear(TalusGrid *grid);
 
 /* ---- grid_images.c ---- */
-/* Computes the limit of fat radii (fit.h). Fails if a body or wall at rest is large enough to meet two images. */
+/* Computes the limit of fat radii and clips margins of walls (fit.h). Fails if a body or wall would meet two images
+ * even at rest. */
 TalusStatus talus_grid_fit(TalusGrid *grid);
-/* Clips fat radii to the limit and counts the bodies that may miss a contact by it (fit.clipped); then makes all images
- * and counts them in size_class. */
+/* Clips fat radii to the limit and counts the bodies that may miss a contact by it (fit.clipped); then makes all
+ * images, sets their fat radii and counts them in size_class. */
 TalusStatus talus_grid_images(TalusGrid *grid);
 
 #endif

@@ -2,17 +2,18 @@
  *
  * Bodies lie between lo and hi. If two bodies are near each other across a side, one is near the lower side, with an
  * image beyond the upper, and the other is near the upper. At an edge or a corner, where two or three sides meet, each
- * of the two may be shifted, along different axes. So every subset of the axes along which a body is near the lower
- * side gives an image, and broad.c takes pairs of entries that have no shifted axis in common.
+ * of the two may be shifted, along different axes. So every nonempty subset of the axes along which a body is near the
+ * lower side gives an image, and broad.c takes pairs of entries that have no shifted axis in common.
  *
- * A body is near a side if its distance is below its fat radius plus the largest of all. */
+ * A body is near a side if its distance is below the sum of its fat radius and the largest fat radius of all. */
 #include "collide/grid.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/errors.h"
 
-/* Sets the magnitude of fat[i] to `clipped` (units) and moves the body to its new size class. */
+/* Sets the magnitude of fat[i] to `clipped` (units), moves the body to its new size class, and counts it in fit.clipped
+ * if it may miss a contact. */
 static void clip_body(TalusGrid *grid, int i, float clipped)
 {
     double per_edge_factor = 1.0 / grid->edge_factor;
@@ -24,6 +25,7 @@ static void clip_body(TalusGrid *grid, int i, float clipped)
     atomic_fetch_add(&grid->size_class[talus_size_class((double)clipped, per_edge_factor)], 1);
 }
 
+/* Clips all fat radii above the limit and sets fit.largest to it. */
 static void clip_bodies(TalusGrid *grid)
 {
     double limit = talus_clipped_fat(&grid->fit) * grid->per_unit;
@@ -50,7 +52,7 @@ TalusStatus talus_grid_fit(TalusGrid *grid)
     return talus_check_fit(fit);
 }
 
-/* Adds an image for every subset of `sides`, the bits 1 << axis of the lower sides that are near. */
+/* Adds an image for every nonempty subset of `sides`, the bits 1 << axis of the lower sides that are near. */
 static TalusStatus add_images(TalusGrid *grid, int body, unsigned sides)
 {
     double per_edge_factor = 1.0 / grid->edge_factor;

@@ -9,18 +9,18 @@
 enum {
     TALUS_MAX_LEVELS = 32,
     TALUS_SIZE_CLASSES = 2048,
-    TALUS_EDGE_FACTORS = 32, /* candidates for edge_factor; bins for sizes within an octave */
-    TALUS_GRID_SAMPLE =
-        1024, /* sampled slots from which unit, edge_factor, drift and box are chosen */
-    TALUS_LARGE_WALLS = 64 /* if more fixed bodies are large, they go into the grid */
+    TALUS_EDGE_FACTORS = 32,  /* candidates for edge_factor; bins for sizes within an octave */
+    TALUS_GRID_SAMPLE = 1024, /* slots sampled to choose unit, edge_factor, large, drift and box */
+    TALUS_LARGE_WALLS = 64    /* if more bodies that are not free are large, all go into the grid */
 };
 
-/* A fixed body this many times larger than the mean moving one is a wall. */
+/* A body that is not free is a wall if its fat radius is more than this many times the mean of the sampled free
+ * bodies. */
 #define TALUS_GRID_LARGE 8.0
-/* Guard against rounding: fat radii are larger by one part in a million. */
+/* Guard against rounding: factor by which fat radii are larger. */
 #define TALUS_GRID_SLACK (1.0 + 0x1p-20)
 
-/* Lengths are in the unit of the fat radii. */
+/* Lengths are in TalusGrid.unit. */
 typedef struct TalusLevel {
     double edge;       /* of a cell */
     double per_edge;   /* 1 / edge */
@@ -37,7 +37,7 @@ TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
     TalusVec3 x = v->position[i], u = v->velocity[i];
     double sum =
         fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) + v->radius[i];
-    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* of a sphere it is not read */
+    if (talus_body_kind(v, (uint32_t)i) != TALUS_SHAPE_SPHERE) { /* whose orientation is read */
         TalusQuat q = v->orientation[i];
         sum += fabs(q.w) + fabs(q.x) + fabs(q.y) + fabs(q.z);
     }
@@ -47,7 +47,8 @@ TALUS_INLINE bool talus_body_finite(const TalusBodyView *v, int64_t i)
 }
 
 /* Margin: fat radius less radius, m. The margins of two bodies cover any closing speed (envelope.h): with the drift d,
- * |v_a - v_b| and |v_a| are at most |v_a - d| + |v_b - d| + |d|. */
+ * each of |v_a - v_b|, |v_a| and |v_b| is at most |v_a - d| + |v_b - d| + |d|, of which each margin has its own first
+ * term and half of |d|. */
 TALUS_INLINE double talus_body_margin(const TalusBodyView *v, const TalusDetectOptions *o,
                                       TalusVec3 drift, uint32_t i)
 {
@@ -66,7 +67,7 @@ TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOp
 /* ---- sizes ---- */
 
 /* Size class ceil(log2(2 fat / edge_factor)) + 1023, read from the bits of the quotient: cells with the edge
- * edge_factor 2^(class - 1023) are at least as wide as the fat diameter. 1 if out of range. */
+ * edge_factor 2^(class - 1023) are at least as wide as the fat diameter. Returns 1 if the class is out of range. */
 TALUS_INLINE int talus_size_class(double fat, double per_edge_factor)
 {
     double ratio = 2.0 * fat * per_edge_factor;
@@ -83,7 +84,8 @@ TALUS_INLINE double talus_edge_factor(int k)
 }
 
 /* Cost of the search with candidate k: the number of bodies tested grows as the cube of edge / (2 fat). Bin b of the
- * histogram counts sampled bodies with a fat radius up to talus_edge_factor(b) times any power of two. */
+ * histogram counts sampled bodies with a fat radius from talus_edge_factor(b - 1) to talus_edge_factor(b) times any
+ * power of two. */
 TALUS_INLINE double talus_edge_factor_cost(const int histogram[TALUS_EDGE_FACTORS], int k)
 {
     double edge = talus_edge_factor(k), cost = 0.0;
@@ -96,7 +98,7 @@ TALUS_INLINE double talus_edge_factor_cost(const int histogram[TALUS_EDGE_FACTOR
 
 /* ---- cells ---- */
 
-/* Cell coordinate of x in a level, not folded. */
+/* Cell coordinate floor(x / edge) of x in a level, at most 2^52 in magnitude; not folded into the box. */
 TALUS_INLINE int64_t talus_cell_of(const TalusLevel *level, double x)
 {
     const double limit = 0x1p52;
@@ -117,7 +119,7 @@ TALUS_INLINE int64_t talus_fold(const TalusLevel *level, int axis, int64_t k)
     return k < 0 ? k + cells : k;
 }
 
-/* Halves the longest side until the box has at most `budget` cells. */
+/* Halves the longest side, but not below 3, until the box has at most `budget` cells or all sides are 3. */
 TALUS_INLINE void talus_shrink_box(int64_t cells[3], double budget)
 {
     while ((double)cells[0] * (double)cells[1] * (double)cells[2] > budget) {
@@ -130,7 +132,7 @@ TALUS_INLINE void talus_shrink_box(int64_t cells[3], double budget)
 }
 
 /* Sets origin and size of a level's box from its edge and number of bodies; most bodies are between low and high. The
- * box has at most two cells per body, or 27. */
+ * box has at most two cells per body (one from 2^29 bodies on), or 27. */
 TALUS_INLINE void talus_lay_out_level(TalusLevel *level, TalusVec3 low, TalusVec3 high)
 {
     const double from[3] = {low.x, low.y, low.z}, to[3] = {high.x, high.y, high.z};

@@ -1,9 +1,9 @@
 /* collide/manifold.h - manifold of two convex bodies whose nearest points are known; for host and device.
  *
- * The facing parts of both (facing.h) are projected along the normal. The part with fewer corners is clipped to the
- * other (Sutherland and Hodgman), and each remaining corner is a candidate. Its gap is the distance of the two parts
- * along the normal there, and so not below that of the nearest points. The nearest points are a candidate themselves if
- * no corner is as near. Everything is in the frame of a. */
+ * The facing parts of both (facing.h) are projected along the normal. The part with fewer corners (b's if both have as
+ * many) is clipped to the other (Sutherland and Hodgman), and each remaining corner is a candidate. Its gap is the
+ * distance of the two parts along the normal there. The nearest points are a candidate themselves if no corner is as
+ * near. Everything is in the frame of a. */
 #ifndef TALUS_COLLIDE_MANIFOLD_H
 #define TALUS_COLLIDE_MANIFOLD_H
 
@@ -15,9 +15,11 @@
 #define TALUS_MANIFOLD_NEAREST 0x1p-22 /* difference of gaps below which points are equally near */
 /* sin^2 of the angle below which two lines count as parallel */
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
-/* Factor by which a candidate must spread farther than an earlier one, so that rounding does not choose. */
+/* Factor by which a candidate's squared distance or area must exceed an earlier one's, so that rounding does not
+ * choose. */
 #define TALUS_MANIFOLD_ALIKE (1.0 + 0x1p-8)
-/* Ratio of the triangles on either side of the longest line below which the smaller one does not count. */
+/* Ratio of areas of the triangles on either side of the line in talus_choose_spread up to which the smaller one does
+ * not count. */
 #define TALUS_MANIFOLD_THIN 0x1p-8
 
 enum {
@@ -42,13 +44,14 @@ typedef struct TalusCorePoint {
     uint32_t feature;
 } TalusCorePoint;
 
-/* The part that clips, projected along the normal n: a convex polygon in the axes e and f, e x f = n. */
+/* The part that clips, projected along the normal n: a convex polygon, or a line (count 2), in the axes e and f, e x f
+ * = n. */
 typedef struct TalusClipRegion {
     TalusVec3 n, e, f;
     int count;
     double u[TALUS_FACING_MOST], v[TALUS_FACING_MOST];
     double turn;               /* 1: corners run anticlockwise; -1: clockwise */
-    double base, per_u, per_v; /* height of the part over (u, v) */
+    double base, per_u, per_v; /* height of the part over (u, v): base + per_u u + per_v v */
     double tolerance;          /* m: corners up to this far outside stay */
 } TalusClipRegion;
 
@@ -59,7 +62,8 @@ TALUS_INLINE void talus_clip_axes(TalusClipRegion *s, TalusVec3 n)
     s->f = talus_cross(n, s->e);
 }
 
-/* Makes a face the clipping part: sets its corners and plane. False if its normal is more than 75 degrees off n. */
+/* Makes a face the clipping part: sets its corners and plane. False if it is too steep: the cosine of the angle between
+ * its normal and n is below 1/4 in magnitude. */
 TALUS_INLINE bool talus_clip_region_of_face(TalusClipRegion *s, const TalusFacing *part)
 {
     double cosine = talus_dot(part->normal, s->n);
@@ -77,7 +81,8 @@ TALUS_INLINE bool talus_clip_region_of_face(TalusClipRegion *s, const TalusFacin
     return true;
 }
 
-/* Makes a line the clipping part: its two borders cross it at its ends. False if the line `other` is not parallel. */
+/* Makes a line the clipping part: its two borders cross it at its ends. False if, seen along n, the line `other` is not
+ * parallel, or if the line is more than 60 degrees out of the plane normal to n. */
 TALUS_INLINE bool talus_clip_region_of_line(TalusClipRegion *s, const TalusFacing *part,
                                             const TalusFacing *other)
 {
@@ -117,7 +122,7 @@ TALUS_INLINE TalusBorder talus_clip_region_border(const TalusClipRegion *s, int 
     return border;
 }
 
-/* Distance of a candidate outside of a border, m: negative inside, and -1 for a border without length. */
+/* Distance of a candidate outside of a border, m: negative inside, and -1 (so inside) for a border without length. */
 TALUS_INLINE double talus_distance_outside(const TalusBorder *b, const TalusCandidate *c)
 {
     if (!(b->length > 0.0))
@@ -145,8 +150,8 @@ TALUS_INLINE TalusCandidate talus_clip_cut(const TalusCandidate *p, const TalusC
 }
 
 /* Clips a polygon or line to one border; writes the candidates that remain to `out` and returns their number. A corner
- * outside by less than the tolerance stays, and the edge beyond it is not cut. A line counts as two equal edges, of
- * which only the first is cut. */
+ * outside by at most the tolerance stays, and an edge from there farther out is not cut. A line (`line`) counts as two
+ * edges, there and back, of which only the first is cut. */
 TALUS_INLINE int talus_clip(const TalusClipRegion *s, int border, const TalusCandidate *in,
                             int count, bool line, TalusCandidate *out)
 {
@@ -165,8 +170,8 @@ TALUS_INLINE int talus_clip(const TalusClipRegion *s, int border, const TalusCan
     return kept;
 }
 
-/* Clips the subject, the facing part of b or else of a, to all borders. Writes the candidates with a gap below `limit`;
- * returns their number. */
+/* Clips the subject, the facing part of b or else of a, to all borders. Writes the candidates with a gap below `limit`,
+ * their height being that of a's part; returns their number. */
 TALUS_INLINE int talus_clip_all(const TalusClipRegion *s, const TalusFacing *subject,
                                 bool subject_is_b, double limit, TalusCandidate *out)
 {
@@ -208,7 +213,8 @@ TALUS_INLINE double talus_squared_distance(const TalusCandidate *p, double u, do
     return (p->u - u) * (p->u - u) + (p->v - v) * (p->v - v);
 }
 
-/* Returns the candidate that adds most, more than `least`, to triangle p q r beyond its sides q r and r p; else -1. */
+/* Returns the candidate that adds the largest triangle to p q r beyond its sides q r and r p, if twice its area is
+ * above `least`; else -1. */
 TALUS_INLINE int talus_choose_beyond(const TalusCandidate *c, int count, int p, int q, int r,
                                      double least)
 {
@@ -225,10 +231,11 @@ TALUS_INLINE int talus_choose_beyond(const TalusCandidate *c, int count, int p, 
     return best;
 }
 
-/* Moves to the front, in this order: the candidate farthest from the centre, the one farthest from that, and on either
- * side of the line between them the one with the largest triangle; if all lie on one side, the one that adds most to
- * the triangle of the others. Gaps have no influence, so the choice is stable while gaps of resting bodies fluctuate.
- * Returns the number of chosen candidates. */
+/* If there are more than four candidates, moves to the front, in this order: the candidate farthest from the mean of
+ * all, the one farthest from that, and on either side of the line between them the one with the largest triangle; if
+ * one side has no triangle, or one of at most TALUS_MANIFOLD_THIN of the other's area, the candidate that adds most to
+ * the triangle of the three others takes its place. Gaps have no influence, so the choice is stable while gaps of
+ * resting bodies fluctuate. Returns the number of chosen candidates. */
 TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
 {
     if (count <= TALUS_MANIFOLD_MAX)
@@ -278,7 +285,8 @@ TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
     return kept;
 }
 
-/* Ensures that the nearest candidate is among the chosen: if need be it replaces the chosen one closest to it. */
+/* Ensures that a candidate with the smallest gap, up to the tolerance, is among the chosen: if need be `nearest`
+ * replaces the chosen one closest to it. */
 TALUS_INLINE void talus_keep_nearest(TalusCandidate *c, int count, const TalusCandidate *nearest,
                                      double tolerance)
 {
@@ -293,8 +301,8 @@ TALUS_INLINE void talus_keep_nearest(TalusCandidate *c, int count, const TalusCa
     c[closest] = *nearest;
 }
 
-/* Drops candidates with a gap below `least`, that of the nearest points. No point can be nearer: such a corner lies
- * barely outside of an inclined part. */
+/* Drops candidates with a gap below `least`, that of the nearest points less a tolerance. No point of both parts is
+ * nearer: such a corner is outside of an inclined part, within the tolerance of clipping. */
 TALUS_INLINE int talus_drop_below(TalusCandidate *c, int count, double least)
 {
     int kept = 0;
@@ -332,7 +340,7 @@ TALUS_INLINE TalusVec3 talus_candidate_point(const TalusClipRegion *s, const Tal
 
 /* ---- both bodies ----------------------------------------------------------------------------- */
 
-/* The triangle as the face that faces d. */
+/* Makes the triangle, turned towards d, the facing part; its id is 1 if its own normal points along d, else 0. */
 TALUS_INLINE void talus_facing_triangle(const TalusVec3 corner[3], TalusVec3 d, TalusFacing *f)
 {
     TalusVec3 n = talus_cross(talus_sub(corner[1], corner[0]), talus_sub(corner[2], corner[0]));
@@ -358,7 +366,8 @@ TALUS_INLINE void talus_facing_b(const TalusConvexPair *p, TalusVec3 d, TalusFac
         f->normal = talus_pair_rotate_b(p, f->normal);
 }
 
-/* Finds candidates from the two parts; none if one of them is a point, or if two lines cross. */
+/* Finds candidates from the two facing parts. Returns their number; 0 if one part is a point, two lines cross, or the
+ * clipping part is too steep. */
 TALUS_INLINE int talus_manifold_clip(const TalusConvexPair *p, TalusClipRegion *s,
                                      const TalusFacing *a, const TalusFacing *b, double limit,
                                      TalusCandidate *c)
@@ -381,7 +390,8 @@ TALUS_INLINE uint32_t talus_manifold_feature(const TalusFacing *a, const TalusFa
     return parts << TALUS_FEATURE_BITS | id;
 }
 
-/* Finds up to four manifold points of the two cores with a gap below `limit`. Returns their number. */
+/* Finds up to four manifold points of the two cores with a gap below `limit`, given their nearest points. Returns their
+ * number. */
 TALUS_OUTLINE int talus_core_manifold(const TalusConvexPair *p, const TalusNearest *near,
                                       double limit, TalusCorePoint spot[TALUS_MANIFOLD_MAX])
 {

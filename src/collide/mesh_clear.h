@@ -2,8 +2,9 @@
  * mesh_convex.h finds the contacts there. Everything is in the frame of the surface.
  *
  * Of the facets that an overlapping body intersects, the one whose plane the body is least below gives the direction:
- * the body moves along its normal until it is above that plane. This is repeated until no facet is intersected. A body
- * entirely below a field moves out of the facet above its position. */
+ * the body moves along its normal until it is above that plane. This is repeated until no facet is intersected, at most
+ * TALUS_FACET_ROUNDS times. A body that intersects no facet, but has its position below a field, moves out of the facet
+ * above its position. */
 #ifndef TALUS_COLLIDE_MESH_CLEAR_H
 #define TALUS_COLLIDE_MESH_CLEAR_H
 
@@ -13,7 +14,7 @@
 
 /* Relative to the body's size: depth below a plane or in a facet up to which the body counts as clear. */
 #define TALUS_FACET_HAIR 0x1p-12
-/* Relative saving that a shorter translation must have. */
+/* Fraction by which a translation must be shorter to replace another. */
 #define TALUS_FACET_GAIN 0x1p-16
 
 enum { TALUS_FACET_ROUNDS = 4 }; /* maximum number of translations */
@@ -23,7 +24,7 @@ typedef struct TalusClearedBody {
     const TalusShape *surface; /* mesh or field */
     TalusPose pose;            /* clear pose, in the frame of the surface */
     TalusVec3 translation;     /* from the original position to the clear one */
-    double reach;              /* largest gap of a contact, at the original position */
+    double reach;              /* upper limit of gaps, at the original position */
     double clear_reach;        /* the same at the clear pose: reach + |translation| */
     double margin, size;       /* core margin (geometry/support.h) and size of the body */
 } TalusClearedBody;
@@ -33,7 +34,7 @@ typedef struct TalusLocalFacet {
     int32_t t; /* index of the facet */
     TalusFacet f;
     bool solid;   /* the facet bounds a solid */
-    TalusVec3 up; /* normal on the side of the body's original position */
+    TalusVec3 up; /* outward normal; of a thin wall, towards the original position */
 } TalusLocalFacet;
 
 TALUS_INLINE TalusLocalFacet talus_local_facet(const TalusClearedBody *q, int32_t t)
@@ -50,6 +51,7 @@ TALUS_INLINE TalusLocalFacet talus_local_facet(const TalusClearedBody *q, int32_
     return g;
 }
 
+/* Iterator over the facets whose bounds are within clear_reach of the body's bounds. */
 TALUS_INLINE TalusFacetWalk talus_facets_near_body(const TalusClearedBody *q)
 {
     const TalusPose *x = &q->pose;
@@ -60,7 +62,7 @@ TALUS_INLINE TalusFacetWalk talus_facets_near_body(const TalusClearedBody *q)
     return talus_facets_in(q->surface, box);
 }
 
-/* Point of the body's surface farthest along d. */
+/* Point of the body's surface farthest along the unit vector d, relative to the body's position. */
 TALUS_INLINE TalusVec3 talus_cleared_support(const TalusClearedBody *q, TalusVec3 d)
 {
     TalusVec3 own = talus_rotate_back(q->pose.orientation, d);
@@ -118,8 +120,8 @@ TALUS_INLINE bool talus_push_out_of_ground(const TalusClearedBody *q, TalusPushO
     return true;
 }
 
-/* Finds the intersected facet whose plane the body is least below. False if none is intersected by more than
- * TALUS_FACET_HAIR. */
+/* Finds the intersected facet whose plane the body is least below; if none is intersected by more than
+ * TALUS_FACET_HAIR, the translation of talus_push_out_of_ground. False if there is neither. */
 TALUS_OUTLINE bool talus_shallowest_push_out(const TalusClearedBody *q, TalusPushOut *push)
 {
     TalusFacetWalk walk = talus_facets_near_body(q);
@@ -151,7 +153,8 @@ TALUS_INLINE void talus_translate_body(TalusClearedBody *q, TalusVec3 step)
     q->clear_reach = q->reach + talus_norm(q->translation);
 }
 
-/* Finds direction and distance of the nearest point of the surface. False if it is intersected or out of reach. */
+/* Finds the distance of the nearest point of the surface, and the direction `up` from there to the body. False if the
+ * surface is intersected or out of reach. */
 TALUS_OUTLINE bool talus_nearest_surface(const TalusClearedBody *q, TalusVec3 *up, double *gap)
 {
     TalusFacetWalk walk = talus_facets_near_body(q);
@@ -169,7 +172,8 @@ TALUS_OUTLINE bool talus_nearest_surface(const TalusClearedBody *q, TalusVec3 *u
 }
 
 /* Shortens the translation out of one facet, over an edge or a vertex. As in convex.h, the nearest point of the surface
- * at the clear pose gives the direction of a shorter translation to a clear pose. Repeated while that gains. */
+ * at the clear pose gives the direction of a shorter translation to a clear pose. Repeated while that gains
+ * TALUS_FACET_GAIN; a translation to a pose that is not clear is undone. */
 TALUS_INLINE void talus_shorten_push_out(TalusClearedBody *q)
 {
     double clearance = TALUS_CONVEX_CLEARANCE * q->size, gap, next_gap;
@@ -190,6 +194,7 @@ TALUS_INLINE void talus_shorten_push_out(TalusClearedBody *q)
     }
 }
 
+/* Moves the body clear. A single translation, if the body's lowest point was not over its facet, is then shortened. */
 TALUS_INLINE void talus_push_clear(TalusClearedBody *q)
 {
     TalusPushOut push;

@@ -3,7 +3,8 @@
  *
  * Works facet by facet in the frame of the mesh, relative to the body's position. The touched parts of a facet
  * (mesh_parts.h) are defined for bodies that are apart from the surface, so a body that overlaps it is first moved
- * clear of it (mesh_clear.h). Its gaps are then reduced by that translation along each contact's normal.
+ * clear of it (mesh_clear.h). The component of that translation along each contact's normal is then subtracted from its
+ * gap.
  *
  * Several facets find the same edge or vertex; the first of them counts. The face contacts of a flat patch are
  * collected and reduced to four, so that a tessellated plane touches as a plane. Short lists hold the edges, vertices
@@ -21,7 +22,7 @@
 enum {
     TALUS_FACET_PATCHES = 3, /* capacities of the lists of patches, of edges and vertices */
     TALUS_FACET_EDGES = 16,
-    TALUS_FACET_ON_EDGE = 200 /* first feature of side 0; each side has 8 */
+    TALUS_FACET_ON_EDGE = 200 /* a contact at an edge: plus 8 side + its number */
 };
 
 /* Candidates of one flat patch. */
@@ -43,7 +44,8 @@ typedef struct TalusMeshQuery {
     int edges;
 } TalusMeshQuery;
 
-/* Adds a point with the normal `up` of the surface, its gap corrected for the translation to the clear pose. */
+/* Adds a point with the normal `up` of the surface, its gap corrected for the translation to the clear pose. `on_mesh`
+ * is relative to the clear position. */
 TALUS_INLINE void talus_add_facet_point(const TalusMeshQuery *q, uint32_t feature, TalusVec3 up,
                                         TalusVec3 on_mesh, double clear_gap)
 {
@@ -60,8 +62,8 @@ TALUS_INLINE void talus_add_facet_point(const TalusMeshQuery *q, uint32_t featur
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
-/* Reduces the candidates of a full patch to the extreme points along eight directions and the nearest one. The result
- * does not depend on the order of the facets. */
+/* Reduces the candidates of a full patch to the extreme points along eight directions and the nearest one. An extreme
+ * or nearest point of the whole patch is thus kept in whatever order facets come. */
 TALUS_OUTLINE void talus_patch_keep_extremes(TalusPatchPoints *p)
 {
     uint32_t stay = UINT32_C(1) << talus_nearest_candidate(p->c, p->count);
@@ -96,8 +98,8 @@ TALUS_OUTLINE void talus_patch_emit(const TalusMeshQuery *q, TalusPatchPoints *p
                               talus_candidate_point(&s, &p->c[k]), p->c[k].gap);
 }
 
-/* Adds a candidate, unless it is a corner of the body that another facet of the patch has found (both find a corner
- * over their common edge). An intersection whose id another facet has used gets the next free id. */
+/* Adds a candidate, unless it is a corner of the body, or its lowest point, that another facet of the patch has found
+ * (both find one over their common edge). An intersection whose id another facet has used gets the next free id. */
 TALUS_INLINE void talus_patch_add(TalusPatchPoints *p, TalusCandidate c)
 {
     bool cut = c.id >= TALUS_FACING_MOST && c.id != TALUS_FACET_LOWEST;
@@ -176,7 +178,8 @@ TALUS_INLINE int32_t talus_first_side(const TalusShape *s, int32_t side)
     return first;
 }
 
-/* Feature of the edge at a side (the next seven numbers are reserved for it) or of the vertex at a corner. */
+/* Feature of the edge at a side, the same for all facets that share it (the next seven numbers are reserved for it), or
+ * of the vertex at a corner. */
 TALUS_INLINE uint32_t talus_rim_feature(const TalusShape *s, int32_t t, int where)
 {
     if (where >= TALUS_ON_CORNER)
@@ -196,7 +199,8 @@ TALUS_INLINE bool talus_facet_has_feature(const TalusShape *s, int32_t t, uint32
     return false;
 }
 
-/* True if a facet before g has a contact at this edge or vertex; corner k of g is one end of it. */
+/* True if a facet before g, in the order of the walk, has a contact at this edge or vertex; corner k of g is one end of
+ * it. */
 TALUS_OUTLINE bool talus_found_by_earlier_facet(const TalusMeshQuery *q, const TalusLocalFacet *g,
                                                 int k, uint32_t feature)
 {
@@ -217,7 +221,8 @@ TALUS_OUTLINE bool talus_found_by_earlier_facet(const TalusMeshQuery *q, const T
     return false;
 }
 
-/* Records the feature of an edge or a vertex; false if an earlier facet has added its contacts. */
+/* Records the feature of an edge or a vertex while the list has room; false if an earlier facet has added its
+ * contacts. */
 TALUS_INLINE bool talus_claim_feature(TalusMeshQuery *q, const TalusLocalFacet *g, int k,
                                       uint32_t feature)
 {
@@ -231,7 +236,8 @@ TALUS_INLINE bool talus_claim_feature(TalusMeshQuery *q, const TalusLocalFacet *
     return true;
 }
 
-/* Adds the contacts of an edge and the body's facing part: two if the edge is along a face or a line. */
+/* Adds the contacts of an edge with the body's facing part. If that is a face or a parallel line, the edge is clipped
+ * to it, and its two ends are contacts. The nearest points are a contact if no such end is as near. */
 TALUS_OUTLINE void talus_add_edge_points(const TalusMeshQuery *q, const TalusLocalFacet *g, int k,
                                          uint32_t feature, const TalusNearest *near)
 {

@@ -3,8 +3,8 @@
  *
  * A ball touches a surface where the distance of its centre from the surface has a minimum: at a face that the centre
  * projects onto, or at an edge or a vertex whose normal cone contains the direction to the centre. The normal cone of a
- * common edge of coplanar faces is empty but for their normal, so a tessellated plane touches as a plane. In a concave
- * corner each face has a contact.
+ * common edge of coplanar faces has only their normals, so a tessellated plane touches as a plane. In a concave corner
+ * each face has a contact.
  *
  * A solid (closed parts of a mesh, the ground of a field) is touched from outside; if the centre is inside, the contact
  * is at the nearest point of the surface. A thin wall is touched from the side of the centre. */
@@ -47,7 +47,8 @@ TALUS_INLINE uint32_t talus_closest_feature(const TalusShape *s, int32_t t, int 
     return (uint32_t)t << TALUS_FACET_BITS | (uint32_t)(TALUS_FACET_BALL + where);
 }
 
-/* Adds the contact at the closest point. `inside`: the centre is inside a solid, and the normal is opposite. */
+/* Adds the ball's contact at the closest point of facet t. The surface's normal points from there to the centre, or, if
+ * the centre is `inside` a solid, away from it; if the centre is on an edge or vertex, it is the pseudonormal. */
 TALUS_OUTLINE void talus_add_ball_point(const TalusBallQuery *q, int32_t t, const TalusFacet *f,
                                         const TalusClosest *closest, bool inside)
 {
@@ -66,7 +67,7 @@ TALUS_OUTLINE void talus_add_ball_point(const TalusBallQuery *q, int32_t t, cons
                         q->reach, q->sink);
 }
 
-/* Finds the nearest point of the surface within `limit`. */
+/* Finds the nearest point of the surface to p, nearer than `limit`. */
 TALUS_OUTLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVec3 p, double limit)
 {
     TalusNearestFacet best = {-1, {{0.0, 0.0, 0.0}, 0}};
@@ -87,7 +88,8 @@ TALUS_OUTLINE TalusNearestFacet talus_nearest_facet(const TalusShape *s, TalusVe
 }
 
 /* True if the surface's distance to the ball's centre has a local minimum at the closest point of facet t. At an edge
- * or vertex only true for the first of the facets that share it. */
+ * or vertex only true for the first of the facets that share it; on a closed part of a mesh only if the centre is
+ * outside. */
 TALUS_OUTLINE bool talus_closest_is_contact(const TalusShape *s, int32_t t, const TalusFacet *f,
                                             const TalusClosest *closest)
 {
@@ -106,7 +108,8 @@ TALUS_OUTLINE bool talus_closest_is_contact(const TalusShape *s, int32_t t, cons
            talus_dot(talus_pseudonormal(s, t, f, closest->where), closest->from) >= 0.0;
 }
 
-/* Adds the contact of a centre below the ground: at the nearest point, or at the facet above if none is in reach. */
+/* Adds the contact of a centre below the ground: at the nearest point, or, if none is in reach, at the plane of the
+ * facet above it (`height` over that plane is negative). */
 TALUS_INLINE void talus_ball_below_ground(const TalusBallQuery *q, const TalusNearestFacet *near,
                                           int32_t above, double height)
 {
@@ -128,7 +131,8 @@ TALUS_INLINE bool talus_centre_is_inside(const TalusShape *s, const TalusNearest
                      near->closest.from) < 0.0;
 }
 
-/* Adds a contact at every minimum of the distance below `limit`; `near` is the nearest point. */
+/* Adds a contact at every minimum of the distance below `limit`, or at the nearest point `near` if rounding hides
+ * all. */
 TALUS_OUTLINE void talus_ball_outside(const TalusBallQuery *q, double limit,
                                       const TalusNearestFacet *near)
 {

@@ -6,8 +6,9 @@
  *   2. Otherwise the nearest points of body and facet (convex.h) decide, by the direction from the facet to the body.
  *      Inside the normal cone (facets.h) of the edge or vertex that has the facet's point: that edge or vertex has a
  *      contact. Equal to the facet's normal: the face has contacts, and the edge or vertex too if it is nearer than
- *      these. Outside the cone: the face has contacts if the surface continues in its plane beyond that point, or if
- *      body and facet still overlap. Else a neighbour has the contact.
+ *      these and the surface does not continue in the facet's plane there. Outside the cone: the face has contacts if
+ *      the surface continues in its plane beyond that point, or if body and facet still overlap. Else a neighbour has
+ *      the contact.
  *
  * Face contacts are the corners of the body's facing part, clipped to the facet, and the lowest point if no corner is
  * as low. Corners cut at edges across which the surface continues in the same plane are dropped, because they are no
@@ -122,7 +123,7 @@ TALUS_OUTLINE void talus_find_face_points(const TalusClearedBody *q, const Talus
 
 /* ---- edges and vertices ---------------------------------------------------------------------- */
 
-/* Part of the facet (TALUS_ON_*) on which a point of it lies, within a tolerance. */
+/* Part of the facet (TALUS_ON_*, plus the side or corner) on which its point x lies, within TALUS_FACET_SIDE. */
 TALUS_INLINE int talus_locate_on_facet(const TalusFacet *f, TalusVec3 x)
 {
     TalusVec3 n =
@@ -144,10 +145,11 @@ TALUS_INLINE int talus_locate_on_facet(const TalusFacet *f, TalusVec3 x)
 /* Where a direction lies relative to the normal cone of an edge or a vertex. */
 enum {
     TALUS_NORMAL_CONE_OUTSIDE,  /* the surface is nearer elsewhere */
-    TALUS_NORMAL_CONE_BOUNDARY, /* the normal of an adjacent facet, which has face contacts */
+    TALUS_NORMAL_CONE_BOUNDARY, /* the direction is the normal of an adjacent facet */
     TALUS_NORMAL_CONE_INSIDE    /* the distance has a minimum at the edge or vertex */
 };
 
+/* Where `up` lies relative to the normal cone of the edge of a side (TALUS_NORMAL_CONE_*). */
 TALUS_INLINE int talus_edge_cone_side(const TalusShape *s, int32_t side, TalusVec3 up)
 {
     int32_t at = side;

@@ -22,7 +22,7 @@ static void run_starts(const TalusContactList *l, int start[TALUS_RUNS + 1])
     start[TALUS_RUNS] = l->count;
 }
 
-/* Returns the first contact of the run whose key is not below `key`; NULL: none. */
+/* Returns the first contact of the current run of the list whose key is not below `key`; NULL: none. */
 static const TalusContact *find_listed(const TalusDetector *d, TalusKey key)
 {
     int start[TALUS_RUNS + 1];
@@ -42,7 +42,8 @@ static bool is_convex(const TalusBodyView *v, uint32_t body)
     return talus_shape_has(talus_body_kind(v, body), TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE);
 }
 
-/* True if two convex bodies have a contact in the list, which keeps them from passing through each other elsewhere. */
+/* True if the pair has a contact in the list and each body is convex or a plane: one contact then keeps the two from
+ * passing through each other elsewhere. */
 static bool is_watched(const TalusDetector *d, TalusPair pair)
 {
     TalusKey key = {pair.a, pair.b, 0};
@@ -61,8 +62,8 @@ static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3
     return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
 }
 
-/* Stores a manifold point that is not in the list and whose bodies would overlap there within h by more than h times
- * the tolerance. Points of the first run have feature 0. */
+/* Stores a manifold point that is not in the list and at which the bodies would overlap at the end of the step by more
+ * than h times the tolerance. Points of the first run have feature 0. */
 static void check_point(void *context, const TalusManifoldPoint *touch)
 {
     const Looker *l = context;
@@ -88,7 +89,7 @@ static double closing_speed(const TalusBodyView *v, TalusPair pair)
     return talus_norm(u) + talus_surface_speed(v, pair.a) + talus_surface_speed(v, pair.b);
 }
 
-/* True if the bounding spheres, which walls lack, are farther apart than `reach`. */
+/* True if the bounding spheres are farther apart than `reach`; false if a body is unbounded (radius 0). */
 static bool are_apart(const TalusPose *a, const TalusPose *b, double reach)
 {
     TalusVec3 d = talus_sub(b->position, a->position);
@@ -96,7 +97,8 @@ static bool are_apart(const TalusPose *a, const TalusPose *b, double reach)
     return a->radius > 0.0 && b->radius > 0.0 && talus_dot(d, d) > limit * limit;
 }
 
-/* Evaluates pairs begin .. end - 1 of the run that have a body of the subset, up to the gap that may close within h. */
+/* Passes the manifold points of pairs begin .. end - 1 of the run to check_point, up to the gap that may close within
+ * h. Skips pairs without a body of the subset, and watched ones (is_watched). */
 static void look_at_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;

@@ -4,10 +4,10 @@
 
 #include "collide/envelope.h"
 
-/* A shape at a position. */
+/* A shape with position and orientation in space. */
 typedef struct TalusPose {
     const TalusShape *shape;
-    double radius; /* sphere radius, else bounding radius; m */
+    double radius; /* sphere radius, else bounding radius, m; 0: unbounded */
     TalusVec3 position;
     TalusQuat orientation;
 } TalusPose;
@@ -18,7 +18,7 @@ TALUS_INLINE TalusPose talus_pose_of(const TalusBodyView *v, uint32_t i)
     return pose;
 }
 
-/* Pose of the image of b that is nearest to a. */
+/* Pose of b; in periodic space, of its image that is nearest to a. */
 TALUS_INLINE TalusPose talus_pose_of_image(const TalusBodyView *v, uint32_t a, uint32_t b)
 {
     TalusPose pose = talus_pose_of(v, b);
@@ -36,20 +36,21 @@ typedef struct TalusManifoldPoint {
     TalusVec3 arm_a, arm_b;
 } TalusManifoldPoint;
 
-/* Changes of a manifold point before the sink gets it: bodies are swapped, parts of compounds become bodies. */
+/* How talus_manifold_add changes a manifold point before it goes to the sink. */
 typedef struct TalusManifoldRoute {
-    bool swapped;         /* the contact function was called with (b, a) */
-    bool parts;           /* the point is one of two parts of compounds */
-    uint32_t part;        /* distinguishes the pair of parts */
-    TalusVec3 of_a, of_b; /* origins of the parts less the positions of the bodies */
+    bool swapped;         /* the contact function was called with (b, a): swap back */
+    bool parts;           /* the contact function was called with parts of compounds */
+    uint32_t part;        /* number of the pair of parts, hashed */
+    TalusVec3 of_a, of_b; /* with `parts`: position of the part minus that of the body */
 } TalusManifoldRoute;
 
 /* Receives manifold points one at a time, so that a pair may have any number. */
 typedef void TalusManifoldFn(void *context, const TalusManifoldPoint *touch);
 
-/* Passes all manifold points of the pair with a gap below `reach` to fn; the two shapes may come in either order.
- * Features are distinct and stay the same while the same parts of the bodies touch. Returns false if the two shapes
- * have no contact function and their bounds are within reach of each other. */
+/* Passes the manifold points of the pair with a gap below `reach` to fn; the two shapes may come in either order.
+ * Features are distinct (of compounds up to collisions of a hash, talus_manifold_add) and stay the same while the same
+ * faces, edges and vertices touch. Returns false if the two shapes, or two of their parts, have no contact function and
+ * their bounds are within reach of each other. */
 bool talus_narrow(const TalusPose *a, const TalusPose *b, double reach, TalusManifoldFn *fn,
                   void *context);
 

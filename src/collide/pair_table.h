@@ -29,7 +29,7 @@ TALUS_INLINE bool talus_manifold_sphere(const TalusPose *a, const TalusPose *b, 
 }
 
 /* Calls the function for the two shapes in this order, neither a compound; false if there is none. Convex shapes
- * without a row of their own use GJK. */
+ * without a closed form use GJK (convex.h). */
 TALUS_INLINE bool talus_manifold_ordered(const TalusPose *a, const TalusPose *b, double reach,
                                          TALUS_MANIFOLD_SINK *sink)
 {
@@ -80,7 +80,7 @@ TALUS_INLINE bool talus_boxes_near(const TalusAabb *p, const TalusAabb *q, doubl
            q->lo.y - p->hi.y < reach && p->lo.z - q->hi.z < reach && q->lo.z - p->hi.z < reach;
 }
 
-/* True if two shapes without a contact function may touch. */
+/* True if the bounds of two shapes without a contact function are within `reach` of each other. */
 TALUS_INLINE bool talus_bounds_within(const TalusPose *a, const TalusPose *b, double reach)
 {
     if (a->shape->def.kind == TALUS_SHAPE_REVOLVE)
@@ -129,7 +129,8 @@ TALUS_INLINE TalusPose talus_pose_part(const TalusPose *pose, int k)
     return part;
 }
 
-/* As talus_manifold_simple, for compounds: every part of one against every part of the other. */
+/* As talus_manifold_simple, if a or b is a compound: every part of a against every part of b whose bounds are in reach.
+ * A shape that is no compound is its own part. */
 TALUS_INLINE bool talus_manifold_parts(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
 {

@@ -1,7 +1,7 @@
 /* collide/period.h - periodic space (TalusPeriod); for host and device.
  *
  * Bodies are kept between lo and hi. Two bodies touch only as the images nearest to each other: fit.h refuses bodies so
- * large that other images could touch. */
+ * large, and clips margins so wide, that other images could touch. */
 #ifndef TALUS_COLLIDE_PERIOD_H
 #define TALUS_COLLIDE_PERIOD_H
 
@@ -35,7 +35,7 @@ TALUS_INLINE double talus_nearest_image(double d, double length)
     return d - length * floor(d / length + 0.5);
 }
 
-/* Vector from one body to the nearest image of another, from the vector d to the other itself. */
+/* Given the vector d from one body to another, returns the vector from the one to the other's nearest image. */
 TALUS_INLINE TalusVec3 talus_image(const TalusPeriod *p, TalusVec3 d)
 {
     if (p->on[0])

@@ -1,5 +1,6 @@
-/* collide/simple_manifold.h - passes manifold points to their sink; spheres and planes against simple shapes. Part of
- * pair_table.h, which includes it. */
+/* collide/simple_manifold.h - passes manifold points to their sink; closed forms for spheres against spheres, planes,
+ * boxes, cylinders and revolves, and for boxes and cylinders against planes. Part of pair_table.h, which includes
+ * it. */
 #ifndef TALUS_COLLIDE_SIMPLE_MANIFOLD_H
 #define TALUS_COLLIDE_SIMPLE_MANIFOLD_H
 
@@ -12,7 +13,7 @@
 
 /* Passes a point to the sink, changed as sink->route says: points of (b, a) become points of (a, b), points of parts
  * become points of the bodies. An odd multiplier keeps features of one pair of parts distinct; features of two pairs of
- * parts are equal with probability 2^-32. */
+ * parts are equal with a probability of about 2^-32. */
 TALUS_INLINE void talus_manifold_add(TALUS_MANIFOLD_SINK *sink, const TalusManifoldPoint *touch)
 {
     const TalusManifoldRoute *r = &sink->route;
@@ -36,8 +37,8 @@ TALUS_INLINE void talus_manifold_add(TALUS_MANIFOLD_SINK *sink, const TalusManif
 
 /* ---- sphere ---------------------------------------------------------------------------------- */
 
-/* Adds the contact of the sphere a with a surface at signed `distance` from its centre, where the surface's outward
- * normal is `out` (world frame). */
+/* Adds the contact of the sphere a with a surface of body b, if its gap is below `reach`. The centre of a is at signed
+ * `distance` from the surface along the outward normal `out` (world frame), negative inside. */
 TALUS_INLINE void talus_manifold_ball(const TalusPose *a, const TalusPose *b, uint32_t feature,
                                       TalusVec3 out, double distance, double reach,
                                       TALUS_MANIFOLD_SINK *sink)
@@ -120,7 +121,8 @@ TALUS_INLINE void talus_sphere_revolve(const TalusPose *a, const TalusPose *b, d
 
 /* ---- plane ----------------------------------------------------------------------------------- */
 
-/* Adds the contact of a point of body a, given by its arm, with the plane b of normal `up`. */
+/* Adds the contact of a point of body a, given by its arm, with the plane b of normal `up`, if its gap is below
+ * `reach`. */
 TALUS_INLINE void talus_manifold_plane(const TalusPose *a, const TalusPose *b, uint32_t feature,
                                        TalusVec3 up, TalusVec3 arm, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
@@ -145,9 +147,9 @@ TALUS_INLINE void talus_box_plane(const TalusPose *a, const TalusPose *b, double
     }
 }
 
-/* Four points of each rim: the lowest and three at quarter turns from it. A lying cylinder touches with one point per
- * rim, a standing one with four. Near upright, rounding hides the lowest point, and points fixed to the body replace
- * it. The feature is 4 rim + quarter. */
+/* Four points of each rim: the lowest and three at quarter turns from it. A cylinder lying on its side touches with one
+ * point per rim, a standing one with four of one rim. Near upright, rounding decides which point is lowest, so the x
+ * axis of the body takes its place. The feature is 4 rim + quarter, rim 1 at +z. */
 TALUS_INLINE void talus_cylinder_plane(const TalusPose *a, const TalusPose *b, double reach,
                                        TALUS_MANIFOLD_SINK *sink)
 {

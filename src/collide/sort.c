@@ -1,4 +1,4 @@
-/* collide/sort.c - see sort.h. */
+/* collide/sort.c - parallel counting sort of pairs (sort.h). */
 #include "collide/sort.h"
 
 #include "base/memory.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* A bucket of KEYS keys keeps its counters in the first-level cache. */
+/* A bucket has KEYS keys, whose counters fit into the first-level cache; more if that would take over MAX_BUCKETS. */
 enum { KEYS = 4096, MAX_BUCKETS = 1024, MIN_GRAIN = 8192, MAX_CHUNKS = 64, WITHIN_GRAIN = 4096 };
 
 typedef struct Job {
@@ -26,7 +26,7 @@ static void count_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
         histogram[job->pairs[i].a >> job->shift]++;
 }
 
-/* Replaces counts by the index of each chunk's first pair in each bucket. */
+/* Replaces the count of each chunk in each bucket by the index in scratch[] of the first pair. */
 static void place_chunks(const Job *job)
 {
     uint32_t sum = 0;
@@ -48,7 +48,8 @@ static void scatter_chunk(void *context, int64_t begin, int64_t end, int64_t chu
         job->scratch[place[job->pairs[i].a >> job->shift]++] = job->pairs[i];
 }
 
-/* After the scatter, the last chunk's index in a bucket is the bucket's end. */
+/* Index in scratch[] where a bucket ends: the last chunk's index, which the scatter has moved to the end; 0 for bucket
+ * -1. */
 static uint32_t bucket_end(const Job *job, int64_t bucket)
 {
     return bucket < 0 ? 0 : job->histogram[(job->chunks - 1) * job->buckets + bucket];
@@ -111,7 +112,8 @@ void talus_sorter_clear(TalusSorter *sorter)
     memset(sorter, 0, sizeof *sorter);
 }
 
-/* Shell sort: insertion sort for the few partners of a grain, still fast for the thousands of a bed-sized body. */
+/* Shell sort by b: an insertion sort (gap 1) for the few partners of most bodies, and fast for the thousands of a body
+ * as large as the bed. */
 static void order(TalusPair *pairs, int64_t count)
 {
     int64_t gap = 1;

@@ -24,7 +24,7 @@ void talus_sorter_clear(TalusSorter *sorter);
 TalusStatus talus_sort_pairs(TalusSorter *sorter, TalusPool *pool, TalusPair *pairs,
                              TalusPair *scratch, int64_t count, uint32_t range, uint32_t *start);
 
-/* Sorts the pairs of each key by b. */
+/* Sorts the pairs of each key by b; `start` as talus_sort_pairs has set it. */
 void talus_sort_within(TalusPool *pool, TalusPair *pairs, const uint32_t *start, uint32_t range);
 
 #endif

@@ -1,5 +1,6 @@
-/* collide/wall.h - walls, which are not in the grid (grid.h): planes, revolves, meshes, fields, and a small number of
- * fixed bodies much larger than the moving ones; for host and device. Lengths of walls are in `unit` metres. */
+/* collide/wall.h - walls, which are not in the grid (grid.h): planes, revolves, meshes, fields, and bodies that are not
+ * free and much larger than the free ones, unless there are many; for host and device. Lengths of walls are in `unit`
+ * metres. */
 #ifndef TALUS_COLLIDE_WALL_H
 #define TALUS_COLLIDE_WALL_H
 

@@ -1,4 +1,4 @@
-/* geometry/adjacency.c - see adjacency.h. */
+/* geometry/adjacency.c - links the sides of triangles that share an edge (adjacency.h). */
 #include "geometry/adjacency.h"
 
 #include "base/memory.h"

@@ -29,7 +29,7 @@ TalusStatus talus_mesh_adjacency(const int32_t *triangle, int triangles, int32_t
 
 enum { TALUS_CROWD = 16 };
 /* True if equally many triangles traverse the edge of a side in either direction, as on every edge of a closed surface;
- * false if more than TALUS_CROWD triangles share it. */
+ * false at a free edge, and if more than TALUS_CROWD triangles share it. */
 bool talus_side_balanced(const int32_t *triangle, const int32_t *across, int32_t side);
 
 /* A value with its sort key. */

@@ -37,8 +37,8 @@ TALUS_INLINE TalusVec3 talus_box_extent(TalusVec3 h, TalusQuat orientation)
                       fabs(x.z) + fabs(y.z) + fabs(z.z));
 }
 
-/* Sets *lo, *hi to the extent of a revolved profile along a world axis, u being that axis times the shape's axis: a
- * circle (r, z) spans u z -+ r sqrt(1 - u^2). */
+/* Sets *lo, *hi to the extent of a revolved profile along a world axis, with u the scalar product of that axis and the
+ * shape's: a circle (r, z) spans u z -+ r sqrt(1 - u^2). */
 TALUS_INLINE void talus_profile_span(const double *profile, int points, double u, double *lo,
                                      double *hi)
 {
@@ -52,7 +52,7 @@ TALUS_INLINE void talus_profile_span(const double *profile, int points, double u
     }
 }
 
-/* Bounds of a polyline of `points` pairs (radius, height), revolved about z. */
+/* Bounds in the world frame of a polyline of `points` pairs (radius, height), revolved about the shape's z axis. */
 TALUS_INLINE TalusAabb talus_profile_bounds(const double *profile, int points, TalusVec3 position,
                                             TalusQuat orientation)
 {

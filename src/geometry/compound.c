@@ -44,7 +44,8 @@ static TalusStatus check(const TalusShapeDef *def)
 
 /* ---- parts ---- */
 
-/* Leaves a normalised quaternion unchanged, so that a shape made from another's own def has the same bits. */
+/* Normalises q, but leaves a normalised one unchanged, so that a shape made from another's own def has the same
+ * bits. */
 static TalusQuat unit(TalusQuat q)
 {
     double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
@@ -122,7 +123,8 @@ static TalusStatus find_mass(TalusShape *shape, const TalusChild *child)
     return TALUS_OK;
 }
 
-/* Moves all parts so that the centre of mass is the origin; far from it a second round removes rounding errors. */
+/* Moves all parts so that the centre of mass is the origin, in up to three rounds: far from the origin the first leaves
+ * rounding errors. */
 static TalusStatus centre_parts(TalusShape *shape, TalusChild *child)
 {
     int count = shape->def.part_count;

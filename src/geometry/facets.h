@@ -1,8 +1,8 @@
 /* geometry/facets.h - common access to the triangles of meshes and height fields; for host and device.
  *
  * A facet t has corners 0, 1, 2 and sides 3 t + k, from corner k to the next. A field has two facets for each cell of
- * its grid: 2 c, below the diagonal from its first corner to its last, and 2 c + 1. The topology of a field is
- * computed; that of a mesh is stored (TalusMeshTopology). */
+ * its grid: 2 c on the +x side of the diagonal from its first corner to its last, 2 c + 1 on the +y side. The topology
+ * of a field is computed; that of a mesh is stored (TalusMeshTopology). */
 #ifndef TALUS_GEOMETRY_FACETS_H
 #define TALUS_GEOMETRY_FACETS_H
 
@@ -29,7 +29,7 @@ TALUS_INLINE TalusVec3 talus_field_vertex(const TalusShapeDef *def, int i, int j
     return talus_vec3(x, y, def->height[(int64_t)j * def->columns + i]);
 }
 
-/* Column and row of a facet's corner. */
+/* Sets *i and *j to column and row of corner k of facet t. */
 TALUS_INLINE void talus_field_corner(const TalusShapeDef *def, int32_t t, int k, int *i, int *j)
 {
     int32_t cell = t / 2;
@@ -88,13 +88,13 @@ TALUS_INLINE TalusFacet talus_facet(const TalusShapeDef *def, int32_t t)
         f.corner[k] = talus_vertex_at(def, talus_facet_vertex(def, t, k));
     TalusVec3 n =
         talus_cross(talus_sub(f.corner[1], f.corner[0]), talus_sub(f.corner[2], f.corner[0]));
-    double length = talus_norm(n); /* division makes the normal of a plane z = c exactly 1 */
+    double length = talus_norm(n); /* dividing by it gives level facets exactly (0, 0, 1) */
     f.normal = length > 0.0 ? talus_vec3(n.x / length, n.y / length, n.z / length)
                             : talus_vec3(0.0, 0.0, 1.0);
     return f;
 }
 
-/* Next side on the same edge; -1: free edge. */
+/* Next side on the same edge, in a cycle that returns to `side`; -1: free edge. */
 TALUS_INLINE int32_t talus_facet_across(const TalusShape *s, int32_t side)
 {
     return s->def.kind == TALUS_SHAPE_MESH ? s->mesh.across[side]
@@ -147,7 +147,7 @@ TALUS_INLINE bool talus_facet_in_patch(const TalusShape *s, int32_t t)
     return s->def.kind == TALUS_SHAPE_MESH && (s->mesh.mark[t] & TALUS_MARK_MANY);
 }
 
-/* True if the surface continues beyond side k in the same plane. */
+/* True if exactly one other facet shares side k, and it continues the plane; `normal`: that of t. */
 TALUS_INLINE bool talus_side_flat(const TalusShape *s, int32_t t, int k, TalusVec3 normal)
 {
     int32_t side = 3 * t + k, other = talus_facet_across(s, side);
@@ -229,7 +229,8 @@ TALUS_INLINE double talus_inward_component(const TalusShape *s, int32_t side, Ta
 }
 
 /* True if d is in the normal cone of an edge: a point at d from the edge is nearer to it than to the rest of all facets
- * around, so that the distance to the surface has a minimum there. `slack` is the tolerance, as a length along d. */
+ * around, so that the distance to the surface has a minimum there. `slack` is the tolerance of
+ * talus_inward_component. */
 TALUS_INLINE bool talus_in_edge_normal_cone(const TalusShape *s, int32_t side, TalusVec3 d,
                                             double slack)
 {
@@ -292,7 +293,8 @@ TALUS_INLINE TalusVec3 talus_edge_normal(const TalusShape *s, int32_t side)
     return sum;
 }
 
-/* Outward pseudonormal at a part of a facet (trimesh.c), not normalised: its sign tells outside from inside. */
+/* Outward pseudonormal at a part of a facet (trimesh.c), not normalised: the sign of its product with a direction tells
+ * outside from inside. Of a field it is the facet's normal. */
 TALUS_INLINE TalusVec3 talus_pseudonormal(const TalusShape *s, int32_t t, const TalusFacet *f,
                                           int where)
 {
@@ -329,7 +331,7 @@ TALUS_INLINE bool talus_field_range(double lo, double hi, int points, double spa
     return true;
 }
 
-/* Returns the facet of a field over or under p, and p's height over its plane; -1 beside the field. */
+/* Returns the facet of a field over or under p, -1 beside the field. *height: signed distance of p from its plane. */
 TALUS_INLINE int32_t talus_field_under(const TalusShape *s, TalusVec3 p, double *height)
 {
     const TalusShapeDef *def = &s->def;

@@ -1,8 +1,9 @@
 /* geometry/figure.c - figures from the table of shapes.
  *
  * A viewer chooses the level of a body by its size in the picture: with n segments a circle of r pixels has the error r
- * (1 - cos(pi / n)), so 16 suffice for 5 pixels, 64 for 200, 192 for 1800. A level with more than MOST triangles is
- * omitted, and so is one with no more triangles than the level before: a box is the same at every level. */
+ * (1 - cos(pi / n)), a quarter of a pixel at r = 13 for 16, 52 for 32, 200 for 64 and 1800 for 192. The first level is
+ * always made. A level with more than MOST triangles is omitted, and so is one with no more triangles than the level
+ * before (a box is the same at every level), and all finer ones with it. */
 #include "geometry/figure.h"
 
 #include "base/hash.h"
@@ -62,7 +63,8 @@ static bool same_vertex(const TalusMesh *mesh, int a, int b)
            memcmp(&mesh->normal[a], &mesh->normal[b], sizeof *mesh->normal) == 0;
 }
 
-/* Returns the first vertex equal to vertex k; `table` has the vertices found so far, or -1. */
+/* Returns the first vertex equal to vertex k, which may be k. `table`: hash table of the distinct vertices so far; -1:
+ * free. */
 static int find_vertex(const TalusMesh *mesh, int k, int *table, size_t slots)
 {
     uint64_t hash = talus_hash(TALUS_HASH_SEED, &mesh->vertex[k], sizeof *mesh->vertex);
@@ -111,7 +113,7 @@ static TalusStatus weld(TalusMesh *mesh)
 
 /* ---- levels ---- */
 
-/* Adds a level unless it is too fine or no finer than the last. */
+/* Adds a level unless it is too fine or no finer than the last; *more: a finer level may follow. */
 static TalusStatus add_level(const TalusShapeDef *shape, int segments, TalusFigure *out, bool *more)
 {
     TalusMesh *mesh = &out->level[out->levels];

@@ -33,7 +33,7 @@ TalusStatus talus_figure_of_shape(const TalusShapeDef *shape, TalusFigure *out);
 
 enum { TALUS_NORMAL_STEPS = 32767 };
 
-/* Bounds of triangles `from` to `to` - 1 of a mesh. */
+/* Bounds of triangles `from` to `to` - 1 of a mesh; zero if there are none. */
 TalusAabb talus_figure_bounds(const TalusMesh *mesh, int from, int to);
 
 /* Sets `box` from the finest level. */

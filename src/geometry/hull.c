@@ -1,10 +1,11 @@
 /* geometry/hull.c - convex hull of points as a polyhedron with faces, edges and exact mass properties.
  *
- * Points are rounded to a grid of 2^-40 of their extent, where the hull is exact (hull_triangulate.c), and triangles
- * are merged to faces (hull_faces.c). Points within 2^-22 extents of the hull of the others are dropped: files of
- * triangles have single precision, which is no better. The remaining vertices keep their coordinates except for the
- * shift of the centre of mass to the origin. This is repeated until nothing changes, so that the hull of a hull's
- * vertices has the same bits. Lengths are compared with the extent only, so scaling by a power of two is exact. */
+ * Points are rounded to a grid of 2^-40 of the power of two above their extent, where the hull is exact
+ * (hull_triangulate.c), and triangles are merged to faces (hull_faces.c). Points within 2^-22 extents of the hull of
+ * the others are dropped: files of triangles have single precision, which is no better. The remaining vertices keep
+ * their coordinates except for the shift of the centre of mass to the origin. This is repeated until nothing changes,
+ * so that the hull of a hull's vertices has the same bits. Lengths are compared with the extent only, so scaling by a
+ * power of two is exact. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "geometry/bounds.h"
@@ -93,10 +94,10 @@ static bool drop_points(Draft *d)
 
 /* ---- mass ---- */
 
-/* Computes volume, centre and inertia about it by the divergence theorem: sums over the tetrahedra between the origin
- * and the triangles. One with corners a, b, c has the volume V = det(a, b, c)/6, the first moment V (a + b + c)/4 and
- * the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c. An origin `from` near the centre avoids
- * cancellation. */
+/* Sets d->unit, volume and inertia about the centre of mass, and returns this centre, by the divergence theorem: sums
+ * over the tetrahedra between `from` and the triangles. One with corners a, b, c relative to `from` has the volume V =
+ * det(a, b, c)/6, the first moment V (a + b + c)/4 and the second moments V/20 (aa' + bb' + cc' + ss'), s = a + b + c.
+ * A `from` near the centre avoids cancellation. */
 static TalusVec3 integrate(Draft *d, TalusVec3 from)
 {
     double volume = 0.0;
@@ -132,6 +133,7 @@ static TalusVec3 integrate(Draft *d, TalusVec3 from)
     return talus_add(from, c);
 }
 
+/* Mean of the points. */
 static TalusVec3 middle(const Draft *d)
 {
     TalusVec3 sum = talus_vec3(0, 0, 0);
@@ -142,8 +144,8 @@ static TalusVec3 middle(const Draft *d)
 
 /* ---- hull of the present points ---- */
 
-/* True if the hull is flat along the normal of the first face, the largest. This keeps hulls with almost no volume from
- * the integrals; half_width tests all faces later. */
+/* True if the hull is not thicker than FLAT extents along the normal of the first face, which has the largest triangle.
+ * This keeps hulls with almost no volume from the integrals; `make` tests the width at all faces later. */
 static bool is_flat(const Draft *d)
 {
     double lo = INFINITY, hi = -INFINITY;
@@ -288,7 +290,8 @@ static void fill(const Draft *d, TalusShape *shape)
     shape->unit = d->unit;
 }
 
-/* Half of the smallest distance between a face and the opposite vertex. */
+/* Half of the width of the hull: the smallest distance, over all faces, between the face and the vertex farthest from
+ * it. */
 static double half_width(const TalusShape *shape)
 {
     double least = INFINITY;

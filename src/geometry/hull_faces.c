@@ -1,9 +1,9 @@
 /* geometry/hull_faces.c - planar faces of a triangulated convex surface, and its redundant corners.
  *
- * Triangles join the face of a larger one whose plane has all their corners within the tolerance. The plane is that of
- * the first triangle, so that it cannot drift around a curve. The result is used only if it is a polygon: one simple
- * rim, convex up to the tolerance; else its triangles stay separate. So the faces always tile the surface, whatever the
- * points.
+ * Starting from the largest triangle, neighbours join its face while all their corners are within the tolerance of its
+ * plane. The plane stays that of the first triangle, so that it cannot drift around a curve. The face is used only if
+ * it is a polygon: one simple rim, convex up to the tolerance; else each of its triangles is a face. So the faces
+ * always tile the surface, whatever the points.
  *
  * A corner inside a face, on the straight edge between two faces, or within the tolerance of another corner adds only
  * work and meaningless directions. Such corners are marked, at most one of two neighbours along an edge at a time, so
@@ -30,7 +30,7 @@ typedef struct Work {
     TalusVec3 *normal; /* normals of triangles */
     Seed *seed;
     int32_t *stack;    /* triangles of the current face */
-    int32_t *visit;    /* [count]: last face with the point on its rim; later number of its edges */
+    int32_t *visit;    /* [count]: last face with the point on its rim; later number of its faces */
     int32_t (*end)[2]; /* [count]: ends of the first two rim edges that start there */
     int32_t *rim;      /* corners of the current rim */
     TalusFaces *out;
@@ -86,7 +86,8 @@ static bool in_plane(const Work *w, int32_t triangle, TalusVec3 normal, TalusVec
     return true;
 }
 
-/* Collects the triangles of a face on the stack and sets their face index. Returns their number. */
+/* Collects the triangles of the face that grows from `first` on the stack and sets their face index. Returns their
+ * number. */
 static int grow(Work *w, int32_t first, int32_t face)
 {
     TalusVec3 normal = w->normal[first], on = corner(w, first, 0);
@@ -249,7 +250,8 @@ static double distance_to_segment(TalusVec3 v, TalusVec3 p, TalusVec3 q)
     return talus_norm(talus_madd(from, -fmin(fmax(s, 0.0), 1.0), along));
 }
 
-/* Drops one of two nearly equal corners. True if there were any. */
+/* Of two corners joined by an edge no longer than the tolerance, drops the one of higher index. True if there were
+ * any. */
 static bool drop_doubles(const Work *w, bool *keep)
 {
     bool any = false;
@@ -265,7 +267,8 @@ static bool drop_doubles(const Work *w, bool *keep)
     return any;
 }
 
-/* Counts the edges of faces at every point, and stores the ends of the first two. */
+/* Sets visit[] to the number of faces at every point, and end[] to the ends of the first two rim edges that start
+ * there. */
 static void count_edges(Work *w)
 {
     const TalusFaces *f = w->out;

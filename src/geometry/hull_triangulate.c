@@ -187,6 +187,7 @@ static TalusStatus start(Hull *h, bool *flat)
 
 /* ---- insertion of a point ---- */
 
+/* Removes the farthest of the points above a face from its list and returns it. */
 static int32_t take_farthest(Hull *h, Face *face)
 {
     int32_t best = face->above, previous = -1;
@@ -206,7 +207,8 @@ static int32_t take_farthest(Hull *h, Face *face)
     return best;
 }
 
-/* Collects the faces visible from `point` on the stack, starting from one of them, and their rim. */
+/* Collects the faces visible from `point` on the stack, starting from one of them, and their rim; *seen: their
+ * number. */
 static TalusStatus look(Hull *h, int32_t point, int32_t from, size_t *seen)
 {
     int32_t stamp = ++h->insertion;
@@ -260,6 +262,8 @@ static TalusStatus stand_on_rim(Hull *h, int32_t point)
     return TALUS_OK;
 }
 
+/* Adds the farthest point above face `from` to the hull; points above removed faces go to the new faces, or are
+ * inside. */
 static TalusStatus insert(Hull *h, int32_t from)
 {
     int32_t point = take_farthest(h, &h->face[from]);

@@ -20,12 +20,13 @@ typedef struct TalusTriangulation {
 } TalusTriangulation;
 
 /* Computes the exact hull of points on the grid: every point lies on or below the plane of every triangle. Points in
- * the plane of a face or on an edge may or may not be corners. Coplanar points set `flat` and give no triangles. */
+ * the plane of a face or on an edge may or may not be corners. *flat: all points lie in one plane, and there are no
+ * triangles. */
 TalusStatus talus_triangulate(const TalusGridPoint *point, int count, TalusTriangulation *out,
                               bool *flat);
 void talus_triangulation_free(TalusTriangulation *triangulation);
 
-/* Outward normal of three points, exact up to its rounding to double, not normalised. */
+/* (b - a) x (c - a), exact up to its rounding to double: outward for a triangle of TalusTriangulation. */
 TalusVec3 talus_grid_normal(TalusGridPoint a, TalusGridPoint b, TalusGridPoint c);
 
 /* Faces of a triangulation: groups of triangles in one plane up to the tolerance. */
@@ -37,8 +38,8 @@ typedef struct TalusFaces {
     TalusVec3 *normal;   /* [faces]: unit */
 } TalusFaces;
 
-/* Finds the faces. Sets `keep` to false for points that are no corner, and for redundant corners: within the tolerance
- * of a face, an edge or another corner. After dropping them the caller must triangulate again. */
+/* Finds the faces. Sets keep[] of all points: false for points that are no corner, and for redundant corners, within
+ * the tolerance of a face, an edge or another corner. After dropping them the caller must triangulate again. */
 TalusStatus talus_find_faces(const TalusTriangulation *t, const TalusGridPoint *grid,
                              const TalusVec3 *point, int count, double tolerance, TalusFaces *out,
                              bool *keep);

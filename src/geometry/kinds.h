@@ -27,12 +27,12 @@ typedef struct TalusShapeOps {
      * positive. */
     TalusStatus (*check)(const TalusShapeDef *def);
     /* For kinds with arrays: allocates shape->block, lays the arrays out in it and points shape->def there. On entry
-     * shape->def is a copy of the def without its arrays. Also sets centre, unit (with volume) and box. The caller
-     * clears what is left on failure. */
+     * shape->def is a copy of the def without its arrays. Also sets centre, unit and box where the kind has them. The
+     * caller clears what is left on failure. */
     TalusStatus (*build)(TalusShape *shape, const TalusShapeDef *def);
-    /* Sets bounding_radius and size of a checked and built shape; NULL: both are 0. */
+    /* Sets bounding_radius and size of a checked and built shape, of a compound also box; NULL: they stay 0. */
     void (*measure)(TalusShape *shape);
-    /* Mass at density 1; NULL for shapes without volume and for those whose `build` sets `unit`. */
+    /* Mass and inertia at density 1; NULL for shapes without volume and for those whose `build` sets `unit`. */
     TalusMassProperties (*mass)(const TalusShapeDef *def);
     /* Makes triangles for drawing (geometry/mesh_build.h). The caller frees what is left on failure. */
     TalusStatus (*mesh)(const TalusShape *shape, const TalusMeshing *how, TalusMesh *out);
@@ -44,11 +44,11 @@ TALUS_SHAPE_TABLE(TALUS_DECLARE_OPS, 0)
 
 /* Functions of a valid kind. */
 const TalusShapeOps *talus_shape_ops(TalusShapeKind kind);
-/* Writes the kinds with a trait as words, such as "sphere, box or hull". */
+/* Writes the kinds with a trait as words, such as "sphere, box or hull", to text[size] and returns it. */
 const char *talus_shape_names_with_trait(int trait, char *text, size_t size);
 
-/* Lays out arrays in a block, aligned to 16 bytes. Without a base it only counts, so that one function, run before and
- * after the allocation of the block, sets all pointers. */
+/* Lays out arrays in a block, aligned to 16 bytes. With base NULL talus_layout only adds to `used` and returns NULL, so
+ * that one function, run before and after the allocation of the block, sets all pointers. */
 typedef struct TalusLayout {
     unsigned char *base;
     size_t used;

@@ -246,7 +246,8 @@ static double outer_side(const TalusShapeDef *def)
     return sum < 0.0 ? -1.0 : 1.0;
 }
 
-/* Normal of face k at its end `point`: shared with the neighbour across a smooth bend. */
+/* Normal of face k at its end `point` (k or k + 1): shared with the neighbour across a smooth bend. *sharp: the bend is
+ * sharp, or the end free. */
 static TalusRim end_normal(const TalusShapeDef *def, int k, int point, double side, bool *sharp)
 {
     int other = point == k ? k - 1 : k + 1;

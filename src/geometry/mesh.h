@@ -4,14 +4,14 @@
 
 #include <talus/shape.h>
 
-/* Vertices are duplicated along sharp edges, so that every corner of a triangle has the normal of its face. The
- * triangles of a solid still close it without gaps. */
+/* Vertices are duplicated along sharp edges, so that corners there have the normals of their own faces. The triangles
+ * of a solid still close it without gaps. */
 typedef struct TalusMesh {
     int vertex_count, triangle_count, edge_count, piece_count;
     TalusVec3 *vertex, *normal; /* normals: unit, out of a solid, away from the axis of a revolve */
     int *triangle; /* 3 vertices each, anticlockwise seen from where the normals point */
     int *edge;     /* 2 vertices each: lines to draw, that is sharp edges and free rims */
-    int *piece;    /* [piece_count]: triangles of each convex piece, in order; walls have none */
+    int *piece;    /* [piece_count]: number of triangles of each convex piece, in order */
 } TalusMesh;
 
 enum { TALUS_MESH_SEGMENTS = 64 }; /* default segments of a full circle */

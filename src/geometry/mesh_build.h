@@ -5,7 +5,7 @@
 #include "geometry/mesh.h"
 #include "geometry/shape.h"
 
-/* Cosine of 30 degrees: neighbouring faces below that angle are shaded as one curve. */
+/* Cosine of 30 degrees: neighbouring faces whose normals differ by less are shaded as one curve. */
 #define TALUS_SMOOTH_COSINE 0.8660254037844386
 
 typedef struct TalusMeshSizes {
@@ -54,10 +54,12 @@ typedef struct TalusRim {
     double r, z, nr, nz;
 } TalusRim;
 
-/* Adds a ring of vertices. Returns the first. */
+/* Adds a vertex with the radius, height and normal of `rim` at each point of the circle. Returns the index of the
+ * first. */
 int talus_mesh_ring(TalusMesh *mesh, TalusCircle circle, TalusRim rim);
 /* Adds the band between two rings of n vertices, from vertices `low` and `high` on. Its front is to the right of the
- * direction from low to high; with `flip`, to the left. low_point, high_point: the ring is a point of the axis. */
+ * direction from low to high in the half plane (radius, height); with `flip`, to the left. low_point, high_point: the
+ * ring is a point of the axis. */
 void talus_mesh_band(TalusMesh *mesh, int n, int low, int high, bool low_point, bool high_point,
                      bool flip);
 void talus_mesh_circle_edges(TalusMesh *mesh, int n, int ring);

@@ -1,7 +1,7 @@
 /* geometry/revolve.h - contacts of a ball with a thin wall of revolution about z; for host and device.
  *
- * On every circle of the wall the point nearest to p has p's azimuth, so the nearest points of the surface are those of
- * the polyline in the half plane through p and the axis. There:
+ * p is the centre of the ball. On every circle of the wall the point nearest to p has p's azimuth, so the nearest
+ * points of the surface are those of the polyline in the half plane through p and the axis. There:
  *   - p is over a segment if it projects between its ends: a face contact
  *   - p belongs to a vertex if it lies beyond the segment before it and before the segment after
  *     it, which happens on the convex side only; free ends need one of the two
@@ -28,12 +28,13 @@ typedef struct TalusRingQuery {
     TalusProfilePoint c; /* p projected into the half plane */
     double off_plane2;   /* squared distance of p from the half plane */
     TalusVec3 radial;    /* direction of the half plane */
-    uint32_t turn;       /* 0: p lies in the half plane; 1, 2: it is 120, 240 degrees from p */
+    uint32_t turn;       /* 0: half plane through p; 1, 2: turned by 120, 240 degrees from it */
     double reach;
     TALUS_RING_SINK *sink;
 } TalusRingQuery;
 
-/* Passes the point of the face from profile point k to k + 1 that is nearest to p, if in reach. */
+/* Passes the point of the face from profile point k to k + 1 in this half plane that is nearest to p, if in reach; with
+ * `turn` only if p is on the side of the face towards the axis. */
 TALUS_INLINE void talus_ring_face(const TalusRingQuery *q, int k)
 {
     TalusProfilePoint start = talus_profile_point(q->profile, k);
@@ -56,7 +57,8 @@ TALUS_INLINE void talus_ring_face(const TalusRingQuery *q, int k)
     TALUS_RING_TAKE(q->sink, 2 * (uint32_t)k + 1 + (q->turn << 30), normal, fabs(off) / length);
 }
 
-/* Passes the point of the circle of profile point k in this half plane, if in reach of p. */
+/* Passes the point of the circle of profile point k in this half plane, if in reach of p; with `turn` none for a point
+ * of the axis, which turn 0 has passed. */
 TALUS_INLINE void talus_ring_circle(const TalusRingQuery *q, int k, TalusVec3 p)
 {
     TalusProfilePoint v = talus_profile_point(q->profile, k);

@@ -9,7 +9,8 @@
 /* Topology of a convex polyhedron of def.vertex. Faces are maximal planar polygons, anticlockwise seen from outside. */
 typedef struct TalusHull {
     int faces, edges;
-    /* [faces]: outward unit normal n and d. A face lies on n.x = d up to 2^-22 extents, vertices beyond up to 2^-37. */
+    /* [faces]: outward unit normal n and d. Corners of the face are at most about 2^-22 extents below n.x = d; no
+     * vertex is above it but for rounding. */
     const double (*plane)[4];
     const int32_t *loop_start; /* [faces + 1] into loop */
     const int32_t *loop;       /* vertices of each face in order */
@@ -21,7 +22,7 @@ typedef struct TalusHull {
     const int32_t *neighbour;
 } TalusHull;
 
-/* Bounding boxes of triangles or cells as a binary tree in depth-first order. */
+/* Bounding boxes of a mesh's triangles as a binary tree in depth-first order (tree.h). */
 typedef struct TalusTreeNode {
     float lo[3], hi[3]; /* rounded outwards */
     int32_t skip; /* index of the next node if this one is not met; if met, node + 1 is next */
@@ -45,7 +46,7 @@ typedef struct TalusMeshTopology {
 } TalusMeshTopology;
 
 enum {
-    TALUS_MARK_CORNER = 1, /* bits 0 .. 2: the triangle is the first at this corner */
+    TALUS_MARK_CORNER = 1, /* bits 0 .. 2: the triangle is the first at this corner's vertex */
     TALUS_MARK_SIDE = 8,   /* bits 3 .. 5: it is the first at this edge */
     TALUS_MARK_SOLID = 64, /* it bounds a solid: its part of the surface is closed */
     TALUS_MARK_MANY = 128  /* its flat patch has other triangles */
@@ -58,8 +59,8 @@ typedef struct TalusShape {
      * compound has its centre of mass at the origin. A shape made from this definition has the same bits. */
     TalusShapeDef def;
     double bounding_radius;   /* about the body's origin; 0: unbounded or a sphere */
-    double size;              /* smallest half extent; 0 for plane, revolve, mesh and field */
-    TalusVec3 centre;         /* original centre of mass, subtracted from all coordinates */
+    double size;              /* smallest half extent; 0 for sphere, plane, revolve, mesh, field */
+    TalusVec3 centre;         /* hull, compound: given centre of mass, moved to the origin */
     TalusMassProperties unit; /* at density 1; 0: a sphere, or no volume */
     TalusAabb box;            /* in the body's frame; for hull, compound, mesh and field */
     TalusHull hull;
@@ -77,7 +78,8 @@ typedef struct TalusChild {
     TalusQuat orientation;
 } TalusChild;
 
-/* Checks and copies the def: positive sizes, two or more profile points, neighbours not equal, radii >= 0, finite. */
+/* Checks the def by the rules of its kind (TalusShapeOps.check) and builds the shape. On failure the shape is all
+ * zero. */
 TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def);
 void talus_shape_clear(TalusShape *shape);
 

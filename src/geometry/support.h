@@ -17,7 +17,7 @@ TALUS_INLINE TalusVec3 talus_axis_vector(int k)
     return talus_vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
 }
 
-/* Axis along which |d| is smallest. */
+/* Unit vector of the axis along which d has its smallest component in magnitude. */
 TALUS_INLINE TalusVec3 talus_smallest_axis(TalusVec3 d)
 {
     double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);

@@ -1,5 +1,5 @@
 /* geometry/traits.h - table of shapes: each kind with the file that implements it and its traits; for host and device.
- * Shared code tests traits instead of kinds, so that a new kind needs only a row here. */
+ * Shared code tests traits instead of kinds where it can; a new convex kind also needs a case in support.h. */
 #ifndef TALUS_GEOMETRY_TRAITS_H
 #define TALUS_GEOMETRY_TRAITS_H
 
@@ -8,11 +8,11 @@
 
 enum {
     TALUS_TRAIT_CONVEX = 1,      /* solid, with a support function (geometry/support.h) */
-    TALUS_TRAIT_ROLLS = 2,       /* rolls on a curved side of radius `size` */
+    TALUS_TRAIT_ROLLS = 2,       /* has a rolling radius, taken as `size` (contact_terms.h) */
     TALUS_TRAIT_AXIAL = 4,       /* symmetric under rotation about z */
-    TALUS_TRAIT_WALL = 8,        /* no inside, so no mass: fixed or driven bodies only */
+    TALUS_TRAIT_WALL = 8,        /* has no mass: fixed or driven bodies only */
     TALUS_TRAIT_HALF_SPACE = 16, /* solid below z = 0, without bounds */
-    TALUS_TRAIT_FACETS = 32,     /* triangles with a tree of boxes (geometry/facets.h) */
+    TALUS_TRAIT_FACETS = 32,     /* a surface of triangles (geometry/facets.h) */
     TALUS_TRAIT_VESSEL = 64,     /* a wall whose normals point away from its contents */
     TALUS_TRAIT_GROUND = 128     /* a wall that is solid below and supports bodies */
 };

@@ -1,4 +1,4 @@
-/* geometry/tree.c - see tree.h. */
+/* geometry/tree.c - builds the tree of bounding boxes of a mesh (tree.h). */
 #include "geometry/tree.h"
 
 #include "base/memory.h"

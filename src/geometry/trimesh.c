@@ -154,7 +154,8 @@ static void mark_solids(const Arrays *a, int triangles, int32_t *queue)
     }
 }
 
-/* Grows flat patches: from a triangle across edges that two triangles share, while the normals agree. */
+/* Grows flat patches: from a triangle across edges that two triangles share, while normals agree with the first
+ * triangle's. */
 static void find_patches(const Arrays *a, int triangles, int32_t *queue)
 {
     memset(a->patch, 0xff, (size_t)triangles * sizeof *a->patch);
