@@ -13,11 +13,10 @@
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
-    int *material;       /* [materials]: index in the world */
-    int *shape;          /* [shapes]: 1 + index in the world of its first form; 0: not added yet */
-    TalusBodyId *id;     /* [entries]: the body of an entry that has just one from the start */
-    int *count;          /* [entries]: number of bodies, delayed ones included */
-    int *slot, *pending; /* [entries + 1]: first slot and first delayed batch of an entry */
+    int *material, *shape; /* [materials]: index in the world; [shapes]: 1 + that, 0 if not added */
+    TalusBodyId *id;       /* [entries]: the body of an entry that has just one from the start */
+    int *count;            /* [entries]: number of bodies, delayed ones included */
+    int *slot, *pending;   /* [entries + 1]: first slot and first delayed batch of an entry */
 } Builder;
 
 /* ---- world and materials ---- */

@@ -85,10 +85,10 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 /* ---- overlaps ---- */
 
 typedef struct Overlap {
-    TalusBodyRef a, b;  /* a moves */
-    double depth, size; /* m; size: of the smaller of a and b, of a if b is fixed */
-    double time;        /* s, of arrival; 0: at the start */
-    int pairs;          /* number of pairs that overlap at the start; 1 for arrivals */
+    TalusBodyRef a, b; /* a moves */
+    /* m; of the smaller body, or of a if b is fixed, m; of arrival, s, 0: at the start. */
+    double depth, size, time;
+    int pairs; /* number of pairs that overlap at the start; 1 for arrivals */
 } Overlap;
 
 /* Returns the words for the size that an overlap is relative to, such as "radius". */
