@@ -1,8 +1,8 @@
 /* io/file/file.h - reading and writing of whole files.
  *
  * A regular file is written under a temporary name in the same directory, synced and renamed over its final name, so
- * that neither a reader nor a crash nor a full disk leaves half a file. Other targets (devices, pipes) are written
- * directly. The first failure is stored and returned by the commit, so that writers need no check per line. */
+ * that no reader finds half a file, not even after a crash or on a full disk. Other targets (devices, pipes) get the
+ * bytes directly. The first failure is stored and returned by the commit, so that writers need no check per line. */
 #ifndef TALUS_IO_FILE_FILE_H
 #define TALUS_IO_FILE_FILE_H
 

@@ -38,6 +38,7 @@ TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out);
 TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size);
 /* Truncates to the first `size` bytes and writes the closing bytes (see talus_growing_put) after them. */
 TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing);
+/* Appends to a file without closing bytes. */
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size);
 /* Appends, over the closing bytes of the last call. The last `closing` of the `size` bytes close the file, as end tags
  * do: a reader always finds them at the end, the next call overwrites them, and neither file->size nor the checksum

@@ -120,8 +120,8 @@ static const char *next_part(const char *path, char *part)
 
 typedef enum Found { FOUND, MISSING, LINKED, DAMAGED } Found; /* LINKED: not by a hard link */
 
-/* Tells whether a group has a hard link under a name (FOUND), another kind of link (LINKED), or none; MISSING also if
- * `group` is no group. */
+/* Tells whether a group has a hard link under a name (FOUND), another kind of link (LINKED) or none (MISSING). MISSING
+ * also if `group` is no group; DAMAGED if HDF5 cannot tell. */
 static Found look_up(hid_t group, const char *name)
 {
     H5L_info_t link;

@@ -7,7 +7,7 @@
  *   - a dataset must store as many bytes as it claims, or 1/1032 of them (the best ratio of deflate) if it is deflated,
  *     and all reads from a file together return at most 1032 times its size and 64 KiB;
  *   - only these types are read: integers of 1, 2, 4 and 8 bytes, IEEE reals of 4 and 8, text.
- * HDF5's own error output is off while a file is open. Only one thread at a time may use it, as for libhdf5.
+ * HDF5's own error output is off while a file is open. Only one thread at a time may call these functions, as libhdf5.
  *
  * Paths are absolute, such as "/fclib_local/W/p". Errors read "FILE: PATH: what is there and what is expected". */
 #ifndef TALUS_IO_HDF5_HDF5_H

@@ -1,4 +1,4 @@
-/* io/problem/fclib_condense.c - M v = f + H r + G l, u = H'v + w, G'v + b = 0 without v and l.
+/* io/problem/fclib_condense.c - elimination of v and l from M v = f + H r + G l, u = H'v + w, G'v + b = 0.
  *
  *     A = [H G]' M^-1 [H G],  S = A_GG                W = A_HH - A_HG S^-1 A_GH
  *     v0 = M^-1 (f + H r),    l = -S^-1 (G'v0 + b),   v = v0 + M^-1 G l,   u = H'v + w

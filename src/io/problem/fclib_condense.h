@@ -6,7 +6,8 @@
 #include "io/problem/fclib.h"
 #include "linalg/ldl.h"
 
-/* M: mass matrix; H, G: maps of contact and joint impulses to bodies; S = G' M^-1 G, with joints only. */
+/* M: mass matrix; H, G: maps of contact and joint impulses to bodies; S = G' M^-1 G. Without joints G has no columns,
+ * and `joint` and the last four matrices are empty. */
 typedef struct TalusCondenser {
     const TalusFclib *fclib;
     TalusLdl mass, joint;                  /* factors of M and of S */

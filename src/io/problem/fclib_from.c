@@ -16,7 +16,7 @@
 
 enum { DIMENSION = 3 };
 
-typedef struct Entries { /* entries of a sparse matrix, in any order; see open_entries */
+typedef struct Entries { /* triplets of a sparse matrix; open_entries sets the capacity */
     int32_t *row, *column;
     double *value;
     size_t count;

@@ -2,7 +2,7 @@
  *
  * docs/reference/problem-file.md is the specification: a fixed header, then arrays in a fixed order, each padded to
  * eight bytes. All sizes follow from the header and are compared with the size of the file first. The reader accepts
- * any bytes and refuses invalid ones: every index is in range and every number finite (problem_check.c) before
+ * any bytes and refuses invalid ones: every index is in range and every number valid (problem_check.c) before
  * talus_problem_create is called.
  *
  * Later versions add arrays; a problem is written in the first version that has all it needs. */
@@ -111,7 +111,8 @@ static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
     return def->model ? def->model[i] : (TalusFrictionModel){0};
 }
 
-/* Returns the flags of the optional arrays that the problem needs: models and moments unless all are 0. */
+/* Returns the flags of the optional arrays that the problem needs: estimate, certificate and radius if it has them,
+ * models and moments if one of their numbers is not 0. */
 static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int blocks)
 {
     uint32_t flags = talus_problem_estimate(problem) ? HAS_ESTIMATE : 0;

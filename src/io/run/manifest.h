@@ -26,7 +26,7 @@ typedef struct TalusEntry {
 typedef struct TalusManifest {
     TalusEntry *entry;
     int count;
-    bool sorted; /* by name; true for a list that was read */
+    bool sorted; /* by name; true for a list made by talus_manifest_unpack */
 } TalusManifest;
 
 void talus_manifest_clear(TalusManifest *manifest);

@@ -38,7 +38,7 @@ typedef struct SceneField {
     bool required;
     unsigned only;     /* bits 1 << i: choices i of the selector that allow the key; 0: always */
     unsigned needed;   /* bits 1 << i: choices i of the selector that require the key */
-    const char *group; /* of keys with equal groups one is given; with '?' in front, at most one */
+    const char *group; /* of keys in one group exactly one is given; at most one if named "?..." */
     const char *needs; /* another key that must be given along with this one */
     const char *help;
 } SceneField;
@@ -116,7 +116,7 @@ typedef struct ScenePair {
 
 typedef struct SceneShape {
     const TalusJson *json;
-    const char *name; /* of a shape in `shapes`, all members below are 0; NULL: defined here */
+    const char *name; /* of a shape in `shapes`; the rest is 0 then. NULL: defined here */
     int kind;
     double half[3], radius, half_height;
     SceneList profile; /* double[2] */
@@ -280,7 +280,8 @@ int talus_scene_entry(const TalusScene *scene, const char *name);
 /* Sets *shape to the shape in `shapes` that `given` names or, if it names none, to `given` itself. */
 TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
                               const SceneShape **shape);
-/* Return the number of shapes of which bodies of an entry have one at random (1 without `shapes`), and the k-th. */
+/* talus_scene_shape_count returns how many shapes the bodies of an entry choose from at random, 1 without the key
+ * `shapes`; talus_scene_body_shape sets *shape to the k-th of them. */
 int talus_scene_shape_count(const SceneBody *body);
 TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
                                    const SceneShape **shape);
@@ -308,14 +309,14 @@ int talus_scene_form_count(const SceneShape *shape);
 typedef struct SceneForms {
     int count;
     double *bound;  /* [count]: bounding radius of each form about its centre of mass; 0: wall */
-    TalusVec3 half; /* largest distance along each axis from the centre of mass; not rotated */
-    double across;  /* largest horizontal distance from the centre of mass */
+    TalusVec3 half; /* largest reach of a form from its centre of mass along each axis, unrotated */
+    double across;  /* the same seen from above, for any rotation about z */
 } SceneForms;
 
 /* Positions and sizes of the bodies of one entry. */
 typedef struct ScenePlacement {
     int count;
-    TalusVec3 *position; /* by `at` or `file`: of the shape's origin; else of the centre of mass */
+    TalusVec3 *position; /* of the centre of mass; by `at` and `file` of the origin, except rocks */
     double *radius;      /* [count]; NULL unless the entry has one shape, a sphere */
     int *form; /* [count]: index in SceneForms of each body's form; NULL if there is only one */
 } ScenePlacement;

@@ -13,7 +13,7 @@
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
-    int *material, *shape; /* [materials]: index in the world; [shapes]: 1 + that, 0 if not added */
+    int *material, *shape; /* [materials], [shapes]: index in the world; shapes: plus 1, 0: none */
     TalusBodyId *id;       /* [entries]: the body of an entry that has just one from the start */
     int *count;            /* [entries]: number of bodies, delayed ones included */
     int *slot, *pending;   /* [entries + 1]: first slot and first delayed batch of an entry */
@@ -32,8 +32,8 @@ static TalusPeriod period_of(const ScenePeriod *p)
     return period;
 }
 
-/* Adds a location in the scene to the error `status` of making a world, unless the backend, threads or solver of
- * `choice` caused it: the key that the error's domain points to or, if the file lacks it, the solver's object. */
+/* Adds to the error `status` of making a world its location in the scene: the key that the error's domain points to or,
+ * if the file lacks it, the solver's object. Adds none if the backend, threads or solver of `choice` caused the it. */
 static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *choice,
                                 TalusStatus status)
 {

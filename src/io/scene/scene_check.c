@@ -253,8 +253,8 @@ static TalusStatus check_name(const TalusScene *scene, int index)
     return TALUS_OK;
 }
 
-/* Checks a shape defined in the entry itself. Fails if one of several named shapes is a wall, or a sphere without a
- * radius or beside a radius of the entry. */
+/* Checks a shape defined in the entry itself. Fails if one of several named shapes is a wall, or a sphere that has no
+ * radius or whose entry gives one too. */
 static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *body)
 {
     const TalusJson *json = talus_json_get(body->json, "shapes");

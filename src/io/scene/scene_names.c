@@ -91,7 +91,7 @@ bool talus_scene_is_wall(const SceneShape *shape)
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path)
 {
-    /* Paths typed after --set are relative to the current folder. */
+    /* A value given by --set has line 0: its path is relative to the current folder. */
     const char *folder = json->line == 0 || file[0] == '/' ? "" : scene->folder;
     return talus_path(path, "%s%s", folder, file);
 }

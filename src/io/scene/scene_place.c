@@ -98,8 +98,8 @@ static TalusStatus place_points(const Placing *p)
     return TALUS_OK;
 }
 
-/* Returns how many cells of width `spacing` fit into a length, at most INT_MAX, where the length may be too short by
- * the factor 1 - SLACK. */
+/* Returns how many cells of width `spacing` fit into a length, at most INT_MAX; a length that is too short by no more
+ * than the share SLACK counts as long enough. */
 static double whole_cells(double length, double spacing)
 {
     double n = floor(length / spacing * (1.0 + SLACK));

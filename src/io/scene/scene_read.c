@@ -1,4 +1,4 @@
-/* io/scene/scene_read.c - reading of the JSON tree into structs, by the table. */
+/* io/scene/scene_read.c - reading of the JSON tree into the structs of scene.h, as the table of keys says. */
 #include "io/scene/scene.h"
 
 #include <math.h>

@@ -235,8 +235,8 @@ static TalusStatus walk_path(Walk *w, const char *path)
     char word[MAX_WORD];
     TALUS_TRY(next_word(w, &path, ".[", word));
     const TalusJson *params = talus_json_get(w->node, "params");
-    bool key = talus_scene_field(w->type, word) &&
-               *path; /* bodies[0], even if a parameter is named bodies */
+    /* A word that goes on, as in bodies[0], means the key even if a parameter is named bodies. */
+    bool key = talus_scene_field(w->type, word) && *path;
     if (params && talus_json_get(params, word) && !key)
         TALUS_TRY(step_key(w, "params"));
     TALUS_TRY(step_key(w, word));

@@ -9,9 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const double
-    overlap_warning =
-        0.1, /* depth over the smaller size; generated bodies overlap by rounding alone */
+static const double overlap_warning =
+                        0.1, /* depth over the smaller size; generated places: rounding alone */
     step_warning = 0.5,      /* step over sqrt(d/g): then a body falls an eighth of its width d */
     ratio_warning = 200.0,   /* ratio of radii: 50 m for 50 mm is 1000 */
     mass_warning = 1e8,      /* ratio of masses */
@@ -19,7 +18,7 @@ static const double
     gravity_warning = 100.0, /* m/s2: 981 is in cm/s2 */
     density_heavy = 25000,   /* kg/m3: osmium has 22,600 */
     density_light = 25,      /* kg/m3: foam; sand in g/cm3 has 2.6 */
-    mesh_warning = 2000.0,   /* mesh over the largest moving body; 2 becomes 2000 by mm read as m */
+    mesh_warning = 2000.0,   /* mesh width over the largest body's; mm read as m make 2000 of 2 */
     arm_warning = 20.0,      /* distance of a body's centre from its joint, over its radius */
     speed_warning = 20.0;    /* speed of a body, in its widths per step */
 
@@ -86,7 +85,7 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 
 typedef struct Overlap {
     TalusBodyRef a, b; /* a moves */
-    /* m; of the smaller body, or of a if b is fixed, m; of arrival, s, 0: at the start. */
+    /* depth, m; size of the smaller body, or of a if b is fixed, m; time of arrival, s, 0 at the start. */
     double depth, size, time;
     int pairs; /* number of pairs that overlap at the start; 1 for arrivals */
 } Overlap;

@@ -55,7 +55,7 @@ static double volume_under(const Windings *w, int32_t t)
 
 /* Appends the unreached neighbours of triangle t to the queue, with turn[] so that they agree with t. The part is
  * twisted if a reached neighbour cannot agree. It is not closed if t has an edge of one triangle, or of more than two
- * that the file does not traverse equally often in both directions. */
+ * that are not balanced (talus_side_balanced) as the file has them. */
 static void visit(Windings *w, Part *part, int32_t t, int *tail)
 {
     for (int k = 0; k < 3; k++) {

@@ -3,7 +3,7 @@
  * sum     = term {(+|-) term}          power  = atom [^ signed]     (whole exponents up to 1000)
  * term    = signed {(*|/) signed}      atom   = number | name | function(sum, ...) | (sum)
  * signed  = (-|+) signed | power
- * Functions: sqrt cbrt min max ceil floor round abs; pi is a name unless a parameter has it. All are computed by
+ * Functions: sqrt cbrt min max ceil floor round abs; pi is a name too, unless a parameter is called so. All use only
  * + - * / sqrt and exact functions such as floor, so a scene means the same numbers on every IEEE platform. */
 #ifndef TALUS_IO_TEXT_EXPR_H
 #define TALUS_IO_TEXT_EXPR_H
