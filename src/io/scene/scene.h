@@ -86,7 +86,8 @@ void talus_scene_describe_type(const SceneType *type, char *text, size_t size);
 
 /* The reader stores each object of the file in one of these structs. Members have the names and units of their keys
  * (docs/reference/scenes.md); `json` is the object, or the value that stands for it, to locate errors and to tell
- * which keys were given. If a key is not given and has no default, its member is 0, NULL or an empty list. */
+ * which keys were given. If a key is not given and has no default, its member is 0, NULL or an empty list; in `def` it
+ * is the library's default. */
 
 typedef struct SceneList {
     void *items;

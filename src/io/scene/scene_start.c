@@ -9,12 +9,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const double overlap_warning =
-                        0.1, /* depth over the smaller size; generated places: rounding alone */
-    step_warning = 0.5,      /* step over sqrt(d/g): then a body falls an eighth of its width d */
-    ratio_warning = 200.0,   /* ratio of radii: 50 m for 50 mm is 1000 */
-    mass_warning = 1e8,      /* ratio of masses */
-    width_warning = 30.0,    /* m: radius of a body under gravity of 1 to 100 m/s2 */
+static const double
+    overlap_warning = 0.1, /* depth of overlap over the smaller body's size; generators make none */
+    step_warning = 0.5,    /* step over sqrt(d/g): then a body falls an eighth of its width d */
+    ratio_warning = 200.0, /* ratio of radii: 50 m for 50 mm is 1000 */
+    mass_warning = 1e8,    /* ratio of masses */
+    width_warning = 30.0,  /* m: radius of a body under gravity of 1 to 100 m/s2 */
     gravity_warning = 100.0, /* m/s2: 981 is in cm/s2 */
     density_heavy = 25000,   /* kg/m3: osmium has 22,600 */
     density_light = 25,      /* kg/m3: foam; sand in g/cm3 has 2.6 */

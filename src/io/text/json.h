@@ -56,7 +56,7 @@ void talus_json_append(TalusJson *parent, TalusJson *child);
 /* Unlinks `child`, whose memory stays in the arena. */
 void talus_json_remove(TalusJson *parent, TalusJson *child);
 /* Gives `node` the content, source and line of `value`; its key and place in the tree stay. The children of `value`
- * become those of `node`, so `value` must not be used again. */
+ * become children of `node`. */
 void talus_json_replace(TalusJson *node, const TalusJson *value);
 
 /* Writes the path of a node: "bodies[1].radius"; "" for the root. */
