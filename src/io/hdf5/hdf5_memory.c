@@ -1,8 +1,8 @@
 /* io/hdf5/hdf5_memory.c - a file driver for libhdf5 that reads from memory.
  *
- * HDF5's own memory driver fills reads past the end with zeros, however many, and passes metadata through a buffer
- * that a damaged address breaks (1.10.8 copies from NULL). This driver copies existing bytes and fails otherwise, so
- * that a wrong address or length in a file gives an error before memory is accessed. */
+ * HDF5's own memory driver ("core") fills reads past the end with zeros, however many, and passes metadata through a
+ * buffer that a damaged address breaks (1.10.8 copies from NULL). This driver copies bytes that exist and fails on
+ * others, so that a wrong address or length in a file gives an error before memory is accessed. */
 #include "io/hdf5/hdf5_memory.h"
 
 #include "base/memory.h"

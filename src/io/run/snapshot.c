@@ -176,7 +176,7 @@ TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world
     if (fields & ~(unsigned)TALUS_SNAPSHOT_ALL)
         return talus_reject("snapshot: fields %#x; a world has those of %#x", fields,
                             (unsigned)TALUS_SNAPSHOT_ALL);
-    /* Speeds are computed from velocities; these are hidden afterwards if they were not requested. */
+    /* Speeds are computed from velocities, which are hidden afterwards if they were not requested. */
     bool hide = fields & TALUS_SNAPSHOT_SPEED && !(fields & TALUS_SNAPSHOT_VELOCITY);
     TalusStatus status = take(snapshot, world, hide ? fields | TALUS_SNAPSHOT_VELOCITY : fields);
     if (status != TALUS_OK) {
