@@ -28,8 +28,8 @@ TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double 
 }
 
 /* Writes the record of a body { v, 1/m, l w, k } from its free velocity, its spin w and `inertia`, the result of
- * talus_body_inertia; k is the mean diagonal entry of that. For a driven body the caller passes inverse mass and inertia
- * 0 and gyration NULL. */
+ * talus_body_inertia; k is the mean diagonal entry of that. For a driven body the caller passes inverse mass and
+ * inertia 0 and gyration NULL. */
 TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
                                     double l, const TalusGyration *gyration, TalusSym3 inertia,
                                     double record[8])

@@ -67,10 +67,10 @@ TALUS_INLINE uint32_t talus_law_kind(const TalusLaw *law)
     return talus_law_rows(law) > 1 ? TALUS_KIND(law->model.law, law->model.section) : 0;
 }
 
-/* Returns the normal offset b_n, m/s, of a contact with gap phi, before restitution; `size` is that of the smaller body,
- * `scale` is |gravity|. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec = recovery sqrt(scale size),
- * or recovery if scale is 0, so that no body is shot out. recovery 0: no limit. Stiffness k > 0 and damping c: b_n =
- * phi/h * h k/(h k + c), without limit, because the overlap is elastic strain, not error. */
+/* Returns the normal offset b_n, m/s, of a contact with gap phi, before restitution; `size` is that of the smaller
+ * body, `scale` is |gravity|. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec = recovery sqrt(scale
+ * size), or recovery if scale is 0, so that no body is shot out. recovery 0: no limit. Stiffness k > 0 and damping c:
+ * b_n = phi/h * h k/(h k + c), without limit, because the overlap is elastic strain, not error. */
 TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double recovery, double scale,
                                        double gap, double size)
 {
@@ -247,8 +247,9 @@ TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *a
     return talus_vec3(world[0], world[1], world[2]);
 }
 
-/* Returns impulse . u + moment . spin, the work at general contact i on the body of one side (0: a, 1: b), from the
- * velocities in op->body. Impulse and moment (divided by the contact length, as in gamma) are in the world frame. */
+/* Returns impulse . u + moment . (L w), the work at general contact i on the body of one side (0: a, 1: b): u is that
+ * body's velocity at the contact, w its spin, both from op->body, L the contact length. impulse and moment (over L, as
+ * in gamma) are in the world frame. */
 TALUS_INLINE double talus_side_work(const TalusOperator *op, int64_t i, int side, TalusVec3 impulse,
                                     TalusVec3 moment)
 {

@@ -28,7 +28,7 @@ typedef struct TalusLaw {
     double mu, stiffness, damping; /* stiffness 0: a rigid contact */
     double restitution;            /* Newton's e; rigid contacts only */
     double spinning, rolling;      /* largest moment over (contact length times normal impulse) */
-    double cohesion; /* attractive force, N, while gap <= cohesion_range (TalusBuildOptions) size */
+    double cohesion;       /* attractive force, N; range: TalusBuildOptions.cohesion_range */
     TalusBlockModel model; /* friction model */
 } TalusLaw;
 
@@ -94,8 +94,7 @@ typedef struct TalusBuildOptions {
      * recovery 0: no limit */
     double recovery;
     double gravity; /* |g|, m/s2 */
-    double
-        soften; /* > 0: added, times (N + E)_nn, to the compliance of contacts and joint limits */
+    double soften;  /* compliance of contacts and joint limits grows by this times (N + E)_nn */
     TalusVec3 gravity_change; /* h g, contained in the free velocities of moving bodies */
     double rebound_speed;     /* m/s: only contacts that close faster rebound (restitution) */
     double cohesion_range;    /* largest gap at which cohesion acts, over the smaller size */

@@ -54,8 +54,8 @@ OWN_ONLY(TalusStatus, below, (TalusEngine *engine, int axis, double below, int64
  * impulses. */
 OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, long long step, TalusEngineCounts *counts))
-/* Detects contacts again, with the solved velocities and the spins at the start of the step. If find_missed has searched
- * since the last solve, adds the contacts found there to the list instead. */
+/* Detects contacts again, with the solved velocities and the spins at the start of the step. If find_missed has
+ * searched since the last solve, adds the contacts found there to the list instead. */
 OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, TalusEngineCounts *counts))
 /* Sets the joints of all problems that are built later; NULL: none. */
@@ -78,8 +78,8 @@ OPERATION(TalusStatus, solved, (TalusEngine *engine, double limit, bool *changed
  * is true: redetection of spheres is cheap. Where this operation is NULL the caller acts as if *missed were true. */
 SHARED_ONLY(TalusStatus, find_missed, (TalusEngine *engine, const TalusDetectOptions *options,
             double limit, double tolerance, bool *missed))
-/* Probes of the solved step: sum_probes, before integrate, requests the sums of probe[count], which must stay valid until
- * integrate has returned; get_probes, after it, writes them. */
+/* Probes of the solved step: sum_probes, before integrate, requests the sums of probe[count], which must stay valid
+ * until integrate has returned; get_probes, after it, writes them. */
 OPERATION(TalusStatus, sum_probes, (TalusEngine *engine, const TalusEngineProbe *probe, int count))
 OPERATION(TalusStatus, get_probes, (TalusEngine *engine, TalusProbeSums *sums, int count))
 /* Stores gamma in the contact list, as impulses on b in the world frame, less attractive impulses. */
@@ -95,7 +95,8 @@ OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 grav
  * energy, J. Engines with TALUS_ENGINE_PERIODS only. */
 OPERATION(TalusStatus, wrap, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
 
-/* Copy bodies and contacts inside the engine; restore that copy, at most once per snapshot. For halved steps. */
+/* Copy the states of all bodies and the contact list inside the engine; restore that copy, at most once per snapshot.
+ * For steps that fail or are halved. */
 OPERATION(TalusStatus, snapshot, (TalusEngine *engine))
 OPERATION(TalusStatus, rollback, (TalusEngine *engine))
 

@@ -253,8 +253,8 @@ static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-/* Adds the attractive impulses c h (talus_contact_pull) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n being
- * 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
+/* Adds the attractive impulses c h (talus_contact_pull) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n
+ * being 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
 static void attract(BuildContext *c)
 {
     CpuEngine *e = c->engine;

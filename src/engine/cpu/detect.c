@@ -128,9 +128,9 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
  * the step is solved again, starting from its present impulses.
  *
  * Redetection is cheap for spheres only. With general contacts find_missed looks around the bodies with changed
- * velocities alone. It asks whether one of them ends the step overlapping another body, at a point without a contact, by
- * more than h times the tolerance. If not, the step stands. If so, these contacts are added to the list, and the step
- * is solved again. */
+ * velocities alone. It asks whether one of them ends the step overlapping another body, at a point without a contact,
+ * by more than h times the tolerance. If not, the step stands. If so, these contacts are added to the list, and the
+ * step is solved again. */
 
 typedef struct ChangeContext {
     CpuEngine *engine;

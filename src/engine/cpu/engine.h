@@ -140,8 +140,8 @@ static inline void cpu_sum_partials(const CpuEngine *e, int64_t count, int colum
 void cpu_fill_bodies(CpuEngine *e);
 
 /* ---- ledger.c ---- */
-/* Add works to the ledger; cpu_contact_works also stores the impulses in the list. cpu_force_works runs first, while the
- * problem's records hold free velocities; the other two run when they hold the mean of free and solved ones. */
+/* Add works to the ledger; cpu_contact_works also stores the impulses in the list. cpu_force_works runs first, while
+ * the problem's records hold free velocities; the other two run when they hold the mean of free and solved ones. */
 void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger);
 void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
 void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger);

@@ -1,9 +1,5 @@
-/* engine/cuda/build.cu - velocities for detection, and from contacts to the contact problem of one step. The counterpart
- * of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h.
- *
- * Bytes per sphere contact with friction, besides the two bodies' records (mostly cached): read 8 pair, 4
- * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
- * gamma, 16 diagonal. */
+/* engine/cuda/build.cu - velocities for detection, and from contacts to the contact problem of one step. The
+ * counterpart of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"

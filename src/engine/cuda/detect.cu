@@ -2,8 +2,8 @@
  *
  * The host waits once for the numbers of contacts and candidates (again if the list of walls must grow) and, if there
  * are candidates, once more for the number of their contacts. The new list takes over frames, gaps, arms and incidence
- * of the old one; only what the transfer of impulses needs (slots, pairs, features, impulses) exists twice. If the arrays
- * taken over must grow and memory holds both versions, the old list stays complete until all of the new one is
+ * of the old one; only what the transfer of impulses needs (slots, pairs, features, impulses) exists twice. If the
+ * arrays taken over must grow and memory holds both versions, the old list stays complete until all of the new one is
  * allocated. */
 #include "engine/cuda/detect.h"
 

@@ -83,8 +83,8 @@ struct CuDetect {
     TalusWall *wall;     /* in metres */
     uint32_t *wall_slot; /* [wall_capacity]: walls by shape (found.unbounded), in any order */
     uint32_t wall_capacity;
-    float *
-        fat; /* by slot: fat radius in units, negated unless a free sphere; 0: wall by shape, or no body */
+    /* by slot: fat radius in units, negated unless a free sphere; 0: wall by shape, or no body */
+    float *fat;
     uint32_t *cell, *rank, *temp; /* by slot; scratch */
     uint64_t *mask;               /* by problem index; shares memory with cell and rank */
     uint32_t *start;              /* first problem index of each cell */

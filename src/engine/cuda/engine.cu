@@ -1,6 +1,6 @@
 /* engine/cuda/engine.cu - a world's memory on the device: creation, upload, download, snapshot.
  *
- * Bytes on the device, double precision, without those of detection (detect.h) and the solver:
+ * Bytes on the device, without those of detection (detect.h), joints, applied forces, filters and the solver:
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
  *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection
@@ -236,7 +236,8 @@ static void exchange_lists(CuList *a, CuList *b)
     a->incidence = list.incidence;
 }
 
-/* Allocates nothing, so that it cannot fail for lack of memory. Consumes the backup: its list becomes the current one. */
+/* Allocates nothing, so that it cannot fail for lack of memory. Consumes the backup: its list becomes the current
+ * one. */
 TalusStatus cu_engine_rollback(TalusEngine *e)
 {
     CuBodies *b = &e->bodies;

@@ -13,10 +13,10 @@
  * Bodies are stored by slot. Walls are planes, revolves, meshes, fields, and large bodies that are not free; all other
  * bodies are in the grid. In each step the bodies of the grid are sorted by cell, small sizes first, followed by driven
  * walls. A body's index in this order is its problem index, so that neighbours in space are neighbours in the problem's
- * memory; walls that are not driven have none. Contacts are ordered by run,
- * then by the lower problem index of a and b (a's, if b has none), then as the search from that body finds the other,
- * then by feature. The order depends on the state alone. a and b themselves are chosen by slots as in
- * collide/contact.h, so contact, normal and impulse are those of the host. */
+ * memory; walls that are not driven have none. Contacts are ordered by run, then by the lower problem index of a and b
+ * (a's, if b has none), then as the search from that body finds the other, then by feature. The order depends on the
+ * state alone. a and b themselves are chosen by slots as in collide/contact.h, so contact, normal and impulse are those
+ * of the host. */
 #ifndef TALUS_ENGINE_CUDA_ENGINE_H
 #define TALUS_ENGINE_CUDA_ENGINE_H
 
@@ -73,7 +73,8 @@ struct CuList {
     CuArray<uint32_t> slot; /* [problem_bodies]: slot of each problem body */
     /* [slots]; -1: no body, or a wall that is not driven; in a list uploaded from the host: not free */
     CuArray<int32_t> problem_index;
-    CuArray<int2> pair; /* [contacts]: problem indices of a and b; b: -1 if fixed or without one */
+    /* [contacts]: problem indices of a and b; -1 if b is fixed or has none */
+    CuArray<int2> pair;
     CuArray<uint32_t> other;                     /* [contacts]: slot of b */
     CuArray<uint32_t> feature;                   /* [sphere_fixed + general]; 0 for two spheres */
     CuArray<CuFrame> frame;                      /* [contacts]: normal, c (backend/frame.h) */
@@ -95,8 +96,8 @@ struct CuStep {
     CuArray<double> coupling; /* [general] */
     CuArray<double> bias, mu, compliance, gamma;
     CuArray<CuPair> diagonal;
-    CuArray<TalusBlockModel>
-        model; /* only with joints or with friction other than ccp on the disc */
+    /* only with joints or with friction other than ccp on the disc */
+    CuArray<TalusBlockModel> model;
     /* estimate: only with law fixed; base, TalusOperator.unshifted: only with law coulomb */
     CuArray<double> estimate, base;
     CuArray<CuPair> moment_mu, lever; /* only with moment rows */

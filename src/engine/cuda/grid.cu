@@ -165,8 +165,8 @@ static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, i
     d.grid->high = talus_vec3(high[0], high[1], high[2]);
 }
 
-/* Chooses the grid's drift, unit, edges and box by a sample of the free bodies; one thread block. `seen`: totals 0 and 1
- * of cu_predict_velocities; if they show a fault, grid->moving is 0. */
+/* Chooses the grid's drift, unit, edges and box by a sample of the free bodies; one thread block. `seen`: totals 0 and
+ * 1 of cu_predict_velocities; if they show a fault, grid->moving is 0. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS)
     sample_bodies(CuDetect d, const double *seen)
 {

@@ -1,8 +1,8 @@
 /* engine/cuda/integrate.cu - after a solve: velocities, their changes, and the state at the end of the step. The
  * counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and contact_terms.h.
  *
- * Bodies and contacts change only if every velocity leads to a finite state. Later kernels read the result of this check
- * on the device, so that the host waits once, for the sums of all kernels. */
+ * Bodies and contacts change only if every velocity leads to a finite state. Later kernels read the result of this
+ * check on the device, so that the host waits once, for the sums of all kernels. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -197,7 +197,8 @@ static __global__ void move_bodies(CuPartials partials, double *totals, Motion m
     leave_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION, v);
 }
 
-/* Total 0: minus the lowest slot of a free body whose speed (talus_record_speed) is not below 1e150; -infinity: none. */
+/* Total 0: minus the lowest slot of a free body whose speed (talus_record_speed) is not below 1e150; -infinity:
+ * none. */
 static __global__ void find_fast(CuPartials partials, double *totals, Motion m)
 {
     double v[1] = {-HUGE_VAL};

@@ -50,8 +50,8 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
 
 /* ---- each body's contacts ---- */
 
-/* Renumbers incidences 2 * record + side: in the list, contacts of runs 1 and 2 have one record and others two; in `to`,
- * all have two. */
+/* Renumbers incidences 2 * record + side: in the list, contacts of runs 1 and 2 have one record and others two; in
+ * `to`, all have two. */
 static __global__ void split_records(CuList list, int32_t *to)
 {
     int64_t k = item();

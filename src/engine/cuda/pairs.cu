@@ -1,11 +1,11 @@
 /* engine/cuda/pairs.cu - the search for pairs of bodies; one thread searches the partners of one body.
  *
  * A body is tested with bodies of higher problem index: those in the later half of the cells around it in its own level
- * and in all cells within reach in coarser levels. A free body is also tested with every wall. Pairs of free spheres are
- * decided here, exactly as on the host; all other near pairs, of which one body is free, become candidates. The search
- * runs twice, to count and to write. The first run stores the outcome of its first 64 tests in a mask for the second.
- * It also defers pairs of spheres that depend on speeds and decides them together: at almost every test some thread of a
- * warp has such a pair, and the others would wait. */
+ * and in all cells within reach in coarser levels. A free body is also tested with every wall. Pairs of free spheres
+ * are decided here, exactly as on the host; all other near pairs, of which one body is free, become candidates. The
+ * search runs twice, to count and to write. The first run stores the outcome of its first 64 tests in a mask for the
+ * second. It also defers pairs of spheres that depend on speeds and decides them together: at almost every test some
+ * thread of a warp has such a pair, and the others would wait. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
@@ -202,8 +202,8 @@ static __device__ inline Block make_block(const TalusLevel *level, const int64_t
     return b;
 }
 
-/* Returns the 3 x 3 x 3 cells around s.ball. Unless that is a periodic image, rows before its own are skipped: they hold
- * lower problem indices. */
+/* Returns the 3 x 3 x 3 cells around s.ball. Unless that is a periodic image, rows before its own are skipped: they
+ * hold lower problem indices. */
 static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level, bool image)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
@@ -234,7 +234,8 @@ static __device__ inline Block block_within(const Seeker &s, const TalusLevel *l
     return make_block(level, low, high);
 }
 
-/* Tests the bodies in one row of a block's cells, in two ranges if it wraps around. start: of the row's `width` cells. */
+/* Tests the bodies in one row of a block's cells, in two ranges if it wraps around. start: of the row's `width`
+ * cells. */
 template <int MODE>
 static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_t width,
                                        const Block &b)
