@@ -163,7 +163,7 @@ typedef struct TalusProportioning {
     double *phi, *w; /* work vectors: phi; beta or an old x */
     /* Steps stay on the face while |beta| <= gamma |phi|; projected gradient steps have the length step / norm. */
     double gamma, step;
-    bool half_step;        /* an expansion first goes to the boundary of the face */
+    bool half_step;        /* a step that would leave the set first goes to its boundary */
     double enough;         /* ends once |phi|^2 + |beta|^2 is at or below this; < 0: never */
     double norm, pnp;      /* norm of S (N + E) S; p'np, 0: the next direction is phi */
     int active, unchecked; /* active blocks when p was made; updates of g since it was recomputed */

@@ -130,8 +130,8 @@ GROUP(TalusSweepOps)
  * the order, or the solver of one block does not take some block. */
 OPERATION(TalusStatus, sweep, begin, (const TalusOperator *op, const TalusSweepOptions *options,
           const double *gamma, TalusSweep **sweep))
-/* Does `sweeps` >= 1 sweeps. Returns, for the last of them, the sum over blocks of (d |gamma_new - gamma_old|)^2, d the
- * block's mean diagonal entry: the squared velocity change, (m/s)^2. */
+/* Does `sweeps` >= 1 sweeps. Returns, for the last of them (of a symmetric one, its backward half), the sum over blocks
+ * of (d |gamma_new - gamma_old|)^2, d the block's mean diagonal entry: the squared velocity change, (m/s)^2. */
 OPERATION(double, sweep, run, (TalusSweep *sweep, int sweeps))
 /* Writes the impulses into gamma. If `run` is called again, the CPU backend recomputes velocities from this gamma,
  * which must then be valid and unchanged. */

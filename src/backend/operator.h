@@ -65,7 +65,8 @@ typedef struct TalusOperator {
     /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general blocks */
     double (*inertia)[6];
     double *bias; /* [blocks]: added to the normal row of q, m/s */
-    /* [bodies + 1]: each body's range in `incidence`; empty for a body that impulses do not move */
+    /* [bodies + 1]: each body's range in `incidence`; for a body that impulses do not move it is empty, or (sleeping
+     * bodies on the device) without effect */
     int32_t *incidence_start;
     /* Each body's contacts in contact order, as 2 * record + (1 if the body is b). A record is an index into the array
      * of wrenches that a product makes. A contact of the first two runs has one record, its index; general contact j
@@ -94,7 +95,7 @@ typedef struct TalusOperator {
 
     double *mu;         /* [blocks]; unused when rows is 1 */
     double *compliance; /* [blocks]: E on the normal row, 1/kg; NULL when all are rigid */
-    /* [blocks]: (N + E)_nn; mean of the block's other diagonal entries, not used when rows is 1 */
+    /* [blocks]: (N + E)_nn; mean of the block's other diagonal entries, without effect when rows is 1 */
     double (*diagonal)[2];
     /* [general], or [blocks] when explicit; for sweeps: a factor c >= 1 such that c diag - B is positive semidefinite
      * for the block B of N + E, diag as in `diagonal`. A projected step divided by c diag never raises the

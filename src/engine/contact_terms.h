@@ -144,7 +144,7 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     double u[3], kick = 0.0;
     const double *n = op->frame[i];
     int b = op->pair[i][1];
-    /* gravity changes both velocities alike, unless b is fixed or driven */
+    /* gravity changes both velocities alike, unless b is fixed, driven or asleep */
     if (b < 0 || op->body[b][3] == 0.0)
         kick = talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
     if (load)

@@ -89,7 +89,7 @@ typedef struct TalusEngineCounts {
 
 typedef struct TalusBuildOptions {
     double h;
-    double impulse_ratio; /* factor of the last step's impulses as start: h over its h */
+    double impulse_ratio; /* factor of the list's impulses as start: h over theirs; 0: cold start */
     /* limits the speed at which overlap is undone: recovery sqrt(gravity size), or recovery, m/s, if gravity is 0;
      * recovery 0: no limit */
     double recovery;

@@ -93,7 +93,7 @@ static inline void talus_push_body(const TalusOperator *op, int body, double sig
 {
     double torque[3], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(op, body))
-        return; /* other threads read a body that impulses do not move */
+        return; /* other threads may read this body at the same time */
     talus_cross3(arm, dp, torque);
     talus_spin_change(op, body, v[7], torque, turn);
     for (int k = 0; k < 3; k++) {

@@ -178,7 +178,7 @@ static void push_body(TalusSweep *sweep, int body, double sign, const double rec
 {
     double *v = sweep->velocity[body], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(sweep->op, body))
-        return; /* other threads read a body that impulses do not move */
+        return; /* other threads may read this body at the same time */
     talus_spin_change(sweep->op, body, v[7], record + 3, turn);
     for (int k = 0; k < 3; k++) {
         v[k] += sign * (v[3] * record[k]);

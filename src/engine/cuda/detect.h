@@ -22,7 +22,7 @@ extern "C" {
 
 enum {
     CU_CLASSES = 512,    /* size classes, by powers of two: enough for fat radii as floats */
-    CU_CLASS_ZERO = 767, /* number of the first class in collide/grid_level.h */
+    CU_CLASS_ZERO = 767, /* class 0 here is this one of talus_size_class (collide/grid_level.h) */
     CU_SPARE_CELLS = 27 * TALUS_MAX_LEVELS + 2 /* cells besides two per body */
 };
 

@@ -89,8 +89,8 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return have;
 }
 
-/* Returns the edge_factor of least cost (talus_edge_factor_cost) for the sampled fat radii. histogram: of the fractions
- * of their binary logarithms. */
+/* Returns the edge_factor of least cost (talus_edge_factor_cost) for the sampled fat radii. histogram: their numbers by
+ * mantissa, in TALUS_EDGE_FACTORS equal classes. */
 static __device__ double choose_edge_factor(const int *histogram)
 {
     __shared__ double cost[TALUS_EDGE_FACTORS];
@@ -131,7 +131,7 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
     d.grid->unit = ldexp(1.0, exponent);
     d.grid->edge_factor = edge_factor;
     double large = fine ? TALUS_GRID_LARGE * sum[0] / moving : INFINITY;
-    if (d.bodies.period) /* a wall may be larger than any moving body (collide/fit.h) */
+    if (d.bodies.period) /* larger bodies fit into the period only as walls (collide/fit.h) */
         large = fmin(large, 0.25 * talus_shortest_period(d.bodies.period));
     d.grid->large = (float)(large / d.grid->unit);
 }

@@ -98,7 +98,7 @@ static __global__ void scatter(Touches t)
         seat(t, pair.y, touch_of(t, i, 1));
 }
 
-/* Moves an incidence to its final place: as many of its body come before as are smaller. */
+/* Writes an incidence to its final place in its body's range: after all smaller ones. */
 static __device__ inline void settle(const Touches &t, int32_t problem_index, uint32_t incidence)
 {
     uint32_t begin = (uint32_t)t.start[problem_index], end = (uint32_t)t.start[problem_index + 1],

@@ -101,8 +101,8 @@ const CuRecord *cu_solved(const TalusEngine *e)
     return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;
 }
 
-/* v_f <- v_f - M^-1 D (c h e_n), c h being a contact's attractive impulse and e_n 1 on its normal row: the solved
- * velocities of gamma = -c h e_n. Then gamma gets the initial impulses of the contacts. */
+/* v_f <- v_f - M^-1 D (c h e_n), c h being a contact's attractive impulse and e_n 1 on its normal row: computed as
+ * v_f + M^-1 D gamma with gamma = -c h e_n. Then gamma gets the initial impulses of the contacts. */
 void cu_attract(TalusEngine *e)
 {
     CuStep *s = &e->step;
