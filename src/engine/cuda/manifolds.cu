@@ -16,9 +16,8 @@ struct Touches {
     const uint32_t *other;
     const uint8_t *mobility;                        /* by slot; NULL: no body is driven */
     int spheres, compact, contacts, problem_bodies; /* compact: contacts of runs 1 and 2 */
-    const uint32_t
-        *first; /* [problem_bodies + 1]: index of the first contact of run 1 found from each body */
-    uint32_t *degree; /* [problem_bodies + 1]: number of incidences; scatter counts it down */
+    const uint32_t *first; /* [problem_bodies + 1]: first contact of run 1 found from each body */
+    uint32_t *degree;      /* [problem_bodies + 1]: number of incidences; scatter counts it down */
     int32_t *start;
     uint32_t *loose; /* incidences in any order, by body */
     int32_t *incidence;
