@@ -10,8 +10,8 @@
 /* Index of the old contacts. */
 struct Old {
     CuList list;
-    uint32_t *
-        begin; /* [3][problem_bodies] by run and ordering index: 1 + index of the first contact; 0: none */
+    /* [3][problem_bodies], by run and by ordering_index: 1 + index of the first such contact; 0: none */
+    uint32_t *begin;
 };
 
 static __device__ inline int run_of(const TalusEngineCounts &n, int64_t i)
