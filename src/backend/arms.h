@@ -17,7 +17,8 @@ TALUS_INLINE void talus_cross3(const double a[3], const double b[3], double r[3]
     r[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* turn = change of a body's spin s by the angular impulse `torque`: k times it, or with op->inertia the full matrix. */
+/* turn = change of a body's spin s by the angular impulse `torque` (over l): op->inertia[body] times it or, without
+ * op->inertia, k times it. */
 TALUS_INLINE void talus_spin_change(const TalusOperator *op, int body, double k,
                                     const double torque[3], double turn[3])
 {
@@ -81,7 +82,8 @@ TALUS_INLINE bool talus_joint_has_row(const TalusOperator *op, int i, int k)
     return op->model[i].sides >> k & 1;
 }
 
-/* Fills row k of the joint at block i; row->entry is its index among the impulses of all free joints. */
+/* Fills row k, 0 to 2, of the joint at block i; row->entry is its index in the impulses of the free joints, the last
+ * blocks of gamma. */
 TALUS_INLINE void talus_joint_row(const TalusOperator *op, int i, int k, TalusJointRow *row)
 {
     const int first = op->blocks - op->joints;
@@ -134,7 +136,7 @@ TALUS_INLINE void talus_reduced_diagonal(const TalusOperator *whole, int i, cons
     }
 }
 
-/* Returns the block's bit of TalusOperator.kinds; 0 for a block without friction (disc, ccp, mu 0). */
+/* Returns the block's bit of TalusOperator.kinds; 0 for a block without friction (disc, ccp, all coefficients 0). */
 TALUS_INLINE uint32_t talus_block_kind(const TalusOperator *op, int i)
 {
     const TalusBlockModel *model = &op->model[i];

@@ -24,7 +24,7 @@ typedef enum TalusOrder {
     TALUS_ORDER_FORWARD,   /* in the order of the problem, one thread */
     TALUS_ORDER_SYMMETRIC, /* forward, then backward */
     TALUS_ORDER_RANDOM,    /* a new permutation each sweep, from a seed */
-    TALUS_ORDER_COLOURED,  /* colour by colour, threads and vector units within a colour */
+    TALUS_ORDER_COLOURED,  /* colour by colour; the blocks of one colour in parallel */
     TALUS_ORDER_CHAOTIC    /* all at once; which changes a block sees is chance: not repeatable */
 } TalusOrder;
 
@@ -56,8 +56,8 @@ typedef struct TalusAccelerated {
     TalusMetric kind;  /* which metric to use; for run.accelerate */
     double beta, step; /* momentum and 1/L */
     bool want_residual;
-    /* Coulomb blocks follow their law: the step from y and the residual use De Saxce's shift mu |u_t| at x, not the
-     * shift stored in the offsets. */
+    /* Coulomb blocks follow their law: De Saxce's shift at x, sigma(-u_t), is added to the normal gradient in the step
+     * from y and in the residual. The offsets must then be without shifts. */
     bool exact;
     /* Set by the backend: the operator's scratch holds the impulses of x on the bodies. The caller clears it after a
      * change of x. */
@@ -71,8 +71,9 @@ typedef struct TalusForward {
 } TalusForward;
 
 /* The face of x. A block is active when it is on the boundary of its set (gamma_n = 0; for a cone also the mantle),
- * else free. With x~ = (x - P(x - step g)) / step: the free gradient is g, the reduced gradient x~, both on free blocks
- * and 0 on active ones; the chopped gradient is x~ on active blocks and 0 on free ones. */
+ * else free. With x~ = (x - P(x - step g)) / step: on free blocks the free gradient is g (0 in rows in which the set
+ * allows only 0) and the reduced gradient x~; both are 0 on active blocks. The chopped gradient is x~ on active blocks
+ * and 0 on free ones. */
 typedef struct TalusFace {
     double free2;                   /* |free gradient|^2 */
     double reduced_g, chopped_g;    /* reduced'g, chopped'g; each block adds at least |x~|^2 */
@@ -162,7 +163,7 @@ typedef struct TalusProportioning {
     double *phi, *w; /* work vectors: phi; beta or an old x */
     /* Steps stay on the face while |beta| <= gamma |phi|; projected gradient steps have the length step / norm. */
     double gamma, step;
-    bool half_step;        /* an expansion first goes to the boundary of the face */
+    bool half_step;        /* a step that would leave the set first goes to its boundary */
     double enough;         /* ends once |phi|^2 + |beta|^2 is at or below this; < 0: never */
     double norm, pnp;      /* norm of S (N + E) S; p'np, 0: the next direction is phi */
     int active, unchecked; /* active blocks when p was made; updates of g since it was recomputed */
@@ -197,7 +198,7 @@ typedef struct TalusSweepOptions {
     TalusOrder order;
     TalusMetric metric;   /* metric of a projected step */
     TalusOneSolver local; /* solver of one block's problem; TALUS_ONE_PROJECT: a projected step */
-    double omega, rho;    /* factor of the step; share of the way from the old impulse to its end */
+    double omega, rho;    /* factor of the step; share of the stepped impulse in the new one */
     uint64_t seed;        /* start of the random orders */
 } TalusSweepOptions;
 

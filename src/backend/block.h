@@ -27,8 +27,8 @@ TALUS_INLINE void talus_block_add_side(const TalusOperator *op, int body, const 
                 talus_dot(turn[k], turned[l]) + (k == l && k < 3 ? op->body[body][3] : 0.0);
 }
 
-/* Writes the block of N of general contact i, without compliance: size x size entries, size 3 or, if op->rows is 6,
- * also 6. */
+/* Writes the block of N of general contact i, without compliance: size x size entries by rows, with size 3 (impulses)
+ * or, if op->rows is 6, also 6. */
 TALUS_INLINE void talus_block_general(const TalusOperator *op, int i, int size, double *block)
 {
     int general = i - op->sphere_sphere - op->sphere_fixed;
@@ -77,7 +77,8 @@ TALUS_INLINE void talus_sphere_diagonal(const TalusOperator *op, int i)
 }
 
 /* Adds the compliance of contact i to its block of N, of `size` rows, 3 or 6, and writes op->diagonal[i] and *coupling
- * (TalusOperator.coupling) from it. */
+ * (TalusOperator.coupling) from it. The second diagonal entry equals the first if op->rows is 1 or no other is
+ * positive. */
 TALUS_INLINE void talus_block_diagonal(const TalusOperator *op, int i, int size, double *block,
                                        double *coupling)
 {

@@ -1,5 +1,5 @@
 /* backend/face.h - step lengths of conjugate gradients on a face, the part of the set on which the active blocks do not
- * change; for host and device. */
+ * change; for host and device. N stands for the solver's operator, S (N + E) S in a metric. */
 #ifndef TALUS_BACKEND_FACE_H
 #define TALUS_BACKEND_FACE_H
 
@@ -14,8 +14,8 @@ enum { TALUS_FACE_REFRESH = 100 };
  * where it would count as free and move by its gradient. The projection afterwards removes the excess. */
 #define TALUS_FACE_OVERSHOOT (1.0 + 1e-13)
 
-/* Raises *norm, the estimated norm of N, if direction d shows more curvature, dnd / dd = d'N d / d'd. Power iteration
- * estimates the norm from below. */
+/* Raises *norm, the estimated norm of N, above the curvature of direction d, dnd / dd = d'N d / d'd, if that is larger:
+ * an estimate by power iteration may be too small. */
 TALUS_INLINE void talus_face_raise(double *norm, double dnd, double dd)
 {
     const double margin = 1.02;
@@ -23,9 +23,9 @@ TALUS_INLINE void talus_face_raise(double *norm, double dnd, double dd)
         *norm = margin * (dnd / dd);
 }
 
-/* Returns the a >= 0 that minimises the objective at x + a sign p, from curved = p'N p, pg = p'g and pp = p'p; 0 if
- * that direction does not descend. Writes p'N p to *pnp, or 0 if the curvature p'N p / p'p is below `flat` times the
- * norm; the step is then the one for that least curvature. May raise *norm. */
+/* Returns the a >= 0 that minimises the objective at x + a sign p (sign 1 or -1), from curved = p'N p, pg = p'g and pp
+ * = p'p; 0 if that direction does not descend. Writes p'N p to *pnp, or 0 if the curvature p'N p / p'p is not above
+ * `flat` times *norm; the step is then the one for that least curvature. May raise *norm. */
 TALUS_INLINE double talus_face_length(double *norm, double *pnp, double curved, double pg,
                                       double pp, double sign)
 {

@@ -1,8 +1,8 @@
 /* backend/frame.h - contact frames (normal, two tangents) from the normal alone, for host and device.
  *
- * With s = sign(n_x), w = n + s e_x and c = 1/(1 + |n_x|), the reflection H = I - c w w' maps n to
- * -s e_x. The frame is n = -s H e_x, t1 = H e_y, t2 = s H e_z: orthonormal and right-handed, and both
- * directions cost one dot product, one axpy and two sign changes. A frame is stored as (n, c). */
+ * With s = sign(n_x), 1 for n_x = 0, w = n + s e_x and c = 1/(1 + |n_x|), the reflection H = I - c w w' maps n to
+ * -s e_x. The frame is n = -s H e_x, t1 = H e_y, t2 = s H e_z: orthonormal and right-handed. A vector is converted, in
+ * either direction, by one dot product, one axpy and two sign changes. A frame is stored as (n, c). */
 #ifndef TALUS_BACKEND_FRAME_H
 #define TALUS_BACKEND_FRAME_H
 

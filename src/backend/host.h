@@ -12,11 +12,11 @@ enum { BLOCK_GRAIN = 512, BODY_GRAIN = 256, VECTOR_GRAIN = 4096 };
 
 /* TalusOperator.scratch. op.scratch of the CPU backend grows its arrays; the operator's owner frees them. */
 typedef struct TalusHostScratch {
-    double (*record)[6];        /* impulse and torque of contacts on bodies (contact.c) */
+    double (*record)[6];        /* wrenches of contacts on bodies (contact.c); index: `incidence` */
     double (*velocity)[8];      /* of bodies, from the last call of `bodies` or a product */
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
-    double *partial;            /* a few sums of each chunk */
+    double *partial;            /* PARTIALS (cpu/cpu.h) sums of each chunk */
     double *many;               /* up to TALUS_VECTORS sums of each chunk */
 } TalusHostScratch;
 

@@ -1,10 +1,11 @@
 /* backend/momentum.h - momentum and step length of the accelerated method, updated after a step; for host and device.
  *
- * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. Momentum that points
- * uphill is dropped. `max_theta` bounds theta and so beta, at about 1 - 1.5 / max_theta. A step is too long if two gradients
- * differ by more than L times the distance of their points; L is then raised to the observed value. The test skips
- * points that differ by rounding only: the rounding of a product is about `unit` L |x|, and gradients of stationary
- * iterates differ by nothing else. */
+ * Nesterov's weights: theta' = (1 + sqrt(1 + 4 theta^2)) / 2, beta = (theta - 1) / theta'. `max_theta` bounds theta and
+ * so beta, at about 1 - 1.5 / max_theta. A step of length 1 / L is too long if two gradients differ by more than L
+ * times the distance of their points; L is then raised to `margin` times the observed ratio. The test skips points that
+ * differ by rounding only: the rounding of a product is about `unit` L |x|, and gradients of stationary iterates differ
+ * by nothing else. Momentum is dropped (theta 1, beta 0) if the step was too long or, with m->restart, if it points
+ * uphill. */
 #ifndef TALUS_BACKEND_MOMENTUM_H
 #define TALUS_BACKEND_MOMENTUM_H
 

@@ -51,7 +51,7 @@ OPERATION(TalusStatus, op, scratch, (const TalusOperator *op))
 /* velocity[op->bodies] = v_f + M^-1 D gamma, as records like op->body; `free_motion` false omits v_f. */
 OPERATION(void, op, bodies, (const TalusOperator *op, const double *gamma, bool free_motion,
           double (*velocity)[8]))
-/* out = N gamma, plus E gamma if `compliant`, plus q if `offset`. gamma NULL means zero. */
+/* out = N gamma, plus E gamma if `compliant`, plus q if `offset`. gamma NULL, with `offset` only: out = q. */
 OPERATION(void, op, product, (const TalusOperator *op, const double *gamma, bool compliant,
           bool offset, double *out))
 /* out = S (N + E) S x, plus S q if `offset`. One product. */
@@ -63,7 +63,7 @@ OPERATION(void, op, residual, (const TalusOperator *op, const double *gamma,
 /* Writes the metric s = 1 / sqrt of the block's mean diagonal (trace), or of its normal and tangential entries
  * apart (anisotropic), into out[op->blocks]. */
 OPERATION(void, op, metric, (const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out))
-/* x = gamma / s if `into`, else gamma = s x; in place. */
+/* x = gamma / s if `into`, else gamma = s x; in place. Needs a metric. */
 OPERATION(void, op, scale, (const TalusOperator *op, const TalusMetricBlock *metric, bool into,
           double *x))
 /* Sums of TalusSizes over the blocks of x. */
@@ -90,7 +90,7 @@ OPERATION(void, block, mask, (const TalusOperator *op, const TalusMetricBlock *m
 /* out = projection of d onto the tangent cone of the set at x; out may be d. */
 OPERATION(void, block, tangent, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *d, double *out))
-/* Returns the largest a >= 0 with x - a p in the set; infinite if there is no bound. */
+/* Returns the largest a >= 0 with x - a p in the set, for x in the set; infinite if there is no bound. */
 OPERATION(double, block, feasible_step, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, const double *p))
 /* Counts the blocks active in y, and the blocks active in exactly one of x and y. */
@@ -115,7 +115,7 @@ OPERATION(void, law, shift, (const TalusOperator *op, const double *gamma, doubl
           TalusLawSums *sums, TalusTermSums *terms))
 /* Resets all shifts to 0. */
 OPERATION(void, law, unshift, (const TalusOperator *op))
-/* Moves the estimate of every prism by `share` of the way to gamma_n = s_n x_n. No product. */
+/* Moves the estimate of every prism by `share` of the way to max(0, gamma_n), gamma_n = s_n x_n. No product. */
 OPERATION(void, law, estimate, (const TalusOperator *op, const TalusMetricBlock *metric,
           const double *x, double share))
 GROUP_END(TalusLawOps)
@@ -123,13 +123,14 @@ GROUP_END(TalusLawOps)
 /* Gauss-Seidel. */
 GROUP(TalusSweepOps)
 /* Makes a plan with a copy of gamma, in the memory of *sweep if that is not NULL. Fails if the backend does not support
- * the order. */
+ * the order, or the solver of one block does not take some block. */
 OPERATION(TalusStatus, sweep, begin, (const TalusOperator *op, const TalusSweepOptions *options,
           const double *gamma, TalusSweep **sweep))
-/* Does `sweeps` >= 1 sweeps. Returns, for the last of them, the sum over blocks of (d |gamma_new - gamma_old|)^2, d the
- * block's mean diagonal entry: the squared velocity change, (m/s)^2. */
+/* Does `sweeps` >= 1 sweeps. Returns, for the last of them (of a symmetric one, its backward half), the sum over blocks
+ * of (d |gamma_new - gamma_old|)^2, d the block's mean diagonal entry: the squared velocity change, (m/s)^2. */
 OPERATION(double, sweep, run, (TalusSweep *sweep, int sweeps))
-/* Writes the impulses into gamma, from which the CPU backend recomputes velocities if `run` is called again. */
+/* Writes the impulses into gamma. If `run` is called again, the CPU backend recomputes velocities from this gamma,
+ * which must then be valid and unchanged. */
 OPERATION(void, sweep, end, (TalusSweep *sweep, double *gamma))
 OPERATION(void, sweep, destroy, (TalusSweep *sweep))
 GROUP_END(TalusSweepOps)
@@ -153,7 +154,8 @@ OPERATION(void, step, quasi_direction, (const TalusOperator *op, const TalusQuas
  * leaves the impulses of d in the scratch. One product, or none with q->halve. */
 OPERATION(void, step, quasi_step, (const TalusOperator *op, const TalusQuasi *q,
           TalusQuasiSums *sums))
-/* smooth_x += eta (x - smooth_x), smooth_g likewise, and smooth_r from both; eta 1 copies x. */
+/* smooth_x += eta (x - smooth_x), smooth_g likewise, smooth_r = smooth_x - P(smooth_x - step smooth_g). With eta 1 the
+ * old values are not read. */
 OPERATION(void, step, quasi_smooth, (const TalusOperator *op, const TalusQuasi *q, double eta,
           TalusSmoothSums *sums))
 /* t = P(x - step g), x_next = t + along (t - y) + over (t - x), y = t. With o->want_residual also writes sum of squares

@@ -4,13 +4,13 @@
  * a fixed body; general), bodies as records
  *     body[i] = { v_x v_y v_z, 1/m,  s_x s_y s_z, k }      s = l w, the spin in m/s
  * with l the body's length (a sphere's radius, else the bounding radius), w its angular velocity and k = l^2 / I for
- * spherical bodies. Arms, from a body's centre to the contact, are divided by l, so that a sphere's arm is the normal
- * or its negative and a contact of the first two runs needs only (a, b, frame). Contact velocity of b relative to a,
- * world frame:
+ * spheres, else the mean diagonal entry of l^2 I^-1. Arms, from a body's centre to the contact, are divided by l, so
+ * that a sphere's arm is the normal or its negative and a contact of the first two runs needs only (a, b, frame).
+ * Contact velocity of b relative to a, world frame:
  *     spheres  u = v_b - v_a - (s_a + s_b) x n
  *     general  u = v_b + s_b x arm_b - v_a - s_a x arm_a
- * An impulse p on b adds p/m to v_b and inertia (arm_b x p) to s_b; a gets -p at arm_a. Explicit (values != NULL):
- * compressed rows of a symmetric N, and q.
+ * An impulse p on b adds p/m to v_b and l^2 I^-1 (arm_b x p) to s_b; a gets -p at arm_a. Explicit (values != NULL):
+ * compressed rows of N, symmetric unless all friction is Coulomb's, and q.
  *
  * The gradient is g = (N + E) gamma + q; with bodies q = D' v_f + bias on normal rows. */
 #ifndef TALUS_BACKEND_OPERATOR_H
@@ -25,10 +25,11 @@
 /* Mask of the bits TALUS_KIND(law, section), in TalusOperator.kinds, of all sections under one law. */
 #define TALUS_KINDS_OF(law) (((1u << TALUS_SECTIONS) - 1u) << ((law)*TALUS_SECTIONS))
 
-/* Friction model of one block: the shape of its tangential impulses, and how the normal impulse bounds them. */
+/* Friction model of one block: the shape of its tangential impulses, and how the normal impulse bounds them. Blocks of
+ * joints, other than limits, have TALUS_SECTION_JOINT. */
 typedef struct TalusBlockModel {
     uint8_t section, law; /* TalusSection, TalusFrictionLaw */
-    uint16_t sides;       /* of a polygon; of a joint: bit k is set if row k exists */
+    uint16_t sides;       /* of a polygon; of a joint: bits, k is set if row k (0, 1, 2) exists */
     uint32_t unused;
     double cos, sin; /* of pi / sides; polygon only */
 } TalusBlockModel;
@@ -44,8 +45,8 @@ typedef struct TalusContext TalusContext;
 typedef struct TalusOperator {
     TalusPool *pool;       /* worker threads; cpu only */
     TalusContext *context; /* context that the operations run in */
-    /* Rows per block: 1 (nonneg), 3 (friction) or 6: normal, two tangents, the moment about the normal, the moments
-     * about the tangents. Moments are divided by the contact's length L, m, so that all rows are in N s. */
+    /* Rows per block, the same for all: 1 (normal), 3 (with two tangents) or 6 (with the moment about the normal and
+     * those about the tangents). Moments are divided by the contact's length L, m, so that all rows are in N s. */
     int rows;
     int blocks;
 
@@ -61,13 +62,15 @@ typedef struct TalusOperator {
     double (*arm)[6]; /* [general]: arm_a, arm_b as above, each over its body's l */
     double (*lever)[2]; /* [general]: L / l_a, L / l_b; NULL unless rows is 6 */
     double (*body)[8];  /* [bodies]: free velocities and inverse masses, as above */
-    /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general contacts */
+    /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general blocks */
     double (*inertia)[6];
     double *bias; /* [blocks]: added to the normal row of q, m/s */
-    /* [bodies + 1]: each body's range in `incidence`; empty for a body that impulses do not move */
+    /* [bodies + 1]: each body's range in `incidence`; for a body that impulses do not move it is empty, or (sleeping
+     * bodies on the device) without effect */
     int32_t *incidence_start;
-    /* Each body's contacts in contact order, as 2 * record + (1 if the body is b). A contact of the first two runs has
-     * one record, its index; general contact j has two: 2 j (a) and 2 j + 1 (b) after those of spheres. */
+    /* Each body's contacts in contact order, as 2 * record + (1 if the body is b). A record is an index into the array
+     * of wrenches that a product makes. A contact of the first two runs has one record, its index; general contact j
+     * has two: 2 j (a) and 2 j + 1 (b) after those of spheres. */
     int32_t *incidence;
 
     /* explicit: compressed rows of N, and q */
@@ -79,7 +82,8 @@ typedef struct TalusOperator {
     /* False if all blocks are half lines (1 row), or all are circular cones |t| <= mu n (3 rows) under one law: the
      * fast loops know these sets only. True: sets may differ from block to block; sets/set.h handles each. */
     bool mixed_sets;
-    /* Friction kinds that occur: bits TALUS_KIND(law, section); 0 means discs under ccp only. */
+    /* Friction kinds that occur: bits TALUS_KIND(law, section) of the models of blocks with friction. 0: all blocks are
+     * frictionless, or discs under ccp without a model array. */
     uint32_t kinds;
     bool prisms; /* Coulomb blocks are prisms, bounded by `estimate`; else cones with shifts */
     TalusBlockModel *model; /* [blocks]; NULL: all disc and ccp */
@@ -89,11 +93,13 @@ typedef struct TalusOperator {
      * some block is Coulomb's. */
     double *unshifted;
 
-    double *mu;            /* [blocks]; unused when rows is 1 */
-    double *compliance;    /* [blocks]: E on the normal row, 1/kg; NULL when all are rigid */
-    double (*diagonal)[2]; /* [blocks]: (N + E)_nn; mean of the block's other diagonal entries */
-    /* [general], or [blocks] when explicit: a factor c >= 1 with B <= c diag(B) for the block B of N + E, the diagonal
-     * as in `diagonal`; so a step divided by it is safe. */
+    double *mu;         /* [blocks]; unused when rows is 1 */
+    double *compliance; /* [blocks]: E on the normal row, 1/kg; NULL when all are rigid */
+    /* [blocks]: (N + E)_nn; mean of the block's other diagonal entries, without effect when rows is 1 */
+    double (*diagonal)[2];
+    /* [general], or [blocks] when explicit; for sweeps: a factor c >= 1 such that c diag - B is positive semidefinite
+     * for the block B of N + E, diag as in `diagonal`. A projected step divided by c diag never raises the
+     * objective. */
     double *coupling;
 
     /* Factored joints that are no blocks: every computation of the bodies' velocities ends by making them satisfy these
@@ -122,7 +128,7 @@ static inline double talus_block_scale(const TalusOperator *op, int block)
     return op->rows == 1 ? d[0] : (d[0] + 2.0 * d[1]) * (1.0 / 3.0);
 }
 
-/* Returns TalusOperator.mixed_sets for blocks of these `kinds`, with `prisms` as in the operator. */
+/* Returns TalusOperator.mixed_sets for blocks of `rows` rows and these `kinds`, with `prisms` as in the operator. */
 static inline bool talus_kinds_varied(int rows, uint32_t kinds, bool prisms)
 {
     const uint32_t cones = TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_DISC);

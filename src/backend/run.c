@@ -11,7 +11,8 @@ bool talus_run_measures(const TalusRun *run, int done)
     return (run->since + done) % run->check == 0 || done + 1 == run->iterations;
 }
 
-/* Records the residual of an iterate. Returns true if it ends the run: small enough, or not finite. */
+/* Records the residual of an iterate. Returns true if it ends the run: rms or maximum small enough, or rms not
+ * finite. */
 static bool note(TalusRun *run, int blocks, double residual2, double residual_max)
 {
     double rms = sqrt(residual2 / blocks);
@@ -60,7 +61,7 @@ static TalusStatus relax_each(const TalusBackend *backend, const TalusOperator *
     return backend->check(op->context);
 }
 
-/* True if a backend's own run can take the problem: contacts with half lines or circular cones. */
+/* True if a backend's own run can take the problem: matrix-free, all blocks half lines or all circular cones. */
 static bool takes_runs(const TalusOperator *op)
 {
     return op->pair && op->rows <= 3 && !op->mixed_sets;

@@ -6,7 +6,7 @@
 #include "sets/set.h"
 
 /* True if the block is a prism: its tangential bounds follow from an estimate of the normal impulse, not from the
- * impulse itself. `prisms` as in TalusOperator; model NULL: no. */
+ * impulse itself. `prisms` as in TalusOperator; model NULL: false. */
 TALUS_INLINE bool talus_model_prism(const TalusBlockModel *model, bool prisms)
 {
     return model && (model->law == TALUS_LAW_FIXED || (model->law == TALUS_LAW_COULOMB && prisms));
@@ -37,7 +37,7 @@ TALUS_INLINE TalusSet talus_operator_set(const TalusBlockModel *model, bool pris
     return set;
 }
 
-/* Returns the set of block i in a metric (NULL: of gamma); `prisms` is op->prisms, or false for the law's own set. */
+/* Returns the set of block i in a metric (NULL: of gamma). prisms: whether Coulomb blocks are prisms, as op->prisms. */
 TALUS_INLINE TalusSet talus_block_set(const TalusOperator *op, int64_t i, bool prisms,
                                       const double *metric)
 {

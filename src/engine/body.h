@@ -27,8 +27,9 @@ TALUS_INLINE TalusSym3 talus_body_inertia(const TalusGyration *gyration, double 
     return talus_sym3_rotate(orientation, talus_sym3_scale(l * l * inv_mass, gyration->inverse));
 }
 
-/* Writes the record of a body { v, 1/m, l w, k } from its free velocity and the inertia above; k is the inertia's mean
- * diagonal entry. Inverse mass and inertia are 0 for a driven body. */
+/* Writes the record of a body { v, 1/m, l w, k } from its free velocity, its spin w and `inertia`, the result of
+ * talus_body_inertia; k is the mean diagonal entry of that. For a driven body the caller passes inverse mass and
+ * inertia 0 and gyration NULL. */
 TALUS_INLINE void talus_body_record(TalusVec3 free_velocity, TalusVec3 spin, double inv_mass,
                                     double l, const TalusGyration *gyration, TalusSym3 inertia,
                                     double record[8])
@@ -67,7 +68,7 @@ TALUS_INLINE void talus_inertia_store(double out[6], TalusSym3 m)
 
 /* ---- checks ---- */
 
-/* Returns 0 if position, velocity and spin and their squares are finite, else NaN: x - x is NaN for an infinity. */
+/* Returns 0 if the squares of position, velocity and spin are finite, else NaN: infinity minus infinity is NaN. */
 TALUS_INLINE double talus_state_fault(TalusVec3 x, TalusVec3 v, TalusVec3 w)
 {
     double sum = talus_dot(x, x) + talus_dot(v, v) + talus_dot(w, w);
@@ -83,7 +84,7 @@ TALUS_INLINE double talus_motion_fault(TalusVec3 x, double h, double l, const do
     return sum - sum;
 }
 
-/* Returns the sum of the absolute velocity and spin entries of a record, m/s. */
+/* Returns the sum of the absolute entries of velocity and spin (l w) of a record, m/s. */
 TALUS_INLINE double talus_record_speed(const double v[8])
 {
     return fabs(v[0]) + fabs(v[1]) + fabs(v[2]) + fabs(v[4]) + fabs(v[5]) + fabs(v[6]);
@@ -91,13 +92,13 @@ TALUS_INLINE double talus_record_speed(const double v[8])
 
 /* ---- rotation ---- */
 
-/* Returns m a in the world frame, for m given in the body frame. */
+/* Returns the product of m, given in the body frame, and a in the world frame, as a vector of the world frame. */
 TALUS_INLINE TalusVec3 talus_turned_mul(TalusQuat orientation, TalusSym3 m, TalusVec3 a)
 {
     return talus_rotate(orientation, talus_sym3_mul(m, talus_rotate_back(orientation, a)));
 }
 
-/* Returns cay(h w) e, normalised once, at the end. */
+/* Returns the orientation cay(h w) e after rotation with the spin w over h, normalised. */
 TALUS_INLINE TalusQuat talus_turned(TalusQuat orientation, double h, TalusVec3 spin)
 {
     TalusVec3 half = talus_scale(0.5 * h, spin);
@@ -137,7 +138,8 @@ enum {
     TALUS_BODY_SUMS
 };
 
-/* Rotates one body over h, with s its solved spin times l; adds the rotational energies to `sum`. */
+/* Sets the body's spin to the solved one, s / l, and rotates the body over h; a body other than a sphere (gyration not
+ * NULL) ends with another spin, w'' above. Adds to the WORK, SPIN and KINETIC_END entries of `sum`. */
 TALUS_INLINE void talus_move_spin(TalusMotion *b, double mass, double l,
                                   const TalusGyration *gyration, double h, const double s[3],
                                   double *sum)
@@ -160,8 +162,8 @@ TALUS_INLINE void talus_move_spin(TalusMotion *b, double mass, double l,
     sum[TALUS_BODY_KINETIC_END] += mass * energy_end;
 }
 
-/* Moves one body of length l over h with the solved velocities v, a record, and adds to the sums above. gyration is
- * NULL for a sphere. */
+/* Moves one body of length l over h with the solved velocities v, a record, and adds to sum[TALUS_BODY_SUMS]. gyration
+ * is NULL for a sphere. */
 TALUS_INLINE void talus_move_body(TalusMotion *b, double mass, double l,
                                   const TalusGyration *gyration, double h, TalusVec3 gravity,
                                   const double v[8], double *sum)

@@ -8,7 +8,7 @@
 
 /* ---- velocity ---- */
 
-/* Reads velocity v and spin s = l w of a problem body, m/s; both are 0 for the fixed world (-1). */
+/* Reads velocity v and spin s = l w, m/s, from the record of a problem body; both are 0 for the fixed world (-1). */
 TALUS_INLINE void talus_record_velocity(const TalusOperator *op, int body, TalusVec3 *v,
                                         TalusVec3 *s)
 {
@@ -40,8 +40,8 @@ TALUS_INLINE void talus_block_velocity(const TalusOperator *op, int64_t i, doubl
     talus_frame_local(n, world, local);
 }
 
-/* Computes the velocity of the moment rows of contact i: relative angular velocity times contact length, in its
- * frame. */
+/* Computes the velocity of the moment rows of contact i: angular velocity of b relative to a, times the contact length,
+ * in the contact's frame. Needs op->rows 6. */
 TALUS_INLINE void talus_block_moment_velocity(const TalusOperator *op, int64_t i, double local[3])
 {
     TalusVec3 v, sa, sb;
@@ -61,16 +61,16 @@ TALUS_INLINE int talus_law_rows(const TalusLaw *law)
     return law->spinning + law->rolling > 0.0 ? 6 : law->mu > 0.0 ? 3 : 1;
 }
 
-/* Returns the friction as a bit of TalusOperator.kinds; 0 without friction. */
+/* Returns the friction of a law as a bit of TalusOperator.kinds; 0 if contacts under it need one row only. */
 TALUS_INLINE uint32_t talus_law_kind(const TalusLaw *law)
 {
     return talus_law_rows(law) > 1 ? TALUS_KIND(law->model.law, law->model.section) : 0;
 }
 
-/* Returns the normal offset b_n, m/s, of a contact with gap phi; `size` is that of the smaller body. Open gap: b_n =
- * phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec = recovery sqrt(scale size), or recovery if scale is 0, so that
- * no body is shot out. recovery 0: no limit. Stiffness k and damping c: b_n = phi/h * h k/(h k + c), without limit,
- * because the overlap is elastic strain, not error. */
+/* Returns the normal offset b_n, m/s, of a contact with gap phi, before restitution; `size` is that of the smaller
+ * body, `scale` is |gravity|. Open gap: b_n = phi/h. Overlap: b_n = max(phi/h, -v_rec) with v_rec = recovery sqrt(scale
+ * size), or recovery if scale is 0, so that no body is shot out. recovery 0: no limit. Stiffness k > 0 and damping c:
+ * b_n = phi/h * h k/(h k + c), without limit, because the overlap is elastic strain, not error. */
 TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double recovery, double scale,
                                        double gap, double size)
 {
@@ -131,8 +131,9 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
     return velocity[1] - velocity[0];
 }
 
-/* Returns the normal offset of contact i; its bodies, frame and arms in op must be filled. load: those of a and b,
- * which op's free velocities contain, as they do gravity; NULL: none. */
+/* Returns the normal offset of contact i, with restitution; its pair, frame, arms and bodies in op must be filled.
+ * load[2]: loads of a and b, which the free velocities in op->body contain, like gravity; NULL: none, or restitution 0,
+ * for which loads are not read. */
 TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                          const TalusBuildOptions *o, double gap, double size,
                                          const TalusLoad *load)
@@ -143,7 +144,7 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     double u[3], kick = 0.0;
     const double *n = op->frame[i];
     int b = op->pair[i][1];
-    /* gravity changes both velocities alike, unless b is fixed or driven */
+    /* gravity changes both velocities alike, unless b is fixed, driven or asleep */
     if (b < 0 || op->body[b][3] == 0.0)
         kick = talus_dot(o->gravity_change, talus_vec3(n[0], n[1], n[2]));
     if (load)
@@ -152,8 +153,8 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     return talus_contact_rebound(law, o, gap, u[0] + kick, u[0], bias);
 }
 
-/* Returns the attractive impulse c h, N s, of a cohesive contact whose gap is within range; else 0. The problem's
- * normal impulse is the world's plus c h, so that in the world the apex of the cone is at -c h. */
+/* Returns the attractive impulse c h, N s, with c the cohesion of the law, if the gap is within range; else 0. The
+ * problem's normal impulse is the world's plus c h, so that in the world the apex of the cone is at -c h. */
 TALUS_INLINE double talus_contact_pull(const TalusLaw *law, const TalusBuildOptions *o, double gap,
                                        double size)
 {
@@ -167,7 +168,8 @@ TALUS_INLINE double talus_round_size(TalusShapeKind kind, double size)
     return talus_shape_has(kind, TALUS_TRAIT_ROLLS) ? size : 0.0;
 }
 
-/* Returns the contact length by which moments are divided, from both bodies' talus_round_size and the smaller size. */
+/* Returns the contact length by which moments are divided. a, b: talus_round_size of the bodies; if both are round, the
+ * length is a b / (a + b); if one is, its radius; if none is, `size`, that of the smaller body. */
 TALUS_INLINE double talus_moment_length(double a, double b, double size)
 {
     if (a > 0.0 && b > 0.0)
@@ -175,8 +177,8 @@ TALUS_INLINE double talus_moment_length(double a, double b, double size)
     return a + b > 0.0 ? a + b : size;
 }
 
-/* Writes `warm` times a world-frame impulse, in the contact's frame, to the `rows` entries of its block of gamma.
- * Moments start from 0. */
+/* Writes the initial impulse of a block to gamma[rows]: `warm` times a world-frame impulse, in the contact's frame, its
+ * normal part alone if rows is 1. Moments are 0. */
 TALUS_INLINE void talus_contact_warm(const double frame[4], int rows, double warm,
                                      TalusVec3 impulse, double *gamma)
 {
@@ -213,15 +215,15 @@ TALUS_INLINE TalusVec3 talus_block_impulse(const TalusOperator *op, const double
 /* Sums over contacts of the works of impulses on both bodies, J. */
 enum {
     TALUS_WORK_NORMAL,
-    TALUS_WORK_TANGENTIAL,    /* with that of moments */
-    TALUS_WORK_STABILISATION, /* part of NORMAL: at the speed that undoes overlap */
+    TALUS_WORK_TANGENTIAL,    /* of tangential impulses and of moments */
+    TALUS_WORK_STABILISATION, /* part of NORMAL: normal impulse times the speed that undoes overlap */
     TALUS_WORK_COHESION,      /* of the attractive impulses */
     TALUS_WORK_SUMS
 };
 
 /* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive
- * impulse `pull`. `recovery` is the offset that undoes its overlap, 0 without overlap. op->body holds the mean of free
- * and solved velocities, the free ones without attraction. The work of moments counts as tangential. */
+ * impulse `pull`. `recovery` is the (negative) offset that undoes its overlap, 0 without overlap. op->body holds the
+ * mean of solved velocities and free ones, the latter without attraction. */
 TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *all_gamma, int64_t i,
                                         double recovery, double pull, double *sum)
 {
@@ -245,8 +247,9 @@ TALUS_INLINE TalusVec3 talus_block_work(const TalusOperator *op, const double *a
     return talus_vec3(world[0], world[1], world[2]);
 }
 
-/* Returns the work of a world-frame impulse and moment at general contact i on the body of one side (0: a, 1: b), by
- * the velocities in op->body. */
+/* Returns impulse . u + moment . (L w), the work at general contact i on the body of one side (0: a, 1: b): u is that
+ * body's velocity at the contact, w its spin, both from op->body, L the contact length. impulse and moment (over L, as
+ * in gamma) are in the world frame. */
 TALUS_INLINE double talus_side_work(const TalusOperator *op, int64_t i, int side, TalusVec3 impulse,
                                     TalusVec3 moment)
 {

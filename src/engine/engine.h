@@ -28,7 +28,7 @@ typedef struct TalusLaw {
     double mu, stiffness, damping; /* stiffness 0: a rigid contact */
     double restitution;            /* Newton's e; rigid contacts only */
     double spinning, rolling;      /* largest moment over (contact length times normal impulse) */
-    double cohesion;       /* N; acts while the gap is within TalusBuildOptions.cohesion_range */
+    double cohesion;       /* attractive force, N; range: TalusBuildOptions.cohesion_range */
     TalusBlockModel model; /* friction model */
 } TalusLaw;
 
@@ -83,19 +83,20 @@ typedef struct TalusTables {
 typedef struct TalusEngineCounts {
     int sphere_sphere, sphere_fixed, general; /* contacts by run */
     int contacts;                             /* their sum */
-    double min_size; /* smallest size of a moving body; infinite if none moves */
+    double min_size; /* smallest size of a free body; infinite if none is free */
     int clipped;     /* bodies so fast that in periodic space a contact may be missed */
 } TalusEngineCounts;
 
 typedef struct TalusBuildOptions {
     double h;
-    double impulse_ratio; /* factor of the last step's impulses as start: h over its h */
-    /* limits the speed at which overlap is undone: recovery sqrt(gravity size), or recovery if gravity is 0 */
+    double impulse_ratio; /* factor of the list's impulses as start: h over theirs; 0: cold start */
+    /* limits the speed at which overlap is undone: recovery sqrt(gravity size), or recovery, m/s, if gravity is 0;
+     * recovery 0: no limit */
     double recovery;
-    double gravity;           /* |g|, m/s2 */
-    double soften;            /* > 0: every contact's compliance grows by this times N_nn */
+    double gravity; /* |g|, m/s2 */
+    double soften;  /* compliance of contacts and joint limits grows by this times (N + E)_nn */
     TalusVec3 gravity_change; /* h g, contained in the free velocities of moving bodies */
-    double rebound_speed;     /* m/s: contacts that close faster rebound by their restitution */
+    double rebound_speed;     /* m/s: only contacts that close faster rebound (restitution) */
     double cohesion_range;    /* largest gap at which cohesion acts, over the smaller size */
 } TalusBuildOptions;
 
@@ -104,17 +105,17 @@ typedef struct TalusBuildReport {
     double penetration_mean, penetration_max;
 } TalusBuildReport;
 
-/* One block of a joint. Body a moves; body b moves, is driven, or is the fixed world (slot -1). */
+/* One block of a joint. Body a, slot[0], is free; b, slot[1], is a body that is not fixed, or -1: the fixed world. */
 typedef struct TalusEngineJoint {
     int32_t slot[2];
     double frame[4], arm[6], lever[2]; /* as in TalusOperator */
     double bias, mu, compliance;
     TalusBlockModel model;
-    double gamma[3]; /* initial impulses, N s */
+    double gamma[3]; /* initial impulses, N s: normal, tangents; moments start from 0 */
 } TalusEngineJoint;
 
-/* What a torque motor adds to a body's record (operator.h) in the problem. Several changes of one body are added in the
- * order of the array. */
+/* What a torque motor adds to a body's record (backend/operator.h) in the problem: to the free velocity and the spin.
+ * Several changes of one body are added in the order of the array. */
 typedef struct TalusMotorChange {
     int32_t slot;
     double change[8];
@@ -131,8 +132,8 @@ typedef struct TalusEngineJoints {
 /* Energies and works of a step, J; engine/cpu/ledger.c derives them. */
 typedef struct TalusEngineLedger {
     double kinetic, potential; /* at the end of the step */
-    /* gravity_error: works of gravity and loads on the velocities minus those along the motion. spin: change of
-     * rotational energy by the rotation itself, without torque. */
+    /* gravity_error: works of gravity and loads by the mean of old and free velocities, minus their works along the
+     * motion, h times the solved velocity. spin: change of rotational energy by the rotation itself, without torque. */
     double kinetic_change, potential_change, gravity_error, spin;
     /* Works of contacts: of tangential impulses and moments; of normal impulses at the speed that undoes overlap; the
      * rest of the normal impulses' work; of attractive impulses. */
@@ -150,7 +151,7 @@ typedef struct TalusEngineProbe {
 
 typedef struct TalusProbeSums {
     TalusVec3 impulse, torque; /* on the body or the region's content; N s, N m s */
-    double contacts;           /* number of contacts with an impulse */
+    double contacts;           /* number of summed contacts whose impulse is not 0 */
     double bodies, mass;       /* number and mass of the bodies inside, or of the one body */
     TalusVec3 momentum;        /* theirs, from the solved velocities */
 } TalusProbeSums;
@@ -168,7 +169,7 @@ struct TalusProblem;
 typedef struct TalusEngineSetup {
     TalusContext *context; /* from the world's backend */
     TalusPool *pool;
-    struct TalusProblem *problem; /* a shared engine fills it; else the world lends it build's op */
+    struct TalusProblem *problem; /* the world's; a shared engine builds in it, others ignore it */
     const TalusPeriod *period;
 } TalusEngineSetup;
 

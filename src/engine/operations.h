@@ -17,7 +17,8 @@ OPERATION(void, destroy, (TalusEngine *engine))
 
 /* Sets shapes and laws. */
 OPERATION(TalusStatus, tables, (TalusEngine *engine, const TalusTables *tables))
-/* Uploads all arrays of the bodies. Contacts of a slot with dropped[slot] nonzero lose their impulses; NULL: none. */
+/* Uploads all arrays of the bodies; a shared engine keeps pointers to them. Contacts of a slot with dropped[slot]
+ * nonzero lose their impulses; dropped NULL: none does. */
 OPERATION(TalusStatus, put_bodies, (TalusEngine *engine, const TalusBodyArrays *bodies,
           const uint8_t *dropped))
 /* Downloads positions, velocities, spins and orientations. */
@@ -40,26 +41,27 @@ OWN_ONLY(TalusStatus, get_contacts, (TalusEngine *engine, TalusContactList *list
 SHARED_ONLY(TalusContactList *, contacts, (TalusEngine *engine))
 /* Zeroes the impulses of a body's contacts. */
 SHARED_ONLY(void, forget, (TalusEngine *engine, int slot))
-/* Writes the numbers of the last detection. */
+/* Writes the numbers of the current contact list. */
 OPERATION(void, counts, (const TalusEngine *engine, TalusEngineCounts *counts))
 
-/* Counts the moving bodies whose centre has a coordinate less than `below`, m, along axis 0, 1 or 2. */
+/* Counts the free bodies whose centre has a coordinate less than `below`, m, along axis 0, 1 or 2. */
 OWN_ONLY(TalusStatus, below, (TalusEngine *engine, int axis, double below, int64_t *count))
 
 /* Detects the contacts of step number `step` or of a part of it, of length options->h, with the free velocities (those
- * after gravity and applied forces). A contact gets the impulse of the old contact with the same (a, b, feature), else
- * 0. Fails as talus_detect does, with the list unchanged; only if memory does not hold both lists the list may be empty
- * after a failure, so that the next step starts from zero impulses. */
+ * after gravity and applied forces) and the present spins. A contact gets the impulse of the old contact with the same
+ * (a, b, feature), else 0. Fails as talus_detect does, with the list unchanged; on the device the list may be empty
+ * after a failure, if memory does not hold both lists or the device fails. The next step then starts from zero
+ * impulses. */
 OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, long long step, TalusEngineCounts *counts))
-/* Detects contacts again, with the solved velocities. After find_missed, adds the contacts found there to the list
- * instead. */
+/* Detects contacts again, with the solved velocities and the spins at the start of the step. If find_missed has
+ * searched since the last solve, adds the contacts found there to the list instead. */
 OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, TalusEngineCounts *counts))
 /* Sets the joints of all problems that are built later; NULL: none. */
 OPERATION(TalusStatus, put_joints, (TalusEngine *engine, const TalusEngineJoints *joints))
-/* Downloads, after a solve, the impulses of the joints, three per block, and the problem's records of the bodies in
- * slot[count]. */
+/* Downloads, after a solve, the impulses of the joints, three per block, and the problem's present records (op->body)
+ * of the bodies in slot[count]. */
 OPERATION(TalusStatus, get_joints, (TalusEngine *engine, double *gamma, const int32_t *slot,
           double (*record)[8], int count))
 /* Builds the problem of the step in the backend's memory; the caller may use op and gamma until the next detect. Rows
@@ -68,30 +70,33 @@ OPERATION(TalusStatus, get_joints, (TalusEngine *engine, double *gamma, const in
 OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *options,
           TalusOperator **op, double **gamma, TalusBuildReport *report))
 /* After a solve: computes the solved velocities v_f + M^-1 D gamma for the operations below. *changed: true if some
- * moving body's velocity differs by more than `limit`, m/s, from the one that detection used. */
+ * free body's linear velocity differs by more than `limit`, m/s, from the one that detection used. */
 OPERATION(TalusStatus, solved, (TalusEngine *engine, double limit, bool *changed))
 /* Searches around the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the list lacks a
  * contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds those found.
  * Pairs of convex bodies that have a contact are not searched. Without general contacts there is no search and *missed
- * is true, because redetection of spheres is cheap; where this operation is NULL the caller assumes the same. */
+ * is true: redetection of spheres is cheap. Where this operation is NULL the caller acts as if *missed were true. */
 SHARED_ONLY(TalusStatus, find_missed, (TalusEngine *engine, const TalusDetectOptions *options,
             double limit, double tolerance, bool *missed))
-/* Probes of the solved step: sum_probes, before integrate, requests the sums; get_probes, after it, writes them. */
+/* Probes of the solved step: sum_probes, before integrate, requests the sums of probe[count], which must stay valid
+ * until integrate has returned; get_probes, after it, writes them. */
 OPERATION(TalusStatus, sum_probes, (TalusEngine *engine, const TalusEngineProbe *probe, int count))
 OPERATION(TalusStatus, get_probes, (TalusEngine *engine, TalusProbeSums *sums, int count))
-/* Stores gamma in the contact list, as impulses in the world frame. */
+/* Stores gamma in the contact list, as impulses on b in the world frame, less attractive impulses. */
 OPERATION(TalusStatus, store_impulses, (TalusEngine *engine))
 /* Stores gamma in the contact list, moves the bodies by h and fills the ledger. First checks that the solved velocities
- * lead to a finite state; if not, returns TALUS_ERR_NUMERIC, with the body's id in the message, and leaves bodies and
- * contacts as they were. Afterwards the problem's records hold the mean of free and solved velocities. */
+ * lead to a finite state; if not, returns TALUS_ERR_NUMERIC, with a body's id in the message if some speed is not below
+ * 1e150, and leaves bodies and contacts as they were. Afterwards the problem's records of free bodies hold the mean of
+ * solved and free velocities, the free ones without attraction and motors. */
 OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 gravity, long long step,
           TalusEngineLedger *ledger))
 
-/* Moves bodies that have left the period back into it; *lifted: the change of their potential energy, J. Engines
- * with TALUS_ENGINE_PERIODS only. */
+/* In periodic space: moves free bodies that have left the period back into it; *lifted: the change of their potential
+ * energy, J. Engines with TALUS_ENGINE_PERIODS only. */
 OPERATION(TalusStatus, wrap, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
 
-/* Copy bodies and contacts inside the engine; restore that copy, at most once per snapshot. For halved steps. */
+/* Copy the states of all bodies and the contact list inside the engine; restore that copy, at most once per snapshot.
+ * For steps that fail or are halved. */
 OPERATION(TalusStatus, snapshot, (TalusEngine *engine))
 OPERATION(TalusStatus, rollback, (TalusEngine *engine))
 

@@ -20,8 +20,8 @@ TALUS_INLINE bool talus_probe_has(const TalusEngineProbe *probe, const int32_t *
 }
 
 /* Adds to sum[TALUS_PROBE_CONTACT_SUMS] a contact of a body of the probe, with the body's position and the arm from its
- * centre to the contact. `impulse` and `moment` act on b; on_a: the body is a, so that they are reversed. Torques are
- * about the body's centre or the middle of the region. */
+ * centre to the contact. `impulse`, N s, and `moment`, N m s, act on b; on_a: the body is a, so that they are reversed.
+ * Torques are about the body's centre or, for a region, about its middle. */
 TALUS_INLINE void talus_probe_add_contact(const TalusEngineProbe *probe, TalusVec3 position,
                                           TalusVec3 arm, bool on_a, TalusVec3 impulse,
                                           TalusVec3 moment, double *sum)
@@ -36,7 +36,7 @@ TALUS_INLINE void talus_probe_add_contact(const TalusEngineProbe *probe, TalusVe
         sum[j] += values[j];
 }
 
-/* Adds a body to sum[TALUS_PROBE_BODY_SUMS]. `solved` is its record with solved velocities; NULL: it does not move. */
+/* Adds a body to sum[TALUS_PROBE_BODY_SUMS]. `solved` is its record with solved velocities; NULL: no momentum. */
 TALUS_INLINE void talus_probe_add_body(double mass, const double *solved, double *sum)
 {
     sum[0] += 1.0;

@@ -2,10 +2,8 @@
  *
  * Two passes: bodies gather the wrenches of x (contact.c), then one pass over the contacts evaluates the gradient,
  * extrapolates, projects, sums and writes the wrenches of the new x. For two spheres with friction the pass is one
- * loop; for others it is three kernels with a buffer of one chunk, which stays in the first-level cache.
- *
- * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly cached) and writes
- * 96 B, for about 130 flop and 60 more with the residual. */
+ * loop; for others it is three kernels with a buffer of one chunk, which stays in the first-level cache. With an
+ * explicit matrix the first pass computes N gamma + q instead, and no wrenches are written. */
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/cone_lanes.h"
@@ -21,9 +19,9 @@ typedef struct Sums {
     Lane restart, dx2, dg2, x2, residual2, residual_max;
 } Sums;
 
-/* Packs of two blocks computed side by side. A step is one long chain of dependent operations with a root in it, and
- * the processor's reorder window holds little more than one pack; statements are loops over packs, which the compiler
- * unrolls. */
+/* Number of packs of two blocks that are computed side by side: statements are loops over packs, which the compiler
+ * unrolls. A step is one long chain of dependent operations; with one pack after the other the processor would wait for
+ * results. */
 enum { WIDE = 2 };
 
 /* g becomes S ((N + E) gamma + q); on entry it is D'v or, for an explicit matrix, N gamma + q. */
@@ -44,7 +42,8 @@ KERNEL Lane cone_shift(Lane nu, const Lane g[3])
     return nu * lane_sqrt(g[1] * g[1] + g[2] * g[2]);
 }
 
-/* y = x + beta (x - x_prev), next = y - step g(y), with De Saxce's shift if `exact`; stores g in g_prev. */
+/* y = x + beta (x - x_prev), next = y - step g(y), with De Saxce's shift at x in g(y) if `exact`; adds to x2, dx2 and
+ * dg2; stores g in g_prev. */
 KERNEL void extrapolate(const TalusAccelerated *state, const Pair *pair, bool exact, Lane nu,
                         const Lane x[3], const Lane g[3], Lane y[3], Lane next[3], Sums *sums)
 {
@@ -76,13 +75,15 @@ KERNEL void measure_pair(const TalusOperator *op, const Pair *pair, bool exact, 
     sums->residual_max = lane_select(r2 <= sums->residual_max, sums->residual_max, r2);
 }
 
-/* Options of a loop over cones; constants after inlining. `exact`: all friction is Coulomb's. */
+/* Options of a loop over cones: want_residual and exact of the state, constants after inlining. With `exact` all blocks
+ * are under Coulomb's law. */
 typedef struct Kind {
     bool measure, exact;
 } Kind;
 
-/* Steps `wide` pairs of blocks. u is D'v (for an explicit matrix N gamma + q) on entry, the new gamma on return. `wide`
- * and `kind` are constants after inlining. */
+/* Steps `wide` pairs of blocks; the new x goes to state->x_prev, which the caller exchanges with x at the end. u is D'v
+ * (for an explicit matrix N gamma + q) on entry, the new gamma on return. `wide` and `kind` are constants after
+ * inlining. */
 KERNEL void cone_packs(const TalusOperator *op, const TalusAccelerated *state, const Pair *pair,
                        int wide, Kind kind, Lane u[][3], Sums *sums)
 {
@@ -223,7 +224,7 @@ KERNEL void plain_measure(const TalusOperator *op, int64_t i, int rows, const do
     sums->residual_max[0] = r2 <= sums->residual_max[0] ? sums->residual_max[0] : r2;
 }
 
-/* Steps one block: half lines (with constant `rows`) and mixed sets. */
+/* Steps block i as cone_packs does pairs: a half line (with constant `rows`) or any set. u starts at block `begin`. */
 KERNEL void plain_block(const Pass *pass, int64_t begin, int64_t i, int rows, double *u, Sums *sums)
 {
     const TalusOperator *op = pass->op;

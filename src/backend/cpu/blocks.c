@@ -1,6 +1,5 @@
-/* backend/cpu/blocks.c - operations block by block: projections, steps, faces.
- *
- * Bound by memory: each reads and writes every vector once. Each chunk leaves its sums in the scratch's `partial`. */
+/* backend/cpu/blocks.c - operations block by block: projections, forward-backward steps, faces. Each chunk leaves its
+ * sums in the scratch's `partial`. */
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/general.h"
@@ -11,9 +10,9 @@
 typedef struct Pass {
     const TalusOperator *op;
     const TalusMetricBlock *metric;
-    const double *x, *g;
+    const double *x, *g; /* g: also d of tangent, p of feasible_step, y of compare */
     double step;
-    double *t, *r;                         /* forward_backward; t: also project, mask and tangent */
+    double *t, *r; /* results of forward_backward; t: also that of project, mask and tangent */
     double *free_part, *reduced, *chopped; /* split */
 } Pass;
 
@@ -32,6 +31,7 @@ typedef struct Pass {
 
 /* ---- one block ---- */
 
+/* Returns the friction coefficient of a circular cone in the metric; 0 for a half line. */
 KERNEL double friction(const Pass *pass, Known known, int64_t i)
 {
     if (known.rows == 1)
@@ -156,8 +156,9 @@ KERNEL void free_gradient(const Pass *pass, Known known, int64_t i, double *g)
 
 enum { FREE2, REDUCED_G, CHOPPED_G, CHOPPED2, ACTIVE, UNBOUND, RESIDUAL2, RESIDUAL_MAX, FACE_SUMS };
 
-/* x~'g, which is at least |x~|^2. On the mantle near a solution x~ is small and nearly orthogonal to a larger g, so
- * that the product is only rounding of x / step times g; the square replaces it there. */
+/* Returns x~'g = moved_g, x~ as in TalusFace, or |x~|^2 = moved2 where rounding hides the difference of the two. In
+ * exact arithmetic x~'g >= |x~|^2. On the mantle near a solution x~ is small and nearly orthogonal to a larger g, and
+ * the computed x~'g is only the rounding of x / step times g. */
 static inline double reduced_by_g(double step, double x2, double g2, double moved_g, double moved2)
 {
     return (moved_g - moved2) * step > 1e-15 * sqrt(x2 * g2) ? moved_g : moved2;
@@ -280,6 +281,7 @@ void talus_cpu_block_tangent(const TalusOperator *op, const TalusMetricBlock *me
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, tangent_chunk, &pass);
 }
 
+/* Returns the largest a >= 0 with x - a p in the set of block i. */
 KERNEL double feasible_block(const Pass *pass, Known known, int64_t i, const double *x,
                              const double *p)
 {

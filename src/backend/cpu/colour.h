@@ -5,9 +5,10 @@
 
 #include "backend/operator.h"
 
-/* Colours 0..61 come from greedy first fit in contact order. A body with more than HEAVY_CONTACTS contacts would need
- * a colour for each. Its contacts form a class of their own: they see the body's velocity frozen and its mass split
- * among them (sweep.c). Contacts without a free colour (overflow) are swept one by one. */
+/* Classes of contacts: colours 0..61, by greedy first fit in contact order; overflow, contacts for which no colour is
+ * free, swept one by one; heavy. A body with more than HEAVY_CONTACTS contacts would need a colour for each. Its
+ * contacts are the class heavy: sweep.c steps them together, at frozen velocities and with the body's mass split among
+ * them; sweep_sparse.c sweeps them one by one. */
 enum {
     COLOURS = 62,
     CLASS_OVERFLOW = 62,
@@ -20,9 +21,9 @@ enum {
 typedef struct TalusColouring {
     uint8_t *class_of;     /* [blocks] */
     int32_t *place;        /* [blocks]: index within its class and run */
-    uint64_t *used;        /* bit c: colour c is taken; [bodies], of an explicit matrix [blocks] */
+    uint64_t *used;        /* bit c: colour c is taken; [bodies], for an explicit matrix [blocks] */
     int count[CLASSES][3]; /* contacts by class and run */
-    int colours;           /* number of colours in use */
+    int colours;           /* number of colours in use: 0 .. colours - 1 */
 } TalusColouring;
 
 static inline int talus_body_contacts(const TalusOperator *op, int body)

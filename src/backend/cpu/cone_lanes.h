@@ -10,8 +10,8 @@ KERNEL Lane lane_norm2(const Lane a[3])
     return a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
 }
 
-/* Euclidean projection of two blocks (talus_project_cone with kappa = mu), inv = 1 / (1 + mu^2). The division is
- * computed in parallel with the root; TINY2 (lane.h) keeps it from overflowing. */
+/* Projects two blocks, x, onto their cones (talus_project_cone with kappa = mu); inv = 1 / (1 + mu^2). The division of
+ * mu by |t|^2 does not wait for the root. Where |t|^2 <= TINY2 (lane.h) it could overflow; it is then by 1. */
 KERNEL void lanes_project(Lane mu, Lane inv, Lane x[3])
 {
     Lane t2 = x[1] * x[1] + x[2] * x[2];

@@ -1,12 +1,9 @@
-/* backend/cpu/contact.c - the matrix-free operator: D' v, D gamma and M^-1 of a chunk of contacts.
+/* backend/cpu/contact.c - the matrix-free operator: D gamma and D' v of a range of contacts, M^-1 of all bodies.
  *
- * N gamma takes three kernels: wrench (each contact's impulse and torque), gather (sums per body), contact velocity. A
- * body sums its own contacts, so no two threads write the same number and the order of sums is that of the contacts.
- *
- * Per sphere-sphere contact with friction, bytes read + written and flops:
- *     wrench            56 + 48 B    26 flop
- *     gather, two sides 112 + 0 B    12 flop   (and 64 + 64 B, 12 flop per body)
- *     contact velocity  168 + 24 B   33 flop   (128 of them body records, mostly cached) */
+ * N gamma takes three kernels: wrench (each contact's impulse p and torque t), gather (sums per body), contact
+ * velocity. A body sums its own contacts, so no two threads write the same number and the order of sums is that of the
+ * contacts. A wrench record is (p, t): p acts on b, -p on a, and t is minus the angular impulse, over l, on either
+ * body. A contact of the first two runs has one record, t = n x p; a general contact has one for each body. */
 #include "backend/cpu/cpu.h"
 #include "linalg/eliminate.h"
 
@@ -14,8 +11,8 @@
 #include "backend/frame.h"
 #include "backend/terms.h"
 
-/* Packs of two contacts computed side by side. The processor's reorder window holds little more than one pack, so
- * that it would wait for results; statements are loops over WIDE packs, which the compiler unrolls. */
+/* Number of packs of two contacts that are computed side by side: statements are loops over packs, which the compiler
+ * unrolls. With one pack after the other the processor would wait for results. */
 enum { WIDE = 3 };
 
 /* ---- contact velocity ---- */
@@ -86,7 +83,8 @@ static void sphere_normal_velocities(const TalusOperator *op, const double (*vel
     }
 }
 
-/* local = relative angular velocity at contact i, times its length, in its frame: the velocities of the moment rows. */
+/* local = angular velocity of b relative to a at contact i, times the contact's length, in its frame: the velocities of
+ * the moment rows. */
 static void moment_velocity(const TalusOperator *op, const double (*velocity)[8], int i,
                             double local[3])
 {
@@ -152,7 +150,7 @@ void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity
 
 /* ---- wrenches ---- */
 
-/* Writes the wrench records of sphere contacts [0, 2 wide) of a run. */
+/* Writes the wrench records of sphere contacts [0, 2 wide); frame, gamma and record start at the first of them. */
 KERNEL void wrench_packs(const double (*frame)[4], const double *gamma, int wide,
                          double (*record)[6])
 {

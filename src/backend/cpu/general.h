@@ -1,4 +1,4 @@
-/* backend/cpu/general.h - operations on one block with any set, of an operator with `mixed_sets` set.
+/* backend/cpu/general.h - operations on one block whose set may be any, for operators with mixed_sets true.
  *
  * They are not inlined, so that loops over cones and half lines keep their size and speed. metric NULL: s = 1; x, g,
  * d and p are the entries of block i alone, in the metric. The functions are talus_block_... of sets/set.h. */
@@ -9,7 +9,7 @@
 #include "backend/sets.h"
 #include "base/lane.h"
 
-/* What a loop knows of its blocks; constants after inlining, except the rows if `mixed_sets`. */
+/* What a loop knows of its blocks: op->rows and op->mixed_sets; constants after inlining, except rows if mixed_sets. */
 typedef struct Known {
     int rows;
     bool mixed_sets;
@@ -17,7 +17,8 @@ typedef struct Known {
 
 void talus_general_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            double *x);
-/* Projects x onto the directions in which impulses can grow without bound; prisms keep their bounds. No metric. */
+/* Projects x, in gamma's units, onto a cone itself, onto the unbounded rows of a joint, or onto a prism (although that
+ * is bounded): talus_block_recede. */
 void talus_general_recede(const TalusOperator *op, int64_t i, double *x);
 /* True if x is on the boundary of its set. */
 bool talus_general_active(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
@@ -34,7 +35,7 @@ double talus_general_step(const TalusOperator *op, const TalusMetricBlock *metri
 double talus_general_shift(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                            const double *g);
 
-/* x = P(x) for a half line or, if op->mixed_sets, any set. */
+/* x = P(x) for block i: any set if op->mixed_sets, else the half line. */
 KERNEL void plain_project(const TalusOperator *op, const TalusMetricBlock *metric, int64_t i,
                           double *x)
 {

@@ -1,4 +1,4 @@
-/* backend/cpu/joints.c - elimination of free joints from an operator, and their impulses. */
+/* backend/cpu/joints.c - elimination of free joints from an operator, and their impulses afterwards (TalusJointOps). */
 #include "backend/cpu/cpu.h"
 #include "linalg/eliminate.h"
 
@@ -14,7 +14,7 @@ TalusStatus talus_cpu_joint_rows(const TalusOperator *op, TalusJointRow *row, in
     return TALUS_OK;
 }
 
-/* Copies each body's range of `incidence` without its joints, the last entries of the range. */
+/* Copies each body's range of whole's `incidence` to op's without the free joints, the last entries of the range. */
 static void drop_incidences(const TalusOperator *whole, TalusOperator *op)
 {
     const int32_t end = 2 * (op->blocks + op->general);

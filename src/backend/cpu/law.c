@@ -1,5 +1,5 @@
-/* backend/cpu/law.c - friction laws beyond the convex relaxation: their residuals, and the shifts and bounds by which
- * a convex problem represents them.
+/* backend/cpu/law.c - the operations of TalusLawOps: residuals of friction laws beyond ccp, and the shifts and
+ * estimates by which a convex problem represents these laws.
  *
  * With u = N gamma + q, Coulomb's law in the form of De Saxce and Feng (1998) is complementarity between gamma in K
  * and u + sigma e_n in K*, where sigma is the support function at -u_t of the impulses that a unit normal impulse
@@ -29,7 +29,8 @@ static bool is_prism(const TalusOperator *op, int64_t i)
     return op->model && talus_model_prism(&op->model[i], op->prisms);
 }
 
-/* Returns the address of the normal entry of q, or of the bias, which contains the shift. */
+/* Returns the address of the block's bias or, of an explicit operator, of the normal entry of q: it contains the
+ * shift. */
 static double *normal_offset(const TalusOperator *op, int64_t i)
 {
     return op->pair ? &op->bias[i] : &op->offset[i * op->rows];

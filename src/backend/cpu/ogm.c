@@ -1,7 +1,5 @@
-/* backend/cpu/ogm.c - one step of the optimised gradient method for the gradient norm.
- *
- * One pass over the contacts. With friction it reads 120 B per contact and writes 48, and 24 more
- * when the residual is wanted. */
+/* backend/cpu/ogm.c - one step of the optimised gradient method for the gradient norm (step.ogm): one pass over the
+ * blocks. */
 #include "backend/cpu/cone_lanes.h"
 #include "backend/cpu/general.h"
 
@@ -38,7 +36,8 @@ KERNEL void cone_pair(const TalusOperator *op, const TalusOgm *o, const Pair *pa
     store3(o->x_next, pair, x);
 }
 
-/* The arguments are copies, which no store to a vector can alias; `measure` is a constant after inlining. */
+/* Steps the cones of blocks [begin, end). op and o are copies, which no store to a vector can alias; `measure` is a
+ * constant after inlining. */
 KERNEL void cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end, bool measure,
                        Sums *total)
 {
@@ -55,7 +54,7 @@ KERNEL void cone_range(TalusOperator op, TalusOgm o, int64_t begin, int64_t end,
     *total = sums;
 }
 
-/* One block after the other: half lines and mixed sets. */
+/* Steps blocks [begin, end) one after the other: half lines and mixed sets. */
 KERNEL void plain_range(const Pass *pass, int64_t begin, int64_t end, int rows, Sums *sums)
 {
     const TalusOgm *o = pass->o;

@@ -1,4 +1,5 @@
-/* backend/cpu/operator.c - whole-problem operations: product, residual, Jacobi step, metric. */
+/* backend/cpu/operator.c - whole-problem operations: scratch, product, gradient, residual, Jacobi step, metric,
+ * sizes. */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/general.h"
 #include "linalg/eliminate.h"
@@ -83,7 +84,8 @@ static void free_bodies(const TalusOperator *op)
     talus_elimination_apply(op->elimination, true, op->scratch->velocity);
 }
 
-/* out = N gamma (+ E gamma) (+ q) for blocks [begin, end), `out` starting at block `begin`. */
+/* out = N gamma, plus E gamma if p->compliant, plus q if p->offset, for blocks [begin, end), `out` starting at block
+ * `begin`. For contacts N gamma, with offset also D' v_f, is D' p->velocity; p->gamma NULL: no E gamma. */
 static void gradient_of(const Product *p, int64_t begin, int64_t end, double *out)
 {
     const TalusOperator *op = p->op;

@@ -1,15 +1,9 @@
 /* backend/cpu/quasi.c - a quasi-Newton step on the forward-backward residual, fused.
  *
- * A direction is one pass over the pairs that ends in the wrenches of d. A step gathers them; its one pass over the
- * contacts evaluates N d, moves, projects, and takes all inner products with the new residual while it is in the
- * first-level cache. Pairs are stored, combined and multiplied in single precision, which does not change iteration
- * counts; sums over more than a piece are in double precision.
- *
- * Per contact with friction and five pairs, bytes read and written beside the product's own (contact.c, operator.c; d
- * and the metric are counted there):
- *     direction   144 + 24
- *     step        216 + 96
- *     smooth      152 + 72   (every third iteration by default) */
+ * A direction is one pass over the pairs (s, y) of TalusQuasi that ends in the wrenches of S d (for an explicit matrix,
+ * in the vector S d). A step gathers the wrenches; its one pass over the blocks evaluates w = S (N + E) S d, moves,
+ * projects, and takes all inner products with the new residual while it is in the first-level cache. Pairs are stored,
+ * combined and multiplied in single precision; sums over more than a piece are in double precision. */
 #include "backend/cpu/cone_lanes.h"
 #include "backend/cpu/general.h"
 
@@ -19,7 +13,7 @@
 /* Blocks per piece: about ten of their vectors fit in the first-level cache. */
 enum { PIECE = 64, QUAD = 4 };
 
-/* Four floats. Sums of products of pairs are in single precision within a piece, in double beyond. */
+/* Four floats. */
 typedef float Quad __attribute__((vector_size(16)));
 
 typedef struct Pass {
@@ -93,7 +87,7 @@ static void combine(const Pass *pass, int64_t first, int64_t length)
     }
 }
 
-/* Writes gamma = S d of blocks [begin, end), as wrenches or, for an explicit matrix, as a vector. */
+/* Writes S d of blocks [begin, end) to the scratch: as wrenches or, for an explicit matrix, to `unscaled`. */
 static void spread(const Pass *pass, int64_t begin, int64_t end)
 {
     const TalusOperator *op = pass->op;
@@ -143,7 +137,7 @@ typedef struct Moved {
 
 enum { MOVED = sizeof(Moved) / sizeof(Lane) };
 
-/* Halves the last step: d becomes d / 2, w becomes (g_next - g) / 2. */
+/* Halves the last step: d becomes d / 2, also in q->d; w = (g_next - g) / 2, g_next being that of the last step. */
 KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], Lane d[3], Lane w[3])
 {
     load3(q->g_next, pair, w);
@@ -154,7 +148,8 @@ KERNEL void halve_step(const TalusQuasi *q, const Pair *pair, const Lane g[3], L
     store3(q->d, pair, d);
 }
 
-/* Steps the two blocks of `pair` to x_next, g_next and r_next; u holds D'M^-1 D S d from block `begin` on. */
+/* Steps the two cones of `pair` to x_next, g_next and r_next; u holds N S d from block `begin` on, not read if
+ * `halve`. */
 KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begin, const Pair *pair,
                       bool halve, const double *u, Moved *sums)
 {
@@ -202,7 +197,8 @@ KERNEL void cone_move(const TalusOperator *op, const TalusQuasi *q, int64_t begi
     sums->smooth += live(pair, sum[6]);
 }
 
-/* The arguments are copies, which no store to a vector can alias; `halve` is a constant after inlining. */
+/* cone_move for blocks [begin, end). op and q are copies, which no store to a vector can alias; `halve` is a constant
+ * after inlining. */
 KERNEL void cone_range(TalusOperator op, TalusQuasi q, int64_t begin, int64_t end, bool halve,
                        const double *u, Moved *total)
 {
@@ -227,7 +223,7 @@ static void cone_moves(const Pass *pass, int64_t begin, int64_t end, const doubl
         cone_range(*pass->op, *pass->q, begin, end, false, u, sums);
 }
 
-/* w = S (N + E) S d of block i, from u = D'M^-1 D S d; with q->halve, halves d and the last w instead. */
+/* w = S (N + E) S d of block i, from u = N S d; with q->halve, halves d and the last w instead, as halve_step. */
 KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u, double *w)
 {
     const TalusOperator *op = pass->op;
@@ -244,7 +240,7 @@ KERNEL void plain_change(const Pass *pass, int64_t i, int rows, const double *u,
         }
 }
 
-/* One block after the other: half lines (with constant `rows`) and mixed sets. */
+/* As cone_range, one block after the other, for half lines (with constant `rows`) and mixed sets. */
 KERNEL void plain_moves(const Pass *pass, int64_t begin, int64_t end, int rows, const double *u,
                         Moved *sums)
 {
@@ -278,7 +274,7 @@ typedef struct PairSums {
     double sr, yr;
 } PairSums;
 
-/* Adds s'r and y'r over `length` entries. */
+/* Adds s'r and y'r over `length` entries, at most a piece, to the sums. */
 static void pair_dots(const float *s, const float *y, const float *r, int64_t length,
                       PairSums *sums)
 {
@@ -298,7 +294,8 @@ static void pair_dots(const float *s, const float *y, const float *r, int64_t le
     sums->yr += quad_sum(yr) + y1;
 }
 
-/* Stores the new pair s = unit d, y = unit (r_next - r), and unit r_next, in single precision; adds s'y and y'y. */
+/* Stores, of entries [first, first + length), the new pair s = unit d, y = unit (r_next - r), and in r[length] unit
+ * r_next, all in single precision; adds s'y and y'y to *sy and *yy. */
 static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r, double *sy,
                        double *yy)
 {
@@ -325,6 +322,7 @@ static void store_pair(const Pass *pass, int64_t first, int64_t length, float *r
     *yy += sums.yr;
 }
 
+/* u = N S d of blocks [begin, end). */
 static void product_piece(const TalusOperator *op, int64_t begin, int64_t end, double *u)
 {
     if (op->pair)

@@ -1,5 +1,5 @@
-/* backend/cpu/recede.c - projection onto recession cones and their spans, block by block for all sets: only the
- * search for a certificate uses it. */
+/* backend/cpu/recede.c - projection onto recession cones (directions in which impulses can grow without bound) and onto
+ * their linear spans, block by block for all sets: for the search for a certificate. */
 #include "backend/cpu/general.h"
 
 #include "sets/recession.h"
@@ -22,8 +22,8 @@ static double norm2(int rows, const double *x)
     return sum;
 }
 
-/* Returns the set of block i. Coulomb blocks are cones if relaxed, else prisms, in which only the normal impulse can
- * grow without bound. */
+/* Returns the set of block i. Blocks under `fixed`, and Coulomb blocks unless relaxed, are prisms, in which only the
+ * normal impulse can grow without bound; Coulomb blocks are cones if relaxed. */
 static TalusSet law_set(const Pass *pass, int64_t i)
 {
     return talus_block_set(pass->op, i, !pass->relaxed, NULL);

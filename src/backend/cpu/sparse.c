@@ -1,8 +1,8 @@
 /* backend/cpu/sparse.c - products with an explicit matrix.
  *
- * In a contact problem the entries of N come in full 3 x 3 blocks: the three rows of a block have the same columns,
- * in triples. Then only one column in nine has to be read, and both lanes are used: 8.4 B and 2 flop per entry
- * instead of 12 B. Any other pattern goes row by row. */
+ * In a contact problem with friction the entries of N usually come in full 3 x 3 blocks: the three rows of a block have
+ * the same columns, in triples. Then only one column index in nine has to be read, and both lanes are used. If some
+ * rows have another pattern, all products go row by row. */
 #include "backend/cpu/cpu.h"
 #include "base/lane.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* sign(n_x) of two frames. */
+/* sign(n_x) of two frames, 1 for n_x = 0 (backend/frame.h). */
 KERNEL Lane lane_sign(Lane nx)
 {
     return lane_select(nx < 0.0, lane(-1.0), lane(1.0));

@@ -1,11 +1,9 @@
 /* backend/cpu/sweep.c - Gauss-Seidel sweeps over contacts (negrut-2009, Algorithm 1, step 4).
  *
- * Each contact in turn takes gamma' = P(gamma - omega B^-1 u) with u from the bodies' current velocities, and adds
- * its change to them at once. B = diag(b_n, b_t, b_t) is the block's diagonal; for spheres that is the whole block,
- * so the step solves the one-contact problem exactly.
- *
- * Coloured sweep, per sphere-sphere contact: 112 B streamed read, 24 B written; two body records (128 B) read and 96
- * B written, mostly cached; about 120 flop, one root, one division. */
+ * Each contact in turn takes gamma' = P(gamma - omega B^-1 g), g = u + bias + E gamma with u from the bodies' current
+ * velocities, P the projection in the metric B; rho averages gamma' with gamma. Its change is added to the bodies at
+ * once; only heavy contacts (colour.h) change together. B = diag(b_n, b_t, b_t), see StepRule. For spheres with omega 1
+ * and the anisotropic metric B is the whole block, so the step solves the one-contact problem exactly. */
 #include "backend/cpu/sweep.h"
 
 #include "base/memory.h"
@@ -27,13 +25,12 @@ KERNEL void store_body(double *p, double *q, const Lane v[8])
     lane_store(q + 6, lane_high(v[6], v[7]));
 }
 
-/* Packs computed side by side. A step is one long chain of dependent operations, about 120 cycles with its root, and
- * the processor's reorder window holds little more than one pack; statements are loops over packs, which the compiler
- * unrolls. */
+/* Number of packs that are computed side by side: statements are loops over packs, which the compiler unrolls. A step
+ * is one long chain of dependent operations; with one pack after the other the processor would wait for results. */
 enum { WIDE = 2 };
 
-/* next = the impulses after projected steps at the contact velocities u, averaged by rho. The division by t2 does not
- * wait for the root of t2. */
+/* next = the impulses, world frame, after projected steps at the contact velocities u, averaged with the old ones by
+ * rho. mu / |t| is computed as (mu / t2) |t| with t2 = |t|^2, so that the division does not wait for the root. */
 KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3],
                       Lane next[WIDE][3])
 {
@@ -72,7 +69,8 @@ KERNEL void pack_step(const SpherePack *pack, int wide, Lane rho, Lane u[WIDE][3
         }
 }
 
-/* Sweeps packs of one colour. Returns the squared velocity change. `wide` and `fixed` are constants. */
+/* Steps `wide` packs of one colour and updates their bodies. Returns the squared velocity change of each lane. fixed: b
+ * is a fixed body. `wide` and `fixed` are constants after inlining. */
 KERNEL Lane sweep_packs(SpherePack *pack, int wide, double (*velocity)[8], Lane rho, bool fixed)
 {
     Lane a[WIDE][8], b[WIDE][8], u[WIDE][3], next[WIDE][3], sum = lane(0.0);
@@ -131,7 +129,7 @@ KERNEL void item_velocity(const SweepItem *item, const double (*velocity)[8], do
         u[k] += b[k] + turn[k];
 }
 
-/* The projected step of one contact, as pack_step; dp is the change of the impulse. */
+/* Takes the projected step of one contact, as pack_step, and stores its impulse; dp is the change of the impulse. */
 KERNEL void item_step(SweepItem *item, double rho, const double u[3], double dp[3])
 {
     const double *n = item->normal;
@@ -211,7 +209,8 @@ static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = sum[0] + sum[1];
 }
 
-/* Items of one colour, which share no body that impulses move, computed side by side as packs are. */
+/* Steps `wide` items of one colour, which share no body that impulses move, side by side as packs are, and updates
+ * their bodies. Returns the squared velocity change. */
 KERNEL double sweep_items(TalusSweep *sweep, SweepItem *item, int wide)
 {
     double u[WIDE][3], dp[WIDE][3], sum = 0.0;
@@ -253,7 +252,7 @@ static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     loop->sweep->partial[chunk] = sum;
 }
 
-/* Steps heavy items at the present velocities; sweep_heavy applies their changes after all are known. */
+/* Steps heavy items at the velocities before all of them; sweep_heavy adds their changes to the bodies afterwards. */
 static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;

@@ -1,4 +1,5 @@
-/* backend/cpu/sweep.h - the plan of a Gauss-Seidel sweep: contacts in the order and layout in which it visits them. */
+/* backend/cpu/sweep.h - the plan of a Gauss-Seidel sweep: contacts, or blocks of an explicit matrix, in the order and
+ * layout in which it visits them. */
 #ifndef TALUS_BACKEND_CPU_SWEEP_H
 #define TALUS_BACKEND_CPU_SWEEP_H
 
@@ -7,18 +8,20 @@
 #include "base/lane.h"
 #include "base/rng.h"
 
-/* Packs per chunk of a parallel loop; items, or blocks of a matrix, per chunk. */
+/* Packs per chunk of a parallel loop; items, or blocks in a sweep block by block, per chunk. */
 enum { PACK_GRAIN = 128, ITEM_GRAIN = 64 };
 
-/* One block's step in the metric diag(b_n, b_t, b_t): numbers that are constant over sweeps. */
+/* One block's projected step in the metric B = diag(b_n, b_t, ..): coupling times the block's diagonal, or times its
+ * mean with metric trace. These numbers are constant over sweeps. With one row inv_t, mu and kappa are 0, mantle 1. */
 typedef struct StepRule {
     double inv_n, inv_t; /* omega / b_n, omega / b_t */
     double mu, kappa;    /* kappa = mu b_t / b_n */
     double mantle;       /* 1 / (1 + mu kappa), factor of projections onto the mantle */
-    double scale;        /* d, converts an impulse change to a velocity change */
+    double scale; /* d, mean diagonal entry; converts an impulse change to a velocity change */
 } StepRule;
 
-/* Two contacts of spheres of one colour, one per lane; impulses in the world frame, so no tangents are needed. */
+/* Two contacts of one colour and one sphere run, one per lane; impulses in the world frame, so no tangents are needed.
+ * Fields as in SweepItem and StepRule. */
 typedef struct SpherePack {
     Lane normal[3], gamma[3];
     Lane bias, compliance;
@@ -34,10 +37,11 @@ typedef struct SweepItem {
     int32_t a, b; /* b is -1 for the fixed world */
 } SweepItem;
 
-/* A contact whose own problem is solved (sweep_block.c); an explicit block has no bodies. */
+/* A contact or explicit block whose own problem is solved (sweep_block.c), with A its block of N + E. An explicit block
+ * has only scale, inv_n, inv_t, mu, friction_bound, block and one. */
 typedef struct LocalItem {
     double frame[4], bias, compliance, scale;
-    double inv_n, inv_t;       /* of a round item: 1 / A_nn, 1 / A_tt */
+    double inv_n, inv_t;       /* for a round item: 1 / A_nn, 1 / A_tt */
     double mu, friction_bound; /* as in `one` */
     int32_t block;
     int32_t a, b; /* b is -1 for the fixed world */
@@ -65,30 +69,31 @@ struct TalusSweep {
     double (*change)[3];         /* impulse change of each heavy item in this sweep */
     int32_t *split;              /* [bodies]: number of heavy items that share the body */
 
-    /* in sequence: one item per block. order, also used block by block: the blocks in visiting order; with `local`,
-     * indices of its items */
+    /* in sequence: item[block], visited as order[0], order[1], ..; block by block: arguments of `step` in visiting
+     * order, which are blocks or, with `local`, indices into that */
     int32_t *order;
 
-    /* block by block (sweep_sparse.c): `step` steps a block, returns its squared velocity change */
+    /* block by block (sweep_sparse.c): `step` steps one entry of `order`, returns its squared velocity change */
     double (*step)(struct TalusSweep *sweep, int block);
     double *gamma;                 /* impulses in contact frames */
     int colour_start[COLOURS + 2]; /* into order; the last class is swept in sequence */
     int colour;                    /* colour being swept */
-    bool packed;                   /* options.local is set and all contacts fit into packs */
+    bool packed;                   /* contacts' own problems are solved, and packs can do it */
     LocalItem *local;              /* [blocks], in visiting order; if not coloured, by block */
 };
 
-/* Returns the step of a block with diagonal (nn, tt, tt, ..) and TalusOperator.coupling. */
+/* Returns the step rule of a block of `rows` rows with diagonal (nn, tt, tt, ..) and this TalusOperator.coupling. */
 StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
                          double coupling, double mu);
 
-/* Adds the effect of the impulse sign * dp at `arm` to v, the velocity record of `body`. */
+/* Adds the effect of the impulse sign * dp at `arm` (over l) to v, the velocity record of `body`; none if impulses do
+ * not move the body. */
 static inline void talus_push_body(const TalusOperator *op, int body, double sign,
                                    const double arm[3], const double dp[3], double v[8])
 {
     double torque[3], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(op, body))
-        return; /* other threads read a body that impulses do not move */
+        return; /* other threads may read this body at the same time */
     talus_cross3(arm, dp, torque);
     talus_spin_change(op, body, v[7], torque, turn);
     for (int k = 0; k < 3; k++) {
@@ -111,7 +116,8 @@ static inline bool talus_sweep_by_block(const TalusSweep *sweep)
     return !op->pair || op->mixed_sets || local;
 }
 
-/* sweep_sparse.c: a = the block of N + E of block i, without moment rows; of a matrix with one row, its one entry. */
+/* sweep_sparse.c: a = the block of N + E of block i, without moment rows: a contact's 3 x 3 entries even if op->rows is
+ * 1; of an explicit matrix with one row its one entry, the others 0. */
 void talus_sweep_block(const TalusOperator *op, int i, double a[3][3]);
 /* Draws the next permutation of a random sweep. */
 void talus_sweep_shuffle(TalusSweep *sweep);

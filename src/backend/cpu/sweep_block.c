@@ -1,13 +1,11 @@
 /* backend/cpu/sweep_block.c - sweeps that solve the problem of one contact after the other (sets/one_contact.h).
  *
- * With u the contact's velocity and A its block of N + E, b = u - A gamma is the velocity without its own impulse.
- * The solver's result replaces gamma, and other contacts see the change at once. Orders, colours and loops are those
- * of sweep_sparse.c; contacts of heavy bodies are swept in sequence. Between spheres A is diagonal and all solvers
- * give the same result: each component by itself, then the bound. If all contacts are such, under Coulomb's law on
- * the disc, a coloured sweep is that of sweep.c, whose projected step with kappa = 0 is the same.
- *
- * Per sphere-sphere contact: 104 B read, 24 B of impulse read and written, two body records (128 B) read and 96 B
- * written, mostly cached; about 110 flop and, where it slides, a root and a division. */
+ * With g the block's gradient and A its block of N + E, b = g - A gamma is the velocity without its own impulse. The
+ * solver's result replaces gamma, and other contacts see the change at once. Orders, colours and loops are those of
+ * sweep_sparse.c, where contacts of heavy bodies are swept in sequence. Between spheres A is diagonal and all solvers
+ * give the same result: the projection in the metric A under ccp, else each component by itself, then the bound. If all
+ * contacts are of spheres under Coulomb's law on the disc, and no body is heavy, a coloured sweep is that of sweep.c,
+ * whose projected step with kappa = 0 is the same. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
@@ -24,6 +22,7 @@ static TalusFrictionLaw law_of(const TalusOperator *op, int i)
     return law == TALUS_LAW_COULOMB && op->prisms ? TALUS_LAW_FIXED : law;
 }
 
+/* Fills the data of block i's own problem. Fails if the block has friction that options.local does not take. */
 static TalusStatus fill_one(const TalusSweep *sweep, int i, TalusOne *one)
 {
     const TalusOperator *op = sweep->op;
@@ -68,7 +67,8 @@ static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
 
 /* ---- one contact ---- */
 
-/* Averages the new impulse `next` with the old one by rho. Returns the squared velocity change. */
+/* Averages the new impulse `next` with the old one by rho; writes the result to gamma and its change. Returns the
+ * squared velocity change. */
 static double take_step(const TalusSweepOptions *o, const LocalItem *item, int rows,
                         const double old[3], const double next[3], double *gamma, double change[3])
 {
@@ -89,8 +89,8 @@ static void load_impulse(const double *gamma, int rows, double old[3])
     old[2] = rows == 3 ? gamma[2] : 0.0;
 }
 
-/* Solves the contact's own problem with velocity or gradient g. omega scales the change of the impulse, which is then
- * projected into its set. */
+/* Solves the block's own problem at the gradient g. omega scales the change of the impulse, and if it is not 1 the
+ * result is restricted to its bounds again; rho as in take_step, whose result it returns. */
 static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int rows,
                          const double g[3], double *gamma, double change[3])
 {
@@ -108,7 +108,8 @@ static double solve_item(const TalusSweepOptions *o, const LocalItem *item, int 
     return take_step(o, item, rows, old, next, gamma, change);
 }
 
-/* The same for spheres, whose block A is diagonal: a step of omega A^-1 g, then the projection (ccp) or the bounds. */
+/* The same for spheres, whose block A is diagonal: a step of -omega A^-1 g, then the projection in the metric A (ccp)
+ * or the bounds (other laws). */
 static double solve_round(const TalusSweepOptions *o, const LocalItem *item, int rows,
                           const double g[3], double *gamma, double change[3])
 {
@@ -148,7 +149,7 @@ static double general_step(TalusSweep *sweep, const LocalItem *item)
     return moved;
 }
 
-/* Both arms of spheres are along the normal, and a body's spin changes by k times the torque (operator.h). */
+/* Steps a contact of spheres: the arms are n and -n, and a body's spin changes by k times the torque (operator.h). */
 static double round_step(TalusSweep *sweep, const LocalItem *item)
 {
     const int rows = sweep->op->rows;
@@ -193,7 +194,7 @@ static double matrix_step(TalusSweep *sweep, int place)
     return solve_item(&sweep->options, item, op->rows, g, sweep->gamma + first, change);
 }
 
-/* True if all contacts are of spheres, under Coulomb's law on the disc, and none is heavy. */
+/* True for a coloured sweep over contacts that are all of spheres, under Coulomb's law on the disc, and not heavy. */
 static bool fits_packs(const TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;

@@ -1,7 +1,7 @@
 /* backend/cpu/sweep_plan.c - layout of contacts for a Gauss-Seidel sweep.
  *
- * Coloured: sphere contacts go into packs of two by colour, so a sweep streams through memory and fills both lanes;
- * all other contacts become items. In sequence: every contact is an item. */
+ * Coloured: sphere contacts with a colour go into packs of two by colour and run, so a sweep streams through memory and
+ * fills both lanes; all other contacts become items. In sequence: every contact is an item. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
@@ -41,7 +41,7 @@ static StepRule block_rule(const TalusSweep *sweep, int i)
     StepRule rule = talus_step_rule(&sweep->options, op->rows, op->diagonal[i][0],
                                     op->diagonal[i][1], general >= 0 ? op->coupling[general] : 1.0,
                                     op->rows == 3 ? op->mu[i] : 0.0);
-    if (sweep->options.local != TALUS_ONE_PROJECT) { /* Coulomb: n stays, t is cut to mu n */
+    if (sweep->options.local != TALUS_ONE_PROJECT) { /* Coulomb: n >= 0 stays, t is cut to mu n */
         rule.kappa = 0.0;
         rule.mantle = 1.0;
     }
@@ -79,7 +79,7 @@ static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const d
     pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
 }
 
-/* Fills the lane beside an odd last contact with a contact of the dummy body that never moves. */
+/* Fills lane 1, beside an odd last contact, with zeros and the dummy body, so that nothing there ever changes. */
 static void fill_idle_lane(TalusSweep *sweep, SpherePack *pack)
 {
     const Mask first = {-1, 0};
@@ -111,8 +111,8 @@ static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *g
     item->b = op->pair[i][1];
 }
 
-/* Adds `share` times one body's part of the item's diagonal entries. Over three orthogonal axes e_k
- * the sum of (arm x e_k)'I^-1(arm x e_k) is |arm|^2 tr I^-1 - arm'I^-1 arm. */
+/* Adds `share` times one body's part of an item's diagonal entries to *nn (normal) and *tt (mean of the tangents). With
+ * J = l^2 I^-1, over three orthogonal axes e_k the sum of (arm x e_k)'J(arm x e_k) is |arm|^2 tr J - arm'J arm. */
 static void add_side(const TalusOperator *op, int body, double share, const double normal[3],
                      const double arm[3], double *nn, double *tt)
 {
@@ -133,8 +133,9 @@ static void add_side(const TalusOperator *op, int body, double share, const doub
 }
 
 /* Gives a heavy item the step in which each body's mass is divided among the heavy items that share it: then all may
- * change at once and the objective still decreases. A block A with diagonal (nn, tt, tt) satisfies A <= diag(2 nn, 4
- * tt, 4 tt), with the normal row bounded separately; spheres have no coupling. */
+ * change at once and the objective still decreases. B is a bound on the item's block A with the diagonal (nn, tt, tt)
+ * of divided masses: A <= 2 diag(A_nn, A_TT), A_TT being its tangential part, and A_TT <= tr A_TT = 2 tt, so that B =
+ * diag(2 nn, 4 tt, 4 tt). Blocks of spheres and of one row are diagonal: B = A. */
 static void split_mass(TalusSweep *sweep, SweepItem *item, bool sphere)
 {
     const TalusOperator *op = sweep->op;
@@ -150,6 +151,7 @@ static void split_mass(TalusSweep *sweep, SweepItem *item, bool sphere)
 
 /* ---- the coloured plan ---- */
 
+/* Returns the index of the pack that holds a contact; its lane is place % LANES. */
 static int pack_index(const TalusSweep *sweep, int class, int run, int place)
 {
     return sweep->pack_start[class][run] + place / LANES;

@@ -1,8 +1,9 @@
 /* backend/cpu/sweep_sparse.c - Gauss-Seidel sweeps block by block: on an explicit sparse matrix, and over contacts
- * whose sets are mixed (operator.h).
+ * whose sets are mixed (operator.h); sweep_block.c uses its loops with steps of its own.
  *
- * Blocks are visited through `order`. Coloured: blocks that share no matrix entry, or no body, form a colour and are
- * swept by all threads; blocks without a colour (dense rows, contacts of heavy bodies) follow in sequence. */
+ * Blocks are visited through `order`. Coloured: the blocks of a colour have no matrix entry, or no body that impulses
+ * move, in common and are swept by all threads; blocks without a colour (if all are taken, and contacts of heavy
+ * bodies) follow in sequence. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/block.h"
@@ -51,7 +52,7 @@ static TalusStatus colour_blocks(const TalusOperator *op, TalusColouring *c)
     return TALUS_OK;
 }
 
-/* Orders blocks by colour; those without a colour come last. */
+/* Fills `order` and colour_start: blocks by colour, those without a colour (overflow and heavy) last. */
 static void order_blocks(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
@@ -74,7 +75,8 @@ static void order_blocks(TalusSweep *sweep)
 
 /* ---- one block ---- */
 
-/* next = P(gamma - omega B^-1 g) in the metric B, which is Euclidean in x = gamma / s with s^2 = omega / B. */
+/* next = P(gamma - omega B^-1 g), P being the projection in the metric B of the rule; it is the Euclidean one in x =
+ * gamma / s with s^2 = omega / B. */
 static void projected_step(const TalusSweep *sweep, int i, const StepRule *rule,
                            const double *gamma, const double *g, double *next)
 {
@@ -128,7 +130,8 @@ void talus_sweep_block(const TalusOperator *op, int i, double a[3][3])
         matrix_block(op, i, a);
 }
 
-/* Solves a joint's block exactly, because between its rows A is far from diagonal. */
+/* next = solution of a joint block's own problem (relaxed by omega): between its rows A, its block of N + E, is far
+ * from diagonal, so that a projected step would be short. */
 static void joint_step(const TalusSweep *sweep, int i, const double *gamma, const double *g,
                        double *next)
 {
@@ -140,7 +143,7 @@ static void joint_step(const TalusSweep *sweep, int i, const double *gamma, cons
     talus_one_joint(&set, (const double(*)[3])a, g, sweep->options.omega, next);
 }
 
-/* Steps block i against its gradient g; change is that of gamma. Returns the squared velocity change. */
+/* Steps block i of sweep->gamma at its gradient g and writes the change. Returns the squared velocity change. */
 static double step_block(TalusSweep *sweep, int i, double coupling, const double *g, double *change)
 {
     const TalusOperator *op = sweep->op;
@@ -175,7 +178,7 @@ static void push_body(TalusSweep *sweep, int body, double sign, const double rec
 {
     double *v = sweep->velocity[body], turn[3];
     if (v[3] == 0.0 && !talus_body_yields(sweep->op, body))
-        return; /* other threads read a body that impulses do not move */
+        return; /* other threads may read this body at the same time */
     talus_spin_change(sweep->op, body, v[7], record + 3, turn);
     for (int k = 0; k < 3; k++) {
         v[k] += sign * (v[3] * record[k]);

@@ -14,7 +14,7 @@ typedef struct VectorPass {
     bool into;
 } VectorPass;
 
-/* Four running sums hide the adder's latency and have a fixed order. */
+/* partial[chunk] = x'other of a chunk. Four running sums hide the adder's latency and have a fixed order. */
 static void dot_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const VectorPass *pass = context;

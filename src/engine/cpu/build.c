@@ -1,9 +1,10 @@
-/* engine/cpu/build.c - from contacts to the problem of a part of a step.
+/* engine/cpu/build.c - from contacts to the contact problem of a step or of a part of it.
  *
  * Offsets and compliances follow docs/reference/contact-problem.md; engine/contact_terms.h has the formulas.
  *
- * Every slot is a body of the problem. Fixed and dead ones have neither inverse mass nor contacts (a contact with a
- * fixed body names body -1); driven ones have no inverse mass but a velocity. */
+ * Every slot is a body of the problem. The record of a slot that is empty, fixed or asleep is 0; that of a driven body
+ * has velocities, but inverse mass and inertia 0. A contact with a fixed body names body -1; one with a driven or
+ * sleeping body names that. */
 #include "engine/cpu/engine.h"
 
 #include <math.h>
@@ -62,7 +63,8 @@ void cpu_fill_bodies(CpuEngine *e)
 
 /* ---- contacts ---- */
 
-/* Writes the arms of contact i over the lengths of its bodies. Spheres in the general run have the arms n and -n. */
+/* Writes the arms of contact i over the lengths of its bodies; b's is 0 if b is fixed. Contacts of the list's sphere
+ * runs, general in a problem of 6 rows, have the arms n and -n. */
 static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *contact, bool b_moves)
 {
     const TalusContactList *list = c->engine->contacts;
@@ -124,7 +126,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     TalusOperator *op = c->op;
     const TalusBuildOptions *o = &e->built;
     int a = (int)contact->a, b = (int)contact->b;
-    bool b_moves = e->bodies.mobility[b] != TALUS_MOBILITY_FIXED; /* free or driven */
+    bool b_moves = e->bodies.mobility[b] != TALUS_MOBILITY_FIXED; /* free, driven or asleep */
     const TalusLaw *law = cpu_law(e, contact);
     op->pair[i][0] = a;
     op->pair[i][1] = b_moves ? b : -1;
@@ -144,7 +146,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
                        &c->gamma[op->rows * i]);
 }
 
-/* Partials: sum, number and maximum of penetration over size. */
+/* Partials: sum, number and maximum of overlap over size, of overlapping contacts. */
 static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
@@ -215,7 +217,7 @@ static void fill_joints(const BuildContext *c)
         fill_joint(c, &e->joints.block[k], e->contacts->count + k);
 }
 
-/* Adds what torque motors change to the records, after attract(), which takes the records for free velocities. */
+/* Adds what torque motors change to the records. */
 static void push_bodies(const BuildContext *c)
 {
     const TalusEngineJoints *joints = &c->engine->joints;
@@ -236,7 +238,8 @@ static void fill_pulls(void *context, int64_t begin, int64_t end, int64_t chunk)
         c->gamma[rows * i] = -cpu_attraction(c->engine, i);
 }
 
-/* Writes initial impulses. Transferred ones are net of attraction; those of the problem are not, and never negative. */
+/* Writes initial impulses: those in the list, which are net of attraction, plus the attractive impulse; normal ones are
+ * at least 0. */
 static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
@@ -250,7 +253,8 @@ static void fill_warm(void *context, int64_t begin, int64_t end, int64_t chunk)
     }
 }
 
-/* Adds the attractive impulses to the free velocities: v_f <- v_f - M^-1 D (c h e_n). Joints take no part. */
+/* Adds the attractive impulses c h (talus_contact_pull) to the free velocities: v_f <- v_f - M^-1 D (c h e_n), e_n
+ * being 1 on normal rows of contacts. gamma serves as work space and then gets the initial impulses again. */
 static void attract(BuildContext *c)
 {
     CpuEngine *e = c->engine;
@@ -269,7 +273,7 @@ static void attract(BuildContext *c)
 
 /* ---- the whole problem ---- */
 
-/* Returns the number of rows of all blocks: the largest number that a contact of this step needs. */
+/* Returns the rows per block without joints: the largest number that a contact of this step needs. */
 static int count_rows(const CpuEngine *e)
 {
     int rows = 1, most = e->tables.moments ? 6 : e->tables.friction ? 3 : 1;

@@ -14,7 +14,7 @@ typedef struct FreeContext {
     TalusVec3 change; /* h g */
 } FreeContext;
 
-/* Partials: number of bodies whose state is not finite; smallest size. */
+/* Partials, over free bodies: 0, or NaN if a state is not finite; smallest size. */
 static void free_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const FreeContext *c = context;
@@ -123,14 +123,14 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
  *
  * Detection uses the velocities before the solve. A body that the solve pushes may close a gap that has no contact.
  * Two bodies outside each other's envelope can touch only if their velocities change, together, by more than the
- * speed-independent part of the envelope over h. If no velocity has changed by more than half of that, no contact
- * was missed. Otherwise contacts are detected again with the solved velocities, and the step is solved again from
- * its present impulses, which is cheap if nothing new is found.
+ * speed-independent part of the envelope over h. If no velocity has changed by more than half of that
+ * (talus_change_limit), no contact was missed. Otherwise contacts are detected again with the solved velocities, and
+ * the step is solved again, starting from its present impulses.
  *
- * Redetection is cheap for spheres only. With other shapes it is most of a step, so there find_missed looks around the
- * bodies with changed velocities alone. It asks whether one of them ends the step overlapping a body that it has no
- * contact with, by more than the tolerance allows at contacts. If not, further contacts would bear nothing, and the
- * step stands. If so, these contacts are added to the list, and the step is solved again. */
+ * Redetection is cheap for spheres only. With general contacts find_missed looks around the bodies with changed
+ * velocities alone. It asks whether one of them ends the step overlapping another body, at a point without a contact,
+ * by more than h times the tolerance. If not, the step stands. If so, these contacts are added to the list, and the
+ * step is solved again. */
 
 typedef struct ChangeContext {
     CpuEngine *engine;
@@ -185,7 +185,8 @@ static TalusStatus take_velocities(CpuEngine *e)
     return TALUS_OK;
 }
 
-/* Also marks the bodies whose velocities have changed, before solved_velocity is written. */
+/* Writes solved_spin, and `changed` by comparison with seen_velocity: before take_velocities, because that overwrites
+ * solved_velocity, to which seen_velocity may point. */
 static void copy_spins(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ChangeContext *c = context;

@@ -163,7 +163,8 @@ TalusStatus cpu_snapshot(TalusEngine *engine)
     return TALUS_OK;
 }
 
-/* Failure for lack of memory loses the impulses only. */
+/* Restores the bodies in any case. A failure, for lack of memory, loses the snapshot's impulses: the list is then empty
+ * or still that of the failed step. */
 TalusStatus cpu_rollback(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);

@@ -2,7 +2,7 @@
  *
  *     engine.c      bodies, tables, contacts and joints from the world; snapshot and rollback
  *     detect.c      free velocities, detection, redetection
- *     build.c       the problem of a step, or of a part of a halved step
+ *     build.c       the contact problem of a step, or of a part of a halved step
  *     integrate.c   from solved velocities to the state at the end
  *     ledger.c      works of contacts, forces and driven bodies; impulses stored in the contacts
  *     probe.c       sums of probes
@@ -19,7 +19,7 @@
 #include "engine/engine.h"
 #include "problem/build.h"
 
-/* Items per chunk; sums per chunk. */
+/* Items (slots, contacts) per chunk; maximum number of sums per chunk. */
 enum { CPU_GRAIN = 1024, CPU_PARTIALS = 8 };
 
 /* Copy of bodies and contacts for a rollback. */
@@ -41,18 +41,18 @@ typedef struct CpuEngine {
     TalusTables tables;
     const TalusFilter *filter;
     const TalusVec3 *force, *torque;
-    int forces; /* the first so many slots have a force and a torque */
+    int forces; /* number of entries of force and torque: slots from there on have none */
     TalusEngineJoints joints;
 
     /* the current step, or part of a halved step */
     long long step;                  /* its number, for messages */
     int clipped;                     /* as in TalusEngineCounts */
     double min_size;                 /* likewise */
-    TalusVec3 *free_velocity;        /* [slots]: v + h g + h f/m; v if driven, 0 if fixed */
+    TalusVec3 *free_velocity;        /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     TalusVec3 *solved_velocity;      /* [slots], for redetection */
     TalusVec3 *solved_spin;          /* [slots], likewise */
-    uint8_t *changed;                /* [slots]: the solve changed the velocity beyond the limit */
-    const TalusVec3 *seen_velocity;  /* used in detection: free_velocity or solved_velocity */
+    uint8_t *changed;                /* [slots]: velocity changed beyond the limit of find_missed */
+    const TalusVec3 *seen_velocity;  /* of the last detection: free_velocity or solved_velocity */
     const double (*solved)[8];       /* records of the last solve, in the problem's memory */
     bool missed_known;               /* the detector holds the contacts that find_missed found */
     TalusBuildOptions built;         /* options of the last build */
@@ -125,7 +125,7 @@ static inline TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t count)
     return TALUS_GROW(e->partial, (size_t)talus_chunks(count, CPU_GRAIN), 0, "partial sums");
 }
 
-/* Sums the first `columns` columns of the partials of a loop over `count` items, chunk by chunk. */
+/* sum[columns] = sums of the first `columns` columns of the partials of a loop over `count` items, chunk by chunk. */
 static inline void cpu_sum_partials(const CpuEngine *e, int64_t count, int columns, double *sum)
 {
     for (int j = 0; j < columns; j++)
@@ -136,12 +136,12 @@ static inline void cpu_sum_partials(const CpuEngine *e, int64_t count, int colum
 }
 
 /* ---- build.c ---- */
-/* Writes the problem's body records anew, with the velocities before contacts, attraction and motors. */
+/* Writes the problem's body records and lengths anew, with the free velocities: without attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
 
 /* ---- ledger.c ---- */
-/* Add works to the ledger; cpu_contact_works also stores the impulses in the list. cpu_force_works runs first, on the
- * free velocities in the problem's records; the other two after these have become the mean of free and solved ones. */
+/* Add works to the ledger; cpu_contact_works also stores the impulses in the list. cpu_force_works runs first, while
+ * the problem's records hold free velocities; the other two run when they hold the mean of free and solved ones. */
 void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger);
 void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
 void cpu_driven_works(CpuEngine *e, TalusEngineLedger *ledger);

@@ -2,8 +2,7 @@
  *
  * Positions: x' = x + h v'. Rotations: engine/body.h.
  *
- * The loops over bodies also sum their side of the energy ledger. Per body they read and write about 500 bytes and
- * run at memory speed. */
+ * The loops over bodies also sum the bodies' side of the energy ledger; ledger.c has the contacts' side. */
 #include "engine/cpu/engine.h"
 
 #include "collide/period.h"
@@ -22,8 +21,9 @@ typedef struct IntegrateContext {
 
 /* ---- check before anything changes ---- */
 
-/* Checks every velocity and the state it leads to, sums gravity's work on velocities, and overwrites the free
- * velocity, no longer needed, by the mean: contacts then gather one record, not two. */
+/* For each free body: checks the solved velocity and the state it leads to; sums the work of gravity and forces,
+ * m (v_f^2 - v^2)/2; overwrites the free velocity by its mean with the solved one, which the works of contacts need.
+ * Partials: 0, or NaN if a check failed; that work. */
 static void check_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const IntegrateContext *c = context;
@@ -44,6 +44,7 @@ static void check_velocities(void *context, int64_t begin, int64_t end, int64_t 
     c->engine->partial[chunk][1] = gravity;
 }
 
+/* Fails with the id of the first free body whose speed is not below 1e150, if there is one. */
 static TalusStatus name_fault(const IntegrateContext *c)
 {
     const CpuEngine *e = c->engine;
@@ -100,7 +101,7 @@ static void integrate_and_sum(IntegrateContext *c, TalusEngineLedger *ledger)
     ledger->potential = sum[TALUS_BODY_POTENTIAL_END];
     ledger->kinetic_change += sum[TALUS_BODY_WORK] + sum[TALUS_BODY_SPIN];
     ledger->potential_change += sum[TALUS_BODY_POTENTIAL];
-    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL]; /* added to the work on velocities */
+    ledger->gravity_error += sum[TALUS_BODY_POTENTIAL]; /* minus gravity's work along the motion */
     ledger->spin += sum[TALUS_BODY_SPIN];
 }
 
@@ -119,7 +120,7 @@ TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long
     e->step = step;
     *ledger = (TalusEngineLedger){0};
     if (e->tables.cohesion || e->joints.pushes > 0)
-        cpu_fill_bodies(e); /* the problem's free velocities contain impulses */
+        cpu_fill_bodies(e); /* the problem's free velocities contain attraction and motors */
     cpu_force_works(e, h, ledger);
     TALUS_TRY(check_finite(&c, ledger));
     cpu_contact_works(e, ledger);

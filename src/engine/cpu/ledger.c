@@ -1,18 +1,17 @@
 /* engine/cpu/ledger.c - works of contacts, applied forces and driven bodies; impulses stored in the contacts.
  *
- * A step changes velocities twice, v -> v_f (gravity) -> v' (contacts), and the kinetic energy by
+ * A step changes velocities twice, v -> v_f (gravity and loads) -> v' (contacts and joints). Without loads and joints
+ * the kinetic energy changes by
  *     h g' m (v + v_f)/2  +  sum over contacts of gamma' (u' + u_f)/2,     u = D' v,
  * exactly. The second sum is split into its normal and tangential parts. Of the normal part
- *     stabilisation = gamma_n max(0, -b_n)          the work at the speed that undoes overlap,
- *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for a contact that ends at
- *                     u'_n = -b_n: the loss of an inelastic impact, never positive.
- * With restitution, impact includes the returned energy: -gamma_n (1 - e) |u_f,n| / 2. A cohesive contact has the
- * attractive impulse c h besides gamma_n; its work has a column of its own, and free velocities are those without
- * it. Moments against spinning and rolling count as friction.
- * The sums here are over contacts, those of integrate.c over bodies. Their agreement to rounding (`imbalance`)
- * checks the operator and the solver's velocities in every step.
- *
- * Per contact with an impulse: two gathers of 64 bytes and about 60 flops. Without one: its gamma alone. */
+ *     stabilisation = gamma_n max(0, -b_n) of overlapping contacts: at the speed that undoes overlap,
+ *     impact        = the rest: -gamma_n (u'_n - u_f,n)/2 for an overlapping contact that ends at
+ *                     u'_n = -b_n: the loss of an inelastic impact.
+ * b_n is the offset without restitution (recovery_of). With restitution u'_n = -e u_n, so that impact includes the
+ * returned energy. A cohesive contact has the attractive impulse c h besides gamma_n; its work has a column of its own,
+ * and free velocities are those without it. Moments against spinning and rolling count as friction.
+ * The sums here are over contacts, those of integrate.c over bodies. Their difference, TalusLedger.imbalance, is
+ * rounding unless operator or velocities are wrong. */
 #include "engine/cpu/engine.h"
 
 typedef struct LedgerContext {
@@ -34,7 +33,8 @@ static double pull_of(const LedgerContext *c, int64_t i)
 
 /* ---- contacts ---- */
 
-/* Returns the offset that undoes an overlap; a contact with restitution has another offset in the problem. */
+/* Returns the offset that undoes an overlap; 0 without overlap. The problem's offset is that, unless the law has
+ * restitution. */
 static double recovery_of(const LedgerContext *c, int64_t i)
 {
     const CpuEngine *e = c->engine;
@@ -102,7 +102,8 @@ typedef struct ForceContext {
     double h;
 } ForceContext;
 
-/* Partials: work of torques on velocities (integrate.c counts that of forces with gravity's); work along the motion. */
+/* Partials: work of torques, by the mean of old and free spin (integrate.c sums that of forces with gravity's); work of
+ * forces and torques along the motion, by solved velocities. */
 static void force_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ForceContext *c = context;
@@ -139,7 +140,7 @@ void cpu_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
 
 /* ---- driven bodies: world/drive.c ---- */
 
-/* Returns the work of a world-frame impulse and moment of block i on one side's body; 0 if that is not driven. */
+/* Returns talus_side_work of contact i if the body of that side is driven, else 0. */
 static double side_work(const LedgerContext *c, int64_t i, int side, TalusVec3 impulse,
                         TalusVec3 moment)
 {
@@ -149,6 +150,7 @@ static double side_work(const LedgerContext *c, int64_t i, int side, TalusVec3 i
     return talus_side_work(c->op, i, side, impulse, moment);
 }
 
+/* Returns the work that the driven body of contact i does on the other one; 0 if none is driven. */
 static double driven_work(const LedgerContext *c, int64_t i)
 {
     const TalusOperator *op = c->op;

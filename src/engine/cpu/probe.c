@@ -1,6 +1,5 @@
-/* engine/cpu/probe.c - sums of probes over a solved part of a step; world/probe.c defines them.
- *
- * One pass over contacts (and bodies, for regions) per probe: meant for tens of probes. */
+/* engine/cpu/probe.c - sums of probes over a solved step or part of it; engine/probe.h has what one contact or body
+ * adds. One pass over contacts (and bodies, for regions) per probe: meant for tens of probes. */
 #include "engine/cpu/engine.h"
 
 #include "collide/contact_arms.h"
@@ -19,7 +18,7 @@ static bool has(const ProbeContext *c, uint32_t slot)
 
 /* ---- contacts ---- */
 
-/* Returns the moment of contact i on b, world frame, besides that of its force. */
+/* Returns the moment, N m s, of spinning and rolling friction of contact i on b, world frame; 0 without moment rows. */
 static TalusVec3 contact_moment(const CpuEngine *e, int i)
 {
     const TalusOperator *op = talus_problem_operator(e->problem);

@@ -1,9 +1,5 @@
-/* engine/cuda/build.cu - velocities before the solve, and from contacts to the problem of one step. The counterpart
- * of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h.
- *
- * Bytes per sphere contact with friction, besides the two bodies' records (mostly cached): read 8 pair, 4
- * other, 32 frame, 8 gap, 24 impulse, and by slot 2 x (8 size, 4 material); written 8 bias, 8 mu, 24
- * gamma, 16 diagonal. */
+/* engine/cuda/build.cu - velocities for detection, and from contacts to the contact problem of one step. The
+ * counterpart of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -14,7 +10,7 @@ extern "C" {
 
 /* ---- velocities ---- */
 
-/* Writes free or, given `solved`, solved velocities to out. Totals: see cu_predict_velocities. */
+/* Writes free or, unless `solved` is NULL, solved velocities to out[slots]. Totals: see cu_predict_velocities. */
 static __global__ void see_velocities(CuPartials partials, double *totals, CuBodies b,
                                       TalusVec3 change, double h, const CuRecord *solved,
                                       const int32_t *problem_index, TalusVec3 *out)
@@ -63,7 +59,7 @@ static __device__ inline void store(double *to, const double *from, int count)
         out[k / 2] = make_double2(from[k], from[k + 1]);
 }
 
-/* Returns NULL for a sphere. */
+/* Returns the shape's inertia per unit mass, and its inverse; NULL for a sphere. */
 static __device__ inline const TalusGyration *gyration_of(const CuTables &t, int shape)
 {
     return t.shape[shape].def.kind == TALUS_SHAPE_SPHERE ? nullptr : &t.gyration[shape];
@@ -115,7 +111,7 @@ struct Fill : CuLawInputs {
     double *gamma;
 };
 
-/* ROWS: 3 or 6, rows of the block that gives the diagonal. */
+/* Fills op->diagonal of contact i, for a general one also op->coupling. ROWS: 6 if op->rows is, else 3. */
 template <bool GENERAL, int ROWS>
 static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
 {
@@ -125,7 +121,8 @@ static __device__ inline void fill_diagonal(const TalusOperator *op, int i)
         talus_sphere_diagonal(op, i);
 }
 
-/* Writes the arms of contact i over the lengths of its bodies. Spheres in the general run have the arms n and -n. */
+/* Writes the arms of contact i over the lengths of its bodies; b's is 0 if b has no problem index. Contacts of the
+ * list's sphere runs, general in a problem of 6 rows, have the arms n and -n. */
 static __device__ inline void fill_arms(const Fill &f, int i, uint32_t a, uint32_t b)
 {
     int general = i - f.op.sphere_sphere - f.op.sphere_fixed;
@@ -179,8 +176,9 @@ static __device__ inline double offset_of(const Fill &f, int i, const TalusLaw *
     return talus_contact_offset(&f.op, i, law, &f.options, gap, size, load);
 }
 
-/* LAWS: with models, restitution or moment rows.
- * v: sum and number of penetrations over size; their maximum; minus the lowest block with a bad diagonal. */
+/* Fills contact i of the problem. GENERAL: of the general run. LAWS: with models, restitution or moment rows.
+ * v: sum and number of overlaps over size; their maximum; minus the lowest block whose normal diagonal entry is not
+ * positive and finite. */
 template <bool GENERAL, bool LAWS, int ROWS>
 static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
 {
@@ -257,7 +255,7 @@ static bool any_law(const TalusOperator *op, TalusFrictionLaw law)
     return (op->kinds & TALUS_KINDS_OF(law)) != 0;
 }
 
-/* Reserves the arrays of friction besides mu, those that the kinds in op need. */
+/* Reserves the arrays of friction besides mu that `models` and the kinds in op need; sets mixed_sets. */
 static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
 {
     bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
@@ -276,7 +274,7 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
     return TALUS_OK;
 }
 
-/* Reserves the arrays of moment rows, with which every contact is general, and rewrites incidence for that. */
+/* With 6 rows: reserves the arrays of moments and rewrites incidence, because every contact is then general. */
 static TalusStatus reserve_moments(TalusEngine *e)
 {
     CuStep *s = &e->step;
@@ -300,7 +298,7 @@ static TalusStatus find_rows(TalusEngine *e, TalusOperator *op)
     TALUS_TRY(cu_contact_needs(e, &op->rows, &op->kinds));
     if (cu_joint_blocks(e) == 0)
         return TALUS_OK;
-    if (op->rows > 1 && op->kinds == 0) /* discs under ccp alone: give them their bit */
+    if (op->rows > 1 && op->kinds == 0) /* discs under ccp alone: their bit, besides the joints' */
         op->kinds = e->tables.kinds;
     op->rows = op->rows < 3 ? 3 : op->rows;
     op->kinds |= TALUS_KIND(TALUS_LAW_CCP, TALUS_SECTION_JOINT);
@@ -373,7 +371,8 @@ static void fill_problem(TalusEngine *e)
     begin_friction(op);
 }
 
-/* Downloads the kernels' sums; fails if some block has no positive diagonal. */
+/* Downloads the kernels' sums, which also completes the scratch begun before; fails if some contact's normal diagonal
+ * entry is not positive and finite. */
 static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
 {
     double v[CU_TOTALS];

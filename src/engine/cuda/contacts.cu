@@ -7,12 +7,12 @@
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/material.h"
 
-/* Contacts per pass through the device's staging memory. */
+/* Maximum number of contacts, or arms, per pass through the device's staging memory. */
 enum { STAGE = 1 << 18 };
 
 /* ---- impulses ---- */
 
-/* Stores impulses net of attraction. */
+/* Stores gamma in the list as world-frame impulses on b, less attractive impulses. PULL: some law has cohesion. */
 template <bool PULL>
 static __global__ void store_impulses(CuLawInputs s, TalusOperator op, const double *gamma)
 {
@@ -56,7 +56,8 @@ static TalusStatus staging_reserve(Staging *s, int contacts, int general)
     return s->arms.reserve(general < STAGE ? general : STAGE, "contacts on their way");
 }
 
-/* key = slot of a, then slot of b in `bits` bits: sorts a run as on the host, as its features are in order already. */
+/* key = slot of a, then slot of b in `bits` bits. A stable sort by it gives the host's order of a run, because the
+ * contacts of one pair are in the order of features already. */
 static __global__ void make_keys(CuList list, int bits, uint64_t *key, uint32_t *index)
 {
     int64_t i = item();
@@ -66,7 +67,7 @@ static __global__ void make_keys(CuList list, int bits, uint64_t *key, uint32_t 
     index[i] = (uint32_t)i;
 }
 
-/* Packs contacts first .. first + count - 1 of the host's order. */
+/* Packs contacts first .. first + count - 1 of the host's order, order[k] being the index in the device's list. */
 static __global__ void pack(CuList list, const uint32_t *order, int first, int count,
                             TalusContact *contact, TalusVec3 *impulse)
 {
@@ -154,7 +155,7 @@ TalusStatus cu_engine_get_contacts(TalusEngine *e, TalusContactList *to)
 
 /* ---- upload ---- */
 
-/* In an uploaded list slots are problem indices; -1: not a free body. */
+/* In an uploaded list slots are problem indices; problem_index is -1 for all but free bodies. */
 static __global__ void number_bodies(CuBodies b, uint32_t *slot, int32_t *problem_index)
 {
     int64_t i = item();

@@ -1,9 +1,10 @@
 /* engine/cuda/detect.cu - from bodies to a contact list on the device, as collide/detect.c on the host.
  *
- * The host waits once for the numbers of contacts and candidates and, if there are candidates, once more for the
- * number of their contacts. The new list takes over frames, gaps, arms and incidence of the old one, so that only pairs
- * and impulses, which the transfer needs, exist twice. If these arrays grow and memory holds both, the old list stays
- * complete until all of the new one is allocated. */
+ * The host waits once for the numbers of contacts and candidates (again if the list of walls must grow) and, if there
+ * are candidates, once more for the number of their contacts. The new list takes over frames, gaps, arms and incidence
+ * of the old one; only what the transfer of impulses needs (slots, pairs, features, impulses) exists twice. If the
+ * arrays taken over must grow and memory holds both versions, the old list stays complete until all of the new one is
+ * allocated. */
 #include "engine/cuda/detect.h"
 
 extern "C" {
@@ -34,7 +35,8 @@ void cu_detect_clear(TalusEngine *e)
     e->grid = nullptr;
 }
 
-/* The scratch holds three numbers per slot, and later three per problem body of the old list. */
+/* The scratch holds cell, rank and temp of each slot, and later `begin` of transfer.cu, three numbers per problem body
+ * of the old list. */
 static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
 {
     CuGrid *g = e->grid;
@@ -115,7 +117,7 @@ static TalusStatus refuse(const TalusEngine *e, const CuFound *found)
     return talus_check_pair_count(found->candidates, INT32_MAX / 2);
 }
 
-/* Finds the problem's bodies and the numbers of contacts and candidates. */
+/* Finds the problem's bodies and the numbers of candidates and of contacts between free spheres. */
 static TalusStatus search(TalusEngine *e, const TalusDetectOptions *options, CuList *list,
                           CuDetect *d, CuFound *found)
 {
@@ -156,7 +158,7 @@ static TalusStatus reserve_pairs(CuList *list, int64_t contacts)
     return list->other.reserve(contacts, "contacts");
 }
 
-/* Writes the pairs of spheres; counts the contacts of all other pairs. */
+/* Writes the pairs of free spheres and the candidates; counts the contacts of the candidates. */
 static TalusStatus count_others(TalusEngine *e, CuDetect *d, CuList *list, CuFound *found)
 {
     CuGrid *g = e->grid;
@@ -193,8 +195,9 @@ template <class T> static void exchange(CuArray<T> *a, CuArray<T> *b)
     *b = spare;
 }
 
-/* Reserves `to`, taking over the memory of `from` if that is large enough. Otherwise both exist side by side, so that
- * the old list survives a failure; if memory does not hold both, the old one is freed. */
+/* Reserves `need` elements of `to`, an array of the new list, taking over the memory of `from`, the same array of the
+ * old list, if that is large enough. Otherwise both exist side by side, so that the old list survives a failure; if
+ * memory does not hold both, `from` is freed and *lost set. With *lost already set, `from` is taken over and grown. */
 template <class T>
 static TalusStatus inherit(CuArray<T> *to, CuArray<T> *from, int64_t need, const char *what,
                            bool *lost)
@@ -211,7 +214,7 @@ static TalusStatus inherit(CuArray<T> *to, CuArray<T> *from, int64_t need, const
     return to->reserve(need, what);
 }
 
-/* Ends inherit: gives `stays` the memory of `goes` if it has none, and frees the rest. */
+/* Ends inherit: gives `stays` the memory of `goes` if it has none, and clears `goes`. */
 template <class T> static void settle(CuArray<T> *stays, CuArray<T> *goes)
 {
     if (!stays->at)
@@ -219,7 +222,7 @@ template <class T> static void settle(CuArray<T> *stays, CuArray<T> *goes)
     goes->clear();
 }
 
-/* Reserves the new list. A failure leaves the old one unchanged unless `lost`. */
+/* Reserves the new list, `list`, for its counts. A failure leaves the old one unchanged unless *lost. */
 static TalusStatus reserve_list(CuList *list, CuList *old, bool *lost)
 {
     const TalusEngineCounts *n = &list->counts;

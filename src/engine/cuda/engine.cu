@@ -1,6 +1,6 @@
 /* engine/cuda/engine.cu - a world's memory on the device: creation, upload, download, snapshot.
  *
- * Bytes on the device, double precision, without those of detection (detect.h) and the solver:
+ * Bytes on the device, without those of detection (detect.h), joints, applied forces, filters and the solver:
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
  *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection
@@ -8,15 +8,14 @@
  *                  contacts only, incidence_start 4
  *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
  *                  bias 8, diagonal 16, gamma 24 and mu 8 (gamma 8 without friction), compliance 8 where
- *                  a law has it, arm 48 and coupling 8 if general; model 24 where laws differ from ccp
- *                  and disc, estimate 8 with law fixed, base 8 with law coulomb; with moments all contacts
+ *                  a law has it, arm 48 and coupling 8 if general; model 24 with joints or friction other
+ *                  than ccp on the disc, estimate 8 with law fixed, base 8 with law coulomb; with moments all contacts
  *                  are general, gamma is 24 more, moment_mu and lever 16 each, incidence 8 more
  *     each of the two lists, the last step's and the new one
  *                  slot 4 per problem body, problem_index 4 per slot; pair 8, other 4, impulse 24
  *                  per contact, feature 4 unless between two spheres
- *     backup       104 and 8 per slot, 76 per sphere contact, after a halved step or a redetection
- *
- * A bed of spheres with 2.7 contacts per body: 313 bytes per body, 176 per contact, 0.79 kB per body. */
+ *     backup       104 per slot for states, 8 per slot and 76 per sphere contact for the list, once a snapshot
+ *                  was taken (for a halved step, a redetection, or joints) */
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/engine.h"
 
@@ -225,7 +224,7 @@ TalusStatus cu_engine_snapshot(TalusEngine *e)
     return cu_check(e->cu);
 }
 
-/* Exchanges all but `incidence`, which a backup does not have. */
+/* Exchanges two lists, except incidence_start and incidence, which a backup does not have. */
 static void exchange_lists(CuList *a, CuList *b)
 {
     CuList list = *a;
@@ -237,7 +236,8 @@ static void exchange_lists(CuList *a, CuList *b)
     a->incidence = list.incidence;
 }
 
-/* Allocates nothing, so that it cannot fail for lack of memory. Consumes the backup. */
+/* Allocates nothing, so that it cannot fail for lack of memory. Consumes the backup: its list becomes the current
+ * one. */
 TalusStatus cu_engine_rollback(TalusEngine *e)
 {
     CuBodies *b = &e->bodies;

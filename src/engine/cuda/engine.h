@@ -10,12 +10,13 @@
  *     probe.cu       sums of probes
  *     integrate.cu   solved velocities, ledger, the state at the end
  *
- * Bodies are stored by slot. In each step the bodies of the grid (moving bodies and small fixed ones) are sorted by
- * cell, small sizes first, followed by driven walls (large bodies outside the grid). A body's index in this order is
- * its problem index, so that neighbours in space are neighbours in the problem's memory. Contacts are ordered by run,
- * then by the lower problem index of a and b (a's, if b has none), then as the search from that body finds the other,
- * then by feature. The order depends on the state alone. a and b themselves are chosen by slots as in
- * collide/contact.h, so contact, normal and impulse are those of the host. */
+ * Bodies are stored by slot. Walls are planes, revolves, meshes, fields, and large bodies that are not free; all other
+ * bodies are in the grid. In each step the bodies of the grid are sorted by cell, small sizes first, followed by driven
+ * walls. A body's index in this order is its problem index, so that neighbours in space are neighbours in the problem's
+ * memory; walls that are not driven have none. Contacts are ordered by run, then by the lower problem index of a and b
+ * (a's, if b has none), then as the search from that body finds the other, then by feature. The order depends on the
+ * state alone. a and b themselves are chosen by slots as in collide/contact.h, so contact, normal and impulse are those
+ * of the host. */
 #ifndef TALUS_ENGINE_CUDA_ENGINE_H
 #define TALUS_ENGINE_CUDA_ENGINE_H
 
@@ -30,7 +31,7 @@ typedef double CuRecord[8];
 typedef double CuSym3[6];
 typedef double CuArm[6];
 typedef double CuPair[2];
-/* An element of TalusOperator.frame, aligned so that two loads of 16 bytes take it. */
+/* An element of TalusOperator.frame (x, y, z: normal; w: c), aligned so that two loads of 16 bytes take it. */
 struct alignas(16) CuFrame {
     double x, y, z, w;
 };
@@ -56,13 +57,13 @@ struct CuBodies {
     CuArray<double> mass, radius, size;
     CuArray<int32_t> shape, material;
     CuArray<uint8_t> mobility;
-    int driven; /* number of driven bodies */
-    int pushed; /* the first so many slots have a force and a torque */
+    int driven; /* 1: some body is driven; else 0 */
+    int pushed; /* number of entries of force and torque: slots from there on have none */
     CuArray<TalusVec3> force, torque;
 };
 
 /* If the sums of all probes fit into CU_PROBE_TOTALS numbers, they are in the context's totals from CU_PROBES on, and
- * downloaded with the step's other sums. */
+ * downloaded with the step's other sums; else in TalusEngine.probe_sums. */
 enum { CU_PROBES = 32, CU_PROBE_TOTALS = 84 };
 
 /* The contacts of one step and their order. */
@@ -72,18 +73,20 @@ struct CuList {
     CuArray<uint32_t> slot; /* [problem_bodies]: slot of each problem body */
     /* [slots]; -1: no body, or a wall that is not driven; in a list uploaded from the host: not free */
     CuArray<int32_t> problem_index;
-    CuArray<int2> pair;         /* [contacts]: problem indices of a and b; -1: b is fixed */
-    CuArray<uint32_t> other;    /* [contacts]: slot of b */
-    CuArray<uint32_t> feature;  /* [sphere_fixed + general]; 0 for two spheres */
-    CuArray<CuFrame> frame;     /* [contacts]: normal, c (backend/frame.h) */
-    CuArray<double> gap;        /* [contacts] */
-    CuArray<TalusArms> arms;    /* [general], in metres */
-    CuArray<TalusVec3> impulse; /* [contacts]: on b, world frame */
+    /* [contacts]: problem indices of a and b; -1 if b is fixed or has none */
+    CuArray<int2> pair;
+    CuArray<uint32_t> other;                     /* [contacts]: slot of b */
+    CuArray<uint32_t> feature;                   /* [sphere_fixed + general]; 0 for two spheres */
+    CuArray<CuFrame> frame;                      /* [contacts]: normal, c (backend/frame.h) */
+    CuArray<double> gap;                         /* [contacts] */
+    CuArray<TalusArms> arms;                     /* [general], in metres */
+    CuArray<TalusVec3> impulse;                  /* [contacts]: on b, world frame */
     CuArray<int32_t> incidence_start, incidence; /* as in backend/operator.h */
 };
 
-/* The problem of a step. Pairs, frames and each body's contacts are the list's own arrays. Solved velocities are in
- * the operator's scratch, which is otherwise unused between solve and integration. */
+/* The contact problem of a step. Pairs, frames and incidence are the list's own arrays, but CuJoints' with joints, and
+ * `incidence` below with moment rows. Solved velocities (cu_solved) are in the operator's scratch, which is otherwise
+ * unused between solve and integration. */
 struct CuStep {
     TalusOperator op;
     /* [problem_bodies]: free; after integrate.cu the mean of free and solved */
@@ -93,7 +96,8 @@ struct CuStep {
     CuArray<double> coupling; /* [general] */
     CuArray<double> bias, mu, compliance, gamma;
     CuArray<CuPair> diagonal;
-    CuArray<TalusBlockModel> model; /* only with laws other than ccp and disc */
+    /* only with joints or with friction other than ccp on the disc */
+    CuArray<TalusBlockModel> model;
     /* estimate: only with law fixed; base, TalusOperator.unshifted: only with law coulomb */
     CuArray<double> estimate, base;
     CuArray<CuPair> moment_mu, lever; /* only with moment rows */
@@ -112,7 +116,7 @@ struct CuJoints {
     CuArray<int2> pair;
     CuArray<CuFrame> frame;
     CuArray<int32_t> start, incidence;
-    CuArray<uint32_t> shift;  /* work space */
+    CuArray<uint32_t> shift;  /* work space (Merge in joints.cu) */
     CuArray<double> impulse;  /* waits for the download */
     CuArray<CuRecord> record; /* likewise */
 };
@@ -126,12 +130,12 @@ struct TalusEngine {
     CuList list[2];
     int now;                        /* index of the last detection's list */
     const TalusVec3 *seen_velocity; /* [slots]: velocities used in detection, one of the next two */
-    CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m; v if driven, 0 if fixed */
+    CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     CuArray<TalusVec3> solved_velocity; /* [slots]: solved velocities, for redetection */
     CuArray<uint8_t> dropped;           /* [slots]: argument of put_bodies */
-    TalusFilter filter;                 /* without groups all pairs collide */
-    CuArray<uint8_t> group;             /* memory of the filter */
-    CuArray<uint32_t> apart;            /* memory of the filter: groups, then pairs */
+    TalusFilter filter;                 /* device pointers; group NULL: all pairs collide */
+    CuArray<uint8_t> group;             /* memory of filter.group */
+    CuArray<uint32_t> apart;            /* memory of filter.meets, then of filter.excluded */
     CuArray<int32_t> subset;            /* slots whose states are uploaded or downloaded */
     CuArray<TalusMotion> motion;        /* states of these slots */
     CuArray<double> probe_sums; /* if there are more probes than fit into the totals (probe.cu) */
@@ -159,25 +163,26 @@ static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *fro
     return TALUS_OK;
 }
 
-/* detect.cu: detects contacts with e->seen_velocity, directly after cu_predict_velocities. The new list becomes the
- * current one. Fails, with the current list unchanged, if a body's state is not finite. */
+/* detect.cu: detects contacts with e->seen_velocity, directly after cu_predict_velocities, whose totals it reads. The
+ * new list becomes the current one. Fails as the operation `detect` (engine/operations.h). */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 void cu_detect_clear(TalusEngine *e);
 
 /* extra.cu: uploads shapes with their blocks. */
 TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
 
-/* joints.cu, in the order of a build: the number of joint blocks; merge makes room for them in pairs, frames and
- * incidence of the operator, whose sizes are set; fill writes the blocks; begin writes initial impulses and adds what
- * torque motors do to the bodies' records, after all else. */
+/* joints.cu, in the order of a build: the number of joint blocks; merge makes room for them in pairs and frames of the
+ * operator, whose sizes are set, and completes its incidence; fill writes the blocks, with zero impulses; begin, after
+ * cu_attract, writes initial impulses and adds what torque motors do to the bodies' records. */
 int cu_joint_blocks(const TalusEngine *e);
 TalusStatus cu_joints_merge(TalusEngine *e);
 void cu_joints_fill(TalusEngine *e);
 void cu_joints_begin(TalusEngine *e);
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: fills e->seen_velocity with the free velocities or, if `again`, with the solved ones. Totals 0 and 1 are
- * then minus the lowest slot whose state is not finite (-infinity: none) and minus the least size of a moving body. */
+/* build.cu: writes the free velocities or, if `again`, the solved ones, and sets e->seen_velocity to them. Totals 0 and
+ * 1 of the context are then, over free bodies, minus the lowest slot whose state is not finite (-infinity: none) and
+ * minus the least size (-infinity: no body is free). */
 TalusStatus cu_predict_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 void cu_step_clear(TalusEngine *e);
 /* material.cu: returns the records with solved velocities, [problem_bodies], in the operator's scratch. */
@@ -189,7 +194,7 @@ static __device__ inline bool cu_driven(const CuBodies &b, int64_t slot)
     return b.driven && b.shape[slot] >= 0 && b.mobility[slot] == TALUS_MOBILITY_DRIVEN;
 }
 
-/* Returns the length l of a body, which scales its arms and spin in the problem; 1 m for unbounded bodies. */
+/* Returns the length l of a body, which scales its arms and spin in the problem: its radius, 1 m if that is 0. */
 static __device__ inline double cu_length(const CuBodies &b, int64_t slot)
 {
     double radius = b.radius[slot];

@@ -12,7 +12,8 @@ static size_t padded(size_t bytes)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/* Uploads copies of the shapes, with device pointers, and of their blocks. */
+/* Uploads the shapes, with pointers into the device's block, and the arrays they point to. shape[tables->shapes] and
+ * block[bytes] are host memory for the copies. */
 static TalusStatus send_shapes(TalusEngine *e, const TalusTables *tables, TalusShape *shape,
                                unsigned char *block, size_t bytes)
 {

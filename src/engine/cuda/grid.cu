@@ -1,13 +1,14 @@
 /* engine/cuda/grid.cu - bodies in the cells of the hierarchical grid (collide/grid.h).
  *
- *     sample    drift, unit, edge_factor and the range of most bodies, from 1024 slots      1 block
- *     measure   fat radius and size class of each body, walls, refusals               98 bytes read per slot
+ *     sample    drift, unit, edge_factor and box of the grid, from a sample of free bodies
+ *     measure   fat radius and size class of each body, walls, refusals
  *     fit       in periodic space: limit of fat radii (collide/fit.h); measure again if exceeded
- *     lay out   levels, walls                                                         1 block
- *     enter     the cell of each body, its number in the cell, counts of the cells    29 read, 16 written
- *     scan      first problem index of each cell                                      2 cells per body
- *     collect   each cell's bodies, in any order                                      8 read, 4 written
- *     arrange   in order of slots; sorted copies for the search                       60 read, 44 written
+ *     lay out   levels, walls
+ *     enter     the cell of each body, its number in the cell, counts of the cells
+ *     scan      first problem index of each cell
+ *     collect   each cell's bodies, in any order
+ *     arrange   in order of slots; sorted copies for the search
+ *     seat      problem indices of driven walls
  *
  * Atomics count the bodies of a cell, which is faster than sorting. A body's rank in its cell then follows from
  * comparing slots, so that problem indices depend on the state alone. */
@@ -17,7 +18,7 @@
 
 #include <float.h>
 
-/* One sample per thread; in sequence each would wait for memory. */
+/* One sample per thread, except in emulation on the host; in sequence each would wait for memory. */
 #ifdef TALUS_EMULATED
 enum { SAMPLE_THREADS = THREADS };
 #else
@@ -42,6 +43,7 @@ template <int SUMS, int MAXIMA> static __device__ inline void reduce_all(double 
     __syncthreads();
 }
 
+/* True for a free body with finite position and velocity that is no wall. */
 static __device__ bool sampled(const TalusBodyView &v, int64_t i)
 {
     if (v.shape[i] < 0 || v.mobility[i] != TALUS_MOBILITY_FREE ||
@@ -51,7 +53,8 @@ static __device__ bool sampled(const TalusBodyView &v, int64_t i)
     return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
 }
 
-/* Returns a random slot, the same for the same number of slots. Regular steps would alias with bodies made in rows. */
+/* Returns the k-th of a pseudorandom sequence of slots, which depends on their number alone. Slots at regular intervals
+ * could all be of one column of bodies that were made in rows. */
 static __device__ int64_t random_slot(uint32_t k, int64_t slots)
 {
     uint64_t x = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -60,7 +63,8 @@ static __device__ int64_t random_slot(uint32_t k, int64_t slots)
     return (int64_t)((x >> 32) * (uint64_t)slots >> 32);
 }
 
-/* Samples up to PER_THREAD moving bodies per thread; returns this thread's number. */
+/* Writes this thread's share of the sample, up to PER_THREAD free bodies; returns their number. If random slots hold
+ * fewer than ENOUGH free bodies in all, samples the first ones by slot instead. */
 static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
 {
     int have = 0;
@@ -85,7 +89,8 @@ static __device__ int take_sample(const CuDetect &d, uint32_t sample[PER_THREAD]
     return have;
 }
 
-/* Returns the edge_factor, which scales the cell edges of all size classes, of least cost for the sampled fat radii. */
+/* Returns the edge_factor of least cost (talus_edge_factor_cost) for the sampled fat radii. histogram: their numbers by
+ * mantissa, in TALUS_EDGE_FACTORS equal classes. */
 static __device__ double choose_edge_factor(const int *histogram)
 {
     __shared__ double cost[TALUS_EDGE_FACTORS];
@@ -98,6 +103,7 @@ static __device__ double choose_edge_factor(const int *histogram)
     return talus_edge_factor(best);
 }
 
+/* Chooses unit, edge_factor and `large` of the grid from the fat radii of the sample. */
 static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, int have, int moving,
                                     TalusVec3 drift)
 {
@@ -125,13 +131,14 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
     d.grid->unit = ldexp(1.0, exponent);
     d.grid->edge_factor = edge_factor;
     double large = fine ? TALUS_GRID_LARGE * sum[0] / moving : INFINITY;
-    if (d.bodies.period) /* a wall may be larger than any moving body (collide/fit.h) */
+    if (d.bodies.period) /* larger bodies fit into the period only as walls (collide/fit.h) */
         large = fmin(large, 0.25 * talus_shortest_period(d.bodies.period));
     d.grid->large = (float)(large / d.grid->unit);
 }
 
-/* Chooses the box of the grid: mean -+ four mean deviations, clipped to the sample. It holds all of a uniform bed, and
- * little more when a few bodies have left that. */
+/* Chooses the box of the grid, along each axis: mean position -+ four mean absolute deviations, clipped to the range of
+ * the sample. It holds all of a uniform bed, and little more when a few bodies are far from it. sum[0..2]: sums of
+ * positions. */
 static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, int have, int moving,
                                     const double *sum)
 {
@@ -158,8 +165,8 @@ static __device__ void choose_range(const CuDetect &d, const uint32_t *sample, i
     d.grid->high = talus_vec3(high[0], high[1], high[2]);
 }
 
-/* Chooses the grid's drift, unit, edges and box by a sample of the moving bodies. `seen`: totals 0 and 1 of
- * cu_predict_velocities; if they show a fault, no body counts as moving. */
+/* Chooses the grid's drift, unit, edges and box by a sample of the free bodies; one thread block. `seen`: totals 0 and
+ * 1 of cu_predict_velocities; if they show a fault, grid->moving is 0. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS)
     sample_bodies(CuDetect d, const double *seen)
 {
@@ -192,8 +199,9 @@ static __global__ void __launch_bounds__(SAMPLE_THREADS)
 
 /* ---- measure ---- */
 
-/* Returns the fat radius (radius plus margin) in units, negated unless the body is a moving sphere; 0: not in the grid.
- * Lists walls and records faults in grid->found. */
+/* Returns CuDetect.fat of slot i: the fat radius (radius plus margin) in units, negated unless the body is a free
+ * sphere; 0 for an empty slot, a wall by shape, a fault, or if nothing moves. Lists walls and records faults in the
+ * grid. */
 static __device__ float measure(const CuDetect &d, uint32_t i)
 {
     const TalusBodyView *v = &d.bodies;
@@ -250,8 +258,8 @@ static __global__ void measure_bodies(CuDetect d, bool again)
 
 /* ---- lay out ---- */
 
-/* Orders walls by slot. Large bodies leave the size classes, unless there are so many that the grid suits them
- * better. */
+/* Writes d.wall in order of slots. Large bodies become walls and leave the size classes; if there are more than
+ * TALUS_LARGE_WALLS, they stay in the grid, with grid->large infinite. */
 static __device__ void lay_out_walls(const CuDetect &d)
 {
     CuGridShape *grid = d.grid;
@@ -284,7 +292,7 @@ static __global__ void find_walls(CuDetect d, bool again)
         lay_out_walls(d);
 }
 
-/* Resets all counts of the first measurement, for a second one. */
+/* Sets the drift to 0 and resets all counts of the first measurement, for a second one. */
 static __device__ void forget_drift(CuGridShape *grid)
 {
     grid->again = true;
@@ -294,8 +302,8 @@ static __device__ void forget_drift(CuGridShape *grid)
         grid->size_class[k] = 0;
 }
 
-/* Computes the largest fat radius with which bodies meet nearest images only (collide/fit.h). A drift widens the
- * margins of bodies that do not share it; if some are too wide, bodies are measured again without drift. */
+/* Computes the limit of fat radii within which bodies meet nearest images only (collide/fit.h). A drift widens the
+ * margins of bodies that do not share it; if some exceed the limit, bodies are measured again without drift. */
 static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
 {
     CuGridShape *grid = d.grid;
@@ -320,7 +328,8 @@ static __global__ void fit_bodies(CuDetect d, bool again, CuPartials partials)
         forget_drift(grid);
 }
 
-/* Reduces fat radii to the limit of periodic space; counts the bodies that may miss a contact because of it. */
+/* Reduces fat radii to the limit of fit_bodies, large walls excepted; counts in found.fit.clipped the bodies that may
+ * miss a contact because of it. */
 static __global__ void clip_bodies(CuDetect d)
 {
     CuGridShape *grid = d.grid;
@@ -354,8 +363,8 @@ static TalusStatus fit_period(const CuDetect *d, unsigned blocks)
 
 /* ---- levels ---- */
 
-/* Assigns levels from the largest size class down. Excess classes share the last level, which is safe because cells
- * may be too large for a body but never too small. */
+/* Assigns levels to the size classes that have bodies, from the largest, `most`, down to `least`. Classes beyond
+ * TALUS_MAX_LEVELS share the last level, whose cells are larger than they need. Also counts the members of the grid. */
 static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int most, int least)
 {
     int levels = 0;
@@ -377,8 +386,8 @@ static __device__ void name_levels(CuGridShape *grid, const uint32_t *count, int
     grid->found.members = members;
 }
 
-/* Returns the problem index of driven wall w, a body of the problem: after the grid's bodies and the driven walls
- * before it. */
+/* Returns the problem index of driven wall w: after the grid's bodies and the driven walls before it. With w the number
+ * of walls: the number of problem bodies. */
 static __device__ uint32_t wall_index(const CuDetect &d, int w)
 {
     uint32_t problem_index = d.grid->found.members;

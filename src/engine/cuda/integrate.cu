@@ -1,8 +1,8 @@
 /* engine/cuda/integrate.cu - after a solve: velocities, their changes, and the state at the end of the step. The
  * counterpart of engine/cpu/integrate.c and ledger.c, with the formulas of engine/body.h and contact_terms.h.
  *
- * Nothing changes unless every velocity leads to a finite state. Later kernels read the result of this check on the
- * device, so that the host waits once, for the sums of all kernels. */
+ * Bodies and contacts change only if every velocity leads to a finite state. Later kernels read the result of this
+ * check on the device, so that the host waits once, for the sums of all kernels. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
@@ -51,8 +51,8 @@ enum {
     WORKS,
     MOTION = WORKS + TALUS_WORK_SUMS,
     DRIVEN = MOTION + TALUS_BODY_SUMS,
-    TURNING, /* work of torques on velocities */
-    APPLIED, /* work of forces and torques along the motion */
+    TURNING, /* work of torques, by the mean of old and free spin */
+    APPLIED, /* work of forces and torques along the motion, by solved velocities */
     TOTALS
 };
 static_assert((int)TOTALS <= (int)CU_PROBES && CU_PROBES + CU_PROBE_TOTALS < CU_TOTALS,
@@ -66,8 +66,8 @@ struct Motion : CuLawInputs {
     TalusVec3 gravity;
 };
 
-/* Checks every velocity and the state it leads to, sums gravity's work on velocities, and overwrites the free
- * velocity, no longer needed, by the mean: contacts then gather one record, not two. */
+/* For each free body: checks the solved velocity and the state it leads to; sums the work of gravity and forces,
+ * m (v_f^2 - v^2)/2; overwrites the free velocity by its mean with the solved one, which the works of contacts need. */
 static __global__ void check_velocities(CuPartials partials, double *totals, Motion m)
 {
     double v[2] = {0.0, 0.0};
@@ -89,7 +89,8 @@ static __global__ void check_velocities(CuPartials partials, double *totals, Mot
     leave_totals<2, 0>(partials, totals + FAULTS, v);
 }
 
-/* Returns the offset that undoes an overlap; a contact with restitution has another offset in the problem. */
+/* Returns the offset that undoes an overlap; 0 without overlap. The problem's offset is that, unless the law has
+ * restitution; rebounds: some law has. */
 static __device__ inline double recovery_of(const Motion &m, int64_t i, bool rebounds)
 {
     double gap = m.list.gap[i];
@@ -102,7 +103,8 @@ static __device__ inline double recovery_of(const Motion &m, int64_t i, bool reb
                               cu_contact_size(m, i));
 }
 
-/* Sums the works of the contacts and stores their impulses in the list. LAWS: with restitution or cohesion. */
+/* Unless a body has a fault: sums the works of the contacts and stores their impulses in the list. LAWS: some law has
+ * restitution or cohesion. */
 template <bool LAWS> static __global__ void sum_works(CuPartials partials, double *totals, Motion m)
 {
     double v[TALUS_WORK_SUMS] = {0.0};
@@ -118,7 +120,7 @@ template <bool LAWS> static __global__ void sum_works(CuPartials partials, doubl
 
 /* ---- driven bodies and applied forces ---- */
 
-/* Returns the work done by the driven side of contact i: minus the work on that body (world/drive.c). */
+/* Returns the work that b, if driven, does on a at contact i: minus the work on b; 0 if b is not driven. */
 static __device__ double driven_work(const Motion &m, int64_t i)
 {
     int2 pair = m.list.pair[i];
@@ -145,7 +147,8 @@ static __global__ void sum_driven(CuPartials partials, double *totals, Motion m)
     leave_totals<1, 0>(partials, totals + DRIVEN, v);
 }
 
-/* Sums the works of applied forces and torques, as engine/cpu/ledger.c, before the free velocities are overwritten. */
+/* Sums the works of applied forces and torques, as force_works of engine/cpu/ledger.c. Runs before check_velocities
+ * overwrites the free velocities. */
 static __global__ void sum_applied(CuPartials partials, double *totals, Motion m)
 {
     double v[2] = {0.0, 0.0};
@@ -194,7 +197,8 @@ static __global__ void move_bodies(CuPartials partials, double *totals, Motion m
     leave_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION, v);
 }
 
-/* Finds minus the lowest slot whose speeds are not below 1e150. */
+/* Total 0: minus the lowest slot of a free body whose speed (talus_record_speed) is not below 1e150; -infinity:
+ * none. */
 static __global__ void find_fast(CuPartials partials, double *totals, Motion m)
 {
     double v[1] = {-HUGE_VAL};
@@ -250,7 +254,7 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     int slots = e->bodies.slots;
     double total[CU_TOTALS], *totals = e->cu->totals;
     if (e->tables.cohesion || e->joints.pushes)
-        cu_fill_bodies(e); /* the problem's free velocities contain impulses */
+        cu_fill_bodies(e); /* the problem's free velocities contain attraction and motors */
     if (e->bodies.pushed)
         launch_sums(e->cu, sum_applied, slots, totals, m);
     launch_sums(e->cu, check_velocities, slots, totals, m);

@@ -35,10 +35,10 @@ struct Merge {
     const int32_t *problem_index;
     const TalusEngineJoint *block;
     int blocks, problem_bodies;
-    int contacts, compact;      /* of the operator */
+    int contacts, compact;      /* blocks of contacts; of the first two runs */
     const int32_t *from, *list; /* incidence_start and incidence without joints */
     int32_t *start, *incidence;
-    uint32_t *shift; /* [problem_bodies + 1]: number of joint entries of the bodies before */
+    uint32_t *shift; /* [problem_bodies + 1]: number of joint ends at the bodies before */
 };
 
 /* Returns the problem index of the body at end t = 2 k + side of block k; -1 if impulses do not move it. */
@@ -48,7 +48,7 @@ static __device__ inline int32_t index_of_end(const Merge &m, int64_t t)
     return slot >= 0 && cu_moves(m.b.shape, m.b.mobility, slot) ? m.problem_index[slot] : -1;
 }
 
-/* shift[p] = number of joint ends at body p; a prefix sum then makes it that of the bodies before. */
+/* shift[p] = number of joint ends at body p; a prefix sum then turns it into the number at the bodies before p. */
 static __global__ void count_ends(Merge m)
 {
     int64_t t = item();
@@ -57,7 +57,8 @@ static __global__ void count_ends(Merge m)
         atomicAdd(&m.shift[problem_index], 1u);
 }
 
-/* Copies each body's entries to its new range, which has room for its joints behind them. */
+/* Writes start, and copies each body's incidences to its new range, which has room for those of its joints after
+ * them. */
 static __global__ void shift_incidences(Merge m)
 {
     int64_t p = item();
@@ -68,8 +69,8 @@ static __global__ void shift_incidences(Merge m)
         m.incidence[k + (int32_t)m.shift[p]] = m.list[k];
 }
 
-/* Appends joints, as 2 * record + side, to their bodies' ranges in block order. Each end counts those before: they are
- * few. */
+/* Appends joint ends, as incidences 2 * record + side, to their bodies' ranges in block order. Each thread counts the
+ * ends before its own at the same body, in one loop over all of them: joints are few. */
 static __global__ void append_incidences(Merge m)
 {
     int64_t t = item();
@@ -199,7 +200,7 @@ void cu_joints_fill(TalusEngine *e)
            blocks_of(e));
 }
 
-/* Writes the initial impulses. */
+/* Writes the initial impulses of the first three rows; moments stay 0. */
 static __global__ void warm_blocks(Blocks b)
 {
     int64_t k = item();
@@ -209,7 +210,7 @@ static __global__ void warm_blocks(Blocks b)
         b.gamma[(int64_t)b.op.rows * (b.first + k) + m] = b.block[k].gamma[m];
 }
 
-/* One thread adds all pushes in sequence, since two motors may push the same body. */
+/* Adds what torque motors change to the records; one thread in sequence, since two motors may push the same body. */
 static __global__ void push_bodies(Blocks b)
 {
     for (int k = 0; item() == 0 && k < b.pushes; k++) {

@@ -1,23 +1,22 @@
-/* engine/cuda/manifolds.cu - each body's contacts, as in backend/operator.h. An incidence is one body's end of a
- * contact.
+/* engine/cuda/manifolds.cu - incidence_start and incidence of a contact list: each body's contacts, as in
+ * backend/operator.h. An incidence is one body's end of a contact, the number 2 * record + side.
  *
- *     begin     contacts found from one body are adjacent                             8 bytes per body
- *     degrees   the other ends are counted                                            8 per contact
- *     scan
- *     scatter   all ends, those of a body in any order                                16 read, 8 written
- *     rank      the rank of each end among those of its body                          16 + 8 per incidence
+ *     begin     counts, for each body, the contacts of two free spheres that were found from it
+ *     degrees   counts all other ends
+ *     scan      incidence_start
+ *     scatter   writes all ends, those of a body in any order
+ *     rank      sorts those of each body: an end's place is the number of smaller ones
  *
- * Ranking costs as many comparisons per incidence as its body has incidences: six in a bed. A body with a hundred
- * thousand incidences costs a millisecond or two. */
+ * Ranking costs as many comparisons per incidence as its body has incidences. */
 #include "backend/cuda/device/primitives.h"
 #include "engine/cuda/detect.h"
 
 struct Touches {
     int2 *pair;
     const uint32_t *other;
-    const uint8_t *mobility; /* by slot; NULL: no body is driven */
-    int spheres, compact, contacts, problem_bodies;
-    const uint32_t *first; /* [problem_bodies + 1]: contacts of run 1 found from each body */
+    const uint8_t *mobility;                        /* by slot; NULL: no body is driven */
+    int spheres, compact, contacts, problem_bodies; /* compact: contacts of runs 1 and 2 */
+    const uint32_t *first; /* [problem_bodies + 1]: first contact of run 1 found from each body */
     uint32_t *degree;      /* [problem_bodies + 1]: number of incidences; scatter counts it down */
     int32_t *start;
     uint32_t *loose; /* incidences in any order, by body */
@@ -34,14 +33,16 @@ static __device__ inline int32_t higher(int2 pair)
     return pair.x < pair.y ? pair.y : pair.x;
 }
 
-/* Incidence of side 0 (a) or 1 (b) of contact i: 2 * record + side; general contacts have two records, others one. */
+/* Returns the incidence of side 0 (a) or 1 (b) of contact i: 2 * record + side; general contacts have two records,
+ * others one. */
 static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side)
 {
     int64_t record = i < t.compact ? i : i + (i - t.compact) + side;
     return (uint32_t)(2 * record + side);
 }
 
-/* True if impulses move b. A driven body has a problem index, but no incidences. */
+/* True if b's end of contact i gets an incidence. b may have a problem index although impulses do not move it: a driven
+ * b gets none; a sleeping one does if no body is driven, to no effect, as its inverse mass is 0. */
 static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
 {
     return pair.y >= 0 && (!t.mobility || t.mobility[t.other[i]] == TALUS_MOBILITY_FREE);
@@ -70,7 +71,8 @@ static __global__ void add_degrees(Touches t)
         atomicAdd(&t.degree[pair.y], 1u);
 }
 
-/* Stores an incidence at the last free index of a body. Contacts found from this body come before. */
+/* Stores an incidence at the last free index of a body's range. Its first indices are for contacts of run 1 found from
+ * this body (scatter). */
 static __device__ inline void seat(const Touches &t, int32_t problem_index, uint32_t incidence)
 {
     uint32_t left = atomicAdd(&t.degree[problem_index], (uint32_t)-1);
@@ -95,7 +97,7 @@ static __global__ void scatter(Touches t)
         seat(t, pair.y, touch_of(t, i, 1));
 }
 
-/* Moves an incidence to its final place: as many of its body come before as are smaller. */
+/* Writes an incidence to its final place in its body's range: after all smaller ones. */
 static __device__ inline void settle(const Touches &t, int32_t problem_index, uint32_t incidence)
 {
     uint32_t begin = (uint32_t)t.start[problem_index], end = (uint32_t)t.start[problem_index + 1],

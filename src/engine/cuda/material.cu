@@ -1,13 +1,14 @@
-/* engine/cuda/material.cu - additions of laws beyond the circular cone of ccp to the problem of a step: moment rows,
- * kinds of friction, cohesion. Worlds without such laws launch nothing of it, except that contacts are scanned if only
- * some laws have friction. */
+/* engine/cuda/material.cu - what laws beyond the circular cone of ccp need in the problem of a step: rows and kinds of
+ * friction of the contacts, incidence for moment rows, cohesion. Worlds without such laws launch nothing of it, except
+ * that contacts are scanned if only some laws have friction. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 /* ---- rows and kinds of the contacts ---- */
 
-/* Finds the largest number of rows that a contact needs, and the kinds as a union of bits, in any order. */
+/* Finds the largest number of rows that a contact needs, as a total, and the union of the contacts' kinds of friction,
+ * in *kinds. */
 static __global__ void find_needs(CuPartials partials, double *totals, CuLawInputs s,
                                   uint32_t *kinds)
 {
@@ -49,7 +50,8 @@ TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds)
 
 /* ---- each body's contacts ---- */
 
-/* Renumbers records: in the list, contacts of spheres have one record and others two; in `to`, all have two. */
+/* Renumbers incidences 2 * record + side: in the list, contacts of runs 1 and 2 have one record and others two; in
+ * `to`, all have two. */
 static __global__ void split_records(CuList list, int32_t *to)
 {
     int64_t k = item();
@@ -80,7 +82,8 @@ static __global__ void fill_pulls(CuLawInputs s, int rows, double *gamma)
         gamma[rows * i + k] = 0.0;
 }
 
-/* Writes initial impulses. Transferred ones are net of attraction; those of the problem are not, and never negative. */
+/* Writes initial impulses: those in the list, which are net of attraction, plus the attractive impulse; normal ones are
+ * at least 0. */
 static __global__ void fill_warm(CuLawInputs s, int rows, double *gamma)
 {
     int64_t i = item();
@@ -98,7 +101,8 @@ const CuRecord *cu_solved(const TalusEngine *e)
     return (const CuRecord *)cu_scratch_of(&e->step.op)->velocity.at;
 }
 
-/* v_f <- v_f - M^-1 D (c h e_n), by a product with gamma = -c h e_n; then gamma gets the initial impulses. */
+/* v_f <- v_f - M^-1 D (c h e_n), c h being a contact's attractive impulse and e_n 1 on its normal row: computed as
+ * v_f + M^-1 D gamma with gamma = -c h e_n. Then gamma gets the initial impulses of the contacts. */
 void cu_attract(TalusEngine *e)
 {
     CuStep *s = &e->step;

@@ -35,7 +35,7 @@ static __device__ inline const TalusLaw *cu_contact_law(const CuLawInputs &s, in
     return cu_law(s, s.list.slot[s.list.pair[i].x], s.list.other[i]);
 }
 
-/* Returns the smaller size of contact i's bodies; a fixed or driven b does not count. */
+/* Returns the smaller size of contact i's bodies; b does not count if it is driven or has no index in the pair. */
 static __device__ inline double cu_contact_size(const CuLawInputs &s, int64_t i)
 {
     int2 pair = s.list.pair[i];
@@ -54,7 +54,7 @@ static __device__ inline double cu_contact_pull(const CuLawInputs &s, int64_t i)
                               cu_contact_size(s, i));
 }
 
-/* Fills diagonal and coupling of a block of the general run. */
+/* Fills op->diagonal and op->coupling of a block of the general run. ROWS: 6 if op->rows is, else 3. */
 template <int ROWS>
 static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i)
 {
@@ -64,15 +64,16 @@ static __device__ inline void cu_general_diagonal(const TalusOperator *op, int i
                          &op->coupling[i - op->sphere_sphere - op->sphere_fixed]);
 }
 
-/* material.cu: writes the rows that the contacts of the list need and their kinds of friction (TalusOperator.kinds).
- * Scans the contacts only if the laws differ in these. */
+/* material.cu: writes the most rows that a contact of the list needs (1 without contacts) and the contacts' kinds of
+ * friction (TalusOperator.kinds). Scans the contacts only if the laws differ in these. */
 TalusStatus cu_contact_needs(TalusEngine *e, int *rows, uint32_t *kinds);
-/* Writes the list's incidence for a problem whose contacts are all general into `to`. */
+/* Writes the list's incidence, renumbered for a problem whose contacts are all general, into `to`. */
 void cu_manifold_general(TalusEngine *e, int32_t *to);
-/* Adds the attractive impulses to the free velocities in the records, and to the initial impulses. */
+/* Adds the attractive impulses to the free velocities in the records, and to the contacts' initial impulses, at least
+ * 0. */
 void cu_attract(TalusEngine *e);
 
-/* build.cu: fills the bodies' records with the velocities before contacts. */
+/* build.cu: fills the bodies' records with free velocities: without contacts, attraction and motors. */
 void cu_fill_bodies(TalusEngine *e);
 
 #endif

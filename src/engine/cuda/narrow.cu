@@ -1,4 +1,4 @@
-/* engine/cuda/narrow.cu - contacts of all pairs that are not two moving spheres.
+/* engine/cuda/narrow.cu - contacts of the candidates: all near pairs that are not two free spheres.
  *
  * One thread finds the contacts of one candidate, with the host's own functions (collide/pair_table.h): first to
  * count them, then, when every candidate knows its index in the list, to write them. The closed forms of spheres have
@@ -13,7 +13,7 @@ extern "C" {
 #include "collide/narrow.h"
 }
 
-/* Counts the contacts of a pair within the envelope, and writes them if `at` is an index. */
+/* Takes the contact points of a pair: counts those within the envelope, and writes them if at >= 0. */
 struct CuManifoldSink {
     TalusManifoldRoute route;
     TalusVec3 va, vb;
@@ -60,7 +60,7 @@ static __device__ inline bool sphere_fixed(const CuDetect &d, CuCandidate c)
 
 /* ---- one pair ---- */
 
-/* Prepares the sink for a pair; returns the largest gap of interest. */
+/* Prepares the sink for a pair, except where it writes; returns the largest gap that can be within the envelope. */
 static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuManifoldSink *s)
 {
     const TalusBodyView *v = &d.bodies;
@@ -73,7 +73,7 @@ static __device__ inline double approach(const CuDetect &d, CuCandidate c, CuMan
     return talus_envelope_reach(s->rest, d.options.h, s->va, s->vb);
 }
 
-/* Applies the closed forms of spheres, the most frequent pairs in most worlds; returns false for another pair. */
+/* Finds the contacts of a pair by a closed form of spheres; returns false for a pair that has none. */
 static __device__ inline bool find_simple(const CuDetect &d, CuCandidate c, CuManifoldSink *s)
 {
     TalusShapeKind a = talus_body_kind(&d.bodies, c.a), b = talus_body_kind(&d.bodies, c.b);
@@ -110,7 +110,8 @@ static __device__ inline int kind_of(const CuDetect &d, CuCandidate c)
     return talus_shape_has(b, TALUS_TRAIT_FACETS) ? CU_KIND_FACETS : CU_KIND_CONVEX;
 }
 
-/* Adds candidate k to those of its kind, in any order: the place of its contacts in the list does not depend on it. */
+/* Adds candidate k to those of its kind, in any order: the place of its contacts in the list does not depend on that
+ * order. */
 static __device__ inline void set_aside(const CuDetect &d, int candidates, CuCandidate c, int64_t k)
 {
     int kind = kind_of(d, c);
@@ -118,7 +119,7 @@ static __device__ inline void set_aside(const CuDetect &d, int candidates, CuCan
     d.rest[(int64_t)kind * candidates + at] = (uint32_t)k;
 }
 
-/* Returns item i of all grouped candidates, kind after kind; -1 beyond them. */
+/* Returns the index of the i-th grouped candidate, kind after kind; -1 beyond them. */
 static __device__ inline int64_t aside(const CuDetect &d, int candidates, int64_t i)
 {
     for (int kind = 0; kind < CU_KINDS; kind++) {
@@ -130,7 +131,8 @@ static __device__ inline int64_t aside(const CuDetect &d, int candidates, int64_
     return -1;
 }
 
-/* Returns the number of blocks of a kernel over the grouped candidates, whose number the host does not know. */
+/* Returns the number of blocks of a kernel over the grouped candidates. The host does not know their number, at most
+ * `candidates`; threads take several if there are more than these blocks hold. */
 static unsigned aside_blocks(int candidates)
 {
     unsigned blocks = blocks_for(candidates, 128);
@@ -139,6 +141,7 @@ static unsigned aside_blocks(int candidates)
 
 /* ---- count ---- */
 
+/* Writes the number of contacts of candidate k to its run's row of count, 0 to the other, and adds it to total. */
 static __device__ inline void note_count(int candidates, int64_t k, int touches, bool fixed,
                                          uint32_t *count, double total[2])
 {
@@ -200,7 +203,7 @@ static __device__ inline CuManifoldSink begin_write(const CuDetect &d, int candi
                                                     CuCandidate c, int64_t k)
 {
     uint32_t at =
-        count[sphere_fixed(d, c) ? k : candidates + 1 + k]; /* general ones follow the second run */
+        count[sphere_fixed(d, c) ? k : candidates + 1 + k]; /* prefix sum over runs 2 and 3 */
     bool at_rest = d.bodies.mobility[c.b] == TALUS_MOBILITY_FIXED;
     CuManifoldSink s;
     s.at = list.counts.sphere_sphere + (int64_t)at;
@@ -224,7 +227,8 @@ static __global__ void write_simple(CuDetect d, int candidates, const uint32_t *
 
 /* ---- all other pairs ---- */
 
-/* Counts the contacts of the grouped candidates or, if `write`, writes them. One kernel: it takes long to compile. */
+/* Counts the contacts of the grouped candidates or, if `write`, writes them. One kernel for both, because it takes long
+ * to compile. */
 static __global__ void touch_others(CuDetect d, int candidates, uint32_t *count, CuList list,
                                     bool write, CuPartials partials)
 {

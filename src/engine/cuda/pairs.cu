@@ -1,13 +1,11 @@
 /* engine/cuda/pairs.cu - the search for pairs of bodies; one thread searches the partners of one body.
  *
- * Partners of a body have higher problem indices: those in the later half of the cells around it in its own level and
- * in all cells within reach in coarser levels. Every wall is a partner. Pairs of moving spheres are decided here,
- * exactly as on the host; all other pairs become candidates. The search runs twice, to count and to write. The first
- * run stores the outcome of its first 64 tests in a mask for the second. It also defers pairs that depend on speeds and
- * decides them together: at almost every test some thread of a warp has such a pair, and the others would wait.
- *
- * A bed of spheres tests about 22 partners per body, 36 bytes each, most of them from the first-level cache. Memory
- * traffic is 36 bytes per body, 16 written for count and mask, and 12 per contact. */
+ * A body is tested with bodies of higher problem index: those in the later half of the cells around it in its own level
+ * and in all cells within reach in coarser levels. A free body is also tested with every wall. Pairs of free spheres
+ * are decided here, exactly as on the host; all other near pairs, of which one body is free, become candidates. The
+ * search runs twice, to count and to write. The first run stores the outcome of its first 64 tests in a mask for the
+ * second. It also defers pairs of spheres that depend on speeds and decides them together: at almost every test some
+ * thread of a warp has such a pair, and the others would wait. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/detect.h"
@@ -16,21 +14,21 @@ extern "C" {
 #include "backend/frame.h"
 }
 
-/* Arrays that the writing search fills: pair and slot of b of each contact of two moving spheres; candidates. */
+/* Arrays that the writing search fills: pair and slot of b of each contact of two free spheres; candidates. */
 struct Output {
     int2 *pair;
     uint32_t *other;
     CuCandidate *candidate;
 };
 
-/* Modes of a search. WRITE: write pairs instead of counting them. RICH: with filters, meshes and fields. PERIODIC:
- * with periods too. Worlds without these save the registers. */
+/* Bits of a search's MODE. WRITE: write pairs instead of counting them. RICH: with filters, meshes or fields. PERIODIC,
+ * together with RICH: in periodic space. Worlds without these save the registers. */
 enum { COUNT = 0, WRITE = 1, RICH = 2, PERIODIC = 4 };
 
-/* Bits of a mask; capacity for deferred pairs. */
+/* Bits of a mask; capacity for deferred pairs of one thread. */
 enum { MASK_BITS = 64, UNSURE = 8 };
 
-/* Deferred pairs of a block's threads: the partner and the number of the test. */
+/* Deferred pairs of a block's threads: the partner's problem index and the number of the test, at most MASK_BITS. */
 struct Aside {
     uint32_t partner[UNSURE][THREADS];
     uint8_t test[UNSURE][THREADS];
@@ -42,8 +40,8 @@ struct Seeker {
     uint32_t problem_index, slot;
     CuBall ball;
     double unit, fat; /* unit of the others' fat radii, m; own fat radius, m */
-    bool plain;       /* a moving sphere */
-    bool fixed;
+    bool plain;       /* a free sphere */
+    bool fixed;       /* not free */
     int tests;
     uint64_t mask;
     Aside *aside;                 /* deferred pairs; in the counting search only */
@@ -54,8 +52,9 @@ struct Seeker {
 
 enum Verdict { APART, MEETS, PERHAPS };
 
-/* Decides on the pair with body q. APART: their fat spheres (radius plus margin) do not overlap. Most pairs of spheres
- * are so near that speeds do not matter: MEETS, with a margin of 2^-18 for rounding. PERHAPS: needs the exact test. */
+/* Decides on the pair with body q. APART: their fat spheres (radius plus margin) do not overlap, or neither is free.
+ * MEETS: a candidate; or two free spheres so near that speeds do not matter, with a margin of 2^-18 for rounding.
+ * PERHAPS: two free spheres that need the exact test. */
 static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
@@ -75,7 +74,7 @@ static __device__ inline Verdict judge(const Seeker &s, uint32_t q)
     return distance2 < sure * sure ? MEETS : PERHAPS;
 }
 
-/* The exact test of two moving spheres, which includes their speeds; for pairs judged PERHAPS. */
+/* The exact test of two free spheres, which includes their speeds; for pairs judged PERHAPS. */
 template <int MODE> static __device__ inline bool meet_exactly(const Seeker &s, uint32_t q)
 {
     const TalusBodyView *v = &s.d->bodies;
@@ -108,7 +107,7 @@ template <int MODE> static __device__ inline void take_candidate(Seeker &s, uint
     s.candidates++;
 }
 
-/* Counts or writes the pair with body q: as a contact if both are moving spheres, else as a candidate. */
+/* Counts or writes the pair with body q: as a contact if both are free spheres, else as a candidate. */
 template <int MODE> static __device__ inline void take(Seeker &s, uint32_t q)
 {
     const CuDetect &d = *s.d;
@@ -140,7 +139,7 @@ template <int MODE> static __device__ inline void note(Seeker &s, bool hit)
     s.tests++;
 }
 
-/* Decides and counts the deferred pairs of spheres, in the counting search. */
+/* Decides, counts and notes in the mask the deferred pairs; in the counting search only. */
 template <int MODE> static __device__ inline void settle(Seeker &s)
 {
     for (int k = 0; k < s.unsure; k++)
@@ -152,6 +151,7 @@ template <int MODE> static __device__ inline void settle(Seeker &s)
     s.unsure = 0;
 }
 
+/* Defers the pair with body q and counts its test. */
 template <int MODE> static __device__ inline void set_aside(Seeker &s, uint32_t q)
 {
     if (s.unsure == UNSURE)
@@ -185,7 +185,7 @@ static __device__ inline void seek_range(Seeker &s, uint32_t begin, uint32_t end
  * wrap around the level's box, so that x_low may exceed x_high. */
 struct Block {
     uint32_t x_low, x_high, y, z, y_rows, z_rows;
-    uint32_t first; /* index of the first row to search */
+    uint32_t first; /* rows with a lower index, z times cells[1] plus y, are skipped */
 };
 
 static __device__ inline Block make_block(const TalusLevel *level, const int64_t low[3],
@@ -202,7 +202,7 @@ static __device__ inline Block make_block(const TalusLevel *level, const int64_t
     return b;
 }
 
-/* Returns the 3 x 3 x 3 cells around the body. Unless it is an image, its own row is the first to search: earlier rows
+/* Returns the 3 x 3 x 3 cells around s.ball. Unless that is a periodic image, rows before its own are skipped: they
  * hold lower problem indices. */
 static __device__ inline Block block_around(const Seeker &s, const TalusLevel *level, bool image)
 {
@@ -220,8 +220,8 @@ static __device__ inline Block block_around(const Seeker &s, const TalusLevel *l
     return b;
 }
 
-/* Returns the cells within reach in a coarser level. A partner's centre is at most fat + edge / 2 away: two or three
- * cells in each direction. */
+/* Returns the cells within reach in a coarser level: along each axis a partner's centre is at most fat + edge / 2
+ * away. */
 static __device__ inline Block block_within(const Seeker &s, const TalusLevel *level)
 {
     const double x[3] = {s.ball.x, s.ball.y, s.ball.z};
@@ -234,6 +234,8 @@ static __device__ inline Block block_within(const Seeker &s, const TalusLevel *l
     return make_block(level, low, high);
 }
 
+/* Tests the bodies in one row of a block's cells, in two ranges if it wraps around. start: of the row's `width`
+ * cells. */
 template <int MODE>
 static __device__ inline void seek_row(Seeker &s, const uint32_t *start, uint32_t width,
                                        const Block &b)
@@ -280,8 +282,9 @@ static __device__ inline bool near_wall(const Seeker &s, const TalusWall &wall, 
     return talus_near_wall(v, &wall, x, reach + wall.margin, 1.0, MODE & RICH);
 }
 
-/* A wall has no size for the minimum of two sizes, so the body's margin counts twice: fat contains half of envelope
- * times size, and size <= fat. */
+/* The envelope contains envelope times the smaller size; a wall by shape has size 0, which does not count. So the
+ * body's whole envelope * size counts here. fat contains half of it; the other half is at most envelope * fat / 2,
+ * because size <= fat. */
 template <int MODE> static __device__ inline void seek_walls(Seeker &s)
 {
     const CuDetect &d = *s.d;
@@ -328,9 +331,9 @@ template <int MODE> static __device__ inline void seek_levels(Seeker &s, bool im
     }
 }
 
-/* Searches from the body's position and, in periodic space, from its images beyond all sides that it is near: one for
- * every subset of their axes. Of a pair across a side only the body with the lower problem index searches, and one of
- * its images alone finds the other body (collide/fit.h). */
+/* In periodic space: searches from the body's position and from its images beyond the sides that it is near, one image
+ * for every nonempty subset of the axes of these sides. Of a pair across a side only the body with the lower problem
+ * index searches, and one of its images alone finds the other body (collide/fit.h). */
 template <int MODE> static __device__ inline void seek_images(Seeker &s)
 {
     const TalusPeriod *p = s.d->bodies.period;
@@ -436,7 +439,7 @@ void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres)
 
 /* ---- normals of spheres ---- */
 
-/* Reads 16 bytes per contact and two balls of 32, mostly from the second-level cache; writes 40. */
+/* Writes frame and gap of each contact of two free spheres. Spheres with the same centre get the normal (0, 0, 1). */
 template <bool PERIODS>
 static __global__ void sphere_frames(CuDetect d, const int2 *pair, int spheres, CuFrame *frame,
                                      double *gap)

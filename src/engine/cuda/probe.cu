@@ -1,8 +1,8 @@
-/* engine/cuda/probe.cu - sums of probes over a step; world/probe.c defines them.
+/* engine/cuda/probe.cu - sums of probes over a step; engine/probe.h has what one contact or body adds.
  *
  * One launch per probe covers contacts and bodies, after the solve and before the bodies move. Impulses come from the
- * solver's vector, because the list receives them only when the step succeeds. The sums stay on the device until the
- * step's other sums are downloaded, and come with these if all fit into the totals. */
+ * solver's vector, because the list receives them only when the step succeeds. If the sums of all probes fit into the
+ * totals, integrate.cu downloads them with its own; else get_probes does. */
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/material.h"
 
@@ -57,7 +57,7 @@ static __device__ TalusVec3 impulse_of(const CuProbe &p, int64_t i)
     return talus_vec3(world[0], world[1], world[2]);
 }
 
-/* Returns the moment of contact i besides that of its force. */
+/* Returns the moment, N m s, of spinning and rolling friction of contact i on b, world frame; 0 without moment rows. */
 static __device__ TalusVec3 moment_of(const CuProbe &p, int64_t i, uint32_t a)
 {
     double m[3];

@@ -1,18 +1,17 @@
 /* engine/cuda/transfer.cu - transfer of impulses from the old contacts to the new ones, by key.
  *
- * Old contacts are ordered within each run by the lower of their two problem indices (engine.h). The slots of a new
- * contact give the old problem indices, and the lower one gives the first old contact to compare. Small bodies come
+ * Old contacts are ordered within each run by the lower of their two problem indices (engine.h). find_begins notes the
+ * first old contact of each such index and run. For a new contact, `transfer` looks up the old problem indices of its
+ * two slots and compares its key with the old contacts from the first one of the lower index on. Small bodies come
  * before large ones, so a large body's many contacts are spread over the problem indices of the small ones, and each
- * new contact is compared with few old ones.
- *
- *     begin      the first old contact of each body and run         12 bytes per old contact, 12 per body
- *     transfer   16 read per contact and the old indices of two slots; some 3 old contacts of 12; 48 moved */
+ * new contact is compared with few old ones. */
 #include "engine/cuda/detect.h"
 
 /* Index of the old contacts. */
 struct Old {
     CuList list;
-    uint32_t *begin; /* [3][problem_bodies]: 1 + index of the first contact; 0: none */
+    /* [3][problem_bodies], by run and by ordering_index: 1 + index of the first such contact; 0: none */
+    uint32_t *begin;
 };
 
 static __device__ inline int run_of(const TalusEngineCounts &n, int64_t i)
@@ -20,6 +19,7 @@ static __device__ inline int run_of(const TalusEngineCounts &n, int64_t i)
     return i < n.sphere_sphere ? 0 : i < n.sphere_sphere + n.sphere_fixed ? 1 : 2;
 }
 
+/* Returns the lower of two problem indices; b may be -1, none. */
 static __device__ inline int32_t lower_index(int32_t a, int32_t b)
 {
     return b >= 0 && b < a ? b : a;
