@@ -11,17 +11,19 @@ extern "C" {
 /* A pool of worker threads. Results never depend on its size. */
 typedef struct TalusPool TalusPool;
 
-/* `threads` counts the calling thread too; 0 means one per processor. */
+/* `threads` counts the calling thread too; 0 means one per processor. Destroying accepts NULL, which counts as a pool
+ * of one thread. */
 TalusStatus talus_pool_create(int threads, TalusPool **out);
 void talus_pool_destroy(TalusPool *pool);
 int talus_pool_threads(const TalusPool *pool);
 
-/* A backend. The cuda backends share one device and its work space among all worlds, problems and solvers of the
- * process: use them from one thread at a time. */
+/* A backend. Worlds and problems on it have a context each: they may be used concurrently, each by one thread at a
+ * time. */
 typedef struct TalusBackendRow {
     const char *name, *summary;
-    bool available;
-    const char *how; /* how to get it; set if not available */
+    bool
+        available; /* it is in this build; whether the machine can use it shows when it is selected */
+    const char *how; /* how to get it; "" if available */
 } TalusBackendRow;
 
 int talus_backend_count(void);

@@ -1,6 +1,6 @@
 /* talus/shape.h - collision shapes and their mass properties.
  *
- * A shape is a plain value; many bodies may share one. Lengths are in the scene's unit. */
+ * A shape is a plain value; many bodies may share one. Lengths are in metres. */
 #ifndef TALUS_SHAPE_H
 #define TALUS_SHAPE_H
 

@@ -41,7 +41,8 @@ typedef struct TalusSolveInfo {
     bool jammed;
     double start_residual; /* rms of the first estimate: at the start; for gs, of the first sweep */
     double seconds;        /* without the time of observers */
-    /* Peak memory of the solve beside the problem: vectors, plans, factors; with that of other threads meanwhile. */
+    /* Peak memory of the solve beside the problem: vectors, plans, factors; what other threads allocate meanwhile
+     * counts too, device memory in steps of a world does not. */
     size_t memory_bytes;
 } TalusSolveInfo;
 

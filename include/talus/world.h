@@ -26,7 +26,9 @@ typedef struct TalusBodyId {
 typedef enum TalusMissPolicy {
     TALUS_MISS_CONTINUE, /* continue and warn; every step reports the residual that it reached */
     TALUS_MISS_STOP,     /* talus_world_step fails with TALUS_ERR_TOLERANCE, state unchanged */
-    TALUS_MISS_HALVE     /* replace the step by two of half its length, at most four times over */
+    /* replace the step by two of half its length, at most four times over; not if bodies are wedged, which shorter
+     * steps would not free */
+    TALUS_MISS_HALVE
 } TalusMissPolicy;
 
 typedef struct TalusWorldDef {
@@ -35,11 +37,12 @@ typedef struct TalusWorldDef {
     double step;            /* h, seconds */
     double tolerance;       /* of the velocity residual, relative to the reference speed */
     double reference_speed; /* the reference speed is max(|gravity| h, this) */
-    TalusNorm norm;
+    TalusNorm norm;         /* RMS or MAX */
     int max_iterations;
     const char *solver; /* NAME[:key=value,...], copied */
     TalusMissPolicy on_miss;
-    /* Largest gap of a contact: this fraction of the smaller size, plus what the pair can close in a step. */
+    /* Largest gap of a contact: this fraction of the smaller size, plus h times the sum of the closing and spinning
+     * speeds of the pair, friction times its sliding speed and twice the reference speed. */
     double envelope;
     /* Largest speed of undoing overlap, in sqrt(|gravity| size), without gravity in reference speeds; 0: no limit. */
     double recovery;
@@ -196,7 +199,7 @@ typedef struct TalusProbeDef {
     const char *name; /* copied */
     TalusProbeKind kind;
     TalusBodyId body; /* PROBE_BODY: contact force on this body, moving or fixed (a wall) */
-    TalusVec3 lo, hi; /* PROBE_REGION: bodies whose centres lie in the box */
+    TalusVec3 lo, hi; /* PROBE_REGION: moving bodies whose centres lie in the box */
 } TalusProbeDef;
 
 typedef struct TalusProbeValue {

@@ -1,4 +1,5 @@
-/* base/timer.h - wall clock. Never used where it could change a result. */
+/* base/timer.h - wall clock, for timings and for time limits (TalusSolveOptions.max_seconds), which alone may change
+ * results by it. */
 #ifndef TALUS_BASE_TIMER_H
 #define TALUS_BASE_TIMER_H
 

@@ -40,7 +40,7 @@ typedef struct TalusMachines {
     const TalusJointRow *row;     /* [rows] */
     const double *bias;           /* [rows]: offsets b; NULL: none */
     const double *value;          /* L, with 1 / L_kk on diagonals */
-    double *x, *y;                /* [rows]: impulses found; work */
+    double *x, *y;                /* [rows]: impulses found; residual, then correction of x */
 } TalusMachines;
 
 /* Thread `lane` of `lanes`. The threads also form `groups` of `members` each; this is member `member` of group `group`.
@@ -69,7 +69,7 @@ TALUS_INLINE int talus_node_size(const TalusMachines *e, int node)
 
 /* ---- y = A^-1 y ---- */
 
-/* Solves L_pp y_p = y_p and subtracts L_qp y_p from the nodes q below. */
+/* Replaces y_p by L_pp^-1 y_p, then subtracts L_qp y_p from y_q of the nodes q below. */
 TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam team)
 {
     const int size = talus_node_size(e, p);
@@ -96,7 +96,7 @@ TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam te
     talus_team_wait(team);
 }
 
-/* Subtracts L_qp' y_q of the nodes q below from y_p, then solves L_pp' y_p = y_p. */
+/* Subtracts L_qp' y_q of the nodes q below from y_p, then replaces y_p by L_pp'^-1 y_p. */
 TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam team)
 {
     const int size = talus_node_size(e, p);
@@ -131,7 +131,7 @@ TALUS_INLINE double talus_row_velocity(const double arm[6], const double v[8])
            (arm[3] * v[4] + arm[4] * v[5] + arm[5] * v[6]);
 }
 
-/* y = D' velocity + bias, less E x if `again`, with x the impulses applied so far. */
+/* y = D' velocity + bias, less E x if `again`: x are the impulses so far, which velocity contains already. */
 TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (*velocity)[8],
                                          bool again, TalusTeam team)
 {

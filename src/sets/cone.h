@@ -74,7 +74,7 @@ TALUS_INLINE void talus_tangent_cone(double mu, const double x[3], double d[3])
     }
 }
 
-/* Largest a >= 0 with x - a p in the cone, for x in it: the first root of
+/* Largest a >= 0 with x - a p in the cone, for x in it; infinity if all are. It is the first root of
  *     f(a) = |t - a p_t|^2 - mu^2 (n - a p_n)^2 = c - 2 b a + s a^2 = 0, or n - a p_n = 0. */
 TALUS_INLINE double talus_cone_step(double mu, const double x[3], const double p[3])
 {
