@@ -11,14 +11,12 @@ extern "C" {
 /* A pool of worker threads. Results never depend on its size. */
 typedef struct TalusPool TalusPool;
 
-/* `threads` counts the calling thread too; 0 means one per processor. Destroying accepts NULL, which counts as a pool
- * of one thread. */
+/* `threads` counts the calling thread too; 0 means one per processor. NULL stands for a pool of one thread. */
 TalusStatus talus_pool_create(int threads, TalusPool **out);
 void talus_pool_destroy(TalusPool *pool);
 int talus_pool_threads(const TalusPool *pool);
 
-/* A backend. Worlds and problems on it have a context each: they may be used concurrently, each by one thread at a
- * time. */
+/* A backend. Worlds and problems on one may be used concurrently, each of them by one thread at a time. */
 typedef struct TalusBackendRow {
     const char *name, *summary;
     bool

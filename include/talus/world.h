@@ -26,8 +26,7 @@ typedef struct TalusBodyId {
 typedef enum TalusMissPolicy {
     TALUS_MISS_CONTINUE, /* continue and warn; every step reports the residual that it reached */
     TALUS_MISS_STOP,     /* talus_world_step fails with TALUS_ERR_TOLERANCE, state unchanged */
-    /* replace the step by two of half its length, at most four times over; not if bodies are wedged, which shorter
-     * steps would not free */
+    /* replace the step by two of half its length, at most four times over; not if bodies are wedged */
     TALUS_MISS_HALVE
 } TalusMissPolicy;
 

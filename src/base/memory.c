@@ -56,8 +56,7 @@ void talus_memory_count_external(size_t before, size_t now)
     count_bytes(now);
 }
 
-/* Maps the bytes and unmaps them. With malloc, AddressSanitizer would write to its shadow memory for the whole block.
- * */
+/* Maps the bytes and unmaps them. With malloc, AddressSanitizer would write shadow memory for the whole block. */
 TalusStatus talus_memory_probe(size_t bytes, const char *what)
 {
     void *block = talus_inject_failure() ? MAP_FAILED

@@ -52,8 +52,7 @@ TalusStatus talus_check_capacity(const void *block, size_t need, size_t element)
 /* Copies a string; NULL gives "". The caller frees *out with talus_release. */
 TalusStatus talus_copy_text(const char *text, const char *what, char **out);
 
-/* Bytes in blocks of the library and counted for other libraries: now, and at the peak since the start or last reset.
- * */
+/* Bytes in blocks, and counted for other libraries: now, and at the peak since the start or the last reset. */
 size_t talus_memory_now(void);
 size_t talus_memory_peak(void);
 void talus_memory_reset_peak(void);

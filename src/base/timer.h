@@ -1,5 +1,4 @@
-/* base/timer.h - wall clock, for timings and for time limits (TalusSolveOptions.max_seconds), which alone may change
- * results by it. */
+/* base/timer.h - wall clock. It changes results only through time limits (TalusSolveOptions.max_seconds). */
 #ifndef TALUS_BASE_TIMER_H
 #define TALUS_BASE_TIMER_H
 

@@ -1,5 +1,4 @@
-/* linalg/block_matrix.c - builds a block matrix (block_matrix.h) from a sparse matrix of scalars, and multiplies by it.
- * */
+/* linalg/block_matrix.c - builds a block matrix (block_matrix.h) from a scalar sparse matrix, and multiplies by it. */
 #include "linalg/block_matrix.h"
 
 #include "base/memory.h"

@@ -178,8 +178,7 @@ static TalusStatus check_values(const TalusSparse *a)
     return TALUS_OK;
 }
 
-/* Refuses a factor with more entries than the limit: the system may grant memory that it does not have, and end the
- * process when that is used. */
+/* Refuses a factor above the limit: the system may grant memory that it lacks, and end the process when it is used. */
 static TalusStatus check_fill(const TalusDirect *d)
 {
     double max_entries = d->max_entries > 0.0 ? d->max_entries : TALUS_DIRECT_MAX_ENTRIES;
@@ -232,8 +231,7 @@ static double largest(int n, const double *x)
     return max;
 }
 
-/* Computes d->rest = b - A x, with b = d->right and A symmetric of lower triangle `a`. Returns its largest magnitude.
- * */
+/* Computes d->rest = b - A x, b in d->right, A symmetric with lower triangle `a`. Returns its largest magnitude. */
 static double set_rest(TalusDirect *d, const TalusSparse *a, const double *x)
 {
     memcpy(d->rest, d->right, (size_t)a->rows * sizeof *x);

@@ -44,14 +44,13 @@ void talus_direct_destroy(TalusDirect *d);
  * stack of contributions. */
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign);
 
-/* Limits the entries of a factor (0: TALUS_DIRECT_MAX_ENTRIES); talus_direct_factor refuses larger ones before it
- * allocates memory. */
+/* Limits the entries of a factor (0: TALUS_DIRECT_MAX_ENTRIES); talus_direct_factor refuses larger ones at once. */
 #define TALUS_DIRECT_MAX_ENTRIES 5e8
 void talus_direct_limit(TalusDirect *d, double max_entries);
 
 /* Factorises `lower`, whose pattern must be the one analysed last (checked). TALUS_ERR_NUMERIC: an entry is not finite,
  * or a pivot is zero or, except with mumps, has the wrong sign; talus_error names the row (mumps: the number of pivots
- * before). Zero means at most 2^-52 of the row's diagonal entry for ldl, exactly zero for cholmod and mumps: there a
+ * before). Zero means at most 2^-52 of the row's diagonal entry for ldl, exactly zero for cholmod and mumps: a
  * numerically singular matrix may get a factor, and talus_direct_refine shows its poor accuracy. TALUS_ERR_MEMORY: the
  * factor does not fit; TALUS_ERR_UNSUPPORTED: it exceeds the limit, or the package fails for another reason. After a
  * failure another matrix of the same pattern may be tried. */

@@ -20,7 +20,7 @@ enum {
     JOB_ANALYSE = 1,
     JOB_FACTOR = 2,
     JOB_SOLVE = 3,
-    NO_MPI = -987654, /* MPI_COMM_WORLD, as MUMPS codes it; a process without MPI is all of it */
+    NO_MPI = -987654, /* MUMPS's code for MPI_COMM_WORLD, which is this process alone */
     EXTRA = 30,       /* per cent of memory beyond the estimate, for exchanged rows */
     MAX_EXTRA = 4000  /* ICNTL(14), first EXTRA, is doubled until it exceeds this */
 };

@@ -7,8 +7,7 @@
 
 #include "linalg/fronts.h"
 
-/* Builds the tree; `blocks` of TalusFrontTree are rows here. `lower`: the lower triangle, with or without the diagonal.
- * */
+/* Builds the tree, in which every row counts as a block. `lower`: the lower triangle, the diagonal may be absent. */
 TalusStatus talus_row_tree_create(const TalusSparse *lower, TalusFrontTree *out);
 
 #endif

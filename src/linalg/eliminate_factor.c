@@ -87,8 +87,8 @@ static bool factor_square(TalusElimination *e, int p, double shift)
     return true;
 }
 
-/* Multiplies block (q, p), `rows` x `size`, by L_pp^-T from the right, in place. `square`: L_pp, 1 / L_kk on the
- * diagonal. */
+/* Multiplies block (q, p), `rows` x `size`, by L_pp^-T from the right, in place; `square`: L_pp as factor_square has
+ * it. */
 static void factor_below(const double *square, int size, int rows, double *block)
 {
     for (int r = 0; r < rows; r++, block += size)

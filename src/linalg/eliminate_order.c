@@ -2,8 +2,8 @@
  *
  * Vertices are moving bodies; nodes are edges between two of them, at one if the other body does not move, at none if
  * neither does. Eliminating a node merges its vertices, and L couples it to the nodes that remain there. So a node
- * always has at most two vertices. Its degree is the number of half-edges (nodes with a side) at them, itself included;
- * another node at both vertices counts twice. */
+ * always has at most two vertices. Its degree is the number of half-edges (node, side) at them: its own count, and a
+ * node at both vertices counts twice. */
 #include "linalg/eliminate_parts.h"
 
 #include "base/memory.h"
@@ -21,7 +21,7 @@ typedef struct Order {
     int32_t *row, *size;
     int32_t (*end)[2]; /* [nodes]: vertex of each side, to follow by `merged`; -1: none */
     int32_t *merged;   /* [vertices]: itself, or a vertex it was merged into */
-    int32_t *head, *tail, *count;  /* [vertices]: list of half-edges; later machine, final index */
+    int32_t *head, *tail, *count;  /* [vertices]: list of half-edges; later other work */
     int32_t *after;                /* [2 nodes]: next half-edge of the vertex; -1: none */
     int32_t *degree, *next, *last; /* [nodes]: degree; neighbours in its list, -1: none */
     int32_t *waiting;              /* [2 nodes + 1]: first node of a degree, -1: none */
@@ -93,8 +93,7 @@ static void number_nodes(Order *o)
     }
 }
 
-/* Numbers the moving bodies as vertices, in the order in which nodes have them (e->local), and sets the ends of nodes.
- * */
+/* Numbers the moving bodies as vertices (e->local), in the order in which nodes have them, and sets o->end. */
 static void number_vertices(Order *o)
 {
     TalusElimination *e = o->e;

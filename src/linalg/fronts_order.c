@@ -27,14 +27,12 @@ typedef struct Graph {
     int32_t *head, *next, *previous; /* blocks by degree */
     /* [2 n]: stamps of blocks, from n on of elements; [n]: last element that contains the block */
     int32_t *mark, *member;
-    int32_t
-        *bucket; /* [n]: first block whose neighbours have this sum of indices modulo n, or -1 */
+    int32_t *bucket; /* [n]: first block with this sum of its neighbours' indices modulo n, or -1 */
     int32_t stamp;
     int least; /* lower bound of all degrees */
 
     int count; /* number of fronts so far */
-    /* by front, which is an element: its blocks; the element that absorbed it, -1: none; number of blocks that it
-     * eliminates */
+    /* by front, which is an element: its blocks; the element that absorbed it, or -1; blocks that it eliminates */
     int32_t *bound_start, *bound, *parent, *pivots;
     int32_t *bound_rows; /* [n]: rows of a front beyond its pivots */
     int32_t *front_of;   /* [n]: front that eliminates a block */

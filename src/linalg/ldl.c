@@ -146,8 +146,7 @@ static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *qu
     return count;
 }
 
-/* Returns a row far from `root`: goes to the row of lowest degree in the last level until that does not increase the
- * number of levels. */
+/* Returns a row far from `root`: goes on to the row of lowest degree in the last level while the depth increases. */
 static int far_node(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queue, uint64_t *keys)
 {
     int last, depth, next_depth;
@@ -235,8 +234,7 @@ int64_t talus_ldl_fill(const TalusLdl *ldl)
 
 /* ---- numbers ---- */
 
-/* Copies the entries of a row whose columns are eliminated before it into x, by place in the order. Returns the
- * diagonal entry. */
+/* Writes the entries of a row in columns eliminated before it into x, by place. Returns the diagonal entry. */
 static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double *x)
 {
     double diagonal = 0.0;
@@ -294,8 +292,7 @@ static double eliminate(TalusLdl *ldl, int k, const int32_t *pattern, int count)
     return loss;
 }
 
-/* Stores pivot k. One that is not above rule->relative |diagonal|, or not finite, is replaced by rule->replacement;
- * if that is 0, fails. */
+/* Stores pivot k; one that the rule calls bad (TalusPivots) is replaced, or the call fails. */
 static TalusStatus accept_pivot(TalusLdl *ldl, int k, double diagonal, double pivot,
                                 const TalusPivots *rule)
 {

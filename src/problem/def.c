@@ -1,5 +1,4 @@
-/* problem/def.c - creates a problem from its def, with bodies (matrix.c: given as a matrix), and replaces its friction.
- * */
+/* problem/def.c - creates a problem with bodies from its def (matrix.c: one given as a matrix), replaces friction. */
 #include "problem/problem.h"
 
 #include "base/memory.h"

@@ -1,5 +1,4 @@
-/* problem/eliminate.c - builds the reduced operator of a problem with free joints (eliminate.h), and recovers their
- * impulses. */
+/* problem/eliminate.c - the reduced operator of a problem with free joints (eliminate.h), and the joints' impulses. */
 #include "problem/eliminate.h"
 
 #include "base/status.h"

@@ -57,8 +57,7 @@ static bool only_normal_rows(const TalusProblemDef *def)
     return none;
 }
 
-/* Makes op the matrix of the normal rows and columns of def, every third one; its arrays are in def_memory[6] to [8].
- * */
+/* Makes op the matrix of the normal rows and columns of def, every third one; arrays are in def_memory[6] to [8]. */
 static TalusStatus take_normal_rows(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t blocks = (size_t)def->block_count;

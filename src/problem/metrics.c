@@ -48,8 +48,7 @@ static double moved(int rows, const TalusSet *set, const double *x, double tau, 
     return norm_of(y, rows);
 }
 
-/* out = the velocity that the law pairs with gamma: g, under Coulomb's law with De Saxce's shift added to its normal
- * row. */
+/* out = the velocity that the law pairs with gamma: g, under Coulomb's law with De Saxce's shift in the normal row. */
 static void paired(const Block *b, const double *g, double *out)
 {
     memcpy(out, g, (size_t)b->rows * sizeof *out);

@@ -58,8 +58,7 @@ TALUS_ONE_FUNCTION void talus_disc_secular(double b[2][2], const double c[2], do
     x[1] *= r / size;
 }
 
-/* Newton's method in the polar angle from the direction of x. Returns false, x undefined, unless it ends in the
- * minimum. */
+/* Newton's method in the polar angle from the direction of x; false, x undefined, unless it ends in the minimum. */
 TALUS_ONE_FUNCTION bool talus_disc_polar(double b[2][2], const double c[2], double r, double x[2])
 {
     double size = sqrt(x[0] * x[0] + x[1] * x[1]), e[2] = {x[0] / size, x[1] / size};

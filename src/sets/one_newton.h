@@ -74,8 +74,7 @@ TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], con
     return true;
 }
 
-/* Moves x by d, halved until |F / rho|^2 is below *merit; updates *merit and f. Returns false, x unchanged, if that
- * does not happen. */
+/* Moves x by d, halved until |F / rho|^2 is below *merit; updates *merit and f. False, x unchanged, if it never is. */
 TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOne *one, const double b[3],
                                            const double d[3], double x[3], double *merit,
                                            TalusAlart *f)
