@@ -77,7 +77,7 @@ const char *talus_error(void);
 
 typedef enum TalusLogLevel { TALUS_LOG_INFO, TALUS_LOG_WARNING } TalusLogLevel;
 
-/* `id` is stable across versions ("solver.missed-tolerance"); `text` is for people. */
+/* `id` is stable across versions ("step.missed"); `text` is for people. */
 typedef void TalusLogFn(void *user, TalusLogLevel level, const char *id, const char *text);
 
 /* Sets the log function of the calling thread; NULL, the default, silences the library there. A world may have a log

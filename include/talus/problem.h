@@ -91,7 +91,7 @@ TalusStatus talus_problem_export(TalusProblem *problem, TalusProblemDef *def);
 /* The impulses, [size]; the caller may write a starting point. */
 double *talus_problem_gamma(TalusProblem *problem);
 
-/* out = N x (operator product), q, u = N gamma + q, and the gradient (N + E) gamma + q. */
+/* Write N x (the operator product), q, u = N gamma + q, and the gradient (N + E) gamma + q. */
 void talus_problem_apply(TalusProblem *problem, const double *x, double *out);
 void talus_problem_offset(TalusProblem *problem, double *q);
 void talus_problem_velocity(TalusProblem *problem, const double *gamma, double *u);
@@ -106,8 +106,8 @@ double talus_problem_diagonal(const TalusProblem *problem, int block);
 /* The natural residual of each block, m/s, the measure of error of all solvers:
  *     d_i | gamma_i - P_i(gamma_i - g_i / d_i) |,   g = (N + E) gamma + q,  d_i as above,
  * as root mean square over blocks and as maximum. P_i projects onto the cone of the block's section (ccp), onto the
- * prism with its bounds (fixed), or onto the cone with De Saxce's shift sigma_i(-u_t), the support function of the
- * section, added to the normal entry of g_i (coulomb). */
+ * prism with its bounds (fixed), onto the box of a joint, or onto the cone, with De Saxce's shift sigma_i(-g_t), the
+ * support function of the section, added to the normal entry of g_i (coulomb). */
 typedef struct TalusResidual {
     double rms, max;
 } TalusResidual;

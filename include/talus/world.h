@@ -116,7 +116,7 @@ typedef struct TalusBodyBatch {
     int count;
     int shape; /* index from talus_world_add_shape */
     int material;
-    bool fixed;                   /* cannot move; required for plane and revolve */
+    bool fixed;                   /* cannot move; required for plane, revolve, mesh and field */
     const TalusVec3 *position;    /* required */
     const TalusQuat *orientation; /* default identity */
     const TalusVec3 *velocity;    /* default 0 */
@@ -215,7 +215,8 @@ int talus_world_probe_count(const TalusWorld *world);
 const char *talus_world_probe_name(const TalusWorld *world, int index);
 TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
 
-/* Energy ledger of one step, joule. kinetic + potential change by the sum of the other columns. */
+/* Energy ledger of one step, joule: kinetic_change + potential_change is the sum of the columns from `friction` to
+ * `exchange`, plus `imbalance`. */
 typedef struct TalusLedger {
     double kinetic, potential; /* at the end of the step */
     double kinetic_change, potential_change;
@@ -224,7 +225,7 @@ typedef struct TalusLedger {
     double stabilisation; /* work of undoing overlap */
     double cohesion;      /* work of attractive impulses */
     double gravity_error; /* error of the first-order scheme in gravity and applied forces */
-    double spin;          /* change by the rotation of general bodies */
+    double spin;          /* change of rotational energy by torque-free rotation, not of spheres */
     double joints;        /* work of joints, their limits, motors and springs */
     double driven;        /* work that driven bodies do on others */
     double applied;       /* work of applied forces and torques */

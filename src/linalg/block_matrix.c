@@ -51,7 +51,7 @@ static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark,
     return TALUS_OK;
 }
 
-/* Transposes, which also sorts the columns. */
+/* Sets `out` to the transposed pattern of p; its columns are sorted, in whatever order those of p are. */
 static TalusStatus turn_pattern(const Pattern *p, int n, Pattern *out)
 {
     TALUS_TRY(alloc_pattern(out, n, (size_t)p->start[n]));

@@ -33,7 +33,8 @@ TalusStatus talus_elimination_create(TalusElimination **out);
 /* Accepts NULL. */
 void talus_elimination_destroy(TalusElimination *e);
 
-/* Allocates `count` rows, content undefined, which the caller fills before talus_elimination_factor. */
+/* Allocates `count` rows, which the caller fills before talus_elimination_factor. If `count` is at most that of the
+ * last call, rows keep their content; else it is undefined. */
 TalusStatus talus_elimination_rows(TalusElimination *e, int count, TalusJointRow **row);
 /* Factorises A of the rows. Bodies of rows are below `bodies`; the pool is kept for the calls below.
  * TALUS_ERR_NUMERIC: a diagonal entry of A is not finite. */

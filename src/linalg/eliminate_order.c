@@ -23,9 +23,9 @@ typedef struct Order {
     int32_t *merged;   /* [vertices]: itself, or a vertex it was merged into */
     int32_t *head, *tail, *count;  /* [vertices]: list of half-edges; later other work */
     int32_t *after;                /* [2 nodes]: next half-edge of the vertex; -1: none */
-    int32_t *degree, *next, *last; /* [nodes]: degree; neighbours in its list, -1: none */
+    int32_t *degree, *next, *last; /* [nodes]: degree; nodes after and before in its list, or -1 */
     int32_t *waiting;              /* [2 nodes + 1]: first node of a degree, -1: none */
-    /* [nodes]: 1 + index, in the order taken, of the last node whose elimination met this one; 0: none */
+    /* [nodes]: 1 + index, in the order taken, of the last node eliminated at a vertex of this one; 0: none */
     int32_t *mark;
     int32_t *sequence;           /* [nodes]: in the order taken */
     int32_t *machine, *position; /* [nodes]: machine; final index, machine by machine */

@@ -31,8 +31,8 @@ typedef struct TalusMachines {
     const int32_t *place;                          /* [nodes + 1]: first row of a node */
     /* [nodes]: vertices of a node's two bodies; -1: the body does not move */
     const int32_t (*vertex)[2];
-    const int32_t (*body)[2];         /* [nodes]: velocity records of a node's bodies; -1: none */
-    const int32_t *vertex_body;       /* [vertices]: velocity record; NULL: vertices are records */
+    const int32_t (*body)[2];   /* [nodes]: indices of its bodies' velocity records; -1: none */
+    const int32_t *vertex_body; /* [vertices]: index of its velocity record; NULL: its own */
     const int32_t *list_start, *list; /* [vertices + 1]: nodes at a vertex, rising */
     const int32_t *start, *below; /* [nodes + 1]: later nodes that L couples to a node, rising */
     const int64_t *diagonal_at;   /* [nodes + 1]: index of a node's square block in `value` */
@@ -124,7 +124,7 @@ TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam t
 
 /* ---- velocities ---- */
 
-/* Part of a row's velocity that one of its bodies has, from the body's velocity record. */
+/* One body's part of a row of D'v, from the body's velocity record: v in 0 to 2, spin in 4 to 6. */
 TALUS_INLINE double talus_row_velocity(const double arm[6], const double v[8])
 {
     return (arm[0] * v[0] + arm[1] * v[1] + arm[2] * v[2]) +

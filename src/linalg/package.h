@@ -10,7 +10,7 @@
 
 typedef struct TalusPackage {
     const char *name;           /* for messages */
-    const char *library;        /* file name, as the linker of this build has it */
+    const char *library;        /* file name, for dlopen */
     const char *const *symbols; /* [count]: names of its functions */
     int count;
     void *functions; /* a struct of `count` function pointers, in the order of `symbols` */

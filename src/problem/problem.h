@@ -46,9 +46,9 @@ struct TalusProblem {
 
 /* problem/matrix.c: fills an explicit problem from its def. */
 TalusStatus talus_problem_fill_matrix(TalusProblem *problem, const TalusProblemDef *def);
-/* Releases the copy of op and gamma in a backend's memory. */
+/* Releases what the problem has in the memory of its backend: copies of op and gamma, lent_estimate, context. */
 void talus_problem_drop_copy(TalusProblem *problem);
-/* Allocates gamma and the arrays of every block. */
+/* Allocates gamma, op->mu and op->diagonal for op's blocks and rows. */
 TalusStatus talus_problem_reserve_vectors(TalusProblem *problem);
 
 /* problem/friction.c: fails for an invalid model; `what` and `index` name its owner. */

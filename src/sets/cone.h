@@ -47,7 +47,7 @@ TALUS_INLINE TalusConeState talus_cone_state(double mu, double n, double t1, dou
 {
     if (!(n > 0.0))
         return TALUS_CONE_APEX;
-    double tangent2 = t1 * t1 + t2 * t2; /* 0 on the axis, also where mu n underflows */
+    double tangent2 = t1 * t1 + t2 * t2; /* 0: inside, even if mu^2 n^2 underflows to 0 */
     if (mu > 0.0 && tangent2 > 0.0 && tangent2 >= mu * mu * n * n * (1.0 - 1e-12))
         return TALUS_CONE_MANTLE;
     return TALUS_CONE_INSIDE;

@@ -87,8 +87,8 @@ TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double 
     return lambda;
 }
 
-/* Returns the minimum of sign * f between lo, where sign * f falls, and hi, where it rises, or the first lambda found
- * with a negative value. Writes the value there to *least. */
+/* Returns the lambda of the minimum of sign * f between lo, where sign * f falls, and hi, where it rises, or the first
+ * lambda found with a negative value. Writes the value there to *least. */
 TALUS_ONE_FUNCTION double talus_slide_extreme(TalusSlide *slide, double lo, double hi, double sign,
                                               double *least)
 {

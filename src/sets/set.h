@@ -35,7 +35,8 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
 }
 
 /* Projects x, in place, onto the directions along which impulses can grow without bound: the set itself for a cone, the
- * rows without bound for a joint. A prism keeps its bounds; solvers/driver/infeasibility.c is then switched off. */
+ * rows without bound for a joint. A prism is projected onto itself, which is no such cone; its users do without
+ * (solvers/driver/infeasibility.c) or treat prisms first. */
 TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
 {
     if (rows > 1 && set->section == TALUS_SECTION_JOINT)
