@@ -19,8 +19,7 @@ int talus_pool_threads(const TalusPool *pool);
 /* A backend. Worlds and problems on one may be used concurrently, each of them by one thread at a time. */
 typedef struct TalusBackendRow {
     const char *name, *summary;
-    bool
-        available; /* it is in this build; whether the machine can use it shows when it is selected */
+    bool available;  /* in this build; the machine may still lack the hardware */
     const char *how; /* how to get it; "" if available */
 } TalusBackendRow;
 

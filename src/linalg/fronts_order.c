@@ -117,8 +117,8 @@ static TalusStatus make_element(Graph *g, int p)
 {
     const int32_t *near = g->near + g->a->start[p];
     int32_t count = g->bound_start[g->count];
-    if ((int64_t)count + g->n >
-        INT32_MAX / 2) /* at most 2 stamps per block of an element, 32 bits */
+    /* each block of an element takes at most two stamps, which have 32 bits */
+    if ((int64_t)count + g->n > INT32_MAX / 2)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "factor: %d blocks have elements of more than %d in all", g->n,
                           INT32_MAX / 2);

@@ -4,7 +4,7 @@
  * (e_k, arm x e_k), negative for body a, with e_k the k-th axis of the contact's frame and arms and spins in the units
  * of operator.h. The row of a moment about e_k has (0, lever e_k). With (x, y) for these six numbers, two rows i and j
  * couple through every body that their contacts share:
- *     N_ij = sum over shared bodies of  x_i.x_j / m + y_i.(I^-1 y_j).
+ *     N_ij = sum over shared bodies of  x_i.x_j / m + y_i.(l^2 I^-1 y_j),   l the body's length.
  * Each row of blocks is found by merging the sorted contact lists of its two bodies. An entry is always computed from
  * the earlier row to the later one, so the matrix is bitwise symmetric. */
 #include "problem/problem.h"

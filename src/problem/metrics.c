@@ -1,5 +1,4 @@
-/* problem/metrics.c - the metrics of given impulses (TalusMetrics; docs/reference/metrics.md), and the state of a
- * block. */
+/* problem/metrics.c - the metrics of given impulses (TalusMetrics, docs/reference/metrics.md) and states of blocks. */
 #include "problem/problem.h"
 
 #include "backend/sets.h"
@@ -9,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Over all blocks: sums, those of squares with names in 2, and the maxima gap_max, infeasible, outside and datum. */
+/* Over all blocks: sums (of squares if the name ends in 2), and the maxima gap_max, infeasible, outside and datum. */
 typedef struct Sums {
     double gradient2, zero2, gap, gap_abs, gap2, gap_max, infeasible, outside;
     double siconos2, q2, gamma2, u2, datum;

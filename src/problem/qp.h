@@ -36,9 +36,10 @@ typedef struct TalusQp {
     double *compliance_store, *offset; /* offset: q, [rows blocks] */
 } TalusQp;
 
-/* Fills qp from the host's arrays; qp starts as zeros and may be filled again. Takes blocks of one row, and of three
- * rows without friction, with polygons or squares under ccp; the error of other problems has the reason. Blocks under
- * Coulomb's law are taken as their cones with the present offsets, which contain De Saxce's shifts during a solve. */
+/* Fills qp from the host's arrays; qp starts as zeros and may be filled again. Takes blocks of one row, and blocks of
+ * three rows without friction or with a polygon or square under ccp; the error of other problems has the reason. Blocks
+ * under Coulomb's law are taken as their cones, with the present offsets, which during a solve contain De Saxce's
+ * shifts. */
 TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem);
 void talus_qp_clear(TalusQp *qp);
 

@@ -37,7 +37,7 @@ TALUS_INLINE void talus_joint_recede(int rows, const TalusSet *set, double *x)
             x[k] = 0.0;
 }
 
-/* True if some row is at its bound, or beyond, which is finite and not 0. */
+/* True if some row with a finite bound above 0 is at that bound or beyond. */
 TALUS_INLINE bool talus_joint_active(int rows, const TalusSet *set, const double *x)
 {
     for (int k = 0; k < rows; k++) {

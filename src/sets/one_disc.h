@@ -26,9 +26,10 @@ TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2],
     return true;
 }
 
-/* Returns the number to add to the diagonal of a 2x2 matrix B so that its eigenvalues are at least 1e-13 `size`, which
- * is about its trace; 0 unless B is singular to rounding. Without this shift the component of a solution x in the null
- * space of B would consist of rounding errors; with it that component is small against x, and shift x against B x. */
+/* Returns the number to add to the diagonal of a 2x2 matrix B so that its eigenvalues are at least 1e-13 `size`, the
+ * scale of its entries; 0 unless B is singular to rounding. Without this shift the component of a solution x in the
+ * null space of B would consist of rounding errors; with it that component is small against x, and shift x against B x.
+ * */
 TALUS_INLINE double talus_raise2(double b[2][2], double size)
 {
     double det = b[0][0] * b[1][1] - b[0][1] * b[1][0], half = 0.5 * (b[0][0] + b[1][1]);
