@@ -1,4 +1,4 @@
-/* base/deflate.c - the only file that uses zlib. Its memory comes from the library's counted heap. */
+/* base/deflate.c - zlib streams (deflate.h); the only file that uses zlib, whose memory is counted by memory.h. */
 #include "base/deflate.h"
 
 #include "base/memory.h"

@@ -3,10 +3,10 @@
  * Multifrontal elimination (Duff & Reid 1983) for symmetric patterns with values that need not be symmetric. Blocks are
  * eliminated in minimum degree order on the quotient graph (George & Liu 1989), which also gives the tree of dense
  * fronts; a front absorbs children that are nearly as large. Rows are exchanged only inside small squares of pivots, so
- * the tree does not depend on values. That suffices for Jacobians of contact problems, where each row is that of a
- * matrix with positive definite symmetric part, times a factor between 0 and 1, plus the rest of the identity. The tree
- * is found once per pattern; Newton's method then factorises with any L and M. Serial and deterministic: results are
- * reproducible.
+ * the tree does not depend on values. That suffices for Jacobians of contact problems, where each row is theta times a
+ * row of a matrix with positive definite symmetric part plus 1 - theta times a row of the identity, 0 <= theta <= 1.
+ * The tree is found once per pattern; Newton's method then factorises with any L and M. Serial and deterministic:
+ * results are reproducible.
  *
  *     TalusFronts f = {0};
  *     talus_fronts_analyse(&f, &a);

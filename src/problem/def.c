@@ -1,4 +1,4 @@
-/* problem/def.c - creates a problem with bodies from its def (matrix.c: one given as a matrix), replaces friction. */
+/* problem/def.c - creates a problem from its def, filling one with bodies (matrix.c: a matrix); replaces friction. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
