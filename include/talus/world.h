@@ -43,7 +43,8 @@ typedef struct TalusWorldDef {
     /* Largest gap of a contact: this fraction of the smaller size, plus h times the sum of the closing and spinning
      * speeds of the pair, friction times its sliding speed and twice the reference speed. */
     double envelope;
-    /* Largest speed of undoing overlap, in sqrt(|gravity| size), without gravity in reference speeds; 0: no limit. */
+    /* Largest speed at which overlap is undone, in units of sqrt(|gravity| size), size that of the smaller body, or of
+     * the reference speed without gravity; 0: no limit. */
     double recovery;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* In units of |gravity| h: contacts that close more slowly do not rebound. */

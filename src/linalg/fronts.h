@@ -22,7 +22,7 @@
 typedef struct TalusFrontTree {
     int count;
     int32_t *parent;     /* [count], -1 at a root */
-    int32_t *pivots;     /* [count]: number of blocks eliminated in a front, first in its list */
+    int32_t *pivots;     /* [count]: number of blocks that a front eliminates */
     int64_t *list_start; /* [count + 1]: start of a front in `list` */
     int32_t *list;       /* blocks of a front: pivots, then blocks coupled to them, fill included */
     int32_t *front_of;   /* [blocks]: front in which a block is eliminated */
