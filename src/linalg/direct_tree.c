@@ -158,7 +158,7 @@ static void find_blocks(Blocks *b)
         b->member[b->next[b->block[i]]++] = i;
 }
 
-/* Two rows of a block have the same neighbours outside it, so those of the first are enough. */
+/* Lists the neighbours of each block: those of its first row, as all its rows have the same ones outside the block. */
 static void set_graph(Blocks *b)
 {
     int32_t at = 0;
