@@ -7,9 +7,9 @@
  *     alpha   alternates |e|^2 / e'y (BB1, after odd iterations) and e'y / |y|^2 (BB2), lines (19)-(22), with the step
  *             e = lambda d and y = lambda N d: lambda cancels. It takes its upper bound where the curvature d'Nd is not
  *             positive.
- *     lambda  line (13), f' <= max of the last gll + 1 values + xi lambda d'g. f' - f is lambda d'g + lambda^2 d'Nd / 2,
- *             and values are stored as differences to the current one: no difference of two large numbers, and no
- *             product beside N d. Line (14) by interpolation.
+ *     lambda  line (13), f' <= max of the last gll + 1 values + xi lambda d'g. f' - f is lambda d'g +
+ *             lambda^2 d'Nd / 2, and values are stored as differences to the current one: no difference of two large
+ *             numbers, and no product beside N d. Line (14) by interpolation.
  *     result  the last iterate if it converged, else that with the minimum |x - P(x - tau_g g)| / tau_g, Eq. (24);
  *             line (24) of the listing lacks the division. Measured in the preconditioned variables.
  * The paper's bounds on alpha, 1e-9 and 1e9, have the unit of mass without a preconditioner. Here they, tau_g and the

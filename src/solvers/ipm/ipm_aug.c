@@ -31,7 +31,8 @@ static int number_yields(TalusIpmSystem *s)
     return count;
 }
 
-/* Returns 2^-k with 4^k near the value; stored in s->base for all rows except multipliers. */
+/* Returns 2^-k with 4^k near the value: the scale of an unknown with this diagonal entry. s->base has it for all rows
+ * except multipliers. */
 static double half_scale(double value)
 {
     int exponent = 0;

@@ -36,11 +36,12 @@ typedef struct TalusLemke {
  * used until talus_lemke_clear. Entries of M and q should be about 1. */
 TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
                               TalusLemkeState *state);
-/* Makes one pivot and writes the state after it. */
+/* Makes one pivot and writes the state after it: GOING, SOLVED, RAY (no pivot was made) or BROKEN. */
 TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state);
 void talus_lemke_clear(TalusLemke *l);
 
-/* Writes the z of the current basis, [n], negative values as 0. At the end the basis was factorised anew for it. */
+/* Writes the z of the current basis, [n], negative values as 0. In state SOLVED the basis has been factorised anew for
+ * it. */
 void talus_lemke_point(const TalusLemke *l, double *z);
 /* Writes the direction of the ray, [n], in state RAY. */
 void talus_lemke_ray(const TalusLemke *l, double *z);
