@@ -60,7 +60,7 @@ static const Direct convex[] = {
     {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
     {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* cones and joints */
-    /* prisms, which no direct method takes; lbfgs-fb is not direct, but as insensitive to mass ratios */
+    /* prisms, which no direct method takes; lbfgs-fb is not direct, but mass ratios hardly slow it */
     {TALUS_AUTO_TIGHT, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
 };
 

@@ -8,7 +8,7 @@ typedef struct TalusBest {
     TalusVectors memory;
     double *x;    /* the best iterate */
     double least; /* its residual, in the measure that the caller offers */
-    bool kept;    /* true if x is better than the current iterate */
+    bool kept;    /* true if x is better than the iterate offered last */
 } TalusBest;
 
 /* Reserves memory and forgets the last solve's iterate. */

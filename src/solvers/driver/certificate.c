@@ -41,7 +41,7 @@ typedef struct Search {
     const TalusMetricBlock *metric;
     double *start, *x, *support, *r, *p, *ap;
     int products; /* remaining budget of products */
-    bool relaxed; /* searches the relaxation: friction also under Coulomb's law */
+    bool relaxed; /* delta may have friction at Coulomb blocks, as under ccp */
 } Search;
 
 static double dot(const Search *s, const double *x, const double *y)
@@ -160,7 +160,7 @@ static bool store_certificate(TalusSolve *solve, const double *delta)
     return true;
 }
 
-/* Does what settle() does if joints are eliminated: extends delta by their impulses, tests it on the whole problem. */
+/* Like settle(), where joints are eliminated: extends delta by their impulses and tests it on the whole problem. */
 static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
 {
     const TalusOperator *op = solve->reduced->whole;

@@ -38,6 +38,7 @@ const char *talus_outcome_name(TalusOutcome outcome)
 
 /* ---- what solvers take ---- */
 
+/* Fills *plan. TALUS_ERR_UNSUPPORTED: the solver does not take the problem's laws and sets, or not its backend. */
 static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
                               TalusOuterKind kind, TalusOuterPlan *plan)
 {
@@ -95,9 +96,9 @@ static bool may_ask_more(const TalusSolve *solve, double figure)
 }
 
 /* Measures the result of one call of the algorithm. Outcome converged: figure plus rounding is within the tolerance;
- * budget: the algorithm claims convergence but misses it; else the outcome stays. *again: the algorithm must resume,
- * with a tolerance lowered by about half the ratio of tolerance to figure, so that also Siconos's measure, which
- * algorithms do not compute, is reached. */
+ * budget: the algorithm claims convergence but misses it; else the outcome stays. *again: the algorithm must resume.
+ * Its own tolerance is then multiplied by half of (tolerance - rounding) / figure, at least 0.01 and at most 0.5: thus
+ * it reaches even Siconos's measure, which it does not compute. */
 static TalusStatus judge(TalusSolve *solve, bool *again)
 {
     TalusSolveInfo *info = solve->info;
@@ -166,6 +167,8 @@ static Bytes begin_counting(const TalusSolve *solve)
     return (Bytes){talus_memory_now(), backend_bytes(solve)};
 }
 
+/* Raises info->memory_bytes to the peak of this stage, what the solver held before included, and updates
+ * solver->held. */
 static void count_memory(TalusSolve *solve, Bytes before)
 {
     TalusSolveInfo *info = solve->info;
@@ -293,7 +296,7 @@ static bool is_solved(const TalusSolve *solve)
            solve->info->outcome == TALUS_OUTCOME_INFEASIBLE;
 }
 
-/* True if no stage may follow. One solver always begins, however late it is. */
+/* True if no stage may follow; the first stage begins however late it is. */
 static bool is_over(const TalusSolve *solve)
 {
     const int done = solve->info->iterations;

@@ -256,6 +256,7 @@ static double next_share(const TalusSolve *s, Damping *d, double now)
     return d->share;
 }
 
+/* Loop of De Saxce's shifts; removes them at the end. */
 static TalusStatus shift(TalusSolve *s)
 {
     TalusStatus status = TALUS_OK;
@@ -275,6 +276,7 @@ static TalusStatus shift(TalusSolve *s)
     return status;
 }
 
+/* Tresca's loop: Coulomb blocks are prisms already; their estimates move between inner solves. */
 static TalusStatus tresca(TalusSolve *s)
 {
     Damping damping = damping_of(s);

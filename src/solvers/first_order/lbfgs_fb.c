@@ -301,8 +301,8 @@ static bool last_iteration(const TalusSolve *s)
     return s->info->iterations + 1 >= s->options->max_iterations;
 }
 
-/* Asks the infeasibility monitor for a check whenever |z|^2 = x2 is 16 times that at the last request: quasi-Newton
- * steps diverge faster than at its snapshots, whose distance doubles, it could see. */
+/* Asks the infeasibility monitor for a check whenever |z|^2 = x2 is more than 16 times that at the last request:
+ * quasi-Newton iterates diverge within few iterations, and its own snapshots would come too late. */
 static void suspect(Run *run, double x2)
 {
     if (x2 > 16.0 * run->checked2) {

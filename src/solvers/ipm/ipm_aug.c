@@ -1,6 +1,7 @@
 /* solvers/ipm/ipm_aug.c - interior point on the augmented system, petra-2009 Eq. 31 (its OOQP-MA27).
  *
- * Unknowns are the velocities, the yielding s of compliant contacts, then the multipliers:
+ * Unknowns are the velocities v, the yielding s of compliant contacts, then the multipliers lambda (problem/qp.h has A,
+ * ipm_system.h T and r):
  *     [ M        A' ] [  dv      ]   [ 0 ]
  *     [   E^-1   1' ] [  ds      ] = [ 0 ]
  *     [ A   1   -T  ] [ -dlambda ]   [ r ]

@@ -121,7 +121,7 @@ static TalusStatus coarsen(TalusAmg *amg, int k, int *count)
     return TALUS_OK;
 }
 
-/* Adds the level below `k`; *more: false if none is worthwhile. */
+/* Adds level k + 1; *more: false if none is worthwhile. */
 static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
 {
     TalusAmgLevel *l = &amg->level[k], *next = l + 1;

@@ -36,8 +36,7 @@ enum { MAX_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
 static const double GROW = 4.0, RISE = 2.0;
 static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
 static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* adapt `inner` */
-static const double SLOW =
-    0.5; /* |f| at the new centre over the old: above, rho may go below RHO_MIN */
+static const double SLOW = 0.5;     /* fall of |f| from centre to centre that counts as progress */
 static const double SUSPECT = 1e-5; /* rho below which growing impulses may grow without bound */
 
 typedef struct Params {

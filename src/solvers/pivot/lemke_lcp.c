@@ -70,6 +70,8 @@ static int exponent_of(double x)
     return e;
 }
 
+/* Sets c->speed and the blocks' units of impulse: powers of two near the largest |q|, and near that over the block
+ * scale. */
 static void set_units(TalusContactLcp *c, const TalusOperator *op, const double *q)
 {
     double max = 0.0;
