@@ -43,9 +43,9 @@ typedef struct TalusSolverType {
     bool through_products;
     const TalusParam *params;
     int param_count;
-    size_t param_size; /* bytes of the parameter struct */
-    size_t state_size; /* bytes of the state, which is saved and starts as zeros */
-    size_t work_size;  /* bytes of the workspace struct; zeros at first, kept from solve to solve */
+    size_t param_size;      /* bytes of the parameter struct */
+    size_t state_size;      /* bytes of the state, which is saved and starts as zeros */
+    size_t work_size;       /* bytes of the workspace, which starts as zeros and is kept */
     const TalusPart *parts; /* solvers to hand over to; NULL: none */
     TalusStatus (*solve)(TalusSolve *solve);
     const void *variant; /* data that differs between solvers with the same `solve`; NULL: none */

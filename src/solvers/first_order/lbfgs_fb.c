@@ -448,6 +448,7 @@ static bool stuck(Run *run)
 
 /* ---- the solve ---- */
 
+/* Sets x = P(gamma / s), its gradient and residual, and z = x. Counts an iteration; true to go on. */
 static bool begin(Run *run)
 {
     TalusSolve *s = run->s;

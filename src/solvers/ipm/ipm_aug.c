@@ -41,6 +41,7 @@ static double half_scale(double value)
     return ldexp(1.0, -(exponent - (exponent & 1)) / 2);
 }
 
+/* Writes the rows of M, scaled, and s->base of its unknowns. Returns the number of entries written. */
 static int32_t add_masses(const TalusIpmSystem *s, TalusSparse *a)
 {
     const TalusJacobian *j = &s->qp->bodies;
@@ -61,6 +62,7 @@ static int32_t add_masses(const TalusIpmSystem *s, TalusSparse *a)
     return at;
 }
 
+/* Writes the rows of E^-1, scaled, from entry `at` on. Returns the number of entries so far. */
 static int32_t add_yields(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
 {
     for (int i = 0; i < s->qp->blocks; i++)

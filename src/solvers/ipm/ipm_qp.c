@@ -153,6 +153,7 @@ typedef struct Reach {
     bool slack;    /* its w blocks, not its lambda */
 } Reach;
 
+/* Returns how far lambda and w can go along dl, dw, at most 1, and what blocks them. */
 static Reach reach(const TalusIpm *ipm, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];

@@ -17,6 +17,7 @@ enum { Y, IMAGE, R, Z, P, BP, AP }; /* BP: the matrix times P; IMAGE, AP: (N + E
 
 /* ---- form contacts ---- */
 
+/* Sets the pattern of the lower triangle of G'(N + E) G + I: that of N + E. */
 static TalusStatus contacts_pattern(TalusSocSystem *y)
 {
     const TalusBlockMatrix *a = &y->matrix;
@@ -100,6 +101,8 @@ static void block_columns(const TalusSocSystem *y, int i, int32_t *from, int32_t
     *to = d->start[y->rows * (i + 1)];
 }
 
+/* Sets the pattern of the lower triangle: blocks of M, then for each row of a block its body velocities and own
+ * rows. */
 static TalusStatus bodies_pattern(TalusSocSystem *y)
 {
     const TalusSparse *d = &y->jacobian.transposed;
@@ -234,6 +237,7 @@ TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocF
 
 /* ---- solving ---- */
 
+/* Writes G of every block by columns: the impulse of a unit of y along each axis; 0 in unused rows and columns. */
 static void set_scalings(TalusSocSystem *y, const TalusSocBlock *block)
 {
     const int m = y->rows;

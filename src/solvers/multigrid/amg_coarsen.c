@@ -138,6 +138,7 @@ static void decide(Queue *q, int32_t *coarse, int32_t i, const TalusSparse *stro
             revalue(q, strong->column[k], -1);
 }
 
+/* Splits the rows that take part into COARSE and FINE by value, greedily; all others become FINE. */
 static TalusStatus first_pass(TalusAmgLevel *l, const TalusSparse *strong)
 {
     int n = l->a.rows;

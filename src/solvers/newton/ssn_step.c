@@ -196,6 +196,7 @@ static void solve_blocks(TalusSsn *w, const double *x, bool again)
     talus_fronts_solve(&w->fronts, w->vector[TALUS_SSN_D]);
 }
 
+/* Computes D and ND, and for map=normal DY, from F at gamma; `again`: with the last factor. */
 static TalusStatus find_direction(TalusSsn *w, TalusSolve *s, bool again)
 {
     if (w->moving)

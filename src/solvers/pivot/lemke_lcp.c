@@ -167,6 +167,7 @@ static TalusStatus reserve_column(TalusContactLcp *c, int near, int j, int32_t a
     return TALUS_GROW(c->lcp.value, size, (size_t)at, "matrix of the LCP");
 }
 
+/* Fills M by columns, block column by block column; a Coulomb block ends with the column of its slip speed. */
 static TalusStatus fill_matrix(TalusContactLcp *c, const TalusSparse *t)
 {
     int32_t at = 0;

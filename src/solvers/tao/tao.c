@@ -382,6 +382,7 @@ static TalusStatus fail(const Run *run, const TalusTaoResult *result)
                              "PETSc: %s", result->text);
 }
 
+/* Runs TAO once from z = 0, with our callbacks, and counts its peak memory. */
 static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *result)
 {
     TalusTaoWork *w = run->w;
@@ -433,6 +434,7 @@ static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterati
     return TALUS_OK;
 }
 
+/* Runs TAO in rounds, each from the last x as x0, until the solve must end. */
 static TalusStatus solve_rounds(Run *run, const TalusTaoModule *module)
 {
     run->w->speed = 1.0;
