@@ -2,13 +2,13 @@
  *
  * Steps of worlds have a reference speed and start from the impulses of the last step. They use sweeps for tolerances
  * down to LOOSE of that speed and apgd down to TIGHT. Tighter tolerances, and problems without a reference speed, begin
- * with lbfgs-fb, the first-order method of fewest products; Coulomb's law always begins with apgd. If a direct method
- * takes the problem (find_direct), it follows after about as many iterations as it is worth on a bed of spheres. Then
- * easy and hard beds both take at most about twice the time of the method that suits them best, and tall stacks are
- * solved, on which first order may exhaust the budget at any tolerance. Small problems without a reference speed that
- * need many digits go to the direct method at once. Steps of worlds are mostly too easy for that; small ones with heavy
- * bodies among light ones give first order at most an eighth of the budget. Measurements are in
- * docs/explanation/default-solver.md.
+ * with lbfgs-fb, the first-order method of fewest products; Coulomb's law begins with apgd, or with prox for an
+ * explicit matrix of at most PROX_BLOCKS blocks. If a direct method takes the problem (find_direct), it follows after
+ * about as many iterations as it is worth on a bed of spheres. Then easy and hard beds both take at most about twice
+ * the time of the method that suits them best, and tall stacks are solved, on which first order may exhaust the budget
+ * at any tolerance. Small problems without a reference speed that need many digits go to the direct method at once.
+ * Steps of worlds are mostly too easy for that; small ones with heavy bodies among light ones give first order at most
+ * an eighth of the budget. Measurements are in docs/explanation/default-solver.md.
  *
  * Problems with free joints begin with a first-order method, for which the joints are eliminated (driver.c), unless the
  * options keep joints.

@@ -12,7 +12,7 @@
  * Gamma is the parameter `gamma`, a_f the step to the boundary. A step on the face or a proportioning takes one
  * product, an expansion two. Convergence is finite on a face, linear overall. The paper's method is unscaled
  * (metric=none) and meant for bounds; Kucera's own takes any separable convex set. On cones, sliding contacts are
- * active: they move only by projected gradients, and converge as slowly. */
+ * active: they move only by projected gradients, and converge as slowly as these. */
 #include "solvers/face/face.h"
 
 #include <math.h>

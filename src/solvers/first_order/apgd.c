@@ -6,8 +6,8 @@
  * kept from solve to solve and lowered by the factor `forget` each time. It is raised at once when two consecutive
  * gradients show a larger curvature |g - g'| / |x - x'| and the difference exceeds rounding (backend/momentum.h). Under
  * Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
- * needed, and momentum has a bound that follows the residual. There is no test on the objective, whose differences
- * vanish in rounding at a relative accuracy of about 1e-8 of x. One product per iteration. */
+ * needed, and momentum has a bound that follows the residual. There is no test on the objective, whose changes vanish
+ * in rounding once x is accurate to a relative 1e-8 or so. One product per iteration. */
 #include "solvers/driver/chunk.h"
 
 #include "backend/run.h"

@@ -1,7 +1,7 @@
 /* solvers/first_order/jacobi.c - projected Jacobi iteration.
  *
  *     gamma <- gamma + lambda (P(gamma - omega eta g) - gamma),   g = (N + E) gamma + q,
- * with eta = rows / trace of each block's diagonal part of N + E: heyn-2012 Eq. (12) (whose sign in front of omega is
+ * with eta = rows / trace of each block's diagonal block of N + E: heyn-2012 Eq. (12) (whose sign in front of omega is
  * wrong: it must be minus) and negrut-2009 Eq. (15) without the inner sum. One product per iteration. Converges for
  * small omega, slowly. */
 #include "solvers/driver/chunk.h"

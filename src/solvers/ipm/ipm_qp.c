@@ -269,7 +269,7 @@ TalusStatus talus_ipm_step(TalusIpm *ipm)
 
 /* ---- starting points ---- */
 
-/* Raises all lambda times scale by one amount and all w by another, so that both are not negative; then each by half
+/* Raises all lambda times scale by one amount and all w by another, so that none is negative; then each by half
  * the sum of products over the sum of the other, which balances the two (Mehrotra 1992), or by ipm->speed where that is
  * 0. */
 static void move_inside(TalusIpm *ipm)

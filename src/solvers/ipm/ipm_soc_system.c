@@ -92,8 +92,8 @@ static void contacts_fill(TalusSocSystem *y, const TalusSocBlock *block, double 
 
 /* ---- form bodies ---- */
 
-/* Writes the range of D''s entries in the last row of block i: their columns, velocities of its bodies, include those
- * of the other rows. */
+/* Writes the range of the entries of D' in the last row of block i. Their columns, velocities of its bodies, include
+ * those of its other rows. */
 static void block_columns(const TalusSocSystem *y, int i, int32_t *from, int32_t *to)
 {
     const TalusSparse *d = &y->jacobian.transposed;

@@ -141,8 +141,8 @@ static bool takes_part(const TalusAmg *amg, int i)
            (!amg->truncate || talus_amg_inside(l, i));
 }
 
-/* Builds the levels if there are none, or if more than the share `refresh` of the rows that take part should newly do
- * so or no longer. */
+/* Builds the levels if there are none, or if the rows that take part have changed by more than the share `refresh` of
+ * their number. */
 static TalusStatus refresh(TalusAmg *amg)
 {
     TalusAmgLevel *l = &amg->level[0];

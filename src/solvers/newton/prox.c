@@ -2,9 +2,10 @@
  *
  * A proximal step takes the centre c to a solution x of the same problem with velocities
  *     u(x) = (N + E) x + q + rho D (x - c),
- * with D the block scales. N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and x = c solves
- * the problem itself. Newton's method solves each step on the natural map f of all blocks (natural_map.h), whose
- * Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per step, ordered once per solve (linalg/fronts.h).
+ * with D the block scales. N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and a step that
+ * ends at x = c has solved the problem itself. Newton's method solves each step on the natural map f of all blocks
+ * (natural_map.h), whose Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per step, ordered once per
+ * solve (linalg/fronts.h).
  *
  * The rules. |f| is in m/s; the scale of a block is the diagonal of the proximal problem, d (1 + rho). Newton steps are
  * full at first: across kinks, where blocks change between open, sliding and sticking, |f| may rise for a step or two,

@@ -36,8 +36,8 @@ typedef struct TalusContactLcp {
     TalusLcpBlock *block;
     double (*corner)[2]; /* corners of the sections for mu = 1 */
     double speed;        /* unit of velocities */
-    /* work: column j of blocks of N + E: its block rows, rising; j for each block row that is in it; its blocks by
-     * row */
+    /* work for column j of blocks of N + E: near: its block rows, rising; mark: j for these rows; part: its blocks, by
+     * block row */
     int32_t *near, *mark;
     double (*part)[9];
 } TalusContactLcp;
