@@ -12,7 +12,7 @@
 enum {
     CHUNK_BYTES = 12288,
     FILE_LIMIT = INT_MAX
-}; /* whole base64 groups; much larger than any key */
+}; /* of values encoded at a time; of a file that talus_vtp_key reads */
 
 #define KEY_MARK "<DataArray type=\"UInt64\" Name=\"key\" NumberOfTuples=\"1\" format=\"ascii\">"
 
