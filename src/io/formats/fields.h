@@ -38,10 +38,7 @@ typedef struct TalusField {
     bool lasting;  /* constant during a body's life */
 } TalusField;
 
-enum {
-    TALUS_FIELD_BYTES = 32,
-    TALUS_FIELD_TEXT = 128
-}; /* enough for a field's values in one row */
+enum { TALUS_FIELD_BYTES = 32, TALUS_FIELD_TEXT = 128 }; /* capacity for a field in one row */
 
 typedef struct TalusFieldList {
     const TalusField *field;
@@ -63,8 +60,7 @@ int talus_field_components(const TalusField *field);
 const char *talus_field_letters(const TalusField *field);
 size_t talus_field_type_size(TalusFieldType type);
 
-/* Writes the values of one row (body or contact) into `out` in the field's type. Returns the bytes, <=
- * TALUS_FIELD_BYTES. */
+/* Writes the values of one row (body or contact) into `out` in the field's type. Returns the number of bytes. */
 size_t talus_field_put(const TalusField *field, const TalusFramesHead *head,
                        const TalusSnapshot *snapshot, int row, void *out);
 /* Writes the values of one row as text, separated by `separator`; reals have 17 digits. Returns the length. */

@@ -2,8 +2,8 @@
  *
  * Columns have the names that OVITO maps to its properties. c_orient[1..4] is a quaternion x y z w. c_shape[1..3] is
  * OVITO's Aspherical Shape: half extents of a box; semi-axes of an ellipsoid; radius, radius and whole height of a
- * cylinder, a cone or the straight part of a capsule; zero for a sphere and for shapes that OVITO lacks. The type is 1
- * + the index of the shape, because OVITO chooses what to draw per type. Other columns have the names of fields.c. */
+ * cylinder, a cone or the straight part of a capsule; zero for a sphere and for shapes that OVITO lacks. The type is
+ * the index of the shape + 1, because OVITO chooses what to draw per type. Other columns have the names of fields.c. */
 #include "base/memory.h"
 #include "geometry/bounds.h"
 #include "geometry/kinds.h"

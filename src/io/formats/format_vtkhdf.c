@@ -48,7 +48,7 @@ typedef struct Hdf {
     TalusPeriod period;    /* from the first frame's head */
     TalusRows rows;
     Frame frame;
-    int64_t *ids;       /* [points + 1]: 0, 1, 2, ...: values of Connectivity and Offsets */
+    int64_t *ids;       /* [points of a frame + 1]: 0, 1, 2, ..., for Connectivity and Offsets */
     H5E_auto2_t report; /* HDF5's error handler and its argument, restored on close */
     void *report_to;
 } Hdf;

@@ -35,8 +35,7 @@ typedef struct Vtp {
     TalusVtpSurface shape_surface, wall_surface;
     TalusRows rows;
     Chains chain;
-    uint64_t shapes_key,
-        walls_key; /* keys of the last files; 0: no file, or one not to be shown again */
+    uint64_t shapes_key, walls_key; /* keys of the last files; 0: none, or not to be shown again */
 } Vtp;
 
 static const char *const series_names[] = {"bodies", "contacts", "chains", "shapes", "walls"};
