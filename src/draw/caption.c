@@ -1,4 +1,4 @@
-/* draw/caption.c - caption at the bottom: title, time, number of bodies on the left; meaning of colours on the
+/* draw/caption.c - caption at the bottom: title, time, number of bodies to the left, meaning of colours to the
  * right. */
 #include "draw/picture.h"
 #include "draw/text.h"

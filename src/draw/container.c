@@ -13,8 +13,7 @@ enum { GHOST_MOST = 1 << 16, BODY_MOST = 8192 };
 
 enum { SPHERE_SEGMENTS = 64 };
 
-#define GROUND_COSINE \
-    0.8660254037844386 /* a plane within 30 degrees of level, facing up, is level */
+#define GROUND_COSINE 0.8660254037844386 /* of 30 degrees, the slope up to which a plane is level */
 
 /* ---- triangles and lines ---- */
 

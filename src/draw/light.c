@@ -20,8 +20,7 @@
 
 enum { MAX_SKY = 4, BAND = 16, MANY = 30000, VERY_MANY = 300000 };
 
-#define GOLDEN \
-    0.61803398874989484820 /* golden ratio - 1: its multiples modulo 1 fill [0, 1) evenly */
+#define GOLDEN 0.61803398874989484820 /* its multiples modulo 1 fill [0, 1) evenly */
 
 /* Effort for a picture: the more bodies, the fewer passes. */
 typedef struct Plan {
@@ -36,10 +35,9 @@ typedef struct Expose {
     TalusRaster seen, chains, walls; /* seen: bodies; walls: only if the container is shown */
     TalusLamp key, sky[MAX_SKY];
     float sky_light[MAX_SKY]; /* of each direction d: 4 (a + b d.up) / directions of the pass */
-    float *
-        transmitted; /* [pixels]: share of light that ghosts transmit; NULL without walls and lines */
-    float *light;    /* mean of the passes, summed up as talus_picture_expose describes it */
-    TalusF3 ghost;   /* colour of ghosts, linear light */
+    float *transmitted; /* [pixels]: share of light that ghosts let through; NULL: no ghosts */
+    float *light;       /* mean of the passes, summed up as talus_picture_expose describes it */
+    TalusF3 ghost;      /* colour of ghosts, linear light */
     TalusGround ground;
     float edge;        /* width of lines on either side of sharp edges, m at depth 1 m */
     float decode[256]; /* linear light of each sRGB number */

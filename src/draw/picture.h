@@ -51,10 +51,9 @@ typedef struct TalusPicture {
     TalusVec3 origin;
     TalusSolids bodies, chains;
     TalusSolids walls; /* triangles of fixed bodies; they cast no shadow */
-    bool
-        fixed_solid; /* fixed bodies with an inside are in `bodies`; else in `walls`, unless hidden */
-    double low, high; /* ends of the colour scale */
-    TalusLine *line;  /* edges of the container */
+    bool fixed_solid;  /* fixed bodies with an inside are in `bodies`; else in `walls` or hidden */
+    double low, high;  /* ends of the colour scale */
+    TalusLine *line;   /* edges of the container */
     int line_count;
     bool ground; /* true if the plane of the next two members receives shadows */
     TalusF3 ground_point, ground_normal;

@@ -108,8 +108,7 @@ static void measure_facet(const TalusPolyhedron *p, TalusFacet *f, float *turn)
 typedef struct Side {
     TalusF3 low, high;
     int32_t corner, facet;
-    int32_t
-        vertices; /* sum of the vertex indices of its ends; differs only if they are not shared */
+    int32_t vertices; /* sum of the vertex indices of its ends; equal if two facets share these */
 } Side;
 
 static int compare_points(TalusF3 p, TalusF3 q)
@@ -213,8 +212,7 @@ static TalusStatus build(const TalusMesh *mesh, int from, int to, TalusVec3 midd
     float turn = 0.0f;
     for (int f = 0; f < p->facets; f++)
         measure_facet(p, &p->facet[f], &turn);
-    p->deviation =
-        0.25f * turn; /* height of an arc of angle a: 1 - cos(a / 2), about (1 - cos(a)) / 4 */
+    p->deviation = 0.25f * turn; /* height of an arc a: 1 - cos(a / 2), about (1 - cos(a)) / 4 */
     double whole = 4.0 / 3.0 * TALUS_PI * half.x * half.y * half.z;
     p->ellipsoid = whole > 0.0 ? (float)cbrt(volume_of(mesh, from, to, middle) / whole) : 1.0f;
     return find_sharp(p);

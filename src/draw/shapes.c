@@ -52,8 +52,7 @@ static int start_of(const TalusMesh *mesh, int piece)
     return start;
 }
 
-/* Makes piece `which` of a figure: a polyhedron per level, all relative to the middle of the box at the finest
- * level. */
+/* Makes piece `which` of a figure: a polyhedron per level, all relative to the middle of the finest level's box. */
 static TalusStatus make_piece(TalusPicture *picture, const TalusFigure *figure, int which,
                               TalusPiece *out)
 {

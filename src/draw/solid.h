@@ -64,11 +64,10 @@ TalusCut talus_cut_in_view(const TalusCut *cut, const TalusView *view);
 typedef struct TalusViewedSolid {
     TalusF3 centre, half, axis[3]; /* half, axis: as in TalusForm; not set for a sphere */
     float radius;
-    int kind; /* TalusFormKind; -1: a sphere */
-    const TalusPolyhedron
-        *polyhedron;       /* coarsest level that is fine enough, else the finest; else NULL */
-    const TalusF3 *normal; /* of a triangle's corners, world frame */
-    TalusOpaqueFrom opaque_from; /* triangles */
+    int kind;                          /* TalusFormKind; -1: a sphere */
+    const TalusPolyhedron *polyhedron; /* coarsest level that is fine enough, else the finest */
+    const TalusF3 *normal;             /* of a triangle's corners, world frame */
+    TalusOpaqueFrom opaque_from;       /* triangles */
     const TalusView *view;
 } TalusViewedSolid;
 
