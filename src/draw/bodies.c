@@ -26,7 +26,7 @@ static TalusSolid *add_solid(TalusSolids *solids, TalusF3 centre, double radius,
     return solid;
 }
 
-/* Gives a solid the form of a box with half extents `half`, rotated by q, and the radius of its bounding sphere. */
+/* Gives a solid a form of this kind, whose box has half extents `half` and rotation q, and the box's radius. */
 static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind kind,
                            TalusVec3 half, TalusQuat q)
 {
@@ -168,7 +168,8 @@ static double min_chain_force(const TalusSnapshot *s)
     return s->fields & TALUS_SNAPSHOT_CONTACTS && loaded ? sum / loaded : 0.0;
 }
 
-/* Sets *count to the number of forces above `least`; picture->high, unless given, to their 99th percentile, rounded. */
+/* Sets *count to the number of forces above `least` and picture->high, unless it is given, to their 99th percentile,
+ * rounded up by talus_nice_number; 1 N if there are none. */
 static TalusStatus measure_chains(TalusPicture *picture, double least, int *count)
 {
     const TalusSnapshot *s = picture->snapshot;

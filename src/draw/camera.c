@@ -67,7 +67,7 @@ static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, do
 }
 
 /* Sets the range outside of which moving bodies are ignored by bounds and camera: usual_range of each axis, enlarged on
- * either side by the largest of the three widths; unlimited for few bodies. Others would be too small to see. */
+ * either side by the largest of the three widths; unlimited for few bodies. One body far away would shrink the rest. */
 static void set_inlier_range(TalusPicture *picture)
 {
     double *low = picture->inlier_low, *high = picture->inlier_high, reach = 0.0;
@@ -162,7 +162,7 @@ typedef struct Span {
     double slope;       /* tangent of half the field of view */
 } Span;
 
-/* Includes the sphere with coordinates a, c of its centre in the fit. */
+/* Includes a sphere in the fit; a and c are the coordinates of its centre. */
 static void widen(Span *span, double a, double c, double radius)
 {
     double more = radius * sqrt(1.0 + span->slope * span->slope);
@@ -173,7 +173,7 @@ static void widen(Span *span, double a, double c, double radius)
         span->right = right;
 }
 
-/* Range of the picture in one direction that bodies cover, as slopes of rays from the eye against the view axis. */
+/* Range of the picture in one direction that bodies cover, as slopes of rays from the eye relative to the view axis. */
 typedef struct Seen {
     double low, high;
 } Seen;

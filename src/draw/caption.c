@@ -1,5 +1,4 @@
-/* draw/caption.c - caption at the bottom: title, time, number of bodies to the left, meaning of colours to the
- * right. */
+/* draw/caption.c - caption at the bottom: title, time and bodies on the left, meaning of colours on the right. */
 #include "draw/picture.h"
 #include "draw/text.h"
 

@@ -149,6 +149,7 @@ static TalusVec3 point_above(const TalusFigure *figure, TalusVec3 up)
     return talus_madd(talus_scale(0.5, talus_add(b.lo, b.hi)), above + talus_norm(half), up);
 }
 
+/* Adds a mesh to the walls, opaque where its normals point away from the eye, and its edges to the lines. */
 static TalusStatus add_mesh(TalusPicture *picture, const TalusMesh *mesh, const TalusPlacement *p,
                             const TalusVec3 *from)
 {

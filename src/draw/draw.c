@@ -30,7 +30,7 @@ typedef struct Develop {
     float background[3];
 } Develop;
 
-/* Converts rows of linear light to sRGB: over the background in 3 channels, no longer premultiplied in 4. */
+/* Converts rows of linear light to sRGB: with 3 channels over the background, with 4 divided by the opacity. */
 static void develop_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Develop *d = context;

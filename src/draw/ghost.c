@@ -63,7 +63,7 @@ static Sheet sheet_of(const TalusViewedSolid *wall)
     return r;
 }
 
-/* Draws triangle `index` of the walls in rows top <= y < bottom, unless it is opaque from here. */
+/* Draws triangle `index` of the walls in rows top <= y < bottom, unless the container is shown and it is opaque. */
 static void draw_wall(const GhostJob *job, int index, int top, int bottom)
 {
     Splat s = job->splat[index];

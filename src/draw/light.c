@@ -1,14 +1,14 @@
 /* draw/light.c - exposes a picture pass by pass.
  *
  * Light from a point with colour c and normal n towards the eye, where nothing obstructs the lamps; l is the direction
- * to the key light, h half way between l and the direction to the eye; the rest are the constants TALUS_*_LIGHT and
- * TALUS_GLOSS of palette.h:
+ * to the key light, h half way between l and the direction to the eye; the last term is 0 unless n.l > 0; the names
+ * are the constants TALUS_*_LIGHT and TALUS_GLOSS of palette.h:
  *
- *     c (least + key max(0, n.l) + ground + (sky - ground) (1 + n.up) / 2)  +  gloss (n.h)^40, if n.l > 0
+ *     c (least + key max(0, n.l) + ground + (sky - ground) (1 + n.up) / 2)  +  gloss (n.h)^40
  *
- * The terms of sky and ground are those of a sky with radiance a + b d.up in direction d, all around: the mean over the
- * sphere of 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. The sky is sampled in equally spread directions, a few in
- * each pass, each with a depth map. */
+ * The terms of sky and ground are those of a sky all around with radiance a + b d.up in direction d, where a =
+ * (sky + ground) / 2 and b = 3/4 (sky - ground): the mean over the sphere of 4 (a + b d.up) max(0, n.d) is
+ * a + 2/3 b n.up. The sky is sampled in equally spread directions, a few in each pass, each with a depth map. */
 #include "draw/ghost.h"
 #include "draw/ground.h"
 #include "draw/lamp.h"
@@ -166,6 +166,7 @@ static Colour solid_colour(const Expose *e, const TalusSolids *solids, const Tal
     return c;
 }
 
+/* True if a wall of a shown container is nearer than the nearest body. */
 static bool sees_wall(const Expose *e, size_t pixel)
 {
     return e->walls.depth && e->walls.depth[pixel] < e->seen.depth[pixel];

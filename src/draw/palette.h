@@ -34,7 +34,7 @@ uint32_t talus_palette_identity(TalusBodyId id);
 
 typedef struct TalusTheme {
     uint32_t background, ink, muted; /* --ground, --text, --muted of apps/look/tokens.css */
-    uint32_t fixed, ghost, veil;     /* fixed bodies; ghost containers; bodies behind chains */
+    uint32_t fixed, ghost, veil; /* fixed bodies; ghost containers; moving bodies beside chains */
     /* opacity of a ghost wall seen face on, seen edge on, and of the lines along its edges */
     float ghost_face, ghost_edge, ghost_line;
 } TalusTheme;
@@ -53,7 +53,7 @@ const TalusTheme *talus_theme(bool dark);
 #define TALUS_GLOSS 0.10f        /* brightest reflection of the key light */
 #define TALUS_SHADOW_ON_GROUND 0.50f /* opacity of a full shadow */
 
-/* Sharp edges of boxes and cylinders are lines that remove this share of the light. */
+/* Sharp edges of polyhedra are drawn as lines with this share of the light removed. */
 #define TALUS_EDGE_SHADE 0.40f
 #define TALUS_EDGE_WIDTH 1.1 /* on either side of the edge, pixels of a picture 1200 high */
 

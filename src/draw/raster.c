@@ -85,7 +85,7 @@ Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view)
     if (placed.kind == TALUS_FORM_TRIANGLE)
         splat.near =
             placed.centre.z + fminf(placed.axis[0].z, fminf(placed.axis[1].z, placed.axis[2].z));
-    if (!(splat.near > 1e-6f * solid->radius)) /* the eye is inside, or the solid is behind it */
+    if (!(splat.near > 1e-6f * solid->radius)) /* it reaches to the eye or behind it */
         return splat;
     Rectangle r = placed.kind < 0 ? sphere_rectangle(view, placed.centre, solid->radius)
                                   : form_rectangle(view, &placed);
@@ -219,6 +219,8 @@ static bool is_hidden(Tile *tile, const Splat *s)
     return hidden;
 }
 
+/* Draws solid `index` within the tile, unless it is hidden. Spheres that are not cut have fast loops: in pictures,
+ * which are perspective with hits, and in depth maps, which are parallel without hits. */
 static void draw_splat(Tile *tile, int32_t index)
 {
     const Job *job = tile->job;

@@ -45,9 +45,9 @@ static void widen_rows(const Splat *s, Rows *rows, int first, int end)
         add_row(s, rows, rows->end++);
 }
 
-/* Extends the intervals of the rows that the edge from a to b crosses: those whose middle y is at least that of its
- * upper end (less y) and below that of its lower end. x is always computed from the upper end, so that two faces with a
- * common edge agree and each pixel is in exactly one of them. */
+/* Extends the intervals of the rows that the edge from a to b crosses: those whose middle is at or below its upper end
+ * (the smaller y) and above its lower end. x is always computed from the upper end, so that two faces with a common
+ * edge agree and each pixel is in exactly one of them. */
 static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
 {
     if (a.y > b.y || (a.y == b.y && a.x > b.x)) {

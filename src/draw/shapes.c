@@ -1,4 +1,4 @@
-/* draw/shapes.c - prepares the shapes of a head once for all bodies: figures, which are ground, convex pieces. */
+/* draw/shapes.c - prepares the shapes of a head once for all bodies: finds ground, makes polyhedra of convex pieces. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "draw/picture.h"

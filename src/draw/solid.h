@@ -88,8 +88,8 @@ static inline TalusF3 talus_viewed_to_axes(const TalusViewedSolid *solid, TalusF
 }
 
 /* Finds where a ray enters a sphere, tube or triangle (not a polyhedron): sets *t > 0 along the ray and the unit normal
- * there, outward, of a triangle towards the eye, on the face of a cut that of the cut. All arguments are in view
- * coordinates, the cut too. Returns false if the ray misses. */
+ * there: outward; for a triangle towards the eye; where the ray enters by the cut, that of its plane. All arguments are
+ * in view coordinates, the cut too. Returns false if the ray misses. */
 bool talus_viewed_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray, float *t,
                       TalusF3 *normal);
 

@@ -204,7 +204,7 @@ static TalusStatus fill_ids(Hdf *hdf, size_t count)
     return TALUS_OK;
 }
 
-/* Appends the cells of a frame to topology i: a vertex per point for 0 (Vertices), none and an Offset 0 for others. */
+/* Appends the cells of a frame to topology i: a vertex per point if i is 0; else none, but a 0 in Offsets. */
 static bool append_topology(Hdf *hdf, int i)
 {
     char path[PATH_BYTES];

@@ -12,7 +12,7 @@ static const TalusFormat *const table[] = {&talus_format_vtp, &talus_format_vtkh
 struct TalusFormatWriter {
     const TalusFormat *format;
     void *state;
-    TalusDir own; /* directory that the writer opened by path; closed if the caller's is used */
+    TalusDir own; /* opened by the writer itself; stays closed if the caller gave a directory */
 };
 
 int talus_format_count(void)

@@ -18,7 +18,7 @@ typedef struct TalusFormat {
     const char *missing; /* library that this build lacks: only `remove` is called; NULL: none */
     unsigned fields;     /* TalusSnapshotField bits that snapshots should have */
     size_t state_size;
-    /* Starts empty files in `dir`; with `resume` keeps existing ones up to `time`. `dir` outlives the writer. */
+    /* Starts anew in `dir`, which outlives the writer; with `resume` keeps existing frames up to `time`. */
     TalusStatus (*open)(void *state, TalusDir *dir, bool resume, double time);
     TalusStatus (*add)(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot);
     TalusStatus (*sync)(void *state);

@@ -32,7 +32,7 @@ typedef struct TalusSeries {
     const char *name;
     TalusDir *dir, *frames;
     TalusGrowing list; /* the collection; closed before the first frame */
-    int count, files;  /* frames; number of the next file, fewer than frames if some share a file */
+    int count, files;  /* number of frames; of the next file, less if frames share files */
     int synced;        /* files below this number are synced to the disk */
 } TalusSeries;
 

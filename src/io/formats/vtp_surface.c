@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { SHAPE_SEGMENTS = 32 };      /* of a circle on moving bodies: few, as bodies may be many */
-static const double margin = 0.25; /* of the bounds that clip planes, in widest extents */
+static const double margin = 0.25; /* around the bounds that clip planes, per widest extent */
 
 /* ---- parts ---- */
 

@@ -17,9 +17,9 @@
 #define TALUS_FRAMES_END "TALUSEND"
 
 enum {
-    TALUS_FRAMES_VERSION = 3,    /* version 1 has no figures in heads; 1 and 2 have slots for ids */
+    TALUS_FRAMES_VERSION = 3,    /* 1 has no figures in heads; 1 and 2 have slots in place of ids */
     TALUS_FRAMES_KEY_EVERY = 16, /* at least frames 0, 16, 32, ... of a file are key frames */
-    TALUS_FRAMES_PER_BYTE = 8,   /* a reader refuses a frame with more bodies and chains per byte */
+    TALUS_FRAMES_PER_BYTE = 8,   /* readers refuse more bodies and chains per byte of payload */
     TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */
     TALUS_FRAMES_HEAD_MAX = 1 << 28,      /* maximum bytes of a HEAD */
     TALUS_FIGURE_PER_BYTE = 8, /* the same for vertices, triangles, edges and pieces of a HEAD */
@@ -406,8 +406,8 @@ TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusF
                                    TalusFramesWriter **out);
 TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
                                    TalusFramesWriter **out);
-/* Sync the frames to the disk; check the file. Both fail if it was removed or replaced, sync also if others wrote
- * it. */
+/* Sync the frames to the disk; check the file. Both fail if the file was removed or replaced, syncing also if another
+ * process changed it. */
 TalusStatus talus_frames_sync(const TalusFramesWriter *writer);
 TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 
@@ -447,7 +447,7 @@ struct TalusFrames {
 };
 
 /* If *frames is NULL, opens the frames of the file `fd`; else replaces its file by `fd` and finds the frames added
- * since the last scan. Takes over `fd`. `path` is kept by new frames. On failure closes *frames and sets it to NULL. */
+ * since the last scan. Takes over `fd`; copies `path` if *frames is NULL. On failure frees *frames and sets it NULL. */
 TalusStatus talus_frames_follow(TalusFrames **frames, int fd, const char *path);
 /* Finds the chunks from `frames->end` on; all if no frame is known or the last known one has changed. */
 TalusStatus talus_frames_scan(TalusFrames *frames);

@@ -63,8 +63,8 @@ static void to_orientation(TalusQuat q, const int16_t *before, int16_t out[4])
     }
 }
 
-/* Returns the radius as stored. Lean frames keep 6 mantissa bits: the error, at most 1 / 128 of the radius, is below
- * the grid step of a body of median size, and the two lower bytes are 0, which deflate to almost nothing. */
+/* Returns the radius as stored. Lean frames keep 6 mantissa bits: the error, at most 1 / 128 of the radius, is of the
+ * order of the grid step or less, and the two lower bytes are 0, which deflate to almost nothing. */
 static float to_radius(double radius, bool lean)
 {
     enum { DROP = 23 - 6 };
@@ -336,7 +336,7 @@ static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int
 }
 
 /* Packs the contact points of the chains whose second body is fixed, relative to the first body, in grid steps. Readers
- * find other points on the line of centres, but the centre of a fixed body, as a plane, may be anywhere. */
+ * find other points on the line of centres, but the centre of a fixed body, such as a plane, may be anywhere. */
 static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head,
                                const TalusSnapshot *s, int count)
 {

@@ -172,7 +172,7 @@ static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusC
 
 /* ---- the index ---- */
 
-/* True if the file ends as a finished one; end->index is then where it says the index is, a place within the file. */
+/* True if the file ends as a finished one and the offset of the index that it names, end->index, is within the file. */
 static bool has_end(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
 {
     return size >= sizeof(TalusFileHead) + sizeof(TalusChunk) + sizeof *end &&
@@ -230,8 +230,8 @@ static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
 
 /* ---- opening and refreshing ---- */
 
-/* Sets *torn to whether the frame at `offset` is damaged, as by its checksum. A power failure may leave the last chunk
- * of an unfinished file with its length but without its bytes; the callers then leave it out. */
+/* Sets *torn to whether the frame at `offset` is damaged: its kind, length or checksum is wrong. A power failure may
+ * leave the last chunk of an unfinished file with its length but without its bytes; the callers then leave it out. */
 static TalusStatus check_torn(TalusFrames *f, uint64_t offset, bool *torn)
 {
     TalusChunk chunk;

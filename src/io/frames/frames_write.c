@@ -56,6 +56,7 @@ static TalusStatus set_names(TalusFramesWriter *w, const char *title, const char
     return talus_frames_head_copy(&names, &w->named);
 }
 
+/* Sets title, scene and detail for a new file; `def` may be NULL. */
 static TalusStatus start(TalusFramesWriter *w, const TalusFramesDef *def)
 {
     TALUS_TRY(set_names(w, def ? def->title : NULL, def ? def->scene : NULL));
@@ -110,6 +111,7 @@ static TalusStatus add_row(TalusFramesWriter *w, const TalusIndexRow *row)
     return TALUS_OK;
 }
 
+/* Copies the first `count` frames of the old file to the index of the writer. */
 static TalusStatus take_rows(TalusFramesWriter *w, const TalusFrames *old, int count)
 {
     for (int i = 0; i < count; i++) {
