@@ -178,7 +178,8 @@ typedef struct Seen {
     double low, high;
 } Seen;
 
-/* Includes the rays that touch a sphere; its centre is `across` the view axis and `along` it from the eye. */
+/* Extends the range to the rays that touch a sphere; `across` and `along` the view axis are its centre's
+ * coordinates. */
 static void cover(Seen *seen, double across, double along, double radius)
 {
     double below = along * along - radius * radius;

@@ -36,7 +36,7 @@ int talus_caption_height(const TalusDrawDef *def)
 
 /* ---- numbers ---- */
 
-/* Inserts commas between the thousands of the integer without sign that `text` begins with, as far as `size` allows. */
+/* Inserts commas between the thousands of the unsigned integer that `text` begins with, as far as `size` allows. */
 static void group_thousands(char *text, size_t size)
 {
     size_t length = strlen(text), digits = strspn(text, "0123456789");

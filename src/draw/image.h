@@ -12,7 +12,7 @@ typedef struct TalusImage {
     unsigned char *pixel; /* rows from the top */
 } TalusImage;
 
-/* Allocates an image of zeros; free with talus_image_free. */
+/* Allocates an image of zeros with sides of 1 to TALUS_IMAGE_SIDE_MAX; free with talus_image_free. */
 TalusStatus talus_image_create(int width, int height, int channels, TalusImage *out);
 void talus_image_free(TalusImage *image);
 

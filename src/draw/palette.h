@@ -49,7 +49,7 @@ const TalusTheme *talus_theme(bool dark);
 #define TALUS_KEY_LIGHT 0.82f    /* on an unobstructed face towards the light */
 #define TALUS_SKY_LIGHT 0.50f    /* on an unobstructed face upwards */
 #define TALUS_GROUND_LIGHT 0.32f /* on an unobstructed face downwards */
-#define TALUS_LEAST_LIGHT 0.04f  /* minimum everywhere */
+#define TALUS_LEAST_LIGHT 0.04f  /* added everywhere, in full shadow too */
 #define TALUS_GLOSS 0.10f        /* brightest reflection of the key light */
 #define TALUS_SHADOW_ON_GROUND 0.50f /* opacity of a full shadow */
 

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the outward normal of the triangle of vertices t[0..2]; its length is twice the area. */
+/* Returns the normal, of length twice the area, of the triangle t[0..2]: to the side where this order is
+ * anticlockwise. */
 static inline TalusVec3 talus_area_normal(const TalusMesh *mesh, const int *t)
 {
     TalusVec3 a = mesh->vertex[t[0]];

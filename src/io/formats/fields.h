@@ -51,8 +51,8 @@ extern const TalusFieldList talus_fields_of_bodies, talus_fields_of_contacts;
 /* Returns the field of that name, which must exist. */
 const TalusField *talus_field_named(const TalusFieldList *list, const char *name);
 
-/* True if the field is written for this snapshot. Of bodies: the snapshot has its array, but speed is not written
- * beside velocity. Of contacts: the snapshot has all contacts, not chains only. */
+/* True if files get the field for this snapshot. For a field of bodies the snapshot must have its array; speed is left
+ * out if there is a velocity. For a field of contacts it must have all contacts, not chains only. */
 bool talus_field_present(const TalusField *field, const TalusSnapshot *snapshot);
 /* Returns the number of values per row: 3 for vectors, 4 for quaternions, else 1. */
 int talus_field_components(const TalusField *field);

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* Tested with ParaView 5.11, in its window and by pvpython; tests/paraview.sh runs it. The file must not be called
+/* The script was tested with ParaView 5.11, in its window and by pvpython (tests/paraview.sh). It must not be called
  * paraview.py: Python would then import it in place of ParaView's own module. */
 #define SCRIPT_NAME "show_in_paraview.py"
 extern const char talus_paraview_script[]; /* the text of src/io/formats/show_in_paraview.py */

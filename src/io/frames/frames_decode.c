@@ -52,8 +52,8 @@ static uint32_t slot_of(TalusBodyId id)
     return (uint32_t)(id.number - 1);
 }
 
-/* As unpack_numbers, for files of versions 1 and 2: they store the slot of each body, in ascending order, and how often
- * the slot has been used (generation, from 1). */
+/* As unpack_numbers, for frames of versions 1 and 2. They have arrays INDEX, the slot of each body, in ascending order,
+ * and GENERATION, how often the slot has been used so far, from 1. A body is new if `before` has no such id. */
 static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *before,
                                 TalusFrameState *now)
 {

@@ -210,7 +210,7 @@ typedef struct Codes {
     TalusPrediction prediction;
     const int32_t *value, *guess;
     size_t components;
-    atomic_uint all; /* OR of all codes; its size is the width of the array: 1, 2 or 4 bytes */
+    atomic_uint all; /* OR of all codes; gives the width of the array: 1, 2 or 4 bytes */
 } Codes;
 
 static void fill_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
