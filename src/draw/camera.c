@@ -178,8 +178,7 @@ typedef struct Seen {
     double low, high;
 } Seen;
 
-/* Extends the range to the rays that touch a sphere; `across` and `along` the view axis are its centre's
- * coordinates. */
+/* Extends the range to the rays that touch a sphere with its centre `across` and `along` the view axis. */
 static void cover(Seen *seen, double across, double along, double radius)
 {
     double below = along * along - radius * radius;

@@ -38,9 +38,9 @@ static void dim(const GhostJob *job, size_t pixel, TalusF3 n, TalusF3 d)
     job->transmitted[pixel] *= 1.0f - (theme->ghost_face + rise * slant * slant * slant);
 }
 
-/* A triangle with corners q0, q1, q2 and corner normals n0, n1, n2, in view coordinates, prepared for rays d = (u, v,
- * 1) from the eye. A ray meets it at depth offset / dot(plane, d). The interpolated normal there is along (d . q1 x q2)
- * n0 + (d . q2 x q0) n1 + (d . q0 x q1) n2, which is linear in d. */
+/* A triangle with corners q0, q1, q2 and corner normals n0, n1, n2, in view coordinates, prepared for rays from the eye
+ * along d = (u, v, 1). A ray meets it at depth offset / dot(plane, d). The interpolated normal there is along
+ * (d . q1 x q2) n0 + (d . q2 x q0) n1 + (d . q0 x q1) n2, which is linear in d. */
 typedef struct Sheet {
     TalusF3 plane, normal[3]; /* normal: coefficients of u, v and 1 */
     float offset;

@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the normal, of length twice the area, of the triangle t[0..2]: to the side where this order is
- * anticlockwise. */
+/* Returns the normal of the triangle t[0..2] to the side that sees it anticlockwise; its length is twice the area. */
 static inline TalusVec3 talus_area_normal(const TalusMesh *mesh, const int *t)
 {
     TalusVec3 a = mesh->vertex[t[0]];

@@ -4,8 +4,8 @@
 /* ---- planes in a picture ---- */
 
 /* Coefficients of a linear function of a ray's coordinates (u, v), its x and y at depth 1. At the intersection with a
- * plane n.x = d, at depth t, its value is 1 / t = n.(u, v, 1) / d in a perspective view and -t = (n_x u + n_y v - d) /
- * n_z in a parallel view: the larger, the nearer. */
+ * plane n.x = d, at depth t, its value is 1 / t = n.(u, v, 1) / d in a perspective view and
+ * -t = (n_x u + n_y v - d) / n_z in a parallel view: the larger, the nearer. */
 typedef struct Linear {
     float u, v, one;
 } Linear;

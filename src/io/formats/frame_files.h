@@ -20,8 +20,7 @@ TalusStatus talus_frame_files_sync(const TalusDir *frames, const char *name, con
                                    int first, int end);
 /* First raises *count, the caller's number of files, to 1 + the largest number of a file of that name in the resumed
  * checkpoint's list, if that is more: the caller may have lost or not counted its entries (format_csv.c). Then removes
- * the files from number *count on and adds the others to the directory's list. *count is the number of the next
- * file. */
+ * the files from number *count on and adds the others to the directory's list. The next file has number *count. */
 TalusStatus talus_frame_files_truncate(TalusDir *frames, const char *name, const char *extension,
                                        int *count);
 
