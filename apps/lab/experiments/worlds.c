@@ -67,8 +67,7 @@ static void describe(Worlds *w)
     }
 }
 
-/* Runs the rows until a signal requests a stop; a failed row does not stop the others. Returns the number of failed
- * rows. */
+/* Runs the rows until a signal requests a stop; a failed row does not stop the others. Returns how many failed. */
 static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 {
     int failures = 0;

@@ -21,9 +21,8 @@ typedef struct Verdict {
     char found[LAB_TEXT];    /* text that is shown instead of "held" or "missed"; "": none */
     double target, measured; /* in `unit`; the target is an upper bound */
     const char *unit;
-    double rms,
-        relative; /* residual in m/s, and relative to g h; both are shown only if rms is not NAN */
-    bool failed;  /* the row ended with the error `found` */
+    double rms, relative; /* residual in m/s, and relative to g h; not shown if rms is NAN */
+    bool failed;          /* the row ended with the error `found` */
 } Verdict;
 
 typedef struct Worlds {
@@ -84,8 +83,7 @@ typedef struct WorldsCase {
 
 /* Builds the world of a scene with these assignments. */
 TalusStatus worlds_open(const Worlds *w, const WorldsCase *c, TalusWorld **out);
-/* Creates a copy of the next step's problem, with the world's warm start as its impulses; the copy outlives the
- * world. */
+/* Creates a copy of the next step's problem, with its warm start as impulses; the copy outlives the world. */
 TalusStatus worlds_copy_problem(TalusWorld *world, TalusProblem **out);
 /* Returns |gravity| h, the speed that gravity adds in one step, m/s. */
 double worlds_reference_speed(const TalusWorld *world);

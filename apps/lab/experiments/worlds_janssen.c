@@ -7,8 +7,8 @@
  * the bottom is a mean over the later part of the descent, because the grains load the plate again when it stops. Least
  * squares fit the loads at the weights W of all spheres by Q = S (1 - exp(-W / S)). With lambda the height of a column
  * of weight S, Janssen's K, the ratio of horizontal and vertical stress, is R / (2 mu lambda). The form of Vanel and
- * Clement is fitted as well, in which a weight A is borne as by a liquid, without the wall: Q = W up to W = A, then Q =
- * A + S (1 - exp(-(W - A) / S)). */
+ * Clement is fitted as well, in which a weight A is borne as by a liquid, without the wall: above W = A the load is
+ * Q = A + S (1 - exp(-(W - A) / S)), below it Q = W. */
 #include "worlds.h"
 
 #include <math.h>
