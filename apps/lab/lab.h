@@ -183,7 +183,7 @@ typedef struct LabResult {
     double tolerance, max_seconds;
     int max_iterations, threads;
     char backend[32]; /* "": cpu, which results.json omits */
-    /* As from lab_friction_text; "": read from a results.json older than these fields, which means ccp on the disc. */
+    /* As from lab_friction_text; "": read from a results.json older than these fields: ccp on disc or none. */
     char law[LAB_WORD], section[LAB_WORD];
     char outer[LAB_TEXT]; /* as from lab_outer_text; "": default */
     bool siconos;         /* the tolerance is in Siconos's measure */

@@ -1,5 +1,4 @@
-/* support/problems.h - contact problems to test with: random heaps, random matrices, planted optima, steps of
- * worlds. */
+/* support/problems.h - contact problems for tests: random heaps, random matrices, planted optima, steps of worlds. */
 #ifndef TALUS_TESTS_SUPPORT_PROBLEMS_H
 #define TALUS_TESTS_SUPPORT_PROBLEMS_H
 

@@ -44,7 +44,7 @@ extern const char *const preclik_compared[COMPARED];
  * residual is above 1e-6 of that of zero impulses. */
 typedef struct Coupling {
     double levels;  /* correlation of the logarithms of error and residual */
-    double changes; /* correlation of the changes of these logarithms from row to row */
+    double changes; /* correlation of the changes of these logarithms between such rows */
     double spread;  /* largest value of error / residual over the smallest */
 } Coupling;
 

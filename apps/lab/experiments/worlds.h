@@ -12,7 +12,8 @@ enum {
     WORLDS_SETS = 16,
     WORLDS_BACKENDS = 2,
     WORLDS_VERDICTS = 32,
-    WORLDS_SECONDS = 480 /* limit of `talus bench gpu`; on a slower device rows end early */
+    WORLDS_SECONDS =
+        480 /* limit of `talus bench gpu`, s; a row past its share ends early or fails */
 };
 
 /* A measured figure and its target. */
@@ -43,9 +44,10 @@ typedef struct Worlds {
 
 typedef struct WorldsRow {
     const char *name, *summary, *source;
-    /* Weight of the row in the time limit of `talus bench gpu`: the row must end after limit (shares up to it) /
-     * (shares of all chosen rows), so that time which one row leaves goes to later ones. If all rows run, shares are
-     * seconds, as they sum to WORLDS_SECONDS. 0: not part of the group `gpu`. */
+    /* Weight of the row in the time limit of `talus bench gpu`. Its deadline is limit * a / b seconds after the start
+     * of the first row, with a the sum of the shares up to and with this row, b that of all chosen rows; time that a
+     * row leaves goes to later ones. If all rows run, shares are seconds, since b is WORLDS_SECONDS. 0: not part of the
+     * group `gpu`. */
     double share;
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
@@ -96,7 +98,7 @@ bool worlds_time_is_over(const Worlds *w);
 /* Fails with TALUS_ERR_CANCELLED once a signal requests a stop or the row's time is over. */
 TalusStatus worlds_check_stop(const Worlds *w);
 
-/* Cost and accuracy of the steps of a figure. */
+/* Cost and accuracy of a step, or their medians or maxima over steps. */
 typedef struct WorldsStep {
     double wall, detect, build, solve, integrate; /* seconds */
     double iterations, products, contacts;

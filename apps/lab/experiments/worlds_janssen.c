@@ -37,7 +37,7 @@ typedef struct Load {
 
 typedef struct Law {
     double free, saturation; /* A and S of the fit */
-    double scatter;          /* standard error of the loads about the fit, over A + S */
+    double scatter;          /* root of (sum of squared errors / degrees of freedom), over A + S */
     double lambda, k;        /* height lambda, relative to R; Janssen's K */
 } Law;
 

@@ -31,9 +31,9 @@ static const double max_ratio = 1.5; /* target: cost under coulomb over that und
 
 typedef struct Shear {
     int bodies;
-    int settle, begin,
-        steps;          /* numbers of steps: without rotation, then with it, measured of a run */
-    int samples, every; /* number of problems that are extracted; steps between two of them */
+    /* Numbers of steps: without rotation; then with it; measured in a run, after as many that are not. */
+    int settle, begin, steps;
+    int samples, every;       /* number of problems that are extracted; steps between two of them */
     double radius, vat, turn; /* radius of a sphere, of the cylinder, m; speed of the plug, rad/s */
     double level;             /* height above which spheres belong to the plug, m */
 } Shear;
