@@ -9,6 +9,7 @@
 
 /* ---- a table of texts ---- */
 
+/* Appends a cell; a longer text is cut to LAB_TEXT - 1 bytes. */
 static void put_cell(LabTable *table, const char *text)
 {
     if (table->cells == table->capacity) {

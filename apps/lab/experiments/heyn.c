@@ -318,6 +318,7 @@ static void claim_better_than_jacobi(LabTable *claims, const LabSet *set, int p,
                         better == COMPARED - 1, "%d of 3 do", better);
 }
 
+/* Index in compared_solvers of the solver with the smallest residual (24) at this iteration. */
 static int leader_at(const LabResult *const r[COMPARED], int iteration)
 {
     int first = 0;

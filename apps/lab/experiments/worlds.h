@@ -12,8 +12,7 @@ enum {
     WORLDS_SETS = 16,
     WORLDS_BACKENDS = 2,
     WORLDS_VERDICTS = 32,
-    WORLDS_SECONDS =
-        480 /* limit of `talus bench gpu`, s; a row past its share ends early or fails */
+    WORLDS_SECONDS = 480 /* limit of `talus bench gpu`, s; late rows end early or fail */
 };
 
 /* A measured figure and its target. */
@@ -107,7 +106,7 @@ typedef struct WorldsStep {
 
 /* Takes `steps` steps. `median` and `max` (may be NULL) receive the median and the maximum over the steps of each field
  * of WorldsStep. If the row's time is over after a step, the function ends without an error and *done receives the
- * number of steps taken; with `done` NULL it fails. `label` begins progress messages. */
+ * number of steps taken; with `done` NULL it fails. A signal to stop makes it fail, too. `label` begins messages. */
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
                            WorldsStep *median, WorldsStep *max, int *done);
 

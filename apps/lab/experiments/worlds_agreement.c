@@ -178,6 +178,7 @@ static TalusStatus measure(const TalusWorld *world, const TalusLedger *ledger,
     return TALUS_OK;
 }
 
+/* Settles one bed, writes its quantities, and raises *worst to its maximum residuals. */
 static TalusStatus settle(const Worlds *w, const char *backend, int seed, double out[QUANTITIES],
                           WorldsStep *worst)
 {

@@ -160,6 +160,7 @@ static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before
     return TALUS_OK;
 }
 
+/* Simulates one run and appends it to p->run unless it fails; does nothing if the build lacks the solver. */
 static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudged)
 {
     PetraRun *run = &p->run[p->runs];

@@ -127,6 +127,7 @@ static TalusStatus flow(const Worlds *w, TalusWorld *world, const Shear *shear, 
     return TALUS_OK;
 }
 
+/* Makes the settled bed, sets shear->level and the law of the flow, coulomb. */
 static TalusStatus settle(const Worlds *w, Shear *shear, TalusWorld **out, TalusSnapshot *g)
 {
     WorldsCase c = {.scene = "settle-cylinder", .backend = w->backend[0]};
@@ -195,6 +196,7 @@ static TalusStatus count_states(TalusProblem *problem, Sampled *out)
     return TALUS_OK;
 }
 
+/* Solves a copy of the problem of the world's next step under both laws; the world is not stepped. */
 static TalusStatus sample(TalusWorld *world, Sampled *out)
 {
     TalusProblem *copy = NULL;
