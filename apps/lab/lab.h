@@ -163,10 +163,10 @@ typedef enum LabResidual {
 
 extern const LabMetric lab_residuals[LAB_RESIDUALS];
 
-enum { LAB_IMPULSES = 501 }; /* most points of the curve of sorted impulses */
+enum { LAB_IMPULSES = 501 }; /* maximum number of points of the curve of sorted impulses */
 
 typedef struct LabResult {
-    int problem;           /* index in LabSet.problems, of a stored result in those of its call */
+    int problem; /* index in LabSet.problems; of a stored result, in the set of its call */
     char solver[LAB_TEXT]; /* as the user named it, or the label of an experiment */
     char ran[32];          /* solver that "auto" chose; "" for other solvers */
     char key[17];          /* as written by lab_job_key */
@@ -177,7 +177,7 @@ typedef struct LabResult {
     int iterations, applies, updates, factorisations;
     double seconds, objective;
     double residual[LAB_RESIDUALS];
-    double memory_bytes;         /* TalusSolveInfo: peak memory of the solve beside the problem */
+    double memory_bytes;         /* peak memory of the solve beside the problem */
     int open, sliding, sticking; /* numbers of blocks in these states */
     /* Terms of the job, as in LabJob; max_iterations 0: read from a results.json older than these fields. */
     double tolerance, max_seconds;
@@ -210,7 +210,7 @@ typedef struct LabJob {
     TalusOuter outer;
     int max_iterations;
     double max_seconds; /* 0: no limit */
-    /* warm: start from LabProblem.start, which must not be NULL, not from zero. trace: record a row per iterate. */
+    /* warm: start from LabProblem.start (not NULL) instead of zero. trace: record a row per reported iterate. */
     bool warm, trace;
 } LabJob;
 

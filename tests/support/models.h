@@ -16,7 +16,7 @@ TalusFrictionModel model_at(int section, int law);
 typedef struct ModelOptions {
     HeapOptions heap;
     int rows;         /* 3 or 6 */
-    int section, law; /* numbers, of all blocks; -1: all in turn, MODEL_MOVING left out */
+    int section, law; /* as for model_at; -1: blocks take turns, MODEL_MOVING left out */
     bool matrix;      /* explicit problem with the matrix N + E; 3 rows only */
     bool scaled;      /* a metric of random scales, not NULL */
 } ModelOptions;

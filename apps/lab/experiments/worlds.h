@@ -29,7 +29,7 @@ typedef struct Worlds {
     /* Most rows run on the first one alone; million runs on all and judges the first; agreement judges all. */
     const char *backend[WORLDS_BACKENDS];
     int backends;
-    /* threads: as the option of cli_threads. repeat: measured steps per figure; 0: the row's default. */
+    /* threads: --threads, -1: not given. repeat: measured steps per figure; 0: the row's default. */
     int threads, repeat;
     int steps;       /* maximum steps of the rows that simulate a whole run; 0: all */
     double limit;    /* seconds for all rows together; 0: none */
