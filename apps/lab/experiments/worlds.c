@@ -67,7 +67,7 @@ static void describe(Worlds *w)
     }
 }
 
-/* Runs all rows; a failed row does not stop the others. */
+/* Runs the rows until a signal requests a stop; a failed row does not stop the others. Returns how many failed. */
 static int run_rows(Worlds *w, const WorldsRow *const *rows, int count)
 {
     int failures = 0;
