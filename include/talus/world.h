@@ -46,6 +46,12 @@ typedef struct TalusWorldDef {
     /* Largest speed at which overlap is undone, in units of sqrt(|gravity| size), size that of the smaller body, or of
      * the reference speed without gravity; 0: no limit. */
     double recovery;
+    /* Compliance of contacts between materials without stiffness, over N_nn, the normal velocity that a unit impulse
+     * gives them: a normal impulse gamma holds an overlap of h compliance N_nn gamma. 0: rigid. A contact that rebounds
+     * (restitution) is rigid in that step. */
+    double compliance;
+    /* Largest overlap that this compliance causes, over the smaller size: contacts with more load are stiffer. */
+    double elastic_overlap;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* In units of |gravity| h: contacts that close more slowly do not rebound. */
     double restitution_threshold;
@@ -216,14 +222,19 @@ int talus_world_probe_count(const TalusWorld *world);
 const char *talus_world_probe_name(const TalusWorld *world, int index);
 TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
 
-/* Energy ledger of one step, joule: kinetic_change + potential_change is the sum of the columns from `friction` to
- * `exchange`, plus `imbalance`. */
+/* Energy ledger of one step, joule: kinetic_change + potential_change + elastic_change is the sum of the columns from
+ * `friction` to `exchange`, plus `imbalance`. */
 typedef struct TalusLedger {
     double kinetic, potential; /* at the end of the step */
-    double kinetic_change, potential_change;
+    double elastic;            /* in overlaps of compliant contacts, at the end of the step */
+    double kinetic_change, potential_change, elastic_change;
     double friction; /* work of tangential impulses and of moments, <= 0 up to the solver's error */
-    double impact;   /* work of normal impulses, less `stabilisation` */
-    double stabilisation; /* work of undoing overlap */
+    double
+        impact; /* work of normal impulses, plus the elastic energy they store, less `stabilisation` */
+    double stabilisation; /* work of undoing the overlap of rigid contacts */
+    /* Elastic energy at the start of the step less that at the end of the last one: contacts have become stiffer or
+     * softer, have come or gone, or overlap otherwise than the last step's linear motion said. */
+    double stiffening;
     double cohesion;      /* work of attractive impulses */
     double gravity_error; /* error of the first-order scheme in gravity and applied forces */
     double spin;          /* change of rotational energy by torque-free rotation, not of spheres */

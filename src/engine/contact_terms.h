@@ -89,6 +89,38 @@ TALUS_INLINE double talus_contact_compliance(const TalusLaw *law, double h)
     return law->stiffness > 0.0 ? 1.0 / (h * (h * law->stiffness + law->damping)) : 0.0;
 }
 
+/* Returns N_nn of contact i, 1/kg: the normal velocity that a unit normal impulse causes. */
+TALUS_INLINE double talus_contact_mobility(const TalusOperator *op, int64_t i)
+{
+    int64_t general = i - op->sphere_sphere - op->sphere_fixed;
+    const double *n = op->frame[i];
+    double sum = 0.0;
+    for (int side = 0; side < 2; side++) {
+        int body = op->pair[i][side];
+        if (body < 0)
+            continue;
+        sum += op->body[body][3];
+        if (general >= 0) {
+            const double *arm = &op->arm[general][3 * side], *m = op->inertia[body];
+            TalusSym3 inertia = {m[0], m[1], m[2], m[3], m[4], m[5]};
+            TalusVec3 turn =
+                talus_cross(talus_vec3(arm[0], arm[1], arm[2]), talus_vec3(n[0], n[1], n[2]));
+            sum += talus_dot(turn, talus_sym3_mul(inertia, turn));
+        }
+    }
+    return sum;
+}
+
+/* Returns the compliance E of contact i whose law has no stiffness: o->compliance N_nn, but so that `impulse`, the
+ * normal impulse expected, causes an overlap h E impulse of at most o->elastic_overlap size. */
+TALUS_INLINE double talus_relative_compliance(const TalusOperator *op, int64_t i,
+                                              const TalusBuildOptions *o, double size,
+                                              double impulse)
+{
+    double e = o->compliance * talus_contact_mobility(op, i), limit = o->elastic_overlap * size;
+    return o->h * e * impulse > limit ? limit / (o->h * impulse) : e;
+}
+
 /* Returns the normal offset with restitution, given the offset `bias` without. Newton's law asks for u'_n = -e u_n with
  * u_n = `velocity`, the normal velocity before gravity and loads. It applies to contacts that would close within the
  * step by `free_velocity`, which includes both, and whose u_n closes faster than o->rebound_speed. An overlap is undone
@@ -129,6 +161,20 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
         velocity[side] = talus_dot(v, talus_vec3(n[0], n[1], n[2]));
     }
     return velocity[1] - velocity[0];
+}
+
+/* Returns the compliance of contact i, 1/kg, whose offset is in op->bias: its law's, or else the relative one unless
+ * the contact rebounds, which its offset tells: it is not that without restitution. `warm`: its initial impulse. */
+TALUS_INLINE double talus_compliance_of(const TalusOperator *op, int64_t i, const TalusLaw *law,
+                                        const TalusBuildOptions *o, double gap, double size,
+                                        double warm)
+{
+    if (law->stiffness > 0.0 || o->compliance == 0.0)
+        return talus_contact_compliance(law, o->h);
+    if (law->restitution > 0.0 &&
+        op->bias[i] < talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size))
+        return 0.0;
+    return talus_relative_compliance(op, i, o, size, warm);
 }
 
 /* Returns the normal offset of contact i, with restitution; its pair, frame, arms and bodies in op must be filled.
@@ -218,8 +264,26 @@ enum {
     TALUS_WORK_TANGENTIAL,    /* of tangential impulses and of moments */
     TALUS_WORK_STABILISATION, /* part of NORMAL: normal impulse times the speed that undoes overlap */
     TALUS_WORK_COHESION,      /* of the attractive impulses */
+    TALUS_WORK_ELASTIC_START, /* not works: elastic energies before and after the step */
+    TALUS_WORK_ELASTIC_END,
     TALUS_WORK_SUMS
 };
+
+/* Adds the elastic energies k overlap^2/2 of a contact with compliance E > 0, before the step and after it, to `sum`.
+ * gap: before the step; bias: the offset that undoes it; gamma: the normal impulse. Without stiffness of its law k is
+ * 1/(h^2 E), and the gap counts as h bias, that is, no more than is undone in a step. The gap after the step follows
+ * from u_n = -bias - E gamma. */
+TALUS_INLINE void talus_contact_elastic(const TalusLaw *law, double h, double compliance,
+                                        double gap, double bias, double gamma, double *sum)
+{
+    bool own = law->stiffness > 0.0;
+    double k = own ? law->stiffness : 1.0 / (h * h * compliance);
+    double before = own ? gap : h * bias, after = before - h * bias - h * compliance * gamma;
+    if (before < 0.0)
+        sum[TALUS_WORK_ELASTIC_START] += 0.5 * k * before * before;
+    if (gamma > 0.0 && after < 0.0)
+        sum[TALUS_WORK_ELASTIC_END] += 0.5 * k * after * after;
+}
 
 /* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive
  * impulse `pull`. `recovery` is the (negative) offset that undoes its overlap, 0 without overlap. op->body holds the

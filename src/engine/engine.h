@@ -94,7 +94,10 @@ typedef struct TalusBuildOptions {
      * recovery 0: no limit */
     double recovery;
     double gravity; /* |g|, m/s2 */
-    double soften;  /* compliance of contacts and joint limits grows by this times (N + E)_nn */
+    /* of contacts whose law has no stiffness: E = compliance N_nn, less where the impulse of the list would cause an
+     * overlap of more than elastic_overlap times the smaller size */
+    double compliance, elastic_overlap;
+    double soften; /* compliance of contacts and joint limits grows by this times (N + E)_nn */
     TalusVec3 gravity_change; /* h g, contained in the free velocities of moving bodies */
     double rebound_speed;     /* m/s: only contacts that close faster rebound (restitution) */
     double cohesion_range;    /* largest gap at which cohesion acts, over the smaller size */
@@ -138,6 +141,7 @@ typedef struct TalusEngineLedger {
     /* Works of contacts: of tangential impulses and moments; of normal impulses at the speed that undoes overlap; the
      * rest of the normal impulses' work; of attractive impulses. */
     double friction, stabilisation, impact, cohesion;
+    double elastic_start, elastic; /* energy in overlaps of compliant contacts, before and after */
     /* Works of driven bodies on the others; of applied forces and torques along the motion. */
     double driven, applied;
 } TalusEngineLedger;

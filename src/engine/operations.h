@@ -70,8 +70,11 @@ OPERATION(TalusStatus, get_joints, (TalusEngine *engine, double *gamma, const in
 OPERATION(TalusStatus, build, (TalusEngine *engine, const TalusBuildOptions *options,
           TalusOperator **op, double **gamma, TalusBuildReport *report))
 /* After a solve: computes the solved velocities v_f + M^-1 D gamma for the operations below. *changed: true if some
- * free body's linear velocity differs by more than `limit`, m/s, from the one that detection used. */
-OPERATION(TalusStatus, solved, (TalusEngine *engine, double limit, bool *changed))
+ * free body's linear velocity differs by more than `limit`, m/s, from the one that detection used. *strain: largest
+ * overlap h E gamma of contacts with relative compliance over its limit, elastic_overlap times size; 0 if there are
+ * none. */
+OPERATION(TalusStatus, solved, (TalusEngine *engine, double limit, bool *changed,
+          double *strain))
 /* Searches around the bodies whose velocities changed by more than `limit`, m/s. *missed: true if the list lacks a
  * contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds those found.
  * Pairs of convex bodies that have a contact are not searched. Without general contacts there is no search and *missed

@@ -76,9 +76,12 @@ struct TalusWorld {
     /* J, since the last step: energy of bodies added less that of bodies removed, changes by
      * talus_world_set_velocity, less the kinetic energy of bodies that fall asleep */
     double exchange_kinetic, exchange_potential;
+    double elastic;        /* J: energy of compliant contacts at the end of the last step */
+    double elastic_before; /* the same before the current step, to go back to if it fails */
 
     /* the current step */
-    double part_time;        /* start of its current part; s */
+    double part_time; /* start of its current part; s */
+    double strain;    /* largest overlap by relative compliance over its limit (engine's solved) */
     bool velocities_changed; /* some body's by the solve, by more than talus_change_limit */
     double min_size;         /* m: smallest size of a free body; infinite if there is none */
     int contact_count;

@@ -21,6 +21,7 @@ TalusWorldDef talus_world_def_default(void)
         .envelope = 0.02,
         /* in sqrt(g size): a body pushed out at this speed rises by 0.02 of its size */
         .recovery = 0.2,
+        .elastic_overlap = 0.01,
         /* in g h, the closing speed that gravity gives a resting contact in a step */
         .restitution_threshold = 2.0,
         .cohesion_range = 0.01,
@@ -69,6 +70,11 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TALUS_TRY(check_number("reference_speed", def->reference_speed, 0.0, "m/s, 0 or more"));
     TALUS_TRY(check_number("envelope", def->envelope, 0.0, "a fraction of the body size"));
     TALUS_TRY(check_number("recovery", def->recovery, 0.0, "0 (no limit) or more"));
+    TALUS_TRY(check_number("compliance", def->compliance, 0.0, "0 (rigid) or more"));
+    if (!(def->elastic_overlap > 0.0) || !isfinite(def->elastic_overlap))
+        return REFUSE("elastic_overlap",
+                      "elastic_overlap is %g; expected a fraction of the body size, more than 0",
+                      def->elastic_overlap);
     TALUS_TRY(check_number("restitution_threshold", def->restitution_threshold, 0.0,
                            "a multiple of gravity times step"));
     TALUS_TRY(

@@ -135,8 +135,6 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         op->mu[i] = law->mu;
     if (op->model)
         op->model[i] = law->model;
-    if (op->compliance)
-        op->compliance[i] = talus_contact_compliance(law, o->h);
     if (i >= op->sphere_sphere + op->sphere_fixed)
         fill_arms(c, i, contact, b_moves);
     if (op->rows == 6)
@@ -144,6 +142,9 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     op->bias[i] = offset_of(c, i, contact, law, size);
     talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
                        &c->gamma[op->rows * i]);
+    if (op->compliance)
+        op->compliance[i] =
+            talus_compliance_of(op, i, law, o, contact->gap, size, c->gamma[op->rows * i]);
 }
 
 /* Partials: sum, number and maximum of overlap over size, of overlapping contacts. */
@@ -296,11 +297,45 @@ static TalusProblemSizes sizes_of(const CpuEngine *e)
         .general = (rows == 6 ? list->count : list->general) + more,
         .joints = e->joints.free,
         .rows = rows,
-        .compliance = e->built.soften > 0.0 || e->tables.compliance || e->joints.compliance,
+        .compliance = e->built.soften > 0.0 || e->built.compliance > 0.0 || e->tables.compliance ||
+                      e->joints.compliance,
         .models = (e->tables.models && rows > 1) || more > 0,
     };
     return sizes;
 }
+
+/* ---- after a solve ---- */
+
+/* Partial: largest overlap h E gamma by relative compliance, over its limit. */
+static void measure_strain(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const BuildContext *c = context;
+    CpuEngine *e = c->engine;
+    const TalusBuildOptions *o = &e->built;
+    double largest = 0.0;
+    for (int64_t i = begin; i < end; i++) {
+        const TalusContact *contact = &e->contacts->contact[i];
+        if (cpu_law(e, contact)->stiffness == 0.0)
+            largest = fmax(largest, o->h * c->op->compliance[i] * c->gamma[c->op->rows * i] /
+                                        (o->elastic_overlap * cpu_contact_size(e, contact)));
+    }
+    e->partial[chunk][0] = largest;
+}
+
+double cpu_strain(CpuEngine *e)
+{
+    int count = e->contacts->count;
+    double largest = 0.0;
+    if (e->built.compliance == 0.0)
+        return 0.0;
+    BuildContext c = context_of(e);
+    talus_parallel(e->pool, count, CPU_GRAIN, measure_strain, &c);
+    for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
+        largest = fmax(largest, e->partial[i][0]);
+    return largest;
+}
+
+/* ---- the whole problem, softened ---- */
 
 static TalusStatus soften_contacts(CpuEngine *e)
 {

@@ -154,7 +154,7 @@ static void count_changes(void *context, int64_t begin, int64_t end, int64_t chu
     c->engine->partial[chunk][0] = changes;
 }
 
-TalusStatus cpu_solved(TalusEngine *engine, double limit, bool *changed)
+TalusStatus cpu_solved(TalusEngine *engine, double limit, bool *changed, double *strain)
 {
     CpuEngine *e = cpu_engine(engine);
     ChangeContext c = {e, limit * limit};
@@ -164,6 +164,7 @@ TalusStatus cpu_solved(TalusEngine *engine, double limit, bool *changed)
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
     cpu_sum_partials(e, e->bodies.slots, 1, &changes);
     *changed = changes > 0.0;
+    *strain = cpu_strain(e);
     return TALUS_OK;
 }
 

@@ -138,6 +138,8 @@ static inline void cpu_sum_partials(const CpuEngine *e, int64_t count, int colum
 /* ---- build.c ---- */
 /* Writes the problem's body records and lengths anew, with the free velocities: without attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
+/* After a solve: largest overlap by relative compliance over its limit, as the operation `solved` reports it. */
+double cpu_strain(CpuEngine *e);
 
 /* ---- ledger.c ---- */
 /* Add works to the ledger; cpu_contact_works also stores the impulses in the list. cpu_force_works runs first, while

@@ -69,14 +69,28 @@ TalusStatus cpu_store_impulses(TalusEngine *engine)
     return TALUS_OK;
 }
 
+/* Adds the elastic energies of contact i if it is compliant, before the step and after it. */
+static bool add_elastic(const LedgerContext *c, int64_t i, double *sum)
+{
+    const CpuEngine *e = c->engine;
+    const TalusOperator *op = c->op;
+    const TalusContact *contact = &e->contacts->contact[i];
+    if (!op->compliance || op->compliance[i] == 0.0)
+        return false;
+    talus_contact_elastic(cpu_law(e, contact), e->built.h, op->compliance[i], contact->gap,
+                          op->bias[i], c->gamma[op->rows * i], sum);
+    return true;
+}
+
 static void contact_works(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const LedgerContext *c = context;
     const TalusContactList *list = c->engine->contacts;
     double sum[TALUS_WORK_SUMS] = {0.0};
-    for (int64_t i = begin; i < end; i++)
-        list->impulse[i] =
-            talus_block_work(c->op, c->gamma, i, recovery_of(c, i), pull_of(c, i), sum);
+    for (int64_t i = begin; i < end; i++) {
+        double recovery = add_elastic(c, i, sum) ? 0.0 : recovery_of(c, i);
+        list->impulse[i] = talus_block_work(c->op, c->gamma, i, recovery, pull_of(c, i), sum);
+    }
     for (int j = 0; j < TALUS_WORK_SUMS; j++)
         c->engine->partial[chunk][j] = sum[j];
 }
@@ -89,7 +103,10 @@ void cpu_contact_works(CpuEngine *e, TalusEngineLedger *ledger)
     cpu_sum_partials(e, e->contacts->count, TALUS_WORK_SUMS, sum);
     ledger->friction += sum[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
-    ledger->impact += sum[TALUS_WORK_NORMAL] - sum[TALUS_WORK_STABILISATION];
+    ledger->elastic_start = sum[TALUS_WORK_ELASTIC_START];
+    ledger->elastic = sum[TALUS_WORK_ELASTIC_END];
+    ledger->impact += sum[TALUS_WORK_NORMAL] - sum[TALUS_WORK_STABILISATION] +
+                      (ledger->elastic - ledger->elastic_start);
     ledger->cohesion += sum[TALUS_WORK_COHESION];
 }
 

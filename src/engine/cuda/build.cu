@@ -189,8 +189,6 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
     const TalusLaw *law = cu_law(f, a, b);
     if (op->rows > 1)
         op->mu[i] = law->mu;
-    if (op->compliance)
-        op->compliance[i] = talus_contact_compliance(law, o->h);
     talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, f.list.impulse[i],
                        &f.gamma[(int64_t)op->rows * i]);
     if (GENERAL)
@@ -201,6 +199,9 @@ static __device__ inline void fill_contact(const Fill &f, int i, double (&v)[4])
         fill_moments(f, i, law, a, b, size);
     op->bias[i] = LAWS ? offset_of(f, i, law, a, b, size)
                        : talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
+    if (op->compliance)
+        op->compliance[i] =
+            talus_compliance_of(op, i, law, o, gap, size, f.gamma[(int64_t)op->rows * i]);
     fill_diagonal<GENERAL, ROWS>(op, i);
     if (o->soften > 0.0) {
         op->compliance[i] += o->soften * op->diagonal[i][0];
@@ -398,7 +399,7 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
     CuStep *s = &e->step;
     s->options = *options;
     bool compliance = e->tables.compliance || (cu_joint_blocks(e) && e->joints.compliance);
-    TALUS_TRY(resize(e, compliance || options->soften > 0.0));
+    TALUS_TRY(resize(e, compliance || options->soften > 0.0 || options->compliance > 0.0));
     fill_problem(e);
     TALUS_TRY(cu_scratch_begin(&s->op));
     TALUS_TRY(report_problem(&s->op, report));

@@ -30,15 +30,33 @@ static __global__ void count_changes(CuPartials partials, double *totals, CuBodi
     leave_totals<1, 0>(partials, totals, v);
 }
 
-TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed)
+/* Largest overlap h E gamma by relative compliance, over its limit. */
+static __global__ void measure_strain(CuPartials partials, double *totals, CuLawInputs f,
+                                      TalusOperator op, const double *gamma)
+{
+    double v[1] = {0.0};
+    const TalusBuildOptions &o = f.options;
+    for (int64_t i = item(); i < f.list.counts.contacts; i += stride())
+        if (cu_contact_law(f, i)->stiffness == 0.0)
+            v[0] = larger(v[0], o.h * op.compliance[i] * gamma[op.rows * i] /
+                                    (o.elastic_overlap * cu_contact_size(f, i)));
+    leave_totals<0, 1>(partials, totals, v);
+}
+
+TalusStatus cu_engine_solved(TalusEngine *e, double limit, bool *changed, double *strain)
 {
     const TalusOperator *op = &e->step.op;
-    double changes;
+    double found[2] = {0.0, 0.0};
     cu_op_bodies(op, e->step.gamma, true, (double(*)[8])cu_solved(e));
     launch_sums(e->cu, count_changes, e->bodies.slots, e->cu->totals, e->bodies, e->seen_velocity,
                 cu_solved(e), cu_list(e)->problem_index.at, limit * limit);
-    cu_totals_get(e->cu, 1, &changes);
-    *changed = changes > 0.0;
+    bool soft = e->step.options.compliance > 0.0;
+    if (soft)
+        launch_sums(e->cu, measure_strain, op->blocks, e->cu->totals + 1, cu_law_inputs(e), *op,
+                    e->step.gamma.at);
+    cu_totals_get(e->cu, soft ? 2 : 1, found);
+    *changed = found[0] > 0.0;
+    *strain = found[1];
     return cu_check(e->cu);
 }
 
@@ -103,6 +121,16 @@ static __device__ inline double recovery_of(const Motion &m, int64_t i, bool reb
                               cu_contact_size(m, i));
 }
 
+/* Adds the elastic energies of contact i, before the step and after it. False if it is not compliant. */
+static __device__ inline bool add_elastic(const Motion &m, int64_t i, double *v)
+{
+    if (!m.op.compliance || m.op.compliance[i] == 0.0)
+        return false;
+    talus_contact_elastic(cu_contact_law(m, i), m.options.h, m.op.compliance[i], m.list.gap[i],
+                          m.op.bias[i], m.gamma[m.op.rows * i], v);
+    return true;
+}
+
 /* Unless a body has a fault: sums the works of the contacts and stores their impulses in the list. LAWS: some law has
  * restitution or cohesion. */
 template <bool LAWS> static __global__ void sum_works(CuPartials partials, double *totals, Motion m)
@@ -111,10 +139,12 @@ template <bool LAWS> static __global__ void sum_works(CuPartials partials, doubl
     if (totals[FAULTS] != 0.0)
         return;
     int contacts = m.list.counts.contacts;
-    for (int64_t i = item(); i < contacts; i += stride())
+    for (int64_t i = item(); i < contacts; i += stride()) {
+        double recovery =
+            add_elastic(m, i, v) ? 0.0 : recovery_of(m, i, LAWS && m.tables.restitution);
         m.list.impulse[i] =
-            talus_block_work(&m.op, m.gamma, i, recovery_of(m, i, LAWS && m.tables.restitution),
-                             LAWS ? cu_contact_pull(m, i) : 0.0, v);
+            talus_block_work(&m.op, m.gamma, i, recovery, LAWS ? cu_contact_pull(m, i) : 0.0, v);
+    }
     leave_totals<TALUS_WORK_SUMS, 0>(partials, totals + WORKS, v);
 }
 
@@ -237,7 +267,10 @@ static void fill_ledger(const CuBodies *b, const double *total, TalusEngineLedge
     ledger->spin = motion[TALUS_BODY_SPIN];
     ledger->friction = work[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation = work[TALUS_WORK_STABILISATION];
-    ledger->impact = work[TALUS_WORK_NORMAL] - work[TALUS_WORK_STABILISATION];
+    ledger->elastic_start = work[TALUS_WORK_ELASTIC_START];
+    ledger->elastic = work[TALUS_WORK_ELASTIC_END];
+    ledger->impact = work[TALUS_WORK_NORMAL] - work[TALUS_WORK_STABILISATION] +
+                     (ledger->elastic - ledger->elastic_start);
     ledger->cohesion = work[TALUS_WORK_COHESION];
     ledger->driven = b->driven ? total[DRIVEN] : 0.0;
     ledger->applied = b->pushed ? total[APPLIED] : 0.0;

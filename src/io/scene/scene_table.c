@@ -407,6 +407,10 @@ static const SceneField scene_fields[] = {
      .help = "contacts are kept up to this fraction of the smaller size beyond touch"},
     {"recovery", &not_negative, AT(def.recovery), .preset = "0.2",
      .help = "overlap is undone at most this fast, in units of sqrt(gravity size); 0: no limit"},
+    {"compliance", &not_negative, AT(def.compliance), .preset = "0",
+     .help = "of contacts without material stiffness, over their inverse mass N_nn; 0: rigid"},
+    {"elastic_overlap", &positive, AT(def.elastic_overlap), .preset = "0.01",
+     .help = "deepest overlap that `compliance` causes, over the smaller size"},
     {"max_overlap", &not_negative, AT(max_overlap), .preset = "0.5",
      .help =
          "deepest overlap of two bodies at the start, or of those that arrive, over the radius or least "

@@ -17,7 +17,7 @@
 #include "backend/backend.h"
 #include "base/hash.h"
 
-enum { VERSION = 7, OLDEST = 5, HEADER = 24 };
+enum { VERSION = 8, OLDEST = 5, HEADER = 24 };
 static const char magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 _Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
@@ -39,6 +39,8 @@ static void transfer_def(TalusArchive *a, TalusWorldDef *def, char **solver, cha
     TALUS_ARCHIVE_I32(a, &def->max_iterations);
     TALUS_ARCHIVE_ENUM(a, def->on_miss);
     TALUS_ARCHIVE_F64(a, &def->envelope, &def->recovery);
+    if (a->version > 7)
+        TALUS_ARCHIVE_F64(a, &def->compliance, &def->elastic_overlap);
     transfer_model(a, &def->friction);
     TALUS_ARCHIVE_F64(a, &def->restitution_threshold, &def->cohesion_range, &def->sleep_speed);
     TALUS_ARCHIVE_I32(a, &def->sleep_steps);
@@ -59,6 +61,8 @@ static void transfer_counters(TalusArchive *a, TalusWorld *world)
     talus_archive_bool(a, &world->said_infeasible);
     TALUS_ARCHIVE_F64(a, &world->exchange_kinetic, &world->exchange_potential,
                       &world->impulse_step);
+    if (a->version > 7)
+        TALUS_ARCHIVE_F64(a, &world->elastic);
     if (world->steps < 0 || world->missed_steps < 0 || world->impulse_step < 0.0)
         talus_archive_refuse(a, "a counter is negative");
     if (!(world->base_time >= 0.0 && isfinite(world->base_time)) || world->base_steps < 0 ||
@@ -353,7 +357,7 @@ static void transfer_header(TalusArchive *a, uint64_t *size)
         talus_archive_refuse(a, a->version >= 1 && a->version < OLDEST
                                     ? "saved by a library before version 5 of this format, "
                                       "which this one cannot go on from"
-                                    : "saved by another version of the library (expected 5 to 7)");
+                                    : "saved by another version of the library (expected 5 to 8)");
     talus_archive_u32(a, &zero);
     talus_archive_u64(a, size);
 }

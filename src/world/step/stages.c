@@ -69,6 +69,8 @@ static TalusBuildOptions build_options(const TalusWorld *world, double h, bool s
         /* with gravity in units of sqrt(g size) of each contact (talus_contact_bias), else in m/s */
         .recovery = world->def.recovery * (heavy ? 1.0 : world->reference_speed),
         .gravity = world->gravity_norm,
+        .compliance = world->def.compliance,
+        .elastic_overlap = world->def.elastic_overlap,
         .soften = soften ? softening : 0.0,
         .gravity_change = talus_scale(h, world->def.gravity),
         .rebound_speed = world->def.restitution_threshold * world->gravity_norm * h,
@@ -108,7 +110,7 @@ TalusStatus talus_stage_solved(TalusWorld *world, double h)
 {
     double start = talus_now();
     TALUS_TRY(world->engine.ops->solved(world->engine.self, talus_change_limit(world, h),
-                                        &world->velocities_changed));
+                                        &world->velocities_changed, &world->strain));
     world->info.solve_seconds += talus_now() - start;
     return TALUS_OK;
 }
@@ -147,10 +149,15 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
 
 /* ---- integration ---- */
 
-static void add_ledger(TalusLedger *sum, const TalusEngineLedger *part)
+static void add_ledger(TalusWorld *world, const TalusEngineLedger *part)
 {
+    TalusLedger *sum = &world->info.ledger;
     sum->kinetic = part->kinetic;
     sum->potential = part->potential;
+    sum->elastic = part->elastic;
+    sum->elastic_change += part->elastic - world->elastic;
+    sum->stiffening += part->elastic_start - world->elastic;
+    world->elastic = part->elastic;
     sum->kinetic_change += part->kinetic_change;
     sum->potential_change += part->potential_change;
     sum->gravity_error += part->gravity_error;
@@ -189,7 +196,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     talus_mirror_mark_bodies_stale(world);
     talus_mirror_mark_contacts_stale(world);
     TALUS_TRY(talus_probes_collect(world));
-    add_ledger(&world->info.ledger, &ledger);
+    add_ledger(world, &ledger);
     world->info.ledger.potential += talus_sleep_potential(world);
     talus_drives_reach_targets(world);
     if (world->joints.count > 0)

@@ -18,7 +18,10 @@
 #include "world/state.h"
 #include "world/step/stages.h"
 
-enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4 };
+enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 4 };
+
+/* Overlap by relative compliance over its limit, above which a step is solved again, stiffer. */
+static const double TOO_SOFT = 2.0;
 
 /* Takes a snapshot of engine and joints, unless this step has one already. */
 static TalusStatus take_snapshot(TalusWorld *world)
@@ -107,10 +110,32 @@ static void warn_wedged(TalusWorld *world, const TalusSolveInfo *part)
     *said = true;
 }
 
+/* Solves again while relative compliance lets some contact overlap by more than TOO_SOFT times its limit, as at the
+ * first impact of a heavy body: compliances then follow the impulses just found. */
+static TalusStatus solve_stiffer(TalusWorld *world, double h, TalusSolveInfo *part)
+{
+    for (int k = 0; k < MAX_STIFFENINGS && world->strain > TOO_SOFT &&
+                    part->iterations < world->def.max_iterations;
+         k++) {
+        TalusSolveInfo first = *part;
+        TALUS_TRY(world->engine.ops->store_impulses(world->engine.self));
+        TALUS_TRY(talus_joints_store_impulses(world));
+        world->impulse_step = h;
+        TALUS_TRY(talus_stage_build(world, h, false));
+        TALUS_TRY(solve_once(world, h, first.iterations, part));
+        add_cost(part, &first);
+        part->start_residual = first.start_residual;
+    }
+    return TALUS_OK;
+}
+
 /* Solves; if bodies are wedged, solves again with compliance and the whole budget, and keeps the first outcome. */
 static TalusStatus solve(TalusWorld *world, double h, int used, TalusSolveInfo *part)
 {
     TALUS_TRY(solve_once(world, h, used, part));
+    if (world->strain > TOO_SOFT)
+        TALUS_TRY(take_snapshot(world)); /* the impulses will change */
+    TALUS_TRY(solve_stiffer(world, h, part));
     if (!is_wedged(part))
         return TALUS_OK;
     warn_wedged(world, part);
@@ -249,6 +274,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
                                   .reference_speed = world->reference_speed,
                                   .tolerance = world->def.tolerance * world->reference_speed};
     world->part_time = talus_time(world);
+    world->elastic_before = world->elastic;
     talus_probes_begin(world);
     talus_joints_begin(world);
     talus_drives_snapshot(world);
@@ -263,6 +289,7 @@ static void take_back(TalusWorld *world)
     if (world->snapshot.taken)
         talus_stage_rollback(world);
     talus_drives_rollback(world);
+    world->elastic = world->elastic_before;
     if (world->solver_state_size)
         (void)talus_solver_state_load(world->solver, world->solver_state,
                                       world->solver_state_size); /* its own bytes: cannot fail */
@@ -287,9 +314,10 @@ static void close_ledger(TalusWorld *world)
 {
     TalusLedger *l = &world->info.ledger;
     /* before the energy of added bodies counts, whose rounding would hide this one */
-    l->imbalance = l->kinetic_change + l->potential_change -
-                   (l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error +
-                    l->spin + l->joints + l->driven + l->applied + l->projection + l->exchange);
+    l->imbalance = l->kinetic_change + l->potential_change + l->elastic_change -
+                   (l->friction + l->impact + l->stabilisation + l->stiffening + l->cohesion +
+                    l->gravity_error + l->spin + l->joints + l->driven + l->applied +
+                    l->projection + l->exchange);
     l->kinetic_change += world->exchange_kinetic;
     l->potential_change += world->exchange_potential;
     l->exchange += world->exchange_kinetic + world->exchange_potential;
