@@ -90,14 +90,15 @@ static inline State step(TalusWorld *world)
 {
     CHECK_OK(talus_world_step(world, &info));
     const TalusLedger *l = &info.ledger;
-    double scale = l->kinetic + fabs(l->kinetic_change) + fabs(l->potential_change) +
-                   fabs(l->friction) + fabs(l->impact) + fabs(l->cohesion) +
-                   fabs(l->stabilisation) + fabs(l->gravity_error) + fabs(l->driven) +
-                   fabs(l->applied) + fabs(l->joints);
-    double sum = l->friction + l->impact + l->stabilisation + l->cohesion + l->gravity_error +
-                 l->spin + l->joints + l->driven + l->applied + l->projection + l->exchange;
+    double scale = l->kinetic + l->elastic + fabs(l->kinetic_change) + fabs(l->potential_change) +
+                   fabs(l->elastic_change) + fabs(l->stiffening) + fabs(l->friction) +
+                   fabs(l->impact) + fabs(l->cohesion) + fabs(l->stabilisation) +
+                   fabs(l->gravity_error) + fabs(l->driven) + fabs(l->applied) + fabs(l->joints);
+    double sum = l->friction + l->impact + l->stabilisation + l->stiffening + l->cohesion +
+                 l->gravity_error + l->spin + l->joints + l->driven + l->applied + l->projection +
+                 l->exchange;
     CHECK(fabs(l->imbalance) <= 1e-12 * scale);
-    CHECK_NEAR(l->kinetic_change + l->potential_change, sum, 1e-12 * scale);
+    CHECK_NEAR(l->kinetic_change + l->potential_change + l->elastic_change, sum, 1e-12 * scale);
     CHECK(!info.missed);
     return state_of(world);
 }

@@ -47,10 +47,10 @@ typedef struct TalusWorldDef {
      * the reference speed without gravity; 0: no limit. */
     double recovery;
     /* Compliance of contacts between materials without stiffness, over N_nn, the normal velocity that a unit impulse
-     * gives them: a normal impulse gamma holds an overlap of h compliance N_nn gamma. 0: rigid. A contact that rebounds
-     * (restitution) is rigid in that step. */
+     * gives them: a small normal impulse gamma holds an overlap of h compliance N_nn gamma. 0: rigid. A contact that
+     * rebounds (restitution) is rigid in that step. */
     double compliance;
-    /* Largest overlap that this compliance causes, over the smaller size: contacts with more load are stiffer. */
+    /* Limit of the overlap that this compliance causes, over the smaller size: contacts harden with load. */
     double elastic_overlap;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* In units of |gravity| h: contacts that close more slowly do not rebound. */

@@ -111,16 +111,6 @@ TALUS_INLINE double talus_contact_mobility(const TalusOperator *op, int64_t i)
     return sum;
 }
 
-/* Returns the compliance E of contact i whose law has no stiffness: o->compliance N_nn, but so that `impulse`, the
- * normal impulse expected, causes an overlap h E impulse of at most o->elastic_overlap size. */
-TALUS_INLINE double talus_relative_compliance(const TalusOperator *op, int64_t i,
-                                              const TalusBuildOptions *o, double size,
-                                              double impulse)
-{
-    double e = o->compliance * talus_contact_mobility(op, i), limit = o->elastic_overlap * size;
-    return o->h * e * impulse > limit ? limit / (o->h * impulse) : e;
-}
-
 /* Returns the normal offset with restitution, given the offset `bias` without. Newton's law asks for u'_n = -e u_n with
  * u_n = `velocity`, the normal velocity before gravity and loads. It applies to contacts that would close within the
  * step by `free_velocity`, which includes both, and whose u_n closes faster than o->rebound_speed. An overlap is undone
@@ -163,18 +153,26 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
     return velocity[1] - velocity[0];
 }
 
-/* Returns the compliance of contact i, 1/kg, whose offset is in op->bias: its law's, or else the relative one unless
- * the contact rebounds, which its offset tells: it is not that without restitution. `warm`: its initial impulse. */
-TALUS_INLINE double talus_compliance_of(const TalusOperator *op, int64_t i, const TalusLaw *law,
-                                        const TalusBuildOptions *o, double gap, double size,
-                                        double warm)
+/* Fills op->compliance[i] of a contact whose offset is in op->bias[i]. Without stiffness of its law the contact is a
+ * spring that hardens with the overlap d, so that no load causes an overlap of `limit`:
+ *     force = k d/(1 - d/limit),    k = 1/(h^2 o->compliance N_nn),    limit = o->elastic_overlap size,
+ * or d = h e gamma/(1 + y) with y = h e gamma/limit, e = o->compliance N_nn. E is the slope of this d(gamma)/h at
+ * `warm`, the initial impulse, and the offset grows by what its tangent there is at gamma = 0. A contact that rebounds is
+ * rigid; it is one whose offset is not that without restitution. */
+TALUS_INLINE void talus_contact_soften(TalusOperator *op, int64_t i, const TalusLaw *law,
+                                       const TalusBuildOptions *o, double gap, double size,
+                                       double warm)
 {
+    op->compliance[i] = talus_contact_compliance(law, o->h);
     if (law->stiffness > 0.0 || o->compliance == 0.0)
-        return talus_contact_compliance(law, o->h);
+        return;
     if (law->restitution > 0.0 &&
         op->bias[i] < talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size))
-        return 0.0;
-    return talus_relative_compliance(op, i, o, size, warm);
+        return;
+    double e = o->compliance * talus_contact_mobility(op, i), limit = o->elastic_overlap * size;
+    double share = limit / (limit + o->h * e * warm); /* 1/(1 + y) */
+    op->compliance[i] = e * share * share;
+    op->bias[i] += e * warm * share * (1.0 - share);
 }
 
 /* Returns the normal offset of contact i, with restitution; its pair, frame, arms and bodies in op must be filled.
@@ -269,20 +267,32 @@ enum {
     TALUS_WORK_SUMS
 };
 
-/* Adds the elastic energies k overlap^2/2 of a contact with compliance E > 0, before the step and after it, to `sum`.
- * gap: before the step; bias: the offset that undoes it; gamma: the normal impulse. Without stiffness of its law k is
- * 1/(h^2 E), and the gap counts as h bias, that is, no more than is undone in a step. The gap after the step follows
- * from u_n = -bias - E gamma. */
-TALUS_INLINE void talus_contact_elastic(const TalusLaw *law, double h, double compliance,
-                                        double gap, double bias, double gamma, double *sum)
+/* Returns the overlap, m, that compliant contact i has after the step, from u_n = -op->bias - E gamma. `before`: its
+ * offset without restitution and hardening; an overlap that is not undone in one step counts as h times that. */
+TALUS_INLINE double talus_elastic_overlap(const TalusOperator *op, int64_t i, double h,
+                                          double before, double gamma)
 {
-    bool own = law->stiffness > 0.0;
-    double k = own ? law->stiffness : 1.0 / (h * h * compliance);
-    double before = own ? gap : h * bias, after = before - h * bias - h * compliance * gamma;
-    if (before < 0.0)
-        sum[TALUS_WORK_ELASTIC_START] += 0.5 * k * before * before;
-    if (gamma > 0.0 && after < 0.0)
-        sum[TALUS_WORK_ELASTIC_END] += 0.5 * k * after * after;
+    return h * (op->bias[i] - before + op->compliance[i] * gamma);
+}
+
+/* Adds the elastic energies, half force times overlap, of compliant contact i to `sum`, before the step and after it.
+ * impulse: of the contact in the list, world frame, from the last step or solve; gamma: the new normal impulse. */
+TALUS_INLINE void talus_contact_elastic(const TalusOperator *op, int64_t i, const TalusLaw *law,
+                                        const TalusBuildOptions *o, double gap, double size,
+                                        TalusVec3 impulse, double gamma, double *sum)
+{
+    double h = o->h, before = talus_contact_bias(law, h, o->recovery, o->gravity, gap, size);
+    double after = talus_elastic_overlap(op, i, h, before, gamma), warm;
+    if (law->stiffness > 0.0) {
+        double left = after - gap + h * before; /* damping lets part of the gap stay */
+        sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * law->stiffness * gap * gap : 0.0;
+        sum[TALUS_WORK_ELASTIC_END] += left > 0.0 ? 0.5 * law->stiffness * left * left : 0.0;
+        return;
+    }
+    talus_contact_warm(op->frame[i], 1, o->impulse_ratio, impulse, &warm);
+    if (before < 0.0 && warm > 0.0)
+        sum[TALUS_WORK_ELASTIC_START] -= 0.5 * warm * before;
+    sum[TALUS_WORK_ELASTIC_END] += 0.5 * gamma * after / h;
 }
 
 /* Adds the works of contact i to sum[TALUS_WORK_SUMS] and returns its impulse on b, world frame, less the attractive

@@ -143,8 +143,7 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
     talus_contact_warm(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
                        &c->gamma[op->rows * i]);
     if (op->compliance)
-        op->compliance[i] =
-            talus_compliance_of(op, i, law, o, contact->gap, size, c->gamma[op->rows * i]);
+        talus_contact_soften(op, i, law, o, contact->gap, size, c->gamma[op->rows * i]);
 }
 
 /* Partials: sum, number and maximum of overlap over size, of overlapping contacts. */
@@ -315,9 +314,13 @@ static void measure_strain(void *context, int64_t begin, int64_t end, int64_t ch
     double largest = 0.0;
     for (int64_t i = begin; i < end; i++) {
         const TalusContact *contact = &e->contacts->contact[i];
-        if (cpu_law(e, contact)->stiffness == 0.0)
-            largest = fmax(largest, o->h * c->op->compliance[i] * c->gamma[c->op->rows * i] /
-                                        (o->elastic_overlap * cpu_contact_size(e, contact)));
+        const TalusLaw *law = cpu_law(e, contact);
+        if (law->stiffness > 0.0 || c->op->compliance[i] == 0.0)
+            continue;
+        double size = cpu_contact_size(e, contact), gamma = c->gamma[c->op->rows * i];
+        double before = talus_contact_bias(law, o->h, o->recovery, o->gravity, contact->gap, size);
+        largest = fmax(largest, talus_elastic_overlap(c->op, i, o->h, before, gamma) /
+                                    (o->elastic_overlap * size));
     }
     e->partial[chunk][0] = largest;
 }

@@ -77,8 +77,9 @@ static bool add_elastic(const LedgerContext *c, int64_t i, double *sum)
     const TalusContact *contact = &e->contacts->contact[i];
     if (!op->compliance || op->compliance[i] == 0.0)
         return false;
-    talus_contact_elastic(cpu_law(e, contact), e->built.h, op->compliance[i], contact->gap,
-                          op->bias[i], c->gamma[op->rows * i], sum);
+    talus_contact_elastic(op, i, cpu_law(e, contact), &e->built, contact->gap,
+                          cpu_contact_size(e, contact), e->contacts->impulse[i],
+                          c->gamma[op->rows * i], sum);
     return true;
 }
 

@@ -36,10 +36,15 @@ static __global__ void measure_strain(CuPartials partials, double *totals, CuLaw
 {
     double v[1] = {0.0};
     const TalusBuildOptions &o = f.options;
-    for (int64_t i = item(); i < f.list.counts.contacts; i += stride())
-        if (cu_contact_law(f, i)->stiffness == 0.0)
-            v[0] = larger(v[0], o.h * op.compliance[i] * gamma[op.rows * i] /
-                                    (o.elastic_overlap * cu_contact_size(f, i)));
+    for (int64_t i = item(); i < f.list.counts.contacts; i += stride()) {
+        const TalusLaw *law = cu_contact_law(f, i);
+        if (law->stiffness > 0.0 || op.compliance[i] == 0.0)
+            continue;
+        double size = cu_contact_size(f, i);
+        double before = talus_contact_bias(law, o.h, o.recovery, o.gravity, f.list.gap[i], size);
+        v[0] = larger(v[0], talus_elastic_overlap(&op, i, o.h, before, gamma[op.rows * i]) /
+                                (o.elastic_overlap * size));
+    }
     leave_totals<0, 1>(partials, totals, v);
 }
 
@@ -126,8 +131,8 @@ static __device__ inline bool add_elastic(const Motion &m, int64_t i, double *v)
 {
     if (!m.op.compliance || m.op.compliance[i] == 0.0)
         return false;
-    talus_contact_elastic(cu_contact_law(m, i), m.options.h, m.op.compliance[i], m.list.gap[i],
-                          m.op.bias[i], m.gamma[m.op.rows * i], v);
+    talus_contact_elastic(&m.op, i, cu_contact_law(m, i), &m.options, m.list.gap[i],
+                          cu_contact_size(m, i), m.list.impulse[i], m.gamma[m.op.rows * i], v);
     return true;
 }
 

@@ -18,10 +18,10 @@
 #include "world/state.h"
 #include "world/step/stages.h"
 
-enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 4 };
+enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 8 };
 
 /* Overlap by relative compliance over its limit, above which a step is solved again, stiffer. */
-static const double TOO_SOFT = 2.0;
+static const double TOO_SOFT = 1.1;
 
 /* Takes a snapshot of engine and joints, unless this step has one already. */
 static TalusStatus take_snapshot(TalusWorld *world)
