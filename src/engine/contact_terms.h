@@ -159,7 +159,7 @@ TALUS_INLINE double talus_load_velocity(const TalusOperator *op, int64_t i, doub
  * or d = h e gamma/(1 + y) with y = h e gamma/limit, e = o->compliance N_nn. E is the slope of this d(gamma)/h at
  * `warm`, the initial impulse, and the offset grows by what its tangent there is at gamma = 0. A contact that rebounds is
  * rigid; it is one whose offset is not that without restitution. */
-TALUS_INLINE void talus_contact_soften(TalusOperator *op, int64_t i, const TalusLaw *law,
+TALUS_INLINE void talus_contact_soften(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                        const TalusBuildOptions *o, double gap, double size,
                                        double warm)
 {
