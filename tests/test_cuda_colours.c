@@ -1,4 +1,4 @@
-/* Colours on the cuda backend: contacts of a colour share no body, and the order is always the same. */
+/* Colours on the cuda backend: contacts of a colour share no body that impulses move, and the order is always the same. */
 
 #include "cuda_sweep.h"
 
@@ -18,7 +18,7 @@ static void check_class(const Case *c, int i, uint8_t *seen)
         return;
     CHECK(colour < 20);
     for (int side = 0; side < 2; side++)
-        if (op->pair[i][side] >= 0) {
+        if (talus_body_yields(op, op->pair[i][side])) {
             uint8_t *mine = &seen[op->pair[i][side] * ITEM + (int)colour];
             CHECK_INT(*mine, 0);
             *mine = 1;
@@ -54,7 +54,7 @@ static int by_priority(const void *a, const void *b)
 static bool coupled(const TalusOperator *op, uint32_t i, uint32_t j)
 {
     for (int k = 0; k < 4 && op->pair; k++)
-        if (op->pair[i][k / 2] >= 0 && op->pair[i][k / 2] == op->pair[j][k % 2])
+        if (op->pair[i][k / 2] == op->pair[j][k % 2] && talus_body_yields(op, op->pair[i][k / 2]))
             return true;
     if (op->pair)
         return false;

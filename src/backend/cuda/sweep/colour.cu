@@ -45,19 +45,17 @@ static __device__ inline bool uncoloured(const uint32_t *class_of, int64_t i)
     return (class_of[i] & CLASS_NONE) == CLASS_NONE;
 }
 
-/* Returns the body if contact i competes for it with other contacts, else -1: for the fixed world, and for items also
- * if impulses do not move the body. Sweeps leave such a body as it is, so any number of its items may have one
- * colour. */
-static __device__ inline int rival(const CuView<double> &c, int64_t i, int body)
+/* Returns the body if contacts compete for it, else -1: for the fixed world, and if impulses do not move the body.
+ * Sweeps leave such a body as it is, so any number of its contacts may have one colour. */
+static __device__ inline int rival(const CuView<double> &c, int body)
 {
-    bool competes =
-        body >= 0 && (i < c.spheres || yields(c.body[body], c.inertia ? c.inertia[body] : nullptr));
+    bool competes = body >= 0 && yields(c.body[body], c.inertia ? c.inertia[body] : nullptr);
     return competes ? body : -1;
 }
 
 static __device__ inline int2 rivals(const CuView<double> &c, int64_t i)
 {
-    return make_int2(rival(c, i, c.pair[i].x), rival(c, i, c.pair[i].y));
+    return make_int2(rival(c, c.pair[i].x), rival(c, c.pair[i].y));
 }
 
 /* Raises best[body] to the highest priority of the uncoloured contacts that compete for the body. */
@@ -75,20 +73,21 @@ static __global__ void offer(CuView<double> c, const uint32_t *class_of, int rou
         atomicMax(&best[pair.y], mine);
 }
 
-/* Returns the lowest colour whose bit is clear in a and in b, two words each (NULL: no bit set); CLASS_NONE if all are
- * set. */
+/* Returns the lowest colour whose bit is clear in a and in b, two words each (NULL: no bit set); CLASS_HEAVY if all
+ * colours are taken. */
 static __device__ inline int lowest_free(const unsigned long long *a, const unsigned long long *b)
 {
     for (int w = 0; w < 2; w++) {
         unsigned long long open = ~((a ? a[w] : 0ull) | (b ? b[w] : 0ull));
+        int colour = 64 * w + __ffsll((long long)open) - 1;
         if (open)
-            return 64 * w + __ffsll((long long)open) - 1;
+            return colour < CLASS_HEAVY ? colour : CLASS_HEAVY;
     }
-    return CLASS_NONE;
+    return CLASS_HEAVY;
 }
 
-/* Colours each contact that has the highest priority at its bodies and sets the colour's bit in their `used`. *left = 1
- * if some contact has no colour after the last round of a batch. */
+/* Colours each contact that has the highest priority at its bodies and sets the colour's bit in their `used`; makes it
+ * heavy if no colour is free. *left = 1 if some contact has no colour after the last round of a batch. */
 static __global__ void take(CuView<double> c, int round, const unsigned long long *best,
                             unsigned long long *used, uint32_t *class_of, int32_t *left)
 {
@@ -109,7 +108,8 @@ static __global__ void take(CuView<double> c, int round, const unsigned long lon
         a[colour / 64] |= 1ull << colour % 64;
     if (b)
         b[colour / 64] |= 1ull << colour % 64;
-    class_of[i] = (class_of[i] & CLASS_ITEM) | (uint32_t)colour;
+    uint32_t kind = colour == CLASS_HEAVY ? (uint32_t)CLASS_ITEM : class_of[i] & CLASS_ITEM;
+    class_of[i] = kind | (uint32_t)colour;
 }
 
 static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
@@ -165,7 +165,7 @@ static __device__ inline bool is_highest(const TalusOperator &op, const uint32_t
     return true;
 }
 
-/* Gives each uncoloured block that is_highest the lowest free colour; CLASS_HEAVY if all 80 are taken. */
+/* Gives each uncoloured block that is_highest its lowest_free colour. */
 static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
 {
     int64_t i = item();
@@ -174,8 +174,7 @@ static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
         return;
     if (!is_highest(op, state, (int)i, round, taken))
         return;
-    int colour = lowest_free(taken, nullptr);
-    state[i] = (uint32_t)round << 8 | (uint32_t)(colour < CLASS_HEAVY ? colour : CLASS_HEAVY);
+    state[i] = (uint32_t)round << 8 | (uint32_t)lowest_free(taken, nullptr);
 }
 
 /* With `to` = CLASS_NONE sets all states to uncoloured; else removes the round from each state and gives the class `to`

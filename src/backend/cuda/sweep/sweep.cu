@@ -85,7 +85,8 @@ static __device__ inline void load_body(const SweepPlan &p, int body, double v[W
     }
 }
 
-/* Adds factor * linear to the velocity and turn to the spin of a body, whose record is in v; W = 4: no spin. */
+/* Adds factor * linear to the velocity and turn to the spin of a body, whose record is in v; W = 4: no spin. Contacts
+ * of one colour may share a body that impulses do not move: the caller skips it. */
 template <int W, int PUSH>
 static __device__ inline void push_body(const SweepPlan &p, int body, double v[W], double factor,
                                         const double linear[3], const double turn[3])
@@ -131,8 +132,10 @@ static __device__ inline double sweep_sphere(const SweepPlan &p, int64_t at)
             turn_b[k] = -(b[7] * turn[k]);
         }
     }
-    push_body<W, PUSH>(p, c.pair.x, a, -a[3], dp, turn_a);
-    if (c.pair.y >= 0)
+    /* a[3], a[7]: inverse mass and inertia; with W = 4 both are a[3] */
+    if (a[3] != 0.0 || a[W - 1] != 0.0)
+        push_body<W, PUSH>(p, c.pair.x, a, -a[3], dp, turn_a);
+    if (c.pair.y >= 0 && (b[3] != 0.0 || b[W - 1] != 0.0))
         push_body<W, PUSH>(p, c.pair.y, b, b[3], dp, turn_b);
     return change;
 }
@@ -150,7 +153,6 @@ static __device__ inline void push_item(const SweepPlan &p, int body, double v[8
                                         const double arm[3], const double dp[3])
 {
     double torque[3], turn[3];
-    /* contacts of one colour may share a body that impulses do not move */
     if (!yields(v, p.inertia ? p.inertia[body] : nullptr))
         return;
     cross(arm, dp, torque);

@@ -10,8 +10,8 @@
 #include "backend/cuda/ops/operator.h"
 
 /* A body with more than HEAVY_CONTACTS contacts would need a colour for each: its contacts are heavy, as on the host
- * (cpu/colour.h). The two bodies of any other contact have at most 39 further contacts each, so 79 colours suffice if
- * impulses move both bodies of every contact of two spheres. */
+ * (cpu/colour.h). The two bodies of any other contact have at most 39 further contacts each, or are not moved by
+ * impulses and need no colours, so 79 colours suffice. */
 enum {
     HEAVY_CONTACTS = 40,
     CLASS_HEAVY = 80, /* classes 0..79 are colours */
