@@ -138,8 +138,11 @@ static TalusStatus colour(const TalusOperator *op, SweepOrder *o)
 /* Rounds after which the remaining blocks are swept one by one: dense matrices would take a round per block. */
 enum { MATRIX_ROUNDS = 64 };
 
-/* A block's state: its class in the low 8 bits, above them the round in which it got that class. True if it was
- * coloured before this round: colours of this round do not count, so that the order of threads does not matter. */
+/* A block's state: its class in the low 8 bits, in the next 8 the round in which it got that class, then CLASH. */
+enum { CLASH = 1 << 16 };
+
+/* True if a block was coloured before this round: colours of this round do not count, so that the order of threads does
+ * not matter. */
 static __device__ inline bool coloured_before(uint32_t state, int round)
 {
     return (state & 0xff) != CLASS_NONE && (int)(state >> 8) < round;
@@ -177,13 +180,30 @@ static __global__ void take_blocks(TalusOperator op, int round, uint32_t *state)
     state[i] = (uint32_t)round << 8 | (uint32_t)lowest_free(taken, nullptr);
 }
 
-/* With `to` = CLASS_NONE sets all states to uncoloured; else removes the round from each state and gives the class `to`
- * to uncoloured blocks. */
+/* Sets the bit CLASH in the state of each block whose rows couple it to another block of its colour. Only a matrix that
+ * is not symmetric has such blocks: the rows of the other one lack the opposite entries. */
+static __global__ void mark_clashes(TalusOperator op, uint32_t *state)
+{
+    int64_t i = item();
+    if (i >= op.blocks)
+        return;
+    uint32_t colour = state[i] & 0xff;
+    for (int32_t k = op.row_start[i * op.rows]; k < op.row_start[(i + 1) * op.rows]; k++) {
+        int j = op.column[k] / op.rows;
+        if (j != i && (state[j] & 0xff) == colour)
+            state[i] |= CLASH;
+    }
+}
+
+/* With `to` = CLASS_NONE sets all states to uncoloured; else leaves each block's class alone in its state and gives the
+ * class `to` to blocks that are uncoloured or clash. */
 static __global__ void set_classes(int blocks, uint32_t to, uint32_t *state)
 {
     int64_t i = item();
-    if (i < blocks)
-        state[i] = to == CLASS_NONE || (state[i] & 0xff) == CLASS_NONE ? to : state[i] & 0xff;
+    if (i >= blocks)
+        return;
+    uint32_t colour = state[i] & 0xff;
+    state[i] = to == CLASS_NONE || colour == CLASS_NONE || state[i] & CLASH ? to : colour;
 }
 
 /* ---- the order ---- */
@@ -243,6 +263,7 @@ TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *o)
            o->class_of.at);
     for (int round = 1; round <= MATRIX_ROUNDS; round++)
         launch(cu_of(op), take_blocks, blocks, THREADS, *op, round, o->class_of.at);
+    launch(cu_of(op), mark_clashes, blocks, THREADS, *op, o->class_of.at);
     launch(cu_of(op), set_classes, blocks, THREADS, op->blocks, (uint32_t)CLASS_HEAVY,
            o->class_of.at);
     return sort_by_class(op, o);

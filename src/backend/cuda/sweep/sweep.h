@@ -39,8 +39,8 @@ struct SweepOrder {
 /* Colours and orders op's contacts; `coloured` false puts all but the heavy ones in class 0, items in CLASS_ITEM. The
  * order of threads has no influence on the result. */
 TalusStatus cu_order_contacts(const TalusOperator *op, bool coloured, SweepOrder *order);
-/* Colours and orders the blocks of an explicit matrix, whose pattern of blocks is symmetric: no two of a colour are
- * coupled. Blocks without a colour get CLASS_HEAVY and are swept one by one. */
+/* Colours and orders the blocks of an explicit matrix, symmetric or not: no two of a colour are coupled. Blocks without
+ * a colour get CLASS_HEAVY and are swept one by one. */
 TalusStatus cu_order_blocks(const TalusOperator *op, SweepOrder *order);
 void cu_order_clear(SweepOrder *order);
 
