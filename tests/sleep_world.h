@@ -209,6 +209,47 @@ TEST(sleep_survives_a_restart_and_threads)
     talus_world_destroy(loaded);
 }
 
+static void add_soft_ball(TalusWorld *world, double radius, TalusVec3 x)
+{
+    TalusMaterialDef soft = talus_material_def_default();
+    TalusShapeDef shape = sphere(radius);
+    TalusBodyBatch batch = talus_body_batch_default();
+    soft.stiffness = 1e5;
+    CHECK_OK(talus_world_add_material(world, &soft, &batch.material));
+    CHECK_OK(talus_world_add_shape(world, &shape, &batch.shape));
+    batch.count = 1;
+    batch.mass = 1.0;
+    batch.position = &x;
+    CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
+}
+
+/* A soft ball on a plate that is asleep and far larger: overlap is relative to the thinner of the two, the plate. */
+TEST(a_sleeping_plate_counts_with_its_thickness)
+{
+    const double half = 0.005, radius = 0.05;
+    TalusWorldDef def = sleepy_def(100.0, 1);
+    def.sleep_steps = 100;
+    TalusWorld *world = make_world(&def, NULL);
+    add_floor(world);
+    add_body(world, box(0.5, 0.5, half), 10.0, talus_vec3(0, 0, half), zero, zero);
+    run(world, 150);
+    CHECK_INT(info.asleep, 1);
+    add_soft_ball(world, radius, talus_vec3(0, 0, 2.0 * half + 1.4 * radius));
+    TalusVec3 x[3];
+    TalusBodyState state = {.position = x};
+    int sunk = 0;
+    for (int i = 0; i < 90; i++) {
+        talus_world_get_state(world, &state);
+        double overlap = half + radius - (x[2].z - x[1].z);
+        run(world, 1);
+        CHECK_INT(info.asleep, 1);
+        CHECK_NEAR(info.penetration_max, fmax(0.0, overlap / half), 1e-12);
+        sunk += overlap > 1e-6;
+    }
+    CHECK(sunk > 5);
+    talus_world_destroy(world);
+}
+
 static inline int run_sleep_tests(void)
 {
     RUN(a_settled_heap_sleeps_and_stays_where_it_is);
@@ -218,6 +259,7 @@ static inline int run_sleep_tests(void)
     RUN(a_paddle_wakes_what_it_strikes_before_it_is_there);
     RUN(a_body_at_the_top_of_its_flight_does_not_sleep);
     RUN(sleep_survives_a_restart_and_threads);
+    RUN(a_sleeping_plate_counts_with_its_thickness);
     return talus_test_result();
 }
 
