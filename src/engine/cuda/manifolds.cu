@@ -14,7 +14,7 @@
 struct Touches {
     int2 *pair;
     const uint32_t *other;
-    const uint8_t *mobility;                        /* by slot; NULL: no body is driven */
+    const uint8_t *mobility;                        /* by slot */
     int spheres, compact, contacts, problem_bodies; /* compact: contacts of runs 1 and 2 */
     const uint32_t *first; /* [problem_bodies + 1]: first contact of run 1 found from each body */
     uint32_t *degree;      /* [problem_bodies + 1]: number of incidences; scatter counts it down */
@@ -41,11 +41,11 @@ static __device__ inline uint32_t touch_of(const Touches &t, int64_t i, int side
     return (uint32_t)(2 * record + side);
 }
 
-/* True if b's end of contact i gets an incidence. b may have a problem index although impulses do not move it: a driven
- * b gets none; a sleeping one does if no body is driven, to no effect, as its inverse mass is 0. */
+/* True if b's end of contact i gets an incidence: if impulses move b. In run 1 they do; elsewhere b may be driven or
+ * asleep, with a problem index or without. */
 static __device__ inline bool b_yields(const Touches &t, int64_t i, int2 pair)
 {
-    return pair.y >= 0 && (!t.mobility || t.mobility[t.other[i]] == TALUS_MOBILITY_FREE);
+    return i < t.spheres || (pair.y >= 0 && t.mobility[t.other[i]] == TALUS_MOBILITY_FREE);
 }
 
 static __global__ void begin_degrees(Touches t)
@@ -123,7 +123,7 @@ TalusStatus cu_list_body_contacts(const CuDetect *d, const CuList *list)
     const TalusEngineCounts *n = &list->counts;
     Touches t = {list->pair.at,
                  list->other.at,
-                 d->driven ? d->bodies.mobility : nullptr,
+                 d->bodies.mobility,
                  n->sphere_sphere,
                  n->sphere_sphere + n->sphere_fixed,
                  n->contacts,
