@@ -11,17 +11,16 @@ extern "C" {
 /* A pool of worker threads. Results never depend on its size. */
 typedef struct TalusPool TalusPool;
 
-/* `threads` counts the calling thread too; 0 means one per processor. */
+/* `threads` counts the calling thread too; 0 means one per processor. NULL stands for a pool of one thread. */
 TalusStatus talus_pool_create(int threads, TalusPool **out);
 void talus_pool_destroy(TalusPool *pool);
 int talus_pool_threads(const TalusPool *pool);
 
-/* A backend. The cuda backends share one device and its work space among all worlds, problems and solvers of the
- * process: use them from one thread at a time. */
+/* A backend. Worlds and problems on one may be used concurrently, each of them by one thread at a time. */
 typedef struct TalusBackendRow {
     const char *name, *summary;
-    bool available;
-    const char *how; /* how to get it; set if not available */
+    bool available;  /* in this build; the machine may still lack the hardware */
+    const char *how; /* how to get it; "" if available */
 } TalusBackendRow;
 
 int talus_backend_count(void);

@@ -21,12 +21,12 @@ extern "C" {
 typedef enum TalusStatus {
     TALUS_OK = 0,
     TALUS_ERR_ARGUMENT, /* a value the caller gave is out of range or contradictory */
-    TALUS_ERR_MEMORY,   /* an allocation failed; the message names the size */
+    TALUS_ERR_MEMORY,   /* memory or a thread could not be had; the message says for what */
     TALUS_ERR_IO,       /* the operating system refused a read or a write */
     TALUS_ERR_FORMAT,   /* a file's content is wrong; the message has file:line:column or offset */
-    /* this build, backend or solver cannot do it; the message says what can */
+    /* this build, backend or solver cannot do it, or a size limit is exceeded; the message says why */
     TALUS_ERR_UNSUPPORTED,
-    TALUS_ERR_NUMERIC,   /* a NaN or infinity appeared in the state */
+    TALUS_ERR_NUMERIC,   /* a NaN or infinity appeared, a solve diverged, or a pivot vanished */
     TALUS_ERR_TOLERANCE, /* a step missed its tolerance and the policy is to stop */
     TALUS_ERR_CANCELLED  /* a callback asked to stop */
 } TalusStatus;
@@ -68,7 +68,8 @@ typedef struct TalusError {
     char text[1024];
 } TalusError;
 
-/* Returns the error of the last failed call on this thread, valid until the next failure; TALUS_OK if none failed. */
+/* Returns the error of the last failed call on this thread, valid until the next failure. Its code is TALUS_OK if no
+ * call has failed. */
 const TalusError *talus_error_record(void);
 
 /* Returns its text, for people; "" if no call failed. Programs decide by the record. */
@@ -76,7 +77,7 @@ const char *talus_error(void);
 
 typedef enum TalusLogLevel { TALUS_LOG_INFO, TALUS_LOG_WARNING } TalusLogLevel;
 
-/* `id` is stable across versions ("solver.missed-tolerance"); `text` is for people. */
+/* `id` is stable across versions ("step.missed"); `text` is for people. */
 typedef void TalusLogFn(void *user, TalusLogLevel level, const char *id, const char *text);
 
 /* Sets the log function of the calling thread; NULL, the default, silences the library there. A world may have a log

@@ -45,7 +45,7 @@ typedef struct TalusSnapshot {
     double *force;  /* sum of the normal contact forces on the body, N */
     int *touching;  /* number of contacts with a normal impulse; NULL from lean frames */
     int *shape, *material, *tag;
-    int *layer; /* height at which the body started: diameters above the head's floor, 0 to 255 */
+    int *layer; /* starting height over head.floor, in units of 2 head.radius: 0 to 255 */
     bool *fixed;
     int contact_count; /* in `contact` */
     int contact_total; /* contacts of the step, stored or not */

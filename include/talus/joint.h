@@ -37,9 +37,10 @@ typedef enum TalusMotorKind {
 /* Motor of the joint's coordinate. Units are rad and N m for an angle, m and N for a length. */
 typedef struct TalusMotorDef {
     TalusMotorKind kind;
-    double target, rate; /* target + rate (t - t0), t0 the time of setting the motor, or start */
-    double start;        /* s: before it the target is 0 and a torque motor is off */
-    double max_effort;   /* infinite: no limit */
+    /* target + rate (t - t0), t0 the later of `start` and the time at which the motor was set */
+    double target, rate;
+    double start;      /* s: before it the target is 0 and a torque motor is off */
+    double max_effort; /* infinite: no limit */
     /* POSITION: effort = stiffness (target - x) + damping (rate - speed); both 0: the target is reached within a step,
      * if `max_effort` allows. */
     double stiffness, damping;

@@ -124,7 +124,7 @@ TALUS_INLINE TalusQuat talus_quat_normalize(TalusQuat q)
 }
 
 /* Rotation by the small vector `angle` (axis times radians) by the Cayley map: exact axis, angle 2 atan(|angle|/2). The
- * error is |angle|^3/12, and no transcendental function is needed. */
+ * angle's error is about |angle|^3/12, and no transcendental function is needed. */
 TALUS_INLINE TalusQuat talus_quat_cayley(TalusVec3 angle)
 {
     TalusQuat r = {1.0, 0.5 * angle.x, 0.5 * angle.y, 0.5 * angle.z};

@@ -64,8 +64,8 @@ void talus_problem_destroy(TalusProblem *problem);
 /* Selects the backend of solves: "cpu" (default) or another of talus_backend_row. Data stays readable on the host. */
 TalusStatus talus_problem_set_backend(TalusProblem *problem, const char *backend);
 
-/* Sets the friction model of all contacts with friction; TALUS_SECTION_NONE makes them frictionless, with one row each.
- * Impulses are set to zero. */
+/* Sets the friction model of all contacts with friction; joints keep theirs. TALUS_SECTION_NONE makes contacts
+ * frictionless, with one row each if there are no joints. Impulses are set to zero. */
 TalusStatus talus_problem_set_friction(TalusProblem *problem, TalusFrictionModel model);
 TalusFrictionModel talus_problem_friction(const TalusProblem *problem, int block);
 /* Normal impulses that bound the friction of blocks under TALUS_LAW_FIXED, [blocks], as the last solve left them. The
@@ -73,7 +73,8 @@ TalusFrictionModel talus_problem_friction(const TalusProblem *problem, int block
 double *talus_problem_estimate(TalusProblem *problem);
 
 /* Proof that the problem has no solution, [size], from a solve with the outcome infeasible or from the problem's file;
- * NULL: none. A direction delta in K, frictionless under fixed and coulomb, with N delta = 0 and q'delta < 0. */
+ * NULL: none. A direction delta along which impulses may grow without bound (in K under ccp, without friction under
+ * fixed and coulomb, in free rows of joints), with (N + E) delta = 0 up to rounding and q'delta < 0. */
 const double *talus_problem_certificate(const TalusProblem *problem);
 /* Sets that proof, to be written with the problem; NULL removes it. */
 TalusStatus talus_problem_set_certificate(TalusProblem *problem, const double *certificate);
@@ -90,7 +91,7 @@ TalusStatus talus_problem_export(TalusProblem *problem, TalusProblemDef *def);
 /* The impulses, [size]; the caller may write a starting point. */
 double *talus_problem_gamma(TalusProblem *problem);
 
-/* out = N x (operator product), q, u = N gamma + q, and the gradient (N + E) gamma + q. */
+/* Write N x (the operator product), q, u = N gamma + q, and the gradient (N + E) gamma + q. */
 void talus_problem_apply(TalusProblem *problem, const double *x, double *out);
 void talus_problem_offset(TalusProblem *problem, double *q);
 void talus_problem_velocity(TalusProblem *problem, const double *gamma, double *u);
@@ -105,8 +106,8 @@ double talus_problem_diagonal(const TalusProblem *problem, int block);
 /* The natural residual of each block, m/s, the measure of error of all solvers:
  *     d_i | gamma_i - P_i(gamma_i - g_i / d_i) |,   g = (N + E) gamma + q,  d_i as above,
  * as root mean square over blocks and as maximum. P_i projects onto the cone of the block's section (ccp), onto the
- * prism with its bounds (fixed), or onto the cone with De Saxce's shift sigma_i(-u_t), the support function of the
- * section, added to the normal entry of g_i (coulomb). */
+ * prism with its bounds (fixed), onto the box of a joint, or onto the cone, with De Saxce's shift sigma_i(-g_t), the
+ * support function of the section, added to the normal entry of g_i (coulomb). */
 typedef struct TalusResidual {
     double rms, max;
 } TalusResidual;
@@ -122,8 +123,10 @@ void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusRes
 /* Computes the objective that the problem minimises. */
 TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, double *objective);
 
-/* Measures of an iterate (docs/reference/metrics.md), with g the gradient, u the contact velocity, P the projection
- * onto K, K* the dual cone; all norms are 2-norms. */
+/* Measures of an iterate (docs/reference/metrics.md): g is the gradient, under coulomb with De Saxce's shift added to
+ * its normal entries (not in siconos and dilation); P the projection onto K; K* the dual cone; all norms are 2-norms.
+ * For prisms and joints, K* is the set of g at which the support function of K at -g is finite, and gamma_i . g_i
+ * stands for the sum of that product and this function. */
 typedef struct TalusMetrics {
     double objective;
     TalusResidual natural;       /* see above */
@@ -131,19 +134,20 @@ typedef struct TalusMetrics {
     double natural_at_zero;      /* rms of gamma = 0 */
     double natural_relative;     /* natural.rms / natural_at_zero; if that is 0: 0 or infinite */
     double projected_gradient;   /* heyn-2012 (24): |gamma - P(gamma - tau_g g)| / tau_g, m/s */
-    double tau_g;                /* 1 / the largest diagonal scaling of a block */
+    double tau_g;                /* 1 / the largest scale d_i of a block */
     double complementarity_mean; /* per block |gamma_i . g_i|, heyn-2012 Fig. 9; J */
     double complementarity_std;
     double complementarity_max;
     double primal_infeasibility; /* largest distance of a g_i from K*, m/s */
     double cone_violation;       /* largest distance of a gamma_i from K, N s */
     double duality_gap;          /* |gamma . g|: primal minus dual objective when g is in K*; J */
-    double duality_gap_scaled;   /* duality_gap over the largest |q_i| or |N_ii|, as in OOQP */
-    /* Exact Coulomb: |gamma - P(gamma - u - (mu|u_t|,0,0))| over max(|q|, |gamma|, |u|). */
+    double duality_gap_scaled;   /* duality_gap over the largest |q_i| or (N + E)_ii, as in OOQP */
+    /* Coulomb's law whatever the block's: |gamma - P(gamma - g - sigma)| over max(|q|, |gamma|, |g|), with P onto the
+     * cones and sigma = (sigma_i(-g_t), 0, 0), which is (mu |g_t|, 0, 0) on the disc. */
     double siconos;
     double siconos_over_q;   /* the same over |q| */
     double siconos_rounding; /* estimated rounding error of `siconos` */
-    /* m/s: rms over Coulomb blocks of sigma_i(-u_t), the opening speed under ccp */
+    /* m/s: rms over Coulomb blocks of sigma_i(-g_t), the speed at which ccp would open them */
     double dilation;
     double bound_mismatch;       /* fixed blocks: rms of d_i mu_i |gamma_n - estimate|, m/s */
     int open, sliding, sticking; /* blocks with gamma = 0, on the boundary of K, inside */
@@ -151,7 +155,8 @@ typedef struct TalusMetrics {
 
 TalusStatus talus_problem_measure(TalusProblem *problem, const double *gamma, TalusMetrics *out);
 
-/* A loaded block without friction counts as sticking. */
+/* Open: gamma = 0. Sliding: a tangential bound is met, or a finite bound of a joint. Sticking: all others, also a
+ * loaded block without friction. */
 typedef enum TalusBlockState {
     TALUS_BLOCK_OPEN,
     TALUS_BLOCK_SLIDING,

@@ -36,12 +36,13 @@ typedef struct TalusSolveInfo {
     int factorisations;     /* factorisations of matrices of the problem's size */
     TalusResidual residual; /* recomputed from gamma, in double precision */
     double rounding;        /* its estimated rounding error, in the norm of the tolerance */
-    /* Under Coulomb's law: true if the relaxation has no solution, as friction clamps bodies between others. The law
-     * itself may have a solution, in which they slide. */
+    /* Under Coulomb's law: true if the relaxation was found to have no solution, as friction clamps bodies between
+     * others. The law itself may have a solution, in which they slide. */
     bool jammed;
     double start_residual; /* rms of the first estimate: at the start; for gs, of the first sweep */
     double seconds;        /* without the time of observers */
-    /* Peak memory of the solve beside the problem: vectors, plans, factors; with that of other threads meanwhile. */
+    /* Peak memory of the solve beside the problem: vectors, plans, factors; what other threads allocate meanwhile
+     * counts too, device memory in steps of a world does not. */
     size_t memory_bytes;
 } TalusSolveInfo;
 

@@ -1,4 +1,4 @@
-/* talus/talus.h - the whole library. */
+/* talus/talus.h - includes all public headers. */
 #ifndef TALUS_TALUS_H
 #define TALUS_TALUS_H
 

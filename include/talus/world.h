@@ -26,7 +26,8 @@ typedef struct TalusBodyId {
 typedef enum TalusMissPolicy {
     TALUS_MISS_CONTINUE, /* continue and warn; every step reports the residual that it reached */
     TALUS_MISS_STOP,     /* talus_world_step fails with TALUS_ERR_TOLERANCE, state unchanged */
-    TALUS_MISS_HALVE     /* replace the step by two of half its length, at most four times over */
+    /* replace the step by two of half its length, at most four times over; not if bodies are wedged */
+    TALUS_MISS_HALVE
 } TalusMissPolicy;
 
 typedef struct TalusWorldDef {
@@ -35,13 +36,15 @@ typedef struct TalusWorldDef {
     double step;            /* h, seconds */
     double tolerance;       /* of the velocity residual, relative to the reference speed */
     double reference_speed; /* the reference speed is max(|gravity| h, this) */
-    TalusNorm norm;
+    TalusNorm norm;         /* RMS or MAX */
     int max_iterations;
     const char *solver; /* NAME[:key=value,...], copied */
     TalusMissPolicy on_miss;
-    /* Largest gap of a contact: this fraction of the smaller size, plus what the pair can close in a step. */
+    /* Largest gap of a contact: this fraction of the smaller size, plus h times the sum of the closing and spinning
+     * speeds of the pair, friction times its sliding speed and twice the reference speed. */
     double envelope;
-    /* Largest speed of undoing overlap, in sqrt(|gravity| size), without gravity in reference speeds; 0: no limit. */
+    /* Largest speed at which overlap is undone, in units of sqrt(|gravity| size), size that of the smaller body, or of
+     * the reference speed without gravity; 0: no limit. */
     double recovery;
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* In units of |gravity| h: contacts that close more slowly do not rebound. */
@@ -114,7 +117,7 @@ typedef struct TalusBodyBatch {
     int count;
     int shape; /* index from talus_world_add_shape */
     int material;
-    bool fixed;                   /* cannot move; required for plane and revolve */
+    bool fixed;                   /* cannot move; required for plane, revolve, mesh and field */
     const TalusVec3 *position;    /* required */
     const TalusQuat *orientation; /* default identity */
     const TalusVec3 *velocity;    /* default 0 */
@@ -196,7 +199,7 @@ typedef struct TalusProbeDef {
     const char *name; /* copied */
     TalusProbeKind kind;
     TalusBodyId body; /* PROBE_BODY: contact force on this body, moving or fixed (a wall) */
-    TalusVec3 lo, hi; /* PROBE_REGION: bodies whose centres lie in the box */
+    TalusVec3 lo, hi; /* PROBE_REGION: moving bodies whose centres lie in the box */
 } TalusProbeDef;
 
 typedef struct TalusProbeValue {
@@ -213,7 +216,8 @@ int talus_world_probe_count(const TalusWorld *world);
 const char *talus_world_probe_name(const TalusWorld *world, int index);
 TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
 
-/* Energy ledger of one step, joule. kinetic + potential change by the sum of the other columns. */
+/* Energy ledger of one step, joule: kinetic_change + potential_change is the sum of the columns from `friction` to
+ * `exchange`, plus `imbalance`. */
 typedef struct TalusLedger {
     double kinetic, potential; /* at the end of the step */
     double kinetic_change, potential_change;
@@ -222,7 +226,7 @@ typedef struct TalusLedger {
     double stabilisation; /* work of undoing overlap */
     double cohesion;      /* work of attractive impulses */
     double gravity_error; /* error of the first-order scheme in gravity and applied forces */
-    double spin;          /* change by the rotation of general bodies */
+    double spin;          /* change of rotational energy by torque-free rotation, not of spheres */
     double joints;        /* work of joints, their limits, motors and springs */
     double driven;        /* work that driven bodies do on others */
     double applied;       /* work of applied forces and torques */

@@ -1,4 +1,4 @@
-/* base/deflate.c - the only file that uses zlib. Its memory comes from the library's counted heap. */
+/* base/deflate.c - zlib streams (deflate.h); the only file that uses zlib, whose memory is counted by memory.h. */
 #include "base/deflate.h"
 
 #include "base/memory.h"
@@ -60,8 +60,8 @@ static z_stream start(const void *bytes, void *out)
     return z;
 }
 
-/* A window just larger than the data finds the same matches as the largest window, which clears 256 KiB in each call:
- * for the arrays of a small frame that was most of the work. */
+/* log2 of a window that is just larger than the data: it finds the same matches as the largest one, with which zlib
+ * would clear 256 KiB of tables even for the small arrays of a frame. */
 static int window_bits(size_t size)
 {
     enum { MIN_BITS = 9, MAX_BITS = 15, LOOKAHEAD = 262 };

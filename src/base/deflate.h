@@ -10,14 +10,15 @@ typedef enum TalusDeflateMatch {
     TALUS_DEFLATE_ENTROPY /* no repeats, Huffman codes only */
 } TalusDeflateMatch;
 
-/* False in a build without zlib, where the other calls fail. */
+/* False in a build without zlib, where talus_deflate and talus_inflate fail. */
 bool talus_deflate_available(void);
 /* Returns the maximum size in bytes of the stream of `size` bytes. */
 size_t talus_deflate_bound(size_t size);
 /* Compresses `size` bytes into `out`; `level` is 1 (fast) to 9 (small). *used is set to the size of the stream. */
 TalusStatus talus_deflate(int level, TalusDeflateMatch match, const void *bytes, size_t size,
                           void *out, size_t capacity, size_t *used);
-/* Decompresses a stream, which must hold exactly `expected` bytes; otherwise the error says what it holds. */
+/* Decompresses a stream into `out` (may be NULL if `expected` is 0). TALUS_ERR_FORMAT: it is damaged, or does not hold
+ * exactly `expected` bytes. */
 TalusStatus talus_inflate(const void *stream, size_t size, void *out, size_t expected);
 
 #endif

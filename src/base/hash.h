@@ -19,7 +19,7 @@ static inline uint64_t talus_hash_mix(uint64_t x)
     return x;
 }
 
-/* Returns `hash` continued over the bytes, read as words of eight bytes; for little-endian hosts. */
+/* Returns `hash` continued over the bytes, read as words of eight bytes; numbers are those of little-endian hosts. */
 static inline uint64_t talus_hash(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *p = (const unsigned char *)bytes;

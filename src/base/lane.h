@@ -1,4 +1,4 @@
-/* base/lane.h - vectors of two doubles, the width of every 64-bit machine.
+/* base/lane.h - vectors of two doubles, which every x86-64 (SSE2) and ARM64 (NEON) processor has.
  *
  * Each lane has plain IEEE operations: results are those of scalar code in the same order. */
 #ifndef TALUS_BASE_LANE_H
@@ -15,7 +15,7 @@
 #include <math.h>
 #endif
 
-/* Functions on lanes are inlined into their loops, so that branches on constant arguments (`fixed`) disappear. */
+/* Functions on lanes are inlined into their loops, so that branches on arguments that are constants there disappear. */
 #define KERNEL static inline __attribute__((always_inline))
 
 enum { LANES = 2 };
@@ -23,7 +23,8 @@ enum { LANES = 2 };
 typedef double Lane __attribute__((vector_size(16)));
 typedef int64_t Mask __attribute__((vector_size(16)));
 
-/* Squared tangential impulses below this count as zero: mu / t^2 would overflow. */
+/* Projections onto cones divide mu by t^2, the squared tangential impulse; below this they divide by 1, as the quotient
+ * could overflow. */
 #define TINY2 1e-280
 
 KERNEL Lane lane(double a)
@@ -43,7 +44,7 @@ KERNEL void lane_store(double *p, Lane a)
     memcpy(p, &a, sizeof a);
 }
 
-/* Sets lane k of *r. The assignment r[k] = a will not do: clang stores both lanes, which can undo a write of another
+/* Sets lane k of *r. The assignment (*r)[k] = a will not do: clang stores both lanes, which can undo a write of another
  * thread to the other lane. */
 KERNEL void lane_set(Lane *r, int k, double a)
 {

@@ -1,4 +1,4 @@
-/* base/memory.c - counted, aligned heap blocks. */
+/* base/memory.c - heap blocks (memory.h): counted, aligned, with failures on request of tests. */
 #include "base/memory.h"
 
 #include "base/inject.h"
@@ -56,7 +56,7 @@ void talus_memory_count_external(size_t before, size_t now)
     count_bytes(now);
 }
 
-/* Uses mmap: with malloc, AddressSanitizer would write a mark for every byte of the block. */
+/* Maps the bytes and unmaps them. With malloc, AddressSanitizer would write shadow memory for the whole block. */
 TalusStatus talus_memory_probe(size_t bytes, const char *what)
 {
     void *block = talus_inject_failure() ? MAP_FAILED

@@ -1,8 +1,8 @@
 /* base/memory.h - heap allocation of the whole library.
  *
  * Every allocation is counted, and tests can make the n-th one fail. Blocks are 64-byte aligned, so that hot arrays
- * start on a cache line. A block knows its capacity, so a growable array is just a pointer. Arrays grow by half, so a
- * warm step allocates nothing. */
+ * start on a cache line. A block knows its capacity, so a growable array is just a pointer. Arrays grow by at least
+ * half, so that after the first steps of a world most steps allocate nothing. */
 #ifndef TALUS_BASE_MEMORY_H
 #define TALUS_BASE_MEMORY_H
 
@@ -52,7 +52,7 @@ TalusStatus talus_check_capacity(const void *block, size_t need, size_t element)
 /* Copies a string; NULL gives "". The caller frees *out with talus_release. */
 TalusStatus talus_copy_text(const char *text, const char *what, char **out);
 
-/* Bytes in blocks of the library: now, and at the peak since the start or the last reset. */
+/* Bytes in blocks, and counted for other libraries: now, and at the peak since the start or the last reset. */
 size_t talus_memory_now(void);
 size_t talus_memory_peak(void);
 void talus_memory_reset_peak(void);
@@ -60,7 +60,8 @@ void talus_memory_reset_peak(void);
 /* Counts memory that another library holds for this one: `before` bytes were counted so far, `now` are to be. */
 void talus_memory_count_external(size_t before, size_t now);
 
-/* Fails if `bytes` cannot be allocated now: for use before a library that does not handle failed allocations. */
+/* Fails if the system does not grant `bytes` now (it may grant more than it has): for use before a call of a library
+ * that does not handle failed allocations. */
 TalusStatus talus_memory_probe(size_t bytes, const char *what);
 
 /* For tests: makes the n-th allocation from now fail (1 = the next); 0 disables. */

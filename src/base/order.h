@@ -1,4 +1,4 @@
-/* base/order.h - sorting and binary search. */
+/* base/order.h - a comparison for sorting, and binary search. */
 #ifndef TALUS_BASE_ORDER_H
 #define TALUS_BASE_ORDER_H
 

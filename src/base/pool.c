@@ -1,9 +1,9 @@
-/* base/pool.c - a fork-join pool.
+/* base/pool.c - a fork-join pool (pool.h, talus/backend.h).
  *
  * The caller starts a loop by raising `generation` and returns when `busy`, the number of workers still in the loop, is
- * zero. Each thread has a contiguous share of the chunks, the same in every loop of a size, so that data that a thread
- * wrote in one loop is in its cache for the next. A thread that has finished helps the others. Waiting threads spin
- * briefly, because the gaps between loops of one step are microseconds, then sleep on a condition variable. */
+ * zero. Each thread has a contiguous share of the chunks, the same in all loops with as many chunks, so that data that
+ * a thread wrote in one loop is in its cache for the next. A thread that has finished helps the others. Waiting threads
+ * spin briefly, because the gaps between loops of one step are microseconds, then sleep on a condition variable. */
 #include "base/pool.h"
 
 #include "base/memory.h"
@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* SPINS: polls before a waiting thread sleeps, about 50 us. An atomic load is much slower under ThreadSanitizer. */
+/* SPINS: polls before a waiting thread sleeps; fewer under ThreadSanitizer, where an atomic load is much slower. */
 #ifdef __SANITIZE_THREAD__
 enum { SPINS = 200 };
 #else
@@ -125,6 +125,7 @@ static void *worker_main(void *argument)
     }
 }
 
+/* Announces a loop, or with `quit` the end, and wakes sleeping workers. */
 static void publish(TalusPool *pool)
 {
     atomic_fetch_add(&pool->generation, 1);

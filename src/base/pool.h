@@ -11,8 +11,9 @@
  * the same sum for any number of threads. */
 typedef void TalusLoopFn(void *context, int64_t begin, int64_t end, int64_t chunk);
 
-/* Calls fn on chunks of `grain` (> 0) consecutive items and returns when all are done. Without a pool (NULL) the
- * calling thread does all. fn must not start another loop. */
+/* Calls fn on chunks of `grain` (> 0) consecutive items (the last may be shorter) and returns when all are done.
+ * Without a pool (NULL), with a pool of one thread or for one chunk, the calling thread does all, in order. fn must not
+ * start another loop of the pool. */
 void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn, void *context);
 
 /* Returns the number of chunks of a loop. */

@@ -1,4 +1,4 @@
-/* base/status.c - the thread-local error, its text, the log function of a thread, version. */
+/* base/status.c - the thread-local error and its text, the log function of a thread, names of codes, version. */
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static void append(char *text, size_t size, const char *more)
     text[used + n] = '\0';
 }
 
-/* "FILE:LINE:COLUMN: " */
+/* Writes "FILE:LINE:COLUMN: " without the unknown parts, "" without a file. Returns the length. */
 static size_t put_file(TalusLocation at, char *text, size_t size)
 {
     text[0] = '\0';

@@ -56,7 +56,7 @@ TalusStatus talus_fail_in(TalusDomain domain, TalusStatus status, const char *fo
     TALUS_PRINTF(3, 4);
 TalusStatus talus_fail_at(TalusLocation at, TalusStatus status, const char *format, ...)
     TALUS_PRINTF(3, 4);
-/* As talus_fail, after an inner call has failed: replaces the text of its error and keeps the key. */
+/* As talus_fail, after an inner call has failed: replaces its error by a new one, with the inner error's key. */
 #define talus_fail_around(...) talus_fail_around_in(TALUS_DOMAIN_HERE, __VA_ARGS__)
 TalusStatus talus_fail_around_in(TalusDomain domain, TalusStatus status, const char *format, ...)
     TALUS_PRINTF(3, 4);

@@ -1,4 +1,4 @@
-/* base/timer.h - wall clock. Never used where it could change a result. */
+/* base/timer.h - wall clock. It changes results only through time limits (TalusSolveOptions.max_seconds). */
 #ifndef TALUS_BASE_TIMER_H
 #define TALUS_BASE_TIMER_H
 

@@ -1,4 +1,4 @@
-/* draw/bodies.c - moving bodies, shown fixed bodies and force chains as solids. */
+/* draw/bodies.c - moving bodies, opaque fixed bodies with an inside, ground, and force chains as solids. */
 #include "draw/picture.h"
 
 #include "base/memory.h"
@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Reserves capacity for additional solids, forms and normals. */
+/* Reserves capacity for so many more solids, forms and normals. */
 static TalusStatus reserve(TalusSolids *solids, int more, int forms, int normals)
 {
     size_t have = (size_t)solids->count, of_forms = (size_t)solids->form_count;
@@ -26,6 +26,7 @@ static TalusSolid *add_solid(TalusSolids *solids, TalusF3 centre, double radius,
     return solid;
 }
 
+/* Gives a solid a form of this kind, whose box has half extents `half` and rotation q, and the box's radius. */
 static TalusForm *add_form(TalusSolids *solids, TalusSolid *solid, TalusFormKind kind,
                            TalusVec3 half, TalusQuat q)
 {
@@ -118,7 +119,7 @@ static TalusStatus add_ground(TalusPicture *picture, int row)
                                  &p, TALUS_OPAQUE_FROM_BOTH, NULL);
 }
 
-/* Sets the cut of `bodies`: removes the side of the plane def->clip_at that the camera is on. */
+/* Sets the cut of `bodies` by the plane x[clip_axis] = clip_at, so that the camera's side of it is removed. */
 static void set_cut(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;
@@ -143,7 +144,7 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
     for (int i = 0; i < s->body_count; i++)
         if (talus_is_drawn_solid(picture, i) && !talus_is_ground(picture, i))
             add_body(picture, i);
-    for (int i = 0; i < s->body_count; i++) /* add_ground reserves capacity */
+    for (int i = 0; i < s->body_count; i++) /* last, because add_ground reserves its own capacity */
         if (talus_is_drawn_solid(picture, i) && talus_is_ground(picture, i))
             TALUS_TRY(add_ground(picture, i));
     if (picture->def->clip)
@@ -153,8 +154,8 @@ TalusStatus talus_picture_bodies(TalusPicture *picture)
 
 /* ---- chains ---- */
 
-/* Returns the force above which a contact is drawn as a chain: the mean over loaded contacts. Returns 0 for a snapshot
- * that holds chains only, since these have been selected already. */
+/* Returns the normal force above which a contact is drawn as a chain: the mean over loaded contacts. Returns 0 without
+ * loaded contacts, and for a snapshot that has chains only, since these have been selected already. */
 static double min_chain_force(const TalusSnapshot *s)
 {
     double sum = 0.0;
@@ -167,7 +168,8 @@ static double min_chain_force(const TalusSnapshot *s)
     return s->fields & TALUS_SNAPSHOT_CONTACTS && loaded ? sum / loaded : 0.0;
 }
 
-/* Sets *count to the number of forces above `least`, and the upper end of the colour scale unless it is given. */
+/* Sets *count to the number of forces above `least` and picture->high, unless it is given, to their 99th percentile,
+ * rounded up by talus_nice_number; 1 N if there are none. */
 static TalusStatus measure_chains(TalusPicture *picture, double least, int *count)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -191,8 +193,8 @@ static TalusQuat rotation_to(TalusVec3 n)
     return half.w > 1e-9 ? talus_quat_normalize(half) : over;
 }
 
-/* Adds contact k as a tube with round ends between the centres of its bodies. At a fixed body, whose centre may be
- * anywhere, the tube ends at the contact point. */
+/* Adds contact k as a tube with round ends (two spheres) between the centres of its bodies, in a periodic space to the
+ * nearest image. At a fixed body, whose centre may be anywhere, the tube ends at the contact point. */
 static void add_chain(TalusPicture *picture, int k, double force)
 {
     const TalusSnapshot *s = picture->snapshot;

@@ -12,8 +12,8 @@ static const TalusAabb nothing = {{INFINITY, INFINITY, INFINITY},
 
 /* ---- extents ---- */
 
-/* Adds to *middle the middle of the rotated figure's box and sets its half extents. Uses the finest level of walls, of
- * which there are few, and the coarsest level of solids, whose extent is within 1 %. */
+/* Adds to *middle the middle of the rotated figure's box and sets *extent to its half extents. Uses the finest level of
+ * walls, of which there are few, and the coarsest level of solids, which may be many. */
 static void figure_extent(const TalusFigure *figure, TalusQuat q, TalusVec3 *middle,
                           TalusVec3 *extent)
 {
@@ -46,8 +46,8 @@ bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, 
 
 enum { SAMPLES = 4096 };
 
-/* Sets the range of the coordinates of moving bodies along one axis, without the outermost 1 % on either side. Uses at
- * most SAMPLES bodies. Returns false for fewer than 20, of which none may be left out. */
+/* Sets the range of the coordinates of moving bodies along one axis, without the outermost 1 % and one more on either
+ * side. Uses at most SAMPLES bodies. Returns false if fewer than 20 of these move: none may be left out then. */
 static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, double *high)
 {
     double value[SAMPLES];
@@ -66,8 +66,8 @@ static bool usual_range(const TalusSnapshot *snapshot, int axis, double *low, do
     return true;
 }
 
-/* Sets the range outside of which moving bodies are ignored: usual_range, enlarged on either side by its largest width.
- * A body farther away would make the others too small to see. */
+/* Sets the range outside of which moving bodies are ignored by bounds and camera: usual_range of each axis, enlarged on
+ * either side by the largest of the three widths; unlimited for few bodies. One body far away would shrink the rest. */
 static void set_inlier_range(TalusPicture *picture)
 {
     double *low = picture->inlier_low, *high = picture->inlier_high, reach = 0.0;
@@ -90,7 +90,7 @@ static void include(TalusAabb *bounds, TalusVec3 middle, TalusVec3 extent)
 
 static const TalusAabb cube = {{-1, -1, -1}, {1, 1, 1}}; /* if nothing has an extent */
 
-/* Sets middle and half extents of a body's box; false if the body has none or is outside the inlier range. */
+/* Sets middle and half extents of a body's box; false if it has none, or for a moving body outside the inlier range. */
 static bool inlier_extent(const TalusPicture *picture, int row, TalusVec3 *middle,
                           TalusVec3 *extent)
 {
@@ -124,8 +124,8 @@ static void measure(TalusPicture *picture)
 
 /* ---- frame ---- */
 
-/* Sets up (against gravity), east and north. East is the first of the axes x, y, z at least 30 degrees from up,
- * projected to the horizontal. */
+/* Sets up (against gravity; z without gravity), east and north. East is the first of the axes x, y, z that is more than
+ * 30 degrees from the vertical, projected to the horizontal. */
 void talus_picture_set_axes(TalusPicture *picture)
 {
     static const TalusVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -162,6 +162,7 @@ typedef struct Span {
     double slope;       /* tangent of half the field of view */
 } Span;
 
+/* Includes a sphere in the fit; a and c are the coordinates of its centre. */
 static void widen(Span *span, double a, double c, double radius)
 {
     double more = radius * sqrt(1.0 + span->slope * span->slope);
@@ -172,11 +173,12 @@ static void widen(Span *span, double a, double c, double radius)
         span->right = right;
 }
 
-/* Range of the picture in one direction that bodies cover, as slopes of the tangent rays from the view axis. */
+/* Range of the picture in one direction that bodies cover, as slopes of rays from the eye relative to the view axis. */
 typedef struct Seen {
     double low, high;
 } Seen;
 
+/* Extends the range to the rays that touch a sphere with its centre `across` and `along` the view axis. */
 static void cover(Seen *seen, double across, double along, double radius)
 {
     double below = along * along - radius * radius;
@@ -185,10 +187,10 @@ static void cover(Seen *seen, double across, double along, double radius)
     seen->high = fmax(seen->high, (across * along + reach) / below);
 }
 
-/* Fit of the camera in two passes over all bodies: with placed = false, x and y collect the bounds that determine the
- * eye; with placed = true, wide and high collect the range that the bodies cover. */
+/* Fit of the camera in two passes over all that is drawn: with placed = false, x and y collect the bounds that
+ * determine the eye; with placed = true, wide (to the right) and high (up) collect the range that the bodies cover. */
 typedef struct Fit {
-    TalusVec3 right, above, back;
+    TalusVec3 right, above, back; /* axes of the camera; back: from the scene to the eye */
     Span x, y;
     bool placed;
     TalusVec3 eye;
@@ -222,7 +224,7 @@ static TalusVec3 widened(TalusF3 p)
     return talus_vec3(p.x, p.y, p.z);
 }
 
-/* Runs one pass of the fit over bodies, walls and lines. */
+/* Runs one pass of the fit over bodies without outliers, walls and lines; over a cube if there are none. */
 static void fit_all(Fit *fit, const TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -259,7 +261,8 @@ static void place_eye(Fit *fit)
     fit->wide = fit->high = (Seen){INFINITY, -INFINITY};
 }
 
-/* In the direction in which the picture has space to spare, bodies are centred by moving cx or cy (a lens shift). */
+/* Fits all into the picture above the caption, at zoom 1. In the direction in which the picture has space to spare,
+ * bodies are centred by moving cx or cy (a lens shift). */
 void talus_picture_camera(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;

@@ -1,4 +1,4 @@
-/* draw/caption.c - caption below the picture: title, time and bodies on the left, meaning of colours on the right. */
+/* draw/caption.c - caption at the bottom: title, time and bodies on the left, meaning of colours on the right. */
 #include "draw/picture.h"
 #include "draw/text.h"
 
@@ -36,7 +36,7 @@ int talus_caption_height(const TalusDrawDef *def)
 
 /* ---- numbers ---- */
 
-/* Inserts commas between the thousands of a number. */
+/* Inserts commas between the thousands of the unsigned integer that `text` begins with, as far as `size` allows. */
 static void group_thousands(char *text, size_t size)
 {
     size_t length = strlen(text), digits = strspn(text, "0123456789");
@@ -47,7 +47,7 @@ static void group_thousands(char *text, size_t size)
     }
 }
 
-/* Writes x with three or four digits; from a thousand on as an integer. */
+/* Writes x with three significant digits; if 1000 <= |x| < 1e7, as an integer with commas. */
 static void print_value(char *text, size_t size, double x)
 {
     bool whole = fabs(x) >= 1000.0 && fabs(x) < 1e7;
@@ -66,7 +66,7 @@ static int moving_bodies(const TalusSnapshot *s)
 
 /* ---- the right-hand side ---- */
 
-/* Draws the colour scale as "LOW bar HIGH", right-aligned at `right`, with the label below. Returns its left end. */
+/* Draws the colour scale as "LOW bar HIGH", right-aligned at `right`, the label below the bar. Returns its left end. */
 static double draw_scale(const Caption *c, double right)
 {
     const TalusPicture *p = c->picture;
@@ -88,7 +88,7 @@ static double draw_scale(const Caption *c, double right)
     return left;
 }
 
-/* The first ENTRIES materials or tags that occur among the moving bodies. */
+/* The first ENTRIES different materials or tags among the moving bodies. */
 typedef struct Legend {
     int number[ENTRIES];
     int count, more; /* number of entries; 1 if there are other materials or tags */
@@ -150,7 +150,7 @@ static double draw_legend(const Caption *c, double right)
 
 /* ---- the left-hand side ---- */
 
-/* Shortens text, with dots at its end, to at most the width `most`. */
+/* Shortens text, with dots at its end, to at most the width `most`, but not below three dots. */
 static void shorten(char *text, double size, double most)
 {
     size_t length = strlen(text);

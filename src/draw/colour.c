@@ -9,7 +9,8 @@
 
 /* ---- values ---- */
 
-/* Array of a snapshot that bodies are coloured by: one of the two; both NULL if the snapshot lacks it. */
+/* Array of a snapshot by whose values bodies are coloured on a scale: one of the two; both NULL if the snapshot lacks
+ * it or the colours are no scale. */
 typedef struct Values {
     const double *real;
     const int *whole;
@@ -78,7 +79,7 @@ double talus_percentile(double *value, size_t count)
     return value[(99 * count + 99) / 100 - 1];
 }
 
-/* Sets the 99th percentile and the maximum of the values of moving bodies; 0 if there are none. */
+/* Sets the 99th percentile and the maximum of the finite values of moving bodies; 0 if there are none. */
 static TalusStatus high_value(const TalusSnapshot *s, Values values, double *percentile,
                               double *largest)
 {
@@ -94,11 +95,12 @@ static TalusStatus high_value(const TalusSnapshot *s, Values values, double *per
     return TALUS_OK;
 }
 
+/* Returns the upper end of the colour scale when none is given. */
 static double preset_high(const TalusFramesHead *head, TalusColourBy by, double percentile,
                           double largest)
 {
     switch (by) {
-    case TALUS_COLOUR_SPEED: { /* the scale reaches at least sqrt(g d) / 4, with the diameter d */
+    case TALUS_COLOUR_SPEED: { /* at least sqrt(g d) / 4, with gravity g and the typical diameter d */
         double least = 0.25 * sqrt(talus_norm(head->gravity) * 2.0 * head->radius);
         double high = fmax(percentile, least);
         return high > 0.0 ? talus_nice_number(high) : 1.0;

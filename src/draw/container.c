@@ -1,4 +1,4 @@
-/* draw/container.c - fixed bodies as triangles and lines, and the ground that receives shadows. */
+/* draw/container.c - fixed bodies as walls (triangles) and lines, and the plane that receives shadows. */
 #include "draw/picture.h"
 
 #include "base/memory.h"
@@ -7,13 +7,13 @@
 
 #include <limits.h>
 
-/* GHOST_MOST: maximum number of triangles of fixed bodies with an inside that are drawn as ghosts; more would be
- * neither clear nor fast. BODY_MOST: maximum per body, if a level of its figure has so few. */
+/* GHOST_MOST: maximum number of triangles of all fixed bodies with an inside, if these are drawn as ghosts; more would
+ * be neither clear nor fast. BODY_MOST: maximum for one of them, if a level of its figure has so few. */
 enum { GHOST_MOST = 1 << 16, BODY_MOST = 8192 };
 
 enum { SPHERE_SEGMENTS = 64 };
 
-#define GROUND_COSINE 0.8660254037844386 /* a plane within 30 degrees of level is ground */
+#define GROUND_COSINE 0.8660254037844386 /* of 30 degrees, the slope up to which a plane is level */
 
 /* ---- triangles and lines ---- */
 
@@ -50,6 +50,7 @@ static TalusMeshPlane plane_of(const TalusPicture *picture, int row)
     return r;
 }
 
+/* Returns the box that planes are clipped to: that of the bodies with a margin, relative to the origin. */
 static TalusAabb plane_bounds(const TalusPicture *picture)
 {
     TalusAabb b = picture->bounds;
@@ -60,6 +61,7 @@ static TalusAabb plane_bounds(const TalusPicture *picture)
     return r;
 }
 
+/* Sets the plane that receives shadows; the first call with a ghost container and no chains counts. */
 static void set_ground(TalusPicture *picture, TalusVec3 point, TalusVec3 normal)
 {
     if (picture->ground)
@@ -70,8 +72,8 @@ static void set_ground(TalusPicture *picture, TalusVec3 point, TalusVec3 normal)
     picture->ground_normal = talus_f3_of(normal);
 }
 
-/* Adds plane `which` to walls and lines. A level plane of a ghost container is not drawn: shadows show it. Its outline
- * is drawn if there are other planes. */
+/* Adds plane `which` to walls and lines. A level plane of a ghost container is not added to the walls: shadows show it.
+ * Its outline is added to the lines if there are other planes. */
 static TalusStatus add_plane(TalusPicture *picture, const TalusMeshPlane *planes, int count,
                              int which)
 {
@@ -113,13 +115,14 @@ static TalusStatus add_planes(TalusPicture *picture)
 
 /* ---- other fixed bodies ---- */
 
+/* Returns the number of triangles that a fixed body would have as a ghost; 0 for surfaces without an inside. */
 static int triangles_of(const TalusFigure *figure)
 {
     if (figure->drawn == TALUS_DRAWN_SPHERE)
         return SPHERE_SEGMENTS * SPHERE_SEGMENTS;
     if (figure->drawn == TALUS_DRAWN_SOLID)
         return talus_figure_level(figure, BODY_MOST)->triangle_count;
-    return 0; /* surfaces without an inside are walls in any case */
+    return 0; /* these are walls in any case */
 }
 
 bool talus_container_is_solid(const TalusPicture *picture)
@@ -134,10 +137,10 @@ bool talus_container_is_solid(const TalusPicture *picture)
     return triangles > GHOST_MOST;
 }
 
-/* Returns the point that the normals of a sheet are made to point away from. A container that is shown omits the faces
- * whose outside is towards the viewer. The winding of a sheet does not tell the outside: the inner face of a thick wall
- * points inward. Normals therefore point away from a point above the box's top, by half its diagonal. Of a bowl or a
- * hopper both faces of the near side are then omitted, and both faces of the far side are visible. */
+/* Returns the point, in the body's frame, that the normals of a sheet are made to point away from: half a diagonal
+ * above the top of its box. A container that is shown is transparent where its normals point to the viewer. The winding
+ * of a sheet does not tell its outside: the inner face of a thick wall points inward. With normals away from a point
+ * above it, both faces of a bowl or hopper are transparent on the near side and opaque on the far side. */
 static TalusVec3 point_above(const TalusFigure *figure, TalusVec3 up)
 {
     TalusAabb b = figure->box;
@@ -146,6 +149,7 @@ static TalusVec3 point_above(const TalusFigure *figure, TalusVec3 up)
     return talus_madd(talus_scale(0.5, talus_add(b.lo, b.hi)), above + talus_norm(half), up);
 }
 
+/* Adds a mesh to the walls, opaque where its normals point away from the eye, and its edges to the lines. */
 static TalusStatus add_mesh(TalusPicture *picture, const TalusMesh *mesh, const TalusPlacement *p,
                             const TalusVec3 *from)
 {
@@ -163,6 +167,7 @@ static TalusStatus add_sphere(TalusPicture *picture, const TalusPlacement *p)
     return status;
 }
 
+/* Adds a fixed body that is no plane to walls and lines, unless it is in `bodies` as ground or as an opaque solid. */
 static TalusStatus add_fixed(TalusPicture *picture, int row)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -181,7 +186,7 @@ static TalusStatus add_fixed(TalusPicture *picture, int row)
                     figure->drawn == TALUS_DRAWN_SHEET ? &from : NULL);
 }
 
-/* Sets a ground for scenes without a ground plane: horizontal, at the lowest point of the bounds. */
+/* Sets the plane that receives shadows, if there is no level plane: horizontal, at the lowest corner of the bounds. */
 static void assume_ground(TalusPicture *picture)
 {
     TalusVec3 half = talus_scale(0.5, talus_sub(picture->bounds.hi, picture->bounds.lo));

@@ -1,4 +1,4 @@
-/* draw/draw.c - renders a snapshot to a finished picture. */
+/* draw/draw.c - renders a snapshot to a finished picture: prepares it, exposes it (light.c), converts it to sRGB. */
 #include "draw/draw.h"
 
 #include "base/memory.h"
@@ -30,6 +30,7 @@ typedef struct Develop {
     float background[3];
 } Develop;
 
+/* Converts rows of linear light to sRGB: with 3 channels over the background, with 4 divided by the opacity. */
 static void develop_rows(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Develop *d = context;

@@ -1,4 +1,4 @@
-/* draw/ghost.c - draws transparent triangles and lines in bands of rows; a band skips what is outside of it. */
+/* draw/ghost.c - draws transparent triangles and lines; bands of pixel rows are drawn in parallel. */
 #include "draw/ghost.h"
 
 #include "base/memory.h"
@@ -18,6 +18,7 @@ typedef struct GhostJob {
     Splat *splat;    /* one per triangle of the walls */
 } GhostJob;
 
+/* Returns the depth of the nearest opaque solid at a pixel. */
 static float depth_at(const GhostJob *job, size_t pixel)
 {
     float first = job->opaque[0]->depth[pixel];
@@ -26,8 +27,8 @@ static float depth_at(const GhostJob *job, size_t pixel)
 
 /* ---- walls ---- */
 
-/* Multiplies the transmitted light of a pixel by that of a ghost with normal n on the ray d; a ghost is more opaque the
- * more it is seen edge on. n and d need not be unit vectors. */
+/* Multiplies the transmitted light of a pixel by the share that a ghost with normal n transmits along the ray d: the
+ * more it is seen edge on, the less. n and d need not be unit vectors. */
 static void dim(const GhostJob *job, size_t pixel, TalusF3 n, TalusF3 d)
 {
     const TalusTheme *theme = job->picture->theme;
@@ -37,9 +38,9 @@ static void dim(const GhostJob *job, size_t pixel, TalusF3 n, TalusF3 d)
     job->transmitted[pixel] *= 1.0f - (theme->ghost_face + rise * slant * slant * slant);
 }
 
-/* A triangle with corners q0, q1, q2 and corner normals n0, n1, n2, prepared for rays d = (u, v, 1). A ray meets it at
- * depth offset / dot(plane, d). The interpolated normal there is along (d . q1 x q2) n0 + (d . q2 x q0) n1 +
- * (d . q0 x q1) n2, which is linear in d. */
+/* A triangle with corners q0, q1, q2 and corner normals n0, n1, n2, in view coordinates, prepared for rays from the eye
+ * along d = (u, v, 1). A ray meets it at depth offset / dot(plane, d). The interpolated normal there is along
+ * (d . q1 x q2) n0 + (d . q2 x q0) n1 + (d . q0 x q1) n2, which is linear in d. */
 typedef struct Sheet {
     TalusF3 plane, normal[3]; /* normal: coefficients of u, v and 1 */
     float offset;
@@ -62,6 +63,7 @@ static Sheet sheet_of(const TalusViewedSolid *wall)
     return r;
 }
 
+/* Draws triangle `index` of the walls in rows top <= y < bottom, unless the container is shown and it is opaque. */
 static void draw_wall(const GhostJob *job, int index, int top, int bottom)
 {
     Splat s = job->splat[index];
@@ -89,7 +91,8 @@ static void draw_wall(const GhostJob *job, int index, int top, int bottom)
 
 /* ---- lines ---- */
 
-/* Return the first pixel that a line from coordinate `low` may cover, and the pixel after the last one. */
+/* Return the first pixel, at least `least`, that a line between coordinates `low` and `high` may cover, and the pixel
+ * after the last one, at most `most`. */
 static int first_pixel(float low, int least)
 {
     return low - 0.5f > (float)least ? (int)fminf(low - 0.5f, 1e6f) : least;
@@ -100,7 +103,8 @@ static int end_pixel(float high, int most)
     return high + 0.5f < (float)most ? (int)fmaxf(high + 0.5f, 0.0f) : most;
 }
 
-/* Draws the visible pixels within half a width of the line, in rows top <= y < bottom. A negative value in
+/* Draws the visible pixels within half a width of the line, in rows top <= y < bottom; nothing if an end is behind the
+ * eye. A line up to 0.05 % behind a solid is visible, since it may lie on its surface. A negative value in
  * `transmitted` marks a pixel that a line has drawn already, so that lines that meet or coincide are as dark as one. */
 static void draw_line(const GhostJob *job, const TalusLine *line, int top, int bottom)
 {

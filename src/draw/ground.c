@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+/* STEP: pixels between nodes. TAPS: samples of a depth map along each side of a square. BAND: rows per chunk. */
 enum { STEP = 3, TAPS = 4, BAND = 16 };
 
 typedef struct Job {
@@ -31,7 +32,7 @@ void talus_ground_free(TalusGround *ground)
     memset(ground, 0, sizeof *ground);
 }
 
-/* Sets *at to the point where the ray of a pixel meets the ground from above; false if it does not. */
+/* Sets *at to the point where the line of a pixel's ray meets the ground; true if the ray does so, from above. */
 static bool meets_ground(const TalusPicture *p, int x, int y, TalusF3 *at)
 {
     const TalusView *view = &p->camera;
@@ -43,8 +44,9 @@ static bool meets_ground(const TalusPicture *p, int x, int y, TalusF3 *at)
     return along < 0.0f && t > 0.0f;
 }
 
-/* Returns the share of a lamp's light that a point of the ground loses: that of TAPS x TAPS samples of the depth map
- * with a solid in front. They cover a square as wide as the lamp's angle at the distance of the bodies. */
+/* Returns the share of a lamp's light that a point of the ground loses: among TAPS x TAPS samples of the depth map
+ * around the point, the share with a solid nearer to the lamp. The samples cover a square of half width `angle` times
+ * the point's distance from the middle of the bodies, at least a pixel. Samples outside the map count as lit. */
 static float lost_share(const TalusGroundLamp *g, TalusF3 point, TalusF3 normal)
 {
     const TalusLamp *lamp = g->lamp;

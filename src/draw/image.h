@@ -12,11 +12,11 @@ typedef struct TalusImage {
     unsigned char *pixel; /* rows from the top */
 } TalusImage;
 
-/* Allocates an image of zeros; free with talus_image_free. */
+/* Allocates an image of zeros with sides of 1 to TALUS_IMAGE_SIDE_MAX; free with talus_image_free. */
 TalusStatus talus_image_create(int width, int height, int channels, TalusImage *out);
 void talus_image_free(TalusImage *image);
 
-/* Return the linear light, 0 to 1, of an sRGB number 0 to 255, and the number of a light, which is clamped. */
+/* Return the linear light, 0 to 1, of an sRGB number 0 to 255; the sRGB number of linear light, clamped. */
 float talus_srgb_decode(unsigned number);
 unsigned char talus_srgb_encode(float light);
 

@@ -1,9 +1,9 @@
-/* draw/lamp.c - draws depth maps. */
+/* draw/lamp.c - places the view of a light around a box and draws its depth map. */
 #include "draw/lamp.h"
 
 #include <math.h>
 
-/* Returns the half width of a box, with half extents `half`, along a unit vector. */
+/* Returns the half width, along a unit vector, of an axis-aligned box with half extents `half`. */
 static float reach(TalusF3 half, TalusF3 along)
 {
     return fabsf(along.x) * half.x + fabsf(along.y) * half.y + fabsf(along.z) * half.z;

@@ -1,4 +1,4 @@
-/* draw/lamp.h - a distant light and its depth map, which tells what the light reaches. */
+/* draw/lamp.h - a distant light and its depth map: how far each of its rays goes until it meets a solid. */
 #ifndef TALUS_DRAW_LAMP_H
 #define TALUS_DRAW_LAMP_H
 
@@ -17,9 +17,9 @@ TalusStatus talus_lamp_draw(TalusLamp *lamp, TalusF3 direction, const TalusSolid
                             TalusF3 middle, TalusF3 half, int size, TalusPool *pool);
 void talus_lamp_clear(TalusLamp *lamp);
 
-/* Returns the share of the light that reaches a point with this unit normal: the mean over the four nearest pixels of
- * the map, weighted by distance; 1 outside the map. The point is lifted off its surface by one and a half texels, so
- * that a surface does not shadow itself. */
+/* Returns the share of the light that reaches a point with this unit normal: bilinear mean over the four nearest pixels
+ * of the map, each 0 or 1; 1 outside the map. The point is moved by one and a half texels along its normal and half a
+ * texel towards the light, so that a surface does not shadow itself. */
 static inline float talus_lamp_visibility(const TalusLamp *lamp, TalusF3 point, TalusF3 normal)
 {
     float lift = 1.5f * lamp->texel;

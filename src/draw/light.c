@@ -1,13 +1,14 @@
 /* draw/light.c - exposes a picture pass by pass.
  *
  * Light from a point with colour c and normal n towards the eye, where nothing obstructs the lamps; l is the direction
- * to the key light, h half way between l and the direction to the eye:
+ * to the key light, h half way between l and the direction to the eye; the last term is 0 unless n.l > 0; the names
+ * are the constants TALUS_*_LIGHT and TALUS_GLOSS of palette.h:
  *
- *     c (key max(0, n.l) + ground + (sky - ground) (1 + n.up) / 2)  +  gloss (n.h)^40
+ *     c (least + key max(0, n.l) + ground + (sky - ground) (1 + n.up) / 2)  +  gloss (n.h)^40
  *
- * The terms of sky and ground are those of a sky with radiance a + b d.up in direction d: the mean over the sphere of
- * 4 (a + b d.up) max(0, n.d) is a + 2/3 b n.up. The sky is sampled in equally spread directions, a few in each pass,
- * each with a depth map. */
+ * The terms of sky and ground are those of a sky all around with radiance a + b d.up in direction d, where a =
+ * (sky + ground) / 2 and b = 3/4 (sky - ground): the mean over the sphere of 4 (a + b d.up) max(0, n.d) is
+ * a + 2/3 b n.up. The sky is sampled in equally spread directions, a few in each pass, each with a depth map. */
 #include "draw/ghost.h"
 #include "draw/ground.h"
 #include "draw/lamp.h"
@@ -21,7 +22,7 @@ enum { MAX_SKY = 4, BAND = 16, MANY = 30000, VERY_MANY = 300000 };
 
 #define GOLDEN 0.61803398874989484820 /* its multiples modulo 1 fill [0, 1) evenly */
 
-/* Effort for a picture: more bodies, fewer passes. */
+/* Effort for a picture: the more bodies, the fewer passes. */
 typedef struct Plan {
     int passes, sky;        /* sky: directions of the sky per pass */
     int key_size, sky_size; /* width of the depth maps of key light and sky, pixels */
@@ -31,16 +32,16 @@ typedef struct Expose {
     const TalusPicture *picture;
     Plan plan;
     TalusView view;
-    TalusRaster seen, chains, walls; /* seen: bodies; walls: if the container is shown */
+    TalusRaster seen, chains, walls; /* seen: bodies; walls: only if the container is shown */
     TalusLamp key, sky[MAX_SKY];
     float sky_light[MAX_SKY]; /* of each direction d: 4 (a + b d.up) / directions of the pass */
-    float *transmitted;       /* light that ghosts transmit; NULL without ghosts */
-    float *light;             /* sum of the passes, as talus_picture_expose describes it */
-    TalusF3 ghost;            /* colour of ghosts, linear light */
+    float *transmitted; /* [pixels]: share of light that ghosts let through; NULL: no ghosts */
+    float *light;       /* mean of the passes, summed up as talus_picture_expose describes it */
+    TalusF3 ghost;      /* colour of ghosts, linear light */
     TalusGround ground;
-    float edge;        /* width of lines along sharp edges, at depth 1 */
+    float edge;        /* width of lines on either side of sharp edges, m at depth 1 m */
     float decode[256]; /* linear light of each sRGB number */
-    TalusCut cut;
+    TalusCut cut;      /* of the bodies, in coordinates of `view` */
 } Expose;
 
 static Plan plan_for(const TalusPicture *picture)
@@ -75,7 +76,7 @@ typedef struct SurfacePoint {
     bool unobstructed;           /* true: no shadows fall on it, as on chains */
 } SurfacePoint;
 
-/* Returns the diffuse light from a white surface; *specular is the reflection of the key light, to be added. */
+/* Returns the diffuse light from a white surface; *specular is the reflection of the key light, added to any colour. */
 static float light_on(const Expose *e, const SurfacePoint *s, float *specular)
 {
     float facing = talus_f3_dot(s->normal, e->key.direction), sum = TALUS_LEAST_LIGHT;
@@ -115,7 +116,7 @@ static Colour faded(Colour c, float by)
     return (Colour){by * c.r, by * c.g, by * c.b, by * c.a};
 }
 
-/* Returns the colour of a surface that the ray meets at depth t; the normal is in view coordinates. */
+/* Returns the lit colour of a surface `rgb` that the ray meets at depth t; ray and normal are in view coordinates. */
 static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, uint32_t rgb,
                       bool unobstructed)
 {
@@ -131,8 +132,8 @@ static Colour surface(const Expose *e, TalusRay ray, float t, TalusF3 normal, ui
     return (Colour){white * c.x + specular, white * c.y + specular, white * c.z + specular, 1.0f};
 }
 
-/* Returns the normal of a polyhedron at point `at` of facet `face` (-1: the face of a cut), all in view coordinates.
- * Sets *edge if a sharp edge is closer than `wide`. */
+/* Returns the normal of a polyhedron at point `at` of facet `face` (-1: the face of the cut), all in view coordinates.
+ * Sets *edge to whether a sharp edge is closer than `wide`; leaves it for face -1. */
 static TalusF3 facet_normal(const Expose *e, const TalusViewedSolid *solid, int face, TalusF3 at,
                             float wide, bool *edge)
 {
@@ -143,13 +144,14 @@ static TalusF3 facet_normal(const Expose *e, const TalusViewedSolid *solid, int 
     return talus_viewed_from_axes(solid, talus_polyhedron_normal(solid->polyhedron, face, p));
 }
 
+/* Returns the colour of the solid that a raster shows at a pixel; `ray` is the pixel's ray. */
 static Colour solid_colour(const Expose *e, const TalusSolids *solids, const TalusRaster *raster,
                            size_t pixel, TalusRay ray, bool unobstructed)
 {
     int index = raster->hit[pixel];
     TalusViewedSolid solid = talus_solid_view(solids, index, &e->view);
     float t = raster->depth[pixel];
-    TalusF3 normal = {0.0f, 0.0f, -1.0f}; /* stays if rounding makes the ray miss a rim */
+    TalusF3 normal = {0.0f, 0.0f, -1.0f}; /* stays if the ray misses here, by rounding at a rim */
     bool edge = false;
     if (solid.kind == TALUS_FORM_POLYHEDRON)
         normal = facet_normal(e, &solid, raster->face[pixel], talus_f3_madd(ray.o, t, ray.d),
@@ -164,6 +166,7 @@ static Colour solid_colour(const Expose *e, const TalusSolids *solids, const Tal
     return c;
 }
 
+/* True if a wall of a shown container is nearer than the nearest body. */
 static bool sees_wall(const Expose *e, size_t pixel)
 {
     return e->walls.depth && e->walls.depth[pixel] < e->seen.depth[pixel];
@@ -183,8 +186,8 @@ static Colour opaque_colour(const Expose *e, size_t pixel, TalusRay ray)
     return (Colour){0.0f, 0.0f, 0.0f, 0.0f};
 }
 
-/* Returns the colour of a pixel of a picture with chains. Bodies are a veil over them: of several bodies in front of a
- * chain only the nearest surface counts, with a small opacity. */
+/* Returns the colour of a pixel of a picture with chains; `body` is its opaque_colour. The nearest body is a veil of
+ * small opacity: over the chain if it is in front of it, alone if there is no chain. A chain hides all else. */
 static Colour chain_colour(const Expose *e, size_t pixel, TalusRay ray, Colour body)
 {
     bool veiled = sees_body(e, pixel);
@@ -227,14 +230,15 @@ static double fraction(double x)
     return x - floor(x);
 }
 
-/* Sets (u, v) to point k of a sequence that covers the unit square evenly (by powers of the plastic number). */
+/* Sets (u, v) to point k of a sequence that covers the unit square evenly (multiples of 1 / p and 1 / p^2 modulo 1,
+ * with the plastic number p). */
 static void square_point(int k, double *u, double *v)
 {
     *u = fraction(0.5 + 0.7548776662466927 * k);
     *v = fraction(0.5 + 0.5698402909980532 * k);
 }
 
-/* Returns direction k of n that are equally spread over the sphere, from the zenith down. */
+/* Returns direction k of n that are equally spread over the sphere, from the zenith (k = 0) down to the nadir. */
 static TalusVec3 sky_direction(const TalusPicture *picture, int k, int n)
 {
     double z = 1.0 - (2.0 * k + 1.0) / n, level = sqrt(1.0 - z * z);
@@ -244,7 +248,7 @@ static TalusVec3 sky_direction(const TalusPicture *picture, int k, int n)
     return talus_madd(d, level * sin(turn), picture->north);
 }
 
-/* Returns the direction from the scene to the point of the key light's disc that this pass uses. */
+/* Returns the unit direction from the scene to the point of the key light's disc that this pass uses. */
 static TalusVec3 key_direction(const TalusPicture *picture, int pass, int passes)
 {
     const TalusDrawDef *def = picture->def;
@@ -259,6 +263,7 @@ static TalusVec3 key_direction(const TalusPicture *picture, int pass, int passes
     return talus_normalize(talus_madd(d, r * sin(turn), v), d);
 }
 
+/* Draws the depth maps of the key light and of the sky directions of a pass, over the box of moving bodies. */
 static TalusStatus light_lamps(Expose *e, int pass, TalusPool *pool)
 {
     const TalusPicture *p = e->picture;
@@ -280,8 +285,8 @@ static TalusStatus light_lamps(Expose *e, int pass, TalusPool *pool)
     return TALUS_OK;
 }
 
-/* Adds the shadows of this pass to the ground. Each lamp gets the half angle of its part: the sphere is divided among
- * all directions of the sky, the key light's disc among the passes. */
+/* Adds the shadows of this pass to the ground. Each lamp gets the half angle of the part that it stands for: the sphere
+ * is divided among the sky directions of all passes, the key light's disc among the passes. */
 static void shade_ground(Expose *e, TalusPool *pool)
 {
     int passes = e->plan.passes;

@@ -13,7 +13,7 @@ static const uint32_t sequential[] = {
 };
 enum { STEPS = sizeof sequential / sizeof *sequential - 1 };
 
-/* As in apps/look: Okabe and Ito's colours, darker on the light background, lighter on the dark one. */
+/* As in apps/look: after Okabe and Ito's colours, darker for the light theme [0], lighter for the dark theme [1]. */
 static const uint32_t categories[2][7] = {
     {0x0064ad, 0xd04a02, 0x00845f, 0xb24a8c, 0xc08400, 0x3d9fd6, 0x3a3a3a},
     {0x6aa9ff, 0xff8b52, 0x35c79c, 0xe790c4, 0xf0c04a, 0x86d3ff, 0xdcdcdc},

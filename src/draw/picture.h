@@ -1,5 +1,5 @@
 /* draw/picture.h - a snapshot prepared for drawing: solids, walls, lines and camera, shared by the files of src/draw.
- * Coordinates are relative to `origin`, the middle of the shown bodies. */
+ * Coordinates of all of these are relative to `origin`, the middle of `bounds`; boxes and ranges are in the world. */
 #ifndef TALUS_DRAW_PICTURE_H
 #define TALUS_DRAW_PICTURE_H
 
@@ -20,7 +20,7 @@ typedef struct TalusPlacement {
     uint32_t rgb;
 } TalusPlacement;
 
-/* A convex piece of a shape: half extents of its box, and the box's middle in the body's frame. */
+/* A convex piece of a shape: middle and half extents of its box at the finest level, in the body's frame. */
 typedef struct TalusPiece {
     TalusVec3 middle, half;
     int first, levels; /* its polyhedra, coarse to fine: polyhedron[first .. first + levels - 1] */
@@ -29,7 +29,7 @@ typedef struct TalusPiece {
 /* A shape of the head, prepared for drawing. */
 typedef struct TalusDrawnShape {
     const TalusFigure *figure;
-    bool ground;       /* a surface that bodies stand on: drawn opaque */
+    bool ground;       /* a surface that bodies stand on: opaque if its body is fixed */
     int first, pieces; /* of a solid: piece[first .. first + pieces - 1] */
 } TalusDrawnShape;
 
@@ -38,22 +38,24 @@ typedef struct TalusPicture {
     TalusPiece *piece;
     TalusPolyhedron *polyhedron;
     int polyhedra;
-    TalusFigure *own_figures; /* figures that are not in the head */
+    TalusFigure *own_figures; /* figures of all shapes, if the head has none; else NULL */
     const TalusFramesHead *head;
     const TalusSnapshot *snapshot;
     const TalusDrawDef *def;
     const TalusTheme *theme;
     TalusVec3 up, east, north; /* orthonormal frame; azimuth rotates from east to north */
-    TalusAabb bounds, moving;  /* boxes around all bodies but planes; around moving bodies */
-    double inlier_low[3], inlier_high[3]; /* moving bodies outside are ignored */
+    /* Boxes around all bodies but planes (without fixed ones if hidden), and around moving bodies; both without
+     * outliers: moving bodies whose middle is outside [inlier_low, inlier_high], which the camera ignores too. */
+    TalusAabb bounds, moving;
+    double inlier_low[3], inlier_high[3];
     TalusVec3 origin;
     TalusSolids bodies, chains;
     TalusSolids walls; /* triangles of fixed bodies; they cast no shadow */
-    bool fixed_solid;  /* true: fixed bodies with an inside are in `bodies`; false: in `walls` */
+    bool fixed_solid;  /* fixed bodies with an inside are in `bodies`; else in `walls` or hidden */
     double low, high;  /* ends of the colour scale */
     TalusLine *line;   /* edges of the container */
     int line_count;
-    bool ground; /* true if the plane below receives shadows */
+    bool ground; /* true if the plane of the next two members receives shadows */
     TalusF3 ground_point, ground_normal;
     TalusView camera;
 } TalusPicture;
@@ -61,10 +63,11 @@ typedef struct TalusPicture {
 /* Sets the middle and the half extents of a body's bounding box, world frame. False for planes and if not finite. */
 bool talus_body_extent(const TalusPicture *picture, int row, TalusVec3 *middle, TalusVec3 *extent);
 
-/* True if fixed bodies with an inside are opaque solids: if the container is shown, or too large to draw as ghosts. */
+/* True if fixed bodies with an inside are opaque solids: if the container is shown, or if it should be a ghost but has
+ * too many triangles for that. */
 bool talus_container_is_solid(const TalusPicture *picture); /* container.c */
 
-/* Returns the triangles by which the body in row `row` of the snapshot is drawn. */
+/* Returns the figure (kind of drawing and triangles) of the body in row `row` of the snapshot. */
 static inline const TalusFigure *talus_picture_figure(const TalusPicture *picture, int row)
 {
     return picture->shape[picture->snapshot->shape[row]].figure;
@@ -92,48 +95,52 @@ static inline const TalusMesh *talus_figure_level(const TalusFigure *figure, int
     return &figure->level[k];
 }
 
-/* True if a body is in `bodies`, as a solid or as triangles of a ground; false for walls and bodies too far to draw. */
+/* True if a body is in `bodies`, as a solid or as triangles of a ground. False for other walls, for fixed bodies that
+ * are ghosts or hidden, for bodies without radius, and for bodies too far away. */
 bool talus_is_drawn_solid(const TalusPicture *picture, int row); /* shapes.c */
-/* True if a body is ground: its figure is of that kind, or a sheet nowhere steeper than 45 degrees. */
+/* True if a body is fixed, not hidden, and ground: its figure is of that kind, or a sheet that is nowhere steeper than
+ * 45 degrees in the orientation of the first body of this shape. */
 bool talus_is_ground(const TalusPicture *picture, int row);
 
-/* Each function sets the members of the picture named beside it; call them in this order. */
+/* Each function sets the members of the picture named beside it; call them in this order, as draw.c does. */
 void talus_picture_set_axes(TalusPicture *picture);         /* camera.c: up, east, north */
 TalusStatus talus_picture_shapes(TalusPicture *picture);    /* shapes.c: shape, piece, polyhedron */
-void talus_picture_measure(TalusPicture *picture);          /* camera.c: bounds, origin */
+void talus_picture_measure(TalusPicture *picture);          /* camera.c: bounds to origin */
 TalusStatus talus_picture_colours(TalusPicture *picture);   /* colour.c: low and high */
 TalusStatus talus_picture_bodies(TalusPicture *picture);    /* bodies.c: bodies */
-TalusStatus talus_picture_chains(TalusPicture *picture);    /* bodies.c: chains */
+TalusStatus talus_picture_chains(TalusPicture *picture);    /* bodies.c: chains, high */
 TalusStatus talus_picture_container(TalusPicture *picture); /* container.c: walls, line, ground */
 void talus_picture_camera(TalusPicture *picture);           /* camera.c: camera */
-/* Free all memory of the picture; only that of shape, piece and polyhedron. */
+/* Free all memory of the picture; only that of shape, piece, polyhedron and own_figures. */
 void talus_picture_clear(TalusPicture *picture);
 void talus_picture_clear_shapes(TalusPicture *picture);
 
 /* Returns pose and colour of the body in this row of the snapshot, with scale 1. */
 TalusPlacement talus_picture_place(const TalusPicture *picture, int row); /* bodies.c */
-/* Adds the triangles of a mesh to `solids`. Normals are made to point away from `from` (mesh frame), if not NULL. */
+/* Adds the triangles of a mesh to `solids`. If `from` is not NULL, normals are turned away from it (mesh frame). */
 TalusStatus talus_solids_add_mesh(TalusSolids *solids, const TalusMesh *mesh,
                                   const TalusPlacement *placement, TalusOpaqueFrom opaque_from,
                                   const TalusVec3 *from);
 
-/* Returns the 99th percentile by nearest rank, 0 if count is 0; sorts the values in place. */
+/* Returns the 99th percentile by nearest rank, 0 if count is 0. Sorts the values in place, ascending. */
 double talus_percentile(double *value, size_t count);
 /* Returns x > 0 rounded up to the next 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten. */
 double talus_nice_number(double x);
 
-/* Colour of the body in this row. */
+/* Colour of the body in this row, sRGB: of fixed bodies that of the theme, of others the veil's if chains are drawn. */
 uint32_t talus_picture_colour(const TalusPicture *picture, int row);
 
-/* Returns the unit direction from the camera's target to its eye, for angles in degrees. */
+/* Returns the unit vector at these angles in degrees: azimuth from east towards north, elevation towards up. Those of
+ * the camera give the direction from the scene to its eye. */
 TalusVec3 talus_picture_direction(const TalusPicture *picture, double azimuth, double elevation);
 
-/* Returns the height of the caption, pixels, 0 for a plain or very small picture; talus_caption_draw draws it below. */
+/* Returns the height of the caption, pixels; 0 for a plain or very small picture, which has none. talus_caption_draw
+ * draws it at the bottom of the image. */
 int talus_caption_height(const TalusDrawDef *def);
 TalusStatus talus_caption_draw(const TalusPicture *picture, TalusImage *image);
 
-/* Writes the mean of all passes into `light`: red, green, blue in linear light, premultiplied by the opacity that
- * follows; four floats per pixel (light.c). */
+/* Adds the mean of all passes to `light`, zero on entry: four floats per pixel, red, green and blue in linear light,
+ * premultiplied by the opacity that follows (light.c). */
 TalusStatus talus_picture_expose(const TalusPicture *picture, TalusPool *pool, float *light);
 
 #endif

@@ -1,4 +1,4 @@
-/* draw/png.c - PNG encoder: a signature, three chunks, one zlib stream. */
+/* draw/png.c - PNG encoder: a signature and the chunks IHDR, IDAT (one zlib stream of filtered rows) and IEND. */
 #include "draw/png.h"
 
 #include "base/crc.h"
@@ -14,6 +14,7 @@ enum { LEVEL = 8, STORED_MAX = 65535, SIGNATURE = 8, HEADER = 13, CHUNK = 12 };
 
 /* ---- filters ---- */
 
+/* Returns the one of three neighbours that is nearest to left + up - corner (filter 4 of PNG). */
 static int paeth(int left, int up, int corner)
 {
     int guess = left + up - corner;
@@ -21,8 +22,8 @@ static int paeth(int left, int up, int corner)
     return dl <= du && dl <= dc ? left : du <= dc ? up : corner;
 }
 
-/* Filters one row into `out`: subtracts from each byte the prediction of filter `kind`. `above` is the row above, NULL
- * for the first. Returns a measure that is small if the row deflates well. */
+/* Filters one row into `out`: subtracts from each byte the prediction of PNG filter `kind`, 0 to 4. `above` is the row
+ * above, NULL for the first; `step`: bytes per pixel. Returns the sum of |out|, small if the row deflates well. */
 static long filter_row(int kind, const unsigned char *row, const unsigned char *above, size_t size,
                        size_t step, unsigned char *out)
 {
@@ -41,7 +42,7 @@ static long filter_row(int kind, const unsigned char *row, const unsigned char *
     return sum;
 }
 
-/* Filters all rows into `out`, each preceded by the number of the filter that deflates best. */
+/* Filters all rows into `out`, each preceded by the number of its filter, the one with the least filter_row. */
 static TalusStatus filter(const TalusImage *image, unsigned char *out)
 {
     size_t step = (size_t)image->channels, size = (size_t)image->width * step;
@@ -85,6 +86,7 @@ static void put_u32(unsigned char *at, uint32_t x)
     at[3] = (unsigned char)x;
 }
 
+/* Returns a bound of the bytes that `store` writes. */
 static size_t stored_size(size_t size)
 {
     return 2 + size + 5 * (size / STORED_MAX + 1) + 4;

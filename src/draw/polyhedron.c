@@ -1,8 +1,8 @@
 /* draw/polyhedron.c - makes facets from triangles.
  *
  * Consecutive coplanar triangles that form a fan are one facet: the face of a box, the lid of a cylinder, the
- * quadrangles of a round shape. A side is sharp if its two facets do not share vertices, as where the shape has
- * different normals on both sides, and meet at an angle above BLUNT. */
+ * quadrangles of a round shape. A side is sharp if its two facets do not share vertices (a mesh has a vertex twice
+ * where normals differ) and their normals differ by more than the angle of BLUNT. */
 #include "draw/polyhedron.h"
 
 #include "base/memory.h"
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLUNT 0.94f  /* cosine: 20 degrees */
-#define PLANE 2e-6   /* corners are coplanar up to this times the extent */
-#define BENT 0.9999f /* cosine: normals that differ by more make a facet curved */
+#define BLUNT 0.94f  /* cosine of 20 degrees */
+#define PLANE 2e-6   /* corners are coplanar up to this times |half| of the box */
+#define BENT 0.9999f /* cosine of 0.8 degrees: normals that differ by more make a facet curved */
 
 void talus_polyhedron_free(TalusPolyhedron *polyhedron)
 {
@@ -27,11 +27,12 @@ void talus_polyhedron_free(TalusPolyhedron *polyhedron)
 /* A facet under construction. */
 typedef struct Fan {
     const TalusMesh *mesh;
-    TalusVec3 middle, normal; /* normal: unit, of its first triangle */
-    double offset, slack;     /* the facet is coplanar: |normal . x - offset| < slack */
+    TalusVec3 middle, normal; /* of the piece; unit, of the facet's first triangle */
+    double offset, slack;     /* corners x must have |normal . x - offset| < slack */
     int apex, last; /* first and last corner so far, vertices of the mesh; apex -1: no facet yet */
 } Fan;
 
+/* True if triangle t extends the facet: it is the next one of the fan and in its plane. */
 static bool continues(const Fan *fan, const int *t)
 {
     return t[0] == fan->apex && t[1] == fan->last &&
@@ -83,8 +84,8 @@ static const TalusCorner *corner_of(const TalusPolyhedron *p, const TalusFacet *
 
 /* ---- curvature of a facet ---- */
 
-/* Sets `middle` and `flat` of a facet. If it is curved, raises *turn to the largest 1 - cos(angle) between the normals
- * of neighbouring corners. */
+/* Sets `middle` and `flat` of a facet. If it is curved, raises *turn to the largest 1 - cos(angle) between normals of
+ * its neighbouring corners, if that is more. */
 static void measure_facet(const TalusPolyhedron *p, TalusFacet *f, float *turn)
 {
     TalusF3 sum = talus_f3(0.0f, 0.0f, 0.0f), first = corner_of(p, f, 0)->normal;
@@ -107,7 +108,7 @@ static void measure_facet(const TalusPolyhedron *p, TalusFacet *f, float *turn)
 typedef struct Side {
     TalusF3 low, high;
     int32_t corner, facet;
-    int32_t vertices; /* sum of the vertex indices of its ends: equal if two facets share them */
+    int32_t vertices; /* sum of the vertex indices of its ends; equal if two facets share these */
 } Side;
 
 static int compare_points(TalusF3 p, TalusF3 q)
@@ -147,7 +148,8 @@ static void gather_sides(const TalusPolyhedron *p, Side *side)
         }
 }
 
-/* Sets `sharp` of all corners. `side` is sorted by ends, so that a side of two facets has two consecutive entries. */
+/* Sets `sharp` of all corners. `side` is sorted by ends, so that a side of two facets has two consecutive entries; a
+ * side of one facet is not sharp. */
 static void mark_sides(TalusPolyhedron *p, const Side *side, int count)
 {
     for (int k = 0; k < count; k++) {
@@ -188,6 +190,7 @@ static TalusStatus find_sharp(TalusPolyhedron *p)
 
 /* ---- all of it ---- */
 
+/* Returns the volume that the closed triangles [from, to) enclose. */
 static double volume_of(const TalusMesh *mesh, int from, int to, TalusVec3 middle)
 {
     double sum = 0.0;
@@ -209,7 +212,7 @@ static TalusStatus build(const TalusMesh *mesh, int from, int to, TalusVec3 midd
     float turn = 0.0f;
     for (int f = 0; f < p->facets; f++)
         measure_facet(p, &p->facet[f], &turn);
-    p->deviation = 0.25f * turn; /* height of an arc: 1 - cos(a / 2), about (1 - cos(a)) / 4 */
+    p->deviation = 0.25f * turn; /* height of an arc a: 1 - cos(a / 2), about (1 - cos(a)) / 4 */
     double whole = 4.0 / 3.0 * TALUS_PI * half.x * half.y * half.z;
     p->ellipsoid = whole > 0.0 ? (float)cbrt(volume_of(mesh, from, to, middle) / whole) : 1.0f;
     return find_sharp(p);
@@ -238,7 +241,8 @@ static void weights(TalusF3 a, TalusF3 b, TalusF3 c, TalusF3 at, float w[3])
     w[0] = 1.0f - w[1] - w[2];
 }
 
-/* Interpolates in the triangle of the fan that contains the point, or nearly does. */
+/* Interpolates in the triangle of the facet's fan whose least barycentric weight at the point is largest: the one that
+ * contains it or, by rounding, nearly does. */
 TalusF3 talus_polyhedron_normal(const TalusPolyhedron *p, int facet, TalusF3 at)
 {
     const TalusFacet *f = &p->facet[facet];

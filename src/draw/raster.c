@@ -5,7 +5,7 @@
  *             sums, then each chunk writes its own range
  *   draw      tile by tile, roughly from near to far. Blocks of 8 x 8 pixels store their farthest
  *             depth, so a hidden solid costs a few comparisons: of a bed of a million only the
- *             outermost layers are ever intersected. */
+ *             outermost layers are intersected. */
 #include "draw/raster_tile.h"
 
 #include "base/memory.h"
@@ -18,8 +18,8 @@ enum { BUCKETS = 64, GRAIN = 8192, MAX_CHUNKS = 64 };
 
 /* ---- project ---- */
 
-/* Sets the slopes of the two rays that touch a sphere in the plane of the view axis and one direction across it.
- * `across` and `along` are the coordinates of its centre in this plane. */
+/* Sets *low and *high to the slopes (across / along) of the two rays from the eye that touch a sphere, in the plane of
+ * the view axis and one direction across it. `across` and `along` (> radius) are the centre's coordinates there. */
 static void sphere_extent(float across, float along, float radius, float *low, float *high)
 {
     float reach = sqrtf(across * across + along * along - radius * radius);
@@ -54,6 +54,7 @@ static TalusF3 box_corner(const TalusViewedSolid *solid, int k)
     return talus_f3_madd(q, k & 4 ? solid->half.z : -solid->half.z, solid->axis[2]);
 }
 
+/* Returns the bounds in pixels of a triangle's corners, or of the box of a tube or polyhedron. */
 static Rectangle form_rectangle(const TalusView *view, const TalusViewedSolid *solid)
 {
     Rectangle r = {INFINITY, -INFINITY, INFINITY, -INFINITY};
@@ -67,7 +68,7 @@ static Rectangle form_rectangle(const TalusView *view, const TalusViewedSolid *s
     return r;
 }
 
-/* Sets the range of pixels whose middle may lie between `low` and `high`, slightly enlarged for rounding. */
+/* Sets the range first <= x < end of pixels in [0, size) whose middle may lie between `low` and `high`. */
 static void pixels(float low, float high, int size, int *first, int *end)
 {
     low = talus_clampf(low - 0.51f, -1.0f, (float)size);
@@ -84,7 +85,7 @@ Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view)
     if (placed.kind == TALUS_FORM_TRIANGLE)
         splat.near =
             placed.centre.z + fminf(placed.axis[0].z, fminf(placed.axis[1].z, placed.axis[2].z));
-    if (!(splat.near > 1e-6f * solid->radius)) /* the eye is inside, or the solid is behind it */
+    if (!(splat.near > 1e-6f * solid->radius)) /* it reaches to the eye or behind it */
         return splat;
     Rectangle r = placed.kind < 0 ? sphere_rectangle(view, placed.centre, solid->radius)
                                   : form_rectangle(view, &placed);
@@ -103,6 +104,7 @@ Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view)
         for (int tile = ty_ * (job)->tiles_x + (splat)->x0 / TILE;                                \
              tile <= ty_ * (job)->tiles_x + ((splat)->x1 - 1) / TILE; tile++)
 
+/* Projects the solids [begin, end) and counts those of each tile. */
 static void project_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     Job *job = context;
@@ -115,6 +117,7 @@ static void project_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     }
 }
 
+/* Writes the solids [begin, end) into the ranges of their tiles in `list`. */
 static void bin_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     Job *job = context;
@@ -142,6 +145,7 @@ static int64_t running_sums(const Job *job)
 
 /* ---- draw ---- */
 
+/* Draws a sphere or a tube ray by ray. */
 static void draw_form(const Tile *tile, const Splat *s, int32_t index,
                       const TalusViewedSolid *solid)
 {
@@ -157,8 +161,8 @@ static void draw_form(const Tile *tile, const Splat *s, int32_t index,
         }
 }
 
-/* Here and in draw_sphere_perspective: as sphere_span of solid.c, without branches, so that the loop vectorises; the
- * depth of a miss is infinite. */
+/* Draws a sphere into a depth map. Here and in draw_sphere_perspective: as sphere_span of solid.c, without branches, so
+ * that the loop vectorises; the depth of a miss is infinite. */
 static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, float radius)
 {
     const Job *job = tile->job;
@@ -175,6 +179,7 @@ static void draw_sphere_parallel(const Tile *tile, const Splat *s, TalusF3 c, fl
     }
 }
 
+/* Draws a sphere into a picture: depth and hit. */
 static void draw_sphere_perspective(const Tile *tile, const Splat *s, int32_t index, TalusF3 c,
                                     float radius)
 {
@@ -199,7 +204,7 @@ static void draw_sphere_perspective(const Tile *tile, const Splat *s, int32_t in
     }
 }
 
-/* True if all blocks that the splat overlaps show nearer solids only. Marks blocks dirty in which it may be visible. */
+/* True if the splat is behind the farthest depth of every block that it overlaps; marks the other blocks dirty. */
 static bool is_hidden(Tile *tile, const Splat *s)
 {
     int bx0 = (s->x0 - tile->x0) / BLOCK, bx1 = (s->x1 - 1 - tile->x0) / BLOCK;
@@ -214,6 +219,8 @@ static bool is_hidden(Tile *tile, const Splat *s)
     return hidden;
 }
 
+/* Draws solid `index` within the tile, unless it is hidden. Spheres that are not cut have fast loops: in pictures,
+ * which are perspective with hits, and in depth maps, which are parallel without hits. */
 static void draw_splat(Tile *tile, int32_t index)
 {
     const Job *job = tile->job;
@@ -237,6 +244,7 @@ static void draw_splat(Tile *tile, int32_t index)
     }
 }
 
+/* Computes the farthest depth of the dirty blocks anew. */
 static void measure_blocks(Tile *tile)
 {
     const TalusRaster *raster = tile->job->raster;
@@ -255,8 +263,8 @@ static void measure_blocks(Tile *tile)
     }
 }
 
-/* Sorts list[begin, end) into sorted[begin, end) by buckets of depth, unsorted within a bucket. edge[k] is the start of
- * bucket k, edge[BUCKETS] the end of the last. */
+/* Sorts list[begin, end) into sorted[begin, end) by buckets of nearest depth, near first; order within a bucket is that
+ * of the list. edge[k] is the start of bucket k, edge[BUCKETS] the end of the last. */
 static void sort_tile(const TalusRaster *raster, int64_t begin, int64_t end,
                       int64_t edge[BUCKETS + 1])
 {

@@ -1,8 +1,8 @@
 /* draw/raster.h - visible solid and depth of each pixel.
  *
- * Every pixel's ray is intersected with spheres and tubes, and with the planes of facets. The nearest solid wins;
- * at equal depth the one with the smaller index, so that the result depends neither on the order of work nor on
- * the number of threads. */
+ * Every pixel's ray is intersected with spheres and tubes, and with the planes of facets and triangles. The nearest
+ * solid wins; at equal depth the one with the smaller index, so that the result depends neither on the order of work
+ * nor on the number of threads. */
 #ifndef TALUS_DRAW_RASTER_H
 #define TALUS_DRAW_RASTER_H
 
@@ -14,14 +14,15 @@ typedef struct TalusRaster {
     int width, height;
     float *depth;  /* [pixels]: depth along the view axis; INFINITY where nothing is visible */
     int32_t *hit;  /* [pixels]: index of the solid, -1: none; NULL: only depths are wanted */
-    int32_t *face; /* [pixels]: facet of a polyhedron, -1 where it is cut; NULL if `hit` is */
+    int32_t *face; /* [pixels]: if a polyhedron is hit, its facet, -1 on the face of the cut */
     /* work space */
     struct TalusSplat *splat;
     uint32_t *list, *sorted;
     int64_t *start;
 } TalusRaster;
 
-/* Fills the raster, which may be zero-initialised, for the size of `view`; with `hits` also `hit` and `face`. */
+/* Fills the raster, zero-initialised or drawn before with equal `hits`, for the size of `view`: with `hits` depth, hit
+ * and face, without only depth. */
 TalusStatus talus_raster_draw(TalusRaster *raster, const TalusSolids *solids, const TalusView *view,
                               bool hits, TalusPool *pool);
 void talus_raster_clear(TalusRaster *raster);

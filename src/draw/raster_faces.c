@@ -3,13 +3,14 @@
 
 /* ---- planes in a picture ---- */
 
-/* A linear function of a ray's coordinates (u, v). The intersection with a plane n.x = d has 1 / t = n.(u, v, 1) / d
- * in a perspective view and -t = (n_x u + n_y v - d) / n_z in a parallel view: the larger, the nearer. */
+/* Coefficients of a linear function of a ray's coordinates (u, v), its x and y at depth 1. At the intersection with a
+ * plane n.x = d, at depth t, its value is 1 / t = n.(u, v, 1) / d in a perspective view and
+ * -t = (n_x u + n_y v - d) / n_z in a parallel view: the larger, the nearer. */
 typedef struct Linear {
     float u, v, one;
 } Linear;
 
-/* Sets *out for the plane n.x = offset. Returns true if the plane faces the eye. */
+/* Sets *out for the plane n.x = offset. Returns true if n points to the eye's side of the plane. */
 static bool linear_of(bool perspective, TalusF3 n, float offset, Linear *out)
 {
     float below = perspective ? offset : n.z, one = perspective ? n.z : -offset;
@@ -25,13 +26,15 @@ typedef struct Point {
     float x, y;
 } Point;
 
+/* Makes the interval of row y empty. */
 static void add_row(const Splat *s, Rows *rows, int y)
 {
     rows->low[y - s->y0] = INFINITY;
     rows->high[y - s->y0] = -INFINITY;
 }
 
-/* Extends the range of rows to [first, end) and initialises new ones, not all at once: most facets have few rows. */
+/* Extends the range of rows to include [first, end) and makes the new ones empty. Not all TILE rows are initialised at
+ * once, because most facets have few. */
 static void widen_rows(const Splat *s, Rows *rows, int first, int end)
 {
     if (rows->first >= rows->end)
@@ -42,9 +45,9 @@ static void widen_rows(const Splat *s, Rows *rows, int first, int end)
         add_row(s, rows, rows->end++);
 }
 
-/* Extends the intervals of the rows that the edge from a to b crosses: those with their middle at or below its upper
- * end and above its lower end. x is always computed from the upper end, so that two faces with a common edge agree and
- * each pixel is in exactly one of them. */
+/* Extends the intervals of the rows that the edge from a to b crosses: those whose middle is at or below its upper end
+ * (the smaller y) and above its lower end. x is always computed from the upper end, so that two faces with a common
+ * edge agree and each pixel is in exactly one of them. */
 static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
 {
     if (a.y > b.y || (a.y == b.y && a.x > b.x)) {
@@ -67,9 +70,10 @@ static void add_edge(const Splat *s, Point a, Point b, Rows *rows)
 /* A plane polygon to be drawn: a triangle, or a facet of a polyhedron. */
 typedef struct Paint {
     int32_t index, face; /* index of the solid; number of the facet */
-    Linear l;            /* gives the depth at each ray */
+    Linear l;            /* of its plane: gives the depth at each ray */
 } Paint;
 
+/* Draws pixels x0 <= x < x1 of row y of a polygon. */
 static void fill_row(const Tile *tile, const Paint *paint, int y, int x0, int x1)
 {
     const Job *job = tile->job;
@@ -128,7 +132,7 @@ static void draw_triangle(const Tile *tile, const Splat *s, int32_t index,
 
 /* ---- polyhedra ---- */
 
-/* Returns the eye in the axes of a solid, relative to its centre; in a parallel view, the direction to the eye. */
+/* Returns, in a solid's axes, the eye relative to its centre; in a parallel view, the direction to the eye. */
 static TalusF3 eye_in_axes(const TalusView *view, const TalusViewedSolid *solid)
 {
     TalusF3 to = view->perspective ? talus_f3_scale(-1.0f, solid->centre) : talus_f3(0, 0, -1.0f);
@@ -140,8 +144,7 @@ static bool faces_eye(const TalusView *view, const TalusFacet *f, TalusF3 eye)
     return talus_f3_dot(f->normal, eye) > (view->perspective ? f->offset : 0.0f);
 }
 
-/* Number of corners of a facet that are projected at a time. */
-enum { BATCH = 16 };
+enum { BATCH = 16 }; /* corners of a facet that are projected at a time */
 
 /* True if the bounding rectangle of the points meets the splat. */
 static bool may_cover(const Splat *s, const Point *at, int count)
@@ -156,13 +159,13 @@ static bool may_cover(const Splat *s, const Point *at, int count)
     return x1 >= (float)s->x0 && x0 <= (float)s->x1 && y1 >= (float)s->y0 && y0 <= (float)s->y1;
 }
 
-/* Writes the intervals of pixels that facet f covers into `rows`. Facets outside the splat end early: a body is drawn
- * tile by tile, so most of its facets are outside. */
+/* Sets `rows` to the intervals of x that facet f covers within the splat. A facet of at most BATCH corners whose bounds
+ * are outside the splat gets no rows: a body is drawn tile by tile, so most of its facets are outside. */
 static void project_facet(const Tile *tile, const Splat *s, const TalusViewedSolid *solid,
                           const TalusFacet *f, Rows *rows)
 {
     const TalusPolyhedron *p = solid->polyhedron;
-    Point at[BATCH + 1], first = {0.0f, 0.0f}; /* at[0]: last of the batch before */
+    Point at[BATCH + 1], first = {0.0f, 0.0f}; /* at[0]: last corner of the batch before */
     rows->first = rows->end = 0;
     for (int k = 0, have = 0; k < f->count; k++) {
         TalusF3 q = talus_viewed_from_axes(solid, p->corner[f->first + k].at);
@@ -190,7 +193,7 @@ static Linear facet_plane(const Tile *tile, const TalusViewedSolid *solid, const
     return l;
 }
 
-/* Draws the facets that face the eye; they cover the visible polyhedron, each pixel once. */
+/* Draws the facets that face the eye; together they cover the silhouette of the polyhedron, each pixel once. */
 static void draw_polyhedron(const Tile *tile, const Splat *s, int32_t index,
                             const TalusViewedSolid *solid)
 {
@@ -211,7 +214,8 @@ static void draw_polyhedron(const Tile *tile, const Splat *s, int32_t index,
 /* ---- polyhedra in a depth map ---- */
 
 /* Draws an ellipsoid with half axes `half` into a depth map. With M = sum of a a' / h^2 over its axes a and half axes
- * h, the surface is x' M x = 1. On the ray at (u, v) relative to the centre this is M_zz t^2 + 2 b t + c = 0. */
+ * h, the surface is x' M x = 1, x relative to the centre. On the ray x = (u, v, t) this is M_zz t^2 + 2 b t + c = 0
+ * with b = M_xz u + M_yz v and c = M_xx u^2 + 2 M_xy u v + M_yy v^2 - 1. */
 static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusViewedSolid *solid,
                            TalusF3 half)
 {
@@ -240,8 +244,9 @@ static void draw_ellipsoid(const Tile *tile, const Splat *s, const TalusViewedSo
     }
 }
 
-/* True if a depth map may show the ellipsoid of equal volume instead: the polyhedron is less than 16 pixels wide, so
- * the error is below the distance by which lamp.h lifts points. Polyhedra of up to 12 facets are as fast themselves. */
+/* True if a depth map may show the ellipsoid of equal volume instead: the bounding sphere is less than 16 pixels wide,
+ * so that the error is about the distance of 1.5 pixels by which lamp.h lifts points. Polyhedra of up to 12 facets are
+ * drawn as fast by their facets. */
 static bool is_small(const Tile *tile, const TalusViewedSolid *solid)
 {
     return solid->polyhedron->facets > 12 && 2.0f * solid->radius * tile->job->view->scale < 16.0f;
@@ -249,7 +254,8 @@ static bool is_small(const Tile *tile, const TalusViewedSolid *solid)
 
 /* ---- a polyhedron that is cut ---- */
 
-/* For each pixel of a tile: the interval in which its ray is inside the polyhedron, and the facet where it enters. */
+/* For each pixel of a tile: the depths between which its ray is inside the polyhedron, INFINITY and -INFINITY if it
+ * misses, and the facet where it enters. */
 typedef struct Intervals {
     float enter[TILE * TILE], leave[TILE * TILE];
     int32_t face[TILE * TILE];
@@ -294,6 +300,7 @@ static void find_intervals(const Tile *tile, const Splat *s, const TalusViewedSo
     }
 }
 
+/* Draws what the cut leaves of a polyhedron: the ray enters by a facet or, with face -1, by the plane of the cut. */
 static void draw_cut(const Tile *tile, const Splat *s, int32_t index, const TalusViewedSolid *solid)
 {
     const Job *job = tile->job;

@@ -1,4 +1,5 @@
-/* draw/raster_tile.h - state of a tile while it is drawn, shared by raster.c and raster_faces.c. */
+/* draw/raster_tile.h - state of a tile (TILE x TILE pixels) while it is drawn, shared by raster.c and raster_faces.c;
+ * ghost.c uses splats and rows. */
 #ifndef TALUS_DRAW_RASTER_TILE_H
 #define TALUS_DRAW_RASTER_TILE_H
 
@@ -6,7 +7,7 @@
 
 enum { TILE = 64, BLOCK = 8, BLOCKS = TILE / BLOCK };
 
-/* Projection of a solid: a lower bound of its depth, and a rectangle of pixels that contains it. */
+/* Projection of a solid: a lower bound of its depth, and a rectangle of pixels that contains all pixels it covers. */
 typedef struct TalusSplat {
     float near;
     int x0, x1, y0, y1; /* pixels x0 <= x < x1, y0 <= y < y1 */
@@ -17,7 +18,7 @@ typedef struct Job {
     const TalusSolids *solids;
     const TalusView *view;
     TalusCut cut;
-    int tiles_x, tiles;    /* number of tiles in a row; in all */
+    int tiles_x, tiles;    /* number of tiles in a row; in the picture */
     int64_t grain, chunks; /* solids per chunk of the parallel loops; number of chunks */
 } Job;
 
@@ -26,11 +27,11 @@ typedef struct Tile {
     int x0, x1, y0, y1;
     float far[BLOCKS * BLOCKS];  /* upper bound of the depths in each block */
     bool dirty[BLOCKS * BLOCKS]; /* the block may have changed since `far` was computed */
-    float u[TILE];               /* horizontal coordinate of the rays of each column */
+    float u[TILE];               /* view coordinate x at depth 1 of the rays of each column */
 } Tile;
 
 /* Writes solid `index` at depth t into a pixel if it is nearer than the solid there, or as near with a smaller index.
- * `face` is the facet of a polyhedron, -1 on the face of a cut. */
+ * `face` is the facet of a polyhedron, -1 on the face of a cut, 0 for others. If raster->hit is NULL, only depth. */
 static inline void keep_nearest(TalusRaster *raster, size_t pixel, float t, int32_t index,
                                 int32_t face)
 {
@@ -42,14 +43,14 @@ static inline void keep_nearest(TalusRaster *raster, size_t pixel, float t, int3
     *depth = fminf(*depth, t);
 }
 
-/* Interval of x that a convex polygon covers in each pixel row of a splat at most TILE high. */
+/* Interval of x that a convex polygon covers at the middle of each pixel row of a splat, which is at most TILE high. */
 typedef struct Rows {
     int first, end;              /* rows first <= y < end */
     float low[TILE], high[TILE]; /* ends of the interval in row y at index y - splat.y0, pixels */
 } Rows;
 
-/* Returns the first pixel whose middle is not below x, clamped to [least, most]. Returns `least` if x is NaN, as for a
- * corner behind the eye, which happens if a level of a figure in a file reaches outside the box of the finest one. */
+/* Returns the first pixel whose middle is not below x, clamped to [least, most]. Returns `least` if x is NaN, as from a
+ * corner at depth 0, which is possible if a level of a figure in a file reaches outside the box of the finest one. */
 static inline int pixel_from(float x, int least, int most)
 {
     x -= 0.5f;
@@ -68,14 +69,15 @@ static inline int pixel_from(float x, int least, int most)
                             x1 = pixel_from((rows)->high[y - (s)->y0], (s)->x0, (s)->x1), 1); \
          y++)
 
-/* Returns the splat of a solid; empty if the solid is not wholly in front of the eye. */
+/* Returns the splat of a solid; its rectangle is empty if the solid is out of view or not all in front of the eye. */
 Splat talus_splat(const TalusSolids *solids, int index, const TalusView *view); /* raster.c */
 
-/* Writes the intervals of pixels that a triangle covers within a splat. */
+/* Sets `rows` to the intervals of x that a triangle covers in the rows of a splat. */
 void talus_triangle_rows(const TalusView *view, const Splat *s, const TalusViewedSolid *triangle,
                          Rows *rows);
 
-/* Draws polyhedra and triangles by their faces; returns false if the solid must be drawn ray by ray. */
+/* Draws a polyhedron or a triangle by its faces; a triangle seen from its transparent side is not drawn. Returns false
+ * for spheres and tubes, which must be drawn ray by ray. */
 bool talus_draw_faces(const Tile *tile, const Splat *s, int32_t index,
                       const TalusViewedSolid *solid);
 

@@ -1,10 +1,10 @@
-/* draw/shapes.c - prepares the shapes of a head once for all bodies. */
+/* draw/shapes.c - prepares the shapes of a head once for all bodies: finds ground, makes polyhedra of convex pieces. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "draw/picture.h"
 #include "io/frames/frames.h"
 
-/* A surface that is nowhere steeper than 45 degrees is ground, not a container. */
+/* Cosine of 45 degrees: a sheet that is nowhere steeper is ground, not a container. */
 #define GROUND_SLOPE 0.7071067811865476
 
 /* ---- ground ---- */
@@ -27,8 +27,8 @@ bool talus_is_ground(const TalusPicture *picture, int row)
            picture->def->container != TALUS_CONTAINER_HIDDEN;
 }
 
-/* Sets `ground` of each shape. Whether a sheet is level depends on the orientation of its body; usually it has one
- * body, and the first one counts. */
+/* Sets `ground` of each shape. Whether a sheet is level depends on the orientation of its body. Usually it has one
+ * body; of several the first counts, hence the order of the loop. */
 static void find_grounds(TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
@@ -43,7 +43,7 @@ static void find_grounds(TalusPicture *picture)
 
 /* ---- pieces ---- */
 
-/* Returns the index of the first triangle of a piece. */
+/* Returns the index in the mesh of the first triangle of a piece. */
 static int start_of(const TalusMesh *mesh, int piece)
 {
     int start = 0;
@@ -52,7 +52,7 @@ static int start_of(const TalusMesh *mesh, int piece)
     return start;
 }
 
-/* Makes a piece; its polyhedra are relative to the middle of its finest level. */
+/* Makes piece `which` of a figure: a polyhedron per level, all relative to the middle of the finest level's box. */
 static TalusStatus make_piece(TalusPicture *picture, const TalusFigure *figure, int which,
                               TalusPiece *out)
 {
@@ -92,7 +92,7 @@ static TalusStatus make_pieces(TalusPicture *picture)
     return TALUS_OK;
 }
 
-/* Squares of larger single-precision numbers overflow. */
+/* Bodies farther from the origin, m, are not drawn: squares of single-precision numbers overflow from 2e19 on. */
 #define FARTHEST 1e18
 
 bool talus_is_drawn_solid(const TalusPicture *picture, int row)

@@ -1,7 +1,7 @@
 /* draw/solid.c - intersects rays with spheres, tubes and triangles; chooses levels of polyhedra. */
 #include "draw/solid.h"
 
-/* Interval t0 < t < t1 in which a ray is inside a solid, and the outward normal where it enters. */
+/* Interval t0 < t < t1 in which a ray is inside a solid, and the outward unit normal where it enters. */
 typedef struct Span {
     float t0, t1;
     TalusF3 normal;
@@ -33,8 +33,8 @@ static bool sphere_span(TalusF3 centre, float radius, TalusRay ray, Span *out)
     return true;
 }
 
-/* Clips the span to the slab -half <= o + t d <= half of one axis; false if nothing remains. The normal stays, since
- * the flat ends of a tube are hidden in the spheres there. */
+/* Clips the span to the slab -half <= o + t d <= half of one axis; false if nothing remains. The normal stays
+ * unchanged, since the flat ends of a tube are hidden in the spheres there. */
 static bool slab(float o, float d, float half, Span *span)
 {
     if (d == 0.0f)
@@ -45,8 +45,8 @@ static bool slab(float o, float d, float half, Span *span)
     return span->t0 < span->t1;
 }
 
-/* A ray in the axes of a form. Its origin is moved along the ray by `shift` to the point nearest to the form, which
- * avoids cancellation if the form is far away. */
+/* A ray in the axes of a form, relative to its centre. The origin is moved along the ray by `shift` (in t) to the point
+ * nearest to the centre, which avoids cancellation if the form is far away. */
 typedef struct Local {
     TalusF3 o, d;
     float shift;
@@ -62,7 +62,8 @@ static Local local_ray(const TalusViewedSolid *form, TalusRay ray)
     return r;
 }
 
-/* Finds the interval of a ray inside a tube. Projected along its axis the tube is a disc, as sphere_span intersects. */
+/* Finds the interval of a ray inside a tube, false if it misses: sphere_span of the ray projected along the tube's
+ * axis, where the tube is a disc, clipped to the tube's length. */
 static bool tube_span(const TalusViewedSolid *form, TalusRay ray, Span *out)
 {
     static const TalusF3 axis = {0.0f, 0.0f, 0.0f};
@@ -76,8 +77,8 @@ static bool tube_span(const TalusViewedSolid *form, TalusRay ray, Span *out)
     return true;
 }
 
-/* Intersects a ray with a triangle from either side; the normal is towards the viewer. Triangles are slightly enlarged,
- * so that rounding leaves no gap between neighbours. */
+/* Intersects a ray with a triangle from either side; the normal is interpolated between the corners and turned towards
+ * the eye. Triangles are slightly enlarged, so that rounding leaves no gap between neighbours. */
 static bool triangle_hit(const TalusViewedSolid *form, TalusRay ray, float *t, TalusF3 *normal)
 {
     const float slack = -1e-4f;
@@ -101,6 +102,7 @@ static bool triangle_hit(const TalusViewedSolid *form, TalusRay ray, float *t, T
     return *t > 0.0f;
 }
 
+/* Shortens the span to the half space that the cut leaves; false if nothing remains. */
 static bool cut_span(const TalusCut *cut, TalusRay ray, Span *span)
 {
     float along = talus_f3_dot(cut->normal, ray.d);
@@ -117,8 +119,8 @@ static bool cut_span(const TalusCut *cut, TalusRay ray, Span *span)
     return span->t0 < span->t1;
 }
 
-/* Maximum deviation of a polyhedron's level in pixels, in pictures and in depth maps (shadows are blurred anyway). The
- * coarsest level within it is used, else the finest. */
+/* Maximum deviation in pixels of a polyhedron's level from the round shape: in pictures (perspective) and in depth
+ * maps, where shadows are blurred anyway. The coarsest level within it is used, else the finest. */
 #define FINE_PICTURE 0.25f
 #define FINE_MAP 1.0f
 

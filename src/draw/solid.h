@@ -11,32 +11,33 @@
 #include <stddef.h>
 
 typedef enum TalusFormKind {
-    TALUS_FORM_TUBE, /* a cylinder along its third axis */
+    TALUS_FORM_TUBE, /* a cylinder along its third axis; spheres at its ends hide the flat ends */
     TALUS_FORM_POLYHEDRON,
     TALUS_FORM_TRIANGLE /* of a ground or wall: no inside, and never cut */
 } TalusFormKind;
 
-/* Sides from which a triangle is opaque; from the other it is not drawn, or as a ghost. */
+/* Sides from which a triangle is opaque. From the other side it is drawn as a ghost (ghost.c). */
 typedef enum TalusOpaqueFrom {
     TALUS_OPAQUE_FROM_BOTH,
     TALUS_OPAQUE_FROM_FRONT, /* where its normals point */
     TALUS_OPAQUE_FROM_BACK
 } TalusOpaqueFrom;
 
-/* Data of a solid other than a sphere. The centre of the solid is that of its box. */
+/* Data of a solid other than a sphere. The centre of a tube or polyhedron is that of its box, the centre of a triangle
+ * is the mean of its corners. */
 typedef struct TalusForm {
     TalusFormKind kind;
-    TalusOpaqueFrom opaque_from;
-    int32_t item;    /* polyhedron: index of its coarsest level; triangle: of its first normal */
+    TalusOpaqueFrom opaque_from; /* triangle */
+    int32_t item; /* polyhedron: index of its coarsest level; triangle: of the first of 3 normals */
     int32_t levels;  /* polyhedron: number of levels, consecutive from `item`, coarse to fine */
-    TalusF3 half;    /* half extents of its box along `axis` */
+    TalusF3 half;    /* half extents of its box along `axis`; 0 for a triangle */
     TalusF3 axis[3]; /* of the body, world frame; triangle: its corners relative to the centre */
 } TalusForm;
 
 typedef struct TalusSolid {
     TalusF3 centre;
     float radius; /* of the sphere, or of the bounding sphere */
-    int32_t form; /* -1: a sphere */
+    int32_t form; /* index in TalusSolids.form; -1: a sphere */
     uint32_t rgb; /* 0x00rrggbb, sRGB */
 } TalusSolid;
 
@@ -51,8 +52,8 @@ typedef struct TalusSolids {
     TalusSolid *solid;
     TalusForm *form;
     int count, form_count, normal_count;
-    const TalusPolyhedron *polyhedron;
-    TalusF3 *normal; /* of the corners of triangles, world frame */
+    const TalusPolyhedron *polyhedron; /* levels of all pieces, owned by the picture */
+    TalusF3 *normal;                   /* of the corners of triangles, world frame */
     TalusCut cut;
 } TalusSolids;
 
@@ -64,7 +65,7 @@ typedef struct TalusViewedSolid {
     TalusF3 centre, half, axis[3]; /* half, axis: as in TalusForm; not set for a sphere */
     float radius;
     int kind;                          /* TalusFormKind; -1: a sphere */
-    const TalusPolyhedron *polyhedron; /* coarsest level that is fine enough for the view */
+    const TalusPolyhedron *polyhedron; /* coarsest level that is fine enough, else the finest */
     const TalusF3 *normal;             /* of a triangle's corners, world frame */
     TalusOpaqueFrom opaque_from;       /* triangles */
     const TalusView *view;
@@ -86,12 +87,13 @@ static inline TalusF3 talus_viewed_to_axes(const TalusViewedSolid *solid, TalusF
                     talus_f3_dot(solid->axis[2], a));
 }
 
-/* Finds where a ray enters a sphere, tube or triangle (not a polyhedron): sets *t along the ray and the outward normal
- * there. All arguments are in view coordinates, the cut too. Returns false if the ray misses. */
+/* Finds where a ray enters a sphere, tube or triangle (not a polyhedron): sets *t > 0 along the ray and the unit normal
+ * there: outward; for a triangle towards the eye; where the ray enters by the cut, that of its plane. All arguments are
+ * in view coordinates, the cut too. Returns false if the ray misses. */
 bool talus_viewed_hit(const TalusViewedSolid *solid, const TalusCut *cut, TalusRay ray, float *t,
                       TalusF3 *normal);
 
-/* True if the eye of a perspective view is on the opaque side of a triangle. */
+/* True if a triangle is opaque from both sides or the eye of its perspective view is on its opaque side. */
 bool talus_viewed_is_opaque(const TalusViewedSolid *triangle);
 
 #endif

@@ -1,4 +1,5 @@
-/* draw/text.c - draws strokes: the coverage of a pixel is how far the nearest stroke reaches into it. */
+/* draw/text.c - draws glyphs as strokes: the opacity of a pixel is how far the nearest stroke reaches over its middle,
+ * from half a pixel short of it (0) to half a pixel beyond (1). */
 #include "draw/text.h"
 
 #include <math.h>
@@ -96,6 +97,7 @@ static Point read_point(const char **path)
     return p;
 }
 
+/* Converts the path of a glyph to segments. */
 static void trace(const char *path, Strokes *strokes)
 {
     Point at = {0.0, 0.0};

@@ -4,9 +4,9 @@
 
 #include "draw/image.h"
 
-/* One glyph: strokes on a grid where capitals are 28 high, small letters 20, and descenders reach -8. `path` has
- * commands: M x y begins a stroke, L x y draws a line, R a b x y draws a quarter of an ellipse to (x, y) whose tangents
- * at both ends pass through the corner (a, b). */
+/* One glyph: strokes on a grid where capitals are 28 high, small letters 20, and descenders reach -8; y is up. `path`
+ * has commands: M x y begins a stroke, L x y draws a line, R a b x y draws a quarter of an ellipse to (x, y) whose
+ * tangents at both ends pass through the corner (a, b). */
 typedef struct TalusGlyph {
     int advance; /* width with spacing, grid units */
     const char *path;
@@ -15,17 +15,17 @@ typedef struct TalusGlyph {
 enum { TALUS_FONT_FIRST = 32, TALUS_FONT_LAST = 126, TALUS_FONT_EM = 40 };
 extern const TalusGlyph talus_font[TALUS_FONT_LAST - TALUS_FONT_FIRST + 1];
 
-/* Returns the width of a line of ASCII text in pixels, with `size` pixels per em; other characters count as '?'. */
+/* Returns the width of a line of text in pixels, with `size` pixels per em; characters but printable ASCII are '?'. */
 double talus_text_width(const char *text, double size);
-/* Draws a line of text from (x, baseline) in an sRGB colour. */
+/* Draws a line of text in an sRGB colour from x to the right; `baseline` in pixels from the top. */
 void talus_text_draw(TalusImage *image, double x, double baseline, double size, uint32_t rgb,
                      const char *text);
 
-/* Blends a colour over a pixel, 0 <= opacity <= 1; does nothing outside the picture. */
+/* Blends a colour over a pixel in linear light; opacity is clamped to 0 to 1. Does nothing outside the picture. */
 void talus_image_lay(TalusImage *image, int x, int y, uint32_t rgb, double opacity);
 /* Fills a rectangle with antialiased edges. */
 void talus_image_box(TalusImage *image, double x0, double y0, double x1, double y1, uint32_t rgb);
-/* Fills a disc. */
+/* Fills a disc with an antialiased edge. */
 void talus_image_disc(TalusImage *image, double x, double y, double radius, uint32_t rgb);
 
 #endif

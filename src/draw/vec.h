@@ -1,4 +1,4 @@
-/* draw/vec.h - single-precision vectors of the renderer. Points are relative to the middle of the drawn bodies. */
+/* draw/vec.h - single-precision vectors of the renderer. Points are relative to TalusPicture.origin. */
 #ifndef TALUS_DRAW_VEC_H
 #define TALUS_DRAW_VEC_H
 

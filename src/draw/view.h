@@ -1,7 +1,7 @@
 /* draw/view.h - a camera or a lamp: transformation from the world to pixels.
  *
- * View coordinates are x to the right, y down, z forward from the eye. The ray of a pixel in these coordinates is
- * o + t d with d.z = 1, so that t is the depth along z in both projections. */
+ * View coordinates are x to the right, y down, z forward from the eye. The ray of a pixel in these coordinates is o + t
+ * d with o.z = 0 and d.z = 1, so that t is the depth along z in both projections. */
 #ifndef TALUS_DRAW_VIEW_H
 #define TALUS_DRAW_VIEW_H
 
@@ -12,7 +12,7 @@
 typedef struct TalusView {
     bool perspective; /* false: parallel projection */
     TalusF3 eye, right, down, forward;
-    float scale;  /* pixels per metre; in perspective, at depth 1 m */
+    float scale;  /* pixels per metre; in perspective, of lengths at depth 1 m */
     float cx, cy; /* where the view axis meets the picture, pixels */
     int width, height;
 } TalusView;

@@ -1,4 +1,4 @@
-/* linalg/block_matrix.c - gathers scalar rows into blocks. */
+/* linalg/block_matrix.c - builds a block matrix (block_matrix.h) from a scalar sparse matrix, and multiplies by it. */
 #include "linalg/block_matrix.h"
 
 #include "base/memory.h"
@@ -28,7 +28,7 @@ static TalusStatus alloc_pattern(Pattern *p, int n, size_t capacity)
     return TALUS_ALLOC(p->column, capacity, "block pattern");
 }
 
-/* Finds the block columns of each block row, and the diagonal; columns in any order. */
+/* Lists for each block row the columns of its blocks: those in which A has an entry, and the diagonal; not sorted. */
 static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark, Pattern *out)
 {
     int n = a->rows / size;
@@ -51,7 +51,7 @@ static TalusStatus gather_pattern(const TalusSparse *a, int size, int32_t *mark,
     return TALUS_OK;
 }
 
-/* Transposes, which also sorts the columns. */
+/* Sets `out` to the transposed pattern of p; its columns are sorted, in whatever order those of p are. */
 static TalusStatus turn_pattern(const Pattern *p, int n, Pattern *out)
 {
     TALUS_TRY(alloc_pattern(out, n, (size_t)p->start[n]));
@@ -67,7 +67,7 @@ static TalusStatus turn_pattern(const Pattern *p, int n, Pattern *out)
     return TALUS_OK;
 }
 
-/* Union of the columns of a and b, in any order. */
+/* Sets each row of `out` to the union of the columns of a and b, not sorted. */
 static TalusStatus unite_patterns(const Pattern *a, const Pattern *b, int n, int32_t *mark,
                                   Pattern *out)
 {
@@ -90,7 +90,7 @@ static TalusStatus unite_patterns(const Pattern *a, const Pattern *b, int n, int
     return TALUS_OK;
 }
 
-/* The pattern of A + A' with its columns rising. */
+/* Finds the block pattern of A + A' with the whole diagonal, columns rising. */
 static TalusStatus find_pattern(const TalusSparse *a, int size, int32_t *mark, Pattern *out)
 {
     Pattern own = {0}, turned = {0}, united = {0};
@@ -106,7 +106,8 @@ static TalusStatus find_pattern(const TalusSparse *a, int size, int32_t *mark, P
     return status;
 }
 
-/* Sets mirror[k], for entry k = (i, j), to the index of (j, i). Rows i rise, so row j meets its columns in order. */
+/* Sets mirror[k], for entry k = (i, j), to the index of (j, i). As i rises, the entries (j, i) of each row j come up in
+ * their order; met[j] counts them. */
 static void find_mirrors(TalusBlockMatrix *m, int32_t *met)
 {
     memset(met, 0, (size_t)m->blocks * sizeof *met);
@@ -117,6 +118,7 @@ static void find_mirrors(TalusBlockMatrix *m, int32_t *met)
         }
 }
 
+/* Adds the entries of A to their blocks; place[j] is the index of block (i, j) of the current block row i. */
 static void fill_values(const TalusSparse *a, TalusBlockMatrix *m, int32_t *place)
 {
     const int s = m->size;

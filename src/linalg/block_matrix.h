@@ -13,7 +13,8 @@ typedef struct TalusBlockMatrix {
     double *value;   /* size x size per entry, by rows */
 } TalusBlockMatrix;
 
-/* Creates the block matrix of `a`, with the pattern of A + A' and the diagonal, zero where A has no entry. */
+/* Creates the matrix A of `a` in blocks of `size` rows, a divisor of a->rows. Blocks are stored where A or A' has an
+ * entry and on the diagonal; they are zero where A has none. */
 TalusStatus talus_block_matrix_create(const TalusSparse *a, int size, TalusBlockMatrix *out);
 void talus_block_matrix_clear(TalusBlockMatrix *a);
 

@@ -1,4 +1,4 @@
-/* linalg/direct.c - table of direct solvers, the stored pattern, refinement. */
+/* linalg/direct.c - what the direct solvers (direct.h) share: their table, checks, the stored pattern, refinement. */
 #include "linalg/direct.h"
 
 #include "base/memory.h"
@@ -18,13 +18,14 @@ struct TalusDirect {
     const TalusDirectMake *make;
     void *state;
     TalusDirectFacts facts;
-    double max_entries;           /* limit of entries of a factor; 0: TALUS_DIRECT_MAX_ENTRIES */
-    size_t noted;                 /* bytes of the package reported to memory.h */
-    bool analysed;                /* `pattern` has been analysed */
-    bool factored;                /* there is a factor */
-    TalusSparse pattern;          /* without values */
-    int8_t *sign;                 /* [rows] */
-    double *right, *rest, *trial; /* [rows] each: for refinement */
+    double max_entries;  /* limit of entries of a factor; 0: TALUS_DIRECT_MAX_ENTRIES */
+    size_t noted;        /* bytes of a package last reported to memory.h */
+    bool analysed;       /* `pattern` has been analysed */
+    bool factored;       /* the last factorisation succeeded */
+    TalusSparse pattern; /* without values */
+    int8_t *sign;        /* [rows] */
+    /* [rows] each, for refinement: b; b - A x, then the correction; x before the step */
+    double *right, *rest, *trial;
 };
 
 const char *talus_direct_name(TalusDirectKind kind)
@@ -37,7 +38,7 @@ const char *talus_direct_missing(TalusDirectKind kind)
     return makes[kind]->missing;
 }
 
-/* Counts the package's memory with the library's. */
+/* Reports to memory.h how much a package (cholmod, mumps) holds now; what ldl holds is counted when allocated. */
 static void note_foreign(TalusDirect *d)
 {
     size_t now = d->make->foreign ? d->make->bytes(d->state) : 0;
@@ -135,8 +136,9 @@ static TalusStatus keep_pattern(TalusDirect *d, const TalusSparse *a, const int8
     return TALUS_OK;
 }
 
-/* Checks memory first, as the packages' orderings print or end the process without it. They need about ten times the
- * couplings plus fifty times the rows, in integers (CHOLMOD's estimate for METIS); twice that is safe. */
+/* For cholmod and mumps: fails if there is no memory for the ordering, without which these packages print a message or
+ * end the process. An ordering needs about 10 integers per entry of the whole matrix and 50 per row (CHOLMOD's estimate
+ * for METIS); twice that is asked for. */
 static TalusStatus probe_analysis(const TalusDirect *d, const TalusSparse *a)
 {
     size_t couplings = 2 * (size_t)a->start[a->rows], rows = (size_t)a->rows;
@@ -164,7 +166,7 @@ TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const
     return TALUS_OK;
 }
 
-/* Fails for entries that are not finite: packages would continue with such values, and some would not return. */
+/* Fails for entries that are not finite: a package would compute on with them, or not return. */
 static TalusStatus check_values(const TalusSparse *a)
 {
     for (int i = 0; i < a->rows; i++)
@@ -176,7 +178,7 @@ static TalusStatus check_values(const TalusSparse *a)
     return TALUS_OK;
 }
 
-/* Refuses large factors, as the system may grant memory that it does not have. */
+/* Refuses a factor above the limit: the system may grant memory that it lacks, and end the process when it is used. */
 static TalusStatus check_fill(const TalusDirect *d)
 {
     double max_entries = d->max_entries > 0.0 ? d->max_entries : TALUS_DIRECT_MAX_ENTRIES;
@@ -220,6 +222,7 @@ TalusStatus talus_direct_solve(TalusDirect *d, double *x)
 
 /* ---- refinement ---- */
 
+/* Returns the largest magnitude; NaN if an entry is. */
 static double largest(int n, const double *x)
 {
     double max = 0.0;
@@ -228,7 +231,7 @@ static double largest(int n, const double *x)
     return max;
 }
 
-/* Computes rest = b - A x and returns its largest magnitude. */
+/* Computes d->rest = b - A x, b in d->right, A symmetric with lower triangle `a`. Returns its largest magnitude. */
 static double set_rest(TalusDirect *d, const TalusSparse *a, const double *x)
 {
     memcpy(d->rest, d->right, (size_t)a->rows * sizeof *x);

@@ -6,8 +6,8 @@
  *               GPL, hence so is a program with it
  *     mumps     multifrontal with row exchanges: any symmetric matrix
  *
- * A is given by its lower triangle with the diagonal, compressed rows, columns rising. The analysis is kept: the same
- * pattern again costs nothing. Single-threaded; results are bitwise reproducible.
+ * A is given by its lower triangle with the diagonal, compressed rows, columns rising. The analysis is kept: for the
+ * same pattern and signs talus_direct_analyse only compares. Single-threaded; results are bitwise reproducible.
  *
  *     TalusDirect *d;
  *     talus_direct_create(TALUS_DIRECT_LDL, &d);
@@ -39,31 +39,34 @@ const char *talus_direct_missing(TalusDirectKind kind);
 TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out);
 void talus_direct_destroy(TalusDirect *d);
 
-/* Analyses a pattern. `sign` is that of each pivot, 1 or -1 (NULL: all 1); only ldl needs it. TALUS_ERR_UNSUPPORTED:
- * the matrix is too large to be ordered, or for ldl factor and fronts exceed TALUS_DIRECT_MAX_ENTRIES. */
+/* Analyses a pattern. `sign` is that of each pivot, 1 or -1 (NULL: all 1); only ldl uses it. TALUS_ERR_UNSUPPORTED: the
+ * matrix is too large to be ordered, or ldl would need more than TALUS_DIRECT_MAX_ENTRIES for factor, largest front and
+ * stack of contributions. */
 TalusStatus talus_direct_analyse(TalusDirect *d, const TalusSparse *lower, const int8_t *sign);
 
-/* Limits the entries of a factor (0: TALUS_DIRECT_MAX_ENTRIES); larger ones are refused before memory is allocated. */
+/* Limits the entries of a factor (0: TALUS_DIRECT_MAX_ENTRIES); talus_direct_factor refuses larger ones at once. */
 #define TALUS_DIRECT_MAX_ENTRIES 5e8
 void talus_direct_limit(TalusDirect *d, double max_entries);
 
 /* Factorises `lower`, whose pattern must be the one analysed last (checked). TALUS_ERR_NUMERIC: an entry is not finite,
- * or a pivot is zero or has the wrong sign; talus_error names the row (mumps: the number of pivots before). Zero means
- * below 2^-52 of the row's diagonal entry for ldl, exactly zero for cholmod and mumps: a numerically singular matrix
- * may get a factor, and talus_direct_refine shows its poor accuracy. TALUS_ERR_MEMORY, TALUS_ERR_UNSUPPORTED: the
- * factor does not fit or exceeds the limit. After a failure another matrix of the same pattern may be tried. */
+ * or a pivot is zero or, except with mumps, has the wrong sign; talus_error names the row (mumps: the number of pivots
+ * before). Zero means at most 2^-52 of the row's diagonal entry for ldl, exactly zero for cholmod and mumps: a
+ * numerically singular matrix may get a factor, and talus_direct_refine shows its poor accuracy. TALUS_ERR_MEMORY: the
+ * factor does not fit; TALUS_ERR_UNSUPPORTED: it exceeds the limit, or the package fails for another reason. After a
+ * failure another matrix of the same pattern may be tried. */
 TalusStatus talus_direct_factor(TalusDirect *d, const TalusSparse *lower);
-/* x becomes A^-1 x. */
+/* x becomes A^-1 x; rejected if the last factorisation failed or there was none. */
 TalusStatus talus_direct_solve(TalusDirect *d, double *x);
-/* x becomes A^-1 x, then is refined with `lower` up to `steps` times, while the residual falls by half. *residual, if
- * not NULL: final |b - A x| / |b|, maximum norms. TALUS_ERR_NUMERIC: x is not finite. */
+/* x, on entry b, becomes A^-1 b and is then refined with `lower` in at most `steps` steps, until one does not halve the
+ * residual b - A x; a step that does not reduce it is undone. *residual, if not NULL: the final |b - A x| / |b| in
+ * maximum norms, 0 for b = 0. TALUS_ERR_NUMERIC: the residual is not finite. */
 TalusStatus talus_direct_refine(TalusDirect *d, const TalusSparse *lower, double *x, int steps,
                                 double *residual);
 
 typedef struct TalusDirectFacts {
     int analyses, factorisations; /* done so far */
     int64_t fill;                 /* entries of the factor with the diagonal, by the analysis */
-    size_t bytes;                 /* held for analysis and factor, as the solver reports */
+    size_t bytes; /* held now; ldl: factor and its work space, without the analysis */
 } TalusDirectFacts;
 
 TalusDirectFacts talus_direct_facts(const TalusDirect *d);

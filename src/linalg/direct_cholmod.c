@@ -1,4 +1,4 @@
-/* linalg/direct_cholmod.c - the direct solver `cholmod`: SuiteSparse's Cholesky factors.
+/* linalg/direct_cholmod.c - the direct solver `cholmod` (direct_make.h): calls of SuiteSparse's CHOLMOD.
  *
  * CHOLMOD chooses the order (AMD, or METIS if AMD fills in much) and between supernodes and single columns. Our lower
  * triangle by rows is its upper triangle by columns. */

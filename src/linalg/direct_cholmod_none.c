@@ -1,4 +1,4 @@
-/* linalg/direct_cholmod_none.c - a build without the package. */
+/* linalg/direct_cholmod_none.c - in place of direct_cholmod.c in a build without CHOLMOD: says how to get it. */
 #include "linalg/direct_make.h"
 
 const TalusDirectMake talus_direct_cholmod = {

@@ -1,9 +1,10 @@
 /* linalg/direct_ldl.c - the direct solver `ldl`: A = L D L' by fronts, without row exchanges.
  *
  * Quasi-definite matrices have such a factorisation in any order (Vanderbei 1995), and the sign of each pivot is that
- * of its diagonal entry. A front is a dense symmetric matrix, stored as its lower part by rows: entries of A
- * and contributions of the children. Its pivots are eliminated PANEL at a time; the rest goes to the parent (Duff &
- * Reid 1983). The factor holds the pivot columns of each front, by rows. */
+ * of its diagonal entry. A front is a dense symmetric matrix, of which only the lower part, by rows, is used: the sum
+ * of entries of A and of the contributions of its children in the tree of fronts. Its pivots are eliminated PANEL at a
+ * time; the rest is its contribution to the parent (Duff & Reid 1983). The factor holds the pivot columns of each
+ * front, by rows. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "linalg/direct_make.h"
@@ -13,14 +14,15 @@
 #include <math.h>
 #include <string.h>
 
+/* Pivots eliminated together; rows updated together. */
 enum { PANEL = 24, STRIP = 32 };
 
 /* A pivot not above this fraction of its row's diagonal entry counts as zero. */
 static const double VANISHED = 0x1p-52;
 
 typedef struct Sizes {
-    size_t order, stack; /* rows of the largest front; entries of the stack */
-    int64_t fill;
+    size_t order, stack; /* rows of the largest front; most entries on the stack at a time */
+    int64_t fill;        /* entries of L with the diagonal */
 } Sizes;
 
 typedef struct Ldl {
@@ -28,17 +30,17 @@ typedef struct Ldl {
     Sizes sizes;
     TalusFrontTree tree;
     int8_t *sign;          /* [rows] */
-    int32_t *entry_start;  /* [count + 1]: start of a front's entries of A */
+    int32_t *entry_start;  /* [count + 1]: start of a front's entries of A, in `entry` and `goal` */
     int32_t *entry, *goal; /* index of an entry of A; index in the front to which it is added */
-    int64_t *factor_start; /* [count + 1] */
-    double *factor;        /* columns of L, by rows; the diagonal holds 1 / D */
-    /* The current front; contributions of children to their parents, lower parts. */
+    int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
+    double *factor;        /* pivot columns of each front, by rows: L, with 1 / D on the diagonal */
+    /* The current front; contributions that wait for their parents, lower parts by rows. */
     double *front, *stack;
-    double *panel;     /* D L' of the current panel */
-    double *x;         /* a front's part of the solution */
-    int32_t *waiting;  /* [count]: fronts on the stack */
+    double *panel;     /* D L' of the current panel, in the columns below it */
+    double *x;         /* solution in the pivots of a front */
+    int32_t *waiting;  /* [count]: fronts with contributions on the stack; work of the analysis */
     int32_t *children; /* [count]: number of children */
-    int32_t *local;    /* [rows]: index in the current front */
+    int32_t *local;    /* [rows]: index in the current front, if the row is in it */
     size_t bytes;      /* of the five arrays of numbers; 0: not allocated */
 } Ldl;
 
@@ -123,6 +125,7 @@ static size_t triangle(size_t n)
     return n * (n + 1) / 2;
 }
 
+/* Visits the fronts in the order of `factor`, and sets f->children and f->factor_start. */
 static Sizes count_sizes(Ldl *f)
 {
     const TalusFrontTree *t = &f->tree;
@@ -155,7 +158,7 @@ static void release_numbers(Ldl *f)
     f->bytes = 0;
 }
 
-/* Checks the size that reserve_numbers allocates. It also keeps indices in a front within 32 bits. */
+/* Limits factor, largest front and stack to TALUS_DIRECT_MAX_ENTRIES in all, which also keeps `goal` within 32 bits. */
 static TalusStatus check_sizes(const Ldl *f)
 {
     double order = (double)f->sizes.order, factor = (double)f->factor_start[f->tree.count];
@@ -168,7 +171,7 @@ static TalusStatus check_sizes(const Ldl *f)
                       f->rows, size, TALUS_DIRECT_MAX_ENTRIES);
 }
 
-/* Allocates factor, fronts and stack, before the first factorisation of a pattern. */
+/* Allocates the arrays of numbers, for the first factorisation of a pattern or after lack of memory. */
 static TalusStatus reserve_numbers(Ldl *f)
 {
     size_t factor = (size_t)f->factor_start[f->tree.count], order = f->sizes.order;
@@ -204,6 +207,7 @@ static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *
 
 /* ---- one dense front: lower part, by rows ---- */
 
+/* The diagonal entry is the last of its row of the lower triangle; 0 if absent. */
 static double diagonal_entry(const TalusSparse *a, int row)
 {
     int32_t last = a->start[row + 1] - 1;
@@ -221,7 +225,7 @@ static TalusStatus check_pivot(const Ldl *f, const TalusSparse *a, int row, doub
                       row, pivot, diagonal, f->sign[row] > 0 ? "positive" : "negative");
 }
 
-/* Factorises the square of a panel: L below the diagonal, D on it. */
+/* Factorises the square m of a panel, of `width` rows, in place: L below the diagonal, D on it. row: its rows of A. */
 static TalusStatus factor_square(const Ldl *f, const TalusSparse *a, const int32_t *row, int width,
                                  Matrix m)
 {
@@ -241,7 +245,7 @@ static TalusStatus factor_square(const Ldl *f, const TalusSparse *a, const int32
     return TALUS_OK;
 }
 
-/* With A11 = L11 D1 L11' the panel's square: W = L11^-1 A21' = D1 L21', and L21 in place of A21. */
+/* With `square`, L11 and D1 of the panel, and `below`, A21: sets w = L11^-1 A21' = D1 L21', and replaces A21 by L21. */
 static void factor_below(int rows, int width, Matrix square, Matrix below, Matrix w)
 {
     for (int i = 0; i < rows; i++)
@@ -256,7 +260,8 @@ static void factor_below(int rows, int width, Matrix square, Matrix below, Matri
     }
 }
 
-/* A22 -= L21 W, in strips of rows up to the diagonal. */
+/* Subtracts L21 w from `rest`, A22, in strips of rows up to the diagonal entry of the last; what a strip has above the
+ * diagonal is not used. */
 static void update_rest(int rows, int width, Matrix below, Matrix w, Matrix rest)
 {
     for (int i = 0; i < rows; i += STRIP) {
@@ -283,6 +288,7 @@ static TalusStatus eliminate_front(const Ldl *f, const TalusSparse *a, int k)
 
 /* ---- factorisation ---- */
 
+/* Adds a child's contribution, at `from`, to the current front of this order. */
 static void add_child(const Ldl *f, int child, int order, const double *from)
 {
     int pivots = f->tree.pivots[child], rest = front_order(f, child) - pivots;
@@ -294,6 +300,7 @@ static void add_child(const Ldl *f, int child, int order, const double *from)
     }
 }
 
+/* Copies the pivot columns of front k, with 1 / D on the diagonal, to the factor, and the contribution to `left`. */
 static void store_front(const Ldl *f, int k, double *left)
 {
     size_t order = (size_t)front_order(f, k), pivots = (size_t)f->tree.pivots[k];

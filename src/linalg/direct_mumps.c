@@ -1,4 +1,4 @@
-/* linalg/direct_mumps.c - the direct solver `mumps`: factors with row exchanges by MUMPS.
+/* linalg/direct_mumps.c - the direct solver `mumps` (direct_make.h): calls of MUMPS, which exchanges rows.
  *
  * The analysis uses the pattern only (no matching by values), so reusing it changes no result. MUMPS shares variables
  * among all instances, so calls are serialised. */
@@ -20,9 +20,9 @@ enum {
     JOB_ANALYSE = 1,
     JOB_FACTOR = 2,
     JOB_SOLVE = 3,
-    NO_MPI = -987654, /* stands for no communicator */
+    NO_MPI = -987654, /* MUMPS's code for MPI_COMM_WORLD, which is this process alone */
     EXTRA = 30,       /* per cent of memory beyond the estimate, for exchanged rows */
-    MAX_EXTRA = 4000  /* limit up to which EXTRA is doubled */
+    MAX_EXTRA = 4000  /* ICNTL(14), first EXTRA, is doubled until it exceeds this */
 };
 
 typedef void CallFn(DMUMPS_STRUC_C *);
@@ -56,13 +56,13 @@ static int call(Mumps *m, int job)
     return m->id.infog[0];
 }
 
-/* Returns the address of parameter `number`, from 1, of ICNTL in the manual. */
+/* Returns the address of ICNTL(number), a setting, numbered from 1 as in the manual. */
 static MUMPS_INT *setting(Mumps *m, int number)
 {
     return &m->id.icntl[number - 1];
 }
 
-/* Returns value `number`, from 1, of INFOG in the manual: what MUMPS reports after a job. */
+/* Returns the count INFOG(number), numbered from 1 as in the manual, that MUMPS reports after a job. */
 static int64_t told(const Mumps *m, int number)
 {
     int64_t value = m->id.infog[number - 1];
@@ -101,7 +101,7 @@ static void stop(Mumps *m)
     m->row = m->column = NULL;
 }
 
-/* Starts a new instance for each pattern, so that the previous one has no effect. */
+/* Starts a new instance of MUMPS; each pattern has its own, so that the previous one has no effect. */
 static TalusStatus start(Mumps *m)
 {
     m->id = (DMUMPS_STRUC_C){.par = 1, .sym = 2, .comm_fortran = NO_MPI};
@@ -113,7 +113,7 @@ static TalusStatus start(Mumps *m)
     *setting(m, 4) = 0;      /* prints nothing */
     *setting(m, 6) = 0;      /* no permutation by values */
     *setting(m, 7) = 0;      /* order by AMD: SCOTCH's differs from run to run */
-    *setting(m, 8) = 7;      /* rows and columns scaled in the factorisation, by values */
+    *setting(m, 8) = 7;      /* scales rows and columns, at the factorisation, by values */
     *setting(m, 12) = 1;     /* order by the pattern only */
     *setting(m, 14) = EXTRA; /* per cent */
     return TALUS_OK;
@@ -159,6 +159,7 @@ static TalusStatus analyse(void *state, const TalusSparse *lower, const int8_t *
     return TALUS_OK;
 }
 
+/* Asks for twice the memory of the estimate INFOG(17), in megabytes, before it calls MUMPS. */
 static TalusStatus factor(void *state, const TalusSparse *lower)
 {
     Mumps *m = state;
@@ -185,7 +186,7 @@ static TalusStatus solve(void *state, double *x)
     return call(m, JOB_SOLVE) < 0 ? fail(m) : TALUS_OK;
 }
 
-/* MUMPS reports the memory of the last phase in megabytes. */
+/* Returns INFOG(19), the memory of the factorisation, which MUMPS reports in megabytes. */
 static size_t bytes(const void *state)
 {
     const Mumps *m = state;

@@ -1,4 +1,4 @@
-/* linalg/direct_mumps_none.c - a build without the package. */
+/* linalg/direct_mumps_none.c - in place of direct_mumps.c in a build without MUMPS: says how to get it. */
 #include "linalg/direct_make.h"
 
 const TalusDirectMake talus_direct_mumps = {

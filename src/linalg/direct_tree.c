@@ -1,4 +1,5 @@
-/* linalg/direct_tree.c - groups rows of the same pattern into blocks, builds their tree and expands it to rows. */
+/* linalg/direct_tree.c - groups rows with the same neighbours into blocks, builds the tree of fronts over the blocks
+ * and expands it to rows. */
 #include "linalg/direct_tree.h"
 
 #include "base/memory.h"
@@ -12,9 +13,10 @@ typedef struct Blocks {
     int32_t *block;                 /* [rows]: block of a row; -1: none yet */
     int32_t *weight, *first;        /* [count]: number of rows of a block; its first row */
     int32_t *member_start, *member; /* [count + 1]: rows of each block, rising */
-    int32_t *mark, *next, *head;    /* [rows] each */
-    uint32_t *key;                  /* [rows]: hash of a row's neighbours */
-    TalusBlockMatrix graph;         /* start and column only */
+    /* [rows]: last row that had it as a neighbour; lists of rows by key % rows; also work */
+    int32_t *mark, *next, *head;
+    uint32_t *key;          /* [rows]: hash of a row's neighbours */
+    TalusBlockMatrix graph; /* neighbours of each block: start and column only, not sorted */
 } Blocks;
 
 static void close_blocks(Blocks *b)
@@ -80,7 +82,7 @@ static uint32_t scramble(uint32_t x)
     return x ^ x >> 15;
 }
 
-/* True if i has the neighbours of j; with `closed`, i and j count as their own neighbours. */
+/* After mark_neighbours(b, j, closed): true if i has the neighbours of j. With `closed`, a row is its own neighbour. */
 static bool same_neighbours(const Blocks *b, int i, int j, bool closed)
 {
     int32_t begin = b->near_start[j], count = b->near_start[j + 1] - begin;
@@ -101,7 +103,7 @@ static void mark_neighbours(const Blocks *b, int j, bool closed)
 }
 
 /* Joins rows that have no block yet and the same neighbours; with `closed`, every row is its own neighbour too. Rows
- * with the same `key`, a hash of their neighbours, are in one list, rising. */
+ * with the same key % rows are in one list, rising. */
 static void join_rows(Blocks *b, bool closed)
 {
     for (int i = 0; i < b->rows; i++) {
@@ -141,7 +143,7 @@ static void find_blocks(Blocks *b)
     for (int i = 0; i < b->rows; i++)
         b->block[i] = -1;
     join_rows(b, true);  /* rows coupled to one another */
-    join_rows(b, false); /* rows not coupled: few zeros are stored */
+    join_rows(b, false); /* rows not coupled; the zeros between them are stored */
     for (int i = 0; i < b->rows; i++) {
         if (b->block[i] < 0) {
             b->first[b->count] = i;
@@ -156,6 +158,7 @@ static void find_blocks(Blocks *b)
         b->member[b->next[b->block[i]]++] = i;
 }
 
+/* Lists the neighbours of each block: those of its first row, as all its rows have the same ones outside the block. */
 static void set_graph(Blocks *b)
 {
     int32_t at = 0;
@@ -184,7 +187,7 @@ static void append_rows(const Blocks *b, int block, TalusFrontTree *t, int64_t *
         t->list[(*at)++] = b->member[m];
 }
 
-/* Lists, by block, the fronts that contain it but do not eliminate it. */
+/* Lists the fronts (*use)[(*start)[b] .. (*start)[b + 1]), rising, that contain block b but do not eliminate it. */
 static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **start, int32_t **use)
 {
     TALUS_TRY(TALUS_ALLOC(*start, (size_t)blocks + 1, "fronts"));
@@ -203,7 +206,8 @@ static TalusStatus list_uses(const TalusFrontTree *f, int blocks, int32_t **star
     return TALUS_OK;
 }
 
-/* Appends blocks, in order of elimination, to the fronts that contain them: a front's rows are in that order. */
+/* Appends the rows of each block, in order of elimination, to all fronts that contain it; so the rows of every front
+ * are in that order, pivots first. */
 static TalusStatus fill_rows(const Blocks *b, const TalusFrontTree *f, const int32_t *start,
                              const int32_t *use, TalusFrontTree *t)
 {
@@ -222,6 +226,7 @@ static TalusStatus fill_rows(const Blocks *b, const TalusFrontTree *f, const int
     return TALUS_OK;
 }
 
+/* Makes t, the tree over rows, from f, the same tree over blocks. */
 static TalusStatus expand(const Blocks *b, const TalusFrontTree *f, TalusFrontTree *t)
 {
     int32_t *start = NULL, *use = NULL;

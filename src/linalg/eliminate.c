@@ -1,4 +1,5 @@
-/* linalg/eliminate.c - memory of an elimination, solutions, and its reduction of the bodies' M^-1. */
+/* linalg/eliminate.c - elimination of joints: memory, factorisation of all machines, solutions, reduction of the
+ * bodies' M^-1. The order is in eliminate_order.c, the factor of one machine in eliminate_factor.c. */
 #include "linalg/eliminate_parts.h"
 
 #include "base/memory.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Machines per chunk. */
+/* Machines per chunk of a parallel loop. */
 enum { MACHINE_GRAIN = 4 };
 
 /* ---- memory ---- */
@@ -62,6 +63,7 @@ static TalusStatus reserve_numbers(TalusElimination *e)
     return TALUS_GROW(e->redundant, machines, 0, "machines");
 }
 
+/* Copies the caller's rows in the order of elimination, and notes the bodies of nodes and vertices. */
 static void order_rows(TalusElimination *e)
 {
     for (int p = 0; p < e->nodes; p++) {
@@ -124,7 +126,7 @@ void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity
     talus_parallel(e->pool, e->machines, MACHINE_GRAIN, apply_chunk, &loop);
 }
 
-/* Works as talus_elimination_apply does, from zero velocities and with the right-hand side in place of b. */
+/* Applies the machines to zero velocities, by vertex in e->motion, with the right-hand side in place of b. */
 void talus_elimination_solve(TalusElimination *e, double *x)
 {
     Loop loop = {talus_machines_local(e, e->right), e->motion};
@@ -143,14 +145,14 @@ void talus_elimination_get_solution(const TalusElimination *e, double *x)
 
 /* ---- reduction of M^-1 ---- */
 
-/* Returns entry (k, l) of the block (p, q) of A^-1, from the stored block of the later node's rows. */
+/* Returns entry (k, l) of block (p, q) of A^-1. `block`: that block if p >= q, else block (q, p), its transpose. */
 static double inverse_entry(const TalusElimination *e, const double *block, int p, int q, int k,
                             int l)
 {
     return p >= q ? block[k * node_size(e, q) + l] : block[l * node_size(e, p) + k];
 }
 
-/* Adds to `taken` the part of M^-1 D A^-1 D' M^-1 of the vertex that comes from its nodes p and q. */
+/* Adds to `taken`, the vertex's block of M^-1 D A^-1 D' M^-1, the term of its nodes p and q. */
 static void take_pair(const TalusElimination *e, int vertex, int p, int q, double taken[36])
 {
     const double *block = e->inverse + (p >= q ? block_of(e, p, q) : block_of(e, q, p));

@@ -6,9 +6,9 @@
  * (Baraff 1996 achieves this with bodies among the unknowns). The factorisation is L L' in blocks, per machine; a
  * machine is a set of moving bodies connected by joints.
  *
- * Redundant rows (closed loops of hinges, two hinges of one door) make A singular. Such a machine is factored with A_kk
- * (1 + 1e-10) and each solution is refined, which for consistent right-hand sides reaches rounding in D'v and nearly
- * the smallest impulses. A row without compliance that moves no body has x = 0.
+ * Redundant rows (closed loops of hinges, two hinges of one door) make A singular. Such a machine is factored with
+ * A_kk (1 + 1e-10) in place of A_kk and each solution is refined, which for consistent right-hand sides solves A x = r
+ * up to rounding with nearly the smallest impulses x. A row without compliance that moves no body has x = 0.
  *
  *     TalusElimination *e;
  *     talus_elimination_create(&e);
@@ -33,15 +33,17 @@ TalusStatus talus_elimination_create(TalusElimination **out);
 /* Accepts NULL. */
 void talus_elimination_destroy(TalusElimination *e);
 
-/* Allocates `count` rows, content undefined, which the caller fills before talus_elimination_factor. */
+/* Allocates `count` rows, which the caller fills before talus_elimination_factor. If `count` is at most that of the
+ * last call, rows keep their content; else it is undefined. */
 TalusStatus talus_elimination_rows(TalusElimination *e, int count, TalusJointRow **row);
-/* Factorises. Bodies of rows are below `bodies`; the pool is stored. TALUS_ERR_NUMERIC: a row is not finite. */
+/* Factorises A of the rows. Bodies of rows are below `bodies`; the pool is kept for the calls below.
+ * TALUS_ERR_NUMERIC: a diagonal entry of A is not finite. */
 TalusStatus talus_elimination_factor(TalusElimination *e, TalusPool *pool, int bodies);
 
 /* x = A^-1 x. */
 void talus_elimination_solve(TalusElimination *e, double *x);
-/* velocity -= M^-1 D x with x = A^-1 (D' velocity + b), b only if `offset`. A record of velocity, by body, has v in 0
- * to 2 and the spin in 4 to 6. */
+/* velocity -= M^-1 D x with x = A^-1 (D' velocity + b), b (the rows' `bias`) only if `offset`. velocity[body] has v in
+ * 0 to 2 and the spin in 4 to 6. */
 void talus_elimination_apply(TalusElimination *e, bool offset, double (*velocity)[8]);
 /* Returns x of the last solve or apply, in the order of the rows. */
 void talus_elimination_get_solution(const TalusElimination *e, double *x);
@@ -49,18 +51,18 @@ void talus_elimination_get_solution(const TalusElimination *e, double *x);
 TalusMachines talus_elimination_machines(const TalusElimination *e);
 
 /* Computes the entries of A^-1 within the factor's pattern (Takahashi's equations), among them those of any two rows
- * on one moving body. Call once per factorisation. */
+ * on one moving body, and from these talus_elimination_taken. Call once per factorisation. */
 void talus_elimination_invert(TalusElimination *e);
 /* Returns for each body its index among the moving bodies with joints; -1: fixed or without joints. */
 const int32_t *talus_elimination_vertices(const TalusElimination *e);
-/* Returns, by that index, how much joints reduce each body's M^-1: its 6 x 6 block of M^-1 D A^-1 D' M^-1. Needs
- * talus_elimination_invert. */
+/* Returns, by that index, what joints take from each body's M^-1: its 6 x 6 block, by rows, of M^-1 D A^-1 D' M^-1, as
+ * of the last talus_elimination_invert. */
 const double (*talus_elimination_taken(const TalusElimination *e))[36];
 
 typedef struct TalusEliminationFacts {
     int nodes, machines, vertices;
     int redundant;   /* machines with redundant rows */
-    int rounds;      /* maximum number of refinements of a solution */
+    int rounds;      /* refinements of a solution, maximum over machines */
     int analyses;    /* done so far */
     int64_t entries; /* of the factor */
 } TalusEliminationFacts;

@@ -1,4 +1,5 @@
-/* linalg/eliminate_factor.c - A = L L' in blocks, and parts of A^-1, of one machine. */
+/* linalg/eliminate_factor.c - for one machine: A and its factorisation A = L L' in blocks, the number of refinements if
+ * rows are redundant, and parts of A^-1 (see eliminate.h). */
 #include "linalg/eliminate_parts.h"
 
 #include "base/rng.h"
@@ -6,19 +7,19 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot below RANK times its row's A_kk marks a redundant row; the machine is then factored with SHIFT A_kk added. A
- * direction in which the rows' combined motion is s times that of each row alone has the eigenvalue s^2 in these units,
- * and a refinement leaves SHIFT / s^2 of its error. A larger SHIFT needs more refinements; a smaller one lets rounding,
- * 2^-52 / SHIFT, into the distribution over redundant rows. */
+/* A pivot of at most RANK A_kk marks a redundant row; the machine is then factored with A_kk (1 + SHIFT) in place of
+ * A_kk. With A scaled to a unit diagonal, a refinement reduces the error along an eigenvector of eigenvalue lambda to
+ * SHIFT / (lambda + SHIFT) of it. A larger SHIFT needs more refinements; with a smaller one rounding, 2^-52 / SHIFT,
+ * decides more about how impulses are distributed over redundant rows. */
 static const double RANK = 1e-12, SHIFT = 1e-10;
 
-/* Refinement ends when D'v is this fraction of its first value, or does not fall by half. */
+/* Refinements are counted until the largest residual is at most this fraction of the first, or over half the last. */
 static const double SOLVED = 1e-14;
 enum { MOST_ROUNDS = 8 };
 
 /* ---- A ---- */
 
-/* Adds the coupling of two nodes at a vertex, p <= q, to block (q, p). */
+/* Adds the coupling D' M^-1 D of two nodes by a vertex they share, p <= q, to block (q, p) of A. */
 static void add_common(TalusElimination *e, int vertex, int q, int p)
 {
     double *block = e->value + block_of(e, q, p);
@@ -34,7 +35,8 @@ static void add_common(TalusElimination *e, int vertex, int q, int p)
         }
 }
 
-/* Writes A of machine m, with A_kk (1 + shift), into `value`. False if an entry of the diagonal is not finite. */
+/* Writes A of machine m, with A_kk (1 + shift) on the diagonal, into `value`, and A_kk into `scale`. False if an entry
+ * of the diagonal is not finite. */
 static bool fill_machine(TalusElimination *e, int m, double shift)
 {
     int first = e->machine_start[m], last = e->machine_start[m + 1];
@@ -59,8 +61,9 @@ static bool fill_machine(TalusElimination *e, int m, double shift)
 
 /* ---- L ---- */
 
-/* Factorises the square block of node p. A vanishing pivot gets 1 / L_kk = 0, hence x_k = 0. False if shift
- * is 0 and the pivot of a row with A_kk > 0 vanishes. */
+/* Factorises the square block of node p in place; 1 / L_kk is stored on the diagonal. A pivot vanishes if it is at most
+ * RANK A_kk, with a shift 0.01 shift A_kk: it gets 1 / L_kk = 0, hence x_k = 0. Without a shift, returns false if that
+ * happens in a row with A_kk > 0. */
 static bool factor_square(TalusElimination *e, int p, double shift)
 {
     const int size = node_size(e, p);
@@ -84,7 +87,8 @@ static bool factor_square(TalusElimination *e, int p, double shift)
     return true;
 }
 
-/* Multiplies block (q, p), `rows` x `size`, by L_pp^-T from the right, in place; `square` is L_pp. */
+/* Multiplies block (q, p), `rows` x `size`, by L_pp^-T from the right, in place; `square`: L_pp as factor_square has
+ * it. */
 static void factor_below(const double *square, int size, int rows, double *block)
 {
     for (int r = 0; r < rows; r++, block += size)
@@ -96,7 +100,7 @@ static void factor_below(const double *square, int size, int rows, double *block
         }
 }
 
-/* to -= a b', a has `rows` rows and b `columns`, both `size` columns. */
+/* to -= a b'; a has `rows` rows, b has `columns` rows, both have `size` columns. */
 static void subtract_outer(const double *a, const double *b, int rows, int columns, int size,
                            double *to)
 {
@@ -109,7 +113,7 @@ static void subtract_outer(const double *a, const double *b, int rows, int colum
         }
 }
 
-/* Subtracts the contribution of p from the blocks among the nodes below it. */
+/* Subtracts L_rp L_qp' from block (r, q), for all nodes q <= r below p (coupled to p by L, eliminated later). */
 static void update_below(TalusElimination *e, int p)
 {
     const int size = node_size(e, p);
@@ -126,6 +130,7 @@ static void update_below(TalusElimination *e, int p)
     }
 }
 
+/* False if a row is redundant, see factor_square; the factor is then incomplete. */
 static bool factor_nodes(TalusElimination *e, int m, double shift)
 {
     for (int p = e->machine_start[m]; p < e->machine_start[m + 1]; p++) {
@@ -141,7 +146,7 @@ static bool factor_nodes(TalusElimination *e, int m, double shift)
 
 /* ---- a machine with redundant rows ---- */
 
-/* Returns the largest |y| of the machine's rows. */
+/* Returns the largest |y|, y the residual, over the machine's rows. */
 static double largest(const TalusElimination *e, int m)
 {
     double max = 0.0;
@@ -150,8 +155,8 @@ static double largest(const TalusElimination *e, int m)
     return max;
 }
 
-/* Writes the sums of the linear and angular velocity changes of a vertex by unit impulses in its rows. Random spins are
- * scaled by the ratio of the two, so that units of length and mass do not matter. */
+/* Sums the magnitudes of the linear and of the angular velocity components that a vertex gets by unit impulses in its
+ * rows. draw_motion scales random spins by the ratio of the sums, so that units of length do not matter. */
 static void response_of(const TalusElimination *e, int vertex, double *moves, double *turns)
 {
     *moves = *turns = 0.0;
@@ -165,7 +170,8 @@ static void response_of(const TalusElimination *e, int vertex, double *moves, do
     }
 }
 
-/* Fills `motion` of the machine's vertices with random velocities, the same in every run. */
+/* Fills `motion` of the machine's vertices with random velocities, the same in every run; only spins if impulses in the
+ * vertex's rows do not change its linear velocity. */
 static void draw_motion(TalusElimination *e, int m)
 {
     TalusRng rng = talus_rng((uint64_t)m);
@@ -213,7 +219,8 @@ TalusMachines talus_machines_local(const TalusElimination *e, const double *bias
     return machines;
 }
 
-/* Counts the refinements that random velocities need. The number is then fixed, so that the operator is linear. */
+/* Returns the number of refinements, at most MOST_ROUNDS, that random velocities need. All solutions take this number:
+ * one that depended on the right-hand side would make the operator nonlinear. */
 static int count_rounds(TalusElimination *e, int m)
 {
     const TalusMachines machines = talus_machines_local(e, NULL);
@@ -265,7 +272,7 @@ static void fill_unit(TalusElimination *e, int p)
     }
 }
 
-/* to -= Z_qr b, or with `turned` Z_rq' b; b has `inner` rows. */
+/* to -= z b, with `turned` to -= z' b; `to` has `rows` rows, b has `inner`, both `size` columns. */
 static void subtract_product(const double *z, bool turned, const double *b, int rows, int inner,
                              int size, double *to)
 {
@@ -277,7 +284,7 @@ static void subtract_product(const double *z, bool turned, const double *b, int 
         }
 }
 
-/* Z_qp = -sum over r below p of Z_qr L_rp L_pp^-1 */
+/* With q the node of entry i below p: Z_qp = -sum over r below p of Z_qr L_rp L_pp^-1. */
 static void invert_below(TalusElimination *e, int p, int32_t i)
 {
     const int size = node_size(e, p), q = e->below[i], rows = node_size(e, q);

@@ -1,8 +1,9 @@
 /* linalg/eliminate_order.c - the order in which nodes are eliminated, and the pattern of L.
  *
- * Vertices are bodies; nodes are edges between two of them, or at one if the other body does not move. Eliminating a
- * node merges its vertices, and L couples it to the nodes that remain there. So a node always has at most two vertices,
- * and its degree is the number of nodes at them. */
+ * Vertices are moving bodies; nodes are edges between two of them, at one if the other body does not move, at none if
+ * neither does. Eliminating a node merges its vertices, and L couples it to the nodes that remain there. So a node
+ * always has at most two vertices. Its degree is the number of half-edges (node, side) at them: its own count, and a
+ * node at both vertices counts twice. */
 #include "linalg/eliminate_parts.h"
 
 #include "base/memory.h"
@@ -10,21 +11,21 @@
 
 #include <string.h>
 
-/* State of the ordering. Half-edges, numbered 2 node + side, are in one list per vertex; nodes not yet eliminated
- * ("taken") are in one list per degree. */
+/* State of the ordering. Half-edges, numbered 2 node + side, are in one list per vertex; nodes that are not yet taken,
+ * that is eliminated, are in one list per degree. */
 typedef struct Order {
     TalusElimination *e;
     int nodes, vertices, taken;
-    int32_t filled; /* entries below the nodes taken */
+    int32_t filled; /* entries of e->below so far */
     /* [nodes]: first row and number of rows, in the caller's order */
     int32_t *row, *size;
-    int32_t (*end)[2];             /* [nodes]: vertices before merging (see `merged`), -1: none */
-    int32_t *merged;               /* [vertices]: itself, or the vertex it was merged into */
-    int32_t *head, *tail, *count;  /* [vertices]: list of half-edges */
+    int32_t (*end)[2]; /* [nodes]: vertex of each side, to follow by `merged`; -1: none */
+    int32_t *merged;   /* [vertices]: itself, or a vertex it was merged into */
+    int32_t *head, *tail, *count;  /* [vertices]: list of half-edges; later other work */
     int32_t *after;                /* [2 nodes]: next half-edge of the vertex; -1: none */
-    int32_t *degree, *next, *last; /* [nodes]: degree; neighbours in its list, -1: none */
+    int32_t *degree, *next, *last; /* [nodes]: degree; nodes after and before in its list, or -1 */
     int32_t *waiting;              /* [2 nodes + 1]: first node of a degree, -1: none */
-    /* [nodes]: 1 + index, in the order taken, of the last node whose elimination met this one; 0: none */
+    /* [nodes]: 1 + index, in the order taken, of the last node eliminated at a vertex of this one; 0: none */
     int32_t *mark;
     int32_t *sequence;           /* [nodes]: in the order taken */
     int32_t *machine, *position; /* [nodes]: machine; final index, machine by machine */
@@ -51,8 +52,8 @@ static void find_moving(TalusElimination *e)
                 e->moving[e->row[i].body[side]] = true;
 }
 
-/* Key of a row's side: the body if it moves, else -2 - body, so that the two cannot be confused. The keys of all rows
- * determine nodes and order. */
+/* Key of a row's side: the body if it moves, else -2 - body, which is negative (no body, -1, has the key -1). The keys
+ * of all rows determine nodes and order. */
 static int32_t key_of(const TalusElimination *e, int row, int side)
 {
     int32_t body = e->row[row].body[side];
@@ -92,7 +93,7 @@ static void number_nodes(Order *o)
     }
 }
 
-/* Numbers the moving bodies as vertices, in the order in which nodes have them, and sets the ends of nodes. */
+/* Numbers the moving bodies as vertices (e->local), in the order in which nodes have them, and sets o->end. */
 static void number_vertices(Order *o)
 {
     TalusElimination *e = o->e;
@@ -109,7 +110,7 @@ static void number_vertices(Order *o)
 
 /* ---- lists ---- */
 
-/* Returns the vertex that this one has been merged into, and shortens the path to it. */
+/* Returns the vertex that this one has been merged into in the end, or itself, and shortens the path to it. */
 static int32_t vertex_of(const Order *o, int32_t vertex)
 {
     while (o->merged[vertex] != vertex) {
@@ -191,7 +192,7 @@ static void move_nodes(Order *o, int p, int32_t half, int32_t to)
     }
 }
 
-/* Eliminates node p: merges its vertices and updates the degrees of the nodes left there. */
+/* Eliminates node p: merges its vertices, lists the nodes left there in e->below and updates their degrees. */
 static TalusStatus take_node(Order *o, int p)
 {
     TalusElimination *e = o->e;
@@ -240,7 +241,8 @@ static TalusStatus take_all(Order *o)
 
 /* ---- machines ---- */
 
-/* Numbers machines in the order of their first nodes. A node without moving bodies is a machine of its own. */
+/* Numbers machines in the order of their first nodes. A node without moving bodies is a machine of its own. Sets
+ * `machine` of each node and `count` of each vertex to its machine. */
 static void number_machines(Order *o)
 {
     TalusElimination *e = o->e;
@@ -263,7 +265,7 @@ static void number_machines(Order *o)
         o->count[v] = of_root[vertex_of(o, v)];
 }
 
-/* start[m], m in [0, machines]: index of the first item of machine m after a counting sort. */
+/* Sets start[m], m in [0, machines], to the index of the first item of machine m when items are sorted by machine. */
 static void count_items(const int32_t *machine, int items, int machines, int32_t *start)
 {
     memset(start, 0, ((size_t)machines + 1) * sizeof *start);
@@ -273,8 +275,8 @@ static void count_items(const int32_t *machine, int items, int machines, int32_t
         start[m + 1] += start[m];
 }
 
-/* Writes position[item], the item's index when items are sorted by machine and, within a machine, in the order of
- * `taken`, a list of items (NULL: 0, 1, 2...). */
+/* Sets position[item] to the item's index when items are sorted by machine and, within a machine, in the order of
+ * `taken`, a list of all items (NULL: 0, 1, 2...). `start` is as count_items leaves it, before and after. */
 static void place_items(const int32_t *machine, const int32_t *taken, int items, int machines,
                         int32_t *start, int32_t *position)
 {
@@ -287,6 +289,7 @@ static void place_items(const int32_t *machine, const int32_t *taken, int items,
     start[0] = 0;
 }
 
+/* Finds the final indices of nodes (o->position) and of vertices (e->local), machine by machine. */
 static TalusStatus sort_by_machine(Order *o)
 {
     TalusElimination *e = o->e;
@@ -316,8 +319,8 @@ static void sort_rising(int32_t *a, int count)
     }
 }
 
-/* Moves each node's list of nodes below to its place in `sorted`, machine by machine. `old` has the starts in `list` in
- * the order taken, which is final within a machine. */
+/* Copies the nodes below each node from `list`, where the node taken k-th has them from old[k] on, to `sorted`, where
+ * the node of final index p has them from e->start[p] on (set here): as final indices, rising. */
 static void place_pattern(Order *o, const int32_t *old, const int32_t *list, int32_t *sorted)
 {
     TalusElimination *e = o->e;
@@ -357,6 +360,7 @@ static TalusStatus finish_pattern(Order *o)
     return TALUS_OK;
 }
 
+/* Sets where the blocks of L begin in `value`: of each node its square, then those below it. */
 static TalusStatus place_blocks(TalusElimination *e)
 {
     int64_t at = 0;
@@ -397,7 +401,7 @@ static void list_nodes(TalusElimination *e)
 
 /* ---- the whole analysis ---- */
 
-/* Cuts the arrays of the analysis from one block. Nodes are at most as many as rows, vertices at most twice as many. */
+/* Places the arrays of the analysis in e->work. For n rows there are at most n nodes and 2 n vertices. */
 static TalusStatus reserve_work(Order *o, size_t n)
 {
     TalusElimination *e = o->e;

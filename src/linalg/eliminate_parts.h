@@ -1,4 +1,4 @@
-/* linalg/eliminate_parts.h - internals of an elimination (eliminate.h). */
+/* linalg/eliminate_parts.h - arrays and functions of an elimination (eliminate.h) that eliminate*.c share. */
 #ifndef TALUS_LINALG_ELIMINATE_PARTS_H
 #define TALUS_LINALG_ELIMINATE_PARTS_H
 
@@ -19,9 +19,9 @@ struct TalusElimination {
 
     /* the pattern, and the keys that determine it */
     int32_t (*key)[2];       /* [rows]: body of each side, -2 - body if that does not move */
-    int keyed, keyed_bodies; /* rows and bodies of the last analysis; -1: none */
+    int keyed, keyed_bodies; /* rows (-1: no analysis) and bodies of the last analysis */
     int analyses;
-    bool *moving; /* [bodies] */
+    bool *moving; /* [bodies]: an impulse in some row moves the body */
     int nodes, vertices, machines;
     int32_t *given; /* [nodes]: first row in the caller's order */
     int32_t *place, *start, *below, (*vertex)[2], (*body)[2], *vertex_body;
@@ -30,14 +30,15 @@ struct TalusElimination {
     int32_t *local; /* [bodies]: vertex, -1: none */
 
     /* numbers */
+    /* from here on [rows] is in the order of elimination */
     TalusJointRow *ordered;         /* [rows] */
     double *bias, *scale;           /* [rows]: b; A_kk, the scale of a pivot */
     double *value, *inverse, *unit; /* L, with 1 / L_kk on diagonals; parts of A^-1; L_qp L_pp^-1 */
-    double *right, *x, *y;          /* [rows] */
-    double (*motion)[8];            /* [vertices]: velocities, v and spin; work of a solve */
+    double *right, *x, *y;          /* [rows]: right-hand side of a solve; solution; residual */
+    double (*motion)[8];            /* [vertices]: v in 0 to 2, spin in 4 to 6; work of a solve */
     double (*taken)[36];            /* [vertices]: see talus_elimination_taken */
-    int32_t *rounds;                /* [machines] */
-    bool *redundant;                /* [machines] */
+    int32_t *rounds;                /* [machines]: refinements of a solution */
+    bool *redundant;                /* [machines]: has redundant rows */
 
     /* work of the analysis (eliminate_order.c) */
     int32_t *work;
@@ -48,13 +49,13 @@ static inline int node_size(const TalusElimination *e, int node)
     return e->place[node + 1] - e->place[node];
 }
 
-/* Side of a node on which a vertex is. */
+/* Side of a node on which a vertex of it is. */
 static inline int node_side(const TalusElimination *e, int node, int vertex)
 {
     return e->vertex[node][0] == vertex ? 0 : 1;
 }
 
-/* Index in `value` of the block of two nodes, p <= q, that share a vertex or are coupled by L. */
+/* Index in `value` of block (q, p), p <= q; the nodes must share a vertex or be coupled by L. */
 static inline int64_t block_of(const TalusElimination *e, int q, int p)
 {
     return q == p ? e->diagonal_at[p]
@@ -69,7 +70,7 @@ void talus_elimination_factor_machine(TalusElimination *e, int machine);
 /* Computes the machine's entries of A^-1 within the pattern of L, from its factor. */
 void talus_elimination_invert_machine(TalusElimination *e, int machine);
 
-/* Finds order and pattern of the rows, or keeps the last ones if rows and moving bodies are the same. */
+/* Finds order and pattern of the rows, or keeps the last ones if every row has the same bodies, moving or not. */
 TalusStatus talus_elimination_analyse(TalusElimination *e);
 
 #endif

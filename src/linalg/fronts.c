@@ -1,8 +1,9 @@
-/* linalg/fronts.c - numerical multifrontal factorisation and solution.
+/* linalg/fronts.c - numerical multifrontal factorisation and solution; the tree is made in fronts_order.c.
  *
- * A front is a dense matrix by rows over its list of blocks: the pivots' rows and columns of the matrix, and
- * contributions of the children. Its pivots are eliminated PANEL rows and columns at a time by the inverse of that
- * square, so that all other work is products of dense matrices. The rest beyond the pivots goes to the parent. */
+ * A front is a dense matrix, by rows, over the blocks in its list: the sum of the pivots' rows and columns of the
+ * matrix and of the contributions of its children in the tree. Pivots are eliminated in panels of PANEL rows and
+ * columns, by the inverse of the square where these meet, so that all other work is products of dense matrices. What
+ * remains beyond the pivots is the contribution to the parent. */
 #include "linalg/fronts.h"
 
 #include "base/memory.h"
@@ -14,10 +15,10 @@
 
 enum { PANEL = 24 };
 
-/* Limit of the entries of the factor and of the current fronts. */
+/* Limit of the entries of factor, largest front and stack together. */
 static const double MAX_ENTRIES = 5e8;
 
-/* A pivot below this fraction of the largest entry of its panel's square counts as zero. */
+/* A pivot of at most this fraction of the largest entry of its panel's square counts as zero. */
 static const double VANISHED = 1e-14;
 
 /* ---- one dense front ---- */
@@ -54,8 +55,8 @@ static void exchange_columns(int n, Matrix a, int i, int j)
     }
 }
 
-/* Inverts a in place by Gauss-Jordan elimination with row exchanges. Returns the number of pivots that vanished up to
- * rounding and were replaced by small ones. */
+/* Inverts a, n <= PANEL, in place by Gauss-Jordan elimination with row exchanges. Pivots that are zero by VANISHED
+ * become `tiny`, with their sign; returns their number. */
 static int invert(int n, Matrix a)
 {
     int chosen[PANEL], replaced = 0;
@@ -92,7 +93,8 @@ static int invert(int n, Matrix a)
     return replaced;
 }
 
-/* Eliminates panel by panel, A11 the panel's square: A11 = A11^-1, A21 = A21 A11^-1, then A22 -= A21 A12. */
+/* Eliminates panel by panel, with A11 the panel's square: A11 becomes A11^-1, A21 becomes A21 A11^-1, then the new A21
+ * times A12 is subtracted from A22. Returns the number of replaced pivots. */
 static int eliminate_front(Matrix a, int order, int pivots, double *work)
 {
     int replaced = 0;
@@ -116,12 +118,14 @@ static int front_blocks(const TalusFrontTree *t, int f)
     return (int)(t->list_start[f + 1] - t->list_start[f]);
 }
 
+/* Number of scalar rows of front k beyond its pivots. */
 static size_t rest_of(const TalusFronts *f, int k)
 {
     return (size_t)(front_blocks(&f->tree, k) - f->tree.pivots[k]) * (size_t)f->size;
 }
 
-/* Computes the order of the largest front and the maximum number of entries on the stack. */
+/* Computes the order of the largest front and the maximum number of entries on the stack; sets f->children and
+ * f->factor_start. */
 static void count_sizes(TalusFronts *f, size_t *front, size_t *stack)
 {
     const TalusFrontTree *t = &f->tree;
@@ -189,8 +193,8 @@ void talus_fronts_clear(TalusFronts *f)
 
 /* ---- factorisation ---- */
 
-/* Adds block (i, j) of the matrix to the front: L_i A_ij, and M_i on the diagonal. Here and below `s` is the size of
- * blocks, a compile-time constant if it is 3. */
+/* Adds block (i, j) of the matrix to the front: L_i A_ij (left, value), plus M_i (own) if i = j. Here and below `s` is
+ * the size of blocks, a compile-time constant if it is 3. */
 KERNEL void add_entry(const int s, const TalusFronts *f, int order, const double *left,
                       const double *value, const double *own, int i, int j)
 {
@@ -205,6 +209,7 @@ KERNEL void add_entry(const int s, const TalusFronts *f, int order, const double
         }
 }
 
+/* Adds the rows and columns of front k's pivots, in blocks that no earlier front eliminates. */
 KERNEL void add_matrix(const int s, const TalusFronts *f, int k, int order,
                        const TalusBlockMatrix *a, const double *left, const double *own)
 {
@@ -223,7 +228,7 @@ KERNEL void add_matrix(const int s, const TalusFronts *f, int k, int order,
     }
 }
 
-/* Adds the contribution of child c, at `from`, by rows. */
+/* Adds the contribution of child front c, at `from` by rows, to the current front. */
 KERNEL void add_child(const int s, const TalusFronts *f, int c, int order, const double *from)
 {
     const TalusFrontTree *t = &f->tree;
@@ -240,7 +245,7 @@ KERNEL void add_child(const int s, const TalusFronts *f, int c, int order, const
         }
 }
 
-/* Stores the pivot rows and the columns below them in the factor, the rest in `left`. */
+/* Copies the pivot rows and the columns below them to the factor, the contribution to the parent to `left`. */
 static void store_front(const TalusFronts *f, int k, double *left)
 {
     double *to = f->factor + f->factor_start[k];

@@ -1,16 +1,16 @@
-/* linalg/fronts.h - direct solution with matrices diag(L) A + diag(M), A a sparse block matrix.
+/* linalg/fronts.h - direct solution with matrices L A + M: A a sparse block matrix, L and M block-diagonal.
  *
  * Multifrontal elimination (Duff & Reid 1983) for symmetric patterns with values that need not be symmetric. Blocks are
  * eliminated in minimum degree order on the quotient graph (George & Liu 1989), which also gives the tree of dense
  * fronts; a front absorbs children that are nearly as large. Rows are exchanged only inside small squares of pivots, so
- * the tree does not depend on values. That suffices for Jacobians of contact problems, where each row is that of a
- * matrix with positive definite symmetric part, times a factor between 0 and 1, plus the rest of the identity. The tree
- * is found once per pattern; Newton's method then factorises with any L and M. Serial, with ties broken by index:
+ * the tree does not depend on values. That suffices for Jacobians of contact problems, where each row is theta times a
+ * row of a matrix with positive definite symmetric part plus 1 - theta times a row of the identity, 0 <= theta <= 1.
+ * The tree is found once per pattern; Newton's method then factorises with any L and M. Serial and deterministic:
  * results are reproducible.
  *
  *     TalusFronts f = {0};
  *     talus_fronts_analyse(&f, &a);
- *     talus_fronts_factor(&f, &a, left, own);       left, own: blocks L_i and M_i by rows
+ *     talus_fronts_factor(&f, &a, left, own);       left, own: the diagonal blocks L_i and M_i, by rows
  *     talus_fronts_solve(&f, x);                    x becomes (L A + M)^-1 x
  *     talus_fronts_clear(&f); */
 #ifndef TALUS_LINALG_FRONTS_H
@@ -22,13 +22,14 @@
 typedef struct TalusFrontTree {
     int count;
     int32_t *parent;     /* [count], -1 at a root */
-    int32_t *pivots;     /* [count]: number of blocks eliminated in a front, first in its list */
-    int64_t *list_start; /* [count + 1] */
-    int32_t *list;       /* blocks of a front: pivots, then the blocks coupled to them */
+    int32_t *pivots;     /* [count]: number of blocks that a front eliminates */
+    int64_t *list_start; /* [count + 1]: start of a front in `list` */
+    int32_t *list;       /* blocks of a front: pivots, then blocks coupled to them, fill included */
     int32_t *front_of;   /* [blocks]: front in which a block is eliminated */
 } TalusFrontTree;
 
-/* Builds the tree from the pattern of `a`. `weight`: number of rows of each block; NULL: equal for all. */
+/* Builds the tree from the pattern of `a`, of which only blocks, start and column are read. `weight`: number of rows of
+ * each block; NULL: equal for all. */
 TalusStatus talus_front_tree_create(const TalusBlockMatrix *a, const int32_t *weight,
                                     TalusFrontTree *out);
 void talus_front_tree_clear(TalusFrontTree *tree);
@@ -37,19 +38,19 @@ typedef struct TalusFronts {
     TalusFrontTree tree;
     int blocks, size;
     int replaced;          /* number of pivots that were 0 up to rounding, replaced by small ones */
-    int64_t *factor_start; /* [count + 1]: in `factor`: pivot rows, then the columns below them */
-    double *factor;
-    double *front, *stack; /* current front; contributions of children to their parents */
-    double *panel;         /* work space for columns of the front */
+    int64_t *factor_start; /* [count + 1]: start of a front in `factor` */
+    double *factor;        /* of each front the pivot rows, then the columns below them, by rows */
+    double *front, *stack; /* current front; contributions that wait for their parents */
+    double *panel;         /* work space for a panel's columns of the front */
     int32_t *children;     /* [count]: number of children */
-    int32_t *waiting;      /* [count]: fronts on the stack */
+    int32_t *waiting;      /* [count]: fronts with contributions on the stack */
     double *x;             /* a front's part of the solution */
-    int32_t *local;        /* [blocks]: index in the current front */
+    int32_t *local;        /* [blocks]: index in the current front, if the block is in it */
 } TalusFronts;
 
-/* Fails if the factor would take more than a few gigabytes. */
+/* TALUS_ERR_UNSUPPORTED: factor, largest front and stack would have more than 5e8 entries (4 GB) together. */
 TalusStatus talus_fronts_analyse(TalusFronts *f, const TalusBlockMatrix *a);
-/* Factorises diag(left) A + diag(own); `a` must have the pattern that was analysed. */
+/* Factorises L A + M, with L_i = left and M_i = own; `a` must have the pattern that was analysed. */
 void talus_fronts_factor(TalusFronts *f, const TalusBlockMatrix *a, const double *left,
                          const double *own);
 void talus_fronts_solve(TalusFronts *f, double *x);

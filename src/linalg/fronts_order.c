@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* A front absorbs a child if the zeros to be stored for that are at most this fraction of the entries of both. */
+/* A front absorbs a child if this adds zeros of at most this fraction of the entries of the merged pivot rows. */
 static const double MERGE_SHARE = 0.05;
 
 typedef struct Graph {
@@ -27,14 +27,15 @@ typedef struct Graph {
     int32_t *head, *next, *previous; /* blocks by degree */
     /* [2 n]: stamps of blocks, from n on of elements; [n]: last element that contains the block */
     int32_t *mark, *member;
-    int32_t *bucket; /* [n]: first of the blocks whose lists have the same sum */
+    int32_t *bucket; /* [n]: first block with this sum of its neighbours' indices modulo n, or -1 */
     int32_t stamp;
     int least; /* lower bound of all degrees */
 
-    int count;                                      /* number of fronts so far */
-    int32_t *bound_start, *bound, *parent, *pivots; /* by front, which is an element */
-    int32_t *bound_rows;                            /* [n]: rows of a front beyond its pivots */
-    int32_t *front_of;                              /* [n]: front that eliminates a block */
+    int count; /* number of fronts so far */
+    /* by front, which is an element: its blocks; the element that absorbed it, or -1; blocks that it eliminates */
+    int32_t *bound_start, *bound, *parent, *pivots;
+    int32_t *bound_rows; /* [n]: rows of a front beyond its pivots */
+    int32_t *front_of;   /* [n]: front that eliminates a block */
 } Graph;
 
 static void close_graph(Graph *g)
@@ -111,12 +112,13 @@ static void add_bound(Graph *g, int i, int32_t *count)
     g->bound[(*count)++] = i;
 }
 
-/* Makes the element of p; the elements that it absorbs become its children. */
+/* Makes the element number g->count of p, which is eliminated; the elements that contain p become its children. */
 static TalusStatus make_element(Graph *g, int p)
 {
     const int32_t *near = g->near + g->a->start[p];
     int32_t count = g->bound_start[g->count];
-    if ((int64_t)count + g->n > INT32_MAX / 2) /* at most two stamps per block of an element */
+    /* each block of an element takes at most two stamps, which have 32 bits */
+    if ((int64_t)count + g->n > INT32_MAX / 2)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "factor: %d blocks have elements of more than %d in all", g->n,
                           INT32_MAX / 2);
@@ -137,8 +139,9 @@ static TalusStatus make_element(Graph *g, int p)
     return TALUS_OK;
 }
 
-/* Removes the neighbours of i that are in the new element, and adds the element. The list has capacity for it: i got
- * into the element by one of those removed. */
+/* Removes from the neighbours of i the absorbed elements and the blocks that are in the new element, eliminated or
+ * represented, and adds the new element as the last element. There is room for it: i got into the new element by p or
+ * by an absorbed element, which is removed. */
 static void rewrite_neighbours(Graph *g, int i)
 {
     int32_t *near = g->near + g->a->start[i], kept = 0;
@@ -196,6 +199,7 @@ static bool has_marked_neighbours(const Graph *g, int i)
     return true;
 }
 
+/* Indistinguishable blocks have the same bucket. */
 static int32_t *bucket_of(const Graph *g, int i)
 {
     const int32_t *near = g->near + g->a->start[i];
@@ -214,8 +218,8 @@ static void stand_for(Graph *g, int i, int j)
     g->degree[j] = -1;
 }
 
-/* Joins indistinguishable blocks of the new element, bound[begin .. end), which are in no list of degrees at this time,
- * so that the links of those lists serve as buckets. Returns the end of the blocks that represent the others. */
+/* Joins indistinguishable blocks of the new element, bound[begin .. end). They are in no list of degrees at this time,
+ * so `next` links the buckets. Blocks that are now represented are removed from `bound`; returns the new end. */
 static int32_t join_alike(Graph *g, int32_t begin, int32_t end)
 {
     int32_t kept = begin;
@@ -248,6 +252,7 @@ static int32_t join_alike(Graph *g, int32_t begin, int32_t end)
     return kept;
 }
 
+/* Makes a front: eliminates p and the neighbours without other couplings, and updates the degrees of the rest. */
 static TalusStatus eliminate(Graph *g, int p)
 {
     TALUS_TRY(make_element(g, p));
@@ -310,8 +315,8 @@ static void resolve_likes(Graph *g)
     }
 }
 
-/* Merges small children into their parents. Children come first, so a front has all its pivots when it is visited.
- * Writes into[front]: the front that absorbed it, or itself; rows[front]: number of rows of its pivots. */
+/* Merges children into their parents by MERGE_SHARE. Children come first, so a front has all its pivots when it is
+ * visited. Writes into[front]: the front that it ends up in, or itself; rows[front]: number of rows of its pivots. */
 static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t *rows)
 {
     for (int f = 0; f < g->count; f++) {
@@ -335,7 +340,8 @@ static void merge_fronts(Graph *g, const int32_t *weight, int32_t *into, int32_t
         into[f] = into[into[f]];
 }
 
-/* Numbers the remaining fronts so that every subtree is contiguous; absorbed fronts get -1. */
+/* Numbers the remaining fronts in postorder, so that every subtree is contiguous; absorbed fronts get -1. Returns how
+ * many remain. `work`: 3 numbers per front. */
 static int number_fronts(const Graph *g, const int32_t *into, int32_t *number, int32_t *work)
 {
     int32_t *child = work, *sibling = work + g->count, *stack = work + 2 * g->count;
@@ -382,7 +388,8 @@ static void enter(TalusFrontTree *t, List *l, int front, int block)
     }
 }
 
-/* Lists the blocks of front k: its pivots, and the later ones among their neighbours and the children's blocks. */
+/* Lists the blocks of front k: its pivots (`pivot`), then, of their neighbours and of the children's blocks, those that
+ * later fronts eliminate. */
 static TalusStatus list_front(TalusFrontTree *t, const TalusBlockMatrix *a, int k,
                               const int32_t *pivot, const int32_t *child, const int32_t *sibling,
                               List *l)

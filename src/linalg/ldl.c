@@ -1,4 +1,4 @@
-/* linalg/ldl.c - order, elimination tree, numbers, solution. */
+/* linalg/ldl.c - L D U factorisation of a sparse matrix (ldl.h): order, elimination tree, numbers, solution. */
 #include "linalg/ldl.h"
 
 #include "base/memory.h"
@@ -39,7 +39,7 @@ static TalusStatus reserve_rows(TalusLdl *ldl, size_t n)
     return TALUS_OK;
 }
 
-/* Limit of the entries of each triangle of a factor, as in fronts.c. */
+/* Limit of the entries of L, and of U, if TalusPivots gives none. */
 static const double MAX_ENTRIES = 5e8;
 
 static TalusStatus reserve_factor(TalusLdl *ldl, double max_entries)
@@ -105,7 +105,8 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Appends the unmarked neighbours of i to the queue by rising degree: keys are degree << 32 | row. Returns its end. */
+/* Appends the neighbours of i with a mark below `stamp` to the queue, by rising degree (keys are degree << 32 | row),
+ * and marks them. Returns the new end of the queue. */
 static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t stamp,
                              int32_t *queue, int count, uint64_t *keys)
 {
@@ -124,7 +125,8 @@ static int append_neighbours(const TalusLdl *ldl, int i, int32_t *mark, int32_t 
     return count + found;
 }
 
-/* Breadth-first search from `root`, level 0. Returns the rows reached; level *depth, the last, begins at *last. */
+/* Breadth-first search from `root`, level 0. Returns the number of rows reached, listed in `queue`; the last level,
+ * number *depth, begins at queue[*last]. */
 static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *queue, uint64_t *keys,
                        int *last, int *depth)
 {
@@ -144,7 +146,7 @@ static int levels_from(const TalusLdl *ldl, int root, int32_t stamp, int32_t *qu
     return count;
 }
 
-/* Returns a row far from `root`: moves to the row of lowest degree in the last level while that increases the depth. */
+/* Returns a row far from `root`: goes on to the row of lowest degree in the last level while the depth increases. */
 static int far_node(const TalusLdl *ldl, int root, int32_t *stamp, int32_t *queue, uint64_t *keys)
 {
     int last, depth, next_depth;
@@ -193,6 +195,7 @@ static TalusStatus find_order(TalusLdl *ldl)
 
 /* ---- elimination tree and the size of each column of L ---- */
 
+/* Sets `parent`, and `start` by the number of entries of each column of L below the diagonal. */
 static void grow_tree(TalusLdl *ldl)
 {
     int64_t *count = ldl->start + 1;
@@ -231,7 +234,7 @@ int64_t talus_ldl_fill(const TalusLdl *ldl)
 
 /* ---- numbers ---- */
 
-/* Scatters the part of a row left of the diagonal into x, in elimination order; returns the diagonal entry. */
+/* Writes the entries of a row in columns eliminated before it into x, by place. Returns the diagonal entry. */
 static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double *x)
 {
     double diagonal = 0.0;
@@ -246,8 +249,8 @@ static double scatter(const TalusLdl *ldl, const TalusSparse *a, int row, double
     return diagonal;
 }
 
-/* Writes the columns left of k in row k of L, in a valid order of elimination, to the end of `out`, [n]: they are paths
- * of the elimination tree. Returns the index of the first in `out`. */
+/* Writes the columns left of k in row k of L, in a valid order of elimination, to the end of `out`, [n]: they form
+ * paths in the elimination tree, from the neighbours of k towards k. Returns the index of the first in `out`. */
 static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
 {
     int top = ldl->n, row = ldl->order[k];
@@ -264,8 +267,9 @@ static int reach(TalusLdl *ldl, int k, int32_t *mark, int32_t *out)
     return top;
 }
 
-/* Computes row k of L from z D U = a and column k of U from L D z = a, on the same pattern. Returns the amount to
- * subtract from the pivot. */
+/* Computes z, row k of L, from z D U = a, a row k of A left of the diagonal (in x), and column k of U from L D z = a, a
+ * column k of A above the diagonal (in y), on the same pattern; x and y become 0. For a symmetric A only the first.
+ * Returns what is to be subtracted from the diagonal entry of A to get the pivot. */
 static double eliminate(TalusLdl *ldl, int k, const int32_t *pattern, int count)
 {
     double loss = 0.0;
@@ -288,6 +292,7 @@ static double eliminate(TalusLdl *ldl, int k, const int32_t *pattern, int count)
     return loss;
 }
 
+/* Stores pivot k; one that the rule calls bad (TalusPivots) is replaced, or the call fails. */
 static TalusStatus accept_pivot(TalusLdl *ldl, int k, double diagonal, double pivot,
                                 const TalusPivots *rule)
 {

@@ -23,23 +23,23 @@ typedef struct TalusLdl {
     bool symmetric;
     int32_t *order, *place; /* [n]: row of A eliminated k-th; its inverse */
     int32_t *parent;        /* [n]: elimination tree over the order; -1 at a root */
-    int64_t *start;         /* [n + 1]: columns of L and rows of U, same pattern */
-    int32_t *row;           /* rising within a column */
-    double *lower, *upper;  /* unit diagonals not stored; upper is lower when symmetric */
+    int64_t *start;         /* [n + 1]: start of a column of L, and of the same row of U */
+    int32_t *row;           /* place in the order, rising within a column */
+    double *lower, *upper;  /* L and U; unit diagonals not stored; upper is lower when symmetric */
     double *pivot;          /* [n]: D */
     int replaced;           /* number of pivots replaced by the rule */
     int failed;             /* row of A whose pivot was refused; -1: none */
 
     int32_t *work, *fill; /* [n] each: marks; entries so far in a column */
     double *x, *y;        /* [n] each, all zero between calls */
-    int64_t *near_start;  /* the pattern of A + A', rows of A */
+    int64_t *near_start;  /* [n + 1]: pattern of A + A' without the diagonal, in A's numbering */
     int32_t *near;
     size_t row_capacity;
 } TalusLdl;
 
-/* A pivot is bad if it is not above `relative` times its row's diagonal entry of A. It becomes `replacement` or, if
- * that is 0, ends the factorisation with TALUS_ERR_NUMERIC. A factor of more than `max_entries` entries (0: 5e8) is
- * refused with TALUS_ERR_UNSUPPORTED, as the system may grant memory that it does not have. */
+/* A pivot is bad if it is not above `relative` times its row's |A_kk|, or not finite. It becomes `replacement` or, if
+ * that is 0, ends the factorisation with TALUS_ERR_NUMERIC. If L has more than `max_entries` entries (0: 5e8) below the
+ * diagonal, it is refused with TALUS_ERR_UNSUPPORTED, as the system may grant memory that it does not have. */
 typedef struct TalusPivots {
     double relative;
     double replacement;
@@ -50,6 +50,7 @@ typedef struct TalusPivots {
 TalusStatus talus_ldl_analyse(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *transposed);
 /* Returns the number of entries of L below the diagonal, known after the analysis. */
 int64_t talus_ldl_fill(const TalusLdl *ldl);
+/* Factorises A; the arguments must have the patterns that were analysed (not checked). */
 TalusStatus talus_ldl_factor(TalusLdl *ldl, const TalusSparse *a, const TalusSparse *transposed,
                              const TalusPivots *pivots);
 void talus_ldl_solve(TalusLdl *ldl, double *x);

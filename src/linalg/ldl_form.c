@@ -71,7 +71,7 @@ static TalusStatus add_half_row(TalusLdl *ldl, const TalusSparse *rhs, int j, co
     return TALUS_OK;
 }
 
-/* Row j of `out` is D^-1/2 L^-1 applied to row j of rhs, in elimination order. */
+/* Row j of `out` is D^-1/2 F^-1 applied to row j of rhs, F as in `substitute`, in elimination order. */
 static TalusStatus make_half(TalusLdl *ldl, const TalusSparse *rhs, const double *factor,
                              TalusSparse *out)
 {
@@ -90,7 +90,8 @@ static TalusStatus make_half(TalusLdl *ldl, const TalusSparse *rhs, const double
     return status;
 }
 
-/* Computes one row of left * right', given right' in rows; columns are unsorted. */
+/* Computes row i of left times right_t: lists its columns, not sorted, in `columns`, and leaves the entries in `sum`,
+ * by column. Returns their number. */
 static int32_t product_row(const TalusSparse *left, const TalusSparse *right_t, int i, double *sum,
                            int32_t *mark, int32_t *columns)
 {

@@ -31,8 +31,8 @@ typedef struct TalusMachines {
     const int32_t *place;                          /* [nodes + 1]: first row of a node */
     /* [nodes]: vertices of a node's two bodies; -1: the body does not move */
     const int32_t (*vertex)[2];
-    const int32_t (*body)[2];         /* [nodes]: velocity records of a node's bodies; -1: none */
-    const int32_t *vertex_body;       /* [vertices]: velocity record; NULL: vertices are records */
+    const int32_t (*body)[2];   /* [nodes]: indices of its bodies' velocity records; -1: none */
+    const int32_t *vertex_body; /* [vertices]: index of its velocity record; NULL: its own */
     const int32_t *list_start, *list; /* [vertices + 1]: nodes at a vertex, rising */
     const int32_t *start, *below; /* [nodes + 1]: later nodes that L couples to a node, rising */
     const int64_t *diagonal_at;   /* [nodes + 1]: index of a node's square block in `value` */
@@ -40,7 +40,7 @@ typedef struct TalusMachines {
     const TalusJointRow *row;     /* [rows] */
     const double *bias;           /* [rows]: offsets b; NULL: none */
     const double *value;          /* L, with 1 / L_kk on diagonals */
-    double *x, *y;                /* [rows]: impulses found; work */
+    double *x, *y;                /* [rows]: impulses found; residual, then correction of x */
 } TalusMachines;
 
 /* Thread `lane` of `lanes`. The threads also form `groups` of `members` each; this is member `member` of group `group`.
@@ -69,7 +69,7 @@ TALUS_INLINE int talus_node_size(const TalusMachines *e, int node)
 
 /* ---- y = A^-1 y ---- */
 
-/* Solves L_pp y_p = y_p and subtracts L_qp y_p from the nodes q below. */
+/* Replaces y_p by L_pp^-1 y_p, then subtracts L_qp y_p from y_q of the nodes q below. */
 TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam team)
 {
     const int size = talus_node_size(e, p);
@@ -96,7 +96,7 @@ TALUS_INLINE void talus_node_forward(const TalusMachines *e, int p, TalusTeam te
     talus_team_wait(team);
 }
 
-/* Subtracts L_qp' y_q of the nodes q below from y_p, then solves L_pp' y_p = y_p. */
+/* Subtracts L_qp' y_q of the nodes q below from y_p, then replaces y_p by L_pp'^-1 y_p. */
 TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam team)
 {
     const int size = talus_node_size(e, p);
@@ -124,14 +124,14 @@ TALUS_INLINE void talus_node_backward(const TalusMachines *e, int p, TalusTeam t
 
 /* ---- velocities ---- */
 
-/* Part of a row's velocity that one of its bodies has, from the body's velocity record. */
+/* One body's part of a row of D'v, from the body's velocity record: v in 0 to 2, spin in 4 to 6. */
 TALUS_INLINE double talus_row_velocity(const double arm[6], const double v[8])
 {
     return (arm[0] * v[0] + arm[1] * v[1] + arm[2] * v[2]) +
            (arm[3] * v[4] + arm[4] * v[5] + arm[5] * v[6]);
 }
 
-/* y = D' velocity + bias, less E x if `again`, with x the impulses applied so far. */
+/* y = D' velocity + bias, less E x if `again`: x are the impulses so far, which velocity contains already. */
 TALUS_INLINE void talus_machine_residual(const TalusMachines *e, int m, double (*velocity)[8],
                                          bool again, TalusTeam team)
 {

@@ -1,4 +1,5 @@
-/* linalg/one_thread.c - BLAS is exchangeable, so its functions are looked up at run time, not linked. */
+/* linalg/one_thread.c - sets OpenBLAS and OpenMP to one thread. Another BLAS may be installed, so their functions are
+ * looked up at run time, not linked. */
 #include "linalg/one_thread.h"
 
 #include <dlfcn.h>
@@ -8,8 +9,9 @@
 typedef void SetCount(int count);
 typedef int GetCount(void);
 
-/* The maximum nesting of parallel regions is a setting of the calling thread alone (OpenMP 5.0; libgomp since GCC 11).
- * The pointers are set, set_levels last, when a package with OpenMP is loaded; another thread may be factorising. */
+/* omp_set_max_active_levels and its getter, NULL until a package with OpenMP is loaded. The maximum nesting of parallel
+ * regions is a setting of the calling thread alone (OpenMP 5.0; libgomp since GCC 11). set_levels is set last, so that
+ * another thread that finds it set can use both. */
 static _Atomic(SetCount *) set_levels;
 static _Atomic(GetCount *) get_levels;
 

@@ -1,4 +1,4 @@
-/* linalg/package.c - see package.h. */
+/* linalg/package.c - loads a factorisation package (package.h) by dlopen, after a check of the memory it needs. */
 #include "linalg/package.h"
 
 #include "base/memory.h"
@@ -26,7 +26,7 @@ static TalusStatus refuse(const TalusPackage *package)
                       package->library, reason ? reason : "no reason is given");
 }
 
-/* Number of threads that OpenBLAS will start. */
+/* Number of threads of OpenBLAS, the calling one included: OPENBLAS_NUM_THREADS, else the number of processors. */
 static size_t count_threads(void)
 {
     const char *chosen = getenv("OPENBLAS_NUM_THREADS");

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Size of a tile of the result: rows, and vectors of LANES columns. */
 enum { TILE_ROWS = 4, TILE_LANES = 4 };
 
 typedef struct Matrix {
@@ -66,7 +67,7 @@ KERNEL void multiply_strip(const int lanes, const bool anew, int rows, int inner
         multiply_tile(1, lanes, anew, inner, part(a, i, 0), b, part(c, i, 0));
 }
 
-/* c -= a b, or with `anew` c = a b; a has `inner` columns. */
+/* c -= a b, or with `anew` c = a b; c is `rows` x `columns`, a has `inner` columns. */
 KERNEL void multiply(const bool anew, int rows, int columns, int inner, Matrix a, Matrix b,
                      Matrix c)
 {

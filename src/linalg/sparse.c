@@ -63,7 +63,7 @@ TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out)
     return TALUS_OK;
 }
 
-/* Merges equal neighbours of a sorted row. */
+/* Adds up entries with the same column in each row, columns rising, and closes the gaps. */
 static void sum_duplicates(TalusSparse *a)
 {
     int32_t kept = 0, begin = 0;

@@ -13,7 +13,8 @@ typedef struct TalusTriplets {
     const double *value;
 } TalusTriplets;
 
-/* Allocates `entries` entries; start is all zero. */
+/* Allocates `entries` entries, at most INT32_MAX, else TALUS_ERR_UNSUPPORTED; all are zero, and start too. `what` names
+ * the matrix in messages. */
 TalusStatus talus_sparse_alloc(TalusSparse *out, int rows, int columns, size_t entries,
                                const char *what);
 void talus_sparse_clear(TalusSparse *a);
@@ -29,8 +30,9 @@ TalusStatus talus_sparse_transpose(const TalusSparse *a, TalusSparse *out);
 void talus_sparse_add(const TalusSparse *a, double s, const double *x, double *y);
 void talus_sparse_add_transposed(const TalusSparse *a, double s, const double *x, double *y);
 
-/* Writes to `out`, whose arrays are as large as those of `a`, the `count` rows and columns of `a` listed in `row`
- * (place[row[i]] = i, -1 elsewhere), diagonal entries times 1 + regularise. Returns the largest of these, unscaled. */
+/* Writes to `out`, whose arrays are as large as those of `a` and start[0] = 0, the `count` rows and columns of `a`
+ * listed in `row` (place[row[i]] = i, -1 elsewhere), with diagonal entries times 1 + regularise. Returns the largest
+ * diagonal entry before this factor; 0 if none is positive. */
 double talus_sparse_face(const TalusSparse *a, const int32_t *place, const int32_t *row, int count,
                          double regularise, TalusSparse *out);
 

@@ -1,10 +1,10 @@
 /* problem/assemble.c - N + E as a sparse matrix.
  *
- * For a matrix-free problem N = D' M^-1 D: row k of contact i has on each of its two bodies the six numbers (e_k, arm x
- * e_k), negative on body a, with e_k the k-th axis of the contact's frame and arms and spins in the units of
- * operator.h. The row of a moment about e_k has (0, lever e_k). Two rows couple through every body that their contacts
- * share:
- *     N_ij = sum over shared bodies of  l_i.l_j / m + t_i.(inertia t_j).
+ * For a matrix-free problem N = D' M^-1 D: row k of a contact has in D', for each of its two bodies, the six numbers
+ * (e_k, arm x e_k), negative for body a, with e_k the k-th axis of the contact's frame and arms and spins in the units
+ * of operator.h. The row of a moment about e_k has (0, lever e_k). With (x, y) for these six numbers, two rows i and j
+ * couple through every body that their contacts share:
+ *     N_ij = sum over shared bodies of  x_i.x_j / m + y_i.(l^2 I^-1 y_j),   l the body's length.
  * Each row of blocks is found by merging the sorted contact lists of its two bodies. An entry is always computed from
  * the earlier row to the later one, so the matrix is bitwise symmetric. */
 #include "problem/problem.h"
@@ -22,7 +22,7 @@ typedef struct Assembly {
     TalusSparse *out;
 } Assembly;
 
-/* Returns one body's part x'M^-1 y of the entry of N between two rows. */
+/* Returns one body's part x'M^-1 y of the entry of N between two rows, x and y their six numbers on it. */
 static double couple(const TalusOperator *op, int body, const TalusArm x, const TalusArm y)
 {
     double turn[3];
@@ -44,7 +44,7 @@ static int contact_of(const TalusOperator *op, int32_t incidence)
     return record < spheres ? record : spheres + (record - spheres) / 2;
 }
 
-/* Iterator over the contacts of block i's bodies, in rising order. */
+/* Iterator over the contacts of block i's moving bodies, in rising order. */
 typedef struct Neighbours {
     const TalusOperator *op;
     int32_t at[2], end[2];
@@ -78,7 +78,7 @@ static int next_neighbour(Neighbours *n)
 
 /* ---- rows of the matrix ---- */
 
-/* Entry (row k of block i, row l of block j), for i < j, or i = j and k <= l. */
+/* Entry (row k of block i, row l of block j) of N + E, for i < j, or i = j and k <= l. */
 static double entry(const Assembly *a, int i, int k, int j, int l)
 {
     const TalusOperator *op = a->op;
@@ -147,7 +147,7 @@ static TalusStatus assemble_contacts(const TalusOperator *op, TalusSparse *out)
     return TALUS_OK;
 }
 
-/* Assembles N of a problem given as a matrix, whose columns may be in any order and repeated. */
+/* Assembles N of a problem given as a matrix, which has no E; columns may be in any order and repeated. */
 static TalusStatus assemble_rows(const TalusOperator *op, TalusSparse *out)
 {
     const int n = op->rows * op->blocks;

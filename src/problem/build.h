@@ -50,7 +50,8 @@ void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, Talu
  * writes; for conversion to physical units. */
 double *talus_problem_lengths(TalusProblem *problem);
 
-/* Returns v = v_f + M^-1 D gamma of all bodies after a solve, as records like op->body. */
+/* Returns v = v_f + M^-1 D gamma of all bodies, with the problem's gamma, as records like op->body: v in 0 to 2, l w in
+ * 4 to 6. Valid until the next product. */
 const double (*talus_problem_velocities(TalusProblem *problem))[8];
 
 #endif

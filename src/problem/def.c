@@ -1,4 +1,4 @@
-/* problem/def.c - a problem from its def, with bodies or as a matrix; replacement of its friction. */
+/* problem/def.c - creates a problem from its def, filling one with bodies (matrix.c: a matrix); replaces friction. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Run of a contact: 0 two spheres, 1 sphere and fixed world (arms are radius times normal, bit for bit), 2 general. */
+/* Run of a contact: 0 two spheres, 1 a sphere and the fixed world, 2 general. In runs 0 and 1 arms are, bit for bit,
+ * the radius times the normal, negative for body b. */
 static int class_of_contact(const TalusProblemDef *def, const TalusContactDef *c)
 {
     if (c->model.section == TALUS_SECTION_JOINT)
@@ -42,8 +43,9 @@ static bool is_plain(TalusFrictionModel m)
     return m.section == TALUS_SECTION_DISC && m.law == TALUS_LAW_CCP;
 }
 
-/* Blocks keep the caller's order, so contacts of the compact form stay compact only if they come first, sphere pairs
- * before spheres on fixed bodies. Otherwise all take the general form, which is valid for any contact. */
+/* Blocks keep the caller's order, so contacts of spheres have the compact form, without arms, only if they come first,
+ * sphere pairs before spheres on the fixed world. Otherwise, and always with six rows, all contacts take the general
+ * form, which is valid for any contact. */
 static TalusProblemSizes sizes_of(const TalusProblemDef *def)
 {
     TalusProblemSizes sizes = {.bodies = def->body_count, .rows = 1};
@@ -212,7 +214,7 @@ TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, Ta
 
 /* ---- replacement of friction ---- */
 
-/* Replaces p's content by a problem of `def`; p is unchanged on failure. */
+/* Replaces p's content by a problem of `def` with zero impulses, for the same backend; p is unchanged on failure. */
 static TalusStatus replace(TalusProblem *p, const TalusProblemDef *def)
 {
     TalusProblem *fresh;
@@ -227,6 +229,7 @@ static TalusStatus replace(TalusProblem *p, const TalusProblemDef *def)
     return TALUS_OK;
 }
 
+/* Contacts with friction of some kind get the model; joints and contacts without friction keep theirs. */
 static TalusStatus replace_contacts(TalusProblem *p, const TalusProblemDef *def,
                                     TalusFrictionModel model)
 {

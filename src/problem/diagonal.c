@@ -1,4 +1,5 @@
-/* problem/diagonal.c - the diagonal of each block of N, and for sweeps a bound on its other entries (`coupling`). */
+/* problem/diagonal.c - fills op->diagonal, the diagonal entries of N + E, and op->coupling, by which sweeps divide
+ * their steps (backend/operator.h). */
 #include "problem/problem.h"
 
 #include "backend/block.h"
@@ -9,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Writes block i of an explicit N into the upper left of the size x size array `block`; the rest is 0. */
 static void explicit_block(const TalusOperator *op, int i, int size, double *block)
 {
     memset(block, 0, (size_t)(size * size) * sizeof *block);

@@ -1,4 +1,4 @@
-/* problem/eliminate.c - see eliminate.h. */
+/* problem/eliminate.c - the reduced operator of a problem with free joints (eliminate.h), and the joints' impulses. */
 #include "problem/eliminate.h"
 
 #include "base/status.h"
@@ -18,7 +18,7 @@ static TalusStatus factor(TalusReduced *r)
     return TALUS_OK;
 }
 
-/* Reserves the arrays of r. Those of 32-bit indices are vectors of the backend too, with two indices per double. */
+/* Allocates the arrays of r as vectors of doubles in the backend's memory; a double holds two of the 32-bit indices. */
 static TalusStatus reserve(TalusReduced *r)
 {
     const TalusVectorOps *vector = &r->backend->vector;

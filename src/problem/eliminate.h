@@ -30,7 +30,7 @@ typedef struct TalusReduced {
  * use. Memory is reused while the backend is the same. */
 TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
                                const TalusOperator *op);
-/* Computes gamma_j from gamma_c; gamma has the size of the whole problem. Uses the operator's scratch. */
+/* Computes gamma_j from gamma_c, in gamma, which has the size of the whole problem. Uses the operator's scratch. */
 void talus_reduced_recover(TalusReduced *r, double *gamma);
 /* The same for a direction: delta_j = -A^-1 Njc delta_c. */
 void talus_reduced_extend(TalusReduced *r, double *delta);

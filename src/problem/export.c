@@ -1,4 +1,4 @@
-/* problem/export.c - a problem's data as a def, in physical units. */
+/* problem/export.c - a problem's data as a def, in physical units: a copy of the def it was made from, or a new one. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -98,7 +98,7 @@ static TalusContactDef contact_def(const TalusProblem *p, int i)
     return c;
 }
 
-/* Converts body i to physical units: I^-1 = inertia / l^2 and w = s / l. */
+/* Converts body i to physical units: I^-1 = op->inertia / l^2 (without it body[7] / l^2 times I) and w = s / l. */
 static void export_body(const TalusProblem *p, int i, TalusSym3 *inv_inertia, double *velocity)
 {
     const double *body = p->op.body[i];

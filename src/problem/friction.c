@@ -1,7 +1,7 @@
 /* problem/friction.c - friction models of a problem's blocks, and the data derived from them.
  *
- * A block without a section (TALUS_SECTION_NONE), and every block of one row, has no friction: its model is set to all
- * zeros and its coefficients to 0, so that kernels never meet it. */
+ * A block without a section (TALUS_SECTION_NONE), with one row, or with coefficients 0 has no friction: its model is
+ * set to all zeros (disc, ccp) and its coefficients to 0, so that kernels never meet TALUS_SECTION_NONE. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -78,7 +78,8 @@ static double *normal_offset(const TalusOperator *op, int i)
     return op->pair ? &op->bias[i] : &op->offset[(size_t)i * (size_t)op->rows];
 }
 
-/* Resets models without friction to ccp on the disc; returns the bits TALUS_KIND(law, section) of all others. */
+/* Resets models without friction to ccp on the disc; returns the bits TALUS_KIND(law, section) of all others, 0 if op
+ * has no models. */
 static uint32_t settle_models(TalusOperator *op)
 {
     uint32_t kinds = 0;

@@ -1,4 +1,4 @@
-/* problem/jacobian.c - D' and M of a problem with bodies, from the operator's arrays. */
+/* problem/jacobian.c - D' and M of a problem with bodies (jacobian.h), from the operator's arrays. */
 #include "problem/jacobian.h"
 
 #include "base/memory.h"
@@ -8,6 +8,7 @@
 
 /* ---- groups ---- */
 
+/* Block of M^-1 of a body's spin in the units of operator.h: l^2 I^-1. */
 static TalusSym3 spin_inverse(const TalusOperator *op, int body)
 {
     double k = op->body[body][7];
@@ -78,7 +79,8 @@ static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *a
     }
 }
 
-/* Adds row k of contact i, columns rising; the normal row of a sphere contact has no entries on spins. */
+/* Adds row k of contact i, columns rising. The normal row of a sphere contact has no entries on spins, a moment's row
+ * (k >= 3) none on velocities. */
 static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *place, int i, int k,
                     const TalusArm *arm, int32_t *at)
 {

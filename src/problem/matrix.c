@@ -1,4 +1,4 @@
-/* problem/matrix.c - an explicit problem from its def: compressed rows of N, and q. */
+/* problem/matrix.c - fills an explicit problem, compressed rows of N and q, from its def (def.c: one with bodies). */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -48,7 +48,7 @@ static TalusStatus check_friction(const TalusProblemDef *def)
     return TALUS_OK;
 }
 
-/* True if no block has a section, so that tangential rows are left out. */
+/* True if blocks have three rows and all have TALUS_SECTION_NONE, so that tangential rows are left out. */
 static bool only_normal_rows(const TalusProblemDef *def)
 {
     bool none = def->rows == 3 && def->model && def->block_count > 0;
@@ -57,7 +57,7 @@ static bool only_normal_rows(const TalusProblemDef *def)
     return none;
 }
 
-/* Makes op the matrix of the normal rows and columns of def, every third one. */
+/* Makes op the matrix of the normal rows and columns of def, every third one; arrays are in def_memory[6] to [8]. */
 static TalusStatus take_normal_rows(TalusProblem *p, const TalusProblemDef *def)
 {
     size_t blocks = (size_t)def->block_count;

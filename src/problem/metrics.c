@@ -1,4 +1,4 @@
-/* problem/metrics.c - all metrics of an iterate, from one gradient. */
+/* problem/metrics.c - the metrics of given impulses (TalusMetrics, docs/reference/metrics.md) and states of blocks. */
 #include "problem/problem.h"
 
 #include "backend/sets.h"
@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Over all blocks: sums (of squares if the name ends in 2), and the maxima gap_max, infeasible, outside and datum. */
 typedef struct Sums {
     double gradient2, zero2, gap, gap_abs, gap2, gap_max, infeasible, outside;
     double siconos2, q2, gamma2, u2, datum;
@@ -15,10 +16,10 @@ typedef struct Sums {
     int coulomb, fixed; /* number of blocks under these laws */
 } Sums;
 
-/* One block: its rows, set and law. */
+/* One block: its set, law, scale d and rows of gamma, gradient g and offset q. */
 typedef struct Block {
     int rows;
-    TalusSet set; /* the cone, or under TALUS_LAW_FIXED the prism */
+    TalusSet set; /* the cone, under TALUS_LAW_FIXED the prism, of a joint the box */
     bool coulomb;
     double scale;
     const double *gamma, *g, *q;
@@ -34,7 +35,7 @@ static double norm_of(const double *x, int rows)
     return sqrt(sum);
 }
 
-/* |x - P(x - tau step)| */
+/* |x - P(x - tau step)|, P the projection onto the set. */
 static double moved(int rows, const TalusSet *set, const double *x, double tau, const double *step)
 {
     double y[TALUS_ROWS];
@@ -46,7 +47,7 @@ static double moved(int rows, const TalusSet *set, const double *x, double tau, 
     return norm_of(y, rows);
 }
 
-/* The velocity that the law pairs with gamma: g, with De Saxce's shift under Coulomb's law. */
+/* out = the velocity that the law pairs with gamma: g, under Coulomb's law with De Saxce's shift in the normal row. */
 static void paired(const Block *b, const double *g, double *out)
 {
     memcpy(out, g, (size_t)b->rows * sizeof *out);
@@ -136,7 +137,8 @@ static double joint_support(const TalusSet *set, const double *g)
     return sum;
 }
 
-/* gamma . g plus the finite part of the support function at -g, which is 0 for a cone. */
+/* Adds the block's gap: gamma . g plus the support function of the set at -g, its finite part, which is 0 for a cone.
+ * Also takes the maxima of the distances of g from dual_distance's set and of gamma from the block's set. */
 static void add_complementarity(const Block *b, const double *g, Sums *s)
 {
     double gap = 0.0;
@@ -171,7 +173,8 @@ static void add_siconos(const Block *b, Sums *s)
     s->siconos2 += r * r;
 }
 
-/* Adds the squared speed at which ccp would open a Coulomb block, or the squared error of a prism's bound. */
+/* Adds the squared speed at which ccp would open a Coulomb block, or the squared error of a prism's bound, as a
+ * velocity d mu (gamma_n - estimate). */
 static void add_law(const Block *b, Sums *s)
 {
     if (b->coulomb) {

@@ -1,4 +1,4 @@
-/* problem/problem.c - filling a problem in place, and queries. */
+/* problem/problem.c - memory of a problem, filling it in place (build.h), queries, residual and objective. */
 #include "problem/problem.h"
 
 #include "base/memory.h"
@@ -56,7 +56,7 @@ TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
     return TALUS_GROW(op->diagonal, blocks, 0, "diagonal");
 }
 
-/* Allocates optional arrays; op's pointers are NULL without them. */
+/* Allocates the arrays that only some problems have; op's pointers to the others become NULL. */
 static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *sizes)
 {
     TalusOperator *op = &p->op;
@@ -137,8 +137,8 @@ static int record_of(const TalusOperator *op, int i, int side)
     return general < 0 ? i : i + general + side;
 }
 
-/* Counting sort by body; contacts keep their order within a body. Bodies that no impulse moves get no list: a drum
- * would have thousands of contacts in it, unused. */
+/* Fills incidence by a counting sort by body; contacts keep their order within a body. Bodies that no impulse moves get
+ * an empty list: that of a drum would have thousands of contacts, unused. */
 static void list_touches(TalusOperator *op)
 {
     int32_t *start = op->incidence_start;
@@ -158,7 +158,7 @@ static void list_touches(TalusOperator *op)
     start[0] = 0;
 }
 
-/* Checks the models against the announced number of joints. */
+/* Rejects the problem unless its last op->joints blocks are free joints. */
 static TalusStatus check_joints(const TalusOperator *op)
 {
     for (int i = op->blocks - op->joints; i < op->blocks; i++)

@@ -1,4 +1,4 @@
-/* problem/problem.h - internals of a problem. */
+/* problem/problem.h - the struct TalusProblem, and the functions that src/problem shares with solvers. */
 #ifndef TALUS_PROBLEM_PROBLEM_H
 #define TALUS_PROBLEM_PROBLEM_H
 
@@ -33,7 +33,7 @@ struct TalusProblem {
     TalusBlockModel *model_store;
     double *estimate_store, *unshifted_store;
     double (*moment_store)[2], (*lever_store)[2];
-    double *lent_estimate; /* bounds of a lent problem's Coulomb blocks, in the backend's memory */
+    double *lent_estimate; /* estimate of a lent problem as prisms, in the backend's memory */
     size_t lent_capacity;
     double *compliance_store;   /* op.compliance if some contact has any */
     double (*inertia_store)[6]; /* op.inertia if there are general contacts */
@@ -41,14 +41,14 @@ struct TalusProblem {
     /* Copy of the def from which the problem was made; made on demand for one filled in place. */
     TalusProblemDef def;
     bool has_def;
-    void *def_memory[9];
+    void *def_memory[9]; /* 0 to 5: arrays of def (export.c); 6 to 8: normal rows (matrix.c) */
 };
 
 /* problem/matrix.c: fills an explicit problem from its def. */
 TalusStatus talus_problem_fill_matrix(TalusProblem *problem, const TalusProblemDef *def);
-/* Releases the copy of op and gamma in a backend's memory. */
+/* Releases what the problem has in the memory of its backend: copies of op and gamma, lent_estimate, context. */
 void talus_problem_drop_copy(TalusProblem *problem);
-/* Allocates gamma and the arrays of every block. */
+/* Allocates gamma, op->mu and op->diagonal for op's blocks and rows. */
 TalusStatus talus_problem_reserve_vectors(TalusProblem *problem);
 
 /* problem/friction.c: fails for an invalid model; `what` and `index` name its owner. */
@@ -56,8 +56,8 @@ TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what
 /* Number of corners of a polygon or square, and corner k for mu n = 1. */
 int talus_model_corners(const TalusBlockModel *model);
 void talus_model_corner(const TalusBlockModel *model, int k, double c[2]);
-/* Derives from the models of all blocks op's kinds and mixed_sets; sets op's estimate (zeros) and unshifted (the normal
- * offsets) if some law needs them. */
+/* Resets the models of blocks without friction, derives op's kinds and mixed_sets from all models, makes Coulomb blocks
+ * cones, and sets op's estimate (zeros) and unshifted (the normal offsets) if some law needs them. */
 TalusStatus talus_problem_settle_friction(TalusProblem *problem);
 /* Returns the bits TALUS_KIND(law, section) of all pairs of law and section that occur; that of ccp on the disc if no
  * block has a model of its own; 0 if blocks have one row. */
@@ -65,7 +65,8 @@ uint32_t talus_problem_kinds(const TalusProblem *problem);
 /* True if blocks have three rows but no contact has friction, so that the section does not matter. False for problems
  * that are only in a backend's memory. */
 bool talus_problem_is_frictionless(const TalusProblem *problem);
-/* Makes Coulomb blocks prisms with bounds from estimates, or cones again. Call before talus_problem_send. */
+/* Makes Coulomb blocks prisms with bounds from estimates, or cones again. Estimates start as zeros; those of a problem
+ * with `fixed` blocks are kept. Call before talus_problem_send. */
 TalusStatus talus_problem_set_prisms(TalusProblem *problem, bool prisms);
 /* During a solve on the host, for observers: removes De Saxce's shifts from the normal offsets, saving these in `kept`
  * [blocks], and makes Coulomb blocks cones. talus_problem_apply_shifts undoes both. */
@@ -96,7 +97,7 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
 void talus_problem_residual_and_rounding(TalusProblem *problem, const double *gamma,
                                          TalusResidual *out, TalusResidual *rounding);
 
-/* problem/diagonal.c: fills op's diagonal and coupling. Fails if a normal entry is not positive. */
+/* problem/diagonal.c: fills op's diagonal and coupling. Fails if a normal entry is not positive or not finite. */
 TalusStatus talus_problem_diagonals(TalusProblem *problem);
 /* problem/assemble.c: writes N + E as a sparse matrix, which the caller clears; bitwise symmetric unless the problem
  * was given as an unsymmetric matrix, and the same for any number of threads. */

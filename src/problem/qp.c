@@ -259,8 +259,8 @@ void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda
 
 /* ---- P ---- */
 
-/* Number of entries in `out` of the row of the first edge of block i; with `lower` up to the diagonal, and the row of
- * each further edge of the block has one more. */
+/* Number of entries of P in the row of the first edge of block i. With `lower` only those up to the diagonal count; the
+ * row of each further edge of the block then has one more. */
 static int64_t row_entries(const TalusQp *qp, const TalusBlockMatrix *n, int i, bool lower)
 {
     int64_t count = 0;
@@ -272,6 +272,7 @@ static int64_t row_entries(const TalusQp *qp, const TalusBlockMatrix *n, int i, 
     return count + (lower ? 1 : 0);
 }
 
+/* Entry (k, l) of P, from the block of N + E between the contacts of edges k and l. */
 static double couple(const TalusQp *qp, const double *block, int k, int l)
 {
     double sum = 0.0;

@@ -8,11 +8,11 @@
  * Two forms of the same problem:
  *     primal   min 1/2 v'M v + f'v + 1/2 s'E^-1 s,  A v + s >= b                                (Eq. 10)
  *     dual     min 1/2 lambda'P lambda + kappa'lambda,  lambda >= 0,  P = A M^-1 A' + G'E G      (Eq. 13)
- * with A = G'D', f = -M v_f (Eq. 11 and kappa omit M and its inverse), kappa = G'q = A v_f - b, and s the speed at
- * which compliant contacts yield, one number per contact, equal in all of its rows. b is -G' times the bias plus the
- * contact velocity due to bodies of given motion, which are no unknowns. Unknowns of the primal form are those of
- * jacobian.h. A problem given as a matrix has only the dual form. v = v_f + M^-1 A'lambda and s = E 1'lambda lead from
- * dual to primal. u_i = D_i'v + bias are the contact velocities, G'(u + E gamma) = A v + s - b >= 0 the slacks. */
+ * with A = G'D', f = -M v_f (the paper's Eq. 11 and kappa omit M and M^-1), kappa = G'q = A v_f - b, and s the speed at
+ * which compliant contacts yield, one number per contact, equal in all of its rows. b is -G' times the sum of the bias
+ * and the contact velocity due to bodies of given motion, which are no unknowns. Unknowns of the primal form are those
+ * of jacobian.h. A problem given as a matrix has only the dual form. v = v_f + M^-1 A'lambda and s = E 1'lambda lead
+ * from dual to primal. u_i = D_i'v + bias are the contact velocities, G'(u + E gamma) = A v + s - b >= 0 the slacks. */
 #ifndef TALUS_PROBLEM_QP_H
 #define TALUS_PROBLEM_QP_H
 
@@ -36,9 +36,10 @@ typedef struct TalusQp {
     double *compliance_store, *offset; /* offset: q, [rows blocks] */
 } TalusQp;
 
-/* Fills qp from the host's arrays; qp starts as zeros and may be filled again. Takes nonneg, ccp x polygon and ccp x
- * square with 1 or 3 rows; the error of other problems has the reason. Blocks under Coulomb's law are taken as their
- * cones with the present offsets, which contain De Saxce's shifts during a solve. */
+/* Fills qp from the host's arrays; qp starts as zeros and may be filled again. Takes blocks of one row, and blocks of
+ * three rows without friction or with a polygon or square under ccp; the error of other problems has the reason. Blocks
+ * under Coulomb's law are taken as their cones, with the present offsets, which during a solve contain De Saxce's
+ * shifts. */
 TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem);
 void talus_qp_clear(TalusQp *qp);
 
@@ -53,7 +54,7 @@ void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda
 /* out = G'u for contact velocities u, [multipliers]. */
 void talus_qp_slacks(const TalusQp *qp, const double *u, double *out);
 /* Returns OOQP's scale of data: the largest magnitude in M, A, f and b, regardless of units; for a problem given as a
- * matrix, of P (may be NULL) and kappa. */
+ * matrix, in P (p; NULL: left out) and kappa. */
 double talus_qp_datum(const TalusQp *qp, const TalusSparse *p);
 
 #endif

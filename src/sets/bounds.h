@@ -18,7 +18,8 @@ typedef struct TalusBounds {
     bool met[2]; /* the bound exists; after talus_bounds_nearest: it holds with equality */
 } TalusBounds;
 
-/* t counts as on a bound from this fraction of it on, since projections round. talus_cone_state: 1e-12 on squares. */
+/* t counts as on a bound from this fraction of it on, since projections round. talus_cone_state has the same margin,
+ * 1e-12 of the square. */
 #define TALUS_SET_MET (1.0 - 5e-13)
 
 /* Removes all bounds. */
@@ -61,9 +62,9 @@ TALUS_INLINE double talus_bounds_derivative(int parts, const TalusBounds *bounds
 }
 
 /* Returns the n' that minimises (n' - n)^2 + sum of max(z_k - m_k n', 0)^2, and sets `met` of each bound that holds
- * with equality there. A bound is met if the derivative is positive at its breakpoint z_k / m_k; the minimum lies
- * between the breakpoints of unmet and met bounds. (Assuming all bounds met and dropping those that are not fails for
- * steep ones: with m = 1e6 the others are lost in the rounding of the sum.) A NaN counts as met. */
+ * with equality there. A bound is met if the derivative is positive at its breakpoint z_k / m_k, or if m_k = 0; the
+ * minimum lies between the breakpoints of unmet and met bounds. (Assuming all bounds met and dropping those that are
+ * not fails for steep ones: with m = 1e6 the others are lost in the rounding of the sum.) A NaN counts as met. */
 TALUS_INLINE double talus_bounds_nearest(int parts, TalusBounds *bounds, double n)
 {
     bool met[TALUS_PARTS][2];
@@ -98,7 +99,8 @@ TALUS_INLINE bool talus_bounds_hold(int parts, const TalusBounds *bounds, double
     return holds;
 }
 
-/* Writes t = sum of z_k axis_k with slope_k n for the z_k of met bounds; for axes that span t (talus_*_bounds). */
+/* Writes t = sum of z_k axis_k, with slope_k n in place of z_k for met bounds; for axes that span t (talus_*_bounds).
+ * Without met bounds t is left. */
 TALUS_INLINE void talus_bounds_apply(const TalusBounds *bounds, double n, double t[2])
 {
     if (!bounds->met[0] && !bounds->met[1])

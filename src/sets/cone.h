@@ -47,7 +47,7 @@ TALUS_INLINE TalusConeState talus_cone_state(double mu, double n, double t1, dou
 {
     if (!(n > 0.0))
         return TALUS_CONE_APEX;
-    double tangent2 = t1 * t1 + t2 * t2; /* 0 on the axis, also where mu n underflows */
+    double tangent2 = t1 * t1 + t2 * t2; /* 0: inside, even if mu^2 n^2 underflows to 0 */
     if (mu > 0.0 && tangent2 > 0.0 && tangent2 >= mu * mu * n * n * (1.0 - 1e-12))
         return TALUS_CONE_MANTLE;
     return TALUS_CONE_INSIDE;
@@ -74,7 +74,7 @@ TALUS_INLINE void talus_tangent_cone(double mu, const double x[3], double d[3])
     }
 }
 
-/* Largest a >= 0 with x - a p in the cone, for x in it: the first root of
+/* Largest a >= 0 with x - a p in the cone, for x in it; infinity if all are. It is the first root of
  *     f(a) = |t - a p_t|^2 - mu^2 (n - a p_n)^2 = c - 2 b a + s a^2 = 0, or n - a p_n = 0. */
 TALUS_INLINE double talus_cone_step(double mu, const double x[3], const double p[3])
 {

@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* Returns the bound of |x_k|: 0 if the row cannot move, infinity if it is free. Row 0 has its bound in set->estimate,
- * which differs from mu in a scaled problem. */
+/* Returns the bound of |x_k|: 0 if x_k must be 0, infinity if the row is free. Row 0 has its bound in set->estimate,
+ * which differs from mu in a solver's metric. */
 TALUS_INLINE double talus_joint_bound(const TalusSet *set, int k)
 {
     if (k > 2 || !(set->sides >> k & 1))
@@ -37,7 +37,7 @@ TALUS_INLINE void talus_joint_recede(int rows, const TalusSet *set, double *x)
             x[k] = 0.0;
 }
 
-/* True if some row that can move is at its bound. */
+/* True if some row with a finite bound above 0 is at that bound or beyond. */
 TALUS_INLINE bool talus_joint_active(int rows, const TalusSet *set, const double *x)
 {
     for (int k = 0; k < rows; k++) {
@@ -56,7 +56,7 @@ TALUS_INLINE void talus_joint_clear_immovable(int rows, const TalusSet *set, dou
             g[k] = 0.0;
 }
 
-/* Projects d, in place, onto the tangent cone at x: 0 in rows that cannot move or would leave their bound. */
+/* Projects d, in place, onto the tangent cone at x: 0 in rows whose bound is 0 or that d would take beyond it. */
 TALUS_INLINE void talus_joint_tangent(int rows, const TalusSet *set, const double *x, double *d)
 {
     for (int k = 0; k < rows; k++) {

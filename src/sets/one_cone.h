@@ -12,8 +12,8 @@
 
 #include "sets/one_slide.h"
 
-/* Returns F'(n), and writes the optimal tangential impulse at n to t and F''(n) to *curve. F' below `noise` times the
- * sum of its terms is returned as 0: with a singular A it is only rounding, and larger n are minima too. */
+/* Returns F'(n), and writes the optimal tangential impulse at n to t and F''(n) to *curve. If |F'| is at most `noise`
+ * times the sum of its terms, returns 0: with a singular A it is only rounding, and larger n are minima too. */
 TALUS_ONE_FUNCTION double talus_cone_slope(const TalusOne *one, const double b[3], double noise,
                                            double n, double t[2], double *curve)
 {

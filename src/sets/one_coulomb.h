@@ -10,10 +10,10 @@
  * is positive for large lambda. The solution is known to be unique only for mu^2 tr A < det A / det A_tt; beyond, a
  * contact that can stick is taken to stick, although sliding may be a solution too.
  *
- * Otherwise there may be several solutions, or none if A is singular and b incompatible with it. f is then evaluated at
- * 32 values of lambda from small to large, with the extrema between them. Of all solutions found, the one nearest to
- * the previous impulse is taken, as a sweep could otherwise alternate between them for ever. Without a solution the
- * contact gets n0 and no friction. */
+ * If mu |r| >= 1, there may be several solutions, or none if A is singular and b incompatible with it. f is then
+ * evaluated at about 32 values of lambda from small to large, and at extrema between them. Of all solutions found, the
+ * one nearest to the previous impulse is taken, as a sweep could otherwise alternate between them for ever. Without a
+ * solution the contact gets max(n0, 0) and no friction (or sticks nearly, see talus_one_nearest). */
 #ifndef TALUS_SETS_ONE_COULOMB_H
 #define TALUS_SETS_ONE_COULOMB_H
 
@@ -42,8 +42,8 @@ TALUS_INLINE TalusSlide talus_slide(const TalusOne *one, const double b[3])
     return slide;
 }
 
-/* Writes t(lambda) and n(lambda). Returns f, -infinity if S + lambda is singular; writes df/dlambda to *slope unless
- * slope is NULL. */
+/* Writes t(lambda) and n(lambda), and df/dlambda to *slope unless slope is NULL. Returns f. If S + lambda is singular,
+ * t and n are 0 and f is -infinity. */
 TALUS_ONE_FUNCTION double talus_slide_at(TalusSlide *slide, double lambda, double t[2], double *n,
                                          double *slope)
 {
@@ -87,8 +87,8 @@ TALUS_ONE_FUNCTION double talus_slide_root(TalusSlide *slide, double lo, double 
     return lambda;
 }
 
-/* Returns the minimum of sign * f between lo, where sign * f falls, and hi, where it rises, or the first lambda found
- * with a negative value. Writes the value there to *least. */
+/* Returns the lambda of the minimum of sign * f between lo, where sign * f falls, and hi, where it rises, or the first
+ * lambda found with a negative value. Writes the value there to *least. */
 TALUS_ONE_FUNCTION double talus_slide_extreme(TalusSlide *slide, double lo, double hi, double sign,
                                               double *least)
 {
@@ -145,7 +145,7 @@ TALUS_ONE_FUNCTION void talus_pick_slide(TalusPick *pick, TalusSlide *slide, dou
 TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, double lo, double hi)
 {
     double det = slide->s[0][0] * slide->s[1][1] - slide->s[0][1] * slide->s[1][0];
-    double t[2], n, slope = 0.0, last = lo; /* below `from`, f equals its value at 0 */
+    double t[2], n, slope = 0.0, last = lo; /* f hardly changes between 0 and `from` */
     double from = fmax(lo, fmin(1e-3 * det / (slide->s[0][0] + slide->s[1][1]), 0.5 * hi));
     double step = sqrt(sqrt(sqrt(sqrt(sqrt(hi / from)))));
     double f = talus_slide_at(slide, last, t, &n, &slope);
@@ -168,7 +168,7 @@ TALUS_ONE_FUNCTION void talus_pick_slides(TalusPick *pick, TalusSlide *slide, do
     }
 }
 
-/* Returns a lambda above which f has the sign of n0, from |t| <= |c| / lambda. */
+/* Returns a lambda above which f has the sign of n0, by |t| <= |c| / lambda; `size` is the trace of A_tt. */
 TALUS_INLINE double talus_slide_end(const TalusSlide *slide, double size)
 {
     double c = sqrt(slide->c[0] * slide->c[0] + slide->c[1] * slide->c[1]);
@@ -203,7 +203,8 @@ TALUS_ONE_FUNCTION void talus_one_nearest(const TalusOne *one, const double b[3]
         gamma[k] = pick.gamma[k];
 }
 
-/* talus_one_coulomb for b_n < 0 and mu |r| < 1: the contact sticks if it can, else slides. */
+/* talus_one_coulomb for b_n < 0 and mu |r| < 1: the contact sticks if it can, else slides. If sticking leaves a
+ * velocity, as it may with a singular A, talus_one_nearest decides. */
 TALUS_ONE_FUNCTION void talus_one_bearing(const TalusOne *one, const double b[3], double gamma[3])
 {
     TalusSlide slide = talus_slide(one, b);

@@ -13,7 +13,7 @@
 #include "sets/one_contact.h"
 
 /* x = -(B + lambda I)^-1 c by elimination from the larger diagonal entry. Unlike Cramer's rule this leaves a small
- * residual also if the matrix is nearly singular. Returns false if a pivot is not positive. */
+ * residual also if the matrix is nearly singular. Returns false, x unchanged, if a pivot is not positive. */
 TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2], double x[2])
 {
     int i = b[0][0] >= b[1][1] ? 0 : 1, j = 1 - i;
@@ -26,9 +26,10 @@ TALUS_INLINE bool talus_solve2(double b[2][2], double lambda, const double c[2],
     return true;
 }
 
-/* Returns the number to add to the diagonal of a 2x2 matrix so that its eigenvalues are at least 1e-13 `size`; 0 unless
- * the matrix is singular to rounding. Without this shift the component of a solution x in the null space would consist
- * of rounding errors; with it that component is small against x, and its velocity against A x. */
+/* Returns the number to add to the diagonal of a 2x2 matrix B so that its eigenvalues are at least 1e-13 `size`, the
+ * scale of its entries; 0 unless B is singular to rounding. Without this shift the component of a solution x in the
+ * null space of B would consist of rounding errors; with it that component is small against x, and shift x against B x.
+ * */
 TALUS_INLINE double talus_raise2(double b[2][2], double size)
 {
     double det = b[0][0] * b[1][1] - b[0][1] * b[1][0], half = 0.5 * (b[0][0] + b[1][1]);
@@ -58,7 +59,7 @@ TALUS_ONE_FUNCTION void talus_disc_secular(double b[2][2], const double c[2], do
     x[1] *= r / size;
 }
 
-/* Newton's method in the polar angle from the direction of x; false unless it ends in the minimum. */
+/* Newton's method in the polar angle from the direction of x; false, x undefined, unless it ends in the minimum. */
 TALUS_ONE_FUNCTION bool talus_disc_polar(double b[2][2], const double c[2], double r, double x[2])
 {
     double size = sqrt(x[0] * x[0] + x[1] * x[1]), e[2] = {x[0] / size, x[1] / size};

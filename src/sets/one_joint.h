@@ -1,9 +1,9 @@
 /* sets/one_joint.h - the problem of one joint's block within a sweep, for host and device.
  *
  * Given the joint's diagonal block A of N + E and the gradient g = (N + E) gamma + q in its rows, the change d of gamma
- * minimises 1/2 d'A d + g'd: one linear solve over the joint's rows, accepted if it respects the bounds. Otherwise the
- * objective is minimised over each row in turn within its bounds, and later sweeps correct the rest. Either way the
- * objective decreases. */
+ * minimises 1/2 d'A d + g'd: one linear solve over the joint's rows, accepted if A is regular and the bounds hold.
+ * Otherwise the objective is minimised over each row in turn within its bounds, and later sweeps correct the rest. With
+ * relaxation, 0 < omega < 2, the objective does not increase either way. */
 #ifndef TALUS_SETS_ONE_JOINT_H
 #define TALUS_SETS_ONE_JOINT_H
 
@@ -40,7 +40,8 @@ TALUS_INLINE bool talus_joint_solve(const TalusSet *set, const double a[3][3], c
     return true;
 }
 
-/* Moves gamma by omega times the step to the minimum of 1/2 d'A d + g'd, row by row where that leaves the bounds. */
+/* Moves gamma by omega times the step to the minimum of 1/2 d'A d + g'd; row by row, within the bounds, if that leaves
+ * the bounds or A is singular. */
 TALUS_INLINE void talus_one_joint(const TalusSet *set, const double a[3][3], const double g[3],
                                   double omega, double gamma[3])
 {

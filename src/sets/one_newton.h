@@ -3,8 +3,8 @@
  * As in the NSCD method (Jean 1999), on Alart and Curnier's function
  *     F_n = gamma_n - max(0, z),   F_t = gamma_t - P(y),   z = gamma_n - rho_n u_n,  y = gamma_t - rho_t u_t,
  * with P the projection onto the disc of radius mu max(0, z): a root solves the contact's problem. A step is halved
- * until |F / rho|, a velocity, decreases. If it does not, or Newton's matrix is singular, the exact solver takes over
- * (one_coulomb.h). */
+ * until |F / rho|, a velocity, decreases. If it does not in seven trials, if 20 steps do not reach a root, or if the
+ * tangential diagonal of A is 0, the exact solver takes over (one_coulomb.h). */
 #ifndef TALUS_SETS_ONE_NEWTON_H
 #define TALUS_SETS_ONE_NEWTON_H
 
@@ -74,7 +74,7 @@ TALUS_INLINE bool talus_alart_solved(const TalusOne *one, const double b[3], con
     return true;
 }
 
-/* Moves x by d, halved until |F / rho|^2 is below *merit; updates *merit and f. False, x unchanged, if none is. */
+/* Moves x by d, halved until |F / rho|^2 is below *merit; updates *merit and f. False, x unchanged, if it never is. */
 TALUS_ONE_FUNCTION bool talus_alart_search(const TalusOne *one, const double b[3],
                                            const double d[3], double x[3], double *merit,
                                            TalusAlart *f)

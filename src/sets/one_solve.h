@@ -5,7 +5,7 @@
 #include "sets/one_cone.h"
 #include "sets/one_newton.h"
 
-/* True if a solver takes this law on this section. */
+/* True if a solver takes this law on this section; false for TALUS_ONE_PROJECT, which talus_one_solve does not do. */
 TALUS_INLINE bool talus_one_takes(TalusOneSolver solver, TalusFrictionLaw law, TalusSection section)
 {
     bool disc = section == TALUS_SECTION_DISC, square = section == TALUS_SECTION_SQUARE;
@@ -48,8 +48,8 @@ TALUS_ONE_FUNCTION void talus_one_coupled(TalusOneSolver solver, const TalusOne 
 }
 
 /* Solves the problem of one contact. On input gamma is the previous impulse: the start of one_by_rows, one_by_disc and
- * Newton, and the reference by which the others choose among several solutions. The solver must take the law and
- * section (talus_one_takes). */
+ * Newton, and the reference by which the others choose among several solutions (for b so small that it is multiplied
+ * by TALUS_ONE_LIFT, zero takes its place). The solver must take the law and section (talus_one_takes). */
 TALUS_INLINE void talus_one_solve(TalusOneSolver solver, const TalusOne *one, const double b[3],
                                   double gamma[3])
 {

@@ -2,10 +2,10 @@
  * it (petra-2009), for host and device.
  *
  * Facet normals are at odd multiples of pi / sides. Facets are at the distance mu n cos(pi / sides), with half lengths
- * mu n sin(pi / sides); `c` and `s` are this cosine and sine. A vector is transformed to the frame of the facet in
- * whose sector it lies, mirrored to the half with the corner ahead. Projection onto a set that is symmetric about the
- * mirrors of its sectors does not leave the sector, and there the polygon is the rectangle |t . e| <= mu n c, |t . f|
- * <= mu n s.
+ * mu n sin(pi / sides); `c` and `s` are this cosine and sine. A vector t gets the axes of the facet in whose sector it
+ * lies: e, the facet's normal, and f, along the facet towards the corner that is nearer to t. The polygon is symmetric
+ * about the boundaries and the middle of each sector, so the projection of t stays in its half of the sector, where the
+ * polygon is the rectangle 0 <= t . e <= mu n c, 0 <= t . f <= mu n s.
  *
  * The projection onto the cone is talus_product_project (moments.h), from the bounds of this file. */
 #ifndef TALUS_SETS_POLYGON_H
@@ -39,7 +39,8 @@ TALUS_INLINE void talus_polygon_normal(int sides, double c, double s, int k, dou
     e[1] = below ? -e[1] : e[1];
 }
 
-/* Facet in whose sector t lies: the sum of the rotations by 2^j sectors, the largest first, that leave t2 >= 0. */
+/* Facet in whose sector t lies. For t2 >= 0 it is the sum of the rotations by 2^j sectors towards t2 = 0, the largest
+ * first, that leave t2 >= 0; a t with t2 < 0 is mirrored. */
 TALUS_INLINE int talus_polygon_sector(int sides, double c, double s, const double t[2])
 {
     double turn[TALUS_POLYGON_BITS][2], power[2] = {c, s}, left[2] = {t[0], fabs(t[1])};

@@ -5,7 +5,7 @@
 
 #include "sets/section.h"
 
-/* Normal impulse that the section is scaled by. */
+/* Normal impulse that the section is scaled by: the estimate, 0 if that is negative. */
 TALUS_INLINE double talus_prism_size(const TalusSet *set)
 {
     return set->estimate > 0.0 ? set->estimate : 0.0;

@@ -45,7 +45,8 @@ TALUS_INLINE void talus_square_face(double mu, double radius, const double t[2],
         talus_bounds_set(bounds, 1, f[0], f[1], mu, d);
 }
 
-/* Returns the a >= 0 at which the path t - a p meets the facet e . t = r (n - a pn); infinite if it does not. */
+/* Returns the a >= 0 at which the path t - a p leaves e . t <= r (n - a pn), the side of a facet; 0 if t is on the
+ * facet or beyond and moves outwards, infinite if the path does not leave it. */
 TALUS_INLINE double talus_facet_step(const double e[2], double r, double n, double pn,
                                      const double t[2], const double p[2])
 {

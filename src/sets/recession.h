@@ -3,7 +3,8 @@
  *
  * Under ccp the set is a cone and its own recession cone. Under `fixed` the tangential rows are bounded and only the
  * normal remains. Under `coulomb` the directions that prove infeasibility (solvers/driver/certificate.h) are those
- * without friction, the normal again. Both laws come as prisms here. For a joint it is the rows without bounds. */
+ * without friction, the normal again; blocks of both laws have set->prism here. For a joint it is the rows without
+ * bounds. */
 #ifndef TALUS_SETS_RECESSION_H
 #define TALUS_SETS_RECESSION_H
 

@@ -1,4 +1,4 @@
-/* sets/set.c - the public names and projections of the admissible sets. */
+/* sets/set.c - public functions of talus/set.h (names, texts, checks, projection), and sets of models on the host. */
 #include "sets/set.h"
 
 #include "base/param.h"

@@ -1,5 +1,5 @@
 /* sets/set.h - operations on one block's set, for host and device: projection, boundary, tangent cone, feasible step,
- * support function of De Saxce's shift. `rows` is 1 (the half line for every set), 3 or 6. NaNs propagate. */
+ * De Saxce's shift. `rows` is 1 (the half line x_0 >= 0, whatever the set), 3 or 6. NaNs propagate. */
 #ifndef TALUS_SETS_SET_H
 #define TALUS_SETS_SET_H
 
@@ -35,7 +35,8 @@ TALUS_INLINE void talus_block_project(int rows, const TalusSet *set, double *x)
 }
 
 /* Projects x, in place, onto the directions along which impulses can grow without bound: the set itself for a cone, the
- * rows without bound for a joint. A prism keeps its bounds; solvers/driver/infeasibility.c is then switched off. */
+ * rows without bound for a joint. A prism is projected onto itself, which is no such cone; its users do without
+ * (solvers/driver/infeasibility.c) or treat prisms first. */
 TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
 {
     if (rows > 1 && set->section == TALUS_SECTION_JOINT)
@@ -45,7 +46,7 @@ TALUS_INLINE void talus_block_recede(int rows, const TalusSet *set, double *x)
 }
 
 /* True if x is on the boundary of the set: no normal impulse, or a bound of other rows met. Parts with coefficient 0,
- * whose section is a point, do not count. */
+ * whose section is a point, do not count. For a joint see talus_joint_active. */
 TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double *x)
 {
     const double none[2] = {0.0, 0.0};
@@ -67,7 +68,8 @@ TALUS_INLINE bool talus_block_active(int rows, const TalusSet *set, const double
     return false;
 }
 
-/* Sets to 0 the rows of g in which the set allows only 0: parts whose coefficient or prism size is 0. */
+/* Sets to 0 the rows of g in which the set allows only 0: parts whose coefficient or prism size is 0, and rows of a
+ * joint whose bound is 0. */
 TALUS_INLINE void talus_block_clear_immovable(int rows, const TalusSet *set, double *g)
 {
     const double none[2] = {0.0, 0.0};
@@ -144,7 +146,8 @@ void talus_section_angle(TalusFrictionModel model, double *c, double *s);
 /* Fails with TALUS_ERR_ARGUMENT for an invalid friction model, or invalid rows or law of a joint. Host only. */
 TalusStatus talus_set_check(TalusFrictionModel model);
 
-/* Set of a block of this model, a prism under TALUS_LAW_FIXED, with estimate, spinning and rolling 0. Host only. */
+/* Set of a block of this model, a prism under TALUS_LAW_FIXED, with spinning and rolling 0 and estimate 0, or mu for a
+ * joint. Host only. */
 TalusSet talus_set_of(TalusFrictionModel model, double mu);
 
 #ifdef __cplusplus

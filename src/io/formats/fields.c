@@ -19,7 +19,7 @@
 #define CONTACT(name, type, source, member) \
     FIELD(name, type, source, TalusContactState, member, .contact = true)
 
-/* Positions are doubles, which small grains far from the origin need; single precision is enough to view the rest. */
+/* Positions are doubles, which small grains far from the origin need; other reals are single, enough for viewing. */
 static const TalusField of_bodies[] = {
     LASTING("body_id", I64, ID, id),
     BODY("position", F64, VEC3, position),
@@ -116,6 +116,7 @@ double talus_snapshot_contact_force(const TalusSnapshot *snapshot, int contact)
     return over_step(snapshot, talus_dot(c->impulse, c->normal));
 }
 
+/* Returns the address of a field's value, or of the member that it is computed from, in one row. */
 static const void *element(const TalusField *field, const TalusSnapshot *snapshot, int row)
 {
     static const size_t sizes[] = {
@@ -128,7 +129,7 @@ static const void *element(const TalusField *field, const TalusSnapshot *snapsho
     return (const char *)body_array(field, snapshot) + (size_t)row * sizes[field->source];
 }
 
-/* Returns the value of a field that is stored as an integer. */
+/* Returns the value of a field of integer type in one row. */
 static int64_t integer(const TalusField *field, const TalusFramesHead *head,
                        const TalusSnapshot *snapshot, int row)
 {
@@ -141,7 +142,7 @@ static int64_t integer(const TalusField *field, const TalusFramesHead *head,
     }
 }
 
-/* Writes the values of a field that is stored as reals; returns their number. */
+/* Writes the values of a field of type F64 or F32 in one row; returns their number. */
 static int reals(const TalusField *field, const TalusSnapshot *snapshot, int row, double out[4])
 {
     const void *at = element(field, snapshot, row);

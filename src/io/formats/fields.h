@@ -1,13 +1,13 @@
 /* io/formats/fields.h - the fields of bodies and contacts that files contain.
  *
- * One table serves all formats, so that a field has one name, meaning and precision everywhere. Names follow the draft
- * of the DEM community (ON-DEM): snake_case; quaternions are w x y z. */
+ * One table serves all formats, so that a field has one name, meaning and precision everywhere; the LAMMPS dump renames
+ * some for OVITO. Names follow the draft of the DEM community (ON-DEM): snake_case; quaternions are w x y z. */
 #ifndef TALUS_IO_FORMATS_FIELDS_H
 #define TALUS_IO_FORMATS_FIELDS_H
 
 #include <talus/frames.h>
 
-/* Type of a value in binary formats; text formats print it with all digits. */
+/* Type of a value in binary formats; text formats print integers, and reals as doubles with 17 digits. */
 typedef enum TalusFieldType {
     TALUS_FIELD_F64,
     TALUS_FIELD_F32,
@@ -16,7 +16,7 @@ typedef enum TalusFieldType {
     TALUS_FIELD_U8
 } TalusFieldType;
 
-/* How a value is obtained: an element of a snapshot array of this type (ID to FLAG), or computed. */
+/* How a value is obtained. ID to FLAG: element of a snapshot array, or member of TalusContactState, of this type. */
 typedef enum TalusFieldSource {
     TALUS_SOURCE_ID,
     TALUS_SOURCE_VEC3,
@@ -24,21 +24,21 @@ typedef enum TalusFieldSource {
     TALUS_SOURCE_REAL,
     TALUS_SOURCE_INT,
     TALUS_SOURCE_FLAG,
-    TALUS_SOURCE_SHAPE_KIND, /* kind of the body's shape */
-    TALUS_SOURCE_FORCE,      /* force vector of a contact: impulse over step length */
-    TALUS_SOURCE_NORMAL_FORCE
+    TALUS_SOURCE_SHAPE_KIND,  /* kind of the body's shape, from the head */
+    TALUS_SOURCE_FORCE,       /* force vector of a contact: impulse over step length */
+    TALUS_SOURCE_NORMAL_FORCE /* its component along the contact normal */
 } TalusFieldSource;
 
 typedef struct TalusField {
     const char *name;
     TalusFieldType type;
     TalusFieldSource source;
-    size_t offset; /* of the array pointer in TalusSnapshot; for contacts, of the member */
+    size_t offset; /* of the array pointer in TalusSnapshot; of the member in TalusContactState */
     bool contact;  /* a field of contacts; false: of bodies */
     bool lasting;  /* constant during a body's life */
 } TalusField;
 
-enum { TALUS_FIELD_BYTES = 32, TALUS_FIELD_TEXT = 128 }; /* capacities for the values of one row */
+enum { TALUS_FIELD_BYTES = 32, TALUS_FIELD_TEXT = 128 }; /* capacity for a field in one row */
 
 typedef struct TalusFieldList {
     const TalusField *field;
@@ -51,9 +51,10 @@ extern const TalusFieldList talus_fields_of_bodies, talus_fields_of_contacts;
 /* Returns the field of that name, which must exist. */
 const TalusField *talus_field_named(const TalusFieldList *list, const char *name);
 
-/* True if the snapshot holds the field. */
+/* True if files get the field for this snapshot. For a field of bodies the snapshot must have its array; speed is left
+ * out if there is a velocity. For a field of contacts it must have all contacts, not chains only. */
 bool talus_field_present(const TalusField *field, const TalusSnapshot *snapshot);
-/* Returns the number of values per row: 1, 3 for vectors, 4 for quaternions. */
+/* Returns the number of values per row: 3 for vectors, 4 for quaternions, else 1. */
 int talus_field_components(const TalusField *field);
 /* Returns the letters of the components, such as "xyz"; "" for a single component. */
 const char *talus_field_letters(const TalusField *field);
@@ -62,7 +63,7 @@ size_t talus_field_type_size(TalusFieldType type);
 /* Writes the values of one row (body or contact) into `out` in the field's type. Returns the number of bytes. */
 size_t talus_field_put(const TalusField *field, const TalusFramesHead *head,
                        const TalusSnapshot *snapshot, int row, void *out);
-/* Writes the values of one row as text, separated by `separator`. Returns the length. */
+/* Writes the values of one row as text, separated by `separator`; reals have 17 digits. Returns the length. */
 size_t talus_field_print(const TalusField *field, const TalusFramesHead *head,
                          const TalusSnapshot *snapshot, int row, char separator,
                          char out[TALUS_FIELD_TEXT]);
@@ -74,7 +75,7 @@ static inline TalusShapeKind talus_frame_body_kind(const TalusFramesHead *head,
     return head->shapes[snapshot->shape[row]].kind;
 }
 
-/* Returns the normal force of a contact, N; 0 if the step length is 0. */
+/* Returns the normal force of a contact, N: impulse over step length; 0 if the length is 0. */
 double talus_snapshot_contact_force(const TalusSnapshot *snapshot, int contact);
 
 /* List of rows (bodies or contacts of a snapshot). Starts zeroed; its memory is reused from frame to frame. */
@@ -83,8 +84,8 @@ typedef struct TalusRows {
     int count;
 } TalusRows;
 
-/* Lists the bodies that a viewer may draw as balls of their radius: not planes, which have no extent, and not walls of
- * revolution, meshes and height fields, which would hide all that they contain. */
+/* Lists the bodies that a viewer may draw as balls of their (bounding) radius: not planes, whose radius is 0, and not
+ * walls of revolution, meshes and height fields, whose balls would hide all that they contain. */
 TalusStatus talus_rows_collect_bodies(TalusRows *rows, const TalusFramesHead *head,
                                       const TalusSnapshot *snapshot);
 void talus_rows_free(TalusRows *rows);

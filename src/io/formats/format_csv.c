@@ -1,5 +1,5 @@
-/* io/formats/format_csv.c - frames as tables: DIR/frames/bodies-000000.csv, contacts-000000.csv, and DIR/frames.csv
- * with a row per frame. All digits are written, so that reading gives the same doubles. */
+/* io/formats/format_csv.c - frames as tables: DIR/frames/bodies-000000.csv, contacts-000000.csv (if frames have all
+ * contacts), and DIR/frames.csv with a row per frame. Reals have 17 digits, so that reading gives the same doubles. */
 #include "io/formats/fields.h"
 #include "io/formats/formats.h"
 #include "io/formats/frame_files.h"
@@ -19,7 +19,7 @@ typedef struct Csv {
     TalusGrowing index;
     TalusRows rows;
     int count, synced; /* number of frames; number synced to the disk */
-    bool contacts;     /* true if frames have contacts */
+    bool contacts;     /* true if the last frame had a table of contacts */
 } Csv;
 
 /* ---- one table ---- */
@@ -87,8 +87,9 @@ static TalusStatus open_index(Csv *csv, TalusDir *dir, bool resume, double time)
 
 /* ---- the format ---- */
 
-/* Both tables of a frame have the same number. On resume, frames.csv gives the number of frames kept, or the list of
- * the checkpoint if that is larger (talus_frame_files_truncate). */
+/* The two tables of a frame have the same number in their names. On resume the frames kept are those with files in the
+ * checkpoint's list (talus_frame_files_truncate). If the checkpoint does not list frames.csv, or frames.csv has changed
+ * since, its rows up to `time` are counted too (talus_csv_truncate), and the larger number holds. */
 static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time)
 {
     Csv *csv = state;
@@ -96,11 +97,11 @@ static TalusStatus open_csv(void *state, TalusDir *dir, bool resume, double time
     TALUS_TRY(open_index(csv, dir, resume, time));
     TALUS_TRY(talus_frame_files_truncate(&csv->frames, "bodies", "csv", &csv->count));
     TALUS_TRY(talus_frame_files_truncate(&csv->frames, "contacts", "csv", &csv->count));
-    csv->synced = csv->count; /* synced before the checkpoint that lists them */
+    csv->synced = csv->count; /* the checkpoint was written after their sync */
     return TALUS_OK;
 }
 
-/* Prints the columns lo and hi of the period along each axis, empty for an axis without period. Returns the length. */
+/* Prints six columns, lo x y z and hi x y z of the period, empty for an axis without one. Returns the length. */
 static int print_period(const TalusPeriod *period, char *out, size_t capacity)
 {
     const double *side[2] = {&period->lo.x, &period->hi.x};

@@ -1,9 +1,9 @@
 /* io/formats/format_lammps.c - frames as one text dump in the format of LAMMPS, for OVITO: DIR/bodies.dump.
  *
  * Columns have the names that OVITO maps to its properties. c_orient[1..4] is a quaternion x y z w. c_shape[1..3] is
- * Aspherical Shape: half extents of a box; semi-axes of an ellipsoid; radius, radius and whole height of a cylinder,
- * a cone or the straight part of a capsule; zero for a sphere and for shapes that OVITO lacks. The type is the index
- * of the shape, from 1, because OVITO chooses what to draw per type. Other columns have the names of fields.c. */
+ * OVITO's Aspherical Shape: half extents of a box; semi-axes of an ellipsoid; radius, radius and whole height of a
+ * cylinder, a cone or the straight part of a capsule; zero for a sphere and for shapes that OVITO lacks. The type is
+ * the index of the shape + 1, because OVITO chooses what to draw per type. Other columns have the names of fields.c. */
 #include "base/memory.h"
 #include "geometry/bounds.h"
 #include "geometry/kinds.h"
@@ -45,7 +45,7 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 typedef struct Dump {
     TalusGrowing file;
     TalusRows rows;
-    const TalusField *field[COLUMNS]; /* of the current frame */
+    const TalusField *field[COLUMNS]; /* columns that the current frame has */
     int fields;
     size_t used;
     char buffer[BUFFER_BYTES];
@@ -81,7 +81,8 @@ static TalusStatus print(Dump *dump, const char *format, ...)
     return put(dump, text, (size_t)n);
 }
 
-/* Returns a box around the bodies, to which a viewer fits its window; along periodic axes, that of the period. */
+/* Returns the box of a frame, to which a viewer fits its window: along periodic axes lo and hi of the period, along the
+ * others the bounds of the bodies in the dump by their radii; 0 without bodies. */
 static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
                            const TalusSnapshot *snapshot)
 {
@@ -100,7 +101,7 @@ static TalusAabb bounds_of(const Dump *dump, const TalusFramesHead *head,
     return b;
 }
 
-/* Returns the boundary of the box along an axis: periodic or fixed. */
+/* Returns LAMMPS's code for the boundary of the box along an axis: periodic or fixed. */
 static const char *boundary(const TalusFramesHead *head, int axis)
 {
     return head->period.on[axis] ? "pp" : "ff";
@@ -166,7 +167,8 @@ static TalusStatus add_dump(void *state, const TalusFramesHead *head, const Talu
 
 /* ---- truncation ---- */
 
-/* Reads a line without its newline; false at the end of the file or if the newline is missing. */
+/* Reads a line without its newline and adds its length with the newline to *at. False at the end of the file or if the
+ * newline is missing, as in an incomplete or overlong line. */
 static bool next_line(FILE *file, char line[LINE_BYTES], int64_t *at)
 {
     if (!fgets(line, LINE_BYTES, file))
@@ -179,12 +181,13 @@ static bool next_line(FILE *file, char line[LINE_BYTES], int64_t *at)
     return true;
 }
 
+/* Reads the line `item`, which must be next, and then the line after it into `line`. */
 static bool expect(FILE *file, const char *item, char line[LINE_BYTES], int64_t *at)
 {
     return next_line(file, line, at) && strcmp(line, item) == 0 && next_line(file, line, at);
 }
 
-/* Skips one frame as write_header lays it out. False if its time is after `limit` or it is incomplete. */
+/* Skips one frame in the layout of add_dump and moves *at past it. False if it is incomplete or after time `limit`. */
 static bool skip_frame(FILE *file, double limit, int64_t *at)
 {
     char line[LINE_BYTES];
@@ -200,7 +203,7 @@ static bool skip_frame(FILE *file, double limit, int64_t *at)
     return true;
 }
 
-/* Sets *keep to the offset of the end of the last frame up to `time`. */
+/* Sets *keep to the offset of the end of the last whole frame up to `time`; 0 if there is none. */
 static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
 {
     FILE *file;
@@ -213,7 +216,8 @@ static TalusStatus measure(const Dump *dump, double time, int64_t *keep)
     return TALUS_OK;
 }
 
-/* Truncates to the length that the checkpoint lists, else by the times of the frames. */
+/* Truncates to the length that the resumed checkpoint lists. If it does not list the file, or the file has changed
+ * since, truncates after the last frame up to `time`. */
 static TalusStatus cut(Dump *dump, const TalusDir *dir, double time)
 {
     const TalusEntry *before = talus_dir_unchanged_entry(dir, DUMP_NAME);

@@ -1,12 +1,12 @@
 /* io/formats/format_vtkhdf.c - frames as one temporal VTKHDF file, DIR/bodies.vtkhdf, for ParaView 5.12 and later.
  *
- * Version 2.0 of the format, type PolyData, one part per frame. The points of all frames are consecutive in
- * extensible datasets, and Steps/... gives the start of each frame. A part of n cells has n + 1 entries in an
- * Offsets dataset; Steps/CellOffsets counts cells only, and readers add the index of the part.
+ * Version 2.0 of the format, type PolyData, one part per frame. The points of all frames are consecutive in extensible
+ * datasets, and Steps/... gives the start of each frame. A part of n cells has n + 1 entries in an Offsets dataset;
+ * Steps/CellOffsets counts cells only, and readers add the index of the part.
  *
- * Data are flushed to the file before NSteps counts them, so that a killed run leaves whole frames. A resumed run
- * copies the frames that it keeps into a new file by the same calls that wrote them. Because no times are stored and
- * every chunk is filled, the bytes equal those of an uninterrupted run. */
+ * Data are flushed to the file before the attribute NSteps counts them, so that a killed run leaves whole frames. A
+ * resumed run copies the frames that it keeps into a new file by the same calls that wrote them. Datasets have no time
+ * stamps, and unused rows of their chunks are 0; so the bytes equal those of an uninterrupted run. */
 #include "base/crc.h"
 #include "base/memory.h"
 #include "collide/period.h"
@@ -21,17 +21,17 @@
 #include <unistd.h>
 
 #define FILE_NAME "bodies.vtkhdf"
-#define FRESH_NAME FILE_NAME ".tmp" /* copy that a resumed run writes beside the old file */
+#define FRESH_NAME FILE_NAME ".tmp" /* new file of a resumed run, until it is renamed */
 #define ROOT "/VTKHDF"
 
 enum { TOPOLOGIES = 4, ROW_CHUNK = 4096, STEP_CHUNK = 256, PATH_BYTES = 96, FIELDS_MAX = 32 };
 
 static const char *const topologies[TOPOLOGIES] = {"Vertices", "Lines", "Polygons", "Strips"};
 
-/* The values of one frame in the types of the file, from a snapshot or from an older file. */
+/* The values of one frame in the types of the file, from a snapshot or from the file that a resumed run continues. */
 typedef struct Frame {
     double time;
-    hsize_t count;
+    hsize_t count; /* points, one per body */
     const TalusField *field[FIELDS_MAX];
     unsigned char *data[FIELDS_MAX];
     int fields;
@@ -42,14 +42,14 @@ typedef struct Hdf {
     char *path;
     hid_t file;
     int second_fd; /* second descriptor, to check that the name still leads to the file; -1: none */
-    uint32_t crc;  /* checksum of the frames */
-    int entry;     /* index in the list of `dir` */
-    hsize_t steps, points; /* written so far */
+    uint32_t crc;  /* checksum of the values of all frames (sum_frame) */
+    int entry;     /* index in the list of files of `dir` */
+    hsize_t steps, points; /* frames and points of all frames so far */
     TalusPeriod period;    /* from the first frame's head */
     TalusRows rows;
     Frame frame;
-    int64_t *ids;       /* 0, 1, 2, ...: values of Connectivity and Offsets */
-    H5E_auto2_t report; /* error output of the process, to be restored */
+    int64_t *ids;       /* [points of a frame + 1]: 0, 1, 2, ..., for Connectivity and Offsets */
+    H5E_auto2_t report; /* HDF5's error handler and its argument, restored on close */
     void *report_to;
 } Hdf;
 
@@ -69,7 +69,7 @@ static hid_t type_of(TalusFieldType type)
     }
 }
 
-/* Writes the path of a dataset with a row per body. */
+/* Writes the path of a field's dataset: Points for positions, PointData/NAME for others. */
 static void field_path(const TalusField *field, char path[PATH_BYTES])
 {
     if (strcmp(field->name, "position") == 0)
@@ -85,7 +85,7 @@ static size_t row_bytes(const TalusField *field)
 
 /* ---- creation ---- */
 
-/* Writes version and type of the file; readers expect the type as a string of fixed length without NUL. */
+/* Writes the attributes Version and Type; readers expect Type to be a string of fixed length without NUL. */
 static bool put_head(hid_t file)
 {
     static const char type_name[] = "PolyData";
@@ -99,7 +99,7 @@ static bool put_head(hid_t file)
     return ok;
 }
 
-/* Datasets that each kind of cell has, with the rows of their HDF5 chunks. */
+/* Datasets that each kind of cell has, with the number of rows in a chunk of the dataset. */
 static const struct {
     const char *name;
     hsize_t chunk;
@@ -158,7 +158,7 @@ static bool make_field(hid_t file, const TalusField *field)
     return talus_hdf_make_rows(file, path, H5T_STD_I64LE, 0, STEP_CHUNK);
 }
 
-/* Writes the period as attributes of the root, since readers ignore unknown attributes. */
+/* Writes the period, if there is one, as attributes of the root, since readers ignore unknown attributes there. */
 static bool put_period(hid_t file, const TalusPeriod *period)
 {
     TalusVec3 side[2];
@@ -169,7 +169,7 @@ static bool put_period(hid_t file, const TalusPeriod *period)
            talus_hdf_put_attribute(file, ROOT, "period_hi", H5T_IEEE_F64LE, 3, &side[1]);
 }
 
-/* Creates all datasets; fields and period are those of the first frame. */
+/* Creates all groups and datasets, empty, for fields and period of the first frame. */
 static TalusStatus make_all(Hdf *hdf)
 {
     bool ok =
@@ -204,7 +204,7 @@ static TalusStatus fill_ids(Hdf *hdf, size_t count)
     return TALUS_OK;
 }
 
-/* Appends the cells of a frame to topology i: a vertex per point to the first (Vertices), nothing to the others. */
+/* Appends the cells of a frame to topology i: a vertex per point if i is 0; else none, but a 0 in Offsets. */
 static bool append_topology(Hdf *hdf, int i)
 {
     char path[PATH_BYTES];
@@ -238,7 +238,7 @@ static bool append_fields(Hdf *hdf)
 
 static bool append_step(Hdf *hdf)
 {
-    /* Only vertices have cells. */
+    /* only vertices have cells, one per point */
     int64_t offsets[TOPOLOGIES] = {(int64_t)hdf->points, 0, 0, 0};
     return talus_hdf_append(hdf->file, ROOT "/Steps/Values", H5T_NATIVE_DOUBLE, 1,
                             &hdf->frame.time) &&
@@ -250,7 +250,7 @@ static bool append_step(Hdf *hdf)
                             offsets);
 }
 
-/* Returns `crc` continued over the values of a frame. */
+/* Returns `crc` continued over time, number of points and values of a frame. */
 static uint32_t sum_frame(uint32_t crc, const Frame *frame)
 {
     uint64_t count = frame->count;
@@ -301,6 +301,7 @@ static TalusStatus take_field(Frame *frame, int index, const TalusRows *rows,
     return TALUS_OK;
 }
 
+/* Sets the fields of the frame to those that the snapshot has; fails if an earlier frame of the file has others. */
 static TalusStatus choose_fields(Hdf *hdf, const TalusSnapshot *snapshot)
 {
     const TalusField *present[FIELDS_MAX];
@@ -383,7 +384,7 @@ static TalusStatus damaged(const Hdf *hdf)
                            "is not a sound file of frames; remove it to resume");
 }
 
-/* Reads the next frame of the old file: row hdf->steps, with its points from row hdf->points on. */
+/* Reads frame hdf->steps of the old file, whose points begin at row hdf->points, into hdf->frame. */
 static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
 {
     Frame *frame = &hdf->frame;
@@ -406,7 +407,7 @@ static TalusStatus read_frame(Hdf *hdf, hid_t old, double time)
     return TALUS_OK;
 }
 
-/* Counts a frame that was read and adds it to the checksum, without writing it. */
+/* Counts the frame in hdf->frame and adds it to the checksum, without writing it. */
 static TalusStatus skip_frame(Hdf *hdf)
 {
     hdf->crc = sum_frame(hdf->crc, &hdf->frame);
@@ -415,7 +416,8 @@ static TalusStatus skip_frame(Hdf *hdf)
     return TALUS_OK;
 }
 
-/* Reads the frames up to time `limit`, at most `limit_frames`, and calls `take` (append_frame, skip_frame) for each. */
+/* Reads the frames of the old file up to time `limit`, at most `limit_frames`, and calls `take` (append_frame or
+ * skip_frame) after each, which must advance hdf->steps and hdf->points. */
 static TalusStatus each_frame(Hdf *hdf, hid_t old, double limit, uint64_t limit_frames,
                               TalusStatus (*take)(Hdf *))
 {
@@ -447,7 +449,7 @@ static TalusStatus open_old(const Hdf *hdf, hid_t *old)
     return *old >= 0 ? TALUS_OK : damaged(hdf);
 }
 
-/* Copies the frames up to `time` to a new file and renames that over the old one; HDF5 goes on writing to the new. */
+/* Copies the frames up to `time` to a new file, which stays open as hdf->file, and renames it over the old one. */
 static TalusStatus continue_file(Hdf *hdf, double time)
 {
     hid_t old;
@@ -472,8 +474,8 @@ static void silence(Hdf *hdf)
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-/* HDF5 opens files by path only, so the path is checked before and after: it must lead to the open directory `dir`, and
- * to a regular file in it. */
+/* HDF5 opens files by path only, so that the path is checked before and after: it must lead to the open directory
+ * `dir`, and the name in it to a regular file or, before, to nothing. */
 static TalusStatus open_hdf(void *state, TalusDir *dir, bool resume, double time)
 {
     Hdf *hdf = state;

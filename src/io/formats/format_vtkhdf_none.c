@@ -1,4 +1,4 @@
-/* io/formats/format_vtkhdf_none.c - replaces format_vtkhdf.c in a build without HDF5. */
+/* io/formats/format_vtkhdf_none.c - replaces format_vtkhdf.c in a build without HDF5: can only remove its file. */
 #include "io/formats/formats.h"
 
 static TalusStatus remove_hdf(TalusDir *dir)

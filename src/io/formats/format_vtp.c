@@ -1,10 +1,10 @@
 /* io/formats/format_vtp.c - frames as .vtp files with .pvd collections, for ParaView and OVITO.
  *
  *   bodies    a point per body             contacts   a point per contact
- *   chains    a line per loaded contact: from centre to centre through the contact point
- *   shapes    surfaces of moving bodies that are not spheres, a file only while there are any
- *   walls     surfaces of fixed bodies that are not spheres, a file only when they change
- * and show_in_paraview.py, which shows them. */
+ *   chains    a line per contact with normal force > 0: from centre to centre through the contact point
+ *   shapes    surfaces of moving bodies that are not spheres; frames without any share an empty file
+ *   walls     surfaces of fixed bodies that are not spheres; frames share a file until a wall changes
+ * and show_in_paraview.py, which shows them. Contacts and chains are written only if the snapshot has them. */
 #include "base/memory.h"
 #include "collide/period.h"
 #include "io/file/file.h"
@@ -15,17 +15,17 @@
 
 #include <string.h>
 
-/* Tested with ParaView 5.11, in its window and by pvpython; tests/paraview.sh runs it. The file must not be called
+/* The script was tested with ParaView 5.11, in its window and by pvpython (tests/paraview.sh). It must not be called
  * paraview.py: Python would then import it in place of ParaView's own module. */
 #define SCRIPT_NAME "show_in_paraview.py"
 extern const char talus_paraview_script[]; /* the text of src/io/formats/show_in_paraview.py */
 
-/* Lines through the contacts that transmit force. */
+/* Lines through the contacts that transmit a normal force. */
 typedef struct Chains {
     TalusRows contact; /* contact of each line, its row in the snapshot */
-    TalusVec3 *point;
-    float *force;    /* N, for each point, because filters such as Tube scale by point data */
-    int32_t *offset; /* [line]: index after its last point */
+    TalusVec3 *point;  /* 2 or 3 per line */
+    float *force;      /* N, for each point, because filters such as Tube scale by point data */
+    int32_t *offset;   /* [line]: index after its last point */
     int points;
 } Chains;
 
@@ -35,7 +35,7 @@ typedef struct Vtp {
     TalusVtpSurface shape_surface, wall_surface;
     TalusRows rows;
     Chains chain;
-    uint64_t shapes_key, walls_key; /* keys of the last files; 0: none, or not to be repeated */
+    uint64_t shapes_key, walls_key; /* keys of the last files; 0: none, or not to be shown again */
 } Vtp;
 
 static const char *const series_names[] = {"bodies", "contacts", "chains", "shapes", "walls"};
@@ -58,7 +58,8 @@ static void write_vertices(TalusFile *file, int count)
     talus_file_print(file, "</Verts>\n");
 }
 
-/* Writes a point per row: the field `where` is its position, the other fields are its data. */
+/* Writes a point per row (rows NULL: all): the field `where` is its position, the other fields that the snapshot has
+ * are its data; ParaView colours by `scalars` at first. */
 static TalusStatus write_points(TalusFile *file, const char *scalars, const TalusFieldList *list,
                                 const char *where, const TalusFramesHead *head,
                                 const TalusSnapshot *snapshot, const int *rows, int count)
@@ -121,8 +122,9 @@ static void add_point(Chains *chain, TalusVec3 at, double force)
     chain->force[chain->points++] = (float)force;
 }
 
-/* Adds a line from centre to centre, through the contact point if known. At a fixed body, whose centre may be
- * anywhere, the line ends at the contact. Across a period it goes to the nearest image. */
+/* Adds a line from the centre of body a to that of b, through the contact point if the snapshot has all contacts
+ * (chains read from a file lack it). If b is fixed, its centre may be anywhere: the line ends at the contact point. In
+ * a periodic space the line goes to the nearest image of b. */
 static void add_chain(Chains *chain, const TalusFramesHead *head, const TalusSnapshot *snapshot,
                       int contact, double force)
 {
@@ -192,7 +194,7 @@ static void free_chains(Chains *chain)
 
 /* ---- surfaces ---- */
 
-enum { EMPTY_KEY = 1 }; /* key of a file without surfaces, which may be repeated */
+enum { EMPTY_KEY = 1 }; /* key of a file without surfaces, which later frames may show again */
 
 static TalusStatus add_surface(TalusSeries *series, TalusVtpSurface *surface, uint64_t key,
                                bool lasting, const TalusFramesHead *head,
@@ -227,7 +229,7 @@ static TalusStatus add_walls(Vtp *vtp, const TalusFramesHead *head, const TalusS
 
 /* ---- the format ---- */
 
-/* Writes the script, unless a resumed run still has it. It is the same in every run. */
+/* Writes the script, unless the resumed checkpoint lists it and it is unchanged: it is the same in every run. */
 static TalusStatus write_script(TalusDir *dir)
 {
     TalusFile *file;

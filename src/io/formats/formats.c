@@ -1,4 +1,4 @@
-/* io/formats/formats.c - the table of formats and functions common to its rows. */
+/* io/formats/formats.c - the table of formats, and the functions that call its rows. */
 #include "io/formats/formats.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@ static const TalusFormat *const table[] = {&talus_format_vtp, &talus_format_vtkh
 struct TalusFormatWriter {
     const TalusFormat *format;
     void *state;
-    TalusDir own; /* directory that the writer itself opened, by path */
+    TalusDir own; /* opened by the writer itself; stays closed if the caller gave a directory */
 };
 
 int talus_format_count(void)
@@ -49,7 +49,7 @@ static TalusStatus fail_unknown(const char *name)
                           names);
 }
 
-/* Finds a format; fails if this build lacks it. */
+/* Finds a format by name; fails if there is none or this build lacks its library. */
 static TalusStatus find_format(const char *name, const TalusFormat **out)
 {
     int index = talus_format_find(name);
@@ -74,7 +74,7 @@ static TalusStatus open_state(TalusFormatWriter *writer, TalusDir *dir, bool res
     TALUS_TRY(talus_alloc(&writer->state, 1, format->state_size, "writer of frames"));
     TalusStatus status = format->open(writer->state, dir, resume, time);
     if (status != TALUS_OK)
-        (void)format->close(writer->state); /* the failure of open is reported, not that of close */
+        (void)format->close(writer->state); /* reports the failure of open, not one of close */
     return status;
 }
 

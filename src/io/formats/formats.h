@@ -2,8 +2,8 @@
  *
  * A writer receives every frame of a run as (head, snapshot) and stores it in the run's directory. Its output depends
  * on the frames alone and can be truncated to an earlier time, so that a run that was stopped and resumed leaves the
- * same bytes as an uninterrupted one. Arrays missing from a snapshot are left out. docs/how-to/paraview.md describes
- * files and fields. */
+ * same bytes as an uninterrupted one. Fields whose arrays a snapshot lacks are not written. docs/how-to/paraview.md
+ * describes files and fields. */
 #ifndef TALUS_IO_FORMATS_FORMATS_H
 #define TALUS_IO_FORMATS_FORMATS_H
 
@@ -12,20 +12,20 @@
 #include <talus/frames.h>
 
 /* One row of the table. `state` is a zeroed struct of `state_size` bytes that lives as long as the writer. `close` is
- * called once after every `open`, even a failed one, and frees everything. */
+ * called once after every `open`, even a failed one, and frees everything but the struct. */
 typedef struct TalusFormat {
     const char *name;
-    const char *missing; /* library that this build lacks: nothing below is called; NULL: none */
-    unsigned fields;     /* TalusSnapshotField bits that snapshots should hold */
+    const char *missing; /* library that this build lacks: only `remove` is called; NULL: none */
+    unsigned fields;     /* TalusSnapshotField bits that snapshots should have */
     size_t state_size;
-    /* Starts the files in `dir`, or with `resume` drops frames after `time`. `dir` outlives the writer. */
+    /* Starts anew in `dir`, which outlives the writer; with `resume` keeps existing frames up to `time`. */
     TalusStatus (*open)(void *state, TalusDir *dir, bool resume, double time);
     TalusStatus (*add)(void *state, const TalusFramesHead *head, const TalusSnapshot *snapshot);
     TalusStatus (*sync)(void *state);
     TalusStatus (*close)(void *state);
     TalusStatus (*remove)(TalusDir *dir);
-    /* For formats that list their file as TALUS_ENTRY_FRAMES: sets *crc to the checksum of the first entry->size
-     * frames, to compare with entry->crc. Fails if the file has fewer valid frames. NULL for other formats. */
+    /* For formats whose entry in the list of files is TALUS_ENTRY_FRAMES, with a number of frames as size: sets *crc to
+     * the checksum of the first entry->size frames. Fails if the file has fewer valid ones. NULL for other formats. */
     TalusStatus (*checksum)(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 } TalusFormat;
 
@@ -39,13 +39,13 @@ int talus_format_find(const char *name);
 typedef struct TalusFormatWriter TalusFormatWriter;
 
 /* Starts the format's files in `dir`, replacing earlier ones. With `resume` continues them and drops frames after
- * `time`. An unknown name fails with a list of the known ones. */
+ * `time`. Fails for an unknown name, with a list of the known ones, and for a format that this build lacks. */
 TalusStatus talus_format_open(const char *name, const char *dir, bool resume, double time,
                               TalusFormatWriter **out);
 /* The same in an open directory, which must outlive the writer. */
 TalusStatus talus_format_open_in(const char *name, TalusDir *dir, bool resume, double time,
                                  TalusFormatWriter **out);
-/* Returns the TalusSnapshotField bits that snapshots must hold for a complete file. */
+/* Returns the TalusSnapshotField bits that snapshots must have for a complete file. */
 unsigned talus_format_fields(const TalusFormatWriter *writer);
 TalusStatus talus_format_add(TalusFormatWriter *writer, const TalusFramesHead *head,
                              const TalusSnapshot *snapshot);
@@ -56,15 +56,15 @@ TalusStatus talus_format_close(TalusFormatWriter *writer);
 
 /* Removes the files of earlier runs from `dir`, for every format, also those that this build lacks. */
 TalusStatus talus_format_remove_all(TalusDir *dir);
-/* Calls `checksum` of the format that wrote the file of an entry. */
+/* Calls `checksum` of the one format that has it (vtkhdf). Fails in a build without HDF5. */
 TalusStatus talus_format_checksum(const TalusDir *dir, const TalusEntry *entry, uint32_t *crc);
 
 /* The rows of the table, each defined in its own file. */
 extern const TalusFormat talus_format_vtp, talus_format_vtkhdf, talus_format_lammps,
     talus_format_csv;
 
-/* Keeps HDF5 from cleaning up when the program exits; call it before anything else. A file that could not be flushed to
- * a full disk is still open then, and HDF5 1.10 would crash on it; all others are closed. */
+/* Keeps HDF5 from cleaning up when the program exits; call it before any other use of HDF5. At exit, a file that could
+ * not be flushed to a full disk is still open, and HDF5 1.10 would crash on it; all others have been closed. */
 void talus_hdf5_skip_exit(void);
 
 #endif

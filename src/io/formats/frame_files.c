@@ -1,7 +1,7 @@
 /* io/formats/frame_files.c - names of frame files; collections that grow in place and can be truncated.
  *
- * One write replaces the closing tags of a collection by the next entry and the closing tags. So the cost per frame
- * does not grow with the run, and a reader always finds complete XML. */
+ * One write replaces the closing tags of a collection by the next entry and the closing tags again. So the cost per
+ * frame does not grow with the run, and a reader always finds complete XML. */
 #include "io/formats/frame_files.h"
 
 #include "base/memory.h"
@@ -44,7 +44,7 @@ TalusStatus talus_frame_files_sync(const TalusDir *frames, const char *name, con
     return talus_dir_sync(frames);
 }
 
-/* Returns the number in "NAME-NUMBER.EXT", or -1 for any other file. */
+/* Returns the number in "NAME-NUMBER.EXT", which has at least six digits; -1 for any other file name. */
 static int number_of(const char *file, const char *name, const char *extension)
 {
     size_t length = strlen(name);
@@ -58,7 +58,8 @@ static int number_of(const char *file, const char *name, const char *extension)
     return *end == '.' && strcmp(end + 1, extension) == 0 ? (int)number : -1;
 }
 
-/* Adds a file of an earlier part of the run to the list. Reads it only if the checkpoint does not list it. */
+/* Adds a file of an earlier part of the run to the directory's list. Reads it for its checksum only if the resumed
+ * checkpoint does not list it or it has changed since. */
 static TalusStatus enter(TalusDir *frames, const char *file)
 {
     int fd;
@@ -73,7 +74,7 @@ static TalusStatus enter(TalusDir *frames, const char *file)
     return status == TALUS_OK ? talus_dir_enter(frames, file, entry, NULL) : status;
 }
 
-/* Removes the files of that name from number `count` on and adds the others to the directory's list. */
+/* Removes the files of that name from number `count` on; adds those below to the directory's list if it keeps one. */
 static TalusStatus cut_listed(DIR *listing, TalusDir *frames, const char *name,
                               const char *extension, int count)
 {
@@ -137,7 +138,7 @@ TalusStatus talus_frame_files_remove(const TalusDir *dir, const char *name, cons
 
 /* ---- collections ---- */
 
-/* Returns the number of the file that an entry names, -1 if it is not a file of the series. */
+/* Returns the number of the file that the entry at `entry` names, -1 if it is not a file of the series. */
 static int entry_file(const char *series, const char *entry)
 {
     static const char mark[] = "file=\"" TALUS_FRAMES_FOLDER "/";
@@ -151,9 +152,9 @@ static int entry_file(const char *series, const char *entry)
     return number_of(file, series, "vtp");
 }
 
-/* Counts the frames and files of a collection up to the time `limit`; *bytes is the offset of the end of their entries.
- * Ignores an incomplete last entry, from a system crash. Fails at an entry that is no file of the series, because the
- * number of files is then unknown. */
+/* Sets count and files of the series from the entries of a collection up to the time `limit`; *bytes is the offset of
+ * the end of these entries. Ignores an incomplete last entry, from a system crash. Fails at an entry that is no file of
+ * the series, because the number of the next file is then unknown. */
 static TalusStatus count_entries(TalusSeries *series, const char *text, double limit, size_t *bytes)
 {
     const char *line = strstr(text, PVD_MARK);
@@ -186,7 +187,7 @@ static TalusStatus shorten(TalusSeries *series, const char *name, size_t bytes)
     return talus_growing_truncate_closed(&series->list, bytes, PVD_TAIL);
 }
 
-/* Truncates the collection to the frames up to `time`, or removes it if none is left. */
+/* Truncates the collection to the frames up to `time`, or removes it if none is left; sets count and files. */
 static TalusStatus cut(TalusSeries *series, double time)
 {
     char name[TALUS_FRAME_NAME_BYTES], *text;
@@ -211,7 +212,7 @@ TalusStatus talus_series_open(TalusSeries *series, TalusDir *dir, TalusDir *fram
     else
         TALUS_TRY(talus_series_remove(dir, name));
     TALUS_TRY(talus_frame_files_truncate(frames, name, "vtp", &series->files));
-    series->synced = series->files; /* synced before the checkpoint that lists them */
+    series->synced = series->files; /* the checkpoint was written after their sync */
     return TALUS_OK;
 }
 
@@ -222,6 +223,7 @@ TalusStatus talus_series_create(const TalusSeries *series, TalusFile **file)
     return talus_dir_create_file(series->frames, name, file);
 }
 
+/* Appends the entry of a frame that shows file number `file`. Creates the collection at the first frame. */
 static TalusStatus enter_frame(TalusSeries *series, double time, int file)
 {
     char text[ENTRY_BYTES], name[TALUS_FRAME_NAME_BYTES];

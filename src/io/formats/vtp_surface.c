@@ -1,4 +1,4 @@
-/* io/formats/vtp_surface.c - meshes of bodies and the file with all of them. */
+/* io/formats/vtp_surface.c - meshes of bodies that are not spheres, and the .vtp file with all of them. */
 #include "io/formats/vtp_surface.h"
 
 #include "base/hash.h"
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-enum { SHAPE_SEGMENTS = 32 }; /* around a moving cylinder: few, since there may be many bodies */
-static const double margin = 0.25; /* around the bounds that clip planes, times the widest extent */
+enum { SHAPE_SEGMENTS = 32 };      /* of a circle on moving bodies: few, as bodies may be many */
+static const double margin = 0.25; /* around the bounds that clip planes, per widest extent */
 
 /* ---- parts ---- */
 
@@ -71,7 +71,7 @@ TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFrames
     return TALUS_OK;
 }
 
-/* ---- walls: one mesh each, because a plane depends on the others ---- */
+/* ---- walls: one mesh each, because planes clip each other ---- */
 
 static bool is_wall(const TalusFramesHead *head, const TalusSnapshot *snapshot, int row)
 {
@@ -83,7 +83,8 @@ static TalusVec3 cube(double half)
     return talus_vec3(half, half, half);
 }
 
-/* Returns the bounds of all bodies plus the margin; a plane counts as the point at its position. */
+/* Returns the bounds of all bodies, by their radii, plus the margin (1 m if they have no extent). A plane, of radius 0,
+ * counts as the point at its position. */
 static TalusAabb bounds_of(const TalusSnapshot *snapshot)
 {
     TalusAabb bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -162,6 +163,7 @@ uint64_t talus_walls_key(const TalusFramesHead *head, const TalusSnapshot *snaps
 
 /* ---- the file ---- */
 
+/* Sets the numbers of points and triangles of all parts, and surface->rows to the body of each triangle. */
 static TalusStatus count_all(TalusVtpSurface *surface, TalusVtpCounts *counts)
 {
     int64_t points = 0, triangles = 0;
@@ -209,7 +211,7 @@ static void write_vectors(TalusFile *file, const TalusVtpSurface *surface,
 
 static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int count)
 {
-    int first = 0; /* first vertex of the part */
+    int first = 0; /* index in the file of the part's first vertex */
     talus_file_print(file, "<Polys>\n");
     TalusBase64 stream =
         talus_vtp_array(file, TALUS_FIELD_I32, "connectivity", 1, 3 * (size_t)count);
@@ -227,7 +229,8 @@ static void write_triangles(TalusFile *file, const TalusVtpSurface *surface, int
     talus_file_print(file, "</Polys>\n");
 }
 
-/* True if a field is written with surfaces. Position, orientation and radius are not: the surface shows them. */
+/* True if a field is written with surfaces: those of the snapshot, with `lasting` only constant ones. Position,
+ * orientation and radius are not written: the surface shows them. */
 static bool is_wanted(const TalusField *field, const TalusSnapshot *snapshot, bool lasting)
 {
     size_t at = field->offset;

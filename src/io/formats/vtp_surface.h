@@ -9,7 +9,7 @@
 /* A mesh and the body that it belongs to. */
 typedef struct TalusSurfacePart {
     int mesh, row; /* index of the mesh; row of the body in the snapshot */
-    bool placed;   /* true: the mesh is in the world frame; false: in that of the body */
+    bool placed;   /* true: vertices are in the world frame; false: in the body's */
 } TalusSurfacePart;
 
 /* Surfaces collected for one file. Starts zeroed; its memory is reused from frame to frame. */
@@ -21,21 +21,21 @@ typedef struct TalusVtpSurface {
     TalusRows rows; /* body of each triangle */
 } TalusVtpSurface;
 
-/* Collects the moving bodies that are not spheres. */
+/* Collects the moving bodies that are not spheres. Meshes are kept by index of the shape for later frames. */
 TalusStatus talus_vtp_collect_shapes(TalusVtpSurface *surface, const TalusFramesHead *head,
                                      const TalusSnapshot *snapshot);
-/* Collects the fixed bodies that are not spheres. Planes are clipped to the bounds of the bodies, enlarged by a
- * quarter on all sides, and by the other planes. */
+/* Collects the fixed bodies that are not spheres. Planes are clipped by the other planes and to the bounds of the
+ * bodies, enlarged on all sides by a quarter of their widest extent. */
 TalusStatus talus_vtp_collect_walls(TalusVtpSurface *surface, const TalusFramesHead *head,
                                     const TalusSnapshot *snapshot);
-/* Writes the collected surfaces of this snapshot to `file` and commits it; `key` as for talus_vtp_begin. With
- * `lasting` only constant fields are written. */
+/* Writes the collected surfaces of this snapshot to `file` and commits it, unsynced; abandons it on failure. `key` as
+ * for talus_vtp_begin. With `lasting`, only fields that are constant during a body's life are written. */
 TalusStatus talus_vtp_write_surface(TalusVtpSurface *surface, TalusFile *file,
                                     const TalusFramesHead *head, const TalusSnapshot *snapshot,
                                     uint64_t key, bool lasting);
 void talus_vtp_surface_free(TalusVtpSurface *surface);
 
-/* Returns a hash that changes whenever walls are added, removed or moved; never 0. */
+/* Returns a hash of ids, shapes and poses of the fixed bodies that are not spheres; never 0. */
 uint64_t talus_walls_key(const TalusFramesHead *head, const TalusSnapshot *snapshot);
 
 #endif

@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    CHUNK_BYTES = 12288,
-    FILE_LIMIT = INT_MAX
-}; /* whole base64 groups; much larger than any key */
+/* CHUNK_BYTES: values that are encoded at a time. FILE_LIMIT: largest file that talus_vtp_key reads. */
+enum { CHUNK_BYTES = 12288, FILE_LIMIT = INT_MAX };
 
 #define KEY_MARK "<DataArray type=\"UInt64\" Name=\"key\" NumberOfTuples=\"1\" format=\"ascii\">"
 

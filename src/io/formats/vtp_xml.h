@@ -1,4 +1,4 @@
-/* io/formats/vtp_xml.h - the parts of a VTK PolyData file (.vtp).
+/* io/formats/vtp_xml.h - writes the parts of a VTK PolyData file (.vtp).
  *
  * Data is inline base64, uncompressed: ParaView 5.11 as Debian builds it cannot read appended data, and OVITO needs
  * inline data with NumberOfVerts = NumberOfPoints. Each array is one base64 stream of its byte count (UInt64) and its
@@ -10,20 +10,22 @@
 #include "io/formats/fields.h"
 #include "io/text/base64.h"
 
-/* Numbers of points and cells of a file. Its sections are written in the order PointData, CellData, Points, cells. */
+/* Numbers of points and cells of a file. After talus_vtp_begin the caller writes the sections PointData, CellData,
+ * Points and cells (Verts, Lines, Polys), in this order. */
 typedef struct TalusVtpCounts {
     int points, verts, lines, polys;
 } TalusVtpCounts;
 
-/* Writes the start of a file. `key`, a hash to recognise the content, is stored as field data "key"; 0: none. The
- * period of `head` is stored as "period_lo" and "period_hi", which are equal along an axis without period. */
+/* Writes the start of a file. `key`, a hash to recognise the content, is stored as field data "key"; 0: none. If space
+ * is periodic, "period_lo" and "period_hi" are stored too, both 0 along an axis without period. */
 void talus_vtp_begin(TalusFile *file, const TalusFramesHead *head, double time, uint64_t key,
                      TalusVtpCounts counts);
 void talus_vtp_end(TalusFile *file);
 /* Reads the key of a file written by talus_vtp_begin; 0 if it has none. */
 TalusStatus talus_vtp_key(const TalusDir *dir, const char *name, uint64_t *key);
 
-/* Begins an array. The caller puts its bytes into the stream returned, then calls talus_vtp_array_end. */
+/* Begins an array of `tuples` x `components` values. The caller puts exactly their bytes into the stream returned, then
+ * calls talus_vtp_array_end. */
 TalusBase64 talus_vtp_array(TalusFile *file, TalusFieldType type, const char *name, int components,
                             size_t tuples);
 void talus_vtp_array_end(TalusBase64 *stream);
@@ -32,10 +34,10 @@ void talus_vtp_array_end(TalusBase64 *stream);
 void talus_vtp_field(TalusFile *file, const TalusField *field, const char *name,
                      const TalusFramesHead *head, const TalusSnapshot *snapshot, const int *rows,
                      int count);
-/* Writes an array of numbers as stored in memory. */
+/* Writes an array of `tuples` x `components` numbers, which are in memory in this type. */
 void talus_vtp_values(TalusFile *file, TalusFieldType type, const char *name, int components,
                       const void *values, size_t tuples);
-/* Writes an array of the `count` integers first, first + stride, first + 2 stride, ... */
+/* Writes an array of the `count` 32-bit integers first, first + stride, first + 2 stride, ... */
 void talus_vtp_sequence(TalusFile *file, const char *name, int first, int stride, int count);
 
 #endif

@@ -1,5 +1,5 @@
 /* io/frames/frames.h - the parts of a frames file (docs/reference/frames.md): chunks, arrays of numbers, quantised
- * frames, and heads (HEAD chunks: shapes and materials). frames_write.c and frames_read.c combine them. */
+ * frames, and heads (HEAD chunks: shapes, materials, grid). frames_write.c and frames_read.c combine them. */
 #ifndef TALUS_IO_FRAMES_FRAMES_H
 #define TALUS_IO_FRAMES_FRAMES_H
 
@@ -17,12 +17,12 @@
 #define TALUS_FRAMES_END "TALUSEND"
 
 enum {
-    TALUS_FRAMES_VERSION = 3,    /* version 1 has no figures in heads; 1 and 2 have slots for ids */
-    TALUS_FRAMES_KEY_EVERY = 16, /* a key frame at least every so many frames */
-    TALUS_FRAMES_PER_BYTE = 8,   /* a reader refuses more bodies and chains per byte of payload */
+    TALUS_FRAMES_VERSION = 3,    /* 1 has no figures in heads; 1 and 2 have slots in place of ids */
+    TALUS_FRAMES_KEY_EVERY = 16, /* at least frames 0, 16, 32, ... of a file are key frames */
+    TALUS_FRAMES_PER_BYTE = 8,   /* readers refuse more bodies and chains per byte of payload */
     TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */
     TALUS_FRAMES_HEAD_MAX = 1 << 28,      /* maximum bytes of a HEAD */
-    TALUS_FIGURE_PER_BYTE = 8, /* as above, for vertices, triangles and edges of a HEAD */
+    TALUS_FIGURE_PER_BYTE = 8, /* the same for vertices, triangles, edges and pieces of a HEAD */
     TALUS_FRAMES_COUNT_MAX =
         INT32_MAX / 4 /* maximum of bodies or chains: an int must count 4 numbers per body */
 };
@@ -45,7 +45,7 @@ typedef struct TalusFileHead {
     uint32_t version, zero;
 } TalusFileHead;
 
-/* Header of a chunk: a HEAD, a frame or the index. */
+/* Header of a chunk: a HEAD, a frame or the index. time, step and flags are 0 unless it is a frame. */
 typedef struct TalusChunk {
     uint32_t magic, kind;
     uint64_t size; /* bytes of the payload, without padding */
@@ -54,7 +54,8 @@ typedef struct TalusChunk {
     uint32_t flags, crc; /* crc: talus_chunk_crc */
 } TalusChunk;
 
-/* Start of a frame's payload: numbers of bodies, of all contacts (those that are chains and others) and of arrays. */
+/* Start of a frame's payload: numbers of bodies, of all contacts of the step (chains, which the frame stores, and the
+ * others, which it does not) and of arrays. */
 typedef struct TalusFrameHead {
     uint32_t bodies, contacts, arrays, zero;
 } TalusFrameHead;
@@ -92,8 +93,9 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
 
 /* Kinds of arrays, numbered from 1 in this order, with their names for messages. POINT to PIECE are figures in a HEAD,
  * the others are in frames. NUMBER has the ids of bodies; versions 1 and 2 have INDEX (slot) and GENERATION instead.
- * Chains are contacts with more than the mean normal force: CHAIN_A has the rows of their first bodies, CHAIN_B rows of
- * the second minus the first; CHAIN_POINT has contact points, only for chains at a fixed body. */
+ * Chains are contacts whose normal force exceeds the mean over loaded contacts. CHAIN_A has the row of the first body
+ * in the frame, CHAIN_B the row of the second minus that of the first, CHAIN_POINT the contact point minus the position
+ * of the first body, in grid steps, only for chains whose second body is fixed. */
 #define TALUS_ARRAY_TABLE(ROW)      \
     ROW(INDEX, "index")             \
     ROW(GENERATION, "generation")   \
@@ -128,11 +130,11 @@ enum { TALUS_CODING_STORED, TALUS_CODING_ZLIB };
 typedef enum TalusPrediction {
     TALUS_PREDICT_NONE,  /* values themselves are stored */
     TALUS_PREDICT_TUPLE, /* differences from the previous tuple */
-    TALUS_PREDICT_BODY,  /* differences from the same body in the previous frame */
-    TALUS_PREDICT_BEST   /* NONE or TUPLE, whichever deflates better; never in a file */
+    TALUS_PREDICT_BODY,  /* differences from the same body in the previous frame, from 0 if new */
+    TALUS_PREDICT_BEST   /* for a packer: NONE or TUPLE, whichever is shorter; never in a file */
 } TalusPrediction;
 
-/* Start of an array. name: TALUS_ARRAY_*; width: bytes per number; bytes: size of the data in the file. */
+/* Start of an array. name: TALUS_ARRAY_*; width: bytes per number; bytes: size of the data in the chunk. */
 typedef struct TalusArrayHead {
     uint8_t name, type, components, prediction, width, coding;
     uint16_t zero;
@@ -150,8 +152,8 @@ typedef struct TalusPacked {
     bool alternative; /* same values as the entry before, other prediction: the shorter is used */
     bool thorough;    /* copy of the packer's */
     unsigned char *plane; /* [size] */
-    unsigned char *data;  /* [used], deflated */
-    size_t size, used;
+    unsigned char *data;  /* [used], deflated planes; unused if head.coding is STORED */
+    size_t size, used;    /* used: bytes for the chunk; equal to `size` if stored */
     TalusStatus status;
 } TalusPacked;
 
@@ -163,7 +165,7 @@ typedef struct TalusPacker {
     unsigned char *bytes;
     size_t size;
     uint32_t arrays;
-    uint32_t *code;                       /* values to be split into planes */
+    uint32_t *code; /* codes of the array being added: zigzag differences or float bits */
     TalusPacked packed[2 * TALUS_ARRAYS]; /* memory is reused from frame to frame */
     int packed_count;
 } TalusPacker;
@@ -171,10 +173,10 @@ typedef struct TalusPacker {
 void talus_packer_clear(TalusPacker *packer);
 /* Appends bytes; NULL appends zeros. */
 TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size);
-/* Deflates the arrays added since the last call and appends them in order. */
+/* Deflates the arrays added since the last call and appends them in order; of two alternatives the shorter. */
 TalusStatus talus_pack_arrays(TalusPacker *packer);
 /* Add an array with a copy of its values; one without tuples is omitted. `guess` has the values that TALUS_PREDICT_BODY
- * subtracts; NULL for other predictions. */
+ * subtracts; other predictions ignore it. Call talus_pack_arrays to append. */
 TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, int tuples,
                                 TalusPrediction prediction, const int32_t *value,
                                 const int32_t *guess);
@@ -189,7 +191,7 @@ typedef struct TalusArrayView {
     const unsigned char *data;
 } TalusArrayView;
 
-/* A payload being read: its head and its arrays by name. */
+/* A payload being read: its head (unused for a HEAD chunk), its arrays by name, and work space. */
 typedef struct TalusUnpacker {
     TalusFrameHead head;
     TalusArrayView array[TALUS_ARRAYS];
@@ -200,9 +202,11 @@ typedef struct TalusUnpacker {
 void talus_unpacker_clear(TalusUnpacker *unpacker);
 /* Checks the frame's head and locates its arrays. */
 TalusStatus talus_unpack_table(TalusUnpacker *unpacker, const unsigned char *payload, size_t size);
-/* Locates consecutive arrays up to the end or up to zeros. */
+/* Locates consecutive arrays up to the end of `bytes` or to a byte 0 in place of an array's name. */
 TalusStatus talus_unpack_views(TalusUnpacker *unpacker, const unsigned char *bytes, size_t size);
-/* Read an array into `value`. Fail unless it has exactly `tuples` tuples; 0 always succeeds. `guess` as for packing. */
+/* Read an array into `value`. Fail unless it has exactly `tuples` tuples (a missing array has 0) of this type and
+ * number of components; also if a float is not finite. `guess` has the values that TALUS_PREDICT_BODY adds; NULL: such
+ * an array is refused. */
 TalusStatus talus_unpack_integers(TalusUnpacker *unpacker, int name, int components, int tuples,
                                   const int32_t *guess, int32_t *value);
 TalusStatus talus_unpack_bfloat16(TalusUnpacker *unpacker, int name, int components, int tuples,
@@ -210,26 +214,27 @@ TalusStatus talus_unpack_bfloat16(TalusUnpacker *unpacker, int name, int compone
 TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int components, int tuples,
                                 float *value);
 
-/* Returns the upper 16 bits of a float (bfloat16), rounded to nearest even with the lowest `drop` bits zero. */
+/* Returns the value as bfloat16, the upper 16 bits of a float: rounded to nearest even at bit `drop`, the bits below it
+ * zero. Values beyond +-3e38 are clamped, so that the result is finite. */
 uint16_t talus_to_bfloat16(double value, int drop);
 double talus_from_bfloat16(uint16_t half);
 
 enum { TALUS_BFLOAT16_DROPPED_LEAN = 4 }; /* mantissa bits dropped in lean frames; 3 remain */
 
-/* ---- snapshots: snapshot.c ---- */
+/* ---- snapshots: io/run/snapshot.c ---- */
 
-/* Allocates the arrays of these fields for so many bodies and contacts; their values are not set. */
+/* Allocates the arrays of these TalusSnapshotField bits for so many bodies and contacts; values are not set. */
 TalusStatus talus_snapshot_resize(TalusSnapshot *snapshot, unsigned fields, int bodies,
                                   int contacts);
 
 /* ---- quantised frames: frames_state.c ---- */
 
-/* A frame in the integers of the file; the next frame stores differences from it. */
+/* A frame with the values that the file stores; the next frame stores differences from it. */
 typedef struct TalusFrameState {
     int count; /* bodies */
     TalusBodyId *id;
     int32_t (*position)[3];    /* in steps of the grid of the head */
-    int16_t (*orientation)[4]; /* quaternion; not set for spheres */
+    int16_t (*orientation)[4]; /* quaternion w x y z times 32767; 0 for spheres */
     float *radius;
     int32_t *shape, *material, *tag;
     uint8_t *fixed, *layer;
@@ -239,14 +244,16 @@ typedef struct TalusFrameState {
 /* Sets the number of bodies; the arrays are not filled. */
 TalusStatus talus_frame_state_resize(TalusFrameState *state, int count);
 void talus_frame_state_clear(TalusFrameState *state);
-/* Returns the largest number of a body's id; bodies of later frames with larger numbers are new. */
+/* Returns the largest id number of a body, 0 without bodies; in the next frame, bodies with larger numbers are new. */
 uint64_t talus_frame_largest_number(const TalusFrameState *state);
-/* Finds body `id` in the previous frame: *match is its row, -1 if its number is above `newest`, so that it is new.
- * Bodies keep their order, so the search starts at *row, which moves past the body found. False if it is not found. */
+/* Finds body `id` in the previous frame: sets *match to its row, or to -1 if its number is above `newest`, the largest
+ * of that frame, so that it is new. Bodies keep their order, so the search starts at *row, which moves past the body
+ * found. Returns false, with *match = -1, if an old body is not found. `before` may be NULL if newest is 0. */
 bool talus_frame_match_body(const TalusFrameState *before, uint64_t newest, TalusBodyId id,
                             int *row, int32_t *match);
 /* Returns the prediction of the number of body i, from which the file stores the difference: the number of the body in
- * `row` of the previous frame; past its end, or in a key frame (before NULL), that of body i - 1. */
+ * `row` of the previous frame, the row after the last match; past its end, or in a key frame (before NULL), the number
+ * of body i - 1 of this frame; 0 for i = 0. */
 uint64_t talus_frame_predict_number(const TalusFrameState *before, int row, const TalusBodyId *id,
                                     int i);
 
@@ -257,14 +264,14 @@ static inline TalusVec3 talus_head_grid_point(const TalusFramesHead *head, const
                       head->origin.z + head->quantum * q[2]);
 }
 
-/* Returns the TalusSnapshotField bits that frames store; lean frames have speeds only and no chains. */
+/* Returns the TalusSnapshotField bits that frames store; lean frames have speeds instead of velocities, no chains. */
 static inline unsigned talus_frame_fields(bool lean)
 {
     return TALUS_SNAPSHOT_FORCE |
            (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
 }
 
-/* True for spheres, whose orientation files do not store. */
+/* True if shape `shape` of the head is a sphere; files store no orientation for its bodies. */
 static inline bool talus_head_shape_is_sphere(const TalusFramesHead *head, int shape)
 {
     return head->shapes[shape].kind == TALUS_SHAPE_SPHERE;
@@ -276,25 +283,27 @@ static inline bool talus_head_shape_is_sphere(const TalusFramesHead *head, int s
 typedef struct TalusHeadStore {
     TalusFramesHead head;
     TalusArena arena;
-    TalusFigure *figure; /* [head.shape_count]: triangles to draw each shape by; NULL: none */
+    TalusFigure *figure; /* [head.shape_count]: triangles of each shape, from a file; NULL: none */
 } TalusHeadStore;
 
-/* Fills a head from a world: shapes, materials, gravity, periods, step. `def` (may be NULL) gives title and scene.
- * `first`, the first frame (may be NULL), gives radius and floor. Quantum is 0: positions are not on a grid. */
+/* Fills a head from a world: shapes, materials, gravity, periods, step. `def` (NULL: "") gives title and scene.
+ * `first`, the first frame, gives radius, origin and floor; NULL: 0, 0 and NAN. Quantum is 0, as there is no grid. */
 TalusStatus talus_frames_head_of_world(const TalusWorld *world, const TalusFramesDef *def,
                                        const TalusSnapshot *first, TalusHeadStore *out);
 void talus_frames_head_clear(TalusHeadStore *store);
-/* Makes a deep copy; `out` is cleared first and must not own what `head` points to. */
+/* Makes a deep copy, without figures; `out` is cleared first and must not own what `head` points to. */
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out);
-/* True if two heads have equal shapes, materials, gravity, periods and step. */
+/* True if two heads have equal shapes, materials, gravity, periods and step; the rest, as the grid, may differ. */
 bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b);
-/* Sets the typical radius, the grid (quantum and origin) and the floor from the bodies of the first frame. */
+/* Sets the typical radius, the grid (quantum and origin) and the floor from the bodies of the first frame. Uses gravity
+ * and `lean` of the head. */
 TalusStatus talus_frames_head_measure(TalusFramesHead *head, const TalusSnapshot *first);
 /* Returns the direction against gravity; +z without gravity. */
 TalusVec3 talus_frames_up_direction(const TalusFramesHead *head);
 
 /* Append a HEAD chunk of this file version; read a head from the payload of a chunk. `source` is for messages. The
- * payload is JSON; since version 2, 1 to 8 zeros, up to a multiple of 8 bytes, and the arrays of the figures follow. */
+ * payload is JSON; since version 2, 1 to 8 zeros, up to a multiple of 8 bytes, and the arrays of the figures follow.
+ * Figures that `head` lacks are made; a payload of version 1 gives a head without figures. */
 TalusStatus talus_frames_head_pack(TalusPacker *packer, const TalusFramesHead *head, int version);
 TalusStatus talus_frames_head_read(const char *payload, size_t size, const char *source,
                                    TalusHeadStore *out);
@@ -305,47 +314,49 @@ TalusStatus talus_frames_head_read(const char *payload, size_t size, const char 
 TalusStatus talus_head_make_figures(const TalusFramesHead *head, TalusFigure **out);
 void talus_head_free_figures(TalusFigure **figure, int count);
 
-/* Adds the arrays of the figures to a chunk. */
+/* Appends the arrays of the figures to a chunk. */
 TalusStatus talus_head_pack_figures(TalusPacker *packer, const TalusFigure *figure, int count);
 /* Returns the number of zeros to append to a payload of `size` bytes, so that the numbers of these figures are within
  * the limit TALUS_FIGURE_PER_BYTE of readers. */
 size_t talus_head_padding(const TalusFigure *figure, int count, size_t size);
 
-/* Payload of a HEAD: JSON, then arrays from `arrays_at` on. */
+/* Payload of a HEAD: JSON, then arrays from byte `arrays_at` on. */
 typedef struct TalusHeadPayload {
     const char *source; /* for messages */
     const unsigned char *bytes;
     size_t size, arrays_at;
 } TalusHeadPayload;
 
-/* Reads the figures of all shapes: kinds and sizes from the JSON, numbers from the arrays of the payload. */
+/* Reads the figures of all shapes: kinds and sizes from the JSON list `shapes`, numbers from the arrays of the payload.
+ * Free with talus_head_free_figures. */
 TalusStatus talus_head_read_figures(const TalusJson *shapes, TalusHeadPayload payload,
                                     TalusFigure **out);
 
 /* ---- shapes of a head: frames_shape.c ---- */
 
-/* Append JSON: a member "key": [x, y, z]; the object of a shape without its closing brace; the member of its figure. */
+/* Append JSON: a member "key": [x, y, z]; the object of a shape without its closing brace; the members "drawn" and
+ * "levels" of its figure. */
 void talus_head_print_vector(TalusText *text, const char *key, TalusVec3 v);
 void talus_head_print_shape(TalusText *text, const TalusShapeDef *shape);
 void talus_head_print_figure(TalusText *text, const TalusFigure *figure);
 
-/* Bound of numbers in a head, so that squares and sums do not overflow. */
+/* Bound on vectors, scales, periods and array elements that are read from a head: squares and sums do not overflow. */
 #define TALUS_HEAD_NUMBER_MAX 1e100
 
 /* Finds a member of an object; fails if it is missing or of another kind. */
 TalusStatus talus_head_member(const TalusJson *object, const char *key, TalusJsonKind kind,
                               const TalusJson **out);
-/* Read a member that is a number; a node that is a list of `count` numbers; a member that is a vector. */
+/* Read a member that is a number; a node that is a list of `count` numbers; a member that is a list of 3 numbers. */
 TalusStatus talus_head_read_number(const TalusJson *object, const char *key, double *out);
 TalusStatus talus_head_read_list(const TalusJson *node, int count, double *out);
 TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, TalusVec3 *out);
-/* Reads a shape; its arrays are in `arena`. Fails if a world would refuse the shape. */
+/* Reads a shape; its arrays are in `arena`. Fails if a world would refuse the shape. A sphere gets radius 0. */
 TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, TalusShapeDef *out);
 
 /* Copies a shape with its arrays and the parts of compounds into `arena`. */
 TalusStatus talus_head_copy_shape(TalusArena *arena, const TalusShapeDef *shape,
                                   TalusShapeDef *out);
-/* True if two definitions agree in all that their kind uses. */
+/* True if two definitions have the same kind and agree in all members that it uses. */
 bool talus_head_shapes_equal(const TalusShapeDef *a, const TalusShapeDef *b);
 
 /* ---- frames: frames_encode.c, frames_decode.c ---- */
@@ -354,17 +365,18 @@ bool talus_head_shapes_equal(const TalusShapeDef *a, const TalusShapeDef *b);
 typedef struct TalusFrameEncoder {
     TalusPacker packer;
     TalusFrameState before, now; /* previous frame; the one being encoded */
-    int clamped;    /* number of bodies of the last frame outside the grid, moved to its edge */
-    int32_t *match; /* [bodies]: row in the previous frame, -1 for a new body */
-    int32_t *value, *guess; /* integers of an array, and those predicted for them */
-    uint16_t *half;         /* bfloat16 numbers of an array */
-    float *radius;          /* radii of new bodies */
-    int *chain;             /* indices of the contacts that are chains */
+    int clamped;                 /* bodies of `now` outside the grid, moved to its edge */
+    int32_t *match;              /* [bodies of now]: row in the previous frame, -1 for a new body */
+    int32_t *value, *guess;      /* integers of an array, and those predicted for them */
+    uint16_t *half;              /* bfloat16 numbers of an array */
+    float *radius;               /* radii of new bodies */
+    int *chain;                  /* indices of the contacts that are chains */
 } TalusFrameEncoder;
 
 void talus_frame_encoder_clear(TalusFrameEncoder *encoder);
 /* Makes the FRAM chunk in `packer` and stores the frame in `now`. Call talus_frame_encoder_commit once the chunk is in
- * the file: `now` becomes `before`. *key asks for a key frame; it is set if the order of bodies forces one. */
+ * the file: `now` becomes `before`. *key true asks for a key frame; it is set to true if old bodies are not in the
+ * order of `before`, because only a key frame can store them then. */
 TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot, bool *key);
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
@@ -379,13 +391,13 @@ typedef struct TalusFrameDecoder {
 
 void talus_frame_decoder_clear(TalusFrameDecoder *decoder);
 /* Decodes a payload whose checksum has been verified. `before` is the previous frame (unused for a key frame); `now`
- * receives this one. `snapshot` may be NULL. Messages name neither file nor frame. */
+ * receives this one, as does `snapshot` (may be NULL; freed on failure). Messages name neither file nor frame. */
 TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead *head,
                                const TalusChunk *chunk, const unsigned char *payload,
                                const TalusFrameState *before, TalusFrameState *now,
                                TalusSnapshot *snapshot);
 
-/* Returns the head of the last frame in the file; NULL before the first frame. */
+/* Returns the head of the last frame written; NULL before the first frame. */
 const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer);
 
 /* As talus_frames_create and talus_frames_resume, in an open directory, which must outlive the writer. If `dir` is
@@ -394,7 +406,8 @@ TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusF
                                    TalusFramesWriter **out);
 TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
                                    TalusFramesWriter **out);
-/* Sync the frames to the disk; check the file. Both fail if it was removed or replaced, syncing also if changed. */
+/* Sync the frames to the disk; check the file. Both fail if the file was removed, renamed or replaced (not noticed if
+ * it was opened by path); syncing also fails if another process changed its length. */
 TalusStatus talus_frames_sync(const TalusFramesWriter *writer);
 TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 
@@ -403,7 +416,7 @@ TalusStatus talus_frames_check(const TalusFramesWriter *writer);
 /* Returns the format version of the file. */
 int talus_frames_version(const TalusFrames *frames);
 
-/* Location of a HEAD in the file. */
+/* Location of a HEAD chunk in the file: offset and size, with header and padding. */
 typedef struct TalusHeadLocation {
     uint64_t offset, size;
 } TalusHeadLocation;
@@ -419,36 +432,37 @@ struct TalusFrames {
     int count, heads;  /* numbers of frames and of heads */
     uint64_t end;      /* end of the last complete chunk before the index */
     bool complete;     /* the file has its index: the writer has finished */
-    uint64_t torn;     /* offset of a damaged last chunk that was left out; 0: none */
+    uint64_t torn;     /* offset of a last frame with a wrong checksum, left out; 0: none */
     uint64_t warned;   /* offset of damage already reported; 0: none */
-    uint32_t marks[2]; /* checksums of the last frame and its head, which identify the file */
-    uint64_t replaced; /* how often a scan found the file truncated or rewritten */
+    uint32_t marks[2]; /* checksums of the last frame and its head, to notice a rewritten file */
+    uint64_t replaced; /* how often a scan found listed frames truncated or rewritten */
 
     TalusHeadStore loaded;
     int loaded_head; /* index of `loaded` in `head`; -1: none */
     TalusFrameDecoder decoder;
-    TalusFrameState state[2]; /* state[newest] is frame `decoded`; the other is the frame before */
-    int newest, decoded;      /* -1: none */
-    bool before_valid;        /* the other state is frame decoded - 1 */
+    TalusFrameState state[2]; /* state[newest] is frame `decoded` */
+    int newest, decoded;      /* newest: 0 or 1; decoded: -1: none */
+    bool before_valid;        /* state[!newest] is frame decoded - 1; false after a key frame */
     unsigned char *payload;   /* of the last chunk read */
 };
 
-/* If *frames is NULL, opens the frames of the file `fd`; else finds the frames that `fd` has gained since. Takes over
- * `fd`; `path` is for messages. On failure closes *frames and sets it to NULL. */
+/* If *frames is NULL, opens the frames of the file `fd`; else replaces its file by `fd` and finds the frames added
+ * since the last scan. Takes over `fd`; copies `path` if *frames is NULL. On failure frees *frames and sets it NULL. */
 TalusStatus talus_frames_follow(TalusFrames **frames, int fd, const char *path);
-/* Finds the chunks from `frames->end` on, or all if the file was replaced. */
+/* Finds the chunks from `frames->end` on; all if no frame is known or the last known one has changed. */
 TalusStatus talus_frames_scan(TalusFrames *frames);
-/* Empties the lists of frames and heads and all that was decoded. */
+/* Empties the lists of frames and heads and invalidates the loaded head and the decoded frame. */
 void talus_frames_forget(TalusFrames *frames);
 /* Reads exactly `size` bytes of the file. */
 TalusStatus talus_frames_read_bytes(const TalusFrames *frames, uint64_t offset, void *out,
                                     size_t size);
-/* Reads a chunk into `payload` and checks its kind and checksum. */
+/* Reads a chunk: its header into *chunk, its payload into frames->payload. Fails if kind or checksum are wrong. */
 TalusStatus talus_frames_read_chunk(TalusFrames *frames, uint64_t offset, uint32_t kind,
                                     TalusChunk *chunk);
-/* Loads the head of frame `index` into `loaded`, unless it is there. */
+/* Loads the head of frame `index` into `loaded`, unless it is there already. */
 TalusStatus talus_frames_load_head(TalusFrames *frames, int index);
-/* Decodes frame `index`, and before it those from its key frame on, into state[newest] and `snapshot` (may be NULL). */
+/* Decodes frame `index` into state[newest] and `snapshot` (may be NULL), after the frames that it depends on: those
+ * from its key frame on, or from the one after `decoded`. */
 TalusStatus talus_frames_decode(TalusFrames *frames, int index, TalusSnapshot *snapshot);
 
 #endif

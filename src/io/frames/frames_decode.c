@@ -1,4 +1,4 @@
-/* io/frames/frames_decode.c - decoding of a FRAM chunk into a snapshot. */
+/* io/frames/frames_decode.c - decoding of a FRAM chunk into a snapshot; inverse of frames_encode.c. */
 #include "base/memory.h"
 #include "collide/period.h"
 #include "io/frames/frames.h"
@@ -22,9 +22,9 @@ static TalusStatus reserve_values(TalusFrameDecoder *d, size_t count)
 
 /* ---- the quantised frame ---- */
 
-/* Reads the ids of the bodies into now->id: differences from predicted numbers, as two halves of 32 bits, low half
- * first. Sets d->match[i] to the row of body i in the frame `before`, -1 for a new body. In a key frame `before` is
- * NULL, and all bodies are new. */
+/* Reads the ids of the bodies into now->id. The file has their differences from predicted numbers, as two halves of 32
+ * bits, low half first. Sets d->match[i] to the row of body i in the frame `before`, -1 for a new body. In a key frame
+ * `before` is NULL, and all bodies are new. */
 static TalusStatus unpack_numbers(TalusFrameDecoder *d, const TalusFrameState *before,
                                   TalusFrameState *now)
 {
@@ -52,8 +52,8 @@ static uint32_t slot_of(TalusBodyId id)
     return (uint32_t)(id.number - 1);
 }
 
-/* As unpack_numbers, for files of versions 1 and 2: they store the slot of each body, in ascending order, and how often
- * the slot has been used (generation, from 1). */
+/* As unpack_numbers, for frames of versions 1 and 2. They have arrays INDEX, the slot of each body, in ascending order,
+ * and GENERATION, how often the slot has been used so far, from 1. A body is new if `before` has no such id. */
 static TalusStatus unpack_slots(TalusFrameDecoder *d, const TalusFrameState *before,
                                 TalusFrameState *now)
 {
@@ -87,12 +87,12 @@ static TalusStatus unpack_positions(TalusFrameDecoder *d, const TalusFrameState 
 /* A property that does not change during a body's life. A frame stores it for new bodies only. */
 typedef struct Constant {
     int name;       /* TALUS_ARRAY_* */
-    int32_t limit;  /* largest valid value */
+    int32_t limit;  /* largest valid value, the least is 0; tags may have any value */
     size_t pointer; /* offset of the array pointer in TalusFrameState */
     bool bytes;     /* true: array of uint8_t; false: of int32_t */
 } Constant;
 
-/* Sets a constant of all bodies of `now`: read for the `count` new bodies, copied from `before` for the others. */
+/* Sets a constant of all bodies of `now`: read for the `count` new ones (match -1), copied from `before` for others. */
 static TalusStatus unpack_constant(TalusFrameDecoder *d, const Constant *constant, int count,
                                    const TalusFrameState *before, TalusFrameState *now)
 {
@@ -106,7 +106,7 @@ static TalusStatus unpack_constant(TalusFrameDecoder *d, const Constant *constan
         int32_t value = row < 0           ? d->value[next++]
                         : constant->bytes ? ((const uint8_t *)old)[row]
                                           : ((const int32_t *)old)[row];
-        /* Old bodies are checked too, because the head may have changed. */
+        /* Old bodies are checked too: a damaged file may have another head than at the frame before. */
         if (constant->name != TALUS_ARRAY_TAG && (value < 0 || value > constant->limit))
             return talus_fail_key(talus_array_name(constant->name), TALUS_ERR_FORMAT,
                                   "%d; expected 0 to %d", value, constant->limit);
@@ -152,6 +152,7 @@ static TalusStatus unpack_constants(TalusFrameDecoder *d, const TalusFramesHead 
     return TALUS_OK;
 }
 
+/* Copies a quantised quaternion; fails if a component is out of range or all are 0. */
 static TalusStatus set_orientation(const int32_t *value, int16_t out[4])
 {
     int64_t norm2 = 0;
@@ -258,7 +259,7 @@ static TalusStatus fill_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s
 /* ---- chains ---- */
 
 /* Reads the rows of both bodies of each chain (contact with more than the mean force). The file stores the second row
- * as its difference from the first. */
+ * minus the first. Fails if a row is not one of a body or both are equal. */
 static TalusStatus fill_rows(TalusFrameDecoder *d, TalusSnapshot *s)
 {
     int count = s->contact_count;
@@ -275,8 +276,9 @@ static TalusStatus fill_rows(TalusFrameDecoder *d, TalusSnapshot *s)
     return TALUS_OK;
 }
 
-/* Returns the vector from the centre of body a to the contact point of chain i. If body b is fixed, *point has it in
- * steps of the grid and moves past it. Otherwise the point divides the line of centres in the ratio of the radii. */
+/* Returns the vector from the centre of body a to the contact point of chain i. If body b is fixed, the file has this
+ * vector: reads it from *point, in grid steps, and moves *point past it. Otherwise the contact point divides the line
+ * of centres, to the nearest image of b, in the ratio of the radii; in the middle if both are 0. */
 static TalusVec3 arm_of(const TalusSnapshot *s, int i, const TalusFramesHead *head,
                         const int32_t **point)
 {
@@ -320,7 +322,8 @@ static TalusStatus fill_chains(TalusFrameDecoder *d, const TalusFramesHead *head
     return TALUS_OK;
 }
 
-/* Sets *count to the number of chains. Fails if bodies and chains exceed TALUS_FRAMES_PER_BYTE per byte of payload. */
+/* Sets *count to the number of chains. Fails if bodies and chains exceed TALUS_FRAMES_PER_BYTE per byte of payload, or
+ * if there are more chains than contacts. */
 static TalusStatus count_chains(const TalusFrameDecoder *d, uint64_t payload, int *count)
 {
     uint64_t chains = d->unpacker.array[TALUS_ARRAY_CHAIN_A].head.tuples;

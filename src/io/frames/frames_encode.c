@@ -1,4 +1,4 @@
-/* io/frames/frames_encode.c - encoding of a snapshot as a FRAM chunk. */
+/* io/frames/frames_encode.c - encoding of a snapshot as a FRAM chunk; frames_decode.c is the inverse. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 #include "world/ids.h"
@@ -27,7 +27,7 @@ void talus_frame_encoder_commit(TalusFrameEncoder *e)
 
 /* ---- quantisation ---- */
 
-/* Rounds to the nearest 32-bit integer; sets *clamped if x is out of range. */
+/* Rounds to the nearest 32-bit integer; returns the end of the range and sets *clamped if x is outside of it. */
 static int32_t to_integer(double x, bool *clamped)
 {
     double nearest = floor(x + 0.5);
@@ -37,6 +37,7 @@ static int32_t to_integer(double x, bool *clamped)
     return (int32_t)held;
 }
 
+/* Sets `out` to the grid point nearest to x; true if x is outside the grid. */
 static bool to_grid(const TalusFramesHead *head, TalusVec3 x, int32_t out[3])
 {
     bool clamped = false;
@@ -46,8 +47,8 @@ static bool to_grid(const TalusFramesHead *head, TalusVec3 x, int32_t out[3])
     return clamped;
 }
 
-/* Quantises an orientation. q and -q are the same rotation: takes the sign nearer to `before`, the previous frame's
- * (may be NULL), so that differences are small. */
+/* Quantises an orientation to steps of 1 / 32767. q and -q are the same rotation: takes the sign nearer to `before`,
+ * the body's orientation in the previous frame (NULL for a new body), so that differences are small. */
 static void to_orientation(TalusQuat q, const int16_t *before, int16_t out[4])
 {
     const double v[4] = {q.w, q.x, q.y, q.z};
@@ -62,7 +63,8 @@ static void to_orientation(TalusQuat q, const int16_t *before, int16_t out[4])
     }
 }
 
-/* Returns the radius as stored. Lean frames keep 6 mantissa bits: as fine as the grid, and a third of the bytes. */
+/* Returns the radius as stored. Lean frames keep 6 mantissa bits: the error, at most 1 / 128 of the radius, is of the
+ * order of the grid step or less, and the two lower bytes are 0, which deflate to almost nothing. */
 static float to_radius(double radius, bool lean)
 {
     enum { DROP = 23 - 6 };
@@ -75,7 +77,7 @@ static float to_radius(double radius, bool lean)
     return single;
 }
 
-/* Returns the layer of a new body: its height over the floor in typical diameters, at most 255; 0 without a floor. */
+/* Returns the layer of a new body: whole typical diameters above the floor, 0 to 255; 0 if the floor is NAN. */
 static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
 {
     double above =
@@ -85,7 +87,8 @@ static uint8_t layer_of(const TalusFramesHead *head, TalusVec3 position)
     return (uint8_t)fmin(floor(above), 255.0);
 }
 
-/* Quantises body i of the snapshot into `now`. True if it is outside the grid, where its position is clamped. */
+/* Quantises body i of the snapshot into `now`. True if it is outside the grid; its position is then clamped. The layer
+ * is that of the snapshot, if it has layers, else that of the previous frame; only a new body's is computed. */
 static bool fill_body(TalusFrameEncoder *e, const TalusFramesHead *head, const TalusSnapshot *s,
                       int i)
 {
@@ -128,7 +131,8 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
     atomic_fetch_add(&f->clamped, clamped);
 }
 
-/* Fails if a body refers to a shape or material that the head lacks, because readers refuse such a file. */
+/* Fails if a body has an invalid id, a shape or material that the head lacks, or a position that is not finite: readers
+ * would refuse the file, and such a position has no grid point. */
 static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *s, int i)
 {
     if (s->id[i].number - 1 >= TALUS_ID_LIMIT - 1 || s->shape[i] < 0 ||
@@ -146,7 +150,7 @@ static TalusStatus check_body(const TalusFramesHead *head, const TalusSnapshot *
 }
 
 /* Sets e->match[i] to the row of body i in the previous frame, -1 for a new body. False if old bodies are not in the
- * order of that frame, so that only a key frame can store them. */
+ * order of that frame, so that only a key frame can store them; those not found then have -1 too. */
 static bool match_bodies(TalusFrameEncoder *e, const TalusSnapshot *s)
 {
     uint64_t newest = talus_frame_largest_number(&e->before);
@@ -156,6 +160,7 @@ static bool match_bodies(TalusFrameEncoder *e, const TalusSnapshot *s)
     return ordered;
 }
 
+/* Fills e->match and e->now from the snapshot, and e->clamped. Sets *key if only a key frame can store the bodies. */
 static TalusStatus fill_state(TalusFrameEncoder *e, const TalusFramesHead *head,
                               const TalusSnapshot *s, bool *key)
 {
@@ -184,7 +189,7 @@ static TalusStatus reserve_values(TalusFrameEncoder *e, size_t count)
     return TALUS_GROW(e->guess, count, 0, "frame");
 }
 
-/* Packs ids as differences from predicted numbers, as two halves of 32 bits, low half first. */
+/* Packs the differences of ids from talus_frame_predict_number, as two halves of 32 bits, low half first. */
 static TalusStatus pack_numbers(TalusFrameEncoder *e, bool key)
 {
     const TalusBodyId *id = e->now.id;
@@ -229,6 +234,7 @@ static TalusStatus pack_orientations(TalusFrameEncoder *e, const TalusFramesHead
                                key ? TALUS_PREDICT_BEST : TALUS_PREDICT_BODY, e->value, e->guess);
 }
 
+/* Packs a property that bodies keep for life, SHAPE to LAYER: of new bodies, in a key frame of all. */
 static TalusStatus pack_constant(TalusFrameEncoder *e, int name, bool key)
 {
     const TalusFrameState *now = &e->now;
@@ -258,7 +264,7 @@ static TalusStatus pack_constants(TalusFrameEncoder *e, bool key)
     return TALUS_OK;
 }
 
-/* Packs velocities (lean frames: speeds), forces and numbers of contacts. */
+/* Packs velocities, forces and numbers of contacts; in lean frames speeds and coarser forces. */
 static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
 {
     int n = s->body_count, drop = lean ? TALUS_BFLOAT16_DROPPED_LEAN : 0;
@@ -291,8 +297,8 @@ static double normal_impulse(const TalusContactState *c)
     return talus_dot(c->impulse, c->normal);
 }
 
-/* Returns the normal impulse above which a contact is stored as a chain: the mean over contacts that press; -INFINITY
- * if the snapshot has such contacts only. */
+/* Returns the normal impulse above which a contact is stored as a chain: the mean over contacts that press, 0 if none
+ * does. Returns -INFINITY, which selects all, if the snapshot has chains only, as from a file. */
 static double chain_threshold(const TalusSnapshot *s)
 {
     double sum = 0.0;
@@ -309,11 +315,12 @@ static double chain_threshold(const TalusSnapshot *s)
     return loaded ? sum / loaded : 0.0;
 }
 
-/* Lists the *count contacts that are chains in e->chain, ordered by the row of their first body (stable). */
+/* Lists the contacts that are chains in e->chain, ordered by the row of their first body (stable); sets *count. Uses
+ * e->guess as work space. */
 static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int *count)
 {
     double threshold = chain_threshold(s);
-    int *start = e->guess; /* [bodies + 1]: start of each row's chains */
+    int *start = e->guess; /* [bodies + 1]: start in e->chain of each row's chains */
     TALUS_TRY(TALUS_GROW(e->chain, (size_t)s->contact_count, 0, "chains"));
     memset(start, 0, ((size_t)s->body_count + 1) * sizeof *start);
     for (int i = 0; i < s->contact_count; i++)
@@ -328,8 +335,8 @@ static TalusStatus sort_chains(TalusFrameEncoder *e, const TalusSnapshot *s, int
     return TALUS_OK;
 }
 
-/* Packs the contact points of chains that end at a fixed body, relative to the other body: the centre of a fixed body
- * may be anywhere. */
+/* Packs the contact points of the chains whose second body is fixed, relative to the first body, in grid steps. Readers
+ * find other points on the line of centres, but the centre of a fixed body, such as a plane, may be anywhere. */
 static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head,
                                const TalusSnapshot *s, int count)
 {
@@ -350,7 +357,8 @@ static TalusStatus pack_points(TalusFrameEncoder *e, const TalusFramesHead *head
                                e->value, NULL);
 }
 
-/* Packs the rows of both bodies of each chain, the second as its difference from the first, and the normal force, N. */
+/* Packs the chains: the row of the first body, the row of the second minus the first, the normal force in N, and
+ * contact points at fixed bodies. Sets *count. */
 static TalusStatus pack_chains(TalusFrameEncoder *e, const TalusFramesHead *head,
                                const TalusSnapshot *s, int *count)
 {
@@ -387,7 +395,7 @@ static TalusStatus pack_arrays(TalusFrameEncoder *e, const TalusFramesHead *head
     return head->lean ? TALUS_OK : pack_chains(e, head, s, chains);
 }
 
-/* Appends zeros until there are at most TALUS_FRAMES_PER_BYTE bodies and chains per byte; readers refuse more. */
+/* Appends zeros until the payload has at most TALUS_FRAMES_PER_BYTE bodies and chains per byte; readers refuse more. */
 static TalusStatus fill_up(TalusPacker *packer, int bodies, int chains)
 {
     size_t things = (size_t)bodies + (size_t)chains;

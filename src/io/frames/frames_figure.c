@@ -1,15 +1,16 @@
-/* io/frames/frames_figure.c - figures (triangles for drawing) of the shapes of a HEAD. The JSON has the kind of
- * a figure and the sizes of each level; arrays behind it have the vertices, triangles, edges and pieces of all figures.
+/* io/frames/frames_figure.c - figures (triangles for drawing) of the shapes of a HEAD. The JSON has the kind of a
+ * figure and the sizes of each level of detail; arrays behind it have the vertices, triangles, edges and pieces of all
+ * figures.
  *
- * A reader checks every number before using it: the arrays must have exactly the tuples that the levels add up to,
- * at most TALUS_FIGURE_PER_BYTE per byte of the payload. */
+ * A reader checks every number before using it: each array must have exactly the tuples that the levels add up to, and
+ * all of them together at most TALUS_FIGURE_PER_BYTE per byte of the payload. */
 #include "base/memory.h"
 #include "geometry/figure.h"
 #include "io/frames/frames.h"
 
 #include <string.h>
 
-/* Numbers of vertices, triangles and so on of one level of detail, or of several together. */
+/* Numbers of vertices, triangles, edges and convex pieces of one level of detail, or sums over several levels. */
 enum { VERTICES, TRIANGLES, EDGES, PIECES, SIZES };
 typedef struct Sizes {
     int64_t of[SIZES];
@@ -75,8 +76,8 @@ void talus_head_print_figure(TalusText *text, const TalusFigure *figure)
     talus_text_print(text, "]");
 }
 
-/* Integer columns of the figures. name: TALUS_ARRAY_*; components: per tuple; size: index in Sizes of the number of
- * tuples; prediction: from which a tuple is stored as a difference. */
+/* Integer columns of the figures. name: TALUS_ARRAY_*; components: numbers per tuple; size: index in Sizes.of of the
+ * number of tuples; prediction: from which the file has differences. */
 enum { NORMAL, TRIANGLE, EDGE, PIECE, COLUMNS };
 static const struct {
     int name, components, size;
@@ -91,7 +92,7 @@ static const struct {
 /* The numbers of all figures, by kind; within a column in the order of shapes, then levels. */
 typedef struct Columns {
     float *point;              /* 3 per vertex */
-    int32_t *integer[COLUMNS]; /* normals are quantised */
+    int32_t *integer[COLUMNS]; /* normals in steps of 1 / TALUS_NORMAL_STEPS */
 } Columns;
 
 static void columns_free(Columns *c)
@@ -119,6 +120,7 @@ static int32_t *column_at(const Columns *c, int k, Sizes at)
     return c->integer[k] + columns[k].components * at.of[columns[k].size];
 }
 
+/* Copies the mesh of a level into the columns, behind the levels that `at` sums up. */
 static void put_mesh(const TalusMesh *mesh, Sizes at, Columns *c)
 {
     float *point = c->point + 3 * at.of[VERTICES];
@@ -178,7 +180,7 @@ size_t talus_head_padding(const TalusFigure *figure, int count, size_t size)
 
 /* ---- reading ---- */
 
-/* Reads the sizes of one level; they are compared with the arrays later. */
+/* Reads the sizes of one level, [vertices, triangles, edges, pieces]; read_arrays compares them with the arrays. */
 static TalusStatus read_level(const TalusJson *node, TalusMesh *out)
 {
     double v[4];
@@ -207,7 +209,8 @@ static TalusStatus read_drawn(const TalusJson *node, TalusDrawn *out)
                            talus_json_printable(word->text, shown));
 }
 
-/* Reads the sizes of all levels. Spheres and half spaces have no levels, other figures 1 to 4. */
+/* Reads the kind of a figure and the sizes of its levels. Fails unless spheres and half spaces have no levels, other
+ * figures 1 to 4, all with the same number of pieces. */
 static TalusStatus read_sizes(const TalusJson *node, TalusFigure *out)
 {
     const TalusJson *list;
@@ -237,6 +240,7 @@ static TalusStatus take_vertices(TalusMesh *mesh, const float *point, const int3
     return TALUS_OK;
 }
 
+/* Copies vertex indices; fails if one is out of range. */
 static TalusStatus take_corners(int *out, int count, const int32_t *from, int vertices,
                                 const char *name)
 {
@@ -249,8 +253,8 @@ static TalusStatus take_corners(int *out, int count, const int32_t *from, int ve
     return TALUS_OK;
 }
 
-/* Takes the sizes of the pieces of one level; fails unless the pieces of a solid add up to all of its triangles. Other
- * figures have no pieces. */
+/* Takes the sizes of the pieces of one level. Fails unless each piece has triangles and the pieces of a solid add up to
+ * all triangles of the level; a figure that is no solid must have no pieces. */
 static TalusStatus take_pieces(TalusMesh *mesh, const int32_t *from, bool solid)
 {
     int64_t covered = 0;

@@ -1,4 +1,5 @@
-/* io/frames/frames_head.c - heads: data common to many frames, taken from a world, copied, compared, measured. */
+/* io/frames/frames_head.c - heads, the data common to many frames: taken from a world, copied, compared; the grid of
+ * positions, measured from the first frame. */
 #include "base/memory.h"
 #include "base/order.h"
 #include "io/frames/frames.h"
@@ -6,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Minimum number of grid steps per median radius. Lean frames have so many bodies that each is a few pixels wide. */
+/* Minimum number of grid steps per median radius. The many bodies of lean frames are only a few pixels wide each. */
 enum { QUANTA = 128, QUANTA_LEAN = 48 };
 
-/* If at least one body in FEW is more than MUCH_SMALLER times smaller than the median, the grid is finer: at least
- * QUANTA / MUCH_SMALLER steps per radius of such a body. */
+/* If more than one body in FEW has a radius below 1 / MUCH_SMALLER of the median, the grid is finer: it then has at
+ * least QUANTA / MUCH_SMALLER steps (lean: QUANTA_LEAN / MUCH_SMALLER) per Sizes.small. */
 enum { FEW = 100, MUCH_SMALLER = 8 };
 
 void talus_frames_head_clear(TalusHeadStore *store)
@@ -22,8 +23,8 @@ void talus_frames_head_clear(TalusHeadStore *store)
 
 /* ---- copies ---- */
 
-/* Copies text into the arena and replaces bytes that are not UTF-8, which JSON forbids, by '?'. This is done here and
- * not when writing, so that heads compare equal after reading back. */
+/* Copies text (NULL: "") into the arena and replaces bytes that are not UTF-8, which JSON forbids, by '?'. This is done
+ * here and not when writing, so that a head read back from a file compares equal to the one written. */
 static TalusStatus copy_text(TalusArena *arena, const char *text, const char **out)
 {
     char *copy;
@@ -164,10 +165,11 @@ TalusVec3 talus_frames_up_direction(const TalusFramesHead *head)
 }
 
 typedef struct Sizes {
-    double median, small; /* small: radius below which are 1 / FEW of the bodies */
+    double median, small; /* small: radius below which are 1 / FEW of the bodies, or the least */
 } Sizes;
 
-/* Measures the radii of moving bodies or, with `moving` false, of all bodies with an extent; 1 if there are none. */
+/* Measures the radii of bodies with an extent (radius > 0), with `moving` only of those that are not fixed. Both sizes
+ * are 1 if there are none. */
 static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out)
 {
     double *radius;
@@ -182,7 +184,7 @@ static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Sizes *out
     return TALUS_OK;
 }
 
-/* Returns the largest number <= x with four significant bits, for x > 0, so that its multiples are exact. */
+/* Returns the largest number <= x with four significant bits, for x > 0. Its 32-bit multiples are exact doubles. */
 static double four_bits(double x)
 {
     int exponent;
@@ -196,7 +198,8 @@ static double quantum_of(Sizes sizes, bool lean)
     return four_bits(radius / (lean ? QUANTA_LEAN : QUANTA));
 }
 
-/* Returns the origin of the grid: the low corner of the box around all bodies, rounded down to a grid step. */
+/* Returns the origin of the grid: the low corner of the box around all bodies with an extent, rounded down to a grid
+ * step; 0 if there are none. */
 static TalusVec3 low_corner(const TalusSnapshot *s, double quantum)
 {
     TalusVec3 low = talus_vec3(INFINITY, INFINITY, INFINITY);

@@ -1,4 +1,4 @@
-/* io/frames/frames_json.c - the HEAD of a frames file as JSON, written and read. */
+/* io/frames/frames_json.c - writes and reads HEAD chunks, with frames_shape.c (shapes) and frames_figure.c (arrays). */
 #include "base/memory.h"
 #include "collide/period.h"
 #include "io/frames/frames.h"
@@ -7,7 +7,7 @@
 
 /* ---- writing ---- */
 
-/* Prints the periodic axes; nothing if there are none. */
+/* Prints the member "period" with lo and hi of each periodic axis; nothing if there is none. */
 static void print_period(TalusText *text, const TalusPeriod *period)
 {
     const double *lo = &period->lo.x, *hi = &period->hi.x;
@@ -71,7 +71,8 @@ static TalusStatus write_text(const TalusFramesHead *head, const TalusFigure *fi
     return out.status;
 }
 
-/* Packs JSON, zeros and the arrays of the figures, then zeros up to the readers' limit of numbers per byte. */
+/* Packs JSON, 1 to 8 zeros and the arrays of the figures, then as many zeros as TALUS_FIGURE_PER_BYTE requires. Without
+ * figures (NULL, version 1) packs the JSON alone. */
 static TalusStatus pack_payload(TalusPacker *p, const TalusText *text, const TalusFigure *figure,
                                 int shapes)
 {
@@ -160,7 +161,7 @@ static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, Talu
     return TALUS_OK;
 }
 
-/* Reads a positive length or time, neither so small nor so large that quotients overflow. */
+/* Reads a length or time above 1e-100 and below 1e100, so that quotients do not overflow. */
 static TalusStatus read_scale(const TalusJson *root, const char *key, double *out)
 {
     TALUS_TRY(talus_head_read_number(root, key, out));

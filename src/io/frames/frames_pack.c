@@ -1,8 +1,9 @@
-/* io/frames/frames_pack.c - packs arrays into a chunk: differences from predictions, zigzag (small codes for small
- * numbers of either sign), byte planes (the lowest bytes of all codes, then the next), deflate.
+/* io/frames/frames_pack.c - packs arrays into a chunk. Integers: differences from predictions, then zigzag (small codes
+ * for small numbers of either sign). All: byte planes (for each component the lowest bytes of all tuples, then the next
+ * bytes), then deflate. frames_unpack.c is the inverse.
  *
- * Prediction and planes are parallel over values, deflate is parallel over arrays, because splitting a stream would
- * change its bytes. */
+ * Prediction and planes are parallel over values and tuples. Deflate is parallel over arrays only: a stream divided
+ * among threads would have other bytes. */
 #include "base/crc.h"
 #include "base/deflate.h"
 #include "base/memory.h"
@@ -11,9 +12,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* LEVEL, THOROUGH: levels of deflate. Byte planes are noise or runs of one byte, so that a search for other repeats
- * gains nothing: for a million bodies runs alone gave smaller frames than any other setting up to level 6, and the
- * fastest (bench/frames.c). Arrays below LEAST_DEFLATED bytes are stored. GRAIN: values per chunk of parallel loops. */
+/* LEVEL: level of deflate in frames, with a search for runs of one byte only: their byte planes are noise or such runs,
+ * so that a search for other repeats would cost time and gain nothing. THOROUGH: level with a search for any repeats,
+ * in HEADs. Arrays below LEAST_DEFLATED bytes are stored. GRAIN: values or tuples per chunk of parallel loops. */
 enum { LEVEL = 1, THOROUGH = 6, LEAST_DEFLATED = 64, GRAIN = 16384 };
 
 const char *talus_array_name(int name)
@@ -33,7 +34,8 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload)
 
 uint16_t talus_to_bfloat16(double value, int drop)
 {
-    float single = (float)fmin(fmax(value, -3.0e38), 3.0e38); /* rounding cannot overflow */
+    float single =
+        (float)fmin(fmax(value, -3.0e38), 3.0e38); /* so that rounding cannot give infinity */
     uint32_t bits;
     int low = 16 + drop;
     memcpy(&bits, &single, sizeof bits);
@@ -78,6 +80,7 @@ TalusStatus talus_pack_bytes(TalusPacker *packer, const void *bytes, size_t size
 
 /* ---- arrays: deflated and appended ---- */
 
+/* Deflates planes into `data`; sets `used`, `status` and head.coding, STORED where deflate would not shorten. */
 static void deflate_arrays(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusPacked *packed = context;
@@ -112,7 +115,7 @@ static TalusStatus append(TalusPacker *p, TalusPacked *a)
     return talus_pack_bytes(p, NULL, -a->used & 7);
 }
 
-/* Rounds up to a multiple of eight, as in a chunk. */
+/* Rounds up to a multiple of 8: the bytes that an array's data take in a chunk. */
 static size_t padded(size_t size)
 {
     return (size + 7) / 8 * 8;
@@ -121,7 +124,7 @@ static size_t padded(size_t size)
 TalusStatus talus_pack_arrays(TalusPacker *p)
 {
     talus_parallel(p->pool, p->packed_count, 1, deflate_arrays, p->packed);
-    for (int i = 0; i < p->packed_count; i++) /* workers set the error of their own thread only */
+    for (int i = 0; i < p->packed_count; i++) /* a worker's error message stays in its own thread */
         if (p->packed[i].status != TALUS_OK)
             return talus_fail(p->packed[i].status, "frames: %s: out of memory for deflating",
                               talus_array_name(p->packed[i].head.name));
@@ -139,7 +142,7 @@ TalusStatus talus_pack_arrays(TalusPacker *p)
 
 /* ---- arrays: added ---- */
 
-/* Writes byte `shift / 8` of component `c` of the tuples [begin, end) into their plane. */
+/* Writes byte `shift / 8` of component `c` of the codes of tuples [begin, end) into the plane of that byte. */
 static void fill_plane(unsigned char *plane, const uint32_t *code, size_t components, size_t begin,
                        size_t end, size_t c, int shift)
 {
@@ -207,7 +210,7 @@ typedef struct Codes {
     TalusPrediction prediction;
     const int32_t *value, *guess;
     size_t components;
-    atomic_uint all; /* bits set in any code: give the bytes per number */
+    atomic_uint all; /* OR of all codes; gives the width of the array: 1, 2 or 4 bytes */
 } Codes;
 
 static void fill_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -223,6 +226,7 @@ static void fill_codes(void *context, int64_t begin, int64_t end, int64_t chunk)
     atomic_fetch_or(&c->all, all);
 }
 
+/* Adds integers with a prediction that a file can have (not BEST). `alternative` as for take. */
 static TalusStatus pack_predicted(TalusPacker *packer, int name, int components, int tuples,
                                   TalusPrediction prediction, const int32_t *value,
                                   const int32_t *guess, bool alternative)
@@ -252,7 +256,8 @@ TalusStatus talus_pack_integers(TalusPacker *packer, int name, int components, i
     bool best = prediction == TALUS_PREDICT_BEST;
     TALUS_TRY(pack_predicted(packer, name, components, tuples,
                              best ? TALUS_PREDICT_NONE : prediction, value, guess, false));
-    /* The shorter prediction is known only after deflate, so both are packed: twice the work, only in key frames. */
+    /* Which prediction is shorter is known only after deflate, so both are packed: twice the work, in key frames and
+     * for new bodies only. */
     return best ? pack_predicted(packer, name, components, tuples, TALUS_PREDICT_TUPLE, value, NULL,
                                  true)
                 : TALUS_OK;

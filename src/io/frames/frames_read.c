@@ -1,4 +1,5 @@
-/* io/frames/frames_read.c - reading of frames, also from a file that is being written. */
+/* io/frames/frames_read.c - reading of frames, also from a file that is being written; frames_scan.c finds the chunks,
+ * frames_decode.c decodes them. */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/frames/frames.h"
@@ -64,7 +65,8 @@ void talus_frames_close(TalusFrames *frames)
     talus_release(frames);
 }
 
-/* Opens the file again if its path now leads to another one: a new run removes the file and creates another. */
+/* Opens the path again and forgets all frames if the path now leads to another file: a new run removes the file and
+ * creates another. If that cannot be opened, keeps the old one. */
 static void follow_name(TalusFrames *f)
 {
     struct stat named, held;
@@ -157,8 +159,8 @@ const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index)
 
 /* ---- frames ---- */
 
-/* Decodes frame `index` into the other state, which becomes state[newest]. Unless it is a key frame, state[newest] must
- * be the frame before it. */
+/* Decodes frame `index` into state[!newest] and then flips `newest`, so that it is state[newest]. Unless it is a key
+ * frame, state[newest] must be the frame before it on entry. */
 static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapshot)
 {
     TalusChunk chunk;
@@ -186,7 +188,8 @@ static TalusStatus decode_named(TalusFrames *f, int index, TalusSnapshot *snapsh
                           decode_next(f, index, snapshot));
 }
 
-/* Sets *start to the first frame to decode in order to reach `index`: a key frame, or the one after `decoded`. */
+/* Sets *start to the first frame to decode in order to reach `index`: its key frame; the one after `decoded`, if key
+ * frame <= decoded < index; or `index` itself, if it is `decoded` and the state before it is still there. */
 static TalusStatus find_start(TalusFrames *f, int index, int *start)
 {
     int key = index;
@@ -198,7 +201,7 @@ static TalusStatus find_start(TalusFrames *f, int index, int *start)
     *start = key;
     if (f->decoded >= key && f->decoded < index)
         *start = f->decoded + 1;
-    if (f->decoded == index && f->before_valid) { /* decode it again */
+    if (f->decoded == index && f->before_valid) { /* decode it again, from the state before it */
         f->newest = !f->newest;
         *start = index;
     }

@@ -1,7 +1,7 @@
 /* io/frames/frames_scan.c - locations of the chunks of a frames file.
  *
- * A finished file has an index of them; in others the headers are read chunk by chunk. Both give offsets and times
- * only: talus_frames_read_chunk verifies the checksum when a chunk is needed. */
+ * A finished file has an index of its frames; otherwise the headers are read chunk by chunk. Both give offsets and
+ * times only: talus_frames_read_chunk verifies the checksum when a chunk is needed. */
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/frames/frames.h"
@@ -28,7 +28,7 @@ static TalusStatus file_size(const TalusFrames *f, uint64_t *size)
     return TALUS_OK;
 }
 
-/* The size in the header is compared with the file before memory is allocated for it. */
+/* The size that the header claims is compared with the file's before memory is allocated for the payload. */
 TalusStatus talus_frames_read_chunk(TalusFrames *f, uint64_t offset, uint32_t kind,
                                     TalusChunk *chunk)
 {
@@ -52,7 +52,8 @@ TalusStatus talus_frames_read_chunk(TalusFrames *f, uint64_t offset, uint32_t ki
     return TALUS_OK;
 }
 
-/* Checks magic and version, as far as they are there: a file just created may not have its first bytes yet. */
+/* Checks magic and version, as far as they are there: a file just created may not have all of its first bytes yet. Sets
+ * f->version, 0 if it is not there. */
 static TalusStatus check_start(TalusFrames *f, uint64_t size)
 {
     TalusFileHead head = {0}, found = {0};
@@ -107,7 +108,8 @@ static TalusStatus add_head(TalusFrames *f, uint64_t offset, uint64_t size)
 
 /* ---- without index: chunk by chunk ---- */
 
-/* Reads a chunk's header; *whole is true if the chunk ends by `limit`. */
+/* Reads the header of the chunk at `offset`; leaves *chunk unchanged if it would go past `limit`. *whole is true if the
+ * header has the magic of a chunk and the chunk ends by `limit`. */
 static TalusStatus peek_chunk(const TalusFrames *f, uint64_t offset, uint64_t limit,
                               TalusChunk *chunk, bool *whole)
 {
@@ -120,6 +122,7 @@ static TalusStatus peek_chunk(const TalusFrames *f, uint64_t offset, uint64_t li
     return TALUS_OK;
 }
 
+/* Adds a HEAD or a frame to its list; ignores chunks of other kinds. */
 static TalusStatus take_chunk(TalusFrames *f, uint64_t offset, const TalusChunk *chunk)
 {
     uint64_t size = talus_chunk_bytes(chunk);
@@ -139,8 +142,8 @@ static TalusStatus take_chunk(TalusFrames *f, uint64_t offset, const TalusChunk 
     return add_frame(f, &row);
 }
 
-/* Warns, once per offset, if the bytes at `offset` are no chunk although there are enough for a header: that is damage,
- * whereas fewer bytes are a chunk still being written. */
+/* Warns, once per offset, if there are enough bytes for a header at `offset` but they do not start with the magic of a
+ * chunk: that is damage. Fewer bytes, or a header without all of its payload, are a chunk still being written. */
 static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const TalusChunk *chunk)
 {
     if (size - offset < sizeof *chunk || chunk->magic == TALUS_CHUNK_MAGIC || f->warned == offset)
@@ -152,8 +155,8 @@ static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const Ta
               f->path, offset, f->count);
 }
 
-/* Lists frames and heads from *offset on; stops at the index, at `limit` or at an incomplete chunk. Moves *offset
- * there; *last is the header found there. */
+/* Lists frames and heads from *offset on; stops at the index, at `limit`, or at bytes that are no whole chunk. Moves
+ * *offset there; *last is the header read there, zero if none fits before `limit`. */
 static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusChunk *last)
 {
     for (;;) {
@@ -169,7 +172,7 @@ static TalusStatus walk(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusC
 
 /* ---- the index ---- */
 
-/* True if the file ends as a finished one; end->index is then the offset of the index, within the file. */
+/* True if the file ends as a finished one and the offset of the index that it names, end->index, is within the file. */
 static bool has_end(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
 {
     return size >= sizeof(TalusFileHead) + sizeof(TalusChunk) + sizeof *end &&
@@ -179,8 +182,8 @@ static bool has_end(const TalusFrames *f, uint64_t size, TalusFileEnd *end)
            end->index <= size - sizeof *end - sizeof(TalusChunk);
 }
 
-/* Adds the frame of an index row, and the heads between it and the frame before. *plausible is false if the row
- * contradicts the file. */
+/* Adds the frame of an index row and, before it, the chunks between f->end (end of the last frame added) and it. Moves
+ * f->end behind the frame. *plausible is false if the row contradicts the file; the frame is not added then. */
 static TalusStatus take_row(TalusFrames *f, const TalusIndexRow *row, uint64_t limit,
                             bool *plausible)
 {
@@ -227,8 +230,8 @@ static TalusStatus take_rows(TalusFrames *f, uint64_t index, bool *done)
 
 /* ---- opening and refreshing ---- */
 
-/* Sets *torn if the frame at `offset` fails its checksum. A power failure may leave the last chunk of an unfinished
- * file with its length but without its bytes; it is left out then. */
+/* Sets *torn to whether the frame at `offset` is damaged: its kind, length or checksum is wrong. A power failure may
+ * leave the last chunk of an unfinished file with its length but without its bytes; the callers then leave it out. */
 static TalusStatus check_torn(TalusFrames *f, uint64_t offset, bool *torn)
 {
     TalusChunk chunk;
@@ -237,7 +240,8 @@ static TalusStatus check_torn(TalusFrames *f, uint64_t offset, bool *torn)
     return *torn ? TALUS_OK : status;
 }
 
-/* Removes the last frame from the list, with a warning, if nothing follows it and its checksum is wrong. */
+/* Removes the last frame from the list and sets f->torn, with a warning once per offset, if no whole chunk follows it
+ * and its checksum is wrong. */
 static TalusStatus drop_torn(TalusFrames *f)
 {
     bool torn;
@@ -255,6 +259,7 @@ static TalusStatus drop_torn(TalusFrames *f)
     return TALUS_OK;
 }
 
+/* Lists all chunks: by the index if there is a valid one, else chunk by chunk, without a torn last frame. */
 static TalusStatus scan_anew(TalusFrames *f, uint64_t size)
 {
     TalusFileEnd end;
@@ -283,7 +288,7 @@ void talus_frames_head_location(TalusFrames *frames, int index, uint64_t *offset
     *size = head < 0 ? 0 : frames->head[head].size;
 }
 
-/* Reads the checksums of the last frame and of its head, 0 if they cannot be read. */
+/* Reads the checksums in the headers of the last frame, which must exist, and of its head; 0 where that fails. */
 static void read_marks(TalusFrames *f, uint32_t marks[2])
 {
     TalusChunk chunk;
@@ -295,7 +300,8 @@ static void read_marks(TalusFrames *f, uint32_t marks[2])
     }
 }
 
-/* True if the last known frame is unchanged; else the file was truncated or rewritten. */
+/* True if frames are listed and the last one and its head have the same checksums as at the last scan; otherwise the
+ * file was truncated or rewritten, or has no frame yet. */
 static bool still_there(TalusFrames *f, uint64_t size)
 {
     uint32_t marks[2];
@@ -305,7 +311,7 @@ static bool still_there(TalusFrames *f, uint64_t size)
     return marks[0] == f->marks[0] && marks[1] == f->marks[1];
 }
 
-/* Lists the chunks written since the last scan; none while the frame that was left out as torn is still damaged. */
+/* Lists the chunks written since the last scan; none while the torn frame (f->torn) is still damaged. */
 static TalusStatus scan_on(TalusFrames *f, uint64_t size)
 {
     TalusFileEnd end;

@@ -1,7 +1,7 @@
 /* io/frames/frames_shape.c - the shapes of a HEAD: JSON writer and reader, copy, comparison.
  *
- * Points, heights and triangles may be many: their little-endian doubles and 32-bit integers are stored as base64,
- * which is short and exact. */
+ * Vertices, heights and triangles may be many: their little-endian doubles and 32-bit integers are stored as base64,
+ * which is short and exact. Other numbers are JSON numbers with 17 digits. */
 #include "base/memory.h"
 #include "geometry/kinds.h"
 #include "io/frames/frames.h"
@@ -60,8 +60,8 @@ static void print_heights(TalusText *text, const TalusShapeDef *shape)
                 (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
 }
 
-/* Returns the TALUS_USES_* bits of the members that define a shape. A sphere has the radius of its body, except as a
- * part of a compound. */
+/* Returns the TALUS_USES_* bits of the members that define a shape: none for a sphere, whose radius is that of the
+ * body, unless it is part of a compound (`part`). */
 static int used(const TalusShapeDef *shape, bool part)
 {
     int uses = talus_shape_ops(shape->kind)->uses;
@@ -96,7 +96,7 @@ static void print_shape(TalusText *text, const TalusShapeDef *shape, bool part)
         talus_text_print(text, "}");
 }
 
-/* Leaves the object open, so that the figure may follow. */
+/* Leaves the JSON object open, without its brace, so that the members of the figure may follow. */
 void talus_head_print_shape(TalusText *text, const TalusShapeDef *shape)
 {
     print_shape(text, shape, false);
@@ -148,7 +148,7 @@ TalusStatus talus_head_read_vector(const TalusJson *object, const char *key, Tal
     return TALUS_OK;
 }
 
-/* Decodes base64 into elements of `size` bytes each, in the arena; sets *count to their number. */
+/* Decodes the base64 member `key` into elements of `size` bytes each, in the arena; sets *count to their number. */
 static TalusStatus read_bytes(TalusArena *arena, const TalusJson *object, const char *key,
                               size_t size, const void **out, int *count)
 {
@@ -325,7 +325,7 @@ TalusStatus talus_head_read_shape(TalusArena *arena, const TalusJson *node, Talu
 
 /* ---- copies and comparison ---- */
 
-/* Arrays of a shape, as arrays_of lists them with their sizes in bytes. */
+/* Arrays of a shape. arrays_of lists their pointers and sizes in bytes, 0 for NULL. */
 enum { PROFILE, VERTEX, TRIANGLE, HEIGHT, ARRAYS };
 
 static void arrays_of(const TalusShapeDef *shape, const void *array[ARRAYS], size_t bytes[ARRAYS])

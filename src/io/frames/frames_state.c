@@ -1,9 +1,11 @@
-/* io/frames/frames_state.c - a quantised frame in one block of memory, and search for a body of the next frame. */
+/* io/frames/frames_state.c - a quantised frame in one block of memory; search in it for bodies of the next frame. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 
+/* PER_BODY: bytes of a body in all arrays together. ALIGNMENT: of each array, bytes. */
 enum { PER_BODY = 46, ALIGNMENT = 64, ARRAYS = 9 };
 
+/* Returns *cursor as an array of `count` elements and moves *cursor past it. */
 static void *take(char **cursor, int count, size_t element)
 {
     void *array = *cursor;

@@ -1,5 +1,5 @@
-/* io/frames/frames_unpack.c - reads the arrays of a chunk. Input is not trusted: every size is compared with the bytes
- * that exist before memory is allocated. */
+/* io/frames/frames_unpack.c - reads the arrays of a chunk; frames_pack.c writes them. Input is not trusted: numbers of
+ * bodies and sizes of arrays are compared with the bytes of the payload before memory is allocated. */
 #include "base/deflate.h"
 #include "base/memory.h"
 #include "io/frames/frames.h"
@@ -54,7 +54,8 @@ static TalusStatus check_array(const TalusArrayHead *a)
     return TALUS_OK;
 }
 
-/* Locates the array at *offset and moves *offset past it; skips arrays that only later versions know. */
+/* Checks the array at *offset, stores its location in u->array and moves *offset past it. Skips arrays with unknown
+ * names, which later versions may have. */
 static TalusStatus take_array(TalusUnpacker *u, const unsigned char *payload, size_t size,
                               size_t *offset)
 {
@@ -121,7 +122,8 @@ static TalusStatus check_expected(const TalusArrayHead *head, int name, int type
     return TALUS_OK;
 }
 
-/* Inflates an array and joins its byte planes into u->code; does nothing if `tuples` is 0. */
+/* Inflates an array and joins its byte planes into u->code. Fails if its type, components or tuples are not those
+ * expected. With `tuples` 0 leaves u->code unchanged. */
 static TalusStatus unpack_code(TalusUnpacker *u, int name, int type, int components, int tuples)
 {
     const TalusArrayView *view = &u->array[name];

@@ -1,7 +1,7 @@
-/* io/frames/frames_write.c - writer of a frames file.
+/* io/frames/frames_write.c - writer of a frames file; frames_read.c is the reader.
  *
- * A chunk is appended by one write, and a failed write is undone. The state that predicts the next frame changes
- * only after a frame is in the file. The file is thus valid at all times. */
+ * A chunk is appended by one write, and a failed write is undone. The state that predicts the next frame changes only
+ * after a frame is in the file. So the file has whole chunks at all times, and frames can follow a failed one. */
 #include "base/memory.h"
 #include "io/file/growing.h"
 #include "io/frames/frames.h"
@@ -13,7 +13,7 @@
 
 struct TalusFramesWriter {
     TalusGrowing file;
-    int version; /* of the file; a resume keeps it */
+    int version; /* of the format; a resumed file keeps its own */
     TalusDetail detail;
     TalusHeadStore named; /* title and scene that, if not "", replace those of new heads */
     TalusHeadStore head;  /* last head written */
@@ -56,6 +56,7 @@ static TalusStatus set_names(TalusFramesWriter *w, const char *title, const char
     return talus_frames_head_copy(&names, &w->named);
 }
 
+/* Sets title, scene and detail for a new file; `def` may be NULL. */
 static TalusStatus start(TalusFramesWriter *w, const TalusFramesDef *def)
 {
     TALUS_TRY(set_names(w, def ? def->title : NULL, def ? def->scene : NULL));
@@ -110,6 +111,7 @@ static TalusStatus add_row(TalusFramesWriter *w, const TalusIndexRow *row)
     return TALUS_OK;
 }
 
+/* Copies the first `count` frames of the old file to the index of the writer. */
 static TalusStatus take_rows(TalusFramesWriter *w, const TalusFrames *old, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -125,7 +127,8 @@ static TalusStatus take_rows(TalusFramesWriter *w, const TalusFrames *old, int c
     return TALUS_OK;
 }
 
-/* Restores the state of a writer that has just written frame `last`. */
+/* Restores the state of a writer that has just written frame `last` and cuts off what follows. With last < 0, no frame
+ * is kept: starts an empty file of this version, with title, scene and detail of the old one. */
 static TalusStatus continue_from(TalusFramesWriter *w, TalusFrames *old, int last)
 {
     const TalusFramesHead *head = &old->loaded.head;
@@ -187,8 +190,9 @@ static bool anything_moves(const TalusSnapshot *s)
     return false;
 }
 
-/* True if frames are lean (speeds in place of velocities, no chains): as the first head of the file says; before it, as
- * w->detail says. AUTO means lean if the frames come from a lean file (`source`) or there are many bodies. */
+/* True if frames are lean (speeds in place of velocities, no chains): as the last head says, which all heads of a file
+ * agree on; before the first head, as w->detail says. AUTO means lean if the frames come from a lean file (`source`) or
+ * have more than TALUS_LEAN_ABOVE bodies. */
 static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
 {
     if (w->has_head)
@@ -199,8 +203,8 @@ static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
 }
 
 /* True if a frame of `head` needs no new head, because the last one written is equal. If `head` has a grid, as from a
- * file, the grids must be equal too. The head of a world has none; then the last grid must have been measured with
- * moving bodies (floor is not NAN), unless there are none. */
+ * file, grid and radius must be equal too. The head of a world has no grid (quantum 0); then the last grid must have
+ * been measured with moving bodies (floor is not NAN), unless the snapshot still has none. */
 static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
                        const TalusSnapshot *s)
 {
@@ -213,8 +217,9 @@ static bool head_holds(const TalusFramesWriter *w, const TalusFramesHead *head,
     return !isnan(now->floor) || !anything_moves(s);
 }
 
-/* Makes a new head for a frame of `head`, for which head_holds is false. If `head` has no grid, it gets the grid of the
- * last head written; a new one is measured if there is none or if that was measured before there were moving bodies. */
+/* Makes a new head for a frame of `head`, for which head_holds is false. If `head` has no grid, it gets grid, radius
+ * and floor of the last head written. They are measured anew if there is no last head, or if that one was measured
+ * without moving bodies and now there are some. */
 static TalusStatus next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
                              const TalusSnapshot *s, TalusHeadStore *out)
 {
@@ -287,7 +292,7 @@ static TalusStatus append_frame(TalusFramesWriter *w, const TalusSnapshot *s, bo
     return status;
 }
 
-/* Appends both chunks or none: if the frame fails, its head is removed. */
+/* Appends the head `fresh` (NULL: none) and the frame, or neither: if the frame fails, its head is removed. */
 static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fresh,
                                const TalusSnapshot *s, bool key)
 {
@@ -301,7 +306,7 @@ static TalusStatus append_both(TalusFramesWriter *w, const TalusFramesHead *fres
     return status;
 }
 
-/* Appends a frame. `fresh` is a new head to write before it, which moves to w->head; empty: the last head is valid. */
+/* Appends a frame. `fresh` is a new head to write before it, which moves to w->head; empty: the last head applies. */
 static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const TalusSnapshot *s)
 {
     bool renewed = fresh->arena.blocks != NULL;

@@ -2,14 +2,16 @@
  *
  * Steps of worlds have a reference speed and start from the impulses of the last step. They use sweeps for tolerances
  * down to LOOSE of that speed and apgd down to TIGHT. Tighter tolerances, and problems without a reference speed, begin
- * with the first-order method of fewest products. All go to a direct method after about as many iterations as that
- * method is worth on a bed of spheres. Then easy and hard beds both take at most about twice the time of the method
- * that suits them best, and tall stacks are solved, on which first order may exhaust the budget at any tolerance. Small
- * problems without a reference speed that need many digits go to the direct method at once. Steps of worlds are mostly
- * too easy for that; small ones with heavy bodies among light ones give first order an eighth of the budget.
- * Measurements are in docs/explanation/default-solver.md.
+ * with lbfgs-fb, the first-order method of fewest products; Coulomb's law begins with apgd, or with prox for an
+ * explicit matrix of at most PROX_BLOCKS blocks. If a direct method takes the problem (find_direct), it follows after
+ * about as many iterations as it is worth on a bed of spheres. Then easy and hard beds both take at most about twice
+ * the time of the method that suits them best, and tall stacks are solved, on which first order may exhaust the budget
+ * at any tolerance. Small problems without a reference speed that need many digits go to the direct method at once.
+ * Steps of worlds are mostly too easy for that; small ones with heavy bodies among light ones give first order at most
+ * an eighth of the budget. Measurements are in docs/explanation/default-solver.md.
  *
- * Problems with free joints always begin with a first-order method, for which the joints are eliminated (driver.c).
+ * Problems with free joints begin with a first-order method, for which the joints are eliminated (driver.c), unless the
+ * options keep joints.
  *
  * The stage of a direct method is a trial: if it lacks memory or progress, first order goes on in the same budget. */
 #include "solvers/driver/auto.h"
@@ -28,12 +30,14 @@ static const TalusPart parts[] = {
 /* Tolerances, relative to the reference speed, that separate the first methods (find_first). */
 static const double LOOSE = 0.1, TIGHT = 1e-4;
 
-/* The direct method runs at once for at most SMALL blocks and a tolerance below DIGITS times the starting residual. */
+/* Without a reference speed and except under Coulomb's law, the direct method runs at once for at most SMALL blocks and
+ * a tolerance below DIGITS times the starting residual. SMALL also limits uneven steps (is_uneven_step). */
 enum { SMALL = 300 };
 static const double DIGITS = 1e-7;
 
-/* Mass ratio above which first order is given up early or not tried: under ccp, and under the other laws. Below it
- * first order does well, mostly from its own impulses of the last step; those of a direct method are a worse start. */
+/* Mass ratio above which a small step counts as uneven: if all blocks are under ccp, and if other laws occur. First
+ * order then gets less of the budget, and prisms get admm. Below it first order does well, mostly from its own impulses
+ * of the last step; those of a direct method are a worse start. */
 static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 
 /* Under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. */
@@ -51,12 +55,12 @@ typedef struct Direct {
 static const Direct frictionless = {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 0.5, 50000, 200};
 static const Direct exact = {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500};
 static const Direct uneven_exact = {
-    TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* by shifts */
+    TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 10, SMALL, 500}; /* Coulomb by shifts */
 static const Direct convex[] = {
     {TALUS_AUTO_CONES, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
     {TALUS_AUTO_POLYGONS, &talus_solver_ipm_chol, 300, 1, 20000, 200},
     {TALUS_AUTO_COULOMB, &talus_solver_prox, 500, 10, 3000, 500}, /* cones and joints */
-    /* prisms, which no direct method takes; lbfgs-fb is not direct, but as insensitive to mass ratios */
+    /* prisms, which no direct method takes; lbfgs-fb is not direct, but mass ratios hardly slow it */
     {TALUS_AUTO_TIGHT, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
 };
 
@@ -65,7 +69,7 @@ static bool is_taken(const Direct *direct, uint32_t kinds)
     return !(kinds & ~direct->type->takes);
 }
 
-/* True if some moving body is more than `ratio` times as heavy as another. */
+/* True if some moving body is more than `ratio` times as heavy as another; false for an explicit matrix. */
 static bool is_uneven(const TalusOperator *op, double ratio)
 {
     double least = INFINITY, largest = 0.0;
@@ -77,7 +81,8 @@ static bool is_uneven(const TalusOperator *op, double ratio)
     return largest > ratio * least;
 }
 
-/* True for small steps of worlds with heavy bodies among light ones, on which first order stalls. */
+/* True for small steps of worlds with heavy bodies among light ones, on which first order stalls, if the backend can
+ * factorise. */
 static bool is_uneven_step(const TalusProblem *problem, const TalusSolveOptions *options)
 {
     bool beyond = talus_problem_kinds(problem) & ~TALUS_KINDS_OF(TALUS_LAW_CCP);
@@ -94,7 +99,8 @@ static const Direct *find_convex(uint32_t kinds)
     return NULL;
 }
 
-/* Returns the method for discs under Coulomb's law: ipm-soc with shifts for uneven steps without joints, else prox. */
+/* Returns the method for discs under Coulomb's law: ipm-soc with shifts for uneven steps without joints, else prox.
+ * NULL if the options choose an outer loop, or if prox does not take some block. */
 static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
                                   const TalusSolveOptions *options)
 {
@@ -104,7 +110,8 @@ static const Direct *find_coulomb(const TalusProblem *problem, uint32_t kinds,
     return !joints && is_uneven_step(problem, options) ? &uneven_exact : &exact;
 }
 
-/* Returns the direct method for a problem, or NULL. Direct methods work on the host, on one or three rows. */
+/* Returns the direct method for a problem. NULL if none takes its kinds or so many blocks, if blocks have six rows, if
+ * the backend cannot factorise, or if the tolerance is 0. */
 static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
                                  const TalusSolveOptions *options)
 {
@@ -119,13 +126,15 @@ static const Direct *find_direct(const TalusProblem *problem, uint32_t kinds,
     return found && problem->op.blocks <= found->blocks ? found : NULL;
 }
 
-/* True if there are free joints, eliminated for first-order methods but not for sweeps (problem/eliminate.h). */
+/* True if there are free joints and the options do not keep them: they are eliminated for first-order methods but not
+ * for sweeps (problem/eliminate.h). */
 static bool has_machines(const TalusProblem *problem, const TalusSolveOptions *options)
 {
     return talus_problem_counts(problem)->joints > 0 && !options->keep_joints;
 }
 
-/* True for a small problem without reference speed whose tolerance is below DIGITS times the starting residual. */
+/* True for a small problem without reference speed and without joints to eliminate, whose tolerance is below DIGITS
+ * times the starting residual. */
 static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options)
 {
     TalusResidual start;
@@ -136,8 +145,8 @@ static bool wants_digits(TalusProblem *problem, const TalusSolveOptions *options
     return options->tolerance < DIGITS * (options->norm == TALUS_NORM_MAX ? start.max : start.rms);
 }
 
-/* Returns the first-order iterations that the direct method's cost is worth; at most an eighth of the budget if masses
- * are uneven. */
+/* Returns the first-order iterations that the direct method's cost is worth; in an uneven step at most an eighth of the
+ * budget. */
 static int before_direct(const Direct *direct, const TalusProblem *problem,
                          const TalusSolveOptions *options)
 {
@@ -146,8 +155,9 @@ static int before_direct(const Direct *direct, const TalusProblem *problem,
     return share < worth && is_uneven_step(problem, options) ? share : worth;
 }
 
-/* Returns the first method: sweeps for a loose tolerance, apgd for a tighter one and for Coulomb's law, lbfgs-fb for
- * the tightest. Prisms with uneven masses, which no direct method takes, get admm, insensitive to mass ratios. */
+/* Returns the first method: sweeps for a loose tolerance unless joints are to be eliminated; apgd for a tighter one and
+ * for Coulomb's law, unless the options choose an outer loop; lbfgs-fb for the tightest and without a reference speed.
+ * Uneven steps with prisms, which no direct method takes, get admm, insensitive to mass ratios. */
 static int find_first(const TalusProblem *problem, uint32_t kinds, const TalusSolveOptions *options)
 {
     double speed = options->reference_speed;

@@ -1,4 +1,4 @@
-/* solvers/driver/best.c - copies of iterates (best.h). */
+/* solvers/driver/best.c - keeps the best iterate of a solve (best.h). */
 #include "solvers/driver/best.h"
 
 #include "solvers/driver/observe.h"

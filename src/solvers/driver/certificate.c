@@ -1,10 +1,11 @@
-/* solvers/driver/certificate.c - finds a certificate from a direction along which impulses grow.
+/* solvers/driver/certificate.c - finds a certificate from a direction along which impulses grow (certificate.h).
  *
  * Let x = delta / s with s^-2 the block scales, and A = S (N + E) S. On the support of delta, the blocks larger than a
- * share of |x|, two projections alternate. One is onto the null space of A, by conjugate gradients on A z = A x: from
- * z = 0 their solution is the part of x outside the null space. The other is onto the recession cone, with
+ * share of |x| (LEVELS), two projections alternate. One is onto the null space of A, by conjugate gradients on A z = A
+ * x: from z = 0 their solution is the part of x outside the null space. The other is onto the recession cone, with
  * over-relaxation, so that the interior of the intersection, if there is one, is reached in a few rounds. Small
- * supports are tried first: beside a wedge, a settling heap has small parts in delta, none in the proof. */
+ * supports are tried first: if a heap settles beside a wedged body, delta is small but not 0 on the heap's blocks,
+ * where the proof is 0. */
 #include "solvers/driver/certificate.h"
 
 #include "base/memory.h"
@@ -15,19 +16,22 @@
 #include <math.h>
 #include <string.h>
 
+/* ROUNDS: pairs of projections per level. REFINEMENTS: restarts of conjugate gradients. LEAST_PRODUCTS: budget of
+ * products, to which a quarter of the iterations so far is added. */
 enum { ROUNDS = 16, REFINEMENTS = 4, LEAST_PRODUCTS = 64 };
 
 /* Over-relaxation of the projection onto the cone. */
 static const double RELAX = 1.5;
 
-/* Minimum size of a block on the support, relative to the whole. */
+/* Blocks with |x_i| at or below the level, for |x| = 1, are not on the support. Tried in this order. */
 static const double LEVELS[] = {1e-2, 1e-4, 0.0};
 
-/* Length of x, from a start of length 1, below which the search ends. Both projections only shorten x: where almost
- * nothing remains, null space and cone have no common direction near the start, as a rule none but zero. */
+/* The search ends if x, of length 1 at the start, is shorter than this after its projection onto the cone. No step
+ * lengthens x, so null space and cone then share no direction near the start. */
 static const double LEAST_SIZE = 1e-3;
 
-/* Balance that counts as rounding, and minimum gain over balance; half of what the verifier accepts. */
+/* Largest balance that counts as rounding, and least ratio of gain to balance: both stricter by a factor of 2 than
+ * those of the verifier (apps/verify/certificate.c). */
 static const double ROUNDING = 32.0 * DBL_EPSILON, BOUND = 2e12;
 
 typedef struct Search {
@@ -37,7 +41,7 @@ typedef struct Search {
     const TalusMetricBlock *metric;
     double *start, *x, *support, *r, *p, *ap;
     int products; /* remaining budget of products */
-    bool relaxed; /* searches the relaxation: friction also under Coulomb's law */
+    bool relaxed; /* delta may have friction at Coulomb blocks, as under ccp */
 } Search;
 
 static double dot(const Search *s, const double *x, const double *y)
@@ -60,7 +64,7 @@ static void product(Search *s, const double *x, double *out)
 
 /* ---- the null space ---- */
 
-/* Removes from x its part outside the null space, given r = A x and rr = r'r. */
+/* Removes from x its part outside the null space, given r = A x and rr = r'r; stops once rr <= enough. */
 static void conjugate_gradients(Search *s, double rr, double enough)
 {
     copy(s, s->p, s->r);
@@ -100,7 +104,7 @@ static bool intersect(Search *s)
         flatten(s);
         copy(s, s->p, s->x);
         s->backend->block.recede(s->op, s->relaxed, 0.0, s->p);
-        s->backend->vector.axpby(s->op, 1.0, s->p, -1.0, s->x); /* difference to the cone */
+        s->backend->vector.axpby(s->op, 1.0, s->p, -1.0, s->x); /* p - x, from x to the cone */
         double off2 = dot(s, s->x, s->x), size2 = dot(s, s->p, s->p);
         if (!(size2 > LEAST_SIZE * LEAST_SIZE))
             return false;
@@ -116,7 +120,8 @@ static bool intersect(Search *s)
 
 /* ---- the check ---- */
 
-/* Returns the rounding error of |q|, m/s: for bodies that move fast past each other, q is a sum that cancels. */
+/* Returns the rounding error of |q|, m/s: for bodies that move fast past each other, q is a sum that cancels. `zero` is
+ * a work vector. */
 static double rounding_of_offset(const TalusBackend *backend, const TalusOperator *op, double *zero)
 {
     TalusResidualSums sums;
@@ -156,7 +161,7 @@ static bool store_certificate(TalusSolve *solve, const double *delta)
     return true;
 }
 
-/* Does what settle() does if joints are eliminated: extends delta by their impulses, tests it on the whole problem. */
+/* Like settle(), where joints are eliminated: extends delta by their impulses and tests it on the whole problem. */
 static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
 {
     const TalusOperator *op = solve->reduced->whole;
@@ -173,7 +178,8 @@ static bool settle_whole(TalusSolve *solve, bool relaxed, const double *delta)
     return proof;
 }
 
-/* True if delta = S x is a proof. Stores the proof if it holds for the laws, not only for their relaxation. */
+/* Writes delta = S x. True if it is a proof and, where it holds for the laws and not only for their relaxation, could
+ * be stored. */
 static bool settle(Search *s, double *delta)
 {
     copy(s, delta, s->x);
@@ -205,7 +211,8 @@ static bool normalise(Search *s, const double *delta)
     return true;
 }
 
-/* Searches near the start; overwrites delta. */
+/* Searches near the start, level by level, within a new budget of products. True if a proof is found; overwrites
+ * delta. */
 static bool seek(Search *s, bool relaxed, double *delta)
 {
     s->relaxed = relaxed;

@@ -1,4 +1,4 @@
-/* solvers/driver/chunk.c - see chunk.h. */
+/* solvers/driver/chunk.c - lengths of runs, many iterations in one call of the backend (chunk.h). */
 #include "solvers/driver/chunk.h"
 
 #include "solvers/driver/infeasibility.h"
@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* CLOCK: iterations between readings of the clock. LATEST_CHECK: latest iteration of the first infeasibility check. */
+/* CLOCK: iterations between readings of the clock, if time is limited. LATEST_CHECK: postpone_check moves the first
+ * snapshot of the infeasibility monitor to this iteration at the latest. */
 enum { CLOCK = 200, LATEST_CHECK = 256 };
 
 static int least(int a, int b)
@@ -38,7 +39,8 @@ static bool spends_budget(const TalusSolve *s)
            !(s->options->tolerance > 0.0) && !s->options->monitor;
 }
 
-/* Delays the first infeasibility check to half the budget, so as not to split the run; the second is at its end. */
+/* Delays the first snapshot of the infeasibility monitor to half the budget, at most to LATEST_CHECK, so as to split
+ * the run once; the second snapshot, at twice that iteration, is then at its end. */
 static void postpone_check(const TalusSolve *s)
 {
     int half = least(s->options->max_iterations / 2, LATEST_CHECK);

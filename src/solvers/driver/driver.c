@@ -1,10 +1,11 @@
-/* solvers/driver/driver.c - a solve session: what all solves have in common.
+/* solvers/driver/driver.c - a solve session: its stages, their measured residual and their outcome.
  *
  * A session runs a list of stages, usually one: the requested solver, or those of its parts that it plans (`auto`). A
  * stage uploads the problem to its backend (problem/location.c), eliminates free joints if the solver allows it, and
  * measures the result with the backend's residual, in double precision. An algorithm stops on its own estimate of the
- * residual. If the measured residual is worse, the algorithm resumes with a stricter estimate, within the same limits.
- * Counts, clock, observers and the infeasibility monitor belong to the session (session.c). */
+ * residual. If it claims convergence but the measured residual misses the tolerance, it resumes with a lower tolerance
+ * for its estimate, within the same limits, where that may help (may_ask_more). Counts, clock, observers and the
+ * infeasibility monitor belong to the session (session.c). */
 #include "solvers/driver/session.h"
 
 #include "base/memory.h"
@@ -19,7 +20,7 @@
 /* A residual of more than this factor times that of zero impulses is divergence. */
 static const double GROWN = 1e3;
 
-/* Least factor on the tolerance that a solver is asked to reach by its own estimate; Siconos's measure has no limit. */
+/* The driver lowers tolerance_factor only while it is above this; under Siconos's measure without limit. */
 static const double STRICTEST = 1e-4;
 
 TalusSolveOptions talus_solve_options_default(void)
@@ -37,6 +38,7 @@ const char *talus_outcome_name(TalusOutcome outcome)
 
 /* ---- what solvers take ---- */
 
+/* Fills *plan. TALUS_ERR_UNSUPPORTED: the solver does not take the problem's laws and sets, or not its backend. */
 static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
                               TalusOuterKind kind, TalusOuterPlan *plan)
 {
@@ -79,9 +81,10 @@ static TalusStatus measure(TalusSolve *solve, double *figure)
     return TALUS_OK;
 }
 
-/* True if a stricter estimate may help. One case: the algorithm's estimate is not the figure that is measured
- * (Siconos's measure, or the residual with eliminated joints, whose blocks have other diagonals). Other case: the
- * figure is within the tolerance, but figure plus rounding is not, and rounding is below the tolerance. */
+/* For an algorithm that claims convergence while figure plus rounding misses the tolerance: true if a lower tolerance
+ * for its estimate may help. Never if the residual is 0 or rounding alone exceeds the tolerance. Else in two cases: the
+ * estimate is another number than the figure (Siconos's measure, or the residual with eliminated joints, whose blocks
+ * have other diagonals), or the figure without its rounding is within the tolerance. */
 static bool may_ask_more(const TalusSolve *solve, double figure)
 {
     const TalusSolveOptions *wanted = solve->wanted;
@@ -92,8 +95,10 @@ static bool may_ask_more(const TalusSolve *solve, double figure)
             solve->tolerance_factor > STRICTEST);
 }
 
-/* Sets the outcome from the measured residual. *again: the algorithm must resume with a stricter estimate. Siconos's
- * measure is computed only when the algorithm claims convergence; each time it sets the next residual to reach. */
+/* Measures the result of one call of the algorithm. Outcome converged: figure plus rounding is within the tolerance;
+ * budget: the algorithm claims convergence but misses it; else the outcome stays. *again: the algorithm must resume.
+ * Its own tolerance is then multiplied by half of (tolerance - rounding) / figure, at least 0.01 and at most 0.5: thus
+ * it reaches even Siconos's measure, which it does not compute. */
 static TalusStatus judge(TalusSolve *solve, bool *again)
 {
     TalusSolveInfo *info = solve->info;
@@ -112,8 +117,8 @@ static TalusStatus judge(TalusSolve *solve, bool *again)
     return TALUS_OK;
 }
 
-/* True if the result is GROWN times worse than zero impulses, which are always available. The starting residual is a
- * free first test, which nearly always suffices. */
+/* True if the residual is not finite, or more than GROWN times that of zero impulses. Zero impulses are measured only
+ * if the residual is also more than GROWN times that at the start; false if there is no memory for them. */
 static bool has_diverged(TalusSolve *solve)
 {
     const TalusSolveInfo *info = solve->info;
@@ -130,6 +135,7 @@ static bool has_diverged(TalusSolve *solve)
     return info->residual.rms > GROWN * zero.rms;
 }
 
+/* A diverged result becomes zero impulses with their residual; converged results are not tested. */
 static void settle_outcome(TalusSolve *solve)
 {
     TalusSolveInfo *info = solve->info;
@@ -148,7 +154,8 @@ typedef struct Bytes {
     size_t host, device;
 } Bytes;
 
-/* Bytes in use of a backend's own memory. 0 in steps of a world: the query costs as much as a small solve. */
+/* Bytes in use of a backend's own memory; 0 if it has none. Also 0 for a problem lent by a world's step, where the
+ * query would cost as much as a small solve. */
 static size_t backend_bytes(const TalusSolve *solve)
 {
     return solve->backend->memory && !solve->problem->lent ? solve->backend->memory() : 0;
@@ -160,6 +167,8 @@ static Bytes begin_counting(const TalusSolve *solve)
     return (Bytes){talus_memory_now(), backend_bytes(solve)};
 }
 
+/* Raises info->memory_bytes to the peak of this stage, what the solver held before included, and updates
+ * solver->held. */
 static void count_memory(TalusSolve *solve, Bytes before)
 {
     TalusSolveInfo *info = solve->info;
@@ -172,7 +181,8 @@ static void count_memory(TalusSolve *solve, Bytes before)
 
 /* ---- stages ---- */
 
-/* Eliminates free joints if the solver works through products alone. */
+/* Eliminates the free joints of a matrix-free problem if the solver works through products alone and the options do not
+ * keep joints. */
 static TalusStatus eliminate(TalusSolve *solve)
 {
     TalusReduced *reduced = &solve->solver->reduced;
@@ -185,7 +195,8 @@ static TalusStatus eliminate(TalusSolve *solve)
     return TALUS_OK;
 }
 
-/* Runs the algorithm until its measured residual is within the tolerance or it gives up. */
+/* Runs the algorithm until its measured residual is within the tolerance or it gives up. If elimination leaves no
+ * blocks, only measures; without any blocks the outcome is converged at once. */
 static TalusStatus reach(TalusSolve *solve)
 {
     Bytes before = begin_counting(solve);
@@ -203,8 +214,8 @@ static TalusStatus reach(TalusSolve *solve)
     return status;
 }
 
-/* Sets the options that algorithms see: a residual in m/s, and at most `limit` more iterations. Siconos's measure has
- * no unit; its first residual to reach is the tolerance times that of zero impulses. */
+/* Sets the options that algorithms see: norm and tolerance of a residual in m/s, and at most `limit` more iterations.
+ * Siconos's measure has no unit: at first the rms residual to reach is the tolerance times that of zero impulses. */
 static void set_limits(TalusSolve *solve, int limit)
 {
     TalusSolveOptions *options = &solve->limited;
@@ -220,7 +231,8 @@ static void set_limits(TalusSolve *solve, int limit)
         options->tolerance *= metrics.natural_at_zero;
 }
 
-/* Sets the fields of a stage, except op and gamma. */
+/* Sets the fields of a stage except op, gamma and options. Loads external libraries with the clock stopped and plans
+ * the outer loops. */
 static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
 {
     double before = talus_now();
@@ -238,7 +250,8 @@ static TalusStatus begin_stage(TalusSolve *solve, TalusSolver *s)
     return status;
 }
 
-/* Sends the problem to the backend; for Tresca's loop Coulomb blocks become prisms first. fetch() undoes both. */
+/* Sends the problem to the backend; for Tresca's loop Coulomb blocks become prisms first. fetch() copies gamma back and
+ * turns these prisms into cones again. */
 static TalusStatus place(TalusSolve *solve)
 {
     TalusProblem *problem = solve->problem;
@@ -283,7 +296,7 @@ static bool is_solved(const TalusSolve *solve)
            solve->info->outcome == TALUS_OUTCOME_INFEASIBLE;
 }
 
-/* True if no stage may follow. One solver always begins, however late it is. */
+/* True if no stage may follow; the first stage begins however late it is. */
 static bool is_over(const TalusSolve *solve)
 {
     const int done = solve->info->iterations;
@@ -291,7 +304,8 @@ static bool is_over(const TalusSolve *solve)
            (done > 0 && talus_solve_is_late(solve));
 }
 
-/* Restores and reports the impulses from before a stage that made them worse: they may be the result. */
+/* After a trial: measures its impulses and `kept`, those from before it. If `kept` has the smaller rms residual,
+ * restores it and reports it to the observer, as it may become the result. */
 static void take_better(TalusSolve *solve, const double *kept)
 {
     TalusProblem *problem = solve->problem;
@@ -313,6 +327,7 @@ static bool is_refusal(TalusStatus status)
            status == TALUS_ERR_NUMERIC;
 }
 
+/* Runs a trial (TalusStage); does nothing if there is no memory to keep the impulses from before it. */
 static TalusStatus run_trial(TalusSolve *solve, TalusSolver *s, int limit)
 {
     const TalusProblem *problem = solve->problem;

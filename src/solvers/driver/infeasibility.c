@@ -4,9 +4,10 @@
  *     0 <= q'delta + w'D delta,   hence   |w|_M >= -q'delta / sqrt(delta'N delta):
  * a delta with q'delta < 0 and D delta = 0 proves that there is no such w. A body wedged between fixed walls has one:
  * impulses grow without bound along it. First-order methods then move, in the limit, along exactly this direction. So
- * delta is the difference of two iterates, at iterations 64, 128, 256, ..., while gamma doubles and the residual does
- * not fall. Suspicion arises if the velocity change |w|_M is FAR times that of q itself, sqrt(sum q_i^2 / d_i) in the
- * same norm (d: the blocks' diagonal). Suspicion is no proof: a heavy body on a light one needs the root of the mass
+ * delta is the difference of two iterates, about at iterations 64, 128, 256, ..., if |gamma|^2 (weighted,
+ * TalusSizes.size) has more than doubled and the residual has not halved. Suspicion arises if this bound of the
+ * velocity change |w|_M is more than FAR times the size of q in the same norm, sqrt(sum q_i^2 / d_i) with d_i the scale
+ * of block i. Suspicion is no proof: a heavy body on a light one needs a velocity change larger by the root of the mass
  * ratio. The proof is then searched for near delta (certificate.c). With compliance, N + E replaces N. Nothing is
  * checked while prisms have bounds, which limit delta sideways (outer.c). De Saxce's shifts only raise q: a proof with
  * them holds without them. */
@@ -23,7 +24,7 @@ void talus_infeasibility_reset(TalusInfeasibility *monitor)
     monitor->off = false;
 }
 
-/* True if delta is nearly a proof. */
+/* True if delta is nearly a proof: in K to 1 % of its size, and FAR is exceeded. */
 static bool is_suspect(TalusSolve *solve)
 {
     const TalusBackend *backend = solve->backend;
@@ -40,7 +41,8 @@ static bool is_suspect(TalusSolve *solve)
     return gain > 0.0 && gain * gain > FAR * FAR * energy * q.over;
 }
 
-/* True if the difference of x and the snapshot leads to a proof. Memory for the proof is reserved only on suspicion. */
+/* True if the difference of x and the snapshot leads to a proof. The vectors of certificate.c are reserved only on
+ * suspicion. */
 static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
 {
     const TalusBackend *backend = solve->backend;

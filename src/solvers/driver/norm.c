@@ -9,8 +9,8 @@
  * are repeated, since uploading a whole vector would cost more than the power iterations. */
 enum { DRAW = 1024, DRAW_COPIED = 64 * DRAW };
 
-/* In a metric the diagonal is about 1, so the norm is at least about 1. Exception: joints leave the contacts no motion
- * (problem/eliminate.h). The norm is then rounding, and its inverse must not become a step length. */
+/* In a metric the diagonal is about 1, so the norm is at least about 1. Exception: eliminated joints leave the contacts
+ * no motion (problem/eliminate.h). The norm is then rounding, and its inverse must not become a step length. */
 static const double LEAST = 0.1;
 
 static void draw(const TalusSolve *s, size_t n, double *x)

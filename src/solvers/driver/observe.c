@@ -25,7 +25,7 @@ static size_t size_within(const TalusSolve *solve)
     return (size_t)solve->op->rows * (size_t)solve->op->blocks;
 }
 
-/* Calls the observer with the clock stopped. */
+/* Calls the observer with the clock stopped since the time `stopped`. */
 static bool report(TalusSolve *solve, const double *gamma, double stopped)
 {
     TalusObservation seen = {.iteration = solve->info->iterations,
@@ -37,7 +37,8 @@ static bool report(TalusSolve *solve, const double *gamma, double stopped)
     return go;
 }
 
-/* Reports gamma. The observer sees the problem as given: shifts of an outer loop are removed meanwhile. */
+/* Reports gamma, with the impulses of eliminated joints. The observer sees the problem as given: shifts of an outer
+ * loop are removed meanwhile. Only the arrays of a backend in host memory are the problem's own and have shifts. */
 static bool observe(TalusSolve *solve, const double *gamma)
 {
     double stopped = talus_now();

@@ -1,16 +1,17 @@
 /* solvers/driver/outer.c - outer loops that extend algorithms for convex sets to laws beyond ccp.
  *
  * fixed    A frictionless solve (zero bounds) gives normal impulses, from which bounds follow for a second solve. This
- *          repeats from the last impulses `refresh` times.
+ *          repeats from the last impulses `refresh` times; with refresh -1 there is one solve, with given bounds.
  * coulomb  By De Saxce's shift: gamma solves the exact law if it solves the convex problem whose normal offsets are
  *          raised by s = sigma(-u_t), with u its own velocity (for the disc, mu |u_t|). After each inner solve, s moves
- *          by a share of the way to sigma. All blocks move: masking by activity cycles. An exact algorithm that is
- *          stuck continues this way.
+ *          by a share of the way to sigma; the first s is sigma at the start, 0 for zero impulses. The shifts of all
+ *          blocks move: if only those of active blocks did, the loop would cycle. An exact algorithm that is stuck
+ *          continues this way.
  * coulomb  By Tresca's problem: a prism on the estimate of each normal impulse. After each inner solve the estimates
  *          move to the impulses, or by a share of the way (preclik-2009, its outer fixed point).
- * share    `share` of the options. If 0: the full way until the law's residual has not fallen for PATIENCE updates,
- *          then about a third, finally about a tenth. Damping from the start took two to three times the products on
- *          beds of spheres with coarse inner solves; exact inner solves (interior points) cycle without damping.
+ * share    `share` of the options. If 0: the full way until the law's residual has not fallen for PATIENCE updates, then
+ *          0.3 of it, finally 0.09. Damping from the start costs products where inner solves are coarse; exact inner
+ *          solves (interior points) cycle without damping (docs/reference/contact-problem.md).
  * An inner solve ends when its residual is below a share of the law's residual at its start: more accuracy is wasted
  * while shifts or bounds are wrong. */
 #include "solvers/driver/outer.h"
@@ -189,8 +190,8 @@ static bool goes_on(TalusSolve *s, const TalusLawSums *sums)
     return talus_solve_within_budget(s);
 }
 
-/* Runs the algorithm until its own residual is within the tolerance, for at most `iterations` more. *go: true if the
- * whole solve may go on. */
+/* Runs the algorithm until its own residual is within `tolerance`, for at most `iterations` more. *go: the outer loop
+ * may go on, that is, the solve was not stopped and the problem is not infeasible nor the iterate diverged. */
 static TalusStatus run_inner(TalusSolve *s, double tolerance, int iterations, bool *go)
 {
     const TalusSolveOptions *whole = s->options;
@@ -224,8 +225,8 @@ static int inner_limit(const TalusSolve *s)
     return s->options->outer.every > 0 ? s->options->outer.every : s->options->max_iterations;
 }
 
-/* PATIENCE: updates without progress before the share is reduced. PROGRESS: factor by which the residual must fall.
- * LESS: factor of the reduction. LEAST_SHARE: shares at or below this are not reduced. */
+/* PATIENCE: updates without progress before the share is reduced. PROGRESS: the residual has fallen if it is below this
+ * times its minimum so far. LESS: factor of the reduction. LEAST_SHARE: shares at or below this are not reduced. */
 enum { PATIENCE = 5 };
 static const double PROGRESS = 0.9, LESS = 0.3, LEAST_SHARE = 0.1;
 
@@ -240,7 +241,8 @@ static Damping damping_of(const TalusSolve *s)
     return (Damping){.share = given > 0.0 ? given : 1.0, .least = INFINITY};
 }
 
-/* Returns the share of the next update; `now` is the law's residual before it. */
+/* Returns the share of the next update, after the law's residual `now`; a share given in the options does not
+ * change. */
 static double next_share(const TalusSolve *s, Damping *d, double now)
 {
     bool fell = now < PROGRESS * d->least;
@@ -253,6 +255,7 @@ static double next_share(const TalusSolve *s, Damping *d, double now)
     return d->share;
 }
 
+/* Loop of De Saxce's shifts; removes them at the end. */
 static TalusStatus shift(TalusSolve *s)
 {
     TalusStatus status = TALUS_OK;
@@ -272,6 +275,7 @@ static TalusStatus shift(TalusSolve *s)
     return status;
 }
 
+/* Tresca's loop: Coulomb blocks are prisms already; their estimates move between inner solves. */
 static TalusStatus tresca(TalusSolve *s)
 {
     Damping damping = damping_of(s);
@@ -292,8 +296,8 @@ static TalusStatus tresca(TalusSolve *s)
 
 /* ---- all of it ---- */
 
-/* Runs the algorithm alone until the recomputed residual confirms its estimate or it gives up. An algorithm that is
- * stuck under Coulomb's law leaves the rest to shifts. */
+/* Runs the algorithm without a loop until the recomputed residual is within the tolerance or the algorithm ends without
+ * convergence. One that is stuck under Coulomb's law leaves the rest to shifts. */
 static TalusStatus solve_alone(TalusSolve *s)
 {
     TalusResidual r;
@@ -313,8 +317,9 @@ static TalusStatus solve_alone(TalusSolve *s)
     return TALUS_OK;
 }
 
-/* Solves without friction, with at most half of the remaining budget; infeasibility found here is that of the problem.
- * *go: bounds were estimated and the solve may go on. */
+/* Unless outer.refresh is -1: solves without friction at fixed blocks, with at most half of the remaining iterations,
+ * and sets their bounds from the result. *go is false if this solve was stopped, infeasible (then the problem is, too)
+ * or diverged; else the infeasibility monitor is switched off, as the prisms have bounds now. */
 static TalusStatus presolve(TalusSolve *s, bool *go)
 {
     int left = s->options->max_iterations - s->info->iterations;
@@ -330,7 +335,8 @@ static TalusStatus presolve(TalusSolve *s, bool *go)
     return TALUS_OK;
 }
 
-/* Estimates bounds again from the last solution, if more refreshes are requested. True if it did. */
+/* Estimates bounds again from the last solution, if that converged, the budget lasts and more refreshes are requested.
+ * True if it did. */
 static bool refresh_bounds(TalusSolve *s, int refreshed)
 {
     const TalusOuter *outer = &s->options->outer;

@@ -13,17 +13,18 @@ struct TalusSolver {
     int parts;
     void *params, *state, *work;
 
-    /* Memory of the stages, reused from solve to solve like that of `work`. Vectors are in the memory of `backend`; a
-     * part has the backend of the whole solver. */
+    /* Memory of the stages, reused from solve to solve like that of `work`. Vectors are in the memory of `backend`; in
+     * a part `backend` is NULL, and its vectors are in the memory of the whole solver's backend. */
     TalusInfeasibility infeasibility;
     TalusObserved observed;
     TalusReduced reduced;
     TalusVectors *vectors; /* list of all vectors reserved for this solver, to release them */
     const TalusBackend *backend;
-    size_t held; /* bytes held between solves, `work` included */
+    size_t held; /* bytes that stages have allocated and that stay for the next solve */
 };
 
-/* Sets the backend. Releases the memory of stages and workspaces if it belongs to another backend; NULL: always. */
+/* Sets the backend. Before that, if memory of stages and workspaces belongs to another backend, releases it; NULL
+ * releases it in any case. */
 void talus_solver_set_backend(TalusSolver *solver, const TalusBackend *backend);
 
 /* session.c: returns the seconds since the session began, without the time the clock was stopped. */

@@ -136,6 +136,7 @@ TalusStatus talus_solver_create(const char *spec, TalusSolver **out)
     return talus_solver_create_type(type, spec[length] ? spec + length + 1 : "", out);
 }
 
+/* Releases and zeroes the workspaces of the solver and of its parts; their vectors are in the memory of `backend`. */
 static void release_work(TalusSolver *s, const TalusBackend *backend)
 {
     for (int i = 0; i < s->parts; i++)

@@ -1,4 +1,5 @@
-/* solvers/driver/solver.h - interface between an algorithm and the driver. */
+/* solvers/driver/solver.h - interface between algorithms and the driver: what a solver type defines (TalusSolverType),
+ * and what a running solve offers its algorithm (TalusSolve). */
 #ifndef TALUS_SOLVERS_DRIVER_SOLVER_H
 #define TALUS_SOLVERS_DRIVER_SOLVER_H
 
@@ -19,12 +20,13 @@ typedef struct TalusSolve TalusSolve;
 /* A solver that another solver hands over to. */
 typedef struct TalusPart {
     const char *spec; /* name and parameters; NULL ends the list */
-    bool keeps_state; /* its state is saved with the whole solver; else a handover zeroes it */
+    bool keeps_state; /* saved with the whole solver; else zeroed by a new handover */
 } TalusPart;
 
-/* A stage of a solve: one solver, which starts from the impulses of the stage before. A stage ends when the problem is
- * solved or at its limit. A trial may fail, and leaves half of the remaining iterations to later stages. If a trial
- * does not solve the problem, its impulses are dropped where its starting impulses are better. */
+/* A stage of a solve: one solver, which starts from the impulses of the stage before. It ends when the solver
+ * converges, proves the problem infeasible, gives up or reaches the limit. A trial gets at most half of the remaining
+ * iterations; a trial that fails (is_refusal in driver.c) does not end the solve. After a trial that neither converged
+ * nor proved infeasibility, the impulses from before it are restored if their rms residual is less. */
 typedef struct TalusStage {
     int part;           /* index among the parts of the planning solver */
     int max_iterations; /* limit of this stage; INT_MAX: all that remain */
@@ -36,14 +38,14 @@ enum { TALUS_MAX_STAGES = 3 };
 typedef struct TalusSolverType {
     const char *name, *summary, *reference;
     uint32_t takes; /* bits TALUS_TAKES_... */
-    /* True if the solver accesses the operator only through products, residuals and block sets. Free joints are then
-     * eliminated (problem/eliminate.h). */
+    /* True if the solver accesses the operator only through products, residuals and block sets. Free joints of a
+     * matrix-free problem are then eliminated (problem/eliminate.h), unless the options have keep_joints. */
     bool through_products;
     const TalusParam *params;
     int param_count;
     size_t param_size;      /* bytes of the parameter struct */
     size_t state_size;      /* bytes of the state, which is saved and starts as zeros */
-    size_t work_size;       /* bytes of the workspace struct; starts as zeros, keeps its vectors */
+    size_t work_size;       /* bytes of the workspace, which starts as zeros and is kept */
     const TalusPart *parts; /* solvers to hand over to; NULL: none */
     TalusStatus (*solve)(TalusSolve *solve);
     const void *variant; /* data that differs between solvers with the same `solve`; NULL: none */
@@ -85,23 +87,25 @@ typedef struct TalusSolverType {
 typedef struct TalusOuterPlan {
     bool beyond;        /* some block is under `fixed` or `coulomb`; the residual is that law's */
     bool exact;         /* the algorithm itself solves blocks under Coulomb's law */
-    bool bounds;        /* there are fixed blocks, whose bounds a presolve estimates */
+    bool bounds;        /* some block is under `fixed`: its bounds may need a presolve */
     bool shift, tresca; /* loop for Coulomb blocks: shifted cones, or prisms; neither: not needed */
 } TalusOuterPlan;
 
 /* A solve session: one problem with its counts, clock and observers, through all stages (driver.c). An algorithm
- * improves gamma in place and calls talus_solve_continue after each iteration whose residual it knows. */
+ * improves gamma in place and calls talus_solve_continue, mostly through talus_solve_report or talus_solve_next, after
+ * each iteration whose residual it knows. */
 struct TalusSolve {
     TalusProblem *problem;
     const TalusBackend *backend;
-    /* The caller's options with the limits of the stage; inside an outer loop, with those of the inner solve. */
+    /* The caller's options with the limits of the stage and a tolerance in m/s; inside an outer loop, with limits and
+     * tolerance of the inner solve. */
     const TalusSolveOptions *options;
     TalusSolveInfo *info;
 
     /* current stage */
     const TalusOperator *op; /* operator; like gamma in the backend's memory */
     double *gamma;
-    struct TalusReduced *reduced; /* op without free joints, if eliminated; else NULL */
+    struct TalusReduced *reduced; /* what op belongs to if joints are eliminated; else NULL */
     TalusSolver *solver;          /* current solver */
     const TalusSolverType *type;
     const void *params;
@@ -109,12 +113,12 @@ struct TalusSolve {
     TalusOuterPlan plan;
     double
         tolerance_factor; /* factor on the tolerance; lowered if an estimated residual was too small */
-    bool resumed; /* called again as the estimate was too small: setup of the last call is valid */
+    bool resumed; /* called again because its estimate was too small; its setup is still valid */
     bool stuck;   /* set by an exact algorithm without progress: the loop of shifts is tried next */
 
     /* managed by the driver */
     const TalusSolveOptions *wanted; /* options of the caller */
-    TalusSolveOptions limited;       /* options of the caller with the limits of the stage */
+    TalusSolveOptions limited;       /* memory of `options` outside outer loops */
     double began, paused;            /* clock: start, and total time stopped; s */
     bool started;                    /* a first residual is known */
     bool stopped;                    /* a monitor or an observer ended the solve */
@@ -128,18 +132,21 @@ void talus_solve_count(TalusSolve *solve, int products);
 /* Notes the residual at the start of the solve, unless it is known. */
 void talus_solve_note_start(TalusSolve *solve, double rms);
 
-/* Returns true if the iteration should go on; else sets info->outcome. rms and max are estimates of the residual. If
- * max is NaN (unknown), rms replaces it. */
+/* Returns true if the algorithm should go on; else sets info->outcome. rms and max are estimates of the residual; in
+ * norm max, rms replaces a max that is NaN (unknown). Notes the start; calls the monitor unless the solve converged or
+ * rms is not finite. */
 bool talus_solve_continue(TalusSolve *solve, double rms, double max);
 
-/* True if the budget allows another iteration; for iterations whose residual is unknown. */
+/* True if iterations and time allow another iteration; else sets info->outcome to budget. For iterations whose residual
+ * is unknown; talus_solve_continue calls it too. */
 bool talus_solve_within_budget(TalusSolve *solve);
 
 /* True if talus_solve_observe needs the iterate now; at other times the iterate need not be formed. */
 bool talus_solve_wants_iterate(const TalusSolve *solve);
 
-/* Reports the current iterate, gamma = s x (metric NULL: x is gamma), to the observer and to the infeasibility monitor.
- * Returns false if the solve must end: the observer asked for it, or the problem is infeasible. Uses op's scratch. */
+/* Reports the current iterate, gamma = s x (metric NULL: x is gamma), to the observer and to the infeasibility monitor,
+ * each where it is due. Returns false, with info->outcome set, if the solve must end: the observer asked for it, or the
+ * problem is infeasible. Uses op's scratch. */
 bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                          double rms);
 
@@ -148,11 +155,11 @@ bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBl
 void talus_solve_suspect(TalusSolve *solve);
 
 /* Runs a part of the current solver to its end, on the same problem, from gamma and within the same limits. `resumed`:
- * the part reuses the setup of its last call in this stage. */
+ * the part reuses the setup of its last call in this stage; false: its state is zeroed first, unless it keeps_state. */
 TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);
 
-/* Reports an iterate whose iterations are counted, with the sum of squares and the maximum of its residual. Returns
- * true to go on. */
+/* Calls talus_solve_observe and talus_solve_continue for an iterate whose iteration is already counted; residual2 and
+ * residual_max: sum of squares and maximum of its residual over blocks. Returns true to go on. */
 bool talus_solve_report(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                         double residual2, double residual_max);
 /* Ends an iteration: counts it with its products and reports its iterate. Returns true to go on. */
@@ -178,7 +185,7 @@ TalusStatus talus_vectors_reserve_each(TalusSolve *solve, TalusVectors *vectors,
     talus_vectors_reserve_each(solve, vectors, what,                                        \
                                sizeof((double **const[]){__VA_ARGS__}) / sizeof(double **), \
                                (double **const[]){__VA_ARGS__})
-/* Releases the block before the solver object does. */
+/* Releases the block, which stays listed and can be reserved again; the solver object releases blocks that are left. */
 void talus_vectors_release(const TalusBackend *backend, TalusVectors *vectors);
 
 static inline void talus_swap(double **a, double **b)
@@ -201,7 +208,8 @@ TalusStatus talus_solver_metric(TalusSolve *solve, TalusMetric kind, TalusVector
 enum { TALUS_POWER_ITERATIONS = 12 };
 
 /* Estimates the largest eigenvalue of S (N + E) S (metric NULL: of N + E) by power iteration. The estimate is from
- * below: use it with a margin and a test on gradients. `x` and `y` are work vectors. Counts its products. */
+ * below, except that in a metric 0.1 is the least value returned (norm.c): multiply it by a margin, and raise it where
+ * gradients show more curvature. `x` and `y` are work vectors. Counts its products. */
 double talus_operator_norm(TalusSolve *solve, const TalusMetricBlock *metric, int iterations,
                            double *x, double *y);
 
@@ -210,16 +218,17 @@ typedef struct TalusNormState {
     double norm; /* of the last solve; 0 before the first */
 } TalusNormState;
 
-/* Sets the norm of the next solve: `forget` times that of the last, which may be too large for it; in the first solve
- * `margin` times a new estimate. */
+/* Sets state->norm for the solve that begins: `forget` times that of the last solve, which may be too large for this
+ * one; in the first solve `margin` times a new estimate, for which x and y are work vectors. */
 void talus_norm_renew(TalusSolve *solve, TalusNormState *state, const TalusMetricBlock *metric,
                       double forget, double margin, double *x, double *y);
 
-/* Returns a lower bound of the largest eigenvalue of S (N + E) S without a product, as no diagonal entry is above it: 1
- * in a metric, else the largest block scale (talus_block_scale). */
+/* Returns a lower bound of the largest eigenvalue of S (N + E) S, without a product: the largest mean of diagonal
+ * entries over one block, since no diagonal entry exceeds that eigenvalue. In a metric this is 1, else the largest
+ * block scale (talus_block_scale). */
 double talus_norm_lower_bound(const TalusSolve *solve, const TalusMetricBlock *metric);
 
-/* Creates a solver of a type that need not be in the table. */
+/* Creates a solver of a type that need not be in the table. params: "key=value,key=value" or "". */
 TalusStatus talus_solver_create_type(const TalusSolverType *type, const char *params,
                                      TalusSolver **out);
 

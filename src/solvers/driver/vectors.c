@@ -15,7 +15,7 @@ static TalusStatus reserve(TalusSolve *solve, TalusVectors *v, size_t n, const c
     return solve->backend->vector.reserve(solve->op, &v->block, &v->capacity, n, what);
 }
 
-/* Entries from one vector to the next: devices read lines of 256 bytes. */
+/* Entries from one vector to the next: a multiple of 256 bytes, the lines that devices read. */
 static size_t stride_of(const TalusSolve *solve)
 {
     return ((size_t)talus_problem_size(solve->problem) + 31) / 32 * 32;

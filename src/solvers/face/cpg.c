@@ -3,17 +3,17 @@
  *     r = -(N x + q),  r^ = P_T(x)(r),  p^ = P_T(x)(p)                                     lines 1-3
  *     beta = -r^'N p^ / p^'N p^,  p = r^ + beta p^                                         lines 4-5
  *     a = r'p / p'N p,  x = P(x + a p)                                                     lines 6-8
- * with T(x) the tangent cone of the set at x. Line 5 of the paper lacks the hat over r, without which p would point out
- * of the set, contrary to its own text.
+ * with T(x) the tangent cone of the set at x and N the operator in the metric. Line 5 of the paper lacks the hat over
+ * r, without which p would point out of the set, contrary to its own text.
  *
  * variant=two evaluates these lines literally: N x and N p, the paper's two products, and N p^ as a third if the
  * projection onto the tangent cone changed p, which the paper's count omits. variant=one needs only N p, and N x as a
  * second product if the projection in line 8 changed x; otherwise r is updated by a N p. Line 4 then uses N p for N p^:
  * beta only shapes the direction, and a is exact for any p. It takes about as many iterations and half the products.
  *
- * Boxes and prisms with fixed bounds need nothing more: sets/set.h has their tangent cones. Coulomb's law on
- * the square uses boxes that are adapted in each iteration (section 3.2): after a step the bounds become mu times the
- * new normal impulses, components at a bound follow it, and others are clamped. Host only.
+ * Boxes and prisms with fixed bounds need nothing more: sets/set.h has their tangent cones. Coulomb's law on the square
+ * uses boxes that are adapted in each iteration (section 3.2), on the host only: after a step the bounds become mu
+ * times the new normal impulses, components at a bound follow it, and others are clamped.
  *
  * The paper is unscaled (metric=none). Convergence is not proven, since the projection in line 8 may undo the descent.
  * No failure has been seen without friction and with fixed bounds, many with moving bounds
@@ -42,7 +42,7 @@ static const TalusParam params[] = {
         "products per iteration while nothing is projected; two: the paper's lines as they stand"),
 };
 
-/* p = P_T(p), with w as work vector; variant=two also forms N p. Returns the products used. */
+/* p = P_T(p), with w->w as work vector; variant=two forms N p anew if p changed. Returns the products used. */
 static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
     s->backend->block.tangent(s->op, w->metric, s->gamma, w->p, w->w);
@@ -59,6 +59,8 @@ static int project_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
     return 0;
 }
 
+/* Lines 2 to 5: phi = r^, p = r^ + beta p^; p = r^ if there is no old p or it has no curvature. Returns the products
+ * used. */
 static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 {
     int products = 0;
@@ -79,7 +81,7 @@ static int make_direction(TalusSolve *s, TalusFaceWork *w, Variant variant)
 /* ---- moving bounds ---- */
 
 /* Returns the tangential impulse t after its bound moved from `before` to `after`: at the new bound if it was at the
- * old one, else clamped. The tolerance covers backends that round the old bound differently. */
+ * old one, else clamped. The factor 1 - 1e-14 covers a projection that rounds the old bound differently. */
 static double follow_bound(double t, double before, double after)
 {
     if (before > 0.0 && fabs(t) >= before * (1.0 - 1e-14))
@@ -87,7 +89,8 @@ static double follow_bound(double t, double before, double after)
     return fmax(-after, fmin(t, after));
 }
 
-/* Sets the bounds to mu times the normal impulses of x and moves x with them. True if x changed. */
+/* Sets the bounds of Coulomb blocks to mu times the normal impulses of x and moves the tangential parts of x with them.
+ * True if x changed. */
 static bool move_bounds(TalusSolve *s, const TalusMetricBlock *metric)
 {
     const TalusOperator *op = s->op;

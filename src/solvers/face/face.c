@@ -91,7 +91,8 @@ void talus_face_project(TalusSolve *s, TalusFaceWork *w, double step, const doub
     talus_face_raise(&w->norm, sums[0], sums[1]);
 }
 
-/* p = phi, or phi - rho p conjugate to the last p while the face is the same. */
+/* p = phi - rho p, conjugate to the last p, if that had curvature and the number of active blocks is the same; else p =
+ * phi. */
 static void make_direction(TalusSolve *s, TalusFaceWork *w, int active)
 {
     if (w->pnp > 0.0 && active == w->active) {
@@ -127,8 +128,8 @@ static int move(TalusSolve *s, TalusFaceWork *w, double a)
     return talus_face_follow(s, w, -a);
 }
 
-/* Expands the face: with `half_step` moves x to the boundary at x - limit p; then takes a projected step. Returns the
- * products used. */
+/* Expands the face: with `half_step` moves x to the boundary at x - limit p and computes phi there; then takes the
+ * projected step along phi. Returns the products used. */
 static int expand(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
 {
     int products = 1;

@@ -2,7 +2,8 @@
  * active blocks do not change.
  *
  * Provides vectors in a metric, the norm of the operator with a test that it is large enough, and conjugate gradients
- * on the face of an iterate with the step that leaves it. x = gamma / s is stored in the memory of gamma. */
+ * on the face of an iterate with the step that leaves it. x = gamma / s is stored in the memory of gamma. N in the
+ * formulas below is S (N + E) S; s = 1 if unscaled. */
 #ifndef TALUS_SOLVERS_FACE_FACE_H
 #define TALUS_SOLVERS_FACE_FACE_H
 
@@ -16,36 +17,40 @@ extern const char *const talus_face_metrics[];
 enum { TALUS_FACE_UNSCALED, TALUS_FACE_TRACE, TALUS_FACE_ANISOTROPIC };
 
 typedef struct TalusFaceWork {
-    double *g;                      /* gradient at x */
-    double *p;                      /* direction */
-    double *np;                     /* N p */
-    double *phi;                    /* free part of the gradient at x, from the backend's split */
-    double *w;                      /* work vector */
+    double *g;   /* gradient at x */
+    double *p;   /* direction */
+    double *np;  /* N p */
+    double *phi; /* gradient at x, 0 on active blocks (TalusFace) */
+    double *w;   /* work vector; in mprgp also the chopped gradient (TalusFace) */
     const TalusMetricBlock *metric; /* NULL: unscaled */
     TalusVectors vectors, metric_memory;
-    double norm;   /* norm of S (N + E) S, with a margin */
-    double pnp;    /* p'N p; 0: the next direction is the free gradient */
+    double norm;   /* estimated norm of S (N + E) S, raised when a step shows more */
+    double pnp;    /* p'N p; 0 if unknown or flat: the next direction is phi */
     int active;    /* number of active blocks when p was made */
     int unchecked; /* updates of g since it was computed from x */
 } TalusFaceWork;
 
-/* Reserves memory, fills the metric (TALUS_FACE_...), sets x = P(gamma / s) and its gradient g. Counts one product. */
+/* Reserves memory, fills the metric (TALUS_FACE_...), sets x = P(gamma / s), its gradient g, and work->norm to a lower
+ * bound. Counts one product. */
 TalusStatus talus_face_begin(TalusSolve *solve, TalusFaceWork *work, int metric);
 /* Converts x, stored in gamma, back to impulses: gamma = s x. */
 void talus_face_end(TalusSolve *solve, TalusFaceWork *work);
 
-/* Sets work->norm by power iteration, or from `carried`, that of an earlier solve (0: none): the norm of a scaled
- * operator has no unit and hardly changes from step to step. Overwrites p and np. */
+/* Raises work->norm to an estimate: in a metric 0.97 times `carried`, that of an earlier solve, as the norm of a scaled
+ * operator has no unit and hardly changes from step to step; else, or if `carried` is 0, by power iteration, which
+ * overwrites p and np. */
 void talus_face_norm(TalusSolve *solve, TalusFaceWork *work, double carried);
 
-/* Ends an iteration: counts it with its products, measures and reports the residual at x. Returns true to go on. */
+/* Ends an iteration: counts it with its products, measures the residual of x from g and reports it. Returns true to go
+ * on. */
 bool talus_face_measured(TalusSolve *solve, TalusFaceWork *work, int products);
 
 /* Computes the gradient from x: one product. */
 void talus_face_refresh(TalusSolve *solve, TalusFaceWork *work);
 
-/* Computes np = N p and pnp = p'N p, with one product. Returns the a >= 0 that minimises the objective at x + sign a p:
- * 0 if the objective does not fall along that line, a long step if it has no curvature (pnp is then 0). */
+/* Computes np = N p and pnp = p'N p, with one product; may raise work->norm. Returns the a >= 0 that minimises the
+ * objective at x + sign a p: 0 if the objective does not fall along that line, a long step if it has no curvature (pnp
+ * is then 0). */
 double talus_face_search(TalusSolve *solve, TalusFaceWork *work, double sign);
 /* Updates g after x has moved by a p: adds a N p or, at intervals, computes g from x. Returns the products used. */
 int talus_face_follow(TalusSolve *solve, TalusFaceWork *work, double a);
@@ -54,11 +59,11 @@ int talus_face_follow(TalusSolve *solve, TalusFaceWork *work, double a);
  * w; restarts conjugate gradients. One product. */
 void talus_face_project(TalusSolve *solve, TalusFaceWork *work, double step, const double *d);
 
-/* One step on the face of x, whose free gradient is in phi. With p = phi - rho p_old conjugate to its
- * predecessor, x - a p minimises along p if that stays in the set. Otherwise the face expands:
+/* One step on the face of x, whose free gradient is in phi. With p = phi - rho p_old conjugate to its predecessor (p =
+ * phi after a restart), x - a p minimises along p if that stays in the set. Otherwise the face expands:
  *     y = x - a_f p, the last point in the set (or y = x, where `half_step` is off),
  *     x = P(y - step phi(y)).
- * Returns the products used. */
+ * If the objective does not fall along p, x = P(x - step g). Returns the products used. */
 int talus_face_advance(TalusSolve *solve, TalusFaceWork *work, const TalusFace *face, double step,
                        bool half_step);
 

@@ -1,4 +1,4 @@
-/* solvers/face/gp.c - projection steps, projected search, and the switch between them and the faces. */
+/* solvers/face/gp.c - projection steps, projected search, and the switch between them and the faces (gp.h). */
 #include "solvers/face/gp.h"
 
 #include "base/memory.h"
@@ -82,7 +82,8 @@ static bool go_on(TalusGp *gp, const double *x, bool counted)
     return talus_solve_report(gp->solve, x, gp->metric, f->residual2, f->residual_max);
 }
 
-/* Moves x by a p, at most to the first bound, and g by a Ap, which is in gp->ap. Returns the decrease of f. */
+/* Moves x by a p, where a is at most the step to the first bound, and g by a Ap; gp->ap is Ap, slope g'p. Returns the
+ * decrease of f. */
 static double move_inside(TalusGp *gp, const double *p, double a, double slope, double pAp)
 {
     const double *both[] = {gp->x, p};
@@ -113,8 +114,9 @@ static double try_projected(TalusGp *gp, double *step, double *product)
 
 /* ---- projection steps ---- */
 
-/* Returns a0, the best step along -g or along its projection, which gives the same path. On return r is the projected
- * direction; *pAp is its curvature, with its product in ap, or NaN if unknown. */
+/* Returns a0, the best step along -g (line=whole) or along its projection onto the tangent cone; both give the same
+ * path P(x - a g). 0 if that vector is 0. On return r is the projected direction and *pp the squared length of the
+ * vector searched along; *pAp is the curvature of r, with its product in ap, or NaN if unknown. */
 static double first_step(TalusGp *gp, double *pp, double *pAp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -161,7 +163,8 @@ static double project_once(TalusGp *gp)
     return a > 0.0 ? move_inside(gp, gp->r, a, -pp, pAp) : 0.0;
 }
 
-/* Takes projection steps until condition (17) or (18) of gp.h holds. False if the solve must end. */
+/* Takes projection steps until condition (17) or (18) of gp.h holds or `projections` are done. False if the solve must
+ * end. */
 static bool projection_phase(TalusGp *gp)
 {
     double max = 0.0;
@@ -185,7 +188,8 @@ static bool projection_phase(TalusGp *gp)
 
 /* ---- Krylov steps ---- */
 
-/* True if x + w is inside the face of x with binding active bounds; trial is then x + w, and face its face. */
+/* True if x + w is inside the face of x, w is within reach(), and all active bounds are binding; trial is then x + w,
+ * and gp->face its face. */
 static bool face_is_right(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -199,8 +203,9 @@ static bool face_is_right(TalusGp *gp)
     return gp->face.unbound == 0;
 }
 
-/* Takes Krylov steps until f falls too little, (20) of gp.h, or `inner` are done; goes on if the face is right. *go:
- * false if the solve must end; *more: false if no further step can decrease f. */
+/* Takes Krylov steps until f falls too little, (20) of gp.h, or `inner` are done; then goes on, with the parameter
+ * `binding`, while face_is_right(). *go: false if the solve must end; *more: false if no further step can decrease
+ * f. */
 static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
 {
     const TalusGpParams *p = gp->params;
@@ -227,7 +232,8 @@ static TalusStatus krylov_steps(TalusGp *gp, bool *go, bool *more)
 }
 
 /* Projected line search from x along w: x = P(x + a w), a halved until the objective f falls enough, Eq. (16) of gp.h.
- * Once a is within the step to the first bound, x moves inside the set instead. Returns the decrease of f. */
+ * Once a is within the step to the first bound, x moves inside the set instead. Returns the decrease of f; 0, with x
+ * unchanged, if w does not descend. */
 static double search_along_step(TalusGp *gp)
 {
     const TalusBackend *b = gp->solve->backend;
@@ -249,7 +255,8 @@ static double search_along_step(TalusGp *gp)
     return move_inside(gp, gp->w, fmin(longest, inside), slope, dot(gp, gp->w, gp->ap));
 }
 
-/* Repeats Krylov phases while the bounds that become active are binding. */
+/* Takes Krylov steps and the search along their sum w; with the parameter `binding` repeats this while all active
+ * bounds are binding and f falls. */
 static TalusStatus krylov_phase(TalusGp *gp, bool *go)
 {
     bool again = true, more;

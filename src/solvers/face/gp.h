@@ -1,27 +1,27 @@
 /* solvers/face/gp.h - gradient projection with a Krylov method in the faces, for bounds gamma >= 0.
  *
- * More and Toraldo 1991, heyn-2012 section 4. With f(x) = x'Ax/2 + q'x, g its gradient, A(x) the active set (x_i = 0)
- * and B(x) the binding set (x_i = 0 and g_i >= 0), one round is
+ * More and Toraldo 1991, heyn-2012 section 4. With f(x) = x'Ax/2 + q'x, A = S (N + E) S (s = 1 if unscaled), g the
+ * gradient of f, A(x) the active set (x_i = 0) and B(x) the binding set (x_i = 0 and g_i >= 0), one round is
  *     projection   y' = P(y - a g(y)), Eq. (15), a the first of a0, a0/2, a0/4, ... with
  *                      f(y') <= f(y) + mu g'(y' - y)                                              (16)
  *                  until  A(y') = A(y)  (17)  or  f(y) - f(y') <= eta1 max of the earlier ones    (18)
  *     Krylov       steps w_j towards the minimum of f(x + w) over the face, w = 0 on A(x), until
  *                      f(x + w_(j-1)) - f(x + w_j) <= eta2 max of the earlier ones                (20)
  *                  or `inner` steps are done
- *     search       x' = P(x + a w), a = 1, 1/2, ... until (16) holds with w for -g.
+ *     search       x' = P(x + a w), a = 1, 1/2, ... until (16) holds with x, x' for y, y'.
  *
  * The paper says that steps go on while (20) holds and stop when it is violated; the reverse is true, as for (18).
  * While the sets A and B of the new point are equal, the face may be the right one. The Krylov method then continues if
  * x + w is inside, with eta2 divided by ten, or starts in the new face without projection steps.
  *
- * Only products of steps are needed: with Ad known, f(x + d) - f(x) = g'd + d'Ad/2 has no cancellation, and
+ * The matrix is multiplied only with steps d: with Ad known, f(x + d) - f(x) = g'd + d'Ad/2 has no cancellation, and
  * g(x + d) = g + Ad is free. The gradient is recomputed from x at intervals. Krylov methods also update the gradient at
  * x + w, so a step inside the face ends without a product.
  *
- * A is only positive semidefinite, and in a face with more contacts than degrees of freedom the equations contradict
- * each other. Along a direction without curvature a step has FAR times the size of the data, |x| + |g| / |A| at the
- * start; the projection ends it at the next bounds. (In a longer step rounding in x would hide the gradient, and an
- * infeasible problem would seem solved.) */
+ * The matrix is only positive semidefinite, and in a face with more contacts than degrees of freedom the equations
+ * contradict each other. A step is at most FAR times as long as the data, |x| + |g| / |A| at the start; along a
+ * direction without curvature it has about this length, and the projection ends it at the next bounds. (In a longer
+ * step rounding in x would hide the gradient, and an infeasible problem would seem solved.) */
 #ifndef TALUS_SOLVERS_FACE_GP_H
 #define TALUS_SOLVERS_FACE_GP_H
 
@@ -94,7 +94,8 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *params, TalusGpWo
 void talus_gp_set(TalusGp *gp, double a, const double *x, double *out);
 /* out = A p; counts the product. */
 void talus_gp_product(TalusGp *gp, const double *p, double *out);
-/* Returns p'Ap raised to at least FLAT |A| p'p, so that it can be divided by; *flat tells whether it was raised. */
+/* Returns p'Ap raised to at least FLAT (gp.c) times |A| p'p, so that it can be divided by; *flat tells whether it was
+ * raised. Raises gp->largest to p'Ap / p'p. */
 double talus_gp_curvature(TalusGp *gp, double pAp, double pp, bool *flat);
 
 #endif

@@ -1,7 +1,7 @@
 /* solvers/face/gpcg.c - gradient projection with conjugate gradients in the faces.
  *
- * More and Toraldo 1991, the method that heyn-2012 starts from. In a face, from w = 0 and the free gradient r = -g_F,
- * with p = r at first:
+ * More and Toraldo 1991, the method that heyn-2012 starts from; gp.h has f, A and the phases. In a face with free
+ * entries F, from w = 0 and r = -g_F, with p = r at first:
  *     a = r'r / p'Ap,  w += a p,  r -= a (Ap)_F,  p = r + (r'r / old r'r) p;   f falls by a r'r / 2.
  * A semidefinite A has directions without curvature if the equations of a face contradict each other. Such a direction
  * ends the steps with a long one, which the search brings back to the bounds. */

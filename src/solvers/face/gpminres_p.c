@@ -1,13 +1,13 @@
 /* solvers/face/gpminres_p.c - GPMINRES with a factorisation of each face as preconditioner: GPMINRES-P.
  *
- * heyn-2012 factorises A_k = Z'NZ for every face by a complete LU without row exchanges, raises vanishing pivots to a
- * tolerance, and takes one MINRES step per face. MINRES needs a symmetric positive definite preconditioner, which such
- * an LU is not. Here it is L D L' (linalg/ldl.h), in which every pivot not above `drop` times its diagonal entry
- * becomes `raise` times the largest one.
+ * heyn-2012 factorises A_k = Z'NZ, the rows and columns of N that are free in the face, by a complete LU without row
+ * exchanges, raises vanishing pivots to a tolerance, and takes one MINRES step per face. MINRES needs a symmetric
+ * positive definite preconditioner, which such an LU is not. Here it is L D L' of N + E (linalg/ldl.h), in which every
+ * pivot not above `drop` times its diagonal entry becomes `raise` times the largest diagonal entry.
  *
- * A face with more contacts than degrees of freedom has a null space. The factor gives a residual in it a step of about
- * r / raise. A small `raise` makes this step long, and the first bounds cut it; a large one leaves the null space to
- * the projection steps.
+ * A face with more contacts than degrees of freedom has a null space. To a residual r in it the factor gives a step of
+ * about r / raise. A small `raise` makes this step long, and the first bounds cut it; a large one leaves the null space
+ * to the projection steps.
  *
  * Limits: the factorisation runs on one thread of the host and allocates in every solve; its fill grows with the
  * cross-section of the bed. The paper found no gain in time either. */
@@ -44,6 +44,7 @@ static const TalusParam params[] = {
 
 /* ---- the matrix of a face ---- */
 
+/* Fills place and row for the face of gp->x. Returns the number of free rows. */
 static int list_free_rows(TalusGp *gp, Work *w)
 {
     int free_rows = 0;

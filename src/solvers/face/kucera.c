@@ -1,7 +1,7 @@
 /* solvers/face/kucera.c - Kucera's method for separable convex sets, heyn-2012 Eqs. (25) to (29).
  *
  * A block is active if its impulse is on the boundary of its set (apex or mantle of a cone), else free. With g the
- * gradient, a~ = step / |N| and the projected gradient
+ * gradient, N the operator in the metric, a~ = step / |N| and the projected gradient
  *     g~ = (x - P(x - a~ g)) / a~                                                             (25)
  * phi~ and beta~ are its free and active parts, phi the free part of g. Each iteration,
  *     beta~'g <= Gamma^2 phi~'g:  a step of conjugate gradients on the face, along
@@ -9,9 +9,10 @@
  *                                 if it stays in the set; else the expansion, lines 14 and 15,
  *                                     y = x - a_f p,  x = y - a~ phi~(y)
  *     otherwise:                  the proportioning x = x - a~ beta~, line 19.
- * A step on the face or a proportioning takes one product, an expansion two. Convergence is finite on a face, linear
- * overall. The paper's method is unscaled (metric=none) and meant for bounds; Kucera's own takes any separable convex
- * set. On cones, sliding contacts are active: they move only by projected gradients, and converge as slowly. */
+ * Gamma is the parameter `gamma`, a_f the step to the boundary. A step on the face or a proportioning takes one
+ * product, an expansion two. Convergence is finite on a face, linear overall. The paper's method is unscaled
+ * (metric=none) and meant for bounds; Kucera's own takes any separable convex set. On cones, sliding contacts are
+ * active: they move only by projected gradients, and converge as slowly as these. */
 #include "solvers/face/face.h"
 
 #include <math.h>

@@ -1,11 +1,12 @@
-/* solvers/face/minres.c - MINRES (Paige and Saunders 1975) for A_FF w = -g_F.
+/* solvers/face/minres.c - MINRES (Paige and Saunders 1975) for A_FF w = -g_F, F the free entries of a face (gp.h).
  *
  * Lanczos with a preconditioner M: v_j = z_j / beta_j, z_j = M^-1 r_j, beta_j^2 = r_j'z_j,
  *     r_(j+1) = (A v_j)_F - (alpha_j / beta_j) r_j - (beta_j / beta_(j-1)) r_(j-1),
- * gives the tridiagonal T; rotations give T = Q R; with D R = V the iterate moves by
+ * gives the tridiagonal T; rotations give T = Q R, whose column j is (eps_j, delta_j, rho_j); with D R = V the iterate
+ * moves by
  *     w_j = w_(j-1) + phi_j d_j,   d_j = (v_j - eps_j d_(j-2) - delta_j d_(j-1)) / rho_j.
  * All rows of the products A v_j follow the same recurrence. So A d_j and the gradient at x + w_j are known, and f
- * falls by -phi g'd_j - phi^2 d_j'A d_j / 2 without a further product.
+ * falls by -phi_j g'd_j - phi_j^2 d_j'A d_j / 2 without a further product, g the gradient at x + w_(j-1).
  *
  * If A_FF is singular and the equations contradict each other, the last rho vanishes. That step is omitted, and w is a
  * least-squares solution. */
@@ -24,7 +25,7 @@ TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m)
     return talus_vectors_reserve(s, &m->memory, MINRES_VECTORS, m->vector, "minimum residuals");
 }
 
-/* z = M^-1 r_now; returns sqrt(r'z). */
+/* z = M^-1 r_now, and returns sqrt(r'z); without a preconditioner only returns |r|. */
 static double precondition(TalusGp *gp, TalusMinres *m)
 {
     double *r = m->vector[MINRES_NOW], *z = m->vector[MINRES_Z];

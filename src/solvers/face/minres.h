@@ -20,7 +20,7 @@ typedef struct TalusMinres {
 
     double beta, beta_old;           /* off-diagonal entries of T, the Lanczos tridiagonal matrix */
     double cosine, sine, bar, above; /* last rotation, and its remainder in the next column of T */
-    double left;                     /* norm of the residual */
+    double left;                     /* norm of the residual, in the metric of M^-1 */
     double size;                     /* lower bound of |A| in the metric of M */
 } TalusMinres;
 

@@ -1,7 +1,8 @@
-/* solvers/face/mprgp.c - modified proportioning with reduced gradient projection, pospisil-2015 Algorithm 2; form for
- * cones.
+/* solvers/face/mprgp.c - modified proportioning with reduced gradient projection, pospisil-2015 Algorithm 2, and its
+ * form for cones.
  *
- * phi is the gradient on free blocks, beta the chopped gradient on active ones: min(g, 0) for bounds.
+ * phi is the gradient on free blocks, beta the chopped gradient on active ones (TalusFace): min(g, 0) for bounds. N is
+ * the operator in the metric, Gamma the parameter `gamma`, a_f the step to the boundary.
  *     |beta| <= Gamma |phi|:  a step of conjugate gradients on the face if it stays in the set, else
  *                             the expansion: to the boundary, y = x - a_f p, then
  *                             x = P(y - a~ phi(y)), a~ = step / |N|
@@ -13,8 +14,8 @@
  *
  * Cones (MPGP of Dostal and Kozubek 2012): beta is the projected gradient on blocks at the apex and on the mantle.
  * Proportioning is a projected gradient step of length a~ of all blocks, since a minimiser along beta may lie outside.
- * Sliding contacts are active and move only by projected gradients, at their speed. Products: 1 for a step on the face
- * and for a proportioning, 2 for an expansion. */
+ * Sliding contacts are active and move only by projected gradients, as slowly as these converge. Products: 1 for a step
+ * on the face and for a proportioning, 2 for an expansion. */
 #include "solvers/driver/chunk.h"
 #include "solvers/face/face.h"
 
@@ -39,10 +40,11 @@ static const TalusParam params[] = {
     TALUS_FLAG(Params, half_step, 1, "go to the boundary before an expansion; the paper omits it"),
 };
 
-/* Proportioning: releases blocks along beta, which is in w. Returns the products used. */
+/* Proportioning: releases active blocks, with bounds alone by a line search along beta, which is in w->w, else by a
+ * projected gradient step. Returns the products used. */
 static int proportion(TalusSolve *s, TalusFaceWork *w, double step)
 {
-    if (s->op->rows == 1) /* beta <= 0 where x = 0: no step leaves the set */
+    if (s->op->rows == 1) /* beta <= 0, at x = 0: no a > 0 in x - a beta leaves the set */
         return talus_face_minimise(s, w, w->w);
     talus_face_project(s, w, step, w->g);
     return 1;

@@ -1,10 +1,11 @@
 /* solvers/face/pgd.c - projected gradient descent with tangent cones, preclik-2009 Algorithm 1.
  *
  *     r = -(N x + q),  p = P_T(x)(r),  a = r'p / p'N p,  x = P(x + a p)
- * with T(x) the tangent cone of the set at x. The line search is exact but ignores the set. The paper recomputes r each
- * time, two products per iteration. Here r is updated by a N p if the last projection changed nothing: the same
- * iterates, and two products only if it did. The paper is unscaled (metric=none). Slow: steepest descent. Convergence
- * is not proven, since the projection may undo the descent. Not for cones, for the reason given in cpg.c. */
+ * with T(x) the tangent cone of the set at x and N the operator in the metric. The line search is exact but ignores the
+ * set. The paper recomputes r each time, two products per iteration. Here r is updated by a N p if the projection of x
+ * + a p changed nothing: the same iterates, and two products only if it did. The paper is unscaled (metric=none). Slow:
+ * steepest descent. Convergence is not proven, since the projection may undo the descent. Not for cones, for the reason
+ * given in cpg.c. */
 #include "solvers/face/face.h"
 
 #include <math.h>

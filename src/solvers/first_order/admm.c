@@ -1,25 +1,28 @@
 /* solvers/first_order/admm.c - alternating direction method of multipliers, with a rho that follows the error.
  *
  * minimise 1/2 x'A x + q'x + I_K(z) subject to x = z, in the metric x = gamma / s with s^-2 the normal and tangential
- * diagonal entries of each block. A = S (N + E) S then has ones on its diagonal, and rho has no unit. The only unknown
- * is the point before the projection, w = z + y / rho; with relaxation a,
+ * diagonal entries of each block. A = S (N + E) S then has ones on its diagonal (tangential rows: in the mean of a
+ * block), and rho has no unit. With y the multiplier of x = z, the only unknown is the point before the projection, w =
+ * z + y / rho; with relaxation a,
  *     z = P(w),   u = w - z,   x = argmin 1/2 x'A x + q'x + rho/2 |x - z + u|^2,   w' = w + a (x - z).
- * The x-step:
+ * The x-step, with g(z) = A z + q:
  *     direct    (A + rho) (z - x) = g(z) + rho u, by a factorisation of N + E + rho S^-2 that is repeated only when rho
  *               changes. An iteration is one product, which also gives the residual of z, and one solve, counted as
  *               another product.
- *     proximal  with 1/2 |x - x_old|^2 in the norm tau - A added, tau the norm of A:
+ *     proximal  adds 1/2 (x - x_old)'(tau - A)(x - x_old) to the objective, tau the norm of A:
  *               x = (tau x_old + rho (z - u) - g(x_old)) / (tau + rho). One product per iteration, and one more every
  *               CHECK iterations to measure z. In effect a gradient method.
- *     auto      direct up to DIRECT_ROWS rows and DIRECT_FILL entries of the factor, else proximal.
- * Anderson's method accelerates w, and in the proximal form also x (solvers/first_order/extrapolate.h).
+ *     auto      direct up to DIRECT_ROWS rows and DIRECT_FILL entries of the factor on a backend that factorises, else
+ *               proximal.
+ * Proximal is also the fallback of `direct` where the factorisation fails. Anderson's method accelerates w, and in the
+ * proximal form also x (solvers/first_order/extrapolate.h).
  *
  * rho. The plain iteration reduces the part of the error e = z - x that belongs to an eigenvalue near rho fastest, the
- * others slowly. The curvature of the remaining error is |A e| / |e| with the A of the x-step; for the proximal form
- * that is tau. rho moves there when it is more than a factor `change` away, like the shifts of alternating direction
- * implicit methods. It costs nothing: A e is g(z) + rho u - rho e. rho is adapted after `adapt` iterations, then after
- * a fifth more and `adapt`: ever more rarely, so that convergence is that of a fixed rho. (With the curvature of A the
- * proximal form reached only 1e-2 in 10,000 iterations on a bed with friction; with tau, 1e-3.)
+ * others slowly. The curvature of the remaining error is |A e| / |e|; the proximal form takes tau instead, the
+ * curvature of its x-step. rho moves there, by at most LARGEST_CHANGE at a time, when it is more than a factor `change`
+ * away, like the shifts of alternating direction implicit methods. It costs nothing: A e is g(z) + rho u - rho e. rho
+ * is adapted after `adapt` iterations, then after a fifth more and `adapt`: ever more rarely, so that convergence is
+ * that of a fixed rho.
  *
  * Limits: on deep beds the number of iterations grows like that of any first-order method. */
 #include "solvers/first_order/extrapolate.h"
@@ -61,7 +64,7 @@ typedef struct Run {
     const TalusMetricBlock *metric;
     double *z, rho;
     bool direct;
-    double curvature; /* |A e| / |e| of the current error, with the A of the x-step */
+    double curvature; /* |A e| / |e| of the current error; proximal: tau */
 } Run;
 
 static const char *const x_steps[] = {"auto", "direct", "proximal", NULL};
@@ -78,7 +81,7 @@ static const TalusParam params[] = {
 
 /* ---- the factorisation ---- */
 
-/* Factorises. *good: false if the matrix is not positive definite. */
+/* Factorises N + E + rho S^-2. *good: false if it is not positive definite, which is no error. */
 static TalusStatus factorise(TalusSolve *s, const Run *run, bool *good)
 {
     Work *w = s->work;
@@ -92,7 +95,8 @@ static TalusStatus factorise(TalusSolve *s, const Run *run, bool *good)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Stores the diagonal of the matrix, to which rho S^-2 is added. *complete: false if an entry is missing. */
+/* Stores the diagonal of N + E and its places, to which factorise() adds rho S^-2. *complete: false if an entry is
+ * missing. */
 static TalusStatus keep_diagonal(Work *w, bool *complete)
 {
     const TalusSparse *a = &w->matrix;
@@ -107,7 +111,8 @@ static TalusStatus keep_diagonal(Work *w, bool *complete)
     return TALUS_OK;
 }
 
-/* Sets run->direct if the x-step should be direct and can be. */
+/* Sets run->direct if the x-step should be direct and can be. Raises rho, at most to RHO_MAX, until the matrix is
+ * positive definite. */
 static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 {
     Work *w = s->work;
@@ -134,7 +139,7 @@ static TalusStatus prepare_direct(TalusSolve *s, const Params *p, Run *run)
 
 /* ---- one iteration ---- */
 
-/* Computes z and, if `measured`, its gradient and residual. */
+/* Computes z = P(w) and, if `measured`, its gradient and residual, and offers it as best iterate. */
 static void project(TalusSolve *s, Run *run, bool measured, TalusForward *sums)
 {
     Work *w = s->work;
@@ -205,7 +210,8 @@ static void proximal_step(TalusSolve *s, const Params *p, Run *run, bool measure
 
 /* ---- rho ---- */
 
-/* Sets rho and keeps z and y = rho u: w = z + u rho_old / rho. */
+/* Sets rho and keeps z and y = rho u: w = z + u rho_old / rho. Empties the memory of the extrapolation. Keeps the old
+ * rho if the new matrix is not positive definite. */
 static TalusStatus set_rho(TalusSolve *s, Run *run, double rho)
 {
     Work *w = s->work;
@@ -225,6 +231,7 @@ static TalusStatus set_rho(TalusSolve *s, Run *run, double rho)
     return TALUS_OK;
 }
 
+/* Moves rho towards the curvature of the error if that is more than a factor `change` away. */
 static TalusStatus adapt(TalusSolve *s, const Params *p, Run *run)
 {
     double wanted =

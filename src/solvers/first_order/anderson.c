@@ -1,15 +1,15 @@
 /* solvers/first_order/anderson.c - Anderson acceleration of projected Jacobi or projected gradients, safeguarded.
  *
  * In a metric x = gamma / s the plain method is x' = P(x - omega g(x)). It is accelerated
- * (solvers/first_order/extrapolate.h) as a map of the point before the projection, y -> h(y) = x - omega g(x),
- * x = P(y). This map retains what a projection discards: the distance of a contact beyond its boundary. An extrapolated
- * y needs no further projection, and one product serves g, the residual of x and the next step. (Extrapolating x and
- * projecting it reaches 1e-3 as fast, but takes three times as long to 1e-10.)
+ * (solvers/first_order/extrapolate.h) as a map of the point before the projection, y -> h(y) = x - omega g(x), x =
+ * P(y). This map retains what a projection discards: the distance of a contact beyond its boundary. An extrapolated y
+ * needs no further projection, and one product serves g, the residual of x and the next step. (Extrapolating x and
+ * projecting it is slower to tight tolerances: docs/reference/solvers/first-order.md.)
  *
  * The plain map does not expand if omega is at most 2 over the operator's norm. So omega is halved if a plain step (the
  * first, and each after a rejected extrapolation) increases |h - y|: a free test of the step length.
  *
- * map=jacobi    omega over the diagonal (heyn-2012 Eq. 12)
+ * map=jacobi    omega itself: in the metric the diagonal is 1 (heyn-2012 Eq. 12)
  * map=gradient  omega over the norm of the operator, by power iteration in the first solve
  *
  * One product per iteration. The residual is not monotone; a solve that does not converge returns its best iterate. */
@@ -94,7 +94,8 @@ static void iterate(TalusSolve *s, const Params *p, Run *run)
     }
 }
 
-/* The power iteration uses vectors of the extrapolation, which are still empty. */
+/* Returns omega, for map=gradient over the norm. The power iteration uses vectors of the extrapolation as work vectors:
+ * these have no contents yet. */
 static double step_length(TalusSolve *s, const Params *p, const Run *run)
 {
     TalusNormState *state = s->state;

@@ -1,12 +1,13 @@
 /* solvers/first_order/apgd.c - accelerated projected gradient descent.
  *
- * Nesterov's method in the metric x = gamma / s: s_n = N_nn^-1/2, s_t = N_tt^-1/2 (anisotropic), in which the cone
- * stays circular with mu s_n / s_t. Momentum is dropped whenever it points uphill (gradient restart). The step is 1/L,
- * with L an estimate of the largest eigenvalue of S (N + E) S. L comes from a few power iterations, is kept from solve
- * to solve and slowly lowered. It is raised at once when two consecutive gradients show a larger curvature |g -
- * g'| / |x - x'| and the difference exceeds rounding (backend/momentum.h). Under Coulomb's law De Saxce's shift of the
- * current iterate is added to the gradient in every step: no outer loop is needed, and momentum has a bound that
- * follows the residual. There is no test on the objective, which stalls at 1e-8 by cancellation. One product each. */
+ * Nesterov's method in the metric x = gamma / s, by default s_n = N_nn^-1/2, s_t = N_tt^-1/2 (anisotropic; of N + E),
+ * in which the cone stays circular with mu s_n / s_t. Momentum is dropped whenever it points uphill (gradient restart).
+ * The step is 1/L, with L an estimate of the largest eigenvalue of S (N + E) S. L comes from a few power iterations, is
+ * kept from solve to solve and lowered by the factor `forget` each time. It is raised at once when two consecutive
+ * gradients show a larger curvature |g - g'| / |x - x'| and the difference exceeds rounding (backend/momentum.h). Under
+ * Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
+ * needed, and momentum has a bound that follows the residual. There is no test on the objective, whose changes vanish
+ * in rounding once x is accurate to a relative 1e-8 or so. One product per iteration. */
 #include "solvers/driver/chunk.h"
 
 #include "backend/run.h"
@@ -42,8 +43,8 @@ static const TalusParam params[] = {
         "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / max_theta"),
 };
 
-/* True if run.accelerate computes the metric by itself. x is then gamma, and the metric's memory, the largest of the
- * method, is needed only for the first norm. */
+/* True if run.accelerate computes the metric by itself. x is then gamma, and the metric's memory is needed only for the
+ * first norm. */
 static bool knows_metric(const TalusSolve *s)
 {
     return talus_backend_can(s->backend, TALUS_CAP_FINDS_METRIC) && s->op->pair &&
@@ -59,11 +60,10 @@ static TalusStatus reserve(TalusSolve *s, const Params *p, bool metric, Work *w)
 
 /* ---- Coulomb's law ---- */
 
-/* The bound on momentum lies between MIN_THETA and MAX_THETA. It is multiplied by LOWERED when the residual exceeds
- * RISE times its minimum, and by RAISED after CALM iterations without that (in a solve longer than LONG: by RAISED_LONG
- * after CALM_LONG). At mu 0.5 a bound of about 20 is best on a sheared bed to 1e-2 g h and 30 to 1e-3, at mu 0.8 from 5
- * to 10; impulses that drift need none. EXACT_LENGTH: most iterations of a run. Stuck: PATIENCE iterations in
- * which the residual does not fall by the factor PROGRESS. */
+/* momentum->max_theta, the bound on momentum, starts at the parameter max_theta and then stays between MIN_THETA and
+ * MAX_THETA. It is multiplied by LOWERED when the residual exceeds RISE times its minimum, and by RAISED after CALM
+ * iterations without that (in a solve longer than LONG: by RAISED_LONG after CALM_LONG). EXACT_LENGTH: most iterations
+ * of a run. Stuck: more than PATIENCE iterations in which the residual does not fall to PROGRESS times `mark`. */
 enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
 static const double MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.7, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;
@@ -72,13 +72,14 @@ static const double PROGRESS = 0.8;
 typedef struct Restraint {
     double least; /* minimum residual since the bound was last lowered; < 0: none */
     int calm;     /* iterations since the bound was last changed */
-    int done;     /* all iterations, except those that ended in a rise */
+    int done;     /* iterations of all runs, except runs that ended in a rise */
     double mark;  /* residual when it last fell below PROGRESS times the mark before */
     int marked;   /* iterations since `mark` was set */
 } Restraint;
 
-/* Adapts the bound on momentum to the residual. De Saxce's shift adds an unsymmetric part to the iterated map, larger
- * for larger mu; if it is large against the symmetric part, momentum drives the iteration into cycles. */
+/* After a run of `iterations`: adapts the bound on momentum to the residual; at a rise also drops the momentum. De
+ * Saxce's shift adds an unsymmetric part to the iterated map, larger for larger mu; if it is large against the
+ * symmetric part, momentum drives the iteration into cycles. */
 static void restrain(Restraint *r, double residual, int iterations, TalusMomentum *momentum,
                      double *beta)
 {

@@ -1,4 +1,4 @@
-/* solvers/first_order/dense.c - Cholesky's factorisation of a scaled Gram matrix. */
+/* solvers/first_order/dense.c - Cholesky's factorisation of a scaled Gram matrix (dense.h). */
 #include "solvers/first_order/dense.h"
 
 #include <math.h>
@@ -21,6 +21,7 @@ static bool factor(int n, double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX])
     return true;
 }
 
+/* Solves L L'x = c with the factor L in a; x overwrites c. */
 static void substitute(int n, double a[TALUS_DENSE_MAX][TALUS_DENSE_MAX], double *c)
 {
     for (int i = 0; i < n; i++) {

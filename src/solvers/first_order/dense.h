@@ -4,8 +4,8 @@
 
 /* Solves the least-squares problem min |F c - f| from its normal equations: gram = F'F, symmetric positive
  * semidefinite, n x n with rows `stride` apart, and right = F'f. Scales columns to length 1 and adds `relative` to the
- * diagonal. Columns of length 0 get the coefficient 0. Returns false, with c = 0, if the matrix is not finite or still
- * not positive definite. n <= TALUS_DENSE_MAX. */
+ * diagonal. Columns of length 0 get the coefficient 0. Returns false, with c = 0, if the matrix is still not positive
+ * definite, or if it or c is not finite. n <= TALUS_DENSE_MAX. */
 enum { TALUS_DENSE_MAX = 64 };
 
 _Bool talus_dense_normal(int n, int stride, const double *gram, const double *right,

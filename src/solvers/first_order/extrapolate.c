@@ -1,4 +1,4 @@
-/* solvers/first_order/extrapolate.c - Anderson's memory and its coefficients. */
+/* solvers/first_order/extrapolate.c - Anderson's memory and its coefficients (extrapolate.h). */
 #include "solvers/first_order/extrapolate.h"
 
 #include "base/status.h"
@@ -51,7 +51,7 @@ void talus_extrapolate_forget(TalusExtrapolation *e)
     e->last = INFINITY;
 }
 
-/* sums[k] = dF_k'f if `with_f`, else dF_k'dF_slot, summed over all parts of y. */
+/* sums[k] = dF_k'f if `with_f` (f is then in y), else dF_k'dF_slot, summed over all parts of y. */
 static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f, int slot,
                      double *sums)
 {
@@ -69,6 +69,7 @@ static void products(const TalusExtrapolation *e, TalusSolve *solve, bool with_f
     }
 }
 
+/* Returns |h|^2 over all parts. */
 static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
 {
     double size2 = 0.0;
@@ -77,8 +78,8 @@ static double size_of_h(const TalusExtrapolation *e, TalusSolve *solve)
     return size2;
 }
 
-/* Stores the differences of f and h to the last point; f_prev and h_prev are then free. Returns false if f changed only
- * by rounding. */
+/* Stores the differences of f, which is in y, and h to the last point, in place of the oldest if the memory is full;
+ * f_prev and h_prev are then free. Returns false if f changed only by rounding of h. */
 static bool remember(TalusExtrapolation *e, TalusSolve *solve)
 {
     double row[TALUS_EXTRAPOLATE_MEMORY];
@@ -112,7 +113,8 @@ static double left_over(const TalusExtrapolation *e, double size2, const double 
     return sum;
 }
 
-/* Computes the coefficients. False if they are useless. */
+/* Computes the coefficients c and *left2 = |f - dF c|^2; size2 is |f|^2. False, with *left2 unchanged, if there are no
+ * differences, their equations fail or the sizes of c add up to more than LARGEST. */
 static bool coefficients(const TalusExtrapolation *e, TalusSolve *solve, double size2,
                          double *left2, double *c)
 {
@@ -130,7 +132,7 @@ static bool coefficients(const TalusExtrapolation *e, TalusSolve *solve, double 
     return true;
 }
 
-/* y' = h - dH c + stride (f - dF c) with the first `used` differences. f and h become the previous ones. */
+/* y' = h - dH c + stride (f - dF c) with the first `used` differences; f is in y. f and h become f_prev and h_prev. */
 static void advance(TalusExtrapolation *e, TalusSolve *solve, int used, const double *c)
 {
     const double *v[TALUS_VECTORS];

@@ -3,13 +3,13 @@
  * With f = h - y and the differences dF, dH of the last `memory` iterations (type II, notation of Walker and Ni 2011)
  *     c = argmin |f - dF c|,    y' = h - dH c + stride (f - dF c).
  * The Gram matrix of dF is scaled to a unit diagonal, and `regular` is added to it. Columns of dF that are rounding of
- * h are omitted, and coefficients whose sizes add up to more than 1e5 are not used.
+ * h are omitted, and coefficients whose sizes add up to more than 1e5 are not used (c = 0).
  *
- * stride is 0 while f is nearly a combination of the columns of dF. An iteration that drifts, towards a distant
- * solution or without end on an infeasible problem, has a constant f, which no combination of differences gives. stride
- * is then 1, 2, 4, ..., while this lasts.
+ * stride is 0 unless the differences explain next to nothing of f: |f - dF c|^2 > 0.9999 |f|^2. An iteration that
+ * drifts, towards a distant solution or without end on an infeasible problem, has such an f: it is constant, and no
+ * combination of differences gives it. stride is then 1, 2, 4, ..., at most 65536, while this lasts.
  *
- * An extrapolation that increases |f| by more than `factor` is rejected: the plain step of the point before follows,
+ * An extrapolation that increases |f| by more than `factor` is rejected: the plain step h of the point before follows,
  * with an empty memory.
  *
  * y may have two parts, each a vector of the problem's size. */
@@ -20,7 +20,8 @@
 
 enum { TALUS_EXTRAPOLATE_MEMORY = 30, TALUS_EXTRAPOLATE_PARTS = 2 };
 
-/* One part of y. The caller writes h = h(y) for the given y; talus_extrapolate exchanges the two pointers. */
+/* One part of y. The caller writes h = h(y) for the given y. talus_extrapolate exchanges y with f_prev and h with
+ * h_prev: read these pointers anew after each call. */
 typedef struct TalusExtrapolated {
     double *y, *h, *f_prev, *h_prev;
     double *df[TALUS_EXTRAPOLATE_MEMORY], *dh[TALUS_EXTRAPOLATE_MEMORY];
@@ -40,7 +41,7 @@ typedef struct TalusExtrapolation {
 
 typedef enum TalusExtrapolateStep {
     TALUS_EXTRAPOLATE_ON,      /* y is the next point */
-    TALUS_EXTRAPOLATE_BACK,    /* y is the plain step of the point before */
+    TALUS_EXTRAPOLATE_BACK,    /* y is h of the point before; the memory is empty */
     TALUS_EXTRAPOLATE_EXPANDED /* |f| grew in a plain step: y is h, and the memory is empty */
 } TalusExtrapolateStep;
 

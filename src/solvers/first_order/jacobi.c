@@ -1,9 +1,9 @@
 /* solvers/first_order/jacobi.c - projected Jacobi iteration.
  *
  *     gamma <- gamma + lambda (P(gamma - omega eta g) - gamma),   g = (N + E) gamma + q,
- * with eta = dim / trace of each block: heyn-2012 Eq. (12) (whose sign in front of omega is wrong:
- * it must be minus) and negrut-2009 Eq. (15) without the inner sum. One product per iteration.
- * Safe for small omega; slow: thousands of iterations on a bed of ten layers. */
+ * with eta = rows / trace of each block's diagonal block of N + E: heyn-2012 Eq. (12) (whose sign in front of omega is
+ * wrong: it must be minus) and negrut-2009 Eq. (15) without the inner sum. One product per iteration. Converges for
+ * small omega, slowly. */
 #include "solvers/driver/chunk.h"
 
 #include "backend/run.h"
@@ -18,8 +18,8 @@ static const TalusParam params[] = {
     TALUS_REAL(Params, lambda, 1.0, 1e-6, 1.0, "averaging with the old value"),
 };
 
-/* Iterations between residuals: on backends that run many iterations in one call, and where only the last residual is
- * used. */
+/* Iterations between residuals: CHECK on backends that run many iterations in one call (else 1), CHECK_UNSEEN where
+ * only the budget can end the solve (talus_chunk_check). */
 enum { CHECK = 5, CHECK_UNSEEN = 20 };
 
 static TalusStatus solve_jacobi(TalusSolve *s)

@@ -1,4 +1,4 @@
-/* solvers/first_order/lbfgs.c - the two-loop recursion on inner products. */
+/* solvers/first_order/lbfgs.c - the two-loop recursion of L-BFGS on inner products (lbfgs.h). */
 #include "solvers/first_order/lbfgs.h"
 
 #include <math.h>

@@ -15,11 +15,13 @@ typedef struct TalusLbfgs {
     double sr[TALUS_PAIRS], yr[TALUS_PAIRS]; /* s_i'r and y_i'r with the current r */
 } TalusLbfgs;
 
-/* Writes the weights of r and the pairs in d = -H r, for the backend's quasi_direction; d = -r without pairs. */
+/* Writes the weights of r and the pairs in d = -H r, in the order of step.quasi_direction: r, s_0, y_0, s_1, ... d = -r
+ * without pairs. */
 void talus_lbfgs_direction(const TalusLbfgs *h, double weight[2 * TALUS_PAIRS + 1]);
 
-/* Commits a step, whose inner products are in `sums`: r becomes r_next, and q->pair[q->count] the newest pair if
- * s'y > 0 there; if the memory is full, the oldest pair is dropped. Keeps q->count equal to h->count. */
+/* Commits a step, whose inner products are in `sums`: the products with r become those with r_next, and
+ * q->pair[q->count] becomes the newest pair, unless s'y is too small against |s| |y| or |y| against |s| (lbfgs.c). If
+ * the memory is full, the oldest pair is dropped for it. Keeps q->count equal to h->count. */
 void talus_lbfgs_update(TalusLbfgs *h, TalusQuasi *q, const TalusQuasiSums *sums);
 
 /* Forgets all pairs. */

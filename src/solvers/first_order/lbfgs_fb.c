@@ -1,31 +1,32 @@
 /* solvers/first_order/lbfgs_fb.c - quasi-Newton on the forward-backward residual: fewest products.
  *
- * In the metric of apgd, x = gamma / s, with f(x) = x'(N x / 2 + q), g its gradient and L the norm of N:
+ * In the metric of apgd, x = gamma / s, with N for S (N + E) S, f(x) = x'(N x / 2 + q), g its gradient and L the norm
+ * of N:
  *     T(x) = P(x - t g),  R(x) = x - T(x),  t = 1.6 / L
  *     x+ = x - H R(x),    H: L-BFGS from the last five pairs (x+ - x, R+ - R)
- * One product per iteration, N d: g+ = g + N d; g is recomputed from x every 300 iterations. A step is accepted if the
- * forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
+ * One product per iteration, N d with d = -H R: g+ = g + N d; g is recomputed from x every 300 iterations. A step is
+ * accepted if the forward-backward envelope f(x) - g'R + |R|^2 / (2 t) does not rise, by its difference
  *     g'd + d'N d / 2 - (g+'R+ - g'R) + (|R+|^2 - |R|^2) / (2 t),
- * or if |R|^2 does not become `rise` times as large: rounding hides the difference long before R, and R of a good step
- * may grow. Otherwise d is halved, which needs no product, up to five times. After that the pairs are dropped and
- * x+ = T(x), for one more product.
+ * or if |R|^2 does not become more than `rise` times as large: rounding hides the difference long before R, and R of a
+ * good step may grow. Otherwise d is halved, which needs no product, up to five times. After that the pairs are dropped
+ * and x+ = T(x), for one more product.
  *
- * R jumps from iteration to iteration. A smoothed iterate is measured and returned,
- *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,
- * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim is checked on P(z), the result, with one
- * more product.
+ * R jumps from iteration to iteration. A smoothed iterate z is measured and returned,
+ *     z += eta (x - z),   eta in [0, 1] minimising |R_z + eta (R - R_z)|,   R_z = R(z),
+ * and z = x whenever |R_z| would exceed |R|. Iterates are not in K; a claim of convergence is checked on P(z), the
+ * result, with one more product.
  *
- * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, OGM-G (Kim and Fessler
- * 2021; with projection, which their proof does not cover) lowers the residual itself: with theta_N = 1,
- * theta_i = (1 + sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0,
+ * With friction, R_z lags behind f. Once the residual of z is within a few times the tolerance, n iterations of OGM-G
+ * (Kim and Fessler 2021; with projection, which their proof does not cover) lower the residual itself: with theta_n =
+ * 1, theta_i = (1 + sqrt(1 + 4 theta_{i+1}^2)) / 2, and 8 for 4 in theta_0, from x = y = z
  *     y+ = P(x - g / L)
  *     x+ = y+ + (theta_i - 1) (2 theta_{i+1} - 1) / (theta_i (2 theta_i - 1)) (y+ - y)
  *             + (2 theta_{i+1} - 1) / (2 theta_i - 1) (y+ - x).
- * N, and how near z must be, are learnt from solve to solve. At an equal residual the velocities are then less exact
+ * n, and how near z must be, are learnt from solve to solve. At an equal residual the velocities are then less exact
  * than without OGM-G: docs/explanation/default-solver.md.
  *
  * L is estimated by power iteration, at the first solve and at every 64th after it, raised when a step shows more
- * curvature, and otherwise transferred. t above 1 / L has no proof; if R has not halved within `patience` products,
+ * curvature, and otherwise transferred. t above 1 / L has no proof; if |R_z| has not halved within `patience` products,
  * apgd takes over. Stella, Themelis and Patrinos 2017 have the envelope, and the proof for t < 1 / L with a line
  * search. */
 #include "solvers/driver/solver.h"
@@ -38,8 +39,8 @@
 /* Residual over tolerance at which OGM-G begins, State.near: its bounds, and the factors by which it is adapted. */
 static const double MIN_NEAR = 1.25, MAX_NEAR = 8.0, NEAR_RISES = 1.2, NEAR_FALLS = 2.0;
 
-/* OGM-G is not used for tolerances below TIGHT times the starting residual, or if the quasi-Newton method's last
- * reduction of the residual by APPROACH took fewer products than OGM-G would. */
+/* OGM-G is not used for tolerances below TIGHT times the starting residual, or if the quasi-Newton method took fewer
+ * products for the last reduction of the residual, by APPROACH, than OGM-G has planned iterations. */
 static const double TIGHT = 3e-4, APPROACH = 4.0;
 
 enum { MIN_FINISH = 8, MAX_FINISH = 400 }; /* bounds of the planned iterations of OGM-G */
@@ -100,7 +101,7 @@ static const TalusParam params[] = {
               "products without the residual halving after which apgd takes over"),
 };
 
-/* apgd, which takes over if R does not halve, starts anew each time: its state need not be saved. */
+/* apgd, which takes over if |R_z| does not halve, starts anew each time: its state need not be saved. */
 enum { APGD };
 static const TalusPart parts[] = {[APGD] = {"apgd", false}, {NULL, false}};
 
@@ -180,6 +181,7 @@ static void step(Run *run, TalusQuasiSums *sums)
     run->s->backend->step.quasi_step(run->s->op, &run->q, sums);
 }
 
+/* True if the step is accepted: |R|^2 has grown at most by the factor `rise`, or the envelope does not rise. */
 static bool stands(const Run *run, const TalusQuasiSums *sums)
 {
     double envelope = sums->gd + 0.5 * sums->dw - (sums->rg - run->rg) +
@@ -198,7 +200,8 @@ static void move(Run *run, const TalusQuasiSums *sums)
     run->rg = sums->rg;
 }
 
-/* Raises L if w = N d is longer than L d. */
+/* Raises L if w = N d is longer than L d. R is then computed anew with the shorter step, the pairs are dropped, z = x,
+ * and *along = |R|^2. */
 static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
 {
     TalusForward forward;
@@ -211,7 +214,7 @@ static void raise_norm(Run *run, const TalusQuasiSums *sums, double *along)
     *along = run->r2;
 }
 
-/* Runs one iteration up to its new x. Returns its products; `along` is R_z'R. */
+/* Runs one iteration up to its new x. Returns its products and writes R_z'R to *along. */
 static int advance(Run *run, double *along)
 {
     int products = 1;
@@ -238,6 +241,7 @@ static int advance(Run *run, double *along)
     return products;
 }
 
+/* z += eta (x - z) with the best eta, or z = x if |R_z| would exceed |R|; along is R_z'R. */
 static void smooth(Run *run, double along, TalusSmoothSums *sums)
 {
     double a = along - run->smooth_r2, b = run->r2 - 2.0 * along + run->smooth_r2;
@@ -271,7 +275,7 @@ static double reached(const Run *run, double residual2, double residual_max)
 }
 
 /* Ends an iteration at x, whose residual is given. Returns true to go on. If the residual suffices, the result P(x) is
- * measured with one more product. Overwrites q.x_next. */
+ * measured with one more product, and its residual decides. Overwrites q.x_next and q.g_next. */
 static bool judge(Run *run, int products, const double *x, double residual2, double residual_max)
 {
     TalusSolve *s = run->s;
@@ -297,7 +301,8 @@ static bool last_iteration(const TalusSolve *s)
     return s->info->iterations + 1 >= s->options->max_iterations;
 }
 
-/* Asks for a check: quasi-Newton steps diverge much faster than the infeasibility monitor expects. */
+/* Asks the infeasibility monitor for a check whenever |z|^2 = x2 is more than 16 times that at the last request:
+ * quasi-Newton iterates diverge within few iterations, and its own snapshots would come too late. */
 static void suspect(Run *run, double x2)
 {
     if (x2 > 16.0 * run->checked2) {
@@ -306,7 +311,8 @@ static void suspect(Run *run, double x2)
     }
 }
 
-/* Ends a quasi-Newton iteration. True to go on. */
+/* Ends a quasi-Newton iteration: counts it; every `check` iterations, and in the last, smooths and measures z. True to
+ * go on. */
 static bool finish(Run *run, int products, double along)
 {
     TalusSolve *s = run->s;
@@ -324,7 +330,7 @@ static bool finish(Run *run, int products, double along)
 
 /* ---- the last phase ---- */
 
-/* theta of OGM-G with `length` iterations: theta_N = 1, backwards to theta_0. */
+/* theta of OGM-G with `length` iterations: theta_length = 1, backwards to theta_0. */
 static void ogm_weights(int length, double *theta)
 {
     theta[length] = 1.0;
@@ -380,8 +386,9 @@ static bool polish(Run *run)
     return true;
 }
 
-/* Lowers the residual of z, already near the goal, by OGM-G, repeated while that halves it; x and the pairs do not
- * change. Learns the length and how near z must be. True to go on with quasi-Newton steps. */
+/* Lowers the residual of z, already near the goal, by OGM-G; x and the pairs do not change. Repeats this while z stays
+ * near and a run of full length (`finish`) at least halves its residual, or a shorter one lowers it. Learns the length
+ * and how near z must be. True to go on with quasi-Newton steps. */
 static bool polish_down(Run *run)
 {
     TalusQuasi *q = &run->q;
@@ -413,8 +420,8 @@ static bool polish_down(Run *run)
     return true;
 }
 
-/* True if OGM-G is worth a try: there is friction, z is near a goal that is not very tight, quasi-Newton steps were
- * slow before, and x has improved since the last try. */
+/* True if OGM-G is worth a try, with z just measured: there is friction, z is near a goal that is not very tight,
+ * quasi-Newton steps were slow before, and |R| has halved since the last try. */
 static bool is_near(Run *run)
 {
     double near = run->state->near * goal(run);
@@ -429,7 +436,7 @@ static bool is_near(Run *run)
            run->s->info->products - run->approach_products >= run->state->length;
 }
 
-/* True if the residual has not halved within `patience` products. */
+/* True if |R_z| has not halved within `patience` products. */
 static bool stuck(Run *run)
 {
     if (!(run->smooth_r2 > 0.25 * run->mark)) {
@@ -441,6 +448,7 @@ static bool stuck(Run *run)
 
 /* ---- the solve ---- */
 
+/* Sets x = P(gamma / s), its gradient and residual, and z = x. Counts an iteration; true to go on. */
 static bool begin(Run *run)
 {
     TalusSolve *s = run->s;

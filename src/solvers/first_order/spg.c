@@ -1,23 +1,25 @@
 /* solvers/first_order/spg.c - spectral projected gradients with fall-back, preconditioned: P-SPG-FB of heyn-2012.
  *
  *     d = P_K(x - alpha g) - x,    x' = x + lambda d,    g' = g + lambda N d,
- * x = gamma / s with s^-2 the mean of each block's diagonal: the paper's averaged preconditioner, its Eqs. (21)-(23).
- * One number per block commutes with the projection, so this is line (5) of the listing. Without preconditioning s = 1.
- *     alpha   alternates |s|^2 / s'y (BB1, after odd iterations) and s'y / |y|^2 (BB2), lines (19)-(22). Both are
- *             quotients of d and N d; lambda cancels. It is unbounded where the curvature is not positive.
- *     lambda  line (13), f' <= max of the last gll values + xi lambda d'g. f' - f is lambda d'g + lambda^2 d'Nd / 2,
- *             and values are stored as differences to the current one: no difference of two large numbers, and no
- *             product beside N d. Line (14) by interpolation.
- *     result  the iterate with the minimum |x - P(x - tau_g g)| / tau_g, Eq. (24); line (24) of the listing lacks
- *             the division. Measured in the preconditioned variables.
+ * x = gamma / s with s^-2 the mean of each block's diagonal: the paper's averaged preconditioner, its Eqs. (21)-(23). N
+ * is the operator in these variables. One number per block commutes with the projection, so this is line (5) of the
+ * paper's listing. Without preconditioning s = 1.
+ *     alpha   alternates |e|^2 / e'y (BB1, after odd iterations) and e'y / |y|^2 (BB2), lines (19)-(22), with the step
+ *             e = lambda d and y = lambda N d: lambda cancels. It takes its upper bound where the curvature d'Nd is not
+ *             positive.
+ *     lambda  line (13), f' <= max of the last gll + 1 values + xi lambda d'g. f' - f is lambda d'g +
+ *             lambda^2 d'Nd / 2, and values are stored as differences to the current one: no difference of two large
+ *             numbers, and no product beside N d. Line (14) by interpolation.
+ *     result  the last iterate if it converged, else that with the minimum |x - P(x - tau_g g)| / tau_g, Eq. (24);
+ *             line (24) of the listing lacks the division. Measured in the preconditioned variables.
  * The paper's bounds on alpha, 1e-9 and 1e9, have the unit of mass without a preconditioner. Here they, tau_g and the
  * first alpha are multiples of 1 (preconditioned: the diagonal of the operator is 1) or of one over the operator's size
  * on a random vector. Lines (6)-(7), a direction that does not descend: each block has d'g <= -|d|^2 / alpha, so only
  * rounding leads there. On sliding contacts the sum d'g cancels near 1e-8 and may become positive; the bound then
  * replaces it. If d is zero the gradient is recomputed and alpha restarts.
  *
- * One product per iteration. A good method without friction; with friction it is slow to pass 5e-3 of the starting
- * residual on rigid beds. */
+ * One product per iteration. A good method without friction; with friction it is slow
+ * (docs/reference/solvers/first-order.md). */
 #include "solvers/driver/best.h"
 #include "solvers/first_order/gll.h"
 
@@ -63,7 +65,8 @@ static const TalusParam params[] = {
     TALUS_REAL(Params, tau_g, 1.0, 1e-9, 1e3, "step in the measure that picks the result"),
 };
 
-/* Computes the gradient from x: recurrences drift, and sums of feasible points leave K by rounding. */
+/* Projects x onto K, which sums of feasible points leave by rounding, and computes its gradient, which drifts by the
+ * updates. */
 static void refresh(TalusSolve *s, Run *run)
 {
     Work *w = s->work;
@@ -90,7 +93,7 @@ static TalusStatus start(TalusSolve *s, const Params *p, Run *run)
     return TALUS_OK;
 }
 
-/* Lines (24)-(26): stores x if it is the best so far. The sums hold the residual of x. */
+/* Lines (24)-(26): stores x if it is the best so far. Writes the residual of x to `sums`. */
 static void store_best(TalusSolve *s, const Params *p, Run *run, TalusForward *sums)
 {
     Work *w = s->work;
@@ -99,7 +102,8 @@ static void store_best(TalusSolve *s, const Params *p, Run *run, TalusForward *s
     talus_best_offer(&w->best, s, run->x, sqrt(sums->r2) / tau);
 }
 
-/* Lines (9)-(16), for f(x + lambda d) - f(x) = lambda slope + lambda^2 curvature / 2. */
+/* Lines (9)-(16), for f(x + lambda d) - f(x) = lambda slope + lambda^2 curvature / 2. Returns lambda and stores the new
+ * value of f. */
 static double line_search(const Params *p, Run *run, double slope, double curvature)
 {
     double lambda = 1.0, ceiling = talus_gll_ceiling(&run->gll);
@@ -111,7 +115,7 @@ static double line_search(const Params *p, Run *run, double slope, double curvat
     return lambda;
 }
 
-/* Returns the next alpha, lines (19)-(23), with s = lambda d, y = lambda N d; dd = d'd, nd2 = |N d|^2. */
+/* Returns the next alpha, lines (19)-(23), after iteration j: dd = d'd, curvature = d'N d, nd2 = |N d|^2. */
 static double spectral_step(const Params *p, const Run *run, int j, double dd, double curvature,
                             double nd2)
 {

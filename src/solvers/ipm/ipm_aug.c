@@ -1,6 +1,7 @@
 /* solvers/ipm/ipm_aug.c - interior point on the augmented system, petra-2009 Eq. 31 (its OOQP-MA27).
  *
- * Unknowns are the velocities, the yielding s of compliant contacts, then the multipliers:
+ * Unknowns are the velocities v, the yielding s of compliant contacts, then the multipliers lambda (problem/qp.h has A,
+ * ipm_system.h T and r):
  *     [ M        A' ] [  dv      ]   [ 0 ]
  *     [   E^-1   1' ] [  ds      ] = [ 0 ]
  *     [ A   1   -T  ] [ -dlambda ]   [ r ]
@@ -31,7 +32,8 @@ static int number_yields(TalusIpmSystem *s)
     return count;
 }
 
-/* Returns 2^-k with 4^k near the value; stored in s->base for all rows except multipliers. */
+/* Returns 2^-k with 4^k near the value: the scale of an unknown with this diagonal entry. s->base has it for all rows
+ * except multipliers. */
 static double half_scale(double value)
 {
     int exponent = 0;
@@ -39,6 +41,7 @@ static double half_scale(double value)
     return ldexp(1.0, -(exponent - (exponent & 1)) / 2);
 }
 
+/* Writes the rows of M, scaled, and s->base of its unknowns. Returns the number of entries written. */
 static int32_t add_masses(const TalusIpmSystem *s, TalusSparse *a)
 {
     const TalusJacobian *j = &s->qp->bodies;
@@ -59,6 +62,7 @@ static int32_t add_masses(const TalusIpmSystem *s, TalusSparse *a)
     return at;
 }
 
+/* Writes the rows of E^-1, scaled, from entry `at` on. Returns the number of entries so far. */
 static int32_t add_yields(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
 {
     for (int i = 0; i < s->qp->blocks; i++)

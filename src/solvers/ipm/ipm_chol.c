@@ -1,9 +1,10 @@
 /* solvers/ipm/ipm_chol.c - interior point on the normal equations, petra-2009's OOQP-CHOL (Section 3.1.3).
  *
- * With A = G'D' the matrix M1 = M + A'D2 A is M + D H D'. H_i is the sum over the edges of contact i of g g' / t, at
- * most 3 x 3. A compliant contact has t + e 1 1' instead of t; its inverse by Sherman and Morrison turns H into H - e h
- * h' / (1 + e h_n), with h the first column of H. The pattern of M1, with the index of every pair of groups of three
- * unknowns, is found once per set of contacts: an iteration only adds numbers. */
+ * With A = G'D' (problem/qp.h) the matrix M1 = M + A'D2 A is M + D H D'. H_i is the sum over the edges g of contact i's
+ * cone of g g' / t, t the edge's entry of T; at most 3 x 3. A compliant contact has diag(t) + e 1 1' instead of
+ * diag(t), e its compliance; the inverse by Sherman and Morrison turns H into H - e h h' / (1 + e h_n), with h the
+ * first column of H. The pattern of M1, with the index of every pair of groups of three unknowns, is found once per set
+ * of contacts: an iteration only adds numbers. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
@@ -14,7 +15,8 @@
 
 /* ---- pattern ---- */
 
-/* Sets the groups of a contact from its rows of D'; a tangential row may have more groups than the normal one. */
+/* Sets the groups of a contact and its entries of D'. The groups are those of the first tangential row where there is
+ * one: the normal row may lack some, as that of a sphere has no spin. */
 static void set_groups(const TalusQp *qp, int i, TalusIpmContact *c)
 {
     const TalusSparse *d = &qp->bodies.transposed;
@@ -124,7 +126,7 @@ static void set_masses(TalusIpmSystem *s)
     }
 }
 
-/* Writes H of contact i, both triangles. */
+/* Writes H of contact i divided by s->mass, both triangles; s->t is T times s->mass. */
 static void set_block(const TalusIpmSystem *s, int i, double h[3][3])
 {
     const TalusQp *qp = s->qp;
@@ -144,7 +146,7 @@ static void set_block(const TalusIpmSystem *s, int i, double h[3][3])
             h[r][c] -= part * first[r] * first[c];
 }
 
-/* Adds D_p'H D_q of every pair of groups. */
+/* Adds d_p'H d_q to M1 for every pair p >= q of the contact's groups, d_p its entries of D' (contact->d). */
 static void add_contact(TalusSparse *a, const TalusIpmContact *contact, int rows, double h[3][3])
 {
     for (int q = 0; q < contact->groups; q++) {

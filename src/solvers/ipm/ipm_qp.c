@@ -1,7 +1,7 @@
-/* solvers/ipm/ipm_qp.c - Mehrotra's predictor and corrector with Gondzio's centrality correctors.
+/* solvers/ipm/ipm_qp.c - Mehrotra's predictor and corrector with Gondzio's centrality correctors (ipm_qp.h).
  *
- * Systems of an iteration are (P + T) dl = rho + c / lambda, dw = (c - w dl) / lambda, T = w / lambda, one
- * factorisation:
+ * Systems of an iteration are (P + T) dl = rho + c / lambda, dw = (c - w dl) / lambda, T = w / lambda, row by row, with
+ * one factorisation:
  *     predictor    c = -lambda w
  *     corrector    c = sigma mu - lambda w - dl dw,  sigma = (mu after the predictor / mu)^3
  *     centrality   c brings products lambda w at a longer step back into [0.1, 10] sigma mu;
@@ -21,7 +21,7 @@
 
 enum { REFINEMENTS = 3 };
 
-static const double ENOUGH = 1e-10; /* residual of a system over its right-hand side */
+static const double ENOUGH = 1e-10; /* residual of a system over its right-hand side, by weigh() */
 /* Centrality correctors: they aim at a step REACH_FACTOR times as long plus REACH_MORE, with products from MIN_PRODUCT
  * to MAX_PRODUCT times the goal, and must lengthen the step by GAIN. */
 static const double REACH_FACTOR = 1.08, REACH_MORE = 0.08, MIN_PRODUCT = 0.1, MAX_PRODUCT = 10.0,
@@ -89,7 +89,7 @@ static double weigh(const TalusIpm *ipm, const double *r)
     return sum;
 }
 
-/* rest = right - (P + T) x. Returns its weighted size. */
+/* rest = right - (P + T) x. Returns its weighted square. */
 static double residual(TalusIpm *ipm, const double *x)
 {
     const double *right = ipm->vector[TALUS_IPM_RIGHT], *t = ipm->vector[TALUS_IPM_T];
@@ -153,6 +153,7 @@ typedef struct Reach {
     bool slack;    /* its w blocks, not its lambda */
 } Reach;
 
+/* Returns how far lambda and w can go along dl, dw, at most 1, and what blocks them. */
 static Reach reach(const TalusIpm *ipm, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -182,7 +183,8 @@ static double mean_after(const TalusIpm *ipm, double a, const double *dl, const 
     return sum / ipm->qp.multipliers;
 }
 
-/* Mehrotra 1992: step after which the blocking pair has 1 - NEAR of the mean product at the boundary. */
+/* Mehrotra 1992: step after which the blocking pair has 1 - NEAR of the mean product at the boundary, kept between NEAR
+ * and 1 - 1e-8 of the way there; 1 if no pair blocks. */
 static double step_length(const TalusIpm *ipm, const double *dl, const double *dw)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];
@@ -210,7 +212,8 @@ static void aim(TalusIpm *ipm, double a, double centre)
     }
 }
 
-/* Adds correctors while each lengthens the step. */
+/* Adds at most ipm->correctors centrality correctors to DL, DW, while each lengthens the step by GAIN. goal: sigma
+ * mu. */
 static TalusStatus centre(TalusIpm *ipm, double goal)
 {
     double *dl = ipm->vector[TALUS_IPM_DL], *dw = ipm->vector[TALUS_IPM_DW];
@@ -266,8 +269,9 @@ TalusStatus talus_ipm_step(TalusIpm *ipm)
 
 /* ---- starting points ---- */
 
-/* Raises all lambda times scale by one amount and all w by another, so that both are positive; then each by half the
- * sum of products over the sum of the other, which balances the two (Mehrotra 1992). */
+/* Raises all lambda times scale by one amount and all w by another, so that none is negative; then each by half
+ * the sum of products over the sum of the other, which balances the two (Mehrotra 1992), or by ipm->speed where that is
+ * 0. */
 static void move_inside(TalusIpm *ipm)
 {
     double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *w = ipm->vector[TALUS_IPM_W];

@@ -1,9 +1,10 @@
-/* solvers/ipm/ipm_qp.h - primal-dual interior point method for problem/qp.h.
+/* solvers/ipm/ipm_qp.h - primal-dual interior point method for the quadratic program of problem/qp.h.
  *
- * Unknowns are the multipliers lambda > 0 and the slacks w > 0 of the constraints, with
+ * Unknowns are the multipliers lambda > 0 and the slacks w > 0 of the constraints, with P = G'(N + E) G, kappa = G'q
+ * and
  *     P lambda + kappa - w = 0,   lambda_k w_k = mu -> 0.
- * Velocities always follow from lambda, v = v_f + M^-1 A'lambda. The first rows of petra-2009's system (18) therefore
- * hold exactly, and one equation remains to be reduced by the steps. */
+ * Velocities always follow from lambda, v = v_f + M^-1 A'lambda with A = G'D'. The first rows of petra-2009's system
+ * (18) therefore hold exactly, and one equation remains to be reduced by the steps. */
 #ifndef TALUS_SOLVERS_IPM_IPM_QP_H
 #define TALUS_SOLVERS_IPM_IPM_QP_H
 
@@ -12,7 +13,7 @@
 
 /* ---- the iteration ---- */
 
-/* LAMBDA, W: iterate; RHO = w - (P lambda + kappa); DL, DW: step; others: work vectors. */
+/* LAMBDA, W: iterate; RHO = w - (P lambda + kappa); DL, DW: step; T = w / lambda; others: work vectors. */
 enum {
     TALUS_IPM_LAMBDA,
     TALUS_IPM_W,
@@ -32,7 +33,7 @@ typedef struct TalusIpm {
     TalusQp qp;
     TalusIpmSystem system;
     double *memory, *vector[TALUS_IPM_VECTORS];
-    double *impulse, *velocity; /* [rows blocks]: G lambda and (N + E) G lambda, or of a step */
+    double *impulse, *velocity; /* [rows blocks]: G x and (N + E) G x, x lambda or a step */
     int correctors;             /* maximum of Gondzio's correctors */
 
     /* u = (N + E) gamma, without offsets */
@@ -54,7 +55,7 @@ TalusStatus talus_ipm_start(TalusIpm *ipm);
 TalusStatus talus_ipm_start_from(TalusIpm *ipm, const double *lambda);
 /* Computes mu, RHO and infeasibility at the iterate, whose (N + E) gamma must be in `velocity`. */
 void talus_ipm_evaluate(TalusIpm *ipm);
-/* Takes one step from the evaluated iterate. */
+/* Takes one step from the evaluated iterate. TALUS_ERR_NUMERIC: the factorisation failed. */
 TalusStatus talus_ipm_step(TalusIpm *ipm);
 void talus_ipm_discard(TalusIpm *ipm);
 
@@ -71,7 +72,7 @@ typedef struct TalusIpmWork {
     TalusIpm ipm;
     TalusBest best;
     double datum; /* OOQP's data scale if its rule ends the solve; else 0 */
-    bool ready;   /* the iterate belongs to a solve that the driver may resume */
+    bool ready;   /* the iterate can be continued if the driver resumes the solve */
 } TalusIpmWork;
 
 extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];

@@ -6,10 +6,10 @@
  * centring, gives the reachable length, from which the centring and the second-order term of the actual step follow. An
  * iteration takes two solutions with one factorisation (ipm_soc_system.h). The change of z follows from that of gamma
  * by a product with N + E. The error of a linear solution is then a departure from the path, which the next step
- * corrects, and not from s = (N + E) gamma + q. The start does not depend on the given gamma: gamma = (a, 0, 0) and
- * s = (c, 0, 0) for all blocks, a point of the path except for s = (N + E) gamma + q. If impulses are far larger than
- * a, as for heavy bodies on light ones, the method ends before s is met; it then restarts with an a GROWTH times as
- * large.
+ * corrects, and not from s = (N + E) gamma + q. The start does not depend on the given gamma: gamma = (a, 0, 0) and s =
+ * (c, 0, 0) for all blocks, a point of the path except for s = (N + E) gamma + q. If impulses are far larger than a, as
+ * for heavy bodies on light ones, the method ends before z agrees with (N + E) gamma + q; it then restarts with an a
+ * GROWTH times as large.
  *
  * Of two impulses, the one with the smaller residual is reported and returned: gamma, which is inside the cones, or the
  * projection P(gamma - s/d), in which open contacts are open and sliding ones slide.
@@ -19,7 +19,7 @@
  * some iterations, steps are short, or rounding leaves no point inside.
  *
  * Half lines (mu = 0, or one row) are rays; blocks without a moving body have no unknowns. Powers of two scale N and q
- * to the order of 1, so problems in other units have the same bits. */
+ * to the order of 1, so a change of units by powers of two does not change the digits. */
 #include "solvers/driver/best.h"
 #include "solvers/ipm/ipm_soc_system.h"
 #include "solvers/newton/natural_map.h"
@@ -38,15 +38,16 @@ enum { MAX_CONTACTS = 3000 };
 
 /* REACH: share of the step to the boundary. TINY_STEP: steps below this are short. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
-static const double OUTSIDE = 1e-15;  /* distance from K, relative to the size, that is rounding */
+static const double OUTSIDE = 1e-15;  /* squared distance from K over the squared size: rounding */
 static const double LEAST_MU = 1e-30; /* friction below this is rounding */
 static const double ENOUGH = 1e-6;    /* residual of a linear system over sqrt(nu) per block */
-static const double INEXACT = 1e3;    /* factor on ENOUGH: the step is useless */
+static const double INEXACT = 1e3;    /* factor on ENOUGH: beyond, the step is `inexact` */
 static const double FALLING = 0.9;    /* factor on the least residual: below, a step progresses */
+/* Weight added to N + E in the factor after a rejected pivot: first, growth from one rejection to the next, maximum. */
 static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
 static const double WEIGHT_BODIES = 1e-13; /* ldl in form bodies meets vanishing pivots */
-/* Size of the starting impulses: factor from one start to the next, and maximum. APART: distance of z and U, relative
- * to q, above which another start is tried. */
+/* Size a of the starting impulses: factor from one start to the next, and maximum. APART: largest difference of z and
+ * (N + E) gamma + q, relative to q, above which another start is tried. */
 static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
 /* Residual, relative to that of zero impulses, below which Newton's method takes over. */
 static const double HANDOVER = 1e-8;
@@ -71,8 +72,9 @@ static const TalusParam params[] = {
                "Newton steps on the natural map after the last interior-point step"),
 };
 
-/* X, Z: the point. GAMMA, U: its scaled impulses and (N + E) gamma + q. RHO: U - z. DX, DZ: W dx, W^-1 dz. IMAGE:
- * (N + E) times the change of gamma. REPORTED, V: impulses in the problem's units, velocities. START: first gamma. */
+/* X, Z: the point. GAMMA, U: its scaled impulses and (N + E) gamma + q. RHO: U, in the coordinates of z, minus z. DX,
+ * DZ: W dx, W^-1 dz. IMAGE: (N + E) times the change of gamma. REPORTED, OTHER: impulses in the problem's units, the
+ * better of two and the worse; V: gradient at one of them. OFFSET: q. START: first gamma. */
 enum { X, Z, GAMMA, U, RHO, RIGHT, DX, DZ, IMAGE, REPORTED, OTHER, V, OFFSET, START, VECTORS };
 
 typedef struct Work {
@@ -92,9 +94,9 @@ typedef struct Run {
     double unit, impulse; /* scaled problem: N times unit, gamma over impulse */
     double nu, weight;    /* mean of x'z over cones; small weight added to N + E in the factor */
     bool inexact;         /* a linear system of this step missed its accuracy by far */
-    double sum, largest;  /* residual of REPORTED */
+    double sum, largest;  /* residual of REPORTED: sum of squares, maximum */
     double zero, begin;   /* sums of squares of the residual of zero impulses and of START */
-    double least, apart;  /* minima so far of `sum` and of the distance of z and U */
+    double least, apart;  /* minima since this start: of `sum`, of the largest |RHO| */
     int since, shorts;    /* iterations without progress; short steps in a row */
 } Run;
 
@@ -112,7 +114,7 @@ static double largest_of(const double *x, int n)
     return largest;
 }
 
-/* Largest power of two at most x; 1 if x is not positive. */
+/* Largest power of two at most x; 1 if x is not positive or not finite. */
 static double power_below(double x)
 {
     int exponent;
@@ -145,7 +147,7 @@ static TalusStatus reserve(TalusSolve *s, Work *w)
     return talus_best_begin(&w->best, s);
 }
 
-/* Returns the linear solver. auto: the fastest on beds of spheres that the build has. */
+/* Returns the linear solver. auto: cholmod for form contacts where the build has it, else ldl. */
 static TalusDirectKind make_of(const Params *p, bool bodies)
 {
     bool cholmod = p->linear == LINEAR_CHOLMOD || (p->linear == LINEAR_AUTO && !bodies &&
@@ -214,7 +216,7 @@ static TalusStatus prepare(Run *run)
 
 /* ---- measuring ---- */
 
-/* Measures the residual of impulses in K; V becomes their velocities. */
+/* Measures the residual of impulses in K: sum of squares and maximum over blocks. V becomes their gradient. */
 static void residual_of(Run *run, const double *gamma, double *sum, double *largest)
 {
     Work *w = run->w;
@@ -236,7 +238,7 @@ static void residual_of(Run *run, const double *gamma, double *sum, double *larg
     }
 }
 
-/* Computes U, RHO and nu of the current point. */
+/* Computes GAMMA, U, RHO and nu of the current point. */
 static void evaluate(Run *run)
 {
     double **v = run->w->vector, sum = 0.0;
@@ -260,7 +262,7 @@ static void evaluate(Run *run)
     }
 }
 
-/* Sets REPORTED to the better of gamma and P(gamma - s/d). */
+/* Sets REPORTED to the better of gamma and P(gamma - s/d), s from Z, and offers it as best iterate. */
 static void choose(Run *run)
 {
     Work *w = run->w;
@@ -397,7 +399,8 @@ static bool moved(const Run *run, double a, double *x, double *z)
     return inside;
 }
 
-/* Moves to the new point; RIGHT and GAMMA, no longer needed, are its work memory. */
+/* Moves to the new point, halving the step until it is inside both cones; TALUS_ERR_NUMERIC if 20 halvings do not
+ * suffice. RIGHT and GAMMA, no longer needed, are its work memory. */
 static TalusStatus advance(Run *run)
 {
     double **v = run->w->vector, a = fmin(1.0, REACH * longest(run));
@@ -426,8 +429,8 @@ static TalusStatus predict_and_correct(Run *run)
     return direction(run);
 }
 
-/* True if form contacts may help. With heavy bodies on light ones, elimination without pivoting loses digits in form
- * bodies but not in form contacts, which is denser. */
+/* True after an inexact step, if the form was chosen automatically and form contacts may help. With heavy bodies on
+ * light ones, elimination without pivoting loses digits in form bodies but not in form contacts, which is denser. */
 static bool may_change_form(const Run *run)
 {
     return run->inexact && run->w->system.form == TALUS_SOC_BODIES && run->p->form == FORM_AUTO &&
@@ -446,8 +449,9 @@ static TalusStatus iteration(Run *run)
 
 /* ---- the solve ---- */
 
-/* True to go on: in one of the last PATIENCE iterations the residual, or the distance of z and U, fell below FALLING
- * times the least before it; fewer than SHORT steps in a row were short; and HANDOVER is not reached. */
+/* True to go on: in one of the last PATIENCE iterations the residual, or the largest difference of z and U, fell below
+ * FALLING times the least before it; fewer than SHORT steps in a row were short; and, with `polish`, HANDOVER is not
+ * reached. */
 static bool progresses(Run *run)
 {
     if (run->p->polish && run->sum <= HANDOVER * HANDOVER * run->zero)
@@ -461,7 +465,7 @@ static bool progresses(Run *run)
     return ++run->since < PATIENCE && run->shorts < SHORT;
 }
 
-/* Runs the method from one start. *ended: the solve is over; else the method stopped by itself. */
+/* Runs the method from start() of this size. *ended: the solve is over; else the method stopped by itself. */
 static TalusStatus run_from(Run *run, double size, bool *ended)
 {
     TalusSolve *s = run->s;
@@ -505,7 +509,7 @@ static TalusStatus polish(Run *run, bool resumed)
     return status == TALUS_ERR_UNSUPPORTED ? TALUS_OK : status;
 }
 
-/* Projects the start onto K, unless it is in K up to rounding. */
+/* Projects the given gamma onto K, unless its distance from K counts as rounding (OUTSIDE). */
 static void admit_start(TalusSolve *s)
 {
     TalusSizes sizes;
@@ -514,7 +518,7 @@ static void admit_start(TalusSolve *s)
         s->backend->block.project(s->op, NULL, s->gamma);
 }
 
-/* True if the given gamma is already good enough. Counts its measurement as an iteration. */
+/* True if the given gamma is already good enough; its measurement then counts as an iteration. */
 static bool start_is_enough(Run *run)
 {
     TalusSolve *s = run->s;

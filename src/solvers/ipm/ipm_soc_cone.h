@@ -1,12 +1,12 @@
-/* solvers/ipm/ipm_soc_cone.h - the algebra of one cone for an interior-point method.
+/* solvers/ipm/ipm_soc_cone.h - the algebra of one circular cone for an interior-point method.
  *
  * A block's impulse gamma and velocity s are used in coordinates in which both cones are the standard one,
  *     x = (mu gamma_n, gamma_t),   z = (s_n / mu, s_t),   |x_t| <= x_n,   |z_t| <= z_n,   x'z = gamma's,
  * or, without friction, x = gamma_n and z = s_n: a ray. With x o y = (x'y, x_n y_t + y_n x_t) the points of the central
  * path have x o z = nu e, e = (1, 0, 0). Nesterov and Todd's scaling of a pair (x, z) inside is the symmetric W with W
  * x = W^-1 z = l. Let det x = x_n^2 - |x_t|^2, p = x / sqrt(det x), r = z / sqrt(det z), c = sqrt((1 + p'r) / 2). W
- * follows from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1): with a = w_t / |w_t| its axes and lengths
- * are
+ * follows from the scaling point w = (r + J p) / (2 c), J = diag(1, -1, -1): with a = w_t / |w_t| the axes of W and its
+ * lengths along them are
  *     (1, a) / sqrt 2: b f,   (1, -a) / sqrt 2: b / f,   (0, a_perp): b,
  *     f = w_n + |w_t|,   b = (det z / det x)^(1/4).
  * Stored separately, they are exact even for f = 1e8: sums over axes would lose the short ones to rounding. Nesterov &
@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* CONE: a contact with friction; RAY: without; NOTHING: the block's impulse is zero, and no velocity depends on it. */
+/* CONE: a contact with friction; RAY: without; NOTHING: one whose bodies cannot move (scale 0), with impulse 0. */
 typedef enum TalusSocKind { TALUS_SOC_NOTHING, TALUS_SOC_RAY, TALUS_SOC_CONE } TalusSocKind;
 
 typedef struct TalusSocBlock {
@@ -31,7 +31,8 @@ typedef struct TalusSocBlock {
     double lambda[3]; /* l = W x */
 } TalusSocBlock;
 
-/* Number of entries of a block in use: vectors have three (or one) per block, of which a ray uses only the first. */
+/* Number of entries of a block in use: vectors have three (or one) per block, of which a ray uses only the first and
+ * NOTHING none. */
 static inline int talus_soc_rows(const TalusSocBlock *k)
 {
     return k->kind == TALUS_SOC_CONE ? 3 : k->kind == TALUS_SOC_RAY ? 1 : 0;
@@ -110,7 +111,7 @@ static inline void talus_soc_pair_cone(TalusSocBlock *k, const double *x, const 
         k->lambda[r] = size * ((c + p[0]) * q[r] + (c + q[0]) * p[r]) / (p[0] + q[0] + 2.0 * c);
 }
 
-/* Computes W and l of a pair (x, z) inside. Returns false if rounding makes that impossible. */
+/* Computes W and l of a pair (x, z) inside. Returns false if rounding makes W not finite or leaves l outside. */
 static inline bool talus_soc_pair(TalusSocBlock *k, const double *x, const double *z)
 {
     if (k->kind == TALUS_SOC_CONE) {
@@ -150,7 +151,7 @@ static inline void talus_soc_divide(const TalusSocBlock *k, const double *r, dou
     }
 }
 
-/* Returns the largest a with l + a d in the cone. */
+/* Returns the largest a with l + a d in the cone; may be infinite. */
 static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
 {
     if (k->kind == TALUS_SOC_RAY)
@@ -162,7 +163,7 @@ static inline double talus_soc_step(const TalusSocBlock *k, const double *d)
     return INFINITY;
 }
 
-/* Converts x of a block to its impulse; talus_soc_velocity converts its velocity u to z. Unused rows become 0. */
+/* Converts x of a block to its impulse gamma; talus_soc_velocity converts its velocity u to z. Unused rows become 0. */
 static inline void talus_soc_impulse(const TalusSocBlock *k, int rows, const double *x,
                                      double *gamma)
 {

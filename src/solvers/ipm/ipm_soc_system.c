@@ -1,4 +1,4 @@
-/* solvers/ipm/ipm_soc_system.c - G'(N + E) G + I: assembly, factorisation and solution. */
+/* solvers/ipm/ipm_soc_system.c - G'(N + E) G + I: assembly, factorisation and solution (ipm_soc_system.h). */
 #include "solvers/ipm/ipm_soc_system.h"
 
 #include "base/memory.h"
@@ -9,13 +9,15 @@
 
 enum { MOST_STEPS = 30, SLOW_STEPS = 6 };
 
-/* Conjugate gradients stop if the residual has not fallen by this factor in SLOW_STEPS steps. */
+/* Conjugate gradients stop after MOST_STEPS, or if the residual has not fallen by the factor FALL in SLOW_STEPS
+ * steps. */
 static const double FALL = 0.5;
 
 enum { Y, IMAGE, R, Z, P, BP, AP }; /* BP: the matrix times P; IMAGE, AP: (N + E) G of Y, of P */
 
 /* ---- form contacts ---- */
 
+/* Sets the pattern of the lower triangle of G'(N + E) G + I: that of N + E. */
 static TalusStatus contacts_pattern(TalusSocSystem *y)
 {
     const TalusBlockMatrix *a = &y->matrix;
@@ -34,7 +36,7 @@ static TalusStatus contacts_pattern(TalusSocSystem *y)
     return TALUS_OK;
 }
 
-/* out = A' B C of matrices of m rows. */
+/* out = A'B C of m x m matrices, by rows. */
 static void sandwich(int m, const double *a, const double *b, const double *c, double *out)
 {
     double bc[9];
@@ -52,7 +54,7 @@ static void sandwich(int m, const double *a, const double *b, const double *c, d
         }
 }
 
-/* Adds the identity and the weight on G'G of a block, times `sign`. */
+/* Adds sign (I + weight G'G) of block i to its m x m block `own` of the matrix. */
 static void add_own(const TalusSocSystem *y, int i, double weight, double sign, double *own)
 {
     const int m = y->rows;
@@ -90,7 +92,8 @@ static void contacts_fill(TalusSocSystem *y, const TalusSocBlock *block, double 
 
 /* ---- form bodies ---- */
 
-/* Columns of a block: those of its last row, which includes those of the others. */
+/* Writes the range of the entries of D' in the last row of block i. Their columns, velocities of its bodies, include
+ * those of its other rows. */
 static void block_columns(const TalusSocSystem *y, int i, int32_t *from, int32_t *to)
 {
     const TalusSparse *d = &y->jacobian.transposed;
@@ -98,6 +101,8 @@ static void block_columns(const TalusSocSystem *y, int i, int32_t *from, int32_t
     *to = d->start[y->rows * (i + 1)];
 }
 
+/* Sets the pattern of the lower triangle: blocks of M, then for each row of a block its body velocities and own
+ * rows. */
 static TalusStatus bodies_pattern(TalusSocSystem *y)
 {
     const TalusSparse *d = &y->jacobian.transposed;
@@ -232,6 +237,7 @@ TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocF
 
 /* ---- solving ---- */
 
+/* Writes G of every block by columns: the impulse of a unit of y along each axis; 0 in unused rows and columns. */
 static void set_scalings(TalusSocSystem *y, const TalusSocBlock *block)
 {
     const int m = y->rows;
@@ -274,7 +280,7 @@ void talus_soc_system_expand(const TalusSocSystem *y, const double *in, double *
         }
 }
 
-/* image = (N + E) G in, out = G' image + in. `out` is also work memory for G in. */
+/* image = unit (N + E) G in, out = G'image + in. `out` is also work memory for G in. */
 static void multiply(TalusSocSystem *y, TalusSolve *s, const double *in, double *image, double *out)
 {
     const int m = y->rows, n = m * y->blocks;
@@ -319,7 +325,7 @@ static void add(double *y, double a, const double *x, int n)
         y[k] += a * x[k];
 }
 
-/* Takes one step along P. False if the matrix proves not positive. */
+/* Takes one step of conjugate gradients along P, rz = r'z. False if the matrix proves not positive definite. */
 static bool step(TalusSocSystem *y, TalusSolve *s, double rz)
 {
     const int n = y->rows * y->blocks;
@@ -334,6 +340,7 @@ static bool step(TalusSocSystem *y, TalusSolve *s, double rz)
     return true;
 }
 
+/* Copies Y and IMAGE to the result if their residual `now` is the least so far. */
 static void store_best(TalusSocSystem *y, double now, double *least, double *out, double *image)
 {
     size_t bytes = (size_t)(y->rows * y->blocks) * sizeof *out;

@@ -1,11 +1,11 @@
-/* solvers/ipm/ipm_soc_system.h - the linear systems of the interior-point method on circular cones.
+/* solvers/ipm/ipm_soc_system.h - the linear systems of the interior-point method on circular cones (ipm_soc.c).
  *
- * With G = diag(T^-1 Q L^-1), T the coordinates of a block and W = Q L Q' its scaling (ipm_soc_cone.h), every step
- * solves for y, along the axes Q of each block, with
+ * With G = diag(T^-1 Q L^-1), x = T gamma the coordinates of a block and W = Q L Q' its scaling (ipm_soc_cone.h), every
+ * step solves for y, along the axes Q of each block, with
  *     (G'(N + E) G + I) y = b,        and the change of gamma is G y.
- * In these axes a matrix with entries from 1e-16 to 1e16 is only badly scaled, which does not harm elimination: entries
- * of N for the free directions of a block do not mix with the large numbers that hold the others. That matters on the
- * mantle of a cone, where a block has both. Two forms:
+ * N + E is multiplied by `unit`, a power of two. In these axes a matrix with entries from 1e-16 to 1e16 is only badly
+ * scaled, which does not harm elimination: entries of N for the free directions of a block do not mix with the large
+ * numbers that hold the others. That matters on the mantle of a cone, where a block has both. Two forms:
  *     contacts  the matrix itself, positive definite
  *     bodies    [ M   -D G; -G'D'  -(I + G'E G) ] (v, y) = (0, -b), quasi-definite: M instead of M^-1,
  *               sparse if bodies have many contacts; needs bodies
@@ -42,11 +42,13 @@ typedef struct TalusSocSystem {
 /* Computes the pattern of the matrix and analyses it for the factorisation. May be called again for another problem. */
 TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
                                      TalusDirectKind kind, double unit);
-/* Factorises, with `weight` times the block scales added to the diagonal of N + E. */
+/* Computes G from the scalings in `block` and factorises, with `weight` times the block scales added to the diagonal of
+ * N + E. TALUS_ERR_NUMERIC: a pivot was rejected. */
 TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const TalusSocBlock *block,
                                     double weight);
-/* Solves for y: writes it to `out`, and (N + E) G y to `image`. Ends when the 2-norm of the residual is below `enough`
- * or stops falling; writes the norm reached to *left. */
+/* Solves for y: writes it to `out`, and unit (N + E) G y to `image`. Ends when the 2-norm of the residual is at most
+ * `enough`, or falls too slowly; then the y with the smallest residual is written. *left is the norm reached.
+ * TALUS_ERR_NUMERIC: it is not finite. */
 TalusStatus talus_soc_system_solve(TalusSocSystem *y, TalusSolve *s, const double *b, double enough,
                                    double *out, double *image, double *left);
 /* out = G in: the change of gamma that belongs to y = in. */

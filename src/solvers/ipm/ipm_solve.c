@@ -1,8 +1,9 @@
-/* solvers/ipm/ipm_solve.c - the interior point method as a solver: shared by ipm-chol and ipm-aug.
+/* solvers/ipm/ipm_solve.c - the interior point method of ipm_qp.h as a solver: shared by ipm-chol and ipm-aug.
  *
  * The given impulses are measured first and returned if good enough. Otherwise the method starts from the data or, with
- * warm=on, near them. An iteration counts its products with N; factorisations are counted separately. OOQP's rule ends
- * a solve with the outcome that follows from the residual, or `budget`. */
+ * warm=on, near them. Products with N are counted with their iteration; factorisations are counted separately. A solve
+ * that OOQP's rule (stop=ooqp) ends has the outcome `budget` unless the driver finds its residual within the
+ * tolerance. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/status.h"
@@ -13,7 +14,8 @@
 static const double OOQP = 1e-8;
 
 /* PATIENCE: iterations without a residual below BETTER times the minimum, after which the method ends. GROWN:
- * multipliers times scale above this multiple of the largest |kappa| may be growing without bound. */
+ * multipliers times scale above this multiple of the largest |kappa| may be growing without bound; the infeasibility
+ * monitor is then asked. */
 enum { PATIENCE = 12 };
 static const double BETTER = 0.9, GROWN = 1e3;
 
@@ -42,7 +44,8 @@ static TalusDirectKind choose_direct(const TalusIpmParams *p, const TalusDirectK
     return talus_direct_missing(kinds[0]) ? kinds[1] : kinds[0];
 }
 
-/* Writes the iterate's impulses to `shown` and measures their natural residual; leaves their u for evaluate. */
+/* Writes the iterate's impulses, projected against rounding, to `shown` and measures their natural residual. Leaves (N
+ * + E) gamma in ipm->velocity for talus_ipm_evaluate; overwrites ipm->impulse. */
 static void measure(TalusSolve *s, TalusIpm *ipm, double *shown, TalusForward *sums)
 {
     talus_qp_impulses(&ipm->qp, ipm->vector[TALUS_IPM_LAMBDA], shown);
@@ -69,7 +72,8 @@ static double largest(const TalusIpm *ipm)
     return max;
 }
 
-/* Takes one step unless progress has stopped. *on: the step was taken. */
+/* Takes one step, unless `idle` exceeds PATIENCE or mu is 0. *on: the step was taken; false also if the factorisation
+ * failed. */
 static TalusStatus advance(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 {
     int before = ipm->system.factorisations;
@@ -98,7 +102,7 @@ static void rest(TalusSolve *s, TalusIpmWork *w)
         products = 0;
 }
 
-/* Takes steps until the driver or OOQP's rule ends them. */
+/* Takes steps until the driver or OOQP's rule ends the solve, or progress stops. */
 static TalusStatus iterate(TalusSolve *s, TalusIpmWork *w)
 {
     TalusIpm *ipm = &w->ipm;
@@ -143,7 +147,8 @@ static TalusStatus prepare(TalusSolve *s, TalusIpmWork *w)
     return TALUS_OK;
 }
 
-/* *on: there is a starting point. A matrix that is not semidefinite has none; without offsets gamma = 0 is solved. */
+/* *on: there is a starting point. Without offsets there is none, as gamma = 0 is the solution; nor if the factorisation
+ * fails, as for a matrix that is not semidefinite. */
 static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
 {
     TalusIpm *ipm = &w->ipm;
@@ -167,7 +172,8 @@ static TalusStatus start(TalusSolve *s, TalusIpmWork *w, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* True if the given impulses are not good enough. They remain the best until better ones are found. */
+/* True if the given impulses, projected onto K, are not good enough and the solve may go on. They remain the best until
+ * better ones are found. */
 static bool is_needed(TalusSolve *s, TalusIpmWork *w)
 {
     TalusResidualSums sums;

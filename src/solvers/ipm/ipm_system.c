@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* T is at least FLOOR times the diagonal of P, far above the rounding of its sums, and RAISE times more if a factor
- * still breaks down, up to CEILING. This is a proximal term: it slows the multipliers along the null space of P, where
- * nothing depends on them, and has no effect elsewhere. On a bed of 1,000 spheres the normal equations with
- * 1e-15 stall at a residual of 1e-6 of the start; from 1e-14 on they reach rounding. */
+/* T is at least FLOOR times the diagonal of P (TalusQp.scale), far above the rounding of its sums, and RAISE times more
+ * each time a factor still breaks down, up to CEILING. This is a proximal term: it slows the multipliers along the null
+ * space of P, where nothing depends on them, and has no effect elsewhere. With 1e-15 the normal equations stall on a
+ * bed of spheres (docs/reference/solvers/direct.md). */
 static const double FLOOR = 1e-13, RAISE = 100.0, CEILING = 1e-6;
 
 /* ---- the dual form ---- */

@@ -1,4 +1,4 @@
-/* solvers/ipm/ipm_system.h - the linear systems of an interior point method for problem/qp.h.
+/* solvers/ipm/ipm_system.h - the linear systems of the interior point method of ipm_qp.c, in the terms of problem/qp.h.
  *
  * A Newton step is (P + T) dlambda = r, T = W / Lambda diagonal and positive. A direct method (linalg/direct.h) solves
  * it in one of three forms:
@@ -48,7 +48,7 @@ struct TalusIpmSystem {
     double *x;                /* [rows of lower] */
     double *base;             /* dual: values of P; augmented: scales of the unknowns */
     TalusIpmContact *contact; /* for normal */
-    int32_t *yield;           /* augmented: [blocks], row of the contact's s or -1 */
+    int32_t *yield;           /* augmented: [blocks], row of the contact's yielding or -1 */
     double floor;             /* least t / qp->scale, raised if a factorisation fails */
     int factorisations;
 };
@@ -58,8 +58,9 @@ struct TalusIpmSystem {
 TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form,
                                      TalusDirectKind kind, const TalusQp *qp,
                                      const TalusProblem *problem);
-/* Factorises for T in `t` [multipliers], of which it raises entries too small for double precision, in place.
- * TALUS_ERR_NUMERIC: the matrix is singular even so. */
+/* Factorises for T in `t` [multipliers], of which it raises entries below s->floor times the scale of their row, in
+ * place. If the factorisation fails, s->floor grows up to a limit; TALUS_ERR_NUMERIC: the matrix is singular even
+ * so. */
 TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t);
 /* x = (P + T)^-1 x, [multipliers]. */
 TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x);

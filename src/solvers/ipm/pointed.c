@@ -1,4 +1,4 @@
-/* solvers/ipm/pointed.c - the margin of a friction cone by the interior point method.
+/* solvers/ipm/pointed.c - the margin of a friction cone (pointed.h) by the interior point method.
  *
  * With offsets -c instead of kappa, the quadratic program seeks the minimum velocity that opens every contact at a
  * speed of c_k. It has a solution if and only if the cone is pointed. Each iterate lambda bounds the margin from both
@@ -45,7 +45,7 @@ static TalusStatus prepare(TalusIpm *ipm, TalusProblem *problem)
     return ipm->qp.multipliers > 0 ? talus_ipm_start(ipm) : TALUS_OK;
 }
 
-/* Bounds the margin from the iterate; `velocity` holds P lambda as contact velocities. */
+/* Narrows out->lower and out->upper by the iterate; ipm->velocity holds N G lambda, from which P lambda follows. */
 static void bound(TalusIpm *ipm, TalusPointed *out)
 {
     const double *lambda = ipm->vector[TALUS_IPM_LAMBDA], *kappa = ipm->qp.kappa;

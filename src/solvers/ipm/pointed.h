@@ -1,9 +1,10 @@
 /* solvers/ipm/pointed.h - tests if a problem's friction cone is pointed, petra-2009 Section 2.3.
  *
  * With A = G'D' of problem/qp.h, whose rows map velocities of bodies to velocities along the edges n + mu d_s of the
- * cones, the cone of all body impulses A'beta, beta >= 0, is pointed if A'beta = 0 only for beta = 0.
- * Then the multipliers of (10) are bounded (Mangasarian and Fromowitz; Anitescu and Hart 2004). Otherwise contacts can
- * press against each other with any force without moving a body: jamming.
+ * polygonal cones (n: normal, d_s: tangential directions), the cone of all body impulses A'beta, beta >= 0, is pointed
+ * if A'beta = 0 only for beta = 0. Then the multipliers of the paper's (10) are bounded (Mangasarian and Fromowitz;
+ * Anitescu and Hart 2004). Otherwise contacts can press against each other with any force without moving a body:
+ * jamming.
  *
  * The paper's Eq. 14 to 16 have the tangential directions d_s instead of n + mu d_s, the columns of D^ (its Eq. 6).
  * That must be a misprint: the directions of one polygon add up to zero, so their cone is never pointed.
@@ -20,12 +21,13 @@
 typedef struct TalusPointed {
     bool pointed;
     double lower, upper; /* bounds of the margin */
-    int bearing; /* if not pointed: number of contacts with more than 1e-3 of the largest impulse */
+    int bearing; /* if not pointed: contacts with normal impulse above 1e-3 of the largest */
 } TalusPointed;
 
-/* Tests a problem of problem/qp.h; for one given as a matrix, N replaces A M^-1 A'. A margin below 1e-6 counts as zero.
- * gamma, [size], may be NULL. If the cone is not pointed, gamma receives impulses in K with D gamma = 0 whose normal
- * parts add up to 1; else zeros. TALUS_ERR_NUMERIC: the margin could not be distinguished from 1e-6. */
+/* Tests a problem that talus_qp_fill takes; for one given as a matrix, G'N G replaces A M^-1 A'. A margin of at most
+ * 1e-6 counts as zero. gamma, [size], may be NULL. If the cone is not pointed, gamma receives impulses in K with D
+ * gamma = 0, up to that margin, whose normal parts add up to 1; else zeros. TALUS_ERR_NUMERIC: the margin could not be
+ * distinguished from 1e-6. */
 TalusStatus talus_qp_pointed(TalusProblem *problem, TalusPointed *out, double *gamma);
 
 #endif

@@ -6,13 +6,14 @@
  *
  * The paper's plain method is truncate=off, correction=reject or project. The defaults are what is known to converge
  * for obstacle problems. A row at a bound takes no part in the coarse level (truncated interpolation, Kornhuber 1994),
- * so that the linear system of the free rows is coarsened. A correction is clamped to the bounds and followed by a line
- * search, so that the objective never rises (Graeser and Kornhuber 2009). The hierarchy is rebuilt when `refresh` of
- * the free rows have changed.
+ * so that the linear system of the free rows is coarsened; truncate=late, the default, begins with this once a cycle
+ * has not halved the residual. A correction is clamped to the bounds and followed by a line search, so that the
+ * objective never rises (Graeser and Kornhuber 2009). The hierarchy is rebuilt when more than the share `refresh` of
+ * the free rows has changed.
  *
- * The paper suspects that impulses, not being unique, are the wrong quantity to transfer. With A_H = P'AP that is not
- * so for velocities: corrections with the same coarse velocities A_H e differ by an e with e'A_H e = 0, for which
- * A P e = 0. But a null vector can push variables over their bounds. amg_rigid.c transfers velocities.
+ * The paper suspects that impulses, not being unique, are the wrong quantity to transfer. With A_H = P'AP this does not
+ * harm velocities: corrections with the same coarse velocities A_H e differ by an e with e'A_H e = 0, for which A P e =
+ * 0. But such a null vector can push variables over their bounds. amg_rigid.c transfers velocities.
  *
  * An iteration is one cycle; the start and the sweeps of a warm start count as one each. Products are work in units of
  * the finest matrix, rounded from the sum; that includes coarsening. One thread of the host. */
@@ -116,7 +117,7 @@ typedef struct Meter {
     double residual2; /* residual of the last measurement */
 } Meter;
 
-/* Measures x. False if the solve must end. */
+/* Counts an iteration, with the work since the last as products, and measures x. False if the solve must end. */
 static bool measured(TalusSolve *s, Work *w, Meter *m)
 {
     TalusAmgLevel *l = &w->amg.level[0];
@@ -131,7 +132,8 @@ static bool measured(TalusSolve *s, Work *w, Meter *m)
     return talus_solve_next(s, products, l->x, NULL, at.residual2, at.residual_max);
 }
 
-/* True if row i takes part in the next level. */
+/* True if row i is to take part in the next level: it can move, its bounds differ and, with truncation, x is inside
+ * them. */
 static bool takes_part(const TalusAmg *amg, int i)
 {
     const TalusAmgLevel *l = &amg->level[0];
@@ -139,7 +141,8 @@ static bool takes_part(const TalusAmg *amg, int i)
            (!amg->truncate || talus_amg_inside(l, i));
 }
 
-/* Builds the levels if there are none or if too many rows should now take part or drop out. */
+/* Builds the levels if there are none, or if the rows that take part have changed by more than the share `refresh` of
+ * their number. */
 static TalusStatus refresh(TalusAmg *amg)
 {
     TalusAmgLevel *l = &amg->level[0];
@@ -155,7 +158,7 @@ static TalusStatus refresh(TalusAmg *amg)
     return talus_amg_build(amg);
 }
 
-/* True if a plain cycle did not halve the residual. */
+/* True if a cycle did not halve the residual. */
 static bool has_stalled(double before, double now)
 {
     return !(now <= 0.25 * before); /* both are squares */

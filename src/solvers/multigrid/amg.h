@@ -1,7 +1,7 @@
 /* solvers/multigrid/amg.h - the parts of projected algebraic multigrid (amg.c): preclik-2009 section 3.4.
  *
  * Level 0 is the problem itself, minimise x'Ax/2 + q'x over lower <= x <= upper. Every other level is the problem of a
- * correction e to the level above it, x + P e:
+ * correction e to the next finer one, x + P e, with C the rows of that one which are on the coarser level:
  *     A_H = P'AP (23),   q_H = P'(A x + q),   (lower - x)_C <= e <= (upper - x)_C (24).
  * (24) as printed has x - x for both bounds and x^H for e^H. */
 #ifndef TALUS_SOLVERS_MULTIGRID_AMG_H
@@ -30,7 +30,7 @@ typedef struct TalusAmgParams {
 /* Clusters of fine rows (AMG_VELOCITY) with the factors of their matrices A_FF. A does not couple two clusters. */
 typedef struct TalusAmgClusters {
     int count;
-    int32_t *start, *row; /* rows by cluster */
+    int32_t *start, *row; /* rows of cluster k: row[start[k]] on */
     size_t *place;        /* [count + 1]: index of each cluster's factors in `factor` */
     double *factor;       /* rows * rows for each */
     double *packed;       /* a cluster's part of a vector */
@@ -40,7 +40,7 @@ typedef struct TalusAmgLevel {
     TalusSparse a;    /* matrix; on level 0: N + E */
     TalusSparse p;    /* interpolation P from the next, coarser level; none on the coarsest */
     int32_t *coarse;  /* [rows]: index on the next level, or -1 */
-    uint8_t *kind;    /* [rows]: 0 normal, 1 tangential; kinds do not interpolate each other */
+    uint8_t *kind;    /* [rows]: 0 normal, 1 tangential; classical weights join one kind */
     uint8_t *taken;   /* [rows]: true if it took part in the coarsening */
     double *diagonal; /* [rows] */
     double *x, *q, *g, *d, *lower, *upper; /* [rows]; g: A x + q, d: a correction */
@@ -95,8 +95,9 @@ TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, Talus
 void talus_amg_factor(int n, double *a);
 /* x = A^-1 x by the factors of talus_amg_factor. */
 void talus_amg_substitute(int n, const double *factor, double *x);
-/* Minimises x'Ax/2 + q'x over lower <= x <= upper by an active-set method from x = 0, which must be within the bounds.
- * Memory: `factor` n^2, `work` 3 n, `state` n entries. Returns the number of multiplications. */
+/* Minimises x'Ax/2 + q'x over lower <= x <= upper by an active-set method from x = 0, which must be within the bounds;
+ * at most 4 n + 4 rounds. Memory: `factor` n^2, `work` 3 n, `state` n entries. Returns the number of
+ * multiplications. */
 double talus_amg_box(int n, const double *a, const double *q, const double *lower,
                      const double *upper, double *x, double *factor, double *work, uint8_t *state);
 
@@ -106,7 +107,8 @@ double talus_amg_box(int n, const double *a, const double *q, const double *lowe
 TalusStatus talus_amg_build(TalusAmg *amg);
 /* Allocates the vectors of a level whose matrix is known. */
 TalusStatus talus_amg_level_vectors(TalusAmgLevel *l);
-/* Releases all levels from `first` on. */
+/* Releases all levels from `first` on, the interpolation to level first - 1 and the dense coarsest matrix; the
+ * hierarchy is then not built. */
 void talus_amg_clear_levels(TalusAmg *amg, int first);
 
 /* ---- amg_cycle.c ---- */
@@ -115,7 +117,7 @@ void talus_amg_clear_levels(TalusAmg *amg, int first);
 void talus_amg_sweep(TalusAmg *amg, int level, bool backward);
 /* g = A x + q of a level. */
 void talus_amg_gradient(TalusAmg *amg, int level);
-/* Runs one cycle on level 0 from its x; the hierarchy must be built. */
+/* Runs one cycle on level 0 from its x; the hierarchy must be built (talus_amg_build). */
 void talus_amg_cycle(TalusAmg *amg);
 /* True if row i of a level is strictly between its bounds. */
 static inline bool talus_amg_inside(const TalusAmgLevel *l, int i)

@@ -88,7 +88,8 @@ static void revalue(Queue *q, int32_t i, int by)
     enter(q, i);
 }
 
-/* Removes and returns the first row with the largest value, or -1. */
+/* Removes and returns the first row with the largest value; -1 if that value is 0 or there is none: no undecided or
+ * fine row depends on the rows left, which become fine. */
 static int32_t take_top(Queue *q)
 {
     while (q->top > 0 && q->head[q->top] < 0)
@@ -116,7 +117,8 @@ static TalusStatus queue_create(Queue *q, int n, const TalusSparse *back)
     return TALUS_OK;
 }
 
-/* Makes row i coarse and the rows that depend on it fine; raises the value of rows on which these depend. */
+/* Makes row i coarse and the undecided rows that depend on it fine. Raises the value of rows on which these depend,
+ * lowers that of rows on which i depends. */
 static void decide(Queue *q, int32_t *coarse, int32_t i, const TalusSparse *strong,
                    const TalusSparse *back)
 {
@@ -136,6 +138,7 @@ static void decide(Queue *q, int32_t *coarse, int32_t i, const TalusSparse *stro
             revalue(q, strong->column[k], -1);
 }
 
+/* Splits the rows that take part into COARSE and FINE by value, greedily; all others become FINE. */
 static TalusStatus first_pass(TalusAmgLevel *l, const TalusSparse *strong)
 {
     int n = l->a.rows;
@@ -227,8 +230,8 @@ TalusStatus talus_amg_split(TalusAmgLevel *l, const TalusSparse *strong, int pas
 
 /* ---- clusters ---- */
 
-/* Grows one cluster from `seed` breadth first, in list[0 .. size). Returns its number of rows. Needs no
- * test for other clusters: all their neighbours are decided already (fence). */
+/* Grows one cluster, number `own`, from `seed` breadth first, to at most `size` rows in `list`. Returns their number.
+ * Undecided rows are never next to another cluster: fence() has made its neighbours coarse. */
 static int grow(TalusAmgLevel *l, int32_t seed, int size, int32_t own, int32_t *cluster,
                 int32_t *list)
 {

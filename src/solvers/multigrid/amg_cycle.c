@@ -1,4 +1,4 @@
-/* solvers/multigrid/amg_cycle.c - cycles: smoother, restriction, bounds, correction. */
+/* solvers/multigrid/amg_cycle.c - cycles: smoother, restriction, bounds, correction (amg.h). */
 #include "solvers/multigrid/amg.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static void count_entries(TalusAmg *amg, const TalusSparse *a)
     amg->work += talus_sparse_entries(a) / amg->unit;
 }
 
-/* Projected Gauss-Seidel sweep. A row without a diagonal entry belongs to bodies that cannot move. */
+/* Projected Gauss-Seidel sweep. Skips rows without a positive diagonal entry: their bodies cannot move. */
 void talus_amg_sweep(TalusAmg *amg, int level, bool backward)
 {
     TalusAmgLevel *l = &amg->level[level];
@@ -77,6 +77,7 @@ static void restrict_to(TalusAmg *amg, const TalusAmgLevel *l, TalusAmgLevel *ne
 
 /* ---- back ---- */
 
+/* d = P e of the next level's e, plus the clusters' own correction (transfer=velocity); 0 in rows that do not pass. */
 static void interpolate(TalusAmg *amg, TalusAmgLevel *l, const TalusAmgLevel *next)
 {
     memset(l->d, 0, (size_t)l->a.rows * sizeof *l->d);
@@ -99,7 +100,8 @@ static void bound(TalusAmgLevel *l, bool reject)
     }
 }
 
-/* Returns the step length along d that minimises the objective within the bounds; x + d itself is within them. */
+/* Returns the step length along d, at most LONGEST, that minimises the objective within the bounds; x + d itself is
+ * within them. 0 if the objective does not fall along d. */
 static double step_length(TalusAmg *amg, TalusAmgLevel *l)
 {
     double slope = 0.0, curvature = 0.0, longest = LONGEST;

@@ -1,4 +1,4 @@
-/* solvers/multigrid/amg_dense.c - small dense systems: the coarsest level and clusters. */
+/* solvers/multigrid/amg_dense.c - small dense systems: the coarsest level and clusters (amg.h). */
 #include "solvers/multigrid/amg.h"
 
 #include <math.h>

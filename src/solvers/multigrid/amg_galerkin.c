@@ -56,7 +56,7 @@ static TalusStatus multiply(const TalusSparse *a, const TalusSparse *b, TalusSpa
     return status;
 }
 
-/* Forms P'(A P) as the transpose of (A P)'P, which sorts its columns; A is symmetric. */
+/* Multiplies P' with A P and transposes the product, which sorts its columns; it is symmetric, as A is. */
 TalusStatus talus_amg_galerkin(const TalusSparse *a, const TalusSparse *p, TalusSparse *out,
                                double *work)
 {

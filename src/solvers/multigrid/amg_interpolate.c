@@ -1,11 +1,11 @@
-/* solvers/multigrid/amg_interpolate.c - interpolation of corrections from one level to the finer one,
- * preclik-2009 Eq. (22).
+/* solvers/multigrid/amg_interpolate.c - interpolation of corrections from one level to the finer one, preclik-2009 Eq.
+ * (22).
  *
  * Classical weights (Ruge and Stueben 1987). Row i of A e = 0 is solved for e_i. Strong coarse neighbours C_i are kept,
  * weak ones are added to the diagonal, and a strong fine neighbour m becomes the mean of C_i with weights a_mk,
  *     w_ik = -(a_ik + sum_m a_im a_mk / sum_(l in C_i) a_ml) / (a_ii + sum of weak a_in).
- * This assumes negative off-diagonal entries. Positive a_mk do not enter the mean; if none remains, a_im goes to the
- * diagonal as well. */
+ * Rows of another kind, or not taken, do not enter. This assumes negative off-diagonal entries. Positive a_mk do not
+ * enter the mean; if none remains, a_im goes to the diagonal as well. */
 #include "solvers/multigrid/amg.h"
 
 #include "base/memory.h"
@@ -49,7 +49,7 @@ static double share_out(const TalusAmgLevel *l, int m, double a_im, int32_t begi
     return 0.0;
 }
 
-/* Fills row i of P, a fine row. `kept` marks its strong neighbours. */
+/* Fills row i of P, a fine row. kept[j] = i marks its strong neighbours j. */
 static void classical_row(const TalusAmgLevel *l, const TalusSparse *strong, int32_t i,
                           int32_t *place, int32_t *kept, TalusSparse *p, double *work)
 {

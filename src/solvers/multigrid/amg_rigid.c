@@ -56,6 +56,7 @@ static TalusStatus reserve_factors(TalusAmgClusters *c)
     return TALUS_OK;
 }
 
+/* Sorts the rows by cluster into start and row, and reserves the factors. */
 static TalusStatus sort_rows(TalusAmgClusters *c, const int32_t *cluster, int n)
 {
     for (int i = 0; i < n; i++)

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Coarsening goes on while it removes at least a share GAIN of the rows, and while the coarse matrix has at most
- * MAX_GROWTH times the entries of the finest: beyond that it would cost more than it saves. */
+/* Coarsening goes on while it removes at least a share GAIN of the rows that take part, and while the coarse matrix has
+ * at most MAX_GROWTH times the entries of the finest: beyond that it would cost more than it saves. */
 static const double GAIN = 0.1, MAX_GROWTH = 4.0;
 
 TalusStatus talus_amg_level_vectors(TalusAmgLevel *l)
@@ -76,7 +76,7 @@ static int taken_rows(const TalusAmgLevel *l)
     return count;
 }
 
-/* Sets the kinds of the next level's rows; all rows with a diagonal entry take part. */
+/* Allocates a level's vectors and sets the kinds of its rows; all rows with a positive diagonal entry take part. */
 static TalusStatus begin_level(const TalusAmgLevel *above, TalusAmgLevel *l)
 {
     TALUS_TRY(talus_amg_level_vectors(l));
@@ -88,7 +88,8 @@ static TalusStatus begin_level(const TalusAmgLevel *above, TalusAmgLevel *l)
     return TALUS_OK;
 }
 
-/* For a small problem: makes all its rows the next level, which is solved directly. */
+/* For a small problem: makes all its rows that take part the next level, which is solved directly; P is then an
+ * injection. */
 static TalusStatus take_all(TalusAmgLevel *l, int rows)
 {
     int count = 0;
@@ -120,7 +121,7 @@ static TalusStatus coarsen(TalusAmg *amg, int k, int *count)
     return TALUS_OK;
 }
 
-/* Adds the level below `k`; *more: false if none is worthwhile. */
+/* Adds level k + 1; *more: false if none is worthwhile. */
 static TalusStatus add_level(TalusAmg *amg, int k, bool *more)
 {
     TalusAmgLevel *l = &amg->level[k], *next = l + 1;

@@ -6,12 +6,13 @@
  * constant centre. They are full steps: with constant bounds and an active set that is wrong in a few rows, a line
  * search crawls from kink to kink. A step that leaves the set unchanged solves the proximal problem. Its solution is
  * the next centre, and the next step reuses the factor, since the matrix is the same. With the right set such steps
- * converge linearly at a rate of about `regularise` over the smallest eigenvalue, 1e-2 and better. With a set whose
- * equations contradict each other all steps are equal, and are doubled until a row changes sides. Under Coulomb's law
- * steps use a line search.
+ * converge linearly at a rate of about `regularise` over the smallest eigenvalue of the free rows, scaled to a unit
+ * diagonal. With a set whose equations contradict each other all steps are equal, and are doubled until a row changes
+ * sides. Under Coulomb's law steps use a line search.
  *
- * Newton goes on while the residual halves within `patience` factorisations and no step is cut to `step_min`. Otherwise
- * sweeps follow, from the better of Newton's start and end: up to LONGER times as many, then a more regularised Newton.
+ * Newton goes on while the residual halves within `patience` factorisations and no line search ends at `step_min`.
+ * Otherwise sweeps follow, from the better of Newton's start and end: twice as many as before, at most LONGER times the
+ * first number, then a more regularised Newton.
  *
  * A sweep over the matrix, which Newton needs anyway, costs about one product. A factorisation costs tens of products
  * and, on deep beds, thousands. An iteration is a sweep or a Newton step. */
@@ -72,7 +73,8 @@ static void measure(Run *run)
     run->s->info->products++;
 }
 
-/* Runs sweeps. False if the budget is spent or an observer ended the solve. */
+/* Runs sweeps, at most run->sweeps or until run->quiet of them in a row change no side. False if the solve must end:
+ * budget, observer or infeasibility. */
 static bool sweep(Run *run)
 {
     TalusSolve *s = run->s;
@@ -88,8 +90,8 @@ static bool sweep(Run *run)
     return true;
 }
 
-/* Returns the next Newton move. If no row has changed sides it reuses the factor, with twice the last length if the
- * residual did not fall. */
+/* Returns the next Newton move. If no row has changed sides, gamma becomes the centre; if none does by that either, the
+ * move reuses the factor, with twice the last length if the last move did so too and the residual did not halve. */
 static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
 {
     TalusSsn *w = &run->w->newton;
@@ -104,7 +106,8 @@ static TalusSsnMove next_move(Run *run, const TalusSsnMove *last, double before)
     return move;
 }
 
-/* Runs Newton steps. Writes to *go whether the solve goes on, with sweeps. */
+/* Runs Newton steps. *go: false if the solve must end; else sweeps follow, from the impulses at the start if Newton has
+ * not improved them. */
 static TalusStatus newton(Run *run, bool *go)
 {
     TalusSolve *s = run->s;

@@ -1,4 +1,4 @@
-/* solvers/newton/natural_map.c - the natural map of one block and its Jacobian. */
+/* solvers/newton/natural_map.c - the natural map of one block and its Jacobian (natural_map.h). */
 #include "solvers/newton/natural_map.h"
 
 #include <math.h>
@@ -42,8 +42,8 @@ void talus_natural_map(const TalusNaturalBlock *b, const double *x, const double
         f[k] = x[k] - z[k];
 }
 
-/* A at z: the identity inside, zero in the polar cone. Where z projects onto the mantle, with e = z_t / |z_t|, n' the
- * projection's normal part and g = mu n' / |z_t|,
+/* A, a Jacobian of the projection, at z: the identity inside, zero in the polar cone. Where z projects onto the mantle,
+ * with e = z_t / |z_t|, n' the projection's normal part and g = mu n' / |z_t|,
  *     (1, mu e)(1, mu e)' / (1 + mu^2) + g (0, e_perp)(0, e_perp)'. */
 static void cone_slope(double mu, const double z[3], double a[9])
 {

@@ -1,10 +1,11 @@
 /* solvers/newton/natural_map.h - the natural map of one block and its generalised Jacobian.
  *
  *     f = x - P(z),   z = x - (u + s e_n) / d,   s = mu |u_t| where the law is exact, else 0,
- * with P the projection onto the cone |t| <= mu n and d the block's scale. f = 0 if impulse x and velocity u satisfy
- * the law (De Saxce & Feng 1998). Let A be an element of the Jacobian of P at z, and S = I + e_n mu u_t' / |u_t|. Then
- * a Jacobian of f is I - A with respect to x and A S / d with respect to u. P of a joint clips row by row
- * (sets/joint.h); its A has ones on the diagonal of rows that are not clipped. */
+ * with P the projection onto the cone |t| <= mu n (one row: n >= 0) and d the block's scale. f = 0 if impulse x and
+ * velocity u satisfy the law (De Saxce & Feng 1998). Let A be an element of the Jacobian of P at z, and S = I + e_n mu
+ * u_t' / |u_t| where the law is exact and u_t is not 0, else I. Then a Jacobian of f is I - A with respect to x and A S
+ * / d with respect to u. P of a joint clips row by row (sets/joint.h); its A has ones on the diagonal of rows that are
+ * not clipped. */
 #ifndef TALUS_SOLVERS_NEWTON_NATURAL_MAP_H
 #define TALUS_SOLVERS_NEWTON_NATURAL_MAP_H
 
@@ -16,7 +17,7 @@
 typedef struct TalusNaturalBlock {
     int rows;         /* 1 or 3 */
     bool exact;       /* Coulomb's law; else ccp */
-    double mu, scale; /* scale: d */
+    double mu, scale; /* mu: friction, or bound of a joint; scale: d */
     int joint;        /* of a joint: bit k is set if row k may be nonzero; 0: a contact */
 } TalusNaturalBlock;
 

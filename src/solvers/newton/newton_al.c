@@ -9,18 +9,18 @@
  * proves that the rounds converge, the faster the smaller rho. They are the proximal steps of prox.c. That method seeks
  * a root of the natural map instead: it has no function to minimise, and needs no convexity.
  *
- * v is stored as impulses z with v = v_f + M^-1 D z, so u = N z + q, also for problems without bodies. With f = z - p
- * the gradient is D f, and Newton's step has (I + A N) dz = -f, A = -p'(u) (newton_al.h). The slope of L along it is
- * f'N dz, known for all lengths from one product. If the slope at the full step is positive and more than half of its
- * starting size, the step is too long and is cut where the slope is nearly zero. Full steps need a quarter fewer steps
- * on deep beds, so steps are cut only in a round that has taken MAX_FULL_STEPS.
+ * v is stored as impulses z with v = v_f + M^-1 D z, so u = N z + q, also for problems without bodies; for these N
+ * includes E, and w = R. With f = z - p the gradient is D f, and Newton's step has (I + A N) dz = -f, A = -p'(u)
+ * (newton_al.h). The slope of L along it is f'N dz, known for all lengths from one product. If the slope at the full
+ * step is positive and more than half of its starting size, the step is too long and is cut where the slope is nearly
+ * zero. On deep beds full steps need fewer steps, so steps are cut only in a round that has taken MAX_FULL_STEPS.
  *
  * With friction it does worse than prox and is not offered. On boxes, an impulse between its bounds moves only while
  * its velocity is within rho times their distance, so that steps are cut at every row. On circular cones it took two to
  * three times as many steps, or failed (docs/reference/solvers/direct.md).
  *
- * The impulses reported and returned are p, which is in K. An iteration is one Newton step: a factorisation and three
- * products, four on matrices, whose N includes E. Host only. */
+ * The impulses reported and returned are p, which is in K. An iteration is one Newton step: a factorisation and two
+ * products, one more at the end of a round and one more for a problem without bodies. Host only. */
 #include "solvers/newton/newton_al.h"
 
 #include "solvers/driver/best.h"
@@ -105,7 +105,8 @@ static void multiply(Run *run, const double *x, bool offset, double *u)
     run->s->info->products++;
 }
 
-/* Computes P, F and the free rows at U. Returns |F| over the change of multipliers, both in m/s. */
+/* Computes P, F and the free rows at U. Returns |F| over |P - c|, the change of multipliers, both in m/s; infinite if
+ * only F is not 0, 0 if both are. */
 static double evaluate(Run *run)
 {
     Work *w = run->w;
@@ -135,7 +136,8 @@ static double slope(const Run *run, double length)
     return sum;
 }
 
-/* Returns the step length by bisection for a zero of the slope, which rises along dz. */
+/* Returns the step length: 1, or if the slope has turned positive there and is large, a zero of the slope by bisection;
+ * the slope rises along dz. */
 static double step_length(const Run *run)
 {
     enum { HALVINGS = 30 };
@@ -155,7 +157,8 @@ static double step_length(const Run *run)
     return 0.5 * (low + high);
 }
 
-/* Takes one Newton step. *singular: the factorisation failed, since rho is too small for double precision. */
+/* Takes one Newton step. *singular: the factorisation failed, since rho is too small for double precision, and nothing
+ * changed. */
 static TalusStatus newton_step(Run *run, bool *singular)
 {
     Work *w = run->w;
@@ -172,7 +175,7 @@ static TalusStatus newton_step(Run *run, bool *singular)
     return TALUS_OK;
 }
 
-/* Takes p as the new multipliers. Recomputes u, which has accumulated rounding. */
+/* Takes p as the new multipliers c, and this rho. Recomputes u, which has accumulated rounding. */
 static void next_round(Run *run, double rho)
 {
     Work *w = run->w;
@@ -183,7 +186,7 @@ static void next_round(Run *run, double rho)
     multiply(run, w->vector[Z], true, w->vector[U]);
 }
 
-/* Measures the natural residual of p. False if the solve must end. */
+/* Counts an iteration and measures the natural residual of p. False if the solve must end. */
 static bool goes_on(Run *run)
 {
     Work *w = run->w;

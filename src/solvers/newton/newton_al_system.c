@@ -1,4 +1,4 @@
-/* solvers/newton/newton_al_system.c - the systems of newton-al, in bodies or in contacts. */
+/* solvers/newton/newton_al_system.c - the linear systems of newton-al, in bodies or in contacts (newton_al.h). */
 #include "solvers/newton/newton_al.h"
 
 #include "base/memory.h"
@@ -116,6 +116,7 @@ static TalusStatus solve_bodies(TalusAlSystem *w, TalusSolve *s, const bool *is_
 
 /* ---- contacts ---- */
 
+/* Numbers the free rows in w->place. Returns their number. */
 static int place_rows(TalusAlSystem *w, const bool *is_free)
 {
     int count = 0;

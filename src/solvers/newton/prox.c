@@ -2,20 +2,19 @@
  *
  * A proximal step takes the centre c to a solution x of the same problem with velocities
  *     u(x) = (N + E) x + q + rho D (x - c),
- * with D the block scales. N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and x = c solves
- * the problem itself. Newton's method solves each step on the natural map f of all blocks (natural_map.h), whose
- * Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per step, ordered once per solve (linalg/fronts.h).
+ * with D the block scales. N + E + rho D is regular however rank deficient N is (hyperstatic bodies), and a step that
+ * ends at x = c has solved the problem itself. Newton's method solves each step on the natural map f of all blocks
+ * (natural_map.h), whose Jacobian is diag(L) (N + E) + diag(M): one sparse factorisation per step, ordered once per
+ * solve (linalg/fronts.h).
  *
  * The rules. |f| is in m/s; the scale of a block is the diagonal of the proximal problem, d (1 + rho). Newton steps are
- * full at first: across kinks, where blocks change between open, sliding and sticking, |f| may rise a hundredfold for a
- * step or two, and a line search in every step took up to twice as many factorisations on the real problems of
- * ../shared under exact Coulomb. Once |f| is below `inner` times its value at the centre, x becomes the centre. rho
- * then falls by `shrink` if few steps were needed, so that the method ends as Newton's on the problem itself; mostly
- * one or two steps suffice (0.1 instead of 0.7 doubles their number). If the residual hardly fell from centre to
- * centre, the next proximal step is solved more tightly: loose ones can cycle. If MAX_NEWTON steps do not suffice, x
- * returns to the centre unless |f| fell, rho grows, and the line search is switched on, or off: full steps can
- * alternate between two points. Exact Coulomb is not monotone and no proof covers it. On 400 random heaps of up to 200
- * contacts with mu from 0.1 to 1.2 the method ended on all, after 23 steps on average and at most 450.
+ * full at first: across kinks, where blocks change between open, sliding and sticking, |f| may rise for a step or two,
+ * and a line search in every step would cost more factorisations. Once |f| is at most `inner` times its value at the
+ * centre, x becomes the centre. rho then falls by `shrink` if at most FEW_NEWTON steps were needed, so that the method
+ * ends as Newton's on the problem itself. If |f| hardly fell from centre to centre, the next proximal step is solved
+ * more tightly: loose ones can cycle. If MAX_NEWTON steps do not suffice, x returns to the centre unless |f| fell, rho
+ * grows, and the line search is switched on, or off: full steps can alternate between two points. Exact Coulomb is not
+ * monotone and no proof covers it; experience is in docs/reference/solvers/direct.md.
  *
  * The impulses reported and returned are those of the iterate projected onto the cones. An iteration is one Newton
  * step; its factorisation and solution count as one product, as does every (N + E) x. Without friction it is an
@@ -38,7 +37,7 @@ enum { MAX_NEWTON = 6, FEW_NEWTON = 2, HALVINGS = 5 };
 static const double GROW = 4.0, RISE = 2.0;
 static const double RHO_LEAST = 1e-12, RHO_MIN = 1e-6, RHO_MAX = 1e6;
 static const double STALLED = 0.9, TIGHTEN = 0.3, INNER_MIN = 1e-3; /* adapt `inner` */
-static const double SLOW = 0.5;     /* minimum fall of the residual in a proximal step */
+static const double SLOW = 0.5;     /* fall of |f| from centre to centre that counts as progress */
 static const double SUSPECT = 1e-5; /* rho below which growing impulses may grow without bound */
 
 typedef struct Params {
@@ -242,7 +241,8 @@ static void advance(Run *run, double a)
     evaluate(run);
 }
 
-/* Takes a Newton step; with a line search it is halved until |f| rises by at most RISE. */
+/* Takes a Newton step; with a line search it is halved, at most HALVINGS times, until |f| rises by at most the factor
+ * RISE. */
 static void newton_step(Run *run)
 {
     Work *w = run->w;
@@ -262,8 +262,8 @@ static void newton_step(Run *run)
 }
 
 /* Adapts rho, `inner` and the line search after a proximal step. done: the step succeeded; was, is: |f| at the old and
- * the new centre. rho falls below RHO_MIN only if its weight limits progress: Newton's steps are easy, and the residual
- * hardly falls from centre to centre. */
+ * the new centre. rho falls below RHO_MIN only if its weight limits progress: Newton's steps are easy, and |f| has not
+ * halved from centre to centre. */
 static void adapt(Run *run, bool done, double was, double is)
 {
     double least = is > SLOW * was ? RHO_LEAST : fmin(RHO_MIN, run->rho);
@@ -279,7 +279,8 @@ static void adapt(Run *run, bool done, double was, double is)
         talus_solve_suspect(run->s);
 }
 
-/* Ends the proximal step if it succeeded or failed. */
+/* Ends the proximal step if |f| has fallen enough (success), or after MAX_NEWTON steps or if |f| is not finite
+ * (failure), and starts the next from x as centre; x returns to the old centre if |f| has risen. */
 static void end_proximal(Run *run)
 {
     Work *w = run->w;
@@ -315,7 +316,7 @@ static void iterate(Run *run)
 }
 
 /* Blocks are under Coulomb's law if the plan is exact (s->plan), else under the relaxation, with the shifts that the
- * offsets contain. Leaves the best point in gamma. */
+ * offsets contain. Leaves the last projected iterate in gamma, or the best one if the solve did not converge. */
 static TalusStatus solve_prox(TalusSolve *s)
 {
     Work *w = s->work;

@@ -1,10 +1,9 @@
-/* solvers/newton/ssn.c - generalised Newton method on bounds, preclik-2009 section 3.3; only the steps of
- * ssn_step.h.
+/* solvers/newton/ssn.c - generalised Newton method on bounds, preclik-2009 section 3.3: the steps of ssn_step.h alone.
  *
- * Iterates of map=minmax are outside the set until the end, where they are projected. One factorisation per
- * iteration, on one thread of the host. With constant bounds it is symmetric. A matrix from a file need not be
- * symmetric under Coulomb's law; its factorisation then uses one triangle, and steps are Newton's only as far as
- * the triangles agree. */
+ * Iterates of map=minmax may be outside the set; the last one is projected. One factorisation per iteration, on one
+ * thread of the host. With constant bounds it is symmetric, as N is. Only under Coulomb's law may N from a file be
+ * unsymmetric; the factorisation with constant bounds then uses one triangle, and steps are Newton's only as far as the
+ * triangles agree. */
 #include "solvers/newton/ssn_step.h"
 
 #include "base/status.h"

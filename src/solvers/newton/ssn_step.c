@@ -1,4 +1,4 @@
-/* solvers/newton/ssn_step.c - maps on bounds, their Newton directions, steps along them, and sweeps. */
+/* solvers/newton/ssn_step.c - maps on bounds, their Newton directions, steps along them, and sweeps (ssn_step.h). */
 #include "solvers/newton/ssn_step.h"
 
 #include "base/memory.h"
@@ -31,7 +31,7 @@ static bool is_normal(const TalusSsn *w)
     return w->p->map == TALUS_SSN_NORMAL;
 }
 
-/* Bound of the tangential components of block b at the normal component x. */
+/* Bound of the tangential components of block b: at the normal component x if bounds move, else the constant one. */
 static double reach_of(const TalusSsn *w, int b, double x)
 {
     return w->moving && w->slope[b] > 0.0 ? w->slope[b] * fmax(x, 0.0) : w->reach[b];
@@ -104,7 +104,8 @@ static void multiply(TalusSsn *w)
     talus_sparse_add(&w->matrix, 1.0, w->vector[TALUS_SSN_D], w->vector[TALUS_SSN_ND]);
 }
 
-/* Sets d of the rows at bounds, 0 for the free rows, and lists the free rows. Returns their number. */
+/* Sets D: the way to the bound for rows at bounds (map=normal: 0), 0 for the free rows. Lists the free rows in place
+ * and row. Returns their number. */
 static int split_rows(TalusSsn *w, const double *x)
 {
     int free_rows = 0;
@@ -120,8 +121,9 @@ static int split_rows(TalusSsn *w, const double *x)
     return free_rows;
 }
 
-/* Factorises the free rows. A pivot that is rounding relative to the regularisation belongs to a row that the others
- * determine: its replacement is so large that the row does not move. */
+/* Factorises the regularised matrix of the free rows, whose pivots are at least r times their diagonal entries in exact
+ * arithmetic. A pivot below a tenth of that is rounding and belongs to a row that the others determine: its replacement
+ * is so large that the row does not move. */
 static TalusStatus factor_face(TalusSsn *w, int free_rows)
 {
     double largest =
@@ -148,7 +150,7 @@ static TalusStatus solve_face(TalusSsn *w, const double *x, bool again)
 }
 
 /* Derivative of a block's x with respect to y (normal), or of the target of its rows at bounds (minmax): a unit row if
- * free, mu in the normal column if a moving bound decides. */
+ * free, +-mu in the normal column if a moving bound decides, 0 if that bound is of an open contact. */
 static void bound_slopes(const TalusSsn *w, int b, double normal, double *pi)
 {
     const int8_t *side = w->side + b * w->rows;
@@ -194,6 +196,7 @@ static void solve_blocks(TalusSsn *w, const double *x, bool again)
     talus_fronts_solve(&w->fronts, w->vector[TALUS_SSN_D]);
 }
 
+/* Computes D and ND, and for map=normal DY, from F at gamma; `again`: with the last factor. */
 static TalusStatus find_direction(TalusSsn *w, TalusSolve *s, bool again)
 {
     if (w->moving)
@@ -279,8 +282,9 @@ static double merit(TalusSsn *w, TalusSolve *s, double t)
     return is_normal(w) ? normal_merit(w, s->gamma, t) : minmax_merit(w, s->gamma, t);
 }
 
-/* Line search. If the merit is constant along d, bounds contradict each other: a full step is taken, so that impulses
- * grow and the infeasibility monitor finds its proof. */
+/* Armijo's rule by halving, not below step_min; returns the share of the step. If the merit is the same at the full
+ * step, bounds contradict each other: the full step is taken, so that impulses grow and the infeasibility monitor finds
+ * its proof. */
 static double step_length(TalusSsn *w, TalusSolve *s)
 {
     static const double SLOPE =
@@ -296,6 +300,7 @@ static double step_length(TalusSsn *w, TalusSolve *s)
     return fmax(t, w->p->step_min);
 }
 
+/* gamma = y clamped to the bounds. */
 static void take_clamped(TalusSsn *w, double *gamma)
 {
     int8_t side[MAX_ROWS];
@@ -334,7 +339,7 @@ TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *s, TalusSsnMove *move)
 
 /* ---- gamma from outside ---- */
 
-/* Sets the estimates of Coulomb blocks to their normal impulses, and the constant bounds. */
+/* Sets the estimates of Coulomb blocks to their normal impulses, and `reach` of all blocks. */
 static void set_bounds(TalusSsn *w, TalusSolve *s)
 {
     const TalusOperator *op = s->op;

@@ -4,8 +4,8 @@
  * all is in m/s, or 1 (metric=none, the paper), the problem is the root of one of
  *     map=minmax   F(x) = max(c (x - u), min(c (x - l), g))                  (Eq. 18)
  *     map=normal   G(y) = g(x) + c (y - x),   x = min(u, max(l, y))          (Eq. 21)
- * In both, a row is free or decided by a bound. With constant bounds, rows at bounds go there at once (minmax) or stay
- * (normal), and the free rows solve the Schur complement
+ * In both, a row is free or decided by a bound. With constant bounds, rows at bounds (A) go there at once (minmax) or
+ * stay (normal), and the free rows (F) solve the Schur complement
  *     (N + E)_FF d_F = -g_F - (N + E)_FA d_A.
  * More free rows than degrees of freedom make it singular. With a wrong active set and biases it is not even
  * consistent, contrary to the paper. So the map is that of a regularised problem, with
@@ -15,8 +15,8 @@
  *
  * Coulomb's law on the square has bounds +-mu x_n. bounds=frozen is the paper's way: each iteration sets them from the
  * current normal impulses and treats them as constant. bounds=moving takes the full generalised Jacobian: rows of
- * sliding components are dx_t -+ mu dx_n. Its matrix, neither symmetric nor surely regular, is diag(L)
- * (N + E) + diag(M) of linalg/fronts.h, as in prox.
+ * sliding components are dx_t -+ mu dx_n. Its matrix, neither symmetric nor surely regular, is diag(L) (N + E) +
+ * diag(M) of linalg/fronts.h, as in prox.
  *
  * A step along d is halved until the squared map falls enough or `step_min` is reached: the paper's means against local
  * minima, which needs tuning, as the paper says. */
@@ -71,7 +71,7 @@ enum {
 
 typedef struct TalusSsn {
     const TalusSsnParams *p;
-    double regularise;        /* starts as the parameter */
+    double regularise;        /* r: the parameter at first; gs-ssn raises it */
     int rows, blocks;         /* rows of a block */
     bool coulomb, moving;     /* some bounds are mu x_n; they move within a step (bounds=moving) */
     TalusSparse matrix, face; /* N + E; its free rows and columns, with the same capacity */
@@ -84,8 +84,8 @@ typedef struct TalusSsn {
     int8_t *side;         /* deciding bound of each row: -1 lower, 1 upper, 0 none */
     TalusVectors memory;
     double *vector[TALUS_SSN_VECTORS];
-    double *slope; /* [blocks]: mu of moving bounds; 0: constant */
-    double *reach; /* [blocks]: constant bounds */
+    double *slope; /* [blocks]: mu of Coulomb blocks; 0: bounds given */
+    double *reach; /* [blocks]: mu times the estimate; bounds within a step unless `moving` */
 } TalusSsn;
 
 /* Prepares matrices and vectors for the solve. Coulomb blocks are prisms until talus_ssn_end. */
@@ -95,9 +95,11 @@ TalusStatus talus_ssn_end(TalusSsn *w, TalusSolve *solve);
 /* `clear` of a solver whose workspace begins with a TalusSsn. */
 void talus_ssn_clear(void *work);
 
-/* map=normal: sets y from gamma, and gamma to the x of y. Call it before the first step and when gamma was changed. */
+/* With map=normal: sets y from gamma, and gamma to the x of y; counts one product. With map=minmax does nothing. Call
+ * it before the first step and when gamma was changed. */
 void talus_ssn_set_iterate(TalusSsn *w, TalusSolve *solve);
-/* Computes bounds, gradient and natural residual of gamma. Two products with talus_ssn_set_iterate, else one. */
+/* Sets the bounds from gamma (map=normal: and gamma from y), computes gradient and natural residual of gamma. One
+ * product, which the caller counts. */
 void talus_ssn_measure(TalusSsn *w, TalusSolve *solve, TalusForward *at);
 /* Evaluates sides and map for the next step, after talus_ssn_measure. Returns the rows that changed sides. */
 int talus_ssn_update_sides(TalusSsn *w, const TalusSolve *solve);
@@ -107,14 +109,14 @@ int talus_ssn_anchor(TalusSsn *w, const TalusSolve *solve);
 typedef struct TalusSsnMove {
     bool search;   /* line search along the direction; else a step of `length` */
     bool again;    /* sides are those of the last step: its factor is reused */
-    double length; /* in and out: share of Newton's step */
+    double length; /* share of Newton's step: out with `search`, else in */
 } TalusSsnMove;
 
 /* Takes one step of gamma, after talus_ssn_update_sides or talus_ssn_anchor; one factorisation unless `again`. */
 TalusStatus talus_ssn_step(TalusSsn *w, TalusSolve *solve, TalusSsnMove *move);
 
-/* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, with bounds from the current normal impulses.
- * Returns the sum of (c times the change)^2. */
+/* One projected Gauss-Seidel sweep of gamma over the rows of the matrix, Coulomb blocks with bounds from the current
+ * normal impulses. Updates side and changed. Returns the sum of (c times the change)^2. */
 double talus_ssn_sweep(TalusSsn *w, TalusSolve *solve, double omega);
 
 #endif

@@ -1,21 +1,21 @@
-/* solvers/pivot/lemke.c - Lemke's complementary pivoting on the contact problem's linear complementarity problem: the
- * baseline that iterative methods replaced (negrut-2009, petra-2009 section 1).
+/* solvers/pivot/lemke.c - Lemke's complementary pivoting on the contact problem's linear complementarity problem (LCP):
+ * the baseline that iterative methods replaced (negrut-2009, petra-2009 section 1).
  *
- * lemke_lcp.h has the two problems: the dual one of the relaxation, and Stewart and Trinkle's of Coulomb's law.
+ * lemke_lcp.h has the two LCPs: the dual one of the relaxation, and Stewart and Trinkle's of Coulomb's law.
  * lemke_pivot.h has the method. The covering vector is in units of velocity: z_0 is a speed at which contacts open, and
  * falls to 0. With the usual vector of ones, edges of one cone and similar contacts tie along the whole path; unrelated
- * numbers between 1 and 2 leave only the ties of the problem itself. If a path loses accuracy or ends on a ray that
- * proves nothing, others are tried.
+ * numbers between 1 and 2 leave only the ties of the problem itself. If a path loses accuracy, becomes too long or ends
+ * on a ray that proves nothing, others are tried, with other covering vectors.
  *
- * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. If a certificate is found from it
- * (certificate.h), the problem has no solution. Under Coulomb's law there is one if gamma needs no friction. Beside any
- * other ray a solution with sliding contacts may exist; if no path leads to one, the problem stays unsolved. With gaps
- * phi >= 0 and rigid contacts there are no rays (Stewart and Trinkle 1996).
+ * Rays. z of a ray has gamma = G z in K, gamma'(N + E)gamma = 0 and q'gamma < 0. If a certificate is found near it
+ * (certificate.h), the problem has no solution. Under Coulomb's law gamma itself is a certificate only without
+ * friction. Beside any other ray a solution with sliding contacts may exist; if no path leads to one, the problem stays
+ * unsolved. With gaps phi >= 0 and rigid contacts there are no rays (Stewart and Trinkle 1996).
  *
  * An iteration is a pivot with one product, which measures the impulses of the current basis, projected onto the cones.
- * The first pivot brings z_0 in and gives the residual of the starting point. There is no warm start: a start that
- * solves the problem is returned, and any other is ignored. One thread, dense: the inverse has n p entries, n unknowns,
- * p of them basic. */
+ * The first iteration measures the given impulses instead; the pivots that bring z_0 in or find a ray are not counted.
+ * There is no warm start: a start that solves the problem is returned, and any other is ignored. One thread, dense: the
+ * inverse has n p entries, n unknowns, p of them basic. */
 #include "solvers/driver/best.h"
 #include "solvers/driver/certificate.h"
 #include "solvers/driver/infeasibility.h"
@@ -29,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-/* TRIES: maximum number of paths. LONG: maximum pivots per unknown; few paths need more than one or two. */
+/* TRIES: maximum number of paths. LONG: maximum pivots of a path per unknown. */
 enum { TRIES = 4, LONG = 20 };
 
 typedef struct Params {
@@ -100,6 +100,7 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
     return TALUS_OK;
 }
 
+/* Sets the covering vector: all 1, or numbers from 1 to 2 that differ from attempt to attempt. */
 static void set_cover(Work *w, bool ones, int attempt)
 {
     uint32_t state = (uint32_t)attempt;
@@ -132,7 +133,7 @@ static bool tell_point(TalusSolve *s, Work *w)
 
 /* ---- the solve ---- */
 
-/* Ends the solve as infeasible if the ray leads to a certificate. True if not: another path may do better. */
+/* Ends the solve as infeasible if the ray leads to a certificate. True if it does not: another path may do better. */
 static bool end_on_ray(TalusSolve *s, Work *w)
 {
     talus_lemke_ray(&w->lemke, w->z);
@@ -143,7 +144,8 @@ static bool end_on_ray(TalusSolve *s, Work *w)
     return !proof;
 }
 
-/* Follows one path to its end. *again: it failed, and the budget allows another. */
+/* Follows one path until it is solved, broken, too long or on a ray. *again: it has not solved the problem nor proved
+ * it infeasible, and the budget allows another. */
 static TalusStatus follow(TalusSolve *s, Work *w, int attempt, bool *again)
 {
     const Params *p = s->params;

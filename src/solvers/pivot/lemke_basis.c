@@ -1,4 +1,4 @@
-/* solvers/pivot/lemke_basis.c - bases of a linear complementarity problem. */
+/* solvers/pivot/lemke_basis.c - bases of a linear complementarity problem: exchanges and factors (lemke_basis.h). */
 #include "solvers/pivot/lemke_basis.h"
 
 #include "base/memory.h"
@@ -9,7 +9,8 @@
 
 enum { REFINEMENTS = 3 };
 
-/* Relative size below which a difference is rounding of 0. Without it ties would be missed. */
+/* A difference below this, relative to its terms, is rounding of 0 and set to 0. Otherwise ties in the ratio test would
+ * be missed. */
 static const double CANCELLED = 1e-14;
 
 /* The basis counts as singular if a pivot of the kernel, the p x p part factorised in `lu`, is below this; entries are
@@ -208,6 +209,7 @@ static void swap_rows(TalusBasis *b, int i, int j)
     b->order[j] = t;
 }
 
+/* Factorises the kernel in `lu` with row exchanges. False if a pivot is below SINGULAR. */
 static bool eliminate(TalusBasis *b)
 {
     const int p = b->p;
@@ -276,6 +278,7 @@ static void add_solution(TalusBasis *b, double *f, double *x)
             x[i] += f[b->basic[i]];
 }
 
+/* x = B^-1 q by the factors, refined. */
 static void solve_values(TalusBasis *b)
 {
     const size_t bytes = (size_t)b->lcp->n * sizeof *b->x;
@@ -287,7 +290,7 @@ static void solve_values(TalusBasis *b)
     }
 }
 
-/* Inverts the kernel by rows: rows in the order of `position`, columns by slots. */
+/* Inverts the kernel into `unit`, by rows: rows in the order of `position`, columns by slots. */
 static void invert_kernel(TalusBasis *b)
 {
     const size_t p = (size_t)b->p;

@@ -50,10 +50,11 @@ void talus_basis_column(const TalusBasis *b, int variable, double *y);
 /* The entry (position, j) of B^-1. */
 double talus_basis_inverse(const TalusBasis *b, int position, int j);
 
-/* Exchanges the variable at `position` for `enters`, whose column is y. */
+/* Exchanges the variable at `position` for `enters`, whose column is y (talus_basis_column), and updates inverse and
+ * x. */
 TalusStatus talus_basis_exchange(TalusBasis *b, int enters, int position, const double *y);
 
-/* Returns the largest entry of q - B x. */
+/* Returns the largest |entry| of q - B x. */
 double talus_basis_error(const TalusBasis *b);
 /* Recomputes inverse and x from the data, x with refinement. TALUS_ERR_NUMERIC: B is singular, B^-1 unchanged. */
 TalusStatus talus_basis_factor(TalusBasis *b);

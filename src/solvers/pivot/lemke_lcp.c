@@ -1,4 +1,4 @@
-/* solvers/pivot/lemke_lcp.c - contact problems as linear complementarity problems. */
+/* solvers/pivot/lemke_lcp.c - fills the linear complementarity problem of a contact problem (lemke_lcp.h). */
 #include "solvers/pivot/lemke_lcp.h"
 
 #include "base/memory.h"
@@ -55,6 +55,7 @@ static void generator(const TalusContactLcp *c, const TalusLcpBlock *b, int k, d
         g[1 + r] = normal ? 0.0 : b->exact ? corner[r] : b->mu * corner[r];
 }
 
+/* Number of unknowns of a block that are impulses. */
 static int generators(const TalusLcpBlock *b)
 {
     return b->exact ? b->count + 1 : b->count;
@@ -69,6 +70,8 @@ static int exponent_of(double x)
     return e;
 }
 
+/* Sets c->speed and the blocks' units of impulse: powers of two near the largest |q|, and near that over the block
+ * scale. */
 static void set_units(TalusContactLcp *c, const TalusOperator *op, const double *q)
 {
     double max = 0.0;
@@ -103,7 +106,8 @@ static TalusStatus set_blocks(TalusContactLcp *c, const TalusOperator *op)
 
 /* ---- the matrix ---- */
 
-/* Collects the blocks of N + E in block column j into near, in rising order, and part. `t` is the transpose. */
+/* Collects block column j of N + E: its block rows into near, rising, the blocks into part[block row]. `t` is the
+ * transpose of N + E. Returns the number of block rows. */
 static int gather_column(TalusContactLcp *c, const TalusSparse *t, int j)
 {
     const int rows = c->rows;
@@ -132,7 +136,8 @@ static void push(TalusContactLcp *c, int32_t *at, int row, double value)
     c->lcp.value[(*at)++] = value;
 }
 
-/* Appends the entries of generator k of block j in the rows of block i. */
+/* Appends the entries of generator k of block j in the rows of block i, and for i = j under Coulomb's law that in the
+ * row of mu n - sum b_k. */
 static void push_part(TalusContactLcp *c, int32_t *at, int i, int j, int k)
 {
     const TalusLcpBlock *row = &c->block[i], *column = &c->block[j];
@@ -162,6 +167,7 @@ static TalusStatus reserve_column(TalusContactLcp *c, int near, int j, int32_t a
     return TALUS_GROW(c->lcp.value, size, (size_t)at, "matrix of the LCP");
 }
 
+/* Fills M by columns, block column by block column; a Coulomb block ends with the column of its slip speed. */
 static TalusStatus fill_matrix(TalusContactLcp *c, const TalusSparse *t)
 {
     int32_t at = 0;

@@ -1,6 +1,7 @@
-/* solvers/pivot/lemke_lcp.h - contact problems as linear complementarity problems.
+/* solvers/pivot/lemke_lcp.h - contact problems as linear complementarity problems (LCP), w = M z + q, w, z >= 0, w'z =
+ * 0.
  *
- * The law of each block selects one of two forms, which may occur in one problem:
+ * The law of each block selects one of two forms, which may occur in one problem; u = (N + E) gamma + q:
  *     dual      ccp, and contacts without friction: gamma = G z with the edges of the cone as columns of G,
  *               (1, mu c_k) for the corners c_k of the section; w = G'u. It is the optimality condition of the
  *               convex problem's dual (petra-2009 Eq. 13), M = G'(N + E)G positive semidefinite.
@@ -11,8 +12,8 @@
  *                   0 <= mu n - sum b_k  _|_  s   >= 0
  *               so s is the support function of the section at -u_t: De Saxce's shift over mu. M is copositive,
  *               z'M z = gamma'(N + E)gamma + mu n s, and not symmetric.
- * Powers of two scale the data, to the same numbers in any units: velocities by the largest |q|, impulses of a block by
- * that over its diagonal, so that q and the diagonal of M are about 1. */
+ * Powers of two scale the data: velocities by the largest |q|, impulses of a block by that over its diagonal, so that q
+ * and the diagonal of M are about 1. A change of units by powers of two leaves the same numbers. */
 #ifndef TALUS_SOLVERS_PIVOT_LEMKE_LCP_H
 #define TALUS_SOLVERS_PIVOT_LEMKE_LCP_H
 
@@ -35,7 +36,8 @@ typedef struct TalusContactLcp {
     TalusLcpBlock *block;
     double (*corner)[2]; /* corners of the sections for mu = 1 */
     double speed;        /* unit of velocities */
-    /* work: a column of blocks of N + E */
+    /* work for column j of blocks of N + E: near: its block rows, rising; mark: j for these rows; part: its blocks, by
+     * block row */
     int32_t *near, *mark;
     double (*part)[9];
 } TalusContactLcp;
@@ -43,7 +45,7 @@ typedef struct TalusContactLcp {
 /* Returns the number of unknowns of the problem's LCP. */
 int64_t talus_contact_lcp_size(const TalusOperator *op);
 
-/* Fills the LCP. `q`: the problem's offsets, [rows * blocks]. Sections must be polygons. */
+/* Fills the LCP. `q`: the problem's offsets, [rows * blocks]. Sections with friction must be polygons or squares. */
 TalusStatus talus_contact_lcp_fill(TalusContactLcp *c, const TalusProblem *problem,
                                    const double *q);
 void talus_contact_lcp_clear(TalusContactLcp *c);

@@ -1,4 +1,4 @@
-/* solvers/pivot/lemke_pivot.c - Lemke's method, one pivot at a time. */
+/* solvers/pivot/lemke_pivot.c - Lemke's method, one pivot at a time (lemke_pivot.h). */
 #include "solvers/pivot/lemke_pivot.h"
 
 #include "base/memory.h"
@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Thresholds for data of about 1. Entries of a column below PIVOT times the largest do not bound its step; entries
- * below ZERO are rounding. A pivot below SMALL is taken only from fresh factors. */
+/* Thresholds for data of about 1. Entries of a column below PIVOT, or below ZERO, times the largest (at least 1) do not
+ * bound its step, or are rounding of 0. A pivot below SMALL is taken only from fresh factors. */
 static const double PIVOT = 1e-9, ZERO = 1e-14, SMALL = 1e-6;
-/* TIED: ratios and entries of the inverse count as tied up to this relative difference. OVER: share of z_0 that counts
- * as 0. */
+/* TIED: ratios and entries of the inverse count as tied up to this relative difference. OVER: share of the present z_0
+ * that counts as 0. */
 static const double TIED = 1e-12, OVER = 1e-14;
 /* Maximum of q - B x, relative to the largest x; beyond it the basis is factorised again. */
 static const double DRIFT = 1e-12;
@@ -156,7 +156,8 @@ static void set_column(TalusLemke *l)
         l->y[i] = fabs(l->y[i]) <= floor ? 0.0 : l->y[i];
 }
 
-/* Finds the position that leaves, with factors that are accurate enough for it. */
+/* Finds the position that leaves, -1 on a ray. Factorises anew for a pivot below SMALL and before it reports a ray,
+ * unless the factors are fresh. */
 static TalusStatus find_pivot(TalusLemke *l, int *position)
 {
     set_column(l);
@@ -169,6 +170,7 @@ static TalusStatus find_pivot(TalusLemke *l, int *position)
     return TALUS_OK;
 }
 
+/* True if the basis is to be factorised anew: after `refactor` pivots, or if q - B x exceeds DRIFT. */
 static bool worn(const TalusLemke *l)
 {
     return l->age >= l->refactor ||

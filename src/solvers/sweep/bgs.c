@@ -1,8 +1,8 @@
 /* solvers/sweep/bgs.c - block Gauss-Seidel, each contact solved exactly.
  *
- * Coulomb's law on the disc: open, sticking, or the root of one scalar equation (sets/one_coulomb.h). The relaxation: a
- * quadratic program over one cone (sets/one_cone.h). If a strongly coupled contact has several solutions, the one
- * nearest to its last impulse is taken. */
+ * Coulomb's law on the disc: open, sticking, or the root of one scalar equation (sets/one_coulomb.h). The relaxation
+ * ccp: a quadratic program over one cone (sets/one_cone.h). If normal and tangential rows are coupled so strongly that
+ * Coulomb's law may have several solutions, the one nearest to the last impulse is taken. */
 #include "solvers/sweep/block_sweep.h"
 
 const TalusSolverType talus_solver_bgs = {

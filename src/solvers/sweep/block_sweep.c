@@ -1,6 +1,8 @@
-/* solvers/sweep/block_sweep.c - sweeps over contacts; each contact is solved with the others held constant.
+/* solvers/sweep/block_sweep.c - sweeps over contacts; each contact is solved with the others held constant
+ * (block_sweep.h).
  *
- * The velocity change of a sweep is the stopping test; the driver then measures the residual of the law. */
+ * The stopping test is the velocity change of a sweep, rms over contacts; the driver then measures the residual of the
+ * law. */
 #include "solvers/sweep/block_sweep.h"
 
 #include "base/hash.h"
@@ -18,7 +20,8 @@ const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS] = {
     TALUS_INT(TalusBlockSweepParams, seed, 1, 0, 2147483647, "of the random order"),
 };
 
-/* Sweeps between downloads of the change, on backends where one costs as much as a sweep of a small problem. */
+/* Sweeps between downloads of the change, on backends where a download costs as much as a sweep of a small problem; 1
+ * if an observer or monitor must see each sweep. */
 enum { UNSEEN_SWEEPS = 4 };
 
 static int sweeps_at_once(const TalusSolve *s)

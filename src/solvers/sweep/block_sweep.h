@@ -1,4 +1,5 @@
-/* solvers/sweep/block_sweep.h - shared by the solvers that sweep over contacts. */
+/* solvers/sweep/block_sweep.h - Gauss-Seidel sweeps over contacts: the loop that all solvers of this folder share, and
+ * the parameters of those that solve each contact's problem. */
 #ifndef TALUS_SOLVERS_SWEEP_BLOCK_SWEEP_H
 #define TALUS_SOLVERS_SWEEP_BLOCK_SWEEP_H
 
@@ -13,7 +14,8 @@ typedef struct TalusSweepWork {
     const TalusBackend *backend;
 } TalusSweepWork;
 
-/* Sweeps gamma in place until the velocity change of one sweep is within the tolerance. `seed`: of the random order. */
+/* Sweeps gamma in place until the velocity change of one sweep, rms over blocks, is within the tolerance or the solve
+ * must end. `seed`: of the random order. */
 TalusStatus talus_sweep_until(TalusSolve *solve, TalusSweepOptions options, int seed);
 void talus_sweep_clear(void *work);
 

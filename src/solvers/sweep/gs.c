@@ -1,10 +1,11 @@
 /* solvers/sweep/gs.c - projected Gauss-Seidel, negrut-2009 Algorithm 1.
  *
- *     gamma_i <- rho P_i(gamma_i - omega eta_i (D_i'v + b_i)) + (1 - rho) gamma_i,   then v at once.
+ *     gamma_i <- rho P_i(gamma_i - omega eta_i (D_i'v + b_i)) + (1 - rho) gamma_i,   and v is updated at once.
  * metric=trace takes the paper's eta_i = 3/trace. metric=anisotropic divides the normal and the tangential part by
- * their own diagonal entries, which for spheres solves the contact exactly. Stops on the velocity change of a sweep,
- * then measures the true residual. Good for loose tolerances; with friction it stalls at about 1e-2 of the starting
- * residual on deep beds. order=chaotic is the paper's update on a GPU: all contacts at once, and not repeatable. */
+ * their own diagonal entries and projects in that metric, which for spheres, with omega = rho = 1, solves the contact
+ * exactly. Stops on the velocity change of a sweep; the driver then measures the true residual. Good for loose
+ * tolerances; with friction it stalls on deep beds. order=chaotic is the paper's update on a GPU: all contacts at once,
+ * and not repeatable. */
 #include "solvers/sweep/block_sweep.h"
 
 typedef struct Params {

@@ -8,13 +8,14 @@
  * TAO's rules have absolute constants, in step lengths and trust regions, so it is given
  *     z = (x - x0) / unit,   1/2 z'(stiffness P)z + speed g(x0)'z,   unit = stiffness / speed,
  * with powers of two that bring the largest diagonal of P and the largest entry of the projected gradient at x0 to
- * about 1: TAO sees the same bits in any units. x0 is where the solve starts. Line searches compare objectives, so they
- * stall when a step changes the objective by less than its rounding, at gradients near the root of it. x0 then moves to
- * the current x and TAO restarts: measured from there objectives are near zero, and resolve a step to full precision.
+ * about 1: a change of units by powers of two does not change what TAO sees. x0 is where the solve starts. Line
+ * searches compare objectives, so they stall when a step changes the objective by less than its rounding: at gradients
+ * of about the square root of rounding. x0 then moves to the current x and TAO restarts: measured from there objectives
+ * are near zero, and resolve a step to full precision.
  *
- * No bound is infinite in z, but FAR_AWAY. bqpip takes infinite bounds for 1e20 and starts between bounds, many
- * iterations away (2^10 is too near, for heavy bodies on light ones). If there is no solution, the others would go in
- * one step to where nothing can be computed. */
+ * No upper bound is infinite in z: it is at most FAR_AWAY. bqpip takes infinite bounds for 1e20 and starts between
+ * bounds, many iterations away (2^10 is too near, for heavy bodies on light ones). If there is no solution, the others
+ * would go in one step to where nothing can be computed. */
 #include "solvers/tao/tao.h"
 
 #include "backend/sets.h"
@@ -25,7 +26,7 @@
 #include <string.h>
 
 static const double FAR_AWAY = 0x1p24; /* upper bound in z */
-static const double INNER = 0.1;       /* accuracy of conjugate gradients with limited steps */
+static const double INNER = 0.1;       /* share of the residual at which conjugate gradients end */
 
 typedef struct Run {
     TalusSolve *s;
@@ -35,7 +36,7 @@ typedef struct Run {
     double rms, max; /* residual of the last iterate */
     double least;    /* minimum rms in this round */
     int since;       /* iterations since that minimum */
-    double size;     /* |gamma| at the last check for infeasibility */
+    double size;     /* |gamma| when the infeasibility monitor was last asked */
     double value;    /* objective at POINT, relative to that at x0 */
     bool finite;     /* all objectives so far are finite */
     bool done;       /* the solve must end */
@@ -59,7 +60,8 @@ static void set_boxes(const TalusOperator *op, double *low, double *high)
     }
 }
 
-/* True if the impulses are in boxes. Contacts without friction are compatible with both forms. */
+/* True if some block is a prism and no other has friction: the impulses are then in boxes. Contacts without friction
+ * are compatible with both forms. */
 static bool are_boxes(const TalusOperator *op)
 {
     bool some = false;
@@ -135,12 +137,13 @@ static bool has_diagonal(const TalusSparse *a)
 }
 
 /* True if the bounds coincide, as those of tangential impulses do during a first estimate. TAO assumes that such an
- * unknown may leave its bound, so its row becomes 1 x = x0. */
+ * unknown may leave its bound, so its row and column become those of the identity, and its gradient 0. */
 static bool is_fixed(const TalusTaoWork *w, int k)
 {
     return w->vector[TALUS_TAO_LOW][k] == w->vector[TALUS_TAO_HIGH][k];
 }
 
+/* Assembles P times stiffness, with the identity in rows and columns of fixed unknowns. */
 static TalusStatus make_matrix(TalusSolve *s, TalusTaoWork *w)
 {
     talus_sparse_clear(&w->matrix);
@@ -170,7 +173,8 @@ static void set_bounds(const TalusOperator *op, TalusTaoWork *w)
         set_boxes(op, w->vector[TALUS_TAO_LOW], w->vector[TALUS_TAO_HIGH]);
 }
 
-/* Sets up unknowns, bounds and matrix. Outer loops call again with the same problem except for offsets and bounds. */
+/* Sets up unknowns, bounds and matrix. A later call in the same solve, as by outer loops, finds the same problem except
+ * for offsets and bounds; it keeps the unknowns and, for cones, the matrix. */
 static TalusStatus prepare(Run *run)
 {
     TalusSolve *s = run->s;
@@ -257,7 +261,8 @@ static void measure(Run *run)
     talus_best_offer(&w->best, s, w->gamma, sums.residual2);
 }
 
-/* True if the starting point, which is no iteration, is not yet a solution. */
+/* True if the solve must go on from the starting point, which is no iteration: it is not yet a solution, and the
+ * observer does not end the solve. */
 static bool begins(Run *run)
 {
     TalusSolve *s = run->s;
@@ -285,8 +290,8 @@ static void check_growth(Run *run)
     }
 }
 
-/* True if this solve must go on after an iteration. The paper's rule is for gradients in m/s and claims no convergence:
- * the driver measures. */
+/* Counts and reports an iteration. True if the solve must go on. stop=paper: it ends by the norm of the projected
+ * gradient in m/s, and claims no convergence: the driver measures. */
 static bool goes_on(Run *run, double norm)
 {
     TalusSolve *s = run->s;
@@ -303,8 +308,8 @@ static bool goes_on(Run *run, double norm)
     return on && norm / run->w->speed > run->kind->paper;
 }
 
-/* True if the residual has had no new minimum for `patience` iterations: gpcg and tron do not notice by themselves that
- * their line searches have reached rounding. */
+/* True if the residual has had no new minimum for the kind's `patience` iterations (0: never true): gpcg, tron and
+ * bqpip do not notice by themselves that they have reached rounding. */
 static bool stalls(Run *run)
 {
     run->since = run->rms < run->least ? 0 : run->since + 1;
@@ -377,6 +382,7 @@ static TalusStatus fail(const Run *run, const TalusTaoResult *result)
                              "PETSc: %s", result->text);
 }
 
+/* Runs TAO once from z = 0, with our callbacks, and counts its peak memory. */
 static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *result)
 {
     TalusTaoWork *w = run->w;
@@ -403,9 +409,10 @@ static void run_module(Run *run, const TalusTaoModule *module, TalusTaoResult *r
     talus_memory_count_external(result->bytes, 0);
 }
 
-/* Ends a round that is not the last. If numbers are not finite, the problem diverges. A failure after some iterations
- * is a factorisation or line search at the limit of its precision. A line search that fails while descending, as it
- * must on an unbounded problem, has reached a better point. A round without an iteration counts as one. */
+/* Ends a run of TAO after which the solve may go on. If numbers are not finite, the problem diverges. A failure after
+ * some iterations is a factorisation or line search at the limit of its precision. A line search that fails while
+ * descending, as it must on an unbounded problem, has reached a better point. A round without an iteration counts as
+ * one. */
 static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterations)
 {
     TalusSolve *s = run->s;
@@ -427,6 +434,7 @@ static TalusStatus end_round(Run *run, const TalusTaoResult *result, int iterati
     return TALUS_OK;
 }
 
+/* Runs TAO in rounds, each from the last x as x0, until the solve must end. */
 static TalusStatus solve_rounds(Run *run, const TalusTaoModule *module)
 {
     run->w->speed = 1.0;

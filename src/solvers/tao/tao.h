@@ -1,4 +1,4 @@
-/* solvers/tao/tao.h - PETSc's TAO behind the solvers tao-*. */
+/* solvers/tao/tao.h - the solvers tao-*, which run optimisers of PETSc's TAO from a module (tao_module.h). */
 #ifndef TALUS_SOLVERS_TAO_TAO_H
 #define TALUS_SOLVERS_TAO_TAO_H
 
@@ -49,8 +49,8 @@ enum {
 
 typedef struct TalusTaoWork {
     TalusQp qp;
-    TalusSparse matrix; /* of the unknowns, times `stiffness` */
-    bool cones, ready;  /* unknowns are multipliers; the matrix is filled */
+    TalusSparse matrix; /* P times `stiffness`; not for blmvm */
+    bool cones, ready;  /* unknowns are multipliers; the set-up can be reused */
     int n;              /* unknowns */
     double stiffness, speed,
         unit; /* powers of two that make matrix, gradient and z numbers near 1 */

@@ -38,7 +38,7 @@ typedef struct TalusTaoProblem {
     void *user;
     /* Returns the value and writes the gradient at x. */
     double (*evaluate)(void *user, const double *x, double *gradient);
-    /* Called after iteration `number`, 0 for the starting point; false ends the solve. norm: TAO's projected
+    /* Called after iteration `number`, 0 for the starting point; false ends the solve. norm: of TAO's projected
      * gradient. */
     bool (*iterated)(void *user, int number, const double *x, double norm);
     /* Called after each product with H or a part of it within the module; false ends the conjugate gradients. */
