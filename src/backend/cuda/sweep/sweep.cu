@@ -241,18 +241,18 @@ static __device__ inline void push_sum(const SweepPlan &p, int body, const doubl
 }
 
 /* Applies the changes of all heavy contacts, body by body: a thread per body, or a block of threads if it has more than
- * HEAVY contacts, which are then all heavy (HEAVY > HEAVY_CONTACTS). */
+ * BLOCK_SUM_ABOVE contacts, which are then all heavy (BLOCK_SUM_ABOVE > HEAVY_CONTACTS). */
 static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t *class_of,
                                   const uint32_t *place, const int32_t *split, int2 heavy)
 {
-    unsigned light = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
+    unsigned first_blocks = (unsigned)((c.bodies + (int)blockDim.x - 1) / (int)blockDim.x);
     double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    if (blockIdx.x < light) {
+    if (blockIdx.x < first_blocks) {
         int64_t body = item();
         if (body >= c.bodies || !split[body])
             return;
         int32_t begin = c.incidence_start[body], end = c.incidence_start[body + 1];
-        if (end - begin > HEAVY)
+        if (end - begin > BLOCK_SUM_ABOVE)
             return;
         for (int32_t k = begin; k < end; k++)
             if (class_of[entry_contact(c, c.incidence[k])] == (CLASS_ITEM | CLASS_HEAVY))
@@ -260,7 +260,7 @@ static __global__ void push_heavy(SweepPlan p, CuView<double> c, const uint32_t 
         push_sum(p, (int)body, sum);
         return;
     }
-    int body = c.heavy[blockIdx.x - light];
+    int body = c.block_summed[blockIdx.x - first_blocks];
     for (int32_t k = c.incidence_start[body] + (int)threadIdx.x; k < c.incidence_start[body + 1];
          k += (int)blockDim.x)
         add_change(p, c, place, c.incidence[k], heavy, sum);
