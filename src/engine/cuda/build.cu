@@ -261,7 +261,7 @@ static TalusStatus reserve_friction(CuStep *s, TalusOperator *op, bool models)
     bool fixed = any_law(op, TALUS_LAW_FIXED), exact = any_law(op, TALUS_LAW_COULOMB);
     models = models && op->rows > 1;
     op->prisms = false;
-    op->mixed_sets = talus_kinds_varied(op->rows, op->kinds, false);
+    op->mixed_sets = talus_sets_are_mixed(op->rows, op->kinds, false);
     if (models)
         TALUS_TRY(s->model.reserve(op->blocks, "friction models"));
     if (fixed)
