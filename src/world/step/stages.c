@@ -27,6 +27,7 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
 static void take_counts(TalusWorld *world, const TalusEngineCounts *counts)
 {
     talus_mirror_mark_contacts_stale(world);
+    world->bodies.counts.detected = world->bodies.counts.created;
     world->contact_count = counts->contacts;
     world->min_size = counts->min_size;
     world->clipped = counts->clipped;
