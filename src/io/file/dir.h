@@ -1,8 +1,8 @@
 /* io/file/dir.h - an output directory, held open by its descriptor.
  *
  * Files are written into this directory even if it is renamed; talus_dir_check tells whether the path still leads to
- * it. Links are not followed and pipes are not waited for: a link, named pipe or device under the name of an output
- * file is an error, and is left unchanged. */
+ * it. Links are not followed and pipes are not waited for: whatever else than a regular file has the name of an output
+ * file (a link, directory, named pipe or device) is an error, and is left unchanged. */
 #ifndef TALUS_IO_FILE_DIR_H
 #define TALUS_IO_FILE_DIR_H
 
@@ -17,12 +17,12 @@ typedef struct TalusDir {
     int fd;
     const struct TalusDir *parent; /* NULL if opened by path */
     TalusManifest *files;          /* list of the files written; NULL: no list is kept */
-    const TalusManifest *resumed;  /* list of the resumed checkpoint; NULL: none */
+    const TalusManifest *resumed; /* list in the checkpoint that the run resumed from; NULL: none */
 } TalusDir;
 
 /* Opens a directory; creates it and its parents if missing. */
 TalusStatus talus_dir_open(const char *path, TalusDir *out);
-/* Opens a folder in `parent`, created if missing. `out` uses both lists of `parent`, which must outlive it. */
+/* Opens a folder in `parent`, created if missing. `out` refers to `parent` and its two lists, which must outlive it. */
 TalusStatus talus_dir_open_folder(const TalusDir *parent, const char *name, TalusDir *out);
 void talus_dir_close(TalusDir *dir);
 
@@ -41,23 +41,24 @@ TalusStatus talus_dir_expect_file(const TalusDir *dir, const char *name);
 bool talus_dir_has(const TalusDir *dir, const char *name);
 /* Opens a regular file; flags as for open(2). The caller closes *fd. */
 TalusStatus talus_dir_open_file(const TalusDir *dir, const char *name, int flags, int *fd);
-/* As talus_read_file: at most `limit` bytes and a NUL; free with talus_release. */
+/* As talus_read_file: reads a file of at most `limit` bytes and adds a NUL; free with talus_release. */
 TalusStatus talus_dir_read(const TalusDir *dir, const char *name, size_t limit, char **bytes,
                            size_t *size);
-/* As talus_dir_read, but only the bytes that a growing file had at the resumed checkpoint, if that lists the file. */
+/* As talus_dir_read; but if talus_dir_unchanged_entry has an entry of the file, only the bytes that it counts: those
+ * that a growing file had at the checkpoint. */
 TalusStatus talus_dir_read_resumed(const TalusDir *dir, const char *name, size_t limit, char **text,
                                    size_t *size);
-/* Reads at most `limit` bytes from the start of an open file; sets *size to their number and *crc to their checksum. */
+/* Reads an open file from its start up to `limit` bytes; sets *size to their number and *crc to their CRC-32. */
 TalusStatus talus_checksum_open_file(int fd, const char *path, uint64_t limit, uint64_t *size,
                                      uint32_t *crc);
 /* Removes a regular file; succeeds if it is missing. */
 TalusStatus talus_dir_remove(const TalusDir *dir, const char *name);
-/* Sync to the disk: the content of an existing file; the names of files in the directory. */
+/* Sync to the disk: the content of an existing file (talus_dir_sync_file); the names in the directory. */
 TalusStatus talus_dir_sync_file(const TalusDir *dir, const char *name);
 TalusStatus talus_dir_sync(const TalusDir *dir);
 
-/* Creates a file that replaces `name` as a whole when it is committed (see talus_file_create). The commit adds it to
- * the directory's list of files as TALUS_ENTRY_WHOLE, final. */
+/* Creates a file that replaces `name` as a whole when it is committed (talus_file_commit). The commit adds it to the
+ * directory's list of files, if it keeps one, as TALUS_ENTRY_WHOLE. */
 TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **out);
 
 /* Adds a file to the directory's list, if it keeps one; `name` replaces entry.name. *index (may be NULL) is set to the
@@ -65,7 +66,8 @@ TalusStatus talus_dir_create_file(TalusDir *dir, const char *name, TalusFile **o
 TalusStatus talus_dir_enter(const TalusDir *dir, const char *name, TalusEntry entry, int *index);
 /* Sets size and checksum of entry `index` in the directory's list, if it keeps one. */
 void talus_dir_update(const TalusDir *dir, int index, uint64_t size, uint32_t crc);
-/* Returns the entry of a file in the list of the resumed checkpoint; NULL if it is not listed or changed since. */
+/* Returns the entry of a file in the list `resumed`; NULL if there is no list, or the file is not in it or has changed
+ * since. */
 const TalusEntry *talus_dir_unchanged_entry(const TalusDir *dir, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* io/file/file.c - atomic writes of whole files. */
+/* io/file/file.c - atomic writes of whole files (io/file/file.h): buffer, temporary file, commit. */
 #include "io/file/file.h"
 
 #include "base/crc.h"
@@ -17,8 +17,8 @@ enum { BUFFER_BYTES = 1 << 16, NAME_TRIES = 100 };
 
 struct TalusFile {
     int fd;
-    int error; /* errno of the first failure */
-    size_t used;
+    int error;                /* errno of the first failure; 0: none */
+    size_t used;              /* bytes in the buffer */
     uint64_t size;            /* bytes written to the system, without those in the buffer */
     uint32_t crc;             /* checksum of these bytes; only in a directory with a list */
     TalusDir *dir;            /* NULL: at a user's path */
@@ -47,7 +47,7 @@ static bool create_temporary(TalusFile *file)
     return file->fd >= 0;
 }
 
-/* Creates a temporary file beside the target, under a name that no file of the user has. */
+/* Creates a temporary file beside the target, TARGET.tmp or, if a file has that name, TARGET.tmp-1 and so on. */
 static TalusStatus open_beside(TalusFile *file)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
@@ -75,7 +75,8 @@ static TalusStatus open_path(TalusFile *file, const char *path)
     return file->target ? open_beside(file) : TALUS_OK;
 }
 
-/* Creates a temporary file in a run's directory, over one left by a killed run: all names there belong to the run. */
+/* Creates the temporary file NAME.tmp in a run's directory. Removes one that a killed run left: unlike the files beside
+ * a user's path, all files there belong to the run. */
 static TalusStatus open_in(TalusFile *file, TalusDir *dir, const char *name)
 {
     file->dir = dir;
@@ -161,7 +162,7 @@ static void remove_temporary(const TalusFile *file)
         unlinkat(file->at, file->temporary, 0);
 }
 
-/* Adds the committed file to the directory's list. Called after the rename: the list has existing files only. */
+/* Adds a file of a directory to the directory's list. Called after the rename: the list has existing files only. */
 static TalusStatus enter(const TalusFile *file)
 {
     TalusEntry entry = {.size = file->size, .crc = file->crc, .kind = TALUS_ENTRY_WHOLE};

@@ -1,8 +1,8 @@
 /* io/file/file.h - reading and writing of whole files.
  *
  * A regular file is written under a temporary name in the same directory, synced and renamed over its final name, so
- * that neither a reader nor a crash nor a full disk leaves half a file. Other targets (devices, pipes) are written
- * directly. The first failure is stored and returned by the commit, so that writers need no check per line. */
+ * that no reader finds half a file, not even after a crash or on a full disk. Other targets (devices, pipes) get the
+ * bytes directly. The first failure is stored and returned by the commit, so that writers need no check per line. */
 #ifndef TALUS_IO_FILE_FILE_H
 #define TALUS_IO_FILE_FILE_H
 
@@ -18,16 +18,18 @@
 typedef struct TalusFile TalusFile;
 
 /* Creates an output at a user's path: a regular or missing file is replaced on commit, a device or pipe gets the bytes
- * directly (io/file/target.h). talus_file_put and talus_file_print append; the commit reports their failures. */
+ * directly (io/file/target.h). talus_file_put and talus_file_print append; the commit reports their failures, also that
+ * of a print of more than 1023 bytes. */
 TalusStatus talus_file_create(const char *path, TalusFile **out);
 void talus_file_put(TalusFile *file, const void *bytes, size_t size);
 void talus_file_print(TalusFile *file, const char *format, ...) TALUS_PRINTF(2, 3);
-/* Syncs the file and renames it to its final name; after any failure so far, removes it and fails. Frees `file`. */
+/* Syncs the file and renames it to its final name; after any failure so far, removes it and fails. A target that is
+ * written directly has no rename and keeps the bytes. Frees `file` in any case. */
 TalusStatus talus_file_commit(TalusFile *file);
 /* Commits without syncing, which is faster for many files. The caller must sync them with talus_dir_sync_file before
  * anything relies on them. */
 TalusStatus talus_file_commit_unsynced(TalusFile *file);
-/* Ends a file without commit: removes what was written and frees `file`. */
+/* Ends a file without commit: removes the temporary file, if there is one, and frees `file`. */
 void talus_file_abandon(TalusFile *file);
 
 /* ---- read.c ---- */
@@ -42,7 +44,7 @@ bool talus_same_file(const struct stat *a, const struct stat *b);
 /* Opens a file for reading. Returns its descriptor; negative on failure. Does not wait for the writer of a named pipe,
  * which the caller refuses as no regular file. */
 int talus_open_to_read(const char *path);
-/* Reads exactly `size` bytes of an open file; `path` is for messages. */
+/* Reads `size` bytes at `offset` of an open file; fails if it is shorter. `path` is for messages. */
 TalusStatus talus_read_at(int fd, const char *path, uint64_t offset, void *out, size_t size);
 /* Reads up to `size` bytes from the start of a file. Returns their number; 0 if it is no regular file or unreadable. */
 size_t talus_read_start(const char *path, void *bytes, size_t size);
@@ -55,7 +57,7 @@ TalusStatus talus_read_open_file(int fd, const char *path, size_t limit, char **
 /* Creates the directory and its parents; succeeds if it exists. */
 TalusStatus talus_make_directory(const char *path);
 
-/* Allocates a formatted path; free with talus_release. */
+/* Allocates a formatted path, of at most 4095 bytes; free with talus_release. */
 TalusStatus talus_path(char **out, const char *format, ...) TALUS_PRINTF(2, 3);
 
 #endif

@@ -1,4 +1,4 @@
-/* io/file/growing.c - appends with a running checksum. */
+/* io/file/growing.c - files that grow by appends, with a running checksum (io/file/growing.h). */
 #include "io/file/growing.h"
 
 #include "base/crc.h"
@@ -130,8 +130,8 @@ TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size)
 
 /* ---- writing ---- */
 
-/* Fails if another process changed the length. Called before each write: after a truncation the write would leave a
- * hole, and after an append it would overwrite foreign bytes. */
+/* Fails if another process changed the length. Called before each write: after a foreign truncation the write would
+ * leave a hole, and after a foreign append it would overwrite those bytes. */
 static TalusStatus check_length(const TalusGrowing *file)
 {
     struct stat about;
@@ -162,8 +162,8 @@ TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t s
 }
 
 /* Undoes a put that failed half way, as on a full disk: writes the closing bytes (such as end tags) back behind the
- * first file->size bytes and cuts the rest. `closing` is the end of the failed put: closing bytes are the same in every
- * call, and the file has had space for them. */
+ * first file->size bytes and cuts the rest. `closing` points to the last file->closing bytes of the failed put: closing
+ * bytes of a file are the same in every call, and it has had space for them. */
 static void restore_closing(const TalusGrowing *file, const char *closing)
 {
     if (talus_write_fully(file->fd, closing, file->closing, &file->size) == 0)

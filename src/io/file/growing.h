@@ -19,10 +19,10 @@ typedef struct TalusGrowing {
     size_t closing; /* number of closing bytes after these, which the next put overwrites */
     TalusDir *dir;  /* NULL if opened by path */
     char *name;     /* name in `dir` */
-    int entry;      /* index in the list of files of `dir` */
+    int entry;      /* index in the list of files that `dir` keeps, if any */
 } TalusGrowing;
 
-/* Creates an empty file. */
+/* Creates an empty file, or empties an existing one. */
 TalusStatus talus_growing_create(TalusDir *dir, const char *name, TalusGrowing *out);
 /* Opens an existing file; talus_growing_truncate must follow, which sets size and checksum. */
 TalusStatus talus_growing_open(TalusDir *dir, const char *name, TalusGrowing *out);
@@ -33,19 +33,23 @@ void talus_growing_close(TalusGrowing *file);
 /* Opens a stdio stream for reading the open file itself, even if its path leads elsewhere now. The caller closes it. */
 TalusStatus talus_growing_stream(const TalusGrowing *file, FILE **out);
 
-/* Truncates to the first `size` bytes. Reads them for their checksum, unless the resumed checkpoint's list has it. */
+/* Truncates to the first `size` bytes. Reads them for their checksum, unless the resumed checkpoint's list has it or
+ * the directory keeps no list. */
 TalusStatus talus_growing_truncate(TalusGrowing *file, uint64_t size);
-/* Truncates and appends the closing bytes (see talus_growing_put), which a reader always finds at the end. */
+/* Truncates to the first `size` bytes and writes the closing bytes (see talus_growing_put) after them. */
 TalusStatus talus_growing_truncate_closed(TalusGrowing *file, uint64_t size, const char *closing);
+/* Appends to a file without closing bytes. */
 TalusStatus talus_growing_append(TalusGrowing *file, const void *bytes, size_t size);
-/* Appends over the closing bytes of the last call. The last `closing` bytes of this call close the file: the next call
- * overwrites them, and neither size nor checksum counts them. */
+/* Appends, over the closing bytes of the last call. The last `closing` of the `size` bytes close the file, as end tags
+ * do: a reader always finds them at the end, the next call overwrites them, and neither file->size nor the checksum
+ * counts them. */
 TalusStatus talus_growing_put(TalusGrowing *file, const void *bytes, size_t size, size_t closing);
-/* Undoes the appends since the file had this size and checksum. */
+/* Undoes the appends since a file without closing bytes had this size and checksum; if it cannot be truncated, nothing
+ * changes. */
 void talus_growing_undo(TalusGrowing *file, uint64_t size, uint32_t crc);
-/* Syncs to the disk. Fails if the file was removed, replaced or changed by another process. */
+/* Syncs to the disk. Fails as talus_growing_check does, or if another process changed the length. Closed file: OK. */
 TalusStatus talus_growing_sync(const TalusGrowing *file);
-/* Fails if the file was removed or replaced. */
+/* Fails if the file was removed, renamed or replaced. A file that is closed or was opened by path: OK. */
 TalusStatus talus_growing_check(const TalusGrowing *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* io/file/read.c - bounded reads, descriptors, paths and directories. */
+/* io/file/read.c - the rest of io/file/file.h: writes and reads by descriptor, whole files, directories, paths. */
 #include "io/file/file.h"
 
 #include "base/memory.h"
@@ -29,7 +29,7 @@ int talus_write_fully(int fd, const void *bytes, size_t size, const uint64_t *at
     return 0;
 }
 
-/* EINVAL and EROFS are no errors: the file system cannot sync. */
+/* EINVAL and EROFS mean that this file system or device cannot sync, and are no errors. */
 int talus_sync_descriptor(int fd)
 {
     return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;

@@ -1,4 +1,4 @@
-/* io/file/target.c - the kind of file at an output's path decides how it is written. */
+/* io/file/target.c - finds out whether the file at an output's path is replaced or written directly. */
 #include "io/file/target.h"
 
 #include "base/memory.h"
@@ -35,7 +35,7 @@ static TalusStatus follow_one(char **path)
     return TALUS_OK;
 }
 
-/* Follows a chain of links to its end, which need not exist. */
+/* Sets *out to the end of the chain of links at `path`, which need not exist; to `path` itself if that is no link. */
 static TalusStatus follow_links(const char *path, char **out)
 {
     struct stat about;
@@ -79,6 +79,7 @@ static TalusStatus write_through(const char *path, int stream, TalusTarget *out)
                         : talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
 }
 
+/* Keeps out->path, `path` with links resolved, if the file is to be replaced; else frees it and opens out->fd. */
 static TalusStatus decide(const char *path, TalusTarget *out)
 {
     struct stat about;

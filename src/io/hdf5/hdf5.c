@@ -16,9 +16,9 @@ struct TalusH5 {
     const char *name;
     const void *bytes;
     size_t size;
-    uint64_t budget; /* bytes that reads may still return, against files that claim too much */
+    uint64_t budget; /* bytes that reads may still return; stops files that claim too much */
     hid_t file;
-    H5E_auto2_t report; /* error output of the process, to be restored */
+    H5E_auto2_t report; /* HDF5's error output before the file was opened, restored on closing */
     void *report_to;
     char no_file[40]; /* name that neither the disk nor an open HDF5 file has */
 };
@@ -105,7 +105,7 @@ TalusStatus talus_h5_create(const char *name, TalusH5 **out)
 
 /* ---- objects ---- */
 
-/* Copies the next part of a path; returns the rest, NULL at the end or if a name is too long. */
+/* Copies the next name of a path into part[NAME_BYTES]. Returns the rest; NULL at the end or if a name is too long. */
 static const char *next_part(const char *path, char *part)
 {
     while (*path == '/')
@@ -120,7 +120,8 @@ static const char *next_part(const char *path, char *part)
 
 typedef enum Found { FOUND, MISSING, LINKED, DAMAGED } Found; /* LINKED: not by a hard link */
 
-/* Tells whether a group has a hard link under a name, another kind of link, or none. */
+/* Tells whether a group has a hard link under a name (FOUND), another kind of link (LINKED) or none (MISSING). MISSING
+ * also if `group` is no group; DAMAGED if HDF5 cannot tell. */
 static Found look_up(hid_t group, const char *name)
 {
     H5L_info_t link;
@@ -175,6 +176,7 @@ bool talus_h5_is_written(const TalusH5 *h5, const char *path)
     return written;
 }
 
+/* Opens the object at a path; fails unless it is of this HDF5 type, which `what` names in messages. */
 static TalusStatus open_kind(const TalusH5 *h5, const char *path, H5I_type_t type, const char *what,
                              hid_t *id)
 {
@@ -271,7 +273,8 @@ static TalusStatus check_extent(const TalusH5 *h5, const char *path, Set *set)
     return TALUS_OK;
 }
 
-/* Sets *ratio to the largest expansion by the filters of a dataset. Fails on filters for which it is not known. */
+/* Sets *ratio to the largest expansion by the filters of a dataset: DEFLATE_RATIO with deflate, else 1. Fails on
+ * deflate twice and on filters other than deflate, shuffle and fletcher32. */
 static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Set *set,
                                  uint64_t *ratio)
 {
@@ -293,7 +296,8 @@ static TalusStatus check_filters(const TalusH5 *h5, const char *path, const Set 
     return TALUS_OK;
 }
 
-/* Fails if a dataset claims more bytes than its storage in the file can unpack to. */
+/* Fails if a dataset takes data from other files, if it or one of its chunks claims more bytes than its storage in the
+ * file can unpack to, or if the budget of reads is spent. Subtracts its bytes from the budget. */
 static TalusStatus check_storage(TalusH5 *h5, const char *path, const Set *set)
 {
     uint64_t bytes = set->count * H5Tget_size(set->type), ratio, chunk = 0;
@@ -322,6 +326,7 @@ static TalusStatus check_storage(TalusH5 *h5, const char *path, const Set *set)
     return TALUS_OK;
 }
 
+/* Opens a dataset of this class after all checks; the caller closes it with close_set. */
 static TalusStatus open_set(TalusH5 *h5, const char *path, H5T_class_t class, Set *set)
 {
     *set = (Set){.type = -1, .space = -1, .list = -1};
@@ -399,6 +404,7 @@ static TalusStatus read_fixed_text(TalusH5 *h5, const char *path, const Set *set
     return read_into(h5, path, set, set->type, *out);
 }
 
+/* Fails on addresses or sizes other than of 8 bytes, which talus_h5_variable_text does not read. */
 static TalusStatus read_variable_text(TalusH5 *h5, const char *path, const Set *set, char **out)
 {
     const char *text;
@@ -453,7 +459,8 @@ TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path)
     return talus_hdf_make_group(h5->file, path) ? TALUS_OK : fail_write(h5, path);
 }
 
-/* Writes a dataset, without time stamps, so that equal data gives equal bytes. */
+/* Writes a dataset of `stored` in the file from values of `type` in memory, and closes `space`. It has no time stamps,
+ * so that equal data gives equal bytes. */
 static TalusStatus put(TalusH5 *h5, const char *path, hid_t space, hid_t stored, hid_t type,
                        const void *x)
 {

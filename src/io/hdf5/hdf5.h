@@ -4,10 +4,10 @@
  * no lock or driver of HDF5 accesses the disk. Input is not trusted:
  *   - only hard links inside the file are followed, no soft and no external ones;
  *   - raw data is in the file itself: no external storage, no virtual datasets;
- *   - a dataset must store at least 1/1032 of the bytes that it claims, the best ratio of deflate, and the sum of all
- *     reads from a file is bounded likewise;
- *   - only fixed types are converted: integers of 1 to 8 bytes, IEEE reals of 4 and 8.
- * HDF5's own error output is off while a file is open. Only one thread at a time may use it, as for libhdf5.
+ *   - a dataset must store as many bytes as it claims, or 1/1032 of them (the best ratio of deflate) if it is deflated,
+ *     and all reads from a file together return at most 1032 times its size and 64 KiB;
+ *   - only these types are read: integers of 1, 2, 4 and 8 bytes, IEEE reals of 4 and 8, text.
+ * HDF5's own error output is off while a file is open. Only one thread at a time may call these functions, as libhdf5.
  *
  * Paths are absolute, such as "/fclib_local/W/p". Errors read "FILE: PATH: what is there and what is expected". */
 #ifndef TALUS_IO_HDF5_HDF5_H
@@ -25,23 +25,25 @@ void talus_h5_close(TalusH5 *h5);
 
 /* ---- reading ---- */
 
-/* True if the path exists. */
+/* False if the path is missing. True also if a link that is not followed or a damaged object is there: reading it will
+ * report the error. */
 bool talus_h5_has(const TalusH5 *h5, const char *path);
-/* False for a dataset that was made but never written. */
+/* False for a dataset that has entries but no storage in the file: made but never written. True for all else, also for
+ * a missing path. */
 bool talus_h5_is_written(const TalusH5 *h5, const char *path);
 /* Fails unless the path is a group. */
 TalusStatus talus_h5_expect_group(const TalusH5 *h5, const char *path);
 /* Reads one integer, stored as a scalar or as a list of one. */
 TalusStatus talus_h5_read_int(TalusH5 *h5, const char *path, int64_t *out);
-/* Read whole lists; free with talus_release. Integers out of range are clamped. */
+/* Read whole lists, of fewer than 2^31 - 1 entries; free with talus_release. Integers beyond int32_t are clamped. */
 TalusStatus talus_h5_read_ints(TalusH5 *h5, const char *path, int32_t **out, size_t *count);
 TalusStatus talus_h5_read_reals(TalusH5 *h5, const char *path, double **out, size_t *count);
-/* Reads text of fixed or variable length, at most 1 MiB; free with talus_release. */
+/* Reads one text of fixed or variable length, at most 1 MiB, and adds a NUL; free with talus_release. */
 TalusStatus talus_h5_read_text(TalusH5 *h5, const char *path, char **out);
 
 /* ---- writing ---- */
 
-/* Create a group, or a dataset with these values. */
+/* Create a group, or a dataset: a list of 32-bit integers or 64-bit reals, or one text of fixed length. */
 TalusStatus talus_h5_put_group(TalusH5 *h5, const char *path);
 TalusStatus talus_h5_put_ints(TalusH5 *h5, const char *path, const int32_t *x, size_t count);
 TalusStatus talus_h5_put_reals(TalusH5 *h5, const char *path, const double *x, size_t count);

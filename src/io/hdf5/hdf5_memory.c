@@ -1,8 +1,8 @@
 /* io/hdf5/hdf5_memory.c - a file driver for libhdf5 that reads from memory.
  *
- * HDF5's own memory driver fills reads past the end with zeros, however many, and passes metadata through a buffer
- * that a damaged address breaks (1.10.8 copies from NULL). This driver copies existing bytes and fails otherwise, so
- * that a wrong address or length in a file gives an error before memory is accessed. */
+ * HDF5's own memory driver ("core") fills reads past the end with zeros, however many, and passes metadata through a
+ * buffer that a damaged address breaks (1.10.8 copies from NULL). This driver copies bytes that exist and fails on
+ * others, so that a wrong address or length in a file gives an error before memory is accessed. */
 #include "io/hdf5/hdf5_memory.h"
 
 #include "base/memory.h"
@@ -20,9 +20,9 @@ typedef struct MemoryFile {
     haddr_t end; /* end of the address range that libhdf5 has allocated */
 } MemoryFile;
 
-typedef struct Offer { /* passed by the access list to open_file */
+typedef struct Offer { /* passed to open_file by the file access properties */
     MemoryFile *file;
-    bool *taken; /* set if close_file will free it */
+    bool *taken; /* set by open_file: from then on close_file frees `file` */
 } Offer;
 
 static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t largest)
@@ -111,8 +111,8 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* Returns the driver, registered once per process and released at exit by HDF5: HDF5 1.10 calls the driver of a file
- * after it has dropped the reference of that file. */
+/* Returns the driver, registered at the first call and released by HDF5 at exit. It is not released with each file:
+ * HDF5 1.10 still calls the driver of a file after it has dropped that file's reference to it. */
 static hid_t memory_driver(void)
 {
     static hid_t id = -1;
@@ -141,6 +141,7 @@ TalusStatus talus_h5_open_memory(const void *bytes, size_t size, hid_t *out)
 
 /* ---- text of variable length ---- */
 
+/* Copies `count` bytes at `offset`; false if they are not all within the file. */
 static bool take(const char *bytes, size_t size, uint64_t offset, void *out, size_t count)
 {
     if (offset > size || count > size - offset)
@@ -157,8 +158,8 @@ typedef struct HeapObject {
 
 _Static_assert(sizeof(HeapObject) == 16, "heap objects are read as they lie in the file");
 
-/* Finds the object with this index in the heap collection at address `heap`: sets address and length of its data. Index
- * 0 ends the list of objects. */
+/* Finds the object with this index in HDF5's global heap collection ("GCOL") at address `heap`; sets address and length
+ * of its data. False if there is none or the collection is damaged. Index 0 ends the list of objects. */
 static bool find_object(const char *bytes, size_t size, uint64_t heap, uint32_t index,
                         uint64_t *data, uint64_t *length)
 {

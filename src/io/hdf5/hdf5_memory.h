@@ -6,12 +6,13 @@
 
 #include <hdf5.h>
 
-/* Opens the bytes, which must outlive the file. *out is negative if HDF5 rejects them. */
+/* Opens the bytes, which must outlive the file. Fails only without memory; *out is negative if HDF5 rejects them. */
 TalusStatus talus_h5_open_memory(const void *bytes, size_t size, hid_t *out);
 
-/* Finds a string of variable length in a file in memory: the dataset's value at `offset` has its length, and address
- * and index of an object in a heap of the file. HDF5 1.10 trusts the object's own length and writes past its buffer if
- * the two differ, so this function reads the heap itself. False if anything is inconsistent; *text has no NUL. */
+/* Finds a string of variable length in a file in memory: the dataset's value, 16 bytes at `offset`, has its length, and
+ * address and index of an object in a heap of the file. HDF5 1.10 trusts the object's own length and writes past its
+ * buffer if the two differ, so this function reads the heap itself. Sets *text to a place in `bytes`, without NUL;
+ * false if anything is inconsistent. */
 bool talus_h5_variable_text(const void *bytes, size_t size, uint64_t offset, const char **text,
                             size_t *length);
 

@@ -1,4 +1,4 @@
-/* io/problem/fclib.c - functions that need no HDF5: sizes, memory, check of a file's first bytes. */
+/* io/problem/fclib.c - functions of FCLIB problems that need no HDF5: sizes, memory, and whether a file is HDF5. */
 #include "io/problem/fclib.h"
 
 #include "base/memory.h"

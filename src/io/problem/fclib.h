@@ -9,7 +9,7 @@
 /* Returns the length of u and r: dimension times contacts. */
 int talus_fclib_rows(const TalusFclib *fclib);
 
-/* Parses an HDF5 file in memory; `name` is for messages. */
+/* Parses an FCLIB file in memory; `name` is for messages. */
 TalusStatus talus_fclib_parse(const char *name, const void *bytes, size_t size, TalusFclib **out);
 
 #endif

@@ -1,8 +1,9 @@
-/* io/problem/fclib_condense.c - M v = f + H r + G l, u = H'v + w, G'v + b = 0 without v and l.
+/* io/problem/fclib_condense.c - elimination of v and l from M v = f + H r + G l, u = H'v + w, G'v + b = 0.
  *
- *     A = [H G]' M^-1 [H G],  S its joint block       W = A_HH - A_HG S^-1 A_GH
+ *     A = [H G]' M^-1 [H G],  S = A_GG                W = A_HH - A_HG S^-1 A_GH
  *     v0 = M^-1 (f + H r),    l = -S^-1 (G'v0 + b),   v = v0 + M^-1 G l,   u = H'v + w
- * All of it is sparse. M is taken as stored: where it is not symmetric, neither is W. */
+ * (A_HG: rows of contacts, columns of joints). All matrices are sparse. M is taken as stored: if it is not symmetric,
+ * neither is W. */
 #include "io/problem/fclib_condense.h"
 
 #include "base/memory.h"
@@ -10,7 +11,8 @@
 
 #include <string.h>
 
-/* A joint row depends on the others if its pivot of S is below this times the diagonal entry. */
+/* A joint row counts as dependent on the others if its pivot in the factors of S is at most this times its diagonal
+ * entry of S. */
 static const double joint_pivot = 1e-10;
 
 void talus_condenser_close(TalusCondenser *c)
@@ -23,7 +25,8 @@ void talus_condenser_close(TalusCondenser *c)
     talus_ldl_clear(&c->joint);
 }
 
-/* Factors the matrix `a`. Sets `transposed` to its transpose; leaves it empty if `a` is symmetric. */
+/* Factors the matrix `a`; fails with TALUS_ERR_NUMERIC on a pivot of at most `relative` times the diagonal entry. Sets
+ * `transposed` to its transpose; leaves it empty if `a` is symmetric. */
 static TalusStatus factor(TalusLdl *ldl, const TalusSparse *a, TalusSparse *transposed,
                           double relative)
 {
@@ -46,7 +49,7 @@ static TalusStatus factor_mass(TalusCondenser *c)
     return status;
 }
 
-/* Makes a matrix whose rows are the columns of H, then those of G. */
+/* Sets *out to [H G]': its rows are the columns of H, then those of G if there are joints. */
 static TalusStatus columns_of_both(const TalusFclib *f, TalusSparse *out)
 {
     TalusSparse g;
@@ -131,6 +134,7 @@ TalusStatus talus_condenser_open(const TalusFclib *fclib, TalusCondenser *c)
 
 /* ---- the condensed matrix ---- */
 
+/* Writes the entries of s a as triplets from index `at` on; returns the index after them. */
 static size_t append(const TalusSparse *a, double s, size_t at, int32_t *row, int32_t *column,
                      double *value)
 {
@@ -182,6 +186,7 @@ TalusStatus talus_condenser_matrix(TalusCondenser *c, TalusSparse *W)
 
 /* ---- velocities ---- */
 
+/* Computes the joint impulses l from v = v0, and adds M^-1 G l to v. */
 static TalusStatus add_joints(TalusCondenser *c, double *v, double *l)
 {
     const TalusFclib *f = c->fclib;

@@ -6,21 +6,22 @@
 #include "io/problem/fclib.h"
 #include "linalg/ldl.h"
 
-/* M: mass matrix; H, G: maps of contact and joint impulses to bodies; S = G' M^-1 G, with joints only. */
+/* M: mass matrix; H, G: maps of contact and joint impulses to bodies; S = G' M^-1 G. Without joints G has no columns,
+ * and `joint` and the last four matrices are empty. */
 typedef struct TalusCondenser {
     const TalusFclib *fclib;
     TalusLdl mass, joint;                  /* factors of M and of S */
     TalusSparse mass_transposed;           /* M'; empty if M is symmetric */
     TalusSparse form;                      /* [H G]' M^-1 [H G] */
-    TalusSparse across, across_back;       /* H'M^-1 G; (G'M^-1 H)' if M is not symmetric */
-    TalusSparse square, square_transposed; /* S; S' if M is not symmetric */
+    TalusSparse across, across_back;       /* H'M^-1 G; (G'M^-1 H)', empty if M is symmetric */
+    TalusSparse square, square_transposed; /* S; S', empty if S is symmetric */
 } TalusCondenser;
 
 /* Fails, naming the row, if M is not positive definite or the joints are linearly dependent. */
 TalusStatus talus_condenser_open(const TalusFclib *fclib, TalusCondenser *c);
 void talus_condenser_close(TalusCondenser *c);
 
-/* Computes the matrix W. */
+/* Computes W; the caller frees it with talus_sparse_clear. */
 TalusStatus talus_condenser_matrix(TalusCondenser *c, TalusSparse *W);
 /* Computes v, l (may be NULL without joints) and the contact velocities u for the impulses r; NULL: zero, so u is q. */
 TalusStatus talus_condenser_velocities(TalusCondenser *c, const double *r, double *v, double *l,

@@ -1,9 +1,10 @@
 /* io/problem/fclib_from.c - conversion of a TalusProblem to FCLIB.
  *
- * Matrix-free: M holds each body's mass and inertia, H the map D from contact to body impulses, f = M v_f and w =
- * (bias, 0, 0). A degree of freedom that cannot move (inverse mass or inertia zero) has no row; its velocity is
- * added to w. Explicit: W and q unchanged. A problem of one row per contact gets three with mu = 0; the tangents of
- * an explicit one are coupled to nothing. */
+ * Matrix-free, to a global problem: M holds each body's mass and inertia, H the map D from contact to body impulses,
+ * f = M v_f and w = (bias, 0, 0) of each contact. A translation or rotation that cannot change (inverse mass or
+ * inertia zero) has no rows; what it adds to the contact velocity is added to w. Explicit, to a local problem: W and q
+ * unchanged. A problem of one row per contact gets three with mu = 0; the tangents of an explicit one are coupled to
+ * nothing. */
 #include "backend/frame.h"
 #include "base/memory.h"
 #include "io/problem/fclib.h"
@@ -15,7 +16,7 @@
 
 enum { DIMENSION = 3 };
 
-typedef struct Entries { /* triplets with capacity for a known number */
+typedef struct Entries { /* triplets of a sparse matrix; open_entries sets the capacity */
     int32_t *row, *column;
     double *value;
     size_t count;
@@ -81,7 +82,7 @@ static TalusStatus number_freedoms(const TalusProblemDef *def, Freedom *freedom)
     return TALUS_OK;
 }
 
-/* Inverts by cofactors; false unless positive definite. */
+/* Inverts `a` by cofactors; false, with `out` of no use, unless `a` is positive definite. */
 static bool invert(TalusSym3 a, double out[3][3])
 {
     if (a.xy == 0.0 && a.xz == 0.0 && a.yz == 0.0) {
@@ -133,7 +134,7 @@ static TalusStatus make_mass(const TalusProblemDef *def, const Freedom *freedom,
     return status;
 }
 
-/* Copies velocities, six numbers per body, to the vector v over degrees of freedom. */
+/* Copies velocities, six numbers per body, to the vector v over degrees of freedom; leaves out those without one. */
 static void pick(const TalusProblemDef *def, const Freedom *freedom, const double *body, double *v)
 {
     for (int i = 0; i < def->body_count; i++)
@@ -145,15 +146,16 @@ static void pick(const TalusProblemDef *def, const Freedom *freedom, const doubl
 
 /* ---- contacts ---- */
 
-/* Returns arm x direction; exactly zero if that is no more than rounding, so that H has no such entries. */
+/* Returns arm x direction, a unit vector; exactly 0 if that is no more than rounding, so that H has no such entries. */
 static TalusVec3 moment(TalusVec3 arm, TalusVec3 direction)
 {
     TalusVec3 m = talus_cross(arm, direction);
     return talus_norm(m) > 4.0 * DBL_EPSILON * talus_norm(arm) ? m : talus_vec3(0.0, 0.0, 0.0);
 }
 
-/* Adds one body's part of a contact row: entries of H for its degrees of freedom; where it cannot be moved, its given
- * velocity is added to w[row]. */
+/* Adds one body's part of a contact row: entries of H for its degrees of freedom. Of a translation or rotation without
+ * any, the free velocity along the row is added to w[row]. sign: -1 for body a, 1 for b. body -1, the world, adds
+ * nothing. */
 static void add_side(const TalusProblemDef *def, const Freedom *freedom, int body, double sign,
                      TalusVec3 direction, TalusVec3 arm, int row, Entries *e, double *w)
 {
@@ -190,7 +192,8 @@ static void add_contact(const TalusProblemDef *def, const Freedom *freedom, int 
 
 /* ---- friction ---- */
 
-/* Sets mu of contact i. Fails for joints and for friction other than circular cones; FCLIB stores no law. */
+/* Sets mu of contact i, 0 for the section none. Fails for a joint, and for mu > 0 with a section other than disc. The
+ * law is lost: FCLIB stores none. */
 static TalusStatus set_mu(TalusFclib *f, int i, double mu, TalusFrictionModel model)
 {
     bool none = model.section == TALUS_SECTION_NONE;
@@ -241,6 +244,7 @@ static TalusStatus make_contacts(const TalusProblemDef *def, const Freedom *free
 
 /* ---- the starting impulses ---- */
 
+/* Allocates u and r of a guess; r is the problem's impulses, 0 in rows that the problem lacks. */
 static TalusStatus open_guess(const TalusFclib *f, TalusProblem *problem, TalusFclibPoint *guess)
 {
     size_t rows = (size_t)talus_fclib_rows(f);
@@ -290,7 +294,8 @@ static TalusStatus fill_global(TalusFclib *f, TalusProblem *problem, const Talus
     return global_guess(f, problem, def, freedom);
 }
 
-/* Copies the rows of the matrix; with one row per contact adds two uncoupled rows. */
+/* Copies the entries of N. If it has one row per contact, adds two rows of tangents, which have only a diagonal entry,
+ * that of the normal. */
 static void fill_entries(const TalusProblemDef *def, Entries *e)
 {
     int n = def->rows * def->block_count, step = DIMENSION / def->rows;

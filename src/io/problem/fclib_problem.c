@@ -1,4 +1,4 @@
-/* io/problem/fclib_problem.c - conversion of an FCLIB problem for solvers, and of solutions back. */
+/* io/problem/fclib_problem.c - conversion of an FCLIB problem to a TalusProblem, and of impulses in both directions. */
 #include "base/memory.h"
 #include "io/problem/fclib_condense.h"
 #include "linalg/sparse.h"
@@ -10,9 +10,9 @@
 /* ---- W and q, stored or condensed ---- */
 
 typedef struct Local {
-    TalusSparse W, transposed;
-    double *q, *v, *l;
-    bool owned; /* true if the condenser made W */
+    TalusSparse W, transposed; /* W and W' */
+    double *q, *v, *l;         /* v, l: of zero contact impulses, if condensed */
+    bool owned; /* true if the condenser made W; false: W is that of the FCLIB problem */
 } Local;
 
 static void close_local(Local *local)
@@ -88,10 +88,10 @@ TalusStatus talus_fclib_asymmetry(const TalusFclib *f, double *out)
 typedef struct Blocks {
     int dimension, rows; /* rows per contact in the file; in the problem */
     bool symmetric;      /* true: N = (W + W')/2; false: N = W */
-    double (*sum)[9];    /* [contacts]: blocks of W + W', or of W, in one block row */
-    bool *full;          /* [contacts]: its block in W or in W' is nonzero, so that N stores both */
-    int32_t *mark;       /* [contacts]: last block row that has the contact */
-    int32_t *column_of;  /* [contacts]: block columns of the current block row */
+    double (*sum)[9];    /* [contacts]: 3 x 3 blocks, by rows, of W + W' or W in one block row */
+    bool *full;          /* [contacts]: that block of W or W' is nonzero; N then has a full block */
+    int32_t *mark;       /* [contacts]: last block row that lists the contact; -1: none */
+    int32_t *column_of;  /* [contacts]: contacts that the current block row lists */
     int32_t *start, *column; /* N by rows, with `value` */
     double *value;
 } Blocks;
@@ -101,7 +101,8 @@ static void close_blocks(Blocks *b)
     TALUS_RELEASE(b->sum, b->full, b->mark, b->column_of, b->start, b->column, b->value);
 }
 
-/* Appends the block of `other`, as zeros, to the list of the contact's block row, unless listed. Returns the count. */
+/* Appends `other`, with a zero block, to the list (column_of) of the contact's block row, unless it is listed already.
+ * Returns the new count of the list. */
 static int add_block(Blocks *b, int contact, int other, int count)
 {
     if (b->mark[other] == contact)
@@ -113,8 +114,8 @@ static int add_block(Blocks *b, int contact, int other, int count)
     return count + 1;
 }
 
-/* Lists the blocks that a contact's rows of `a`, W or W', have, after the `count` listed so far; with `add` adds their
- * values to `sum`. Returns the new count. */
+/* Appends to the list, of `count` so far, the contacts in whose columns a contact's rows of `a`, W or W', have entries;
+ * with `add` adds the entries to `sum`. Returns the new count. */
 static int gather(Blocks *b, const TalusSparse *a, int contact, int count, bool add)
 {
     int d = b->dimension;
@@ -137,7 +138,7 @@ static int compare_ints(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Keeps the nonzero blocks of the list, and always the one on the diagonal, sorted by column. Returns their number. */
+/* Reduces the list to the nonzero blocks and, in any case, the diagonal one, sorted by column. Returns their number. */
 static int keep_blocks(Blocks *b, int contact, int count)
 {
     int kept = 0;
@@ -149,7 +150,8 @@ static int keep_blocks(Blocks *b, int contact, int count)
     return kept;
 }
 
-/* Writes the rows of one contact. The third row of a planar contact has only its diagonal. */
+/* Writes the rows of one contact in N. The third row of a planar contact (dimension 2) has only a diagonal entry, that
+ * of the second row. */
 static void write_rows(Blocks *b, int contact, int kept)
 {
     int wide = b->rows < b->dimension ? b->rows : b->dimension;
@@ -206,7 +208,8 @@ static int rows_per_contact(const TalusFclib *f)
     return 1;
 }
 
-/* Convert a vector from the rows per contact of the file to those of the problem, and back; missing rows are 0. */
+/* Convert a vector from the `dimension` rows per contact of the file to the `rows` of the problem (widen), and back
+ * (narrow). Rows that the target has more are 0; rows that it has fewer are dropped. */
 static void widen(const TalusFclib *f, int rows, const double *file, double *out)
 {
     for (int i = 0; i < f->contacts; i++)
@@ -251,8 +254,8 @@ static TalusStatus create(const TalusFclib *f, const Local *local, Blocks *b, Ta
     return status;
 }
 
-/* Under Coulomb's law N is W as stored, even if not symmetric: the law has no potential, and published solutions are
- * those of W. Other laws use the symmetric part. */
+/* Under Coulomb's law N is W as stored, even if not symmetric: solutions minimise nothing under this law, and published
+ * ones are those of W. Other laws minimise a quadratic function, in which only the symmetric part of W counts. */
 TalusStatus talus_fclib_problem(const TalusFclib *f, const TalusFrictionModel *model,
                                 TalusPool *pool, TalusProblem **out)
 {

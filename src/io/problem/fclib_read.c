@@ -21,6 +21,7 @@ typedef struct Reader {
     char path[PATH_BYTES];     /* last path made by at() */
 } Reader;
 
+/* Sets r->path to BASE/first/second, to BASE/first if second is "", and returns it. */
 static const char *at(Reader *r, const char *first, const char *second)
 {
     snprintf(r->path, sizeof r->path, "%s/%s%s%s", r->base, first, *second ? "/" : "", second);
@@ -71,7 +72,7 @@ static TalusStatus read_friction(Reader *r, TalusFclib *f)
     return TALUS_OK;
 }
 
-/* Reads the offset of the contact rows; its length gives the number of contacts. */
+/* Reads the offset of the contact rows, whose length gives the number of contacts, and then mu. */
 static TalusStatus read_offset(Reader *r, const char *name, TalusFclib *f, double **out)
 {
     size_t rows;
@@ -133,7 +134,7 @@ static TalusStatus check_length(Reader *r, const char *matrix, const char *name,
     return TALUS_OK;
 }
 
-/* Checks that the starts of columns or rows ascend from 0 to the number of entries. */
+/* Checks that the starts p of columns or rows begin with 0, never fall and end with at most nzmax. */
 static TalusStatus check_starts(Reader *r, const char *matrix, const Stored *s)
 {
     size_t lines = (size_t)(s->nz == CSC ? s->n : s->m);
@@ -165,7 +166,7 @@ static TalusStatus check_indices(Reader *r, const char *matrix, const char *name
     return TALUS_OK;
 }
 
-/* Expands the starts of a compressed matrix: *out has the row or column of each of its `used` entries. */
+/* Expands the starts of a compressed matrix: *out has the column (CSC) or row (CSR) of each of its `used` entries. */
 static TalusStatus expand(const Stored *s, size_t used, int32_t **out)
 {
     size_t lines = s->p_count - 1;
@@ -212,7 +213,7 @@ static TalusStatus from_triplets(Reader *r, const char *matrix, const Stored *s,
 
 typedef struct Shape {
     int64_t rows, columns;
-    const char *rows_are, *columns_are;
+    const char *rows_are, *columns_are; /* what each must equal, for messages */
 } Shape;
 
 static TalusStatus read_stored(Reader *r, const char *matrix, const Shape *shape, Stored *s,
@@ -297,7 +298,7 @@ static TalusStatus read_texts(Reader *r, TalusFclib *f)
 
 /* ---- solutions and guesses ---- */
 
-/* Reads the vectors of a solution or guess; missing ones, and r if an older tool made but never wrote it, stay NULL. */
+/* Reads the vectors of a solution or guess; those that the file lacks, or has as never written datasets, stay NULL. */
 static TalusStatus read_point(Reader *r, const char *group, const TalusFclib *f,
                               TalusFclibPoint *out)
 {

@@ -1,4 +1,4 @@
-/* io/problem/problem_check.c - checks of the indices and numbers of a problem file before they are used. */
+/* io/problem/problem_check.c - checks of the indices and numbers of a problem file, for problem_file.c. */
 #include "io/problem/problem_stored.h"
 
 #include "sets/set.h"
@@ -21,6 +21,7 @@ static TalusStatus fail_element(const char *path, const char *array, uint64_t i,
     return talus_error_key(element, talus_fail_file(path, TALUS_ERR_FORMAT, "%s%s", element, text));
 }
 
+/* Fails unless all numbers are finite and at least `min`, which is 0 or -INFINITY. */
 static TalusStatus check_numbers(const char *path, const char *name, const double *x,
                                  uint64_t count, double min)
 {
@@ -64,7 +65,8 @@ static TalusStatus check_contact(const char *path, const TalusProblemContent *co
     return TALUS_OK;
 }
 
-/* Checks that every number of the friction models is valid; talus_problem_create checks their combination. */
+/* Checks each friction model, the coefficients of moments and the estimates, where the file has them;
+ * talus_problem_create checks whether the models fit together. */
 static TalusStatus check_models(const char *path, const TalusProblemHeader *h,
                                 const TalusProblemContent *content)
 {
@@ -106,7 +108,7 @@ static TalusStatus check_bodies(const char *path, const TalusProblemHeader *h,
     return TALUS_OK;
 }
 
-/* Checks that row starts ascend from 0 to the number of entries, and columns within each row. */
+/* Checks that row starts go from 0 to the number of entries and never fall, and that columns rise within each row. */
 static TalusStatus check_pattern(const char *path, const TalusProblemHeader *h,
                                  const TalusProblemDef *def)
 {

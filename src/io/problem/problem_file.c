@@ -2,7 +2,7 @@
  *
  * docs/reference/problem-file.md is the specification: a fixed header, then arrays in a fixed order, each padded to
  * eight bytes. All sizes follow from the header and are compared with the size of the file first. The reader accepts
- * any bytes and refuses invalid ones: every index is in range and every number finite (problem_check.c) before
+ * any bytes and refuses invalid ones: every index is in range and every number valid (problem_check.c) before
  * talus_problem_create is called.
  *
  * Later versions add arrays; a problem is written in the first version that has all it needs. */
@@ -29,7 +29,7 @@ static uint64_t header_hash(const TalusProblemHeader *header)
 enum { MAX_ARRAYS = 12 };
 
 typedef struct Array {
-    void *field; /* address of the pointer to the array in the content, of any type */
+    void *field; /* address of the member of the content that points to the array */
     uint64_t bytes;
 } Array;
 
@@ -43,8 +43,8 @@ static void add_array(Layout *layout, void *field, uint64_t count, uint64_t elem
     layout->arrays[layout->count++] = (Array){field, count * element};
 }
 
-/* Lists the arrays of a problem of these dimensions in file order, with their location in the content. No product
- * overflows: counts are below 2^31. */
+/* Lists the arrays of a problem with this header in file order, with the members of the content that point to them. No
+ * product overflows: counts are below 2^31. */
 static Layout list_arrays(const TalusProblemHeader *h, TalusProblemContent *content)
 {
     TalusProblemDef *def = &content->def;
@@ -111,7 +111,8 @@ static TalusFrictionModel model_of(const TalusProblemDef *def, int i)
     return def->model ? def->model[i] : (TalusFrictionModel){0};
 }
 
-/* Returns the flags of the optional arrays that are not empty. */
+/* Returns the flags of the optional arrays that the problem needs: estimate, certificate and radius if it has them,
+ * models and moments if one of their numbers is not 0. */
 static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int blocks)
 {
     uint32_t flags = talus_problem_estimate(problem) ? HAS_ESTIMATE : 0;
@@ -130,7 +131,7 @@ static uint32_t flags_of(TalusProblem *problem, const TalusProblemDef *def, int 
     return flags;
 }
 
-/* Returns the first version with these flags. */
+/* Returns the first version of the format that has the arrays of these flags. */
 static uint32_t version_of(uint32_t flags)
 {
     if (flags & HAS_CERTIFICATE)
@@ -164,8 +165,9 @@ typedef struct Packed {
     double *gamma, *certificate;
 } Packed;
 
-/* Expands *vector from one row per block to h->rows, other rows zero. For a matrix whose blocks have no section: the
- * file stores it whole, but the problem has its normal rows only. */
+/* Expands *vector (NULL: nothing to do), which has one row per block, to h->rows, the others 0. For an explicit problem
+ * whose blocks all have the section none: the file has the whole matrix, the problem only its normal rows. *packed is
+ * the new vector, which the caller frees. */
 static TalusStatus pack_rows(const TalusProblemHeader *h, const double **vector, double **packed)
 {
     size_t rows = (size_t)h->rows, blocks = (size_t)h->blocks;
@@ -311,7 +313,7 @@ static TalusStatus check_payload(const char *path, const TalusProblemHeader *h,
     return TALUS_OK;
 }
 
-/* Sets the pointers of the content to the arrays in the bytes of the file, where all are aligned. */
+/* Sets the pointers of the content to the arrays in `bytes`, the file after its header; all are aligned to 8 bytes. */
 static void point_into(const Layout *layout, const char *bytes)
 {
     for (int i = 0; i < layout->count; i++) {
@@ -375,13 +377,14 @@ static void take_rows(const TalusProblemHeader *h, int rows, const double *store
         memcpy(out + i * (uint64_t)rows, stored + i * h->rows, (size_t)rows * sizeof *out);
 }
 
-/* Copies impulses, estimates and certificate into the problem. */
+/* Copies impulses, estimates and certificate into the problem. Fails if the file has other rows per block than the
+ * problem, or estimates that the problem has no place for. */
 static TalusStatus fill(const char *path, const TalusProblemHeader *h,
                         const TalusProblemContent *content, TalusProblem *problem)
 {
     double *estimate = talus_problem_estimate(problem);
     int rows = talus_problem_rows(problem);
-    bool normals = h->form == FORM_MATRIX && rows == 1; /* matrix without sections */
+    bool normals = h->form == FORM_MATRIX && rows == 1; /* all sections are none: see pack_rows */
     if (rows != (int)h->rows && !normals)
         return talus_fail_file(path, TALUS_ERR_FORMAT,
                                "%" PRIu32 " rows per block, but the contacts' friction asks for %d",

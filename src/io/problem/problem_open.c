@@ -1,4 +1,4 @@
-/* io/problem/problem_open.c - opens a problem file of either format. */
+/* io/problem/problem_open.c - opens a problem file of either format, Talus's own or FCLIB. */
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Copies impulses of `from_rows` rows per block to a problem with another number of rows; missing rows are zero. */
+/* Copies impulses of `from_rows` rows per block to a problem that may have another number of rows: the rows that both
+ * have; the others of the problem stay. */
 static void copy_impulses(const double *from, int from_rows, TalusProblem *to)
 {
     int rows = talus_problem_rows(to), both = rows < from_rows ? rows : from_rows;
@@ -17,6 +18,7 @@ static void copy_impulses(const double *from, int from_rows, TalusProblem *to)
             gamma[i * rows + r] = from[i * from_rows + r];
 }
 
+/* Sets the friction model, which zeroes the impulses and may change the rows, and then restores the impulses. */
 static TalusStatus change_model(TalusProblem *problem, TalusFrictionModel model)
 {
     size_t n = (size_t)talus_problem_size(problem);

@@ -9,8 +9,8 @@
 /* Form in which the file gives the problem: bodies and contacts, or a sparse matrix. */
 enum { FORM_BODIES = 1, FORM_MATRIX = 2 };
 
-/* Optional arrays that the file has. HAS_RADIUS exists since version 1, HAS_CERTIFICATE since 3, the others since 2;
- * HAS_MOMENTS: coefficients of moments. */
+/* Flags of the optional arrays that the file has. HAS_RADIUS exists since version 1, HAS_CERTIFICATE since 3, the
+ * others since 2. HAS_MOMENTS: the array of TalusStoredMoments. */
 enum { HAS_RADIUS = 1, HAS_MODELS = 2, HAS_MOMENTS = 4, HAS_ESTIMATE = 8, HAS_CERTIFICATE = 16 };
 
 typedef struct TalusProblemHeader {
@@ -20,7 +20,7 @@ typedef struct TalusProblemHeader {
     uint64_t payload_size, payload_hash, header_hash;
 } TalusProblemHeader;
 
-/* The other members of TalusContactDef are in separate arrays, so that no padding is written. */
+/* A contact without its friction model and moments, which files of version 1 do not have: they are optional arrays. */
 typedef struct TalusStoredContact {
     int32_t a, b; /* bodies; b = -1: the fixed world */
     TalusVec3 normal, arm_a, arm_b;
@@ -43,7 +43,7 @@ _Static_assert(sizeof(TalusSym3) == 48, "inertias are written as they lie in mem
 
 /* Content of a problem file; pointers of absent arrays are NULL. */
 typedef struct TalusProblemContent {
-    TalusProblemDef def; /* contacts and models are in the members below */
+    TalusProblemDef def; /* without contacts and models, which are in the members below */
     const TalusStoredContact *contacts;
     const TalusStoredModel *models;
     const TalusStoredMoments *moments;

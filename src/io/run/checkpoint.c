@@ -1,9 +1,9 @@
 /* io/run/checkpoint.c - checkpoints in two files in turn, each valid or refused.
  *
  * A checkpoint replaces the older of the two files by an atomic rename and leaves the newer one unchanged, so that
- * at most the work since the last good checkpoint is lost. A file has a header, the note, the list of the run's
- * files and the bytes of the world. The last field of the header is the hash of the fields before it; another field
- * is the hash of the rest. */
+ * at most the work since the last good checkpoint is lost. A file has a header, the caller's note, the list of the
+ * run's files (io/run/manifest.h) and the bytes of the world. header_hash, the last field of the header, is the hash
+ * of the fields before it; payload_hash is that of all bytes after the header. */
 #include "io/run/checkpoint.h"
 
 #include "base/hash.h"
@@ -45,7 +45,8 @@ typedef struct Image {
     Header header;
 } Image;
 
-/* Fails on other files and older versions. Comes before the checksum, whose place depends on the version. */
+/* Fails on files that are no checkpoint and on older versions. Called before the header's hash is compared, whose place
+ * depends on the version. */
 static TalusStatus check_version(const Header *h, size_t size)
 {
     if (size < sizeof h->magic || memcmp(h->magic, TALUS_CHECKPOINT_MAGIC, sizeof h->magic) != 0)
@@ -116,7 +117,7 @@ static TalusStatus check_image(Image *image)
     return check_payload(image);
 }
 
-/* Loads a file of `dir` or, if that is NULL, at the path `name`. */
+/* Loads a file of `dir` or, if that is NULL, at the path `name`; fails unless version, sizes and hashes are right. */
 static TalusStatus load_image(const TalusDir *dir, const char *name, Image *image)
 {
     memset(image, 0, sizeof *image);
@@ -157,11 +158,12 @@ TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info
 
 typedef struct Pair {
     const TalusDir *dir;
-    uint64_t sequence[2];
-    int newest;
+    uint64_t sequence[2]; /* as of sequence_of */
+    int newest;           /* index of the file with the larger number; 0 if both are 0 */
 } Pair;
 
-/* Returns the sequence number in the header, which orders the two files; 0 if the file is missing or invalid. */
+/* Returns the sequence number in the header, which orders the two files; 0 if the file is missing or its header is
+ * damaged. The rest of the file is not checked. */
 static uint64_t sequence_of(const TalusDir *dir, const char *name)
 {
     Header header;
@@ -188,13 +190,13 @@ static TalusStatus load_of_pair(const Pair *pair, int index, Image *image)
     return load_image(pair->dir, file_names[index], image);
 }
 
-/* Options for loading a world. */
+/* Options of talus_world_load. */
 typedef struct Choice {
     int threads;
     const char *backend;
 } Choice;
 
-/* Loads the world of one file. */
+/* Loads the world of one file and, unless `note` is NULL, its note. */
 static TalusStatus load_world(const Pair *pair, int index, Choice choice, TalusWorld **world,
                               char **note)
 {
@@ -222,7 +224,8 @@ static TalusStatus verify(const Pair *pair, int index)
     return TALUS_OK;
 }
 
-/* Loads the world of the newer valid file; verifies the other one too, to report damage before that one is needed. */
+/* Loads the world of the newer file or, if that is damaged, of the older one. If the newer one is good, verifies the
+ * older one too, so that damage is reported before that file is needed. */
 static TalusStatus read_pair(const Pair *pair, Choice choice, TalusWorld **world, char **note)
 {
     char reason[2][REASON_BYTES] = {"", ""};
@@ -270,7 +273,8 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
 
 /* ---- the list of files ---- */
 
-/* Reads the list of one file if its world is at `time`. Skips a damaged file: reading its world reports the damage. */
+/* Reads the list of one file if its world is at `time`, and sets *found. A missing or damaged file is skipped: reading
+ * its world reports the damage. */
 static TalusStatus files_of_one(const Pair *pair, int index, double time, bool *found,
                                 TalusManifest *out)
 {
@@ -313,7 +317,7 @@ static TalusStatus write_image(const Pair *pair, int index, const Header *header
     return talus_file_commit(file);
 }
 
-/* Fills the rest of a header whose sizes are set: time, steps and hashes. */
+/* Fills the rest of a header whose sequence and sizes are set: magic, version, time, steps and hashes. */
 static void complete_header(Header *header, const TalusWorld *world, const Payload *payload)
 {
     memcpy(header->magic, TALUS_CHECKPOINT_MAGIC, sizeof header->magic);
@@ -325,6 +329,7 @@ static void complete_header(Header *header, const TalusWorld *world, const Paylo
     header->header_hash = header_hash(header);
 }
 
+/* Writes a checkpoint over the older file, or over the first if neither has a valid header. */
 static TalusStatus write_next(const Pair *pair, const TalusWorld *world, const char *note,
                               const char *files, size_t files_size)
 {

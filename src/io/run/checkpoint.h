@@ -1,4 +1,4 @@
-/* io/run/checkpoint.h - names, header data and file list of checkpoints. */
+/* io/run/checkpoint.h - checkpoints in an open directory, with the list of the run's files; inspection of one file. */
 #ifndef TALUS_IO_RUN_CHECKPOINT_H
 #define TALUS_IO_RUN_CHECKPOINT_H
 
@@ -24,7 +24,8 @@ TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info
 /* As talus_checkpoint_write, into an open directory; `files` (may be NULL) lists the files the run has written. */
 TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
                                       const char *note, const TalusManifest *files);
-/* Reads the list of files of the newest valid checkpoint of the world at `time`; *found is false if there is none. */
+/* Reads the list of files of the newest valid checkpoint whose world is at `time`; if there is none, *found is false
+ * and `out` empty. */
 TalusStatus talus_checkpoint_files(const TalusDir *dir, double time, bool *found,
                                    TalusManifest *out);
 

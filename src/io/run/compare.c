@@ -11,7 +11,7 @@
 
 enum { NAMED_MAX = 8, TEXT_BYTES = 600 };
 
-/* Message about missing and changed files, which names the first ones. */
+/* Message about missing and changed files, which names the first NAMED_MAX. */
 typedef struct Report {
     char text[TEXT_BYTES];
     size_t used;
@@ -28,7 +28,8 @@ static void report_file(Report *report, const char *name, const char *what)
     }
 }
 
-/* Compares size and checksum of a file with its entry; adds a difference to the report. */
+/* Compares size and checksum of a file with its entry, of a growing file those of the listed bytes. Sets
+ * entry->unchanged and adds a difference to the report. */
 static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     struct stat about;
@@ -53,7 +54,8 @@ static TalusStatus compare_bytes(const TalusDir *dir, TalusEntry *entry, Report 
 }
 
 /* Compares a file of kind FRAMES, which is rewritten in place, by the checksum of the values of its frames; its format
- * computes that. A file that cannot be read counts as changed. */
+ * computes that. A file that cannot be read counts as changed; fails only without memory, or if this build cannot read
+ * the format. */
 static TalusStatus compare_frames(const TalusDir *dir, TalusEntry *entry, Report *report)
 {
     uint32_t crc;

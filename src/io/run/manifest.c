@@ -1,6 +1,6 @@
 /* io/run/manifest.c - the list of a run's files and its encoding in a checkpoint.
  *
- * An entry is size (u64), crc (u32), kind (u16), length of the name (u16), name. */
+ * The encoding of an entry is size (u64), crc (u32), kind (u16), length of the name (u16), name without NUL. */
 #include "io/run/manifest.h"
 
 #include "base/memory.h"
@@ -84,7 +84,7 @@ TalusStatus talus_manifest_pack(const TalusManifest *manifest, char **bytes, siz
     return status;
 }
 
-/* False for a name, as in a damaged list, that leads outside the run's directory. */
+/* False for a name that only a damaged list has: an empty one, or one that may lead outside the run's directory. */
 static bool is_name(const char *name)
 {
     return name[0] && name[0] != '/' && !strstr(name, "..");

@@ -8,7 +8,7 @@
 #include "base/status.h"
 
 typedef enum TalusEntryKind {
-    TALUS_ENTRY_WHOLE, /* file that is final */
+    TALUS_ENTRY_WHOLE, /* whole file, which is not written again */
     TALUS_ENTRY_GROWS, /* first `size` bytes of a file that may have grown since */
     TALUS_ENTRY_FRAMES, /* first `size` frames of a file rewritten in place; crc is of their values */
     TALUS_ENTRY_KINDS
@@ -26,13 +26,14 @@ typedef struct TalusEntry {
 typedef struct TalusManifest {
     TalusEntry *entry;
     int count;
-    bool sorted; /* by name; true for a list that was read */
+    bool sorted; /* by name; true for a list made by talus_manifest_unpack */
 } TalusManifest;
 
 void talus_manifest_clear(TalusManifest *manifest);
 /* Adds a copy of the entry; *index (may be NULL) is set to its index, which does not change later. */
 TalusStatus talus_manifest_add(TalusManifest *manifest, const TalusEntry *entry, int *index);
-/* Returns the entry of that name in a list that was read, or NULL; `manifest` may be NULL. */
+/* Returns the entry of that name in a list made by talus_manifest_unpack, which is sorted; NULL if there is none, or
+ * in any other list. `manifest` may be NULL. */
 const TalusEntry *talus_manifest_find(const TalusManifest *manifest, const char *name);
 /* As talus_manifest_find, but NULL unless the entry is `unchanged`. */
 const TalusEntry *talus_manifest_find_unchanged(const TalusManifest *manifest, const char *name);

@@ -48,7 +48,7 @@ enum { ROW_BYTES = 2048 };
 struct TalusOutput {
     TalusDir dir;
     TalusManifest files;   /* files written so far */
-    TalusManifest resumed; /* list of the resumed checkpoint */
+    TalusManifest resumed; /* list of the resumed checkpoint; empty if there is none */
     char *title, *scene;
     TalusFramesDef about; /* title and scene, for heads */
     TalusGrowing table[TABLES];
@@ -66,7 +66,8 @@ enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */
 
-/* Fails if a name of the run is taken by a link, pipe or folder. Called before anything is removed or truncated. */
+/* Fails if something other than a regular file has one of the run's own names. Called before anything is removed or
+ * truncated. */
 static TalusStatus check_names(const TalusDir *dir)
 {
     for (int i = 0; i < OWN_NAMES; i++)
@@ -119,7 +120,8 @@ static bool has_no_frame_yet(const TalusOutput *output)
     return empty;
 }
 
-/* Opens frames.talus. If a resumed run has lost the file, a new one is started with a warning, as for tables. */
+/* Opens frames.talus. If a resumed run has lost the file, or it has no frame yet, starts a new one and logs the warning
+ * "output.gap". */
 static TalusStatus open_view(TalusOutput *output, const TalusOutputDef *def)
 {
     TalusDir *dir = &output->dir;
@@ -148,7 +150,8 @@ static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
     return TALUS_OK;
 }
 
-/* Compares the files with the list of the checkpoint that is resumed. Called before anything is truncated. */
+/* Compares the files with the list of the checkpoint at def->time, if the directory has one. Called before anything is
+ * truncated. */
 static TalusStatus compare(TalusOutput *output, const TalusOutputDef *def)
 {
     bool found;
@@ -298,8 +301,8 @@ static unsigned view_fields(const TalusOutput *output, const TalusWorld *world)
     return talus_frame_fields(lean);
 }
 
-/* Adds the snapshot to all formats. Its head is that of frames.talus, which stays the same after a resume; quantum 0
- * says that positions are exact, not on a grid. */
+/* Adds the snapshot to all formats, with the head (shapes, materials and so on) of frames.talus, which stays the same
+ * after a resume. quantum 0 says that positions are exact, not on a grid. */
 static TalusStatus add_to_formats(TalusOutput *output)
 {
     TalusFramesHead head = *talus_frames_writer_head(output->view);
@@ -325,7 +328,7 @@ TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 static TalusStatus write_row(TalusOutput *output, int table, const char *format, ...)
     TALUS_PRINTF(3, 4);
 
-/* Appends a row to a table, which the first row creates. */
+/* Appends a row to a table; creates the table, with its header, if it is not open yet. */
 static TalusStatus write_row(TalusOutput *output, int table, const char *format, ...)
 {
     TalusGrowing *file = &output->table[table];
@@ -342,7 +345,7 @@ static TalusStatus write_row(TalusOutput *output, int table, const char *format,
     return talus_growing_append(file, row, (size_t)length);
 }
 
-/* The ledger is written with all digits, so that its balance can be checked to rounding. */
+/* Energies of the ledger are written with all 17 digits, so that their balance can be checked up to rounding. */
 static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
 {
     const TalusLedger *e = &info->ledger;
@@ -364,7 +367,7 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         info->build_seconds, info->solve_seconds, info->integrate_seconds);
 }
 
-/* Quotes a user's name as RFC 4180 requires, with quotes doubled. */
+/* Quotes a user's name as RFC 4180 requires, with quotes doubled; cuts it to fit into `size` bytes. */
 static void quote(const char *name, char *out, size_t size)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays. Bodies and contacts have a block of memory
- * each, because the number of contacts is known only after the forces have been summed. */
+/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays (TalusSnapshot). Bodies share one block of
+ * memory, contacts another, because the number of contacts is known only after the forces have been summed. */
 #include "base/memory.h"
 #include "io/frames/frames.h"
 #include "world/contacts.h"
@@ -50,6 +50,7 @@ static const ArrayInfo arrays[] = {
 
 enum { ARRAYS = sizeof arrays / sizeof *arrays };
 
+/* Returns the bytes of an array, a multiple of ALIGNMENT; 0 if `fields` does not request it. */
 static size_t array_bytes(const ArrayInfo *array, unsigned fields, int count)
 {
     if (array->field && !(array->field & fields))
@@ -57,7 +58,8 @@ static size_t array_bytes(const ArrayInfo *array, unsigned fields, int count)
     return ((size_t)count * array->element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Allocates the arrays of bodies, or those of contacts, for `count` elements. */
+/* Sets the pointers of the arrays of bodies, or those of contacts, to memory for `count` elements, not set; arrays that
+ * snapshot->fields does not request become NULL. */
 static TalusStatus allocate(TalusSnapshot *snapshot, bool contacts, int count)
 {
     void **memory = contacts ? &snapshot->contact_memory : &snapshot->body_memory;
@@ -80,7 +82,7 @@ static TalusStatus allocate(TalusSnapshot *snapshot, bool contacts, int count)
     return TALUS_OK;
 }
 
-/* Sets fields and number of bodies; the snapshot has no contacts then. With velocities come speeds. */
+/* Sets fields and number of bodies; the snapshot has no contacts then. Velocities in `fields` imply speeds. */
 static TalusStatus resize_bodies(TalusSnapshot *snapshot, unsigned fields, int count)
 {
     if (fields & TALUS_SNAPSHOT_VELOCITY)
@@ -141,7 +143,8 @@ static TalusStatus take_contacts(TalusSnapshot *s, const TalusWorld *world, cons
     return TALUS_OK;
 }
 
-/* Fills the snapshot. rows[slot] is the row of the body in that slot of the world; NULL if no field needs it. */
+/* Fills the snapshot. rows[slot] is the index in the arrays of the body in that slot of the world; NULL if no field
+ * needs it. CONTACTS asks for all contacts, CHAINS alone for those with more than the mean normal impulse. */
 static TalusStatus take_rows(TalusSnapshot *s, const TalusWorld *world, const int *rows)
 {
     TalusForceSummary sums;
@@ -173,7 +176,7 @@ TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world
     if (fields & ~(unsigned)TALUS_SNAPSHOT_ALL)
         return talus_reject("snapshot: fields %#x; a world has those of %#x", fields,
                             (unsigned)TALUS_SNAPSHOT_ALL);
-    /* Speeds are computed from velocities; these are hidden afterwards if they were not requested. */
+    /* Speeds are computed from velocities, which are hidden afterwards if they were not requested. */
     bool hide = fields & TALUS_SNAPSHOT_SPEED && !(fields & TALUS_SNAPSHOT_VELOCITY);
     TalusStatus status = take(snapshot, world, hide ? fields | TALUS_SNAPSHOT_VELOCITY : fields);
     if (status != TALUS_OK) {

@@ -1,4 +1,4 @@
-/* io/scene/scene.c - loading and queries of a scene. */
+/* io/scene/scene.c - loading of a scene from a file or a text; its title, times and parameters. */
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
@@ -25,7 +25,7 @@ static TalusStatus read_text(TalusScene *scene, const char *text, size_t length,
     return talus_scene_check(scene);
 }
 
-/* Stores the folder of the scene file, to which paths in the scene are relative. */
+/* Stores `path` up to its last '/', or "": the folder of the scene file, to which paths in the scene are relative. */
 static TalusStatus set_folder(TalusScene *scene, const char *path)
 {
     const char *slash = strrchr(path, '/');

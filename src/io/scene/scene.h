@@ -1,8 +1,8 @@
 /* io/scene/scene.h - scene files: the table that describes the format, and the structs that it is read into.
  *
- * One table (scene_table.c) holds every key with its type, range, default and help. The reader (scene_read.c), --set
- * (scene_set.c), the JSON Schema and the reference in docs/reference/scenes.md (tests/scene_schema.h) all use it; no
- * other code knows a key that the table does not.
+ * One table (scene_table.c; keys of joints: scene_joint.c) holds every key with its type, range, default and help. The
+ * reader (scene_read.c), --set (scene_set.c), the JSON Schema and the reference in docs/reference/scenes.md
+ * (tests/scene_schema.h) all use it; a key that is not in the table is an error.
  *
  *     text -> JSON tree -> overrides on the tree -> structs below -> checks -> world            */
 #ifndef TALUS_IO_SCENE_SCENE_H
@@ -23,7 +23,7 @@ typedef enum SceneKind {
     SCENE_CHOICE, /* int, index into `choices` */
     SCENE_REALS,  /* double[length] */
     SCENE_OBJECT, /* pointer to a struct of `size` bytes that starts with its TalusJson pointer */
-    SCENE_LIST,   /* SceneList of items */
+    SCENE_LIST,   /* SceneList of items of type `item` */
     SCENE_MAP,    /* SceneList of objects under names of the user's choice */
     SCENE_PARAMS  /* SceneList of double under names of the user's choice */
 } SceneKind;
@@ -34,12 +34,12 @@ typedef struct SceneField {
     const char *key;
     const SceneType *type;
     size_t offset;      /* of the member in the struct of the object, bytes */
-    const char *preset; /* default as JSON; NULL: none, the member keeps the value of init */
+    const char *preset; /* default as JSON; NULL: the member stays as SceneType.init left it */
     bool required;
-    unsigned only;     /* choices of the object's selector that allow the key, as bits; 0: all */
-    unsigned needed;   /* choices of the object's selector that require the key, as bits */
-    const char *group; /* exactly one key of a group is given; at most one if it begins with '?' */
-    const char *needs; /* another key that this one requires */
+    unsigned only;     /* bits 1 << i: choices i of the selector that allow the key; 0: always */
+    unsigned needed;   /* bits 1 << i: choices i of the selector that require the key */
+    const char *group; /* of keys in one group exactly one is given; at most one if named "?..." */
+    const char *needs; /* another key that must be given along with this one */
     const char *help;
 } SceneField;
 
@@ -50,7 +50,7 @@ struct SceneType {
     bool above;                 /* a number must exceed min; false: min is allowed */
     bool whole;                 /* REALS: integers only */
     bool narrow;                /* INT: stored as int */
-    bool or_one;                /* REALS: one number for all; LIST: one item without brackets */
+    bool or_one;                /* REALS: one number for all; LIST of arrays: one item [..] alone */
     int length;                 /* REALS: how many numbers */
     int min_count, max_count;   /* LIST: number of items; max_count 0: any */
     const char *const *choices; /* NULL-terminated */
@@ -58,18 +58,19 @@ struct SceneType {
     const SceneField *fields;   /* OBJECT: its keys */
     int field_count;
     size_t size;
-    void (*init)(void *structure); /* OBJECT: sets defaults; NULL: zeros */
+    void (*init)(void *structure); /* OBJECT: sets defaults in the zeroed struct; NULL: none */
     const char *selector;          /* OBJECT: the CHOICE key that `only` and `needed` refer to */
-    const char *shorthand;         /* OBJECT: a value V without braces means {"shorthand": V} */
-    const char *word;              /* OBJECT: flag key; the string "word" means {"word": true} */
+    const char *shorthand;         /* OBJECT: a key K; a value V without braces means {K: V} */
+    const char *word;              /* OBJECT: a FLAG key K; the string K means {K: true} */
 };
 
-/* A bound of at least this size is named only in a message about a number that breaks it. */
+/* talus_scene_describe_type leaves out a max of at least this, and a min of at most minus this: such a bound is named
+ * only in the message about a number that breaks it. */
 #define TALUS_SCENE_LARGEST 2147483647.0
 
 extern const SceneType talus_scene_type; /* type of a whole scene */
 
-/* Returns the key of that name in an object type, or NULL. */
+/* Returns the field of an object type that has this key, or NULL. */
 const SceneField *talus_scene_field(const SceneType *object, const char *key);
 /* Writes "; did you mean 'radius'?" for an unknown key, or "" if no key is similar. Returns `text`. */
 const char *talus_scene_suggest(const SceneType *object, const char *key, char *text, size_t size);
@@ -83,9 +84,10 @@ void talus_scene_describe_type(const SceneType *type, char *text, size_t size);
 
 /* ---- content of a scene ---- */
 
-/* The table reads each object of the file into one of these structs. Members are named as their keys and have SI units
- * (docs/reference/scenes.md); `json` is the object in the file, for the location of errors. A pointer is NULL, and a
- * list empty, if the key is not given. */
+/* The reader stores each object of the file in one of these structs. Members have the names and units of their keys
+ * (docs/reference/scenes.md); `json` is the object, or the value that stands for it, to locate errors and to tell
+ * which keys were given. If a key is not given and has no default, its member is 0, NULL or an empty list; in `def` it
+ * is the library's default. */
 
 typedef struct SceneList {
     void *items;
@@ -115,7 +117,7 @@ typedef struct ScenePair {
 
 typedef struct SceneShape {
     const TalusJson *json;
-    const char *name; /* reference to a named shape, then all else is zero; NULL: defined here */
+    const char *name; /* of a shape in `shapes`; the rest is 0 then. NULL: defined here */
     int kind;
     double half[3], radius, half_height;
     SceneList profile; /* double[2] */
@@ -123,7 +125,7 @@ typedef struct SceneShape {
     SceneList parts;   /* ScenePart */
     SceneList heights; /* rows: SceneList of double */
     const char *file;
-    double scale, spacing, spread; /* 0: default */
+    double scale, spacing, spread; /* 0 if not given; scene_shape.c has the defaults */
     int64_t corners, forms, seed;
 } SceneShape;
 
@@ -132,12 +134,12 @@ enum { SCENE_ROCK = TALUS_SHAPE_KINDS };
 
 typedef struct SceneSize {
     const TalusJson *json;
-    double mean, spread, min, max; /* either mean and spread, or min and max */
+    double mean, spread, min, max; /* either mean and spread, or min and max; the others are 0 */
 } SceneSize;
 
 typedef struct SceneOrientation {
     const TalusJson *json;
-    double quaternion[4], axis[3], degrees; /* either quaternion, or axis and degrees */
+    double quaternion[4], axis[3], degrees; /* quaternion, or axis and degrees; the others are 0 */
     bool random;
 } SceneOrientation;
 
@@ -177,7 +179,7 @@ typedef struct SceneSleep {
     int64_t steps;
 } SceneSleep;
 
-/* Two groups whose bodies do not collide. */
+/* Two groups, or one named twice: bodies of the first do not collide with those of the second. */
 typedef struct SceneApart {
     const TalusJson *json;
     SceneList between; /* const char * */
@@ -258,10 +260,11 @@ TalusStatus talus_scene_set(TalusArena *arena, TalusJson *root, const char *over
 /* Reads the tree into the scene and checks types, ranges, unknown keys and expressions against the table. */
 TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root);
 
-/* Checks what the table cannot express: that names exist and sizes are consistent. */
+/* Checks what the table cannot express, such as that names exist, bounds are in order and shapes can collide. */
 TalusStatus talus_scene_check(const TalusScene *scene);
 
-/* Sets *index to the material of that name; -1, the world's default, if the scene has none. `json` locates errors. */
+/* Sets *index to the position in `materials` of the material `name`; fails at `json` if there is none. If name is NULL:
+ * 0, the first material, or -1, the world's default, if the scene has no materials. */
 TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json, const char *name,
                                  int *index);
 /* Make the friction model of the scene, and that of one pair, which takes from the scene what it does not give. Both
@@ -269,57 +272,58 @@ TalusStatus talus_scene_material(const TalusScene *scene, const TalusJson *json,
 TalusStatus talus_scene_model(const TalusScene *scene, TalusFrictionModel *model);
 TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pair,
                                    TalusFrictionModel *model);
-/* Sets *group to the number of a collision group: 0 if name is NULL, else from 1 in the order of the scene. Fails on a
- * name that no entry has and on too many groups. */
+/* Sets *group to the number of a collision group: 0 if name is NULL, else from 1 in the order of first use in `bodies`,
+ * then `emitters`. Fails on a name that no entry has, and if the number would be TALUS_GROUPS or more. */
 TalusStatus talus_scene_group(const TalusScene *scene, const TalusJson *json, const char *name,
                               int *group);
 /* Returns the index of the first entry of `bodies` with this name, or -1. */
 int talus_scene_entry(const TalusScene *scene, const char *name);
-/* Finds the definition of a shape, which is given inline or by name. */
+/* Sets *shape to the shape in `shapes` that `given` names or, if it names none, to `given` itself. */
 TalusStatus talus_scene_shape(const TalusScene *scene, const SceneShape *given,
                               const SceneShape **shape);
-/* Return the number of shapes that an entry of `bodies` draws from, and the definition of the k-th. */
+/* talus_scene_shape_count returns how many shapes the bodies of an entry choose from at random, 1 without the key
+ * `shapes`; talus_scene_body_shape sets *shape to the k-th of them. */
 int talus_scene_shape_count(const SceneBody *body);
 TalusStatus talus_scene_body_shape(const TalusScene *scene, const SceneBody *body, int k,
                                    const SceneShape **shape);
 /* True for shapes that only fixed bodies can have. */
 bool talus_scene_is_wall(const SceneShape *shape);
-/* Sets *path to the path of a file named in the scene: relative to the folder of the scene, or to the current folder if
- * it was given by --set. Free with talus_release. */
+/* Sets *path to the path of a file named in the scene. A relative one starts from the folder of the scene, or from the
+ * current folder if `json`, its value, was given by --set. Free with talus_release. */
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path);
-/* Returns v, scaled by a power of 2 if its squared length would overflow or underflow. */
+/* Returns v, scaled by a power of 2 if its squared length might overflow or underflow. */
 TalusVec3 talus_scene_direction(TalusVec3 v);
 /* Returns the rotation of an orientation that is not random. */
 TalusQuat talus_scene_rotation(const SceneOrientation *orientation);
-/* Sets the range of radii: of `size`; if that is NULL, of the shape (NULL: 0). */
+/* Sets the range of radii to that of `size`; if size is NULL, both ends to the shape's radius, or 0 without shape. */
 void talus_scene_size_range(const SceneSize *size, const SceneShape *shape, double *min,
                             double *max);
 
-/* Adds a shape to the world; *first is its index. A rock has several random forms, added with consecutive indices;
- * talus_scene_form_count is their number, 1 for other shapes. `radius` is for spheres. */
+/* Adds a shape to the world; *first is its index. A rock has one or more random forms, added with consecutive indices;
+ * talus_scene_form_count is their number, 1 for other shapes. `radius` is that of a sphere; other shapes ignore it. */
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
                                   TalusWorld *world, int *first);
 int talus_scene_form_count(const SceneShape *shape);
 
-/* Extents of the bodies of one entry, for placing them. */
+/* Extents of the forms (shapes in the world) that bodies of one entry may have, for placing them. */
 typedef struct SceneForms {
     int count;
     double *bound;  /* [count]: bounding radius of each form about its centre of mass; 0: wall */
-    TalusVec3 half; /* half extents of the largest body in its orientation */
-    double across;  /* largest half width seen from above, for any rotation about z */
+    TalusVec3 half; /* largest reach of a form from its centre of mass along each axis, unrotated */
+    double across;  /* the same seen from above, for any rotation about z */
 } SceneForms;
 
 /* Positions and sizes of the bodies of one entry. */
 typedef struct ScenePlacement {
     int count;
-    TalusVec3 *position;
-    double *radius; /* NULL for shapes other than spheres */
-    int *form;      /* [count]: form of each body; NULL if there is only one */
+    TalusVec3 *position; /* of the centre of mass; by `at` and `file` of the origin, except rocks */
+    double *radius;      /* [count]; NULL unless the entry has one shape, a sphere */
+    int *form; /* [count]: index in SceneForms of each body's form; NULL if there is only one */
 } ScenePlacement;
 
-/* Writes positions and sizes of the bodies of an entry into `out`. `forms` has the extents of bodies other than
- * spheres; NULL for spheres, whose radii come from the body or the shape. */
+/* Writes positions and sizes of the bodies of an entry into `out`; on failure `out` is empty. `shape` is the entry's
+ * first shape. If it is a sphere, forms may be NULL: radii come from the body, the shape or the file. */
 TalusStatus talus_scene_place(const TalusScene *scene, const SceneBody *body,
                               const SceneShape *shape, const SceneForms *forms,
                               ScenePlacement *out);

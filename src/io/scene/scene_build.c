@@ -13,9 +13,9 @@
 typedef struct Builder {
     const TalusScene *scene;
     TalusWorld *world;
-    int *material, *shape; /* index in the world of each; of shapes plus 1, 0 if not added yet */
-    TalusBodyId *id;       /* [entries]: the body of an entry that has one */
-    int *count;            /* [entries]: number of bodies */
+    int *material, *shape; /* [materials], [shapes]: index in the world; shapes: plus 1, 0: none */
+    TalusBodyId *id;       /* [entries]: the body of an entry that has just one from the start */
+    int *count;            /* [entries]: number of bodies, delayed ones included */
     int *slot, *pending;   /* [entries + 1]: first slot and first delayed batch of an entry */
 } Builder;
 
@@ -32,8 +32,8 @@ static TalusPeriod period_of(const ScenePeriod *p)
     return period;
 }
 
-/* Adds a location in the scene to the error of making a world, unless an option of the caller caused it (backend,
- * threads or solver in `choice`). */
+/* Adds to the error `status` of making a world its location in the scene: the key that the error's domain points to or,
+ * if the file lacks it, the solver's object. Adds none if the backend, threads or solver of `choice` caused the it. */
 static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *choice,
                                 TalusStatus status)
 {
@@ -55,7 +55,7 @@ static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *cho
         chosen = c->solver != NULL;
         value = talus_json_get(s->solver->json, "name");
         break;
-    default: /* a number, or a feature that the backend lacks */
+    default: /* a number out of range, or a feature that the backend lacks (UNSUPPORTED) */
         chosen = c->backend && status == TALUS_ERR_UNSUPPORTED;
     }
     return chosen ? status : talus_json_error_at(value ? value : s->solver->json, status);
@@ -107,7 +107,8 @@ static TalusStatus find_material(const Builder *b, const TalusJson *json, const 
     return TALUS_OK;
 }
 
-/* Makes the definition of a pair; what the pair leaves out comes from its materials and the scene. */
+/* Makes the definition of a pair. A number that the pair leaves out comes from its materials. The pair has a friction
+ * model of its own if it gives law or section; the other of the two comes from the scene. */
 static TalusStatus pair_def(const TalusScene *scene, const ScenePair *pair, TalusPairDef *def)
 {
     *def = pair->def;
@@ -136,7 +137,7 @@ static TalusStatus add_pairs(Builder *b)
 /* The forms (shapes in the world) that bodies of one entry may have, with their extents. */
 typedef struct Forms {
     int *shape;        /* [extents.count]: index in the world */
-    TalusVec3 *centre; /* [extents.count]: centre of mass relative to the position in the scene */
+    TalusVec3 *centre; /* [extents.count]: centre of mass relative to ScenePlacement.position */
     SceneForms extents;
 } Forms;
 
@@ -163,8 +164,8 @@ static TalusStatus add_shape(Builder *b, const SceneBody *body, const SceneShape
     return TALUS_OK;
 }
 
-/* Sets the radii about the centre of mass that the body stays within: seen from above for any rotation about z
- * (across), and for any rotation (bound). */
+/* Sets two radii about the centre of mass within which a body stays: *across seen from above, for any rotation about z,
+ * and *bound for any rotation. `half`: its largest distances along the axes from the centre of mass. */
 static void measure_form(const TalusShape *shape, TalusVec3 half, double *across, double *bound)
 {
     TalusShapeKind kind = shape->def.kind;
@@ -176,6 +177,7 @@ static void measure_form(const TalusShape *shape, TalusVec3 half, double *across
         *bound = sqrt(*across * *across + half.z * half.z);
 }
 
+/* Appends shape `index` of the world to the forms. by_origin: positions are of the shape's origin. */
 static void add_form(Builder *b, Forms *f, int index, bool by_origin)
 {
     const TalusShape *shape = &b->world->shape[index];
@@ -223,7 +225,8 @@ static bool is_turned(const SceneBody *body)
     return body->orientation || talus_json_get(body->json, "normal");
 }
 
-/* Returns a rotation, uniform over all, by rejection from the four-dimensional cube. */
+/* Returns a random rotation, uniform over all rotations: points of the four-dimensional cube are drawn until one lies
+ * in the unit ball, and normalised. */
 static TalusQuat random_turn(TalusRng *rng)
 {
     for (;;) {
@@ -238,7 +241,7 @@ static TalusQuat random_turn(TalusRng *rng)
     }
 }
 
-/* Sets *out to `count` copies of one vector; NULL if it is zero, the world's default. */
+/* Sets *out to `count` copies of one vector; leaves *out NULL, the world's default, if the vector is zero. */
 static TalusStatus repeat_vector(const double *value, int count, TalusVec3 **out)
 {
     if (value[0] == 0.0 && value[1] == 0.0 && value[2] == 0.0)
@@ -273,6 +276,8 @@ static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const Talus
     return TALUS_OK;
 }
 
+/* Adds a batch of an entry, as a delayed one if the entry has a `time`; else drives it and notes the id of a single
+ * body. */
 static TalusStatus add_batch(Builder *b, const SceneBody *body, const TalusBodyBatch *batch,
                              int entry)
 {
@@ -305,7 +310,7 @@ static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const Sce
     return find_material(b, body->json, body->material, &batch->material);
 }
 
-/* States of the bodies of one entry. */
+/* States of the bodies of one entry; velocity, spin or orientation is NULL if all have the default. */
 typedef struct Group {
     ScenePlacement places;
     TalusVec3 *velocity, *spin;
@@ -318,12 +323,13 @@ static void group_clear(Group *g)
     talus_scene_placement_clear(&g->places);
 }
 
-/* Moves positions given by hand, which are of the shape's origin, to the centre of mass, as the world needs. */
+/* Adds f->centre, rotated with the body, to the positions: those of a shape's origin become those of the centre of
+ * mass, as the world needs. Generated positions, where f->centre is 0, stay. */
 static void move_to_centres(const Forms *f, Group *g)
 {
     for (int i = 0; i < g->places.count; i++) {
         TalusVec3 centre = f->centre[g->places.form ? g->places.form[i] : 0];
-        if (talus_norm(centre) == 0.0) /* keeps the sign of a zero */
+        if (talus_norm(centre) == 0.0) /* adding 0 would turn -0.0 into 0.0 */
             continue;
         if (g->orientation)
             centre = talus_rotate(g->orientation[i], centre);
@@ -331,7 +337,7 @@ static void move_to_centres(const Forms *f, Group *g)
     }
 }
 
-/* Adds the bodies of one form: those with the indices only[count]; only NULL: all. */
+/* Adds the bodies only[0] to only[count - 1] of the group, which have one form; only NULL: all bodies. */
 static TalusStatus add_form_bodies(Builder *b, const SceneBody *body, TalusBodyBatch *batch,
                                    Group *g, const int *only, int count, int entry)
 {

@@ -1,4 +1,4 @@
-/* io/scene/scene_check.c - checks of a scene that the table of keys cannot express. */
+/* io/scene/scene_check.c - checks of a scene that the table of keys cannot express; friction models and groups. */
 #include "io/scene/scene.h"
 #include "io/scene/scene_joint.h"
 
@@ -54,7 +54,7 @@ static TalusStatus check_profile(const SceneShape *shape)
     return TALUS_OK;
 }
 
-/* Fails if a quaternion or axis is zero. */
+/* Fails if the quaternion or axis that is given is zero, or `random` is false; o NULL: no orientation is given. */
 static TalusStatus check_orientation(const SceneOrientation *o)
 {
     if (o && !o->random && is_zero(o->quaternion, 4) && is_zero(o->axis, 3))
@@ -134,7 +134,7 @@ TalusStatus talus_scene_pair_model(const TalusScene *scene, const ScenePair *pai
     return read_section(pair->json, pair->section, model);
 }
 
-/* Fails if a pair has two entries, in either order of names. */
+/* Fails if an entry of `friction` before pairs[last] names the same two materials, in either order. */
 static TalusStatus check_pair_once(const ScenePair *pairs, int last)
 {
     const char *const *names = (const char *const *)pairs[last].between.items;
@@ -168,6 +168,7 @@ static TalusStatus check_pairs(const TalusScene *scene)
 
 /* ---- bodies ---- */
 
+/* Fails if a wall is declared not fixed, or if a fixed or driven entry has a key that only moving bodies have. */
 static TalusStatus check_fixed(const SceneBody *body, const SceneShape *shape)
 {
     static const char *const moving[] = {"density", "mass", "velocity", "spin", "force", "torque"};
@@ -184,7 +185,7 @@ static TalusStatus check_fixed(const SceneBody *body, const SceneShape *shape)
     return TALUS_OK;
 }
 
-/* Fails unless a driven entry exists from the start and is fixed. */
+/* Fails if a driven entry arrives after the start, is declared not fixed, or stops before it starts. */
 static TalusStatus check_drive(const SceneBody *body)
 {
     const TalusJson *fixed = talus_json_get(body->json, "fixed");
@@ -252,7 +253,8 @@ static TalusStatus check_name(const TalusScene *scene, int index)
     return TALUS_OK;
 }
 
-/* Fails if an entry with several shapes includes a wall, or a sphere without radius. */
+/* Checks a shape defined in the entry itself. Fails if one of several named shapes is a wall, or a sphere that has no
+ * radius or whose entry gives one too. */
 static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *body)
 {
     const TalusJson *json = talus_json_get(body->json, "shapes");
@@ -426,7 +428,8 @@ static const SceneShape *other_than_sphere(const TalusScene *scene, const SceneB
     return NULL;
 }
 
-/* Fails if entry `other` may meet the revolve `wall`, where a body other than a sphere would stop the run. */
+/* Fails if bodies of entry `other` move, may meet the revolve of entry `wall` and include a shape other than a sphere:
+ * there are no contacts of such a pair, and a run that meets one stops. */
 static TalusStatus check_meeting(const TalusScene *scene, int wall, int other)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items, *body = &bodies[other];

@@ -1,4 +1,4 @@
-/* io/scene/scene_joint.h - joints in scenes. */
+/* io/scene/scene_joint.h - joints in scenes: the structs they are read into, their keys, checks and construction. */
 #ifndef TALUS_IO_SCENE_SCENE_JOINT_H
 #define TALUS_IO_SCENE_SCENE_JOINT_H
 
@@ -23,11 +23,12 @@ typedef struct SceneJoint {
 /* The type of the scene's key `joints`. */
 extern const SceneType talus_scene_joints;
 
-/* Checks that the bodies of all joints exist from the start. */
+/* Fails if a joint names a body that no entry has, or one that arrives after the start. */
 TalusStatus talus_scene_check_joints(const TalusScene *scene);
 /* Returns the index in `bodies` of the entry that the k-th body name of a joint refers to. */
 int talus_scene_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
-/* Adds the joints to the world. count[i] is the number of bodies of entry i of `bodies`, id[i] the body if it is 1. */
+/* Adds the joints to the world. count[i] is the number of bodies of entry i of `bodies`, id[i] its body if that is 1;
+ * fails if a joint names an entry with another number. */
 TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
                                    const TalusBodyId *id, const int *count);
 

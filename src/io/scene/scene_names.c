@@ -1,4 +1,5 @@
-/* io/scene/scene_names.c - meaning of values in a scene: names of materials, shapes and files, directions, sizes. */
+/* io/scene/scene_names.c - what values of a scene refer to: materials, shapes, entries and files by name, directions,
+ * rotations and ranges of radii. */
 #include "io/scene/scene.h"
 
 #include "base/param.h"
@@ -9,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Sets *index to the position of `name` among the keys of the scene's object `map`; fails at `json` if missing. */
+/* Sets *index to the position of `name` among the keys of the scene's object `map`. Fails at `json` if there is none;
+ * `what` ("shape") says in the message what was looked for. */
 static TalusStatus find_name(const TalusJson *scene, const char *map, const char *what,
                              const TalusJson *json, const char *name, int *index)
 {
@@ -89,13 +91,14 @@ bool talus_scene_is_wall(const SceneShape *shape)
 TalusStatus talus_scene_path(const TalusScene *scene, const TalusJson *json, const char *file,
                              char **path)
 {
-    /* Paths typed after --set are relative to the current folder. */
+    /* A value given by --set has line 0: its path is relative to the current folder. */
     const char *folder = json->line == 0 || file[0] == '/' ? "" : scene->folder;
     return talus_path(path, "%s%s", folder, file);
 }
 
-/* Returns a factor s by which v must be multiplied twice: the squared length of s (s v) neither overflows nor
- * underflows. s is a power of 2, so that nothing is rounded, and 1 unless v is extreme. */
+/* Returns a factor s by which v[n] must be multiplied twice: the squared length of s (s v) neither overflows nor
+ * underflows. s is a power of 2, so that s (s v) has the direction of v, and 1 if the largest component is between
+ * 1e-140 and 1e140. */
 static double safe_scale(const double *v, int n)
 {
     double largest = 0.0;
@@ -108,7 +111,7 @@ static double safe_scale(const double *v, int n)
 
 TalusVec3 talus_scene_direction(TalusVec3 v)
 {
-    double s = safe_scale((const double[]){v.x, v.y, v.z}, 3); /* s s may overflow (2^1074) */
+    double s = safe_scale((const double[]){v.x, v.y, v.z}, 3); /* s s may overflow: 2^1072 */
     return talus_scale(s, talus_scale(s, v));
 }
 

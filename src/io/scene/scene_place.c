@@ -19,17 +19,17 @@ typedef struct Placing {
     const TalusScene *scene;
     const SceneBody *body;
     bool spheres;
-    double min, max;         /* radii of spheres */
-    const SceneForms *forms; /* extents of other shapes */
-    TalusVec3 half;          /* half extents of the largest body */
-    double across;           /* largest half width seen from above; both as set_extents says */
+    double min, max;         /* range of radii if `spheres`, else 0 */
+    const SceneForms *forms; /* may be NULL if `spheres` */
+    TalusVec3 half;          /* half extents of the largest body; as set_extents says */
+    double across;           /* largest half width seen from above; the same */
     ScenePlacement *out;
 } Placing;
 
 /* ---- sizes ---- */
 
-/* Sets `half` and `across`: of the largest bounding ball for spheres and for bodies that the entry rotates, else those
- * of p->forms. */
+/* Sets `half` and `across` to the radius of the largest bounding ball if bodies are spheres or the entry rotates them,
+ * else to those of p->forms. */
 static void set_extents(Placing *p)
 {
     bool turned = p->body->orientation || talus_json_get(p->body->json, "normal");
@@ -67,8 +67,8 @@ static TalusStatus reserve(const Placing *p, int64_t count)
     return TALUS_OK;
 }
 
-/* Allocates the arrays of `count` bodies and draws their radii or forms. These have random streams of their own, so
- * that jitter does not change them. */
+/* Allocates the arrays of `count` bodies and draws their radii or forms, from random streams other than that of
+ * positions: radii and forms stay the same whatever the jitter. */
 static TalusStatus start_placing(const Placing *p, int64_t count)
 {
     TALUS_TRY(reserve(p, count));
@@ -98,7 +98,8 @@ static TalusStatus place_points(const Placing *p)
     return TALUS_OK;
 }
 
-/* Returns how many cells fit into a length, at most INT_MAX; one that is too long by rounding alone fits. */
+/* Returns how many cells of width `spacing` fit into a length, at most INT_MAX; a length that is too short by no more
+ * than the share SLACK counts as long enough. */
 static double whole_cells(double length, double spacing)
 {
     double n = floor(length / spacing * (1.0 + SLACK));
@@ -137,7 +138,8 @@ static TalusStatus place_lattice(const Placing *p)
     return TALUS_OK;
 }
 
-/* Places bodies in layers. Without the key `rise`, layers are at least as far apart as bodies within a layer. */
+/* Places bodies in layers. Without the key `rise`, layers are apart by the larger of 1.1 times the largest body's
+ * height and the spacing within a layer. */
 static TalusStatus place_layers(const Placing *p)
 {
     const SceneLayers *l = p->body->layers;
@@ -180,7 +182,8 @@ static int larger_bound_first(const void *a, const void *b)
     return (x->form > y->form) - (x->form < y->form);
 }
 
-/* Sets the bounding radii of bodies other than spheres, largest first, and sorts their forms in the same order. */
+/* Sets radius[] to the bounding radii of the bodies (other than spheres), largest first, and sorts their forms in the
+ * same order. */
 static TalusStatus ball_radii(const Placing *p, double *radius)
 {
     ScenePlacement *out = p->out;
@@ -200,8 +203,8 @@ static TalusStatus ball_radii(const Placing *p, double *radius)
     return TALUS_OK;
 }
 
-/* Fills the region with the bounding balls of the bodies, largest first, so that any orientation is free of overlap.
- * *placed is the number that found a place. */
+/* Fills the region with the bounding balls of the bodies, largest first, so that bodies do not overlap in any
+ * orientation. Sorts radii or forms alike. Sets *placed to the number of bodies that found a place. */
 static TalusStatus fill_with_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
 {
     ScenePlacement *out = p->out;
@@ -240,7 +243,8 @@ static TalusStatus place_fill(const Placing *p)
 
 /* ---- files ---- */
 
-/* Reads the next line with numbers: x y z, or x y z radius in all lines. */
+/* Reads the next line: x y z, or x y z radius, the same in all lines. *columns is the number of columns, 0 before the
+ * first line. in->count is 0 at the end of the text. */
 static TalusStatus next_point(TalusNumberLines *in, size_t *columns)
 {
     TALUS_TRY(talus_number_lines_next(in));
@@ -274,6 +278,7 @@ static TalusStatus store_points(const Placing *p, TalusNumberLines *in)
     return TALUS_OK;
 }
 
+/* Counts the lines of the text, then reads the first `count` of them, all if the entry gives no count. */
 static TalusStatus read_points(const Placing *p, TalusNumberLines *in)
 {
     const TalusJson *json = talus_json_get(p->body->json, "file");
@@ -296,7 +301,7 @@ static TalusStatus read_points(const Placing *p, TalusNumberLines *in)
     return store_points(p, in);
 }
 
-/* A first line that starts with a letter is a header. */
+/* Skips the first line if it starts with a letter: it is a header. */
 static void skip_header(TalusNumberLines *in)
 {
     if (in->at == in->end || (*in->at | 32) < 'a' || (*in->at | 32) > 'z')

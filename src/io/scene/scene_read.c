@@ -1,4 +1,4 @@
-/* io/scene/scene_read.c - reading of the JSON tree into structs, by the table. */
+/* io/scene/scene_read.c - reading of the JSON tree into the structs of scene.h, as the table of keys says. */
 #include "io/scene/scene.h"
 
 #include <math.h>
@@ -28,7 +28,8 @@ static TalusStatus fail_type(const SceneType *type, const TalusJson *json)
                            talus_json_kind_name(json->kind));
 }
 
-/* Sets *value to a JSON number or the value of an expression. `type` is for the message about other values. */
+/* Sets *value to a JSON number, or to the value of an expression, a string "=..." (io/text/expr.h). Fails on other
+ * values with a message that says what `type` accepts. */
 static TalusStatus number_of(const SceneReader *r, const SceneType *type, const TalusJson *json,
                              double *value)
 {
@@ -40,7 +41,7 @@ static TalusStatus number_of(const SceneReader *r, const SceneType *type, const 
         return fail_type(type, json);
     TalusExprError error;
     if (!talus_expr_eval(json->text + 1, r->scope, value, &error))
-        return talus_json_fail(json, 2 + error.offset, "%s", error.message); /* after "= */
+        return talus_json_fail(json, 2 + error.offset, "%s", error.message); /* 2: " and = */
     return TALUS_OK;
 }
 
@@ -71,7 +72,7 @@ static TalusStatus read_number(const SceneReader *r, const SceneType *type, cons
     bool whole = type->kind == SCENE_INT || type->whole;
     if (in_range(type, *value) && (!whole || *value == floor(*value)))
         return TALUS_OK;
-    SceneType one = *type; /* of an array element: the message must describe a number */
+    SceneType one = *type; /* if `type` is REALS, the message still describes one number */
     one.kind = whole ? SCENE_INT : SCENE_REAL;
     char expected[160], far[48];
     talus_scene_describe_type(&one, expected, sizeof expected);
@@ -190,7 +191,7 @@ static TalusStatus read_map(SceneReader *r, const SceneType *type, const TalusJs
                                            : fail_type(type, json);
 }
 
-/* Evaluates the parameters in order and adds each to the scope, so that the next can use it. */
+/* Evaluates the parameters in order and adds each to the scope, so that later expressions can use it. */
 static TalusStatus read_params(SceneReader *r, const SceneType *type, const TalusJson *json,
                                SceneList *list)
 {
@@ -214,7 +215,7 @@ static TalusStatus read_params(SceneReader *r, const SceneType *type, const Talu
 /* ---- objects ---- */
 
 /* The selector of an object is the key, such as "type", that decides which other keys are allowed. Sets *bit to 1 << i
- * if it has choice i, to 0 if it is not given. */
+ * if its value is choice i, to 0 if the object does not give it or its type has none. */
 static TalusStatus selected(const SceneType *type, const TalusJson *json, unsigned *bit)
 {
     const TalusJson *selector = type->selector ? talus_json_get(json, type->selector) : NULL;
@@ -227,7 +228,8 @@ static TalusStatus selected(const SceneType *type, const TalusJson *json, unsign
     return TALUS_OK;
 }
 
-/* Fails if the key is unknown, if the selector's choice `bit` excludes it, or if a key that it needs is missing. */
+/* Fails if the key of `member` is unknown, if the selector's choice (`bit`, see above) excludes it, or if a key that it
+ * needs is missing. */
 static TalusStatus check_key(const SceneType *type, const TalusJson *member, unsigned bit)
 {
     const SceneField *field = talus_scene_field(type, member->key);
@@ -247,7 +249,7 @@ static TalusStatus check_key(const SceneType *type, const TalusJson *member, uns
     return TALUS_OK;
 }
 
-/* Writes the keys of a group: "at, lattice or fill". */
+/* Writes the keys of a group: "'at', 'lattice' or 'fill'". */
 static void group_words(const SceneType *type, const char *group, char *text, size_t size)
 {
     size_t used = 0;
@@ -267,7 +269,7 @@ static void group_words(const SceneType *type, const char *group, char *text, si
     }
 }
 
-/* Checks a group of keys that exclude each other: one must be given, or at most one if its name begins with '?'. */
+/* Fails if the object gives two keys of a group, or none of it and the group's name does not begin with '?'. */
 static TalusStatus check_group(const SceneType *type, const TalusJson *json, const char *group)
 {
     const TalusJson *given = NULL;
@@ -306,7 +308,7 @@ static TalusStatus check_keys(const SceneType *type, const TalusJson *json)
     return TALUS_OK;
 }
 
-/* Makes a JSON node of the default value of a key, located at its object, so that messages have a path. */
+/* Makes a JSON node of the default of a key, as a member of `owner` with its line, so that messages have a location. */
 static TalusStatus preset_value(SceneReader *r, const SceneField *field, const TalusJson *owner,
                                 TalusJson **out)
 {
@@ -319,8 +321,8 @@ static TalusStatus preset_value(SceneReader *r, const SceneField *field, const T
     return TALUS_OK;
 }
 
-/* Reads the value of one key, or its default, into the struct. `json` is the object, or a bare value that stands for
- * the key `shorthand`. */
+/* Reads the value of one key, or its default, into the struct; without both the member stays. `json` is the object, or
+ * a bare value that stands for the key `shorthand`. */
 static TalusStatus read_field(SceneReader *r, const SceneField *field, const char *shorthand,
                               const TalusJson *json, void *structure)
 {
@@ -334,7 +336,8 @@ static TalusStatus read_field(SceneReader *r, const SceneField *field, const cha
     return value ? read_value(r, field->type, value, (char *)structure + field->offset) : TALUS_OK;
 }
 
-/* True if a bare value of this JSON kind can be read as `type`, so that it may stand for the object. */
+/* True if a bare value of this JSON kind may be read as `type`, that of the shorthand key. A string may be an
+ * expression where a number is expected. */
 static bool fits(const SceneType *type, TalusJsonKind kind)
 {
     return (type->kind == SCENE_REALS && kind == TALUS_JSON_ARRAY) ||
@@ -343,7 +346,7 @@ static bool fits(const SceneType *type, TalusJsonKind kind)
 }
 
 /* Reads an object, or a bare value or word that stands for one (SceneType.shorthand, SceneType.word), into the struct.
- * The first member of the struct points to `json`. */
+ * Sets the struct's first member, its TalusJson pointer, to `json`. */
 static TalusStatus read_object(SceneReader *r, const SceneType *type, const TalusJson *json,
                                void *structure)
 {

@@ -1,8 +1,8 @@
 /* io/scene/scene_set.c - applies "--set name=value" to the JSON tree before it is read.
  *
  * A target is the name of a parameter, or a path of keys and indices from the root. The path is followed in the tree
- * and the table together: a key that the file omits but the table has is inserted, with its default if the path
- * continues into it. A named entry of a list can be given by its name: bodies[grains].file. */
+ * and the table together: a key that the file omits but the table has is inserted, with its default where the path
+ * goes on. A list entry can be given by its key `name` instead of its index: bodies[grains].file. */
 #include "io/scene/scene.h"
 
 #include "base/param.h"
@@ -14,7 +14,7 @@
 typedef struct Walk {
     TalusArena *arena;
     const char *source;    /* "--set target=value" */
-    const SceneType *type; /* type of the node; NULL for an element of an array of numbers */
+    const SceneType *type; /* type of the node; NULL for a number in an array of numbers */
     TalusJson *node;       /* node reached so far */
 } Walk;
 
@@ -27,7 +27,8 @@ static TalusLocation at(const Walk *w)
     return talus_locate(TALUS_DOMAIN_OVERRIDE, w->source, 0, NULL);
 }
 
-/* Fails with "WHAT 'WORD'" (what: "no parameter") and the nearest of `names`, or all if they are few. */
+/* Fails with "WHAT 'WORD'" (what: "no parameter or key") and the name most like it; if none is similar, with all
+ * `names`, provided they are at most FEW_NAMES. */
 static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
                              const char *const *names, int count)
 {
@@ -42,6 +43,7 @@ static TalusStatus fail_name(const Walk *w, const char *what, const char *word,
                          talus_json_printable(word, shown), known);
 }
 
+/* Appends the keys of a node's children (node may be NULL) to names[count]; returns the new count. */
 static int child_names(const TalusJson *node, const char **names, int count)
 {
     for (const TalusJson *c = node ? node->first : NULL; c && count < MAX_NAMES; c = c->next)
@@ -49,7 +51,8 @@ static int child_names(const TalusJson *node, const char **names, int count)
     return count;
 }
 
-/* Fails for an unknown first word of a target. Suggests names of parameters, keys, and keys one level down. */
+/* Fails for an unknown first word of a target. Suggests OBJECT.WORD if an object of the scene has such a key, else the
+ * most similar parameter or key. */
 static TalusStatus fail_top(const Walk *w, const char *word)
 {
     const char *names[MAX_NAMES];
@@ -110,7 +113,7 @@ static TalusStatus parse(const Walk *w, const char *text, TalusJson **out)
                                false, out);
 }
 
-/* Removes keys of the same group from the object, since only one of a group may be given. */
+/* Removes the keys of the group of `field` from the object, since only one of a group may be given. */
 static void drop_rivals(TalusJson *object, const SceneType *type, const SceneField *field)
 {
     for (TalusJson *c = object->first, *next; field->group && c; c = next) {
@@ -121,7 +124,8 @@ static void drop_rivals(TalusJson *object, const SceneType *type, const SceneFie
     }
 }
 
-/* Inserts a key that the file omits: its default, or an empty value of its kind. */
+/* Inserts a key that the file omits, in place of others of its group: its default, else an empty array or object, or
+ * null. */
 static TalusStatus put_missing(Walk *w, const SceneField *field, TalusJson **out)
 {
     SceneKind kind = field->type->kind;
@@ -140,7 +144,7 @@ static TalusStatus put_missing(Walk *w, const SceneField *field, TalusJson **out
     return TALUS_OK;
 }
 
-/* Replaces a bare value by the object that it stands for. */
+/* Replaces a bare value V, the node reached, by the object {K: V} that it stands for, K the type's shorthand. */
 static TalusStatus expand_shorthand(Walk *w)
 {
     TalusJson *object, *value;
@@ -156,6 +160,7 @@ static TalusStatus expand_shorthand(Walk *w)
     return TALUS_OK;
 }
 
+/* Goes from an object to its member `key`; inserts a missing one that the table has. */
 static TalusStatus step_key(Walk *w, const char *key)
 {
     bool object = w->type && w->type->kind == SCENE_OBJECT;
@@ -176,6 +181,7 @@ static TalusStatus step_key(Walk *w, const char *key)
     return TALUS_OK;
 }
 
+/* Returns the child with the index `word` or, if `word` is no number, the one with this `name`; NULL if none. */
 static TalusJson *find_entry(const TalusJson *list, const char *word)
 {
     char *end;
@@ -210,7 +216,8 @@ static TalusStatus step_index(Walk *w, const char *word)
 
 /* ---- targets ---- */
 
-/* Copies the next word of the path up to one of `ends`; moves *text there. */
+/* Copies the text up to one of the characters `ends`, or to its end, into word[MAX_WORD], and moves *text there. Fails
+ * if the word is empty or too long. */
 static TalusStatus next_word(const Walk *w, const char **text, const char *ends, char *word)
 {
     size_t n = strcspn(*text, ends);
@@ -228,7 +235,8 @@ static TalusStatus walk_path(Walk *w, const char *path)
     char word[MAX_WORD];
     TALUS_TRY(next_word(w, &path, ".[", word));
     const TalusJson *params = talus_json_get(w->node, "params");
-    bool key = talus_scene_field(w->type, word) && *path; /* bodies[0] beside a parameter bodies */
+    /* A word that goes on, as in bodies[0], means the key even if a parameter is named bodies. */
+    bool key = talus_scene_field(w->type, word) && *path;
     if (params && talus_json_get(params, word) && !key)
         TALUS_TRY(step_key(w, "params"));
     TALUS_TRY(step_key(w, word));
@@ -244,7 +252,8 @@ static TalusStatus walk_path(Walk *w, const char *path)
     return TALUS_OK;
 }
 
-/* Parses JSON if possible, else takes the text itself: material=steel needs no quotes. */
+/* Parses a text as JSON. If it is none and begins with neither {, [ nor ", takes it as a string: material=steel needs
+ * no quotes. */
 static TalusStatus parse_value(const Walk *w, const char *text, TalusJson **out)
 {
     TalusStatus status = parse(w, text, out);

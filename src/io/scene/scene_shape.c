@@ -11,13 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-/* A definition and the memory that it points to. */
+/* The definition of a shape and the memory that it points to; unused pointers are NULL. */
 typedef struct Draft {
     TalusShapeDef def;
     TalusVec3 *point;
     double *height;
     TalusSurface surface;
-    struct Draft *own; /* drafts of the parts of a compound */
+    struct Draft *own; /* [def.part_count]: drafts of the parts of a compound */
     TalusShapePart *part;
 } Draft;
 
@@ -90,7 +90,7 @@ static TalusStatus take_heights(const SceneShape *shape, Draft *d)
     return TALUS_OK;
 }
 
-/* Reads the heights of a field: each line is a row of the grid. */
+/* Reads the heights of a field, not yet scaled: each line of the text is a row of the grid. */
 static TalusStatus read_grid(TalusNumberLines *in, Draft *d)
 {
     size_t count = 0;
@@ -149,8 +149,8 @@ static TalusVec3 random_direction(TalusRng *rng)
     }
 }
 
-/* Returns the next corner of a rock: of some random directions the one farthest from the corners so far, so that
- * corners are spread over all sides. */
+/* Returns the next corner of a rock on the unit sphere: of CANDIDATES random ones the one whose nearest corner so far
+ * is farthest, so that corners are spread over all sides. */
 static TalusVec3 next_corner(TalusRng *rng, const TalusVec3 *corner, int count)
 {
     enum { CANDIDATES = 4 };
@@ -171,6 +171,7 @@ static TalusVec3 next_corner(TalusRng *rng, const TalusVec3 *corner, int count)
     return best;
 }
 
+/* Makes a hull of points on an ellipsoid with random semi-axes; seed and form determine them. */
 static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
 {
     int corners = shape->corners > 0 ? (int)shape->corners : 20;

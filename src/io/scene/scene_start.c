@@ -1,7 +1,7 @@
 /* io/scene/scene_start.c - checks of a scene's world before the first step.
  *
- * Deep overlaps, at the start or on arrival, are errors. Other values that look like wrong units or positions give a
- * warning; no shipped scene comes near these bounds. Each bound is a judgement, given below with its reason. */
+ * Deep overlaps, at the start or on arrival, are errors, or warnings if the caller allows them. Other values that look
+ * like wrong units or positions give a warning. Each bound is a judgement, given below with its reason. */
 #include "io/scene/scene_start.h"
 #include "io/scene/scene_joint.h"
 
@@ -10,22 +10,23 @@
 #include <stdio.h>
 
 static const double
-    overlap_warning = 0.1, /* of the smaller size; generators and stacks by hand stay below 1e-9 */
+    overlap_warning = 0.1, /* depth of overlap over the smaller body's size; generators make none */
     step_warning = 0.5,    /* step over sqrt(d/g): then a body falls an eighth of its width d */
     ratio_warning = 200.0, /* ratio of radii: 50 m for 50 mm is 1000 */
     mass_warning = 1e8,    /* ratio of masses */
-    width_warning = 30.0,  /* m: radius of a body under gravity like the Earth's */
+    width_warning = 30.0,  /* m: radius of a body under gravity of 1 to 100 m/s2 */
     gravity_warning = 100.0, /* m/s2: 981 is in cm/s2 */
     density_heavy = 25000,   /* kg/m3: osmium has 22,600 */
     density_light = 25,      /* kg/m3: foam; sand in g/cm3 has 2.6 */
-    mesh_warning = 2000.0,   /* widths of the largest body; a file in mm makes 2 widths into 2000 */
-    arm_warning = 20.0,      /* radii: distance of a body from its joint */
+    mesh_warning = 2000.0,   /* mesh width over the largest body's; mm read as m make 2000 of 2 */
+    arm_warning = 20.0,      /* distance of a body's centre from its joint, over its radius */
     speed_warning = 20.0;    /* speed of a body, in its widths per step */
 
 enum { TEXT = 160, PLACE = 1024, EMITTER_TRIES = 64 };
 
 /* ---- names of bodies ---- */
 
+/* Returns the index of the entry of `bodies` that a body comes from. */
 static int entry_of(const SceneStart *s, TalusBodyRef who)
 {
     const int *first = who.pending < 0 ? s->slot : s->pending;
@@ -40,7 +41,7 @@ static const SceneBody *entry_at(const SceneStart *s, int entry)
     return (const SceneBody *)s->scene->bodies.items + entry;
 }
 
-/* Returns the index of a body in its entry, in the order of the world. */
+/* Returns the index of a body among those of its entry, in the order of slots or of batches. */
 static int number_of(const SceneStart *s, TalusBodyRef who)
 {
     int entry = entry_of(s, who), number = who.index;
@@ -51,7 +52,7 @@ static int number_of(const SceneStart *s, TalusBodyRef who)
     return number;
 }
 
-/* Writes shape, name and number of a body: `sphere "grains" 17`. */
+/* Writes a body's shape, the name of its entry if given, and its number if the entry has several: sphere "grains" 17 */
 static void name_body(const SceneStart *s, TalusBodyRef who, char text[TEXT])
 {
     TalusSurveyBody body = talus_survey_body(s->world, who);
@@ -83,9 +84,10 @@ static void warn(const TalusJson *json, const char *id, const char *format, ...)
 /* ---- overlaps ---- */
 
 typedef struct Overlap {
-    TalusBodyRef a, b;
-    double depth, size, time; /* m; of the smaller moving body, m; of arrival, s, 0: at start */
-    int pairs;                /* number of pairs that overlap; this one overlaps most */
+    TalusBodyRef a, b; /* a moves */
+    /* depth, m; size of the smaller body, or of a if b is fixed, m; time of arrival, s, 0 at the start. */
+    double depth, size, time;
+    int pairs; /* number of pairs that overlap at the start; 1 for arrivals */
 } Overlap;
 
 /* Returns the words for the size that an overlap is relative to, such as "radius". */
@@ -97,7 +99,7 @@ static const char *size_words(const SceneStart *s, const Overlap *o)
     return sphere ? "radius" : "least half width";
 }
 
-/* Writes "sphere "grains" 17 at (0, 0, 1) overlaps plane "floor" (bodies[0]) by 0.5 m, 10 times the radius 0.05 m". */
+/* Writes: sphere "grains" 17 at (0, 0, 1) overlaps plane "floor" of bodies[0] by 0.5 m, 10 times the radius 0.05 m */
 static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, size_t size)
 {
     char a[TEXT], b[TEXT], when[48] = "", many[48] = "";
@@ -117,6 +119,8 @@ static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, 
         many);
 }
 
+/* Fails if depth / size exceeds the scene's max_overlap and s->allow_overlap is not set. Else warns if it exceeds
+ * max_overlap or overlap_warning. */
 static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
 {
     char text[640];
@@ -137,7 +141,8 @@ static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
     return TALUS_OK;
 }
 
-/* Adds a location in the scene to the error of a detection, which has none: that of the period if there is one. */
+/* Adds a location in the scene to the error of a detection, which has none: that of `period` if given, else of the
+ * scene. */
 static TalusStatus at_start(const SceneStart *s, TalusStatus status)
 {
     return talus_json_error_at(s->scene->period ? s->scene->period->json : s->scene->json, status);
@@ -231,7 +236,7 @@ static bool odd_density(double density)
     return density > density_heavy || (density > 1.0 && density < density_light);
 }
 
-/* Warns about improbable densities given in the scene; masses may have any value. */
+/* Warns about the first improbable density, materials before bodies; a `mass` may have any value. */
 static void check_densities(const SceneStart *s)
 {
     const SceneMaterial *m = (const SceneMaterial *)s->scene->materials.items;
@@ -273,6 +278,8 @@ typedef struct MeshCheck {
     bool warned;
 } MeshCheck;
 
+/* For talus_survey_each: warns about the first mesh that is mesh_warning times as wide as the largest moving body, or
+ * less than half as wide. */
 static void check_mesh(void *context, const TalusSurveyBody *b)
 {
     MeshCheck *c = context;
@@ -327,7 +334,7 @@ static TalusStatus check_emitter(const SceneStart *s, int i)
     return TALUS_OK;
 }
 
-/* Warns if the k-th body of a joint is far from the point `at` where the joint holds it. */
+/* Warns if the k-th body of a joint moves and is far from the point `at` where the joint holds it. */
 static void check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3 at)
 {
     char name[TEXT];

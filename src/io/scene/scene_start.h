@@ -5,18 +5,19 @@
 #include "io/scene/scene.h"
 #include "world/source/survey.h"
 
-/* A new world and the ranges of its bodies that belong to each entry of `bodies`. */
+/* A new world, and which of its bodies come from which entry of `bodies`. */
 typedef struct SceneStart {
     const TalusScene *scene;
     TalusWorld *world;
-    const int *slot;    /* [entries + 1]: slot of the first body of each entry */
-    const int *pending; /* [entries + 1]: first delayed batch of each entry */
-    const int *count;   /* [entries]: number of bodies */
+    const int *slot;    /* [entries + 1]: entry i has the slots from slot[i] to slot[i + 1] - 1 */
+    const int *pending; /* [entries + 1]: the same for its delayed batches */
+    const int *count;   /* [entries]: number of bodies, delayed ones included */
     bool allow_overlap; /* overlaps give a warning, not an error */
 } SceneStart;
 
-/* Fails, with the location of the entry in the scene, if bodies overlap by more than the scene allows. Logs at most one
- * warning for each kind of unusual value: "scene.overlap", "scene.step" and so on. */
+/* Fails, with the location of the entry in the scene, if bodies overlap by more than the scene allows. Logs warnings
+ * about unusual values: "scene.step", "scene.mesh" and others at most once, "scene.overlap" once for the start and once
+ * for arrivals, "scene.joint" and "scene.emitter" for each joint and emitter concerned. */
 TalusStatus talus_scene_check_start(const SceneStart *start);
 
 #endif

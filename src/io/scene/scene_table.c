@@ -1,4 +1,4 @@
-/* io/scene/scene_table.c - the scene format, key by key. */
+/* io/scene/scene_table.c - the scene format, key by key (joints: scene_joint.c), and queries of this table. */
 #include "io/scene/scene_joint.h"
 #include "io/scene/scene_types.h"
 
@@ -389,7 +389,7 @@ static const SceneType emitters = {.kind = SCENE_LIST, .item = &emitter};
 static const SceneType sinks = {.kind = SCENE_LIST, .item = &sink};
 static const SceneType probes = {.kind = SCENE_LIST, .item = &probe};
 
-/* `params` must be first: fields are read in this order, whatever their order in the file. */
+/* `params` must be first: keys are read in the order of this table, and expressions in later ones use parameters. */
 #define STRUCT TalusScene
 static const SceneField scene_fields[] = {
     {"params", &params, AT(params), .preset = "{}",
@@ -469,6 +469,7 @@ const char *talus_scene_suggest(const SceneType *object, const char *key, char *
     return out;
 }
 
+/* Writes the bounds of a number: " from 0 to 1", " above 0", or "" if it has none below TALUS_SCENE_LARGEST. */
 static void range_words(const SceneType *type, char *out, size_t size)
 {
     bool bounded = type->max > 0 && type->max < LARGEST;

@@ -22,7 +22,7 @@ static const SceneType vector = {.kind = SCENE_REALS, .length = 3};
                                        .field_count = COUNT(variable##_fields), \
                                        .size = sizeof(STRUCT),                  \
                                        __VA_ARGS__}
-/* Defines a function for SceneType.init, which sets the member `def` to the library's defaults. */
+/* Defines a function for SceneType.init, which sets the member `def` of struct `type` to the last argument. */
 #define INIT(name, type, ...)                     \
     static void name(void *structure)             \
     {                                             \

@@ -25,6 +25,8 @@ static bool has_suffix(const char *name, const char *suffix)
     return true;
 }
 
+/* Reads a binary STL file, known by its size, an OBJ file, known by its name, or a text STL file, known by its first
+ * word; other files by their name, as binary STL or OBJ. */
 static TalusStatus read_soup(TalusSoup *soup, const void *bytes, size_t size)
 {
     if (size == 0)
@@ -42,7 +44,7 @@ static TalusStatus read_soup(TalusSoup *soup, const void *bytes, size_t size)
 
 /* ---- messages ---- */
 
-/* One-line summary of what was changed in the surface, truncated if too long. */
+/* Summary, in one line, of what was changed in the surface; truncated if too long. */
 typedef struct Line {
     char text[400];
     size_t used;

@@ -1,8 +1,8 @@
 /* io/surface/surface.h - data passed from the readers of surface files to their common stages.
  *
  * A reader (surface_stl.c, surface_obj.c) makes a soup: the corners of the file and triangles of them. surface_weld.c
- * merges equal corners and drops degenerate triangles; surface_orient.c makes the windings agree. surface.c calls them
- * in turn. */
+ * merges nearly equal corners and drops degenerate and duplicate triangles; surface_orient.c makes the windings agree.
+ * surface.c calls them in turn. */
 #ifndef TALUS_IO_SURFACE_SURFACE_H
 #define TALUS_IO_SURFACE_SURFACE_H
 
@@ -27,13 +27,13 @@ void talus_soup_clear(TalusSoup *soup);
  * talus_soup_accepts. */
 TalusStatus talus_soup_add_vertex(TalusSoup *soup, TalusVec3 x);
 TalusStatus talus_soup_add_triangle(TalusSoup *soup, int32_t a, int32_t b, int32_t c);
-/* True if a coordinate is finite and small enough for bounds in single precision. */
+/* True if a coordinate is finite and at most 1e30 (absolute). */
 bool talus_soup_accepts(double coordinate);
 
 /* True if `size` matches the count of triangles in a binary STL file. The word "solid" at the start proves nothing,
  * because many programs write it into binary files too. */
 bool talus_stl_is_binary(const unsigned char *bytes, size_t size);
-/* True if the text begins like an STL file. */
+/* True if the first word of the text is "solid". */
 bool talus_stl_is_text(const char *text, size_t size);
 
 /* Add the vertices and triangles of a file to the soup. Errors name the line or the triangle. */
@@ -41,13 +41,15 @@ TalusStatus talus_stl_read_binary(TalusSoup *soup, const unsigned char *bytes, s
 TalusStatus talus_stl_read_text(TalusSoup *soup, const char *text, size_t size);
 TalusStatus talus_obj_read(TalusSoup *soup, const char *text, size_t size);
 
-/* Adds the triangles of a polygon, given by vertices of the soup. *cut is false, and nothing added, if it has too many
- * corners and is not star-shaped from its first one. */
+/* Adds the triangles of a polygon, given by vertices of the soup. *cut is false, and nothing added, if it has more than
+ * 256 corners and is not star-shaped from its first one. */
 TalusStatus talus_polygon_triangulate(TalusSoup *soup, const int32_t *corner, int count, bool *cut);
 
-/* Merges nearly equal corners, drops degenerate and duplicate triangles; stores bounds and counts in `out`. */
+/* Merges nearly equal corners, drops degenerate and duplicate triangles and unused vertices; stores bounds and counts
+ * in `out`. The soup may be left without triangles. */
 TalusStatus talus_surface_weld(TalusSoup *soup, TalusSurface *out);
-/* Reverses triangles so that neighbours agree; stores counts, open edges and volume in `out`. */
+/* Reverses triangles so that neighbours agree; stores counts of parts, edges and reversed triangles, and the volume, in
+ * `out`, whose bounds are set. */
 TalusStatus talus_surface_orient(TalusSoup *soup, TalusSurface *out);
 
 #endif

@@ -27,8 +27,8 @@ static TalusStatus read_vertex(TalusSoup *soup, TalusWords *words)
     return talus_soup_add_vertex(soup, talus_vec3(x[0], x[1], x[2]));
 }
 
-/* Reads "7", "7/1", "7//3", "-2/...": the vertex is the number before the first slash; 1 is the first of the file,
- * -1 the last so far. */
+/* Sets *index, from 0, to the vertex of a word "7", "7/1", "7//3" or "-2/...": the number before the first slash, where
+ * 1 is the first vertex of the file and -1 the last so far. */
 static TalusStatus read_index(const TalusSoup *soup, const TalusWords *words, int32_t *index)
 {
     char shown[TALUS_WORD_PRINTABLE_BYTES];

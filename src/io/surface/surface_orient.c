@@ -1,10 +1,10 @@
 /* io/surface/surface_orient.c - consistent windings of triangles.
  *
  * Two triangles agree if they traverse their common edge in opposite directions. From the first triangle of each
- * connected part, agreement is propagated over edges that exactly two triangles share; the minority of triangles is
- * reversed. A closed part that needed this and has negative volume is reversed as a whole. If the closed parts
- * together have negative volume, all are reversed: a cavity in a solid keeps its orientation, because the solid
- * encloses more. */
+ * connected part, agreement is propagated over edges that exactly two triangles share; the minority of the part's
+ * triangles is reversed. A closed part in which triangles were reversed is reversed as a whole if its volume is
+ * negative. Other closed parts may have negative volume: cavities in a solid, which keep their orientation. Only if
+ * the closed parts together have negative volume are all triangles of the file reversed. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"
 #include "io/surface/surface.h"
@@ -14,19 +14,19 @@
 /* Side 3 t + k, k = 0 to 2, is that of triangle t from its corner k to the next. */
 typedef struct Windings {
     TalusSoup *soup;
-    int32_t *across; /* [sides]: next side on the same edge; -1: none */
-    int32_t *part;   /* [triangles]: first triangle of its part, -1 if not reached */
-    int32_t *queue;  /* [triangles]: in the order in which they are reached */
-    uint8_t *turn;   /* [triangles]: 1 if to be reversed */
-    TalusVec3 origin;
+    int32_t *across;  /* [sides]: next side on the same edge; -1: none */
+    int32_t *part;    /* [triangles]: first triangle of its part, -1 if not reached */
+    int32_t *queue;   /* [triangles]: in the order in which they are reached, part by part */
+    uint8_t *turn;    /* [triangles]: 1 if to be reversed */
+    TalusVec3 origin; /* centre of the bounds */
     TalusSurface *out;
 } Windings;
 
 /* A connected part of the surface. */
 typedef struct Part {
     int first, count, turned; /* queue[first .. first + count - 1]; number to be reversed */
-    bool closed, twisted;     /* has no open edges; is not orientable */
-    double volume;            /* six times the enclosed volume */
+    bool closed, twisted;     /* is not open at any edge (visit); is not orientable */
+    double volume;            /* six times the enclosed volume; 0 if not closed */
 } Part;
 
 /* Sets *other to the side on the same edge; false unless the edge has exactly two sides. *agree is true if the two run
@@ -41,7 +41,8 @@ static bool pair_of(const Windings *w, int32_t side, int32_t *other, bool *agree
     return true;
 }
 
-/* Returns six times the volume of the tetrahedron of a triangle and the centre of the bounds. */
+/* Returns six times the volume of the tetrahedron of a triangle, reversed if turn says so, and w->origin; negative if
+ * the triangle faces the origin. */
 static double volume_under(const Windings *w, int32_t t)
 {
     const int32_t *v = w->soup->triangle + 3 * (size_t)t;
@@ -52,7 +53,9 @@ static double volume_under(const Windings *w, int32_t t)
     return w->turn[t] ? -six : six;
 }
 
-/* Appends the unreached neighbours of triangle t to the queue, with turn[] so that they agree with t. */
+/* Appends the unreached neighbours of triangle t to the queue, with turn[] so that they agree with t. The part is
+ * twisted if a reached neighbour cannot agree. It is not closed if t has an edge of one triangle, or of more than two
+ * that are not balanced (talus_side_balanced) as the file has them. */
 static void visit(Windings *w, Part *part, int32_t t, int *tail)
 {
     for (int k = 0; k < 3; k++) {
@@ -75,6 +78,7 @@ static void visit(Windings *w, Part *part, int32_t t, int *tail)
     }
 }
 
+/* Finds the part of triangle `seed`, whose triangles take the places of queue from `first` on. */
 static Part reach(Windings *w, int32_t seed, int first)
 {
     Part part = {.first = first, .closed = true};
@@ -131,6 +135,7 @@ static void count_edges(const Windings *w)
     }
 }
 
+/* Reverses the triangles with turn 1 or, if the volume is negative, the others, so that the volume becomes positive. */
 static void swap_corners(Windings *w)
 {
     bool inverted = w->out->volume < 0.0;

@@ -1,11 +1,11 @@
 /* io/surface/surface_polygon.c - triangulation of polygons.
  *
- * Works in the plane that fits the polygon best (Newell's normal: half the sum of the cross products of neighbouring
- * corners), projected along the axis of the normal's largest component. A polygon that is star-shaped from its first
- * corner becomes a fan; others are cut ear by ear. */
+ * The polygon is projected along the axis of the largest component of its normal (Newell's: the sum of the cross
+ * products of neighbouring corners, taken from the first corner). A polygon that is star-shaped from its first corner
+ * becomes a fan of triangles; others are cut ear by ear. */
 #include "io/surface/surface.h"
 
-enum { MAX_EARS = 256 }; /* maximum corners of a polygon that is no fan; the cost is quadratic */
+enum { MAX_EARS = 256 }; /* maximum corners of a polygon that is no fan; the cost may be cubic */
 
 typedef struct Flat {
     const TalusSoup *soup;
@@ -74,7 +74,8 @@ static bool is_ear(const Flat *flat, const int *left, int count, int at)
     return true;
 }
 
-/* Cuts off ears until a triangle is left; without an ear, as in a self-intersecting polygon, the next corner. */
+/* Cuts off ears, each a triangle, until two corners are left; where no corner is an ear, as in a polygon that
+ * intersects itself, the next corner. */
 static TalusStatus cut_ears(TalusSoup *soup, const Flat *flat, int count)
 {
     int left[MAX_EARS];

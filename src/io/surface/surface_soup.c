@@ -1,11 +1,11 @@
-/* io/surface/surface_soup.c - list of the triangles of a file. */
+/* io/surface/surface_soup.c - list of the vertices and triangles of a file, as a reader adds them. */
 #include "io/surface/surface.h"
 
 #include "base/memory.h"
 
 #include <math.h>
 
-/* Bounds of triangles are single precision, and areas are products of two lengths. */
+/* Largest coordinate: bounds of triangles are stored in single precision, which ends at 3e38. */
 #define LARGEST 1e30
 
 void talus_soup_clear(TalusSoup *soup)

@@ -12,7 +12,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Skips a backslash at the end of a line, which continues the line; false if there is none. */
+/* With stop_at_lines: skips a backslash at the end of a line, which continues the line. False if there is none. */
 static bool skip_continuation(TalusWords *w)
 {
     const char *p = w->at;

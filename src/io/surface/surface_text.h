@@ -15,7 +15,7 @@ typedef struct TalusWords {
 
 /* Moves to the next word. False at the end of the text or, with stop_at_lines, of the line. */
 bool talus_words_next(TalusWords *words);
-/* Moves to the next line. False at the end of the text. */
+/* Moves to the start of the next line; a line that is continued counts as one. False at the end of the text. */
 bool talus_words_next_line(TalusWords *words);
 /* True if the word equals `text`, which is in lower case, ignoring case. */
 bool talus_words_equal(const TalusWords *words, const char *text);
@@ -25,7 +25,7 @@ bool talus_words_number(const TalusWords *words, double *value);
 TalusStatus talus_words_fail(const TalusWords *words, const char *format, ...) TALUS_PRINTF(2, 3);
 
 enum { TALUS_WORD_PRINTABLE_BYTES = 40 };
-/* Copies the word, made printable, for a message. */
+/* Copies the word for a message, cut to the buffer, other bytes than printable ASCII as '?'. Returns `shown`. */
 const char *talus_words_printable(const TalusWords *words, char shown[TALUS_WORD_PRINTABLE_BYTES]);
 
 #endif

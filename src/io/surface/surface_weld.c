@@ -1,24 +1,27 @@
 /* io/surface/surface_weld.c - conversion of a triangle soup to a surface with shared vertices.
  *
- * Corners at most `near` apart become one vertex, the first of them in the file. A hash table of cells with edges of
- * 2 `near` finds them; a cell holds few vertices, since no two are near each other. */
+ * Corners are taken in the order in which triangles use them. One that is at most `near` from a vertex stored before
+ * becomes that vertex; others are stored as new ones. A hash table of cells with edges of 2 `near` finds the stored
+ * vertices; a cell has few, since no two are near each other. */
 #include "base/memory.h"
 #include "geometry/adjacency.h"
 #include "io/surface/surface.h"
 
 #include <string.h>
 
-/* `near` relative to the surface's extent, and to its largest coordinate, on which rounding to float32 depends. */
+/* `near` is the larger of these shares of the surface's extent and of its largest coordinate, on which rounding to
+ * float32 depends. */
 #define NEAR_EXTENT 0x1p-20
 #define NEAR_COORDINATE 0x1p-22
-/* Smaller values of `near` are refused: squares of areas would underflow. */
+/* A smaller `near` is refused: the surface is then within about 1e-30 m of the origin, and single precision, in which
+ * bounds of triangles are stored, ends at 1e-38. */
 #define MIN_NEAR 1e-36
 /* A triangle is degenerate if its height is less than this times its longest edge. */
 #define FLAT 0x1p-20
 
 typedef struct Cells {
-    int32_t *first;  /* [hash]: a vertex, or -1 */
-    int32_t *next;   /* [vertex]: next vertex of the same hash */
+    int32_t *first;  /* [hash]: first stored vertex of this hash, or -1 */
+    int32_t *next;   /* [vertex]: next stored vertex of the same hash, or -1 */
     uint32_t mask;   /* number of hash values less 1 */
     double per_edge; /* 1 / edge of a cell, 1/m */
     TalusVec3 lo;    /* where cell (0, 0, 0) begins */
@@ -64,7 +67,7 @@ static int64_t cell_of(double from_lo, double per_edge, int64_t *side)
     return (int64_t)whole;
 }
 
-/* Returns the first stored vertex near vertex v; if there is none, stores v. */
+/* Returns the stored vertex of least number near vertex v; if there is none, stores and returns v. */
 static int32_t find_or_enter(Cells *cells, const TalusVec3 *vertex, int32_t v)
 {
     TalusVec3 x = vertex[v], d = talus_sub(x, cells->lo);
@@ -89,7 +92,7 @@ static int32_t find_or_enter(Cells *cells, const TalusVec3 *vertex, int32_t v)
     return v;
 }
 
-/* Sets joined[v] to the first vertex near v for each vertex v that triangles use; -1 for the others. */
+/* Sets joined[v] to the vertex that v becomes (find_or_enter); -1 for vertices that no triangle uses. */
 static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32_t *joined)
 {
     double near = near_distance(out);
@@ -120,7 +123,8 @@ static TalusStatus join_vertices(TalusSoup *soup, const TalusSurface *out, int32
     return status;
 }
 
-/* True if the height over the longest edge is too small; twice the area is the longest edge times this height. */
+/* True if two corners are one vertex, or the height over the longest edge is less than FLAT times that edge: |n|, twice
+ * the area, is edge times height. */
 static bool is_degenerate(const TalusVec3 *vertex, const int32_t *t)
 {
     if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])
@@ -131,6 +135,7 @@ static bool is_degenerate(const TalusVec3 *vertex, const int32_t *t)
     return !(talus_norm(n) > FLAT * longest2);
 }
 
+/* Replaces each corner v by joined[v] and drops triangles that are degenerate then. */
 static void drop_degenerate(TalusSoup *soup, const int32_t *joined, TalusSurface *out)
 {
     int kept = 0;
@@ -146,7 +151,8 @@ static void drop_degenerate(TalusSoup *soup, const int32_t *joined, TalusSurface
     soup->triangles = kept;
 }
 
-/* Removes vertices that no triangle uses and renumbers the others in order. */
+/* Removes vertices that no triangle uses any more and renumbers the others in order. `number` has the result of
+ * join_vertices on entry and is work space then. */
 static void number_vertices(TalusSoup *soup, int32_t *number, TalusSurface *out)
 {
     int kept = 0, used = 0;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { GROUPS = 1024 }; /* groups encoded per write to the file */
+enum { GROUPS = 1024 }; /* groups of three bytes encoded per write to the file */
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -16,7 +16,7 @@ static void encode_group(const unsigned char *in, char *out)
     out[3] = alphabet[bits & 63];
 }
 
-/* Encodes whole groups only. */
+/* Writes groups of three bytes to the file, each as four characters. */
 static void encode(TalusFile *file, const unsigned char *in, size_t groups)
 {
     char out[4 * GROUPS];

@@ -1,4 +1,4 @@
-/* io/text/csv.c - creation and truncation of tables. */
+/* io/text/csv.c - creation of tables, and their truncation when a run resumes. */
 #include "io/text/csv.h"
 
 #include <stdio.h>
@@ -17,7 +17,8 @@ TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header
     return status;
 }
 
-/* Counts the rows up to `time` into `rows`; *bytes is the offset of their end, 0 if the header does not match. */
+/* Counts rows into rows->count up to the first that is later than `time`, incomplete or without a time. Sets *bytes to
+ * the offset of their end; 0 if the first line is not `header`. */
 static void scan_rows(FILE *file, const char *header, double time, TalusCsvRows *rows,
                       uint64_t *bytes)
 {
@@ -38,7 +39,7 @@ static void scan_rows(FILE *file, const char *header, double time, TalusCsvRows 
     }
 }
 
-/* True if the table begins with `header`. Another version of the program may have written another one. */
+/* True if the table begins with `header`; another version of the program may have written another header. */
 static bool has_header(const TalusGrowing *table, const char *header)
 {
     char line[LINE_BYTES];

@@ -10,19 +10,19 @@ TalusStatus talus_csv_create(TalusDir *dir, const char *name, const char *header
 
 /* What talus_csv_truncate keeps of a table. */
 typedef struct TalusCsvRows {
-    bool listed; /* cut to the length that the checkpoint lists; the rest is not set */
+    bool listed; /* cut to the length that the checkpoint lists: count is 0 and last -1, unknown */
     int count;   /* rows kept */
     double last; /* time of the last row kept; -1 without rows */
 } TalusCsvRows;
 
 /* Cuts an open table to the length that the resumed checkpoint lists. If the checkpoint does not list the table, or the
- * table has changed since: drops rows after `time` and an incomplete last row, and gives an empty table its header.
- * Fails, without a change, if the header is that of another version. */
+ * table has changed since: drops all from the first row that is later than `time` or incomplete, and gives an empty
+ * table its header. Fails, without a change, if the table begins with another header. */
 TalusStatus talus_csv_truncate(TalusGrowing *table, const char *header, double time,
                                TalusCsvRows *kept);
 
-/* Continues a table, by talus_csv_truncate; creates a missing one. A table that ends before `time` gives a warning
- * "output.gap". */
+/* Continues a table, by talus_csv_truncate; creates a missing one. Logs the warning "output.gap" if the last row kept
+ * is before `time` (> 0), unless the table was cut to its listed length. */
 TalusStatus talus_csv_resume(TalusDir *dir, const char *name, const char *header, double time,
                              TalusGrowing *out);
 

@@ -1,4 +1,4 @@
-/* io/text/expr.c - evaluation of expressions by recursive descent. */
+/* io/text/expr.c - evaluation of expressions by recursive descent: one function for each rule of io/text/expr.h. */
 #include "io/text/expr.h"
 
 #include "base/param.h"
@@ -90,7 +90,7 @@ double talus_cbrt(double x)
     int third = exponent / 3, rest = exponent - 3 * third;
     m = ldexp(m, rest); /* in [1/8, 4) */
     double y = 0.5 + 0.5 * m;
-    for (int i = 0; i < 12; i++) /* converges quadratically; 7 suffice from any start */
+    for (int i = 0; i < 12; i++) /* quadratic convergence: 12 are enough for every m */
         y = y - (y - m / (y * y)) / 3.0;
     y = ldexp(y, third);
     double whole = floor(y + 0.5);

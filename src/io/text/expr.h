@@ -1,10 +1,10 @@
-/* io/text/expr.h - arithmetic in scene files: "=2*radius*cbrt(bodies)".
+/* io/text/expr.h - arithmetic in scene files: "=2*radius*cbrt(bodies)". The text here is what follows '='.
  *
- * sum     = term {(+|-) term}          power  = atom [^ signed]     (whole exponents)
+ * sum     = term {(+|-) term}          power  = atom [^ signed]     (whole exponents up to 1000)
  * term    = signed {(*|/) signed}      atom   = number | name | function(sum, ...) | (sum)
- * signed  = [-|+] signed | power
- * Functions: sqrt cbrt min max ceil floor round abs; pi is a name. Only + - * / sqrt and floor are
- * used, so a scene means the same numbers on every IEEE platform. */
+ * signed  = (-|+) signed | power
+ * Functions: sqrt cbrt min max ceil floor round abs; pi is a name too, unless a parameter is called so. All use only
+ * + - * / sqrt and exact functions such as floor, so a scene means the same numbers on every IEEE platform. */
 #ifndef TALUS_IO_TEXT_EXPR_H
 #define TALUS_IO_TEXT_EXPR_H
 
@@ -21,14 +21,15 @@ typedef struct TalusExprError {
     char message[160];
 } TalusExprError;
 
-/* Evaluates an expression. On a syntax error or a value that is not finite, fills in the error and returns false. */
+/* Evaluates an expression. On a syntax error, an unknown name, a division by 0, the root of a negative number or a
+ * value that is not finite, fills in the error and returns false. */
 bool talus_expr_eval(const char *text, const TalusExprScope *scope, double *value,
                      TalusExprError *error);
 
 /* True if a name can be used in an expression: a letter or _, then letters, digits or _. */
 bool talus_expr_is_name(const char *text);
 
-/* Returns the cube root by Newton's iteration; exact for cubes of integers. */
+/* Returns the cube root by Newton's iteration; exact for cubes of integers below 2^53. */
 double talus_cbrt(double x);
 
 #endif

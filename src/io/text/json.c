@@ -309,7 +309,8 @@ static size_t encode_utf8(unsigned code, char *out)
     return n;
 }
 
-/* Reads one code point after "\u", which may take two escapes (a surrogate pair). */
+/* Reads one code point after "\u", which may take two escapes (a surrogate pair), and appends it to `out` as UTF-8.
+ * `start`: position of the escape, for messages. */
 static TalusStatus read_unicode(Reader *r, Position start, char *out, size_t *used)
 {
     unsigned code, low;
@@ -345,7 +346,7 @@ static TalusStatus read_escape(Reader *r, char *out, size_t *used)
     return TALUS_OK;
 }
 
-/* Returns the bytes up to the closing quote, an upper bound of the decoded length. */
+/* Returns the number of bytes up to the closing quote or the end of the line: the decoded string is no longer. */
 static size_t raw_string_length(const Reader *r)
 {
     size_t i = r->at;
@@ -422,7 +423,7 @@ static TalusStatus new_node(Reader *r, TalusJson **out)
 
 static TalusStatus read_value(Reader *r, TalusJson *node);
 
-/* Reads key and colon of the member `child`. */
+/* Reads key and colon of `child`, a member of `parent` that is not yet appended; fails on a key that `parent` has. */
 static TalusStatus read_key(Reader *r, const TalusJson *parent, TalusJson *child)
 {
     if (peek(r) != '"')

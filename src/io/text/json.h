@@ -1,8 +1,8 @@
 /* io/text/json.h - a strict JSON reader that stores the location of every key and value.
  *
- * JSON as in RFC 8259, plus line and block comments and trailing commas. Duplicate keys, malformed UTF-8, U+0000 in
- * strings, numbers beyond double and nesting deeper than TALUS_JSON_DEPTH are errors. The tree lives in an arena that
- * its owner may use for other data too. */
+ * JSON as in RFC 8259, plus line and block comments and trailing commas. Duplicate keys, more than TALUS_JSON_KEYS keys
+ * of an object, malformed UTF-8, U+0000 in strings, numbers beyond double and nesting deeper than TALUS_JSON_DEPTH are
+ * errors. The tree lives in an arena that its owner may use for other data too. */
 #ifndef TALUS_IO_TEXT_JSON_H
 #define TALUS_IO_TEXT_JSON_H
 
@@ -29,7 +29,7 @@ struct TalusJson {
     TalusDomain domain;             /* domain of errors about this value */
     const char *source;             /* file name, or the whole "--set name=value" */
     int line, column;               /* of the value, from 1; line 0: the source has no lines */
-    int key_line, key_column;       /* of the key, in an object */
+    int key_line, key_column;       /* of the key, in an object; key_line 0: unknown */
     const char *key;                /* in an object, else NULL */
     int index;                      /* position among the children of the parent, from 0 */
     TalusJson *parent;              /* NULL at the root */
@@ -55,30 +55,32 @@ const TalusJson *talus_json_get_or_self(const TalusJson *object, const char *key
 void talus_json_append(TalusJson *parent, TalusJson *child);
 /* Unlinks `child`, whose memory stays in the arena. */
 void talus_json_remove(TalusJson *parent, TalusJson *child);
-/* Gives `node` the content and source of `value`; its key and place in the tree stay. */
+/* Gives `node` the content, source and line of `value`; its key and place in the tree stay. The children of `value`
+ * become children of `node`. */
 void talus_json_replace(TalusJson *node, const TalusJson *value);
 
 /* Writes the path of a node: "bodies[1].radius"; "" for the root. */
 void talus_json_write_path(const TalusJson *node, char *text, size_t size);
-/* Writes "FILE:LINE:COLUMN: key.path: ", with which messages about the node begin. */
+/* Writes "FILE:LINE:COLUMN: key.path: ", without unknown parts, with which messages about the node begin. */
 void talus_json_location(const TalusJson *node, char *text, size_t size);
 /* Returns "a number", "an object" and so on, for messages. */
 const char *talus_json_kind_name(TalusJsonKind kind);
-/* Copies user text for a message: replaces control bytes, cuts to TALUS_JSON_PRINTABLE_BYTES bytes. */
+/* Copies user text for a message and returns `shown`: control bytes become '?'; a text too long for the buffer is cut
+ * between characters and ends in "...". */
 const char *talus_json_printable(const char *text, char shown[TALUS_JSON_PRINTABLE_BYTES]);
 
 /* Fails with TALUS_ERR_FORMAT: "FILE:LINE:COLUMN: key.path: ...", `shift` columns after the start of the value. */
 TalusStatus talus_json_fail(const TalusJson *node, int shift, const char *format, ...)
     TALUS_PRINTF(3, 4);
-/* As talus_json_fail, with the location of the key in place of the value. */
+/* As talus_json_fail, with the location of the key, if that is known, in place of the value. */
 TalusStatus talus_json_fail_key(const TalusJson *node, const char *format, ...) TALUS_PRINTF(2, 3);
-/* Adds the location of the value to the error of a call that failed with `status`, and returns `status`. Out-of-memory
- * errors are not changed, since the value is not their cause. */
+/* Adds the location of the value to the error of a call that failed with `status`, and returns `status`. TALUS_OK and
+ * out-of-memory errors, which the value does not cause, pass unchanged. */
 TalusStatus talus_json_error_at(const TalusJson *node, TalusStatus status);
 
 /* Returns the bytes of the well-formed UTF-8 character at the start of a text of `length` > 0 bytes, or 0. */
 size_t talus_utf8_length(const char *text, size_t length);
-/* Returns the length of the JSON number at the start of the text, 0 if there is none. */
+/* Returns the length of the JSON number at the start of the text; 0 if there is none or it is malformed, as "1." is. */
 size_t talus_number_scan(const char *text, size_t length);
 /* Converts a JSON number of `length` characters, whatever the locale; false if it is too long or overflows. */
 bool talus_number_value(const char *text, size_t length, double *value);

@@ -4,11 +4,11 @@
 
 #include "base/status.h"
 
-/* A zeroed struct is empty. The owner frees `bytes`, which end with a NUL once something was printed. */
+/* A zeroed struct is empty. The owner frees `bytes`. A NUL follows them only if talus_text_print wrote last. */
 typedef struct TalusText {
     char *bytes;
     size_t size;
-    TalusStatus status; /* of the first failure */
+    TalusStatus status; /* of the first failure; TALUS_OK if none */
 } TalusText;
 
 /* Append bytes, and formatted text. */
