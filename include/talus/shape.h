@@ -13,10 +13,11 @@ extern "C" {
 
 typedef enum TalusShapeKind {
     TALUS_SHAPE_SPHERE,   /* the radius is the body's, so spheres of all sizes share one shape */
-    TALUS_SHAPE_PLANE,    /* half space below z = 0 in the body's frame; fixed bodies only */
+    TALUS_SHAPE_PLANE,    /* half space below z = 0 in the body's frame; fixed or driven only */
     TALUS_SHAPE_BOX,      /* centred, half extents */
     TALUS_SHAPE_CYLINDER, /* centred, axis z, radius and half height */
-    TALUS_SHAPE_REVOLVE,  /* a thin wall: profile polyline (radius, height) about z; fixed only */
+    /* a thin wall: profile polyline (radius, height) about z; fixed or driven only */
+    TALUS_SHAPE_REVOLVE,
     /* centred, axis z: all points within radius of a segment of 2 half_height */
     TALUS_SHAPE_CAPSULE,
     TALUS_SHAPE_CONE,      /* axis z, apex up, height 2 half_height, centre of mass at the origin */
@@ -24,7 +25,7 @@ typedef enum TalusShapeKind {
     TALUS_SHAPE_HULL,      /* convex hull of points */
     TALUS_SHAPE_COMPOUND,  /* rigidly joined parts, each a convex shape; parts may overlap */
     TALUS_SHAPE_MESH,      /* triangles, anticlockwise seen from outside; fixed or driven only */
-    TALUS_SHAPE_FIELD,     /* heights over a grid of the x-y plane, solid below; fixed only */
+    TALUS_SHAPE_FIELD,     /* heights over an x-y grid, solid below; fixed or driven only */
     TALUS_SHAPE_KINDS
 } TalusShapeKind;
 
