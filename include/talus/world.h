@@ -114,7 +114,7 @@ typedef struct TalusBodyBatch {
     int count;
     int shape; /* index from talus_world_add_shape */
     int material;
-    bool fixed;                   /* cannot move; required for plane and revolve */
+    bool fixed;                   /* cannot move; required for plane, revolve, mesh and field */
     const TalusVec3 *position;    /* required */
     const TalusQuat *orientation; /* default identity */
     const TalusVec3 *velocity;    /* default 0 */
