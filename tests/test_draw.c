@@ -291,6 +291,38 @@ TEST(chains_show_through_bodies)
     talus_image_free(&image);
 }
 
+/* Two balls that press on each other, 3 m behind the middle of a cup that is shown, or within it. */
+static int chain_pixels(double y, TalusImage *image)
+{
+    TalusDrawDef def = scene_def();
+    def.chains = true;
+    def.container = TALUS_CONTAINER_SHOWN;
+    scene_clear(&scene);
+    scene_wall(&scene, CUP, talus_vec3(0, 0, 0));
+    scene_add(&scene, BALL, talus_vec3(-0.5, y, 0), 0.5);
+    scene_add(&scene, BALL, talus_vec3(0.5, y, 0), 0.5);
+    scene.s.contact = scene.contact;
+    scene.s.contact_a = scene.contact_a;
+    scene.s.contact_b = scene.contact_b;
+    scene.s.contact_count = 1;
+    scene.contact_a[0] = 1;
+    scene.contact_b[0] = 2;
+    scene.contact[0].normal = talus_vec3(1, 0, 0);
+    scene.contact[0].impulse = talus_vec3(0.1, 0, 0);
+    return draw(&def, image) ? count(image, is_red) : -1;
+}
+
+TEST(walls_hide_chains_behind_them)
+{
+    TalusImage within, behind;
+    CHECK(chain_pixels(0.0, &within) > 100);
+    CHECK_INT(chain_pixels(3.0, &behind), 0);
+    CHECK(is_red(pixel(&within, 60, 45)));
+    CHECK_INT(pixel(&within, 42, 52)[3], 255); /* the veil of a ball, and the wall behind it */
+    talus_image_free(&within);
+    talus_image_free(&behind);
+}
+
 /* ---- sizes and odd inputs ---- */
 
 TEST(sizes_from_one_pixel_to_8k)
@@ -435,6 +467,7 @@ int main(void)
     RUN(a_ghost_lets_grains_be_seen);
     RUN(shadows_fall_on_the_ground);
     RUN(chains_show_through_bodies);
+    RUN(walls_hide_chains_behind_them);
     RUN(sizes_from_one_pixel_to_8k);
     RUN(nothing_is_a_picture_too);
     RUN(outliers_do_not_count);
