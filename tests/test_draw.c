@@ -213,6 +213,26 @@ TEST(clipping_removes_the_half)
     talus_image_free(&whole);
 }
 
+/* Beyond the zenith the camera stays there, and the cut leaves the same half as there. */
+TEST(the_cut_is_seen_from_the_camera)
+{
+    TalusDrawDef def = scene_def();
+    TalusImage zenith, beyond;
+    scene_clear(&scene);
+    scene_add(&scene, BRICK, talus_vec3(0, 0, 0), 1.0);
+    def.azimuth = 90.0;
+    def.elevation = 90.0;
+    def.clip = true;
+    def.clip_axis = 1;
+    REQUIRE(draw(&def, &zenith));
+    def.elevation = 120.0;
+    REQUIRE(draw(&def, &beyond));
+    CHECK(memcmp(zenith.pixel, beyond.pixel, (size_t)zenith.width * (size_t)zenith.height * 4) ==
+          0);
+    talus_image_free(&zenith);
+    talus_image_free(&beyond);
+}
+
 static int ghost_wall(TalusContainerStyle look, TalusImage *image)
 {
     TalusDrawDef def = scene_def();
@@ -464,6 +484,7 @@ int main(void)
     RUN(up_is_against_gravity);
     RUN(views_have_their_sides);
     RUN(clipping_removes_the_half);
+    RUN(the_cut_is_seen_from_the_camera);
     RUN(a_ghost_lets_grains_be_seen);
     RUN(shadows_fall_on_the_ground);
     RUN(chains_show_through_bodies);
